@@ -1,0 +1,16 @@
+import { notFound } from "#lib/errors";
+import { endpoint } from "#lib/http/route";
+
+const missing = endpoint({ auth: "none" }, () => {
+  throw notFound();
+});
+
+export {
+  missing as DELETE,
+  missing as GET,
+  missing as HEAD,
+  missing as OPTIONS,
+  missing as PATCH,
+  missing as POST,
+  missing as PUT,
+};

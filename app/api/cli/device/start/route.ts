@@ -1,0 +1,12 @@
+import { startLogin } from "#lib/device/login";
+import { startRequest, startResponse } from "#lib/device/schema";
+import { endpoint, route } from "#lib/http/route";
+import { limits } from "#lib/limits";
+
+const body = { schema: startRequest, maxBytes: limits.device.bodyBytes };
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
+  POST: endpoint({ auth: "none", body, response: startResponse }, ({ body, address, request }) =>
+    startLogin(body.machine, { address, userAgent: request.headers.get("user-agent") }),
+  ),
+});

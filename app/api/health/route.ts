@@ -1,0 +1,5 @@
+import { endpoint, route } from "#lib/http/route";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
+  GET: endpoint({ auth: "none" }, () => ({ ok: true })),
+});

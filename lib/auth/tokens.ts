@@ -1,0 +1,102 @@
+import "server-only";
+import { createHash, randomInt } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { pool, type Queryable } from "#lib/db/client";
+import { SpoorError } from "#lib/errors";
+import { limits } from "#lib/limits";
+
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const randomDigits = 30;
+const form = /^spoor_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
+
+export type CliToken = { id: string; userId: string; machine: string; createdAt: Date; expiresAt: Date };
+
+/** A new token: `spoor_`, 30 random base62 digits (178 bits), and 6 more that are their CRC-32. */
+function makeTokenText(): string {
+  const random = Array.from({ length: randomDigits }, () => digits[randomInt(digits.length)]).join("");
+  return `spoor_${random}${checksum(random)}`;
+}
+
+/** The CRC-32 of a token's random part in six base62 digits, most significant first. */
+function checksum(random: string): string {
+  let rest = crc32(random);
+  let text = "";
+  for (let place = 0; place < 6; place += 1) {
+    text = digits[rest % digits.length] + text;
+    rest = Math.floor(rest / digits.length);
+  }
+  return text;
+}
+
+function hashOf(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+/** Whether a text has a token's form and its checksum is right; wrong ones are refused without a query. */
+export function isTokenText(text: string): boolean {
+  const [, random, check] = form.exec(text) ?? [];
+  return random !== undefined && checksum(random) === check;
+}
+
+/**
+ * Makes a token for a user's machine. Its text leaves the server in this one answer; the table keeps its SHA-256.
+ * Call it inside the transaction that decides whether there is to be a token.
+ */
+export async function createToken(
+  tx: Queryable,
+  userId: string,
+  machine: string,
+): Promise<CliToken & { token: string }> {
+  const token = makeTokenText();
+  const { rows } = await tx.query<CliToken>(
+    `insert into cli_token (user_id, hash, machine, expires_at)
+     values ($1, $2, $3, now() + make_interval(days => $4))
+     returning id, user_id as "userId", machine, created_at as "createdAt", expires_at as "expiresAt"`,
+    [userId, hashOf(token), machine, limits.device.tokenDays],
+  );
+  const [row] = rows;
+  if (!row) throw new Error("inserting a token returned no row");
+  return { ...row, token };
+}
+
+/**
+ * The valid token of an `Authorization` header.
+ *
+ * @param address where the call came from, noted as the token's last use (at most once a minute).
+ * @throws SpoorError `missing_token` without a bearer, `invalid_token` for an unknown, expired or revoked one alike.
+ */
+export async function requireBearer(authorization: string | null, address: string): Promise<CliToken> {
+  const [, text] = /^bearer +(.*)$/i.exec(authorization ?? "") ?? [];
+  if (text === undefined) throw new SpoorError("missing_token", "Send a token: Authorization: Bearer <token>.");
+  if (!isTokenText(text)) throw invalidToken();
+  const { rows } = await pool().query<CliToken & { stale: boolean }>(
+    `select id, user_id as "userId", machine, created_at as "createdAt", expires_at as "expiresAt",
+            coalesce(last_used_at < now() - interval '1 minute', true) as stale
+     from cli_token where hash = $1 and revoked_at is null and expires_at > now()`,
+    [hashOf(text)],
+  );
+  const [row] = rows;
+  if (!row) throw invalidToken();
+  const { stale, ...token } = row;
+  if (stale) await noteUse(token, address);
+  return token;
+}
+
+async function noteUse(token: CliToken, address: string): Promise<void> {
+  await pool().query(
+    `update cli_token set last_used_at = now(), last_used_ip = $3
+     where user_id = $1 and id = $2 and coalesce(last_used_at < now() - interval '1 minute', true)`,
+    [token.userId, token.id, address],
+  );
+}
+
+/** Ends a token of a user. @returns whether there was one that was still open */
+export async function revokeToken(userId: string, tokenId: string): Promise<boolean> {
+  const { rowCount } = await pool().query(
+    "update cli_token set revoked_at = now() where user_id = $1 and id = $2 and revoked_at is null",
+    [userId, tokenId],
+  );
+  return rowCount === 1;
+}
+
+const invalidToken = () => new SpoorError("invalid_token", "The token is not valid. Log in again.");

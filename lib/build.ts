@@ -1,0 +1,66 @@
+import "server-only";
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Everything that a build is made of. */
+const sources = [
+  "app",
+  "lib",
+  "public",
+  "middleware.ts",
+  "next.config.ts",
+  "postcss.config.mjs",
+  "package-lock.json",
+  "tsconfig.json",
+];
+const stamp = ".next/spoor-sources.sha256";
+
+/**
+ * Builds the web application where there is no build of these very sources, as after an update.
+ *
+ * @param say takes lines for the person who waits.
+ * @throws with the build's output where it fails.
+ */
+export async function buildIfNeeded(say: (line: string) => void): Promise<void> {
+  const wanted = await fingerprint();
+  const built = await readFile(stamp, "utf8").catch(() => undefined);
+  if (built === wanted) return;
+  say("Building the web application (once for each version, about half a minute)…");
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, ["node_modules/next/dist/bin/next", "build"], {
+    env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`The build failed.\n${output}`);
+  await writeFile(stamp, wanted);
+  say(`Built in ${Math.round((performance.now() - startedAt) / 1000)} s.`);
+}
+
+async function fingerprint(): Promise<string> {
+  const hash = createHash("sha256");
+  for (const path of (await Promise.all(sources.map(filesBelow))).flat()) {
+    hash.update(`${path}\0`).update(await readFile(path));
+  }
+  return hash.digest("hex");
+}
+
+async function filesBelow(path: string): Promise<string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOTDIR") return undefined;
+      if (error.code === "ENOENT") return [];
+      throw error;
+    },
+  );
+  if (!entries) return [path];
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}

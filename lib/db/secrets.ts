@@ -1,0 +1,27 @@
+import "server-only";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/**
+ * The content of a secret file, made at the first call and kept at mode 0600.
+ * Two processes at once agree: the file appears whole or not at all, and the first one stays.
+ */
+export async function readOrMake(path: string, make: () => string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}`;
+  for (;;) {
+    try {
+      return (await readFile(path, "utf8")).trim();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+    await writeFile(draft, `${make()}\n`, { mode: 0o600 });
+    try {
+      await link(draft, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      await rm(draft, { force: true });
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { limits } from "#lib/limits";
+
+/** Control and bidirectional formatting characters, which could make a name read as something else. */
+const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+const machine = z
+  .string()
+  .transform((name) => name.replace(invisible, "").trim().toWellFormed())
+  .pipe(z.string().min(1, "must not be empty").max(limits.device.machine));
+
+export const startRequest = z.object({ machine });
+
+export const startResponse = z.object({
+  ok: z.literal(true),
+  deviceCode: z.string(),
+  userCode: z.string(),
+  verificationUri: z.url(),
+  verificationUriComplete: z.url(),
+  expiresIn: z.int(),
+  expiresAt: z.iso.datetime(),
+  interval: z.int(),
+});
+
+export const pollQuery = z.object({ deviceCode: z.string().min(1).max(limits.device.deviceCode) });
+
+const pending = z.object({
+  ok: z.literal(true),
+  status: z.literal("pending"),
+  interval: z.int(),
+  expiresIn: z.int(),
+  slowDown: z.literal(true).optional(),
+});
+
+const approved = z.object({
+  ok: z.literal(true),
+  status: z.literal("approved"),
+  token: z.string(),
+  tokenType: z.literal("Bearer"),
+  userId: z.uuid(),
+  user: z.object({ name: z.string(), email: z.string() }),
+  machine: z.string(),
+  expiresAt: z.iso.datetime(),
+});
+
+export const pollResponse = z.discriminatedUnion("status", [pending, approved]);
+
+/** The letters of a user code: consonants only, so that no word and no look-alike comes up (RFC 8628, section 6.1). */
+export const userCodeLetters = "BCDFGHJKLMNPQRSTVWXZ";
+
+/** A typed user code as it is compared: capitals, without spaces and dashes; undefined where it can't be one. */
+export function normalizeUserCode(typed: string): string | undefined {
+  const code = typed.replace(/[\s\p{Pd}]/gu, "").toUpperCase();
+  return new RegExp(`^[${userCodeLetters}]{8}$`).test(code) ? code : undefined;
+}

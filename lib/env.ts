@@ -1,0 +1,86 @@
+import { z } from "zod";
+
+/** An unset variable and an empty one mean the same: the default. */
+const optional = <T extends z.ZodType>(type: T) =>
+  z.preprocess((value) => (value === "" ? undefined : value), type.optional());
+const withDefault = <T extends z.ZodType>(type: T, value: z.input<T>) =>
+  z.preprocess((given) => (given === undefined || given === "" ? value : given), type);
+
+const wholeNumber = (least: number, most: number) =>
+  z.coerce.number({ error: "must be a number" }).int("must be a whole number").min(least).max(most);
+
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+  .refine((url) => new URL(url).pathname === "/", "must have no path")
+  .transform((url) => url.replace(/\/+$/, ""));
+
+const list = z.string().transform((value) =>
+  value
+    .split(",")
+    .map((item) => item.trim())
+    .filter(Boolean),
+);
+
+/** V8 can hold 512 MiB of text in one string; a decoded body has to stay below it. */
+const maxDecodableBytes = 500 * 1024 * 1024;
+
+const schema = z
+  .object({
+    NODE_ENV: withDefault(z.enum(["development", "production", "test"]), "production"),
+    DATABASE_URL: optional(z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// or postgresql:// URL" })),
+    DATA_DIR: withDefault(z.string(), ".data"),
+    PORT: withDefault(wholeNumber(0, 65535), "3000"),
+    HOST: optional(z.string()),
+    BASE_URL: optional(httpUrl),
+    AUTH_SECRET: optional(z.string().min(32, "must have at least 32 characters")),
+    SETUP_TOKEN: optional(z.string().min(16, "must have at least 16 characters")),
+    SIGN_UP: withDefault(z.enum(["invitation", "open"]), "invitation"),
+    TRUSTED_PROXIES: withDefault(list, ""),
+    INGEST_MAX_BYTES: withDefault(wholeNumber(1024, maxDecodableBytes), String(256 * 1024 * 1024)),
+    UPLOAD_RETENTION_DAYS: withDefault(wholeNumber(0, 3650), "7"),
+    WORKER_CONCURRENCY: withDefault(wholeNumber(1, 64), "2"),
+    LOG_LEVEL: withDefault(z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]), "info"),
+    AUTH_RATE_LIMIT: withDefault(z.enum(["on", "off"]), "on"),
+    VERCEL: optional(z.string()),
+  })
+  .transform((env) => ({ ...env, BASE_URL: env.BASE_URL ?? `http://localhost:${env.PORT}` }));
+
+export type Env = z.output<typeof schema>;
+
+/** A start that cannot go on because a variable is wrong; the message names each one. */
+export class EnvError extends Error {
+  override name = "EnvError";
+}
+
+/**
+ * Parses an environment.
+ *
+ * @throws EnvError naming every variable that is wrong, and how.
+ */
+export function parseEnv(source: Record<string, string | undefined>): Env {
+  const parsed = schema.safeParse(source);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  throw new EnvError(`The environment is not valid.\n  ${faults.join("\n  ")}`);
+}
+
+let parsed: Env | undefined;
+
+/** The process's environment, parsed at the first call. @throws EnvError as `parseEnv` does. */
+export function env(): Env {
+  parsed ??= parseEnv(process.env);
+  return parsed;
+}
+
+/** Sets variables of this process (and of the children it starts), and has them parsed anew. */
+export function setEnv(values: Record<string, string>): void {
+  Object.assign(process.env, values);
+  parsed = undefined;
+}
+
+/** The value of a variable that the launcher fills in before anything needs it. @throws EnvError naming it. */
+export function requiredEnv(name: "DATABASE_URL" | "AUTH_SECRET"): string {
+  const value = env()[name];
+  if (value === undefined) throw new EnvError(`The environment is not valid.\n  ${name}: must be set`);
+  return value;
+}

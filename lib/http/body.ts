@@ -1,0 +1,111 @@
+import { SpoorError } from "#lib/errors";
+import { limits } from "#lib/limits";
+
+/** Refuses a request whose body is not declared as JSON. @throws SpoorError `unsupported_media_type` */
+export function requireJsonType(request: Request): void {
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json") {
+    throw new SpoorError("unsupported_media_type", "The body must have the Content-Type application/json.");
+  }
+}
+
+/** The declared length of a body in bytes, or undefined for a chunked one. @throws SpoorError where it is over `maxBytes` */
+export function declaredLength(request: Request, maxBytes: number): number | undefined {
+  const header = request.headers.get("content-length");
+  if (header === null) return undefined;
+  const length = Number(header);
+  if (length > maxBytes) throw tooLarge(maxBytes);
+  return length;
+}
+
+/**
+ * Reads a whole body as it came over the wire.
+ *
+ * @param maxBytes where reading stops, so that an oversize body costs no more memory than this.
+ * @throws SpoorError `payload_too_large` past the cap; `request_timeout` where nothing came for a while, or too little
+ *   over a minute; `invalid_request` where the connection ended early or the length was not the declared one.
+ */
+export async function readBody(request: Request, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
+  const declared = declaredLength(request, maxBytes);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = request.body?.getReader();
+  const pace = startPace();
+  try {
+    while (reader) {
+      const { done, value } = await Promise.race([reader.read().catch(brokenOff), pace.tooSlow]);
+      if (done) break;
+      bytes += value.byteLength;
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      chunks.push(value);
+      pace.received(bytes);
+    }
+  } catch (error) {
+    reader?.cancel().catch(() => {}); // the stream may be broken already: either way nothing more is read
+    throw error;
+  } finally {
+    pace.stop();
+  }
+  if (declared !== undefined && declared !== bytes) {
+    throw new SpoorError("invalid_request", `The body has ${bytes} bytes, its Content-Length says ${declared}.`);
+  }
+  return Buffer.concat(chunks, bytes);
+}
+
+/**
+ * Reads a small JSON body.
+ *
+ * @throws SpoorError as `readBody`; `unsupported_media_type`, `unsupported_encoding`, `invalid_json`.
+ */
+export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
+  requireJsonType(request);
+  const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();
+  if (encoding && encoding !== "identity") {
+    throw new SpoorError("unsupported_encoding", "This route takes bodies without Content-Encoding.");
+  }
+  return parseJson(await readBody(request, maxBytes));
+}
+
+/** Parses UTF-8 JSON. @throws SpoorError `invalid_json`, without an excerpt of the body */
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    throw new SpoorError("invalid_json", "The body is not valid JSON in UTF-8.");
+  }
+}
+
+function tooLarge(maxBytes: number): SpoorError {
+  return new SpoorError("payload_too_large", `The body is over the limit of ${maxBytes} bytes.`);
+}
+
+function brokenOff(): never {
+  throw new SpoorError("invalid_request", "The body ended before it was complete.");
+}
+
+/** Watches how fast a body comes in: a sender that stalls or trickles is given up on. */
+function startPace() {
+  const { idleSeconds, secondsAtLeast, bytesPerSecond } = limits.body;
+  const startedAt = performance.now();
+  let lastAt = startedAt;
+  let total = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const tooSlow = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      const now = performance.now();
+      const seconds = (now - startedAt) / 1000;
+      const stalled = now - lastAt > idleSeconds * 1000;
+      const trickling = seconds > secondsAtLeast && total / seconds < bytesPerSecond;
+      if (stalled || trickling) reject(new SpoorError("request_timeout", "The body came too slowly."));
+    }, 1000);
+  });
+  tooSlow.catch(() => {});
+  return {
+    tooSlow,
+    received(bytes: number) {
+      total = bytes;
+      lastAt = performance.now();
+    },
+    stop: () => clearInterval(timer),
+  };
+}

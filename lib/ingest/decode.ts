@@ -1,0 +1,96 @@
+import "server-only";
+import { Worker } from "node:worker_threads";
+import { SpoorError } from "#lib/errors";
+import type { Answer, Call, Operations } from "#lib/ingest/thread";
+
+type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
+type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
+
+/** One decoding thread. It does one thing at a time; whoever borrowed it is alone with it. */
+export class DecodeThread {
+  #worker = new Worker(new URL("./thread.ts", import.meta.url), { name: "decode" });
+  #waiting: { resolve: (result: unknown) => void; reject: (error: Error) => void } | undefined;
+  broken = false;
+
+  constructor() {
+    this.#worker.unref();
+    this.#worker.on("message", (answer: Answer) => this.#settle(answer));
+    this.#worker.on("error", (error) => this.#fail(new Error("the decoding thread broke", { cause: error })));
+    this.#worker.on("exit", () => this.#fail(new Error("the decoding thread ended")));
+  }
+
+  /** Asks for one operation. @throws SpoorError where the batch is at fault */
+  call<O extends keyof Operations>(operation: O, input: Input<O>, transfer: ArrayBuffer[] = []): Promise<Result<O>> {
+    return new Promise<unknown>((resolve, reject) => {
+      if (this.broken) return reject(new Error("the decoding thread is gone"));
+      this.#worker.ref();
+      this.#waiting = { resolve, reject };
+      this.#worker.postMessage({ operation, input } satisfies Call, transfer);
+    }) as Promise<Result<O>>;
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #settle(answer: Answer): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    this.#worker.unref();
+    if (answer.ok) waiting?.resolve(answer.result);
+    else if ("code" in answer) waiting?.reject(new SpoorError(answer.code, answer.message, { errors: answer.errors }));
+    else waiting?.reject(new Error(`decoding failed: ${answer.stack}`));
+  }
+
+  #fail(error: Error): void {
+    this.broken = true;
+    this.#waiting?.reject(error);
+    this.#waiting = undefined;
+  }
+}
+
+/** The threads that nobody uses right now, and those who wait for one. */
+type Threads = { idle: DecodeThread[]; made: number; queue: ((thread: DecodeThread | undefined) => void)[] };
+
+const globals = globalThis as typeof globalThis & { spoorThreads?: Threads };
+
+/** Two at most: beyond the number of cores they would only share time, and each holds a whole batch. */
+const mostThreads = 2;
+
+/** Lends a decoding thread for the time of `work`; waits for one where all are lent. */
+export async function withThread<T>(work: (thread: DecodeThread) => Promise<T>): Promise<T> {
+  globals.spoorThreads ??= { idle: [], made: 0, queue: [] };
+  const threads = globals.spoorThreads;
+  const thread = await borrow(threads);
+  try {
+    return await work(thread);
+  } finally {
+    giveBack(threads, thread);
+  }
+}
+
+async function borrow(threads: Threads): Promise<DecodeThread> {
+  const idle = threads.idle.pop();
+  if (idle && !idle.broken) return idle;
+  if (idle) threads.made -= 1;
+  if (threads.made < mostThreads) {
+    threads.made += 1;
+    return new DecodeThread();
+  }
+  const given = await new Promise<DecodeThread | undefined>((resolve) => threads.queue.push(resolve));
+  return given ?? borrow(threads);
+}
+
+function giveBack(threads: Threads, thread: DecodeThread): void {
+  const next = threads.queue.shift();
+  if (thread.broken) threads.made -= 1;
+  if (next) next(thread.broken ? undefined : thread);
+  else if (!thread.broken) threads.idle.push(thread);
+}
+
+/** Ends the idle threads of this process. */
+export async function endThreads(): Promise<void> {
+  const idle = globals.spoorThreads?.idle.splice(0) ?? [];
+  if (globals.spoorThreads) globals.spoorThreads.made -= idle.length;
+  await Promise.all(idle.map((thread) => thread.end()));
+}

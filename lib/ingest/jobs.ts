@@ -1,0 +1,193 @@
+import "server-only";
+import type { z } from "zod";
+import { pool, type Queryable, transaction } from "#lib/db/client";
+import { env } from "#lib/env";
+import { isOutage, notFound, SpoorError } from "#lib/errors";
+import { withThread } from "#lib/ingest/decode";
+import { mergeBatch } from "#lib/ingest/merge";
+import type { ingestPayload, jobResponse } from "#lib/ingest/schema";
+import { limits } from "#lib/limits";
+import { log } from "#lib/log";
+
+export type Job = z.input<typeof jobResponse>;
+type Payload = z.output<typeof ingestPayload>;
+
+type JobRow = {
+  id: string;
+  status: Job["status"];
+  attempts: number;
+  machine: string;
+  createdAt: Date;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  bytes: number;
+  tracesReceived: number;
+  tracesCreated: number;
+  tracesUpdated: number;
+  tracesUnchanged: number;
+  tracesKept: number;
+  messagesReceived: number;
+  messagesWritten: number;
+  errorCode: string | null;
+  errorMessage: string | null;
+};
+
+const columns = `id, status, attempts, machine, created_at as "createdAt", started_at as "startedAt",
+  finished_at as "finishedAt", bytes, traces_received as "tracesReceived", traces_created as "tracesCreated",
+  traces_updated as "tracesUpdated", traces_unchanged as "tracesUnchanged", traces_kept as "tracesKept",
+  messages_received as "messagesReceived", messages_written as "messagesWritten",
+  error_code as "errorCode", error_message as "errorMessage"`;
+
+/** A job as the interface tells it. @throws SpoorError `not_found`, for another user's job as well */
+export async function getJob(userId: string, jobId: string): Promise<Job> {
+  const { rows } = await pool().query<JobRow>(`select ${columns} from ingest_job where user_id = $1 and id = $2`, [
+    userId,
+    jobId,
+  ]);
+  const [row] = rows;
+  if (!row) throw notFound();
+  return present(row);
+}
+
+/** A user's jobs as `/uploads` lists them, newest first. */
+export async function listJobs(
+  userId: string,
+  page: { before?: string | undefined; limit: number },
+): Promise<(Job & { machine: string })[]> {
+  const { rows } = await pool().query<JobRow>(
+    `select ${columns} from ingest_job
+     where user_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
+    [userId, page.before ?? null, page.limit],
+  );
+  return rows.map((row) => ({ ...present(row), machine: row.machine }));
+}
+
+/** How many of a user's jobs wait, run and failed. */
+export async function countJobs(userId: string): Promise<{ queued: number; running: number; failed: number }> {
+  const { rows } = await pool().query<{ status: "queued" | "running" | "failed"; count: number }>(
+    `select status, count(*)::int as count from ingest_job
+     where user_id = $1 and status in ('queued', 'running', 'failed') group by status`,
+    [userId],
+  );
+  return { queued: 0, running: 0, failed: 0, ...Object.fromEntries(rows.map(({ status, count }) => [status, count])) };
+}
+
+function present(row: JobRow): Job {
+  return {
+    ok: true,
+    jobId: row.id,
+    status: row.status,
+    attempts: row.attempts,
+    createdAt: row.createdAt.toISOString(),
+    startedAt: row.startedAt?.toISOString() ?? null,
+    finishedAt: row.finishedAt?.toISOString() ?? null,
+    bytes: row.bytes,
+    traces: {
+      received: row.tracesReceived,
+      created: row.tracesCreated,
+      updated: row.tracesUpdated,
+      unchanged: row.tracesUnchanged,
+      kept: row.tracesKept,
+    },
+    messages: { received: row.messagesReceived, written: row.messagesWritten },
+    error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? "" },
+  };
+}
+
+/**
+ * Processes an upload: its rows and the job's `succeeded` commit together, so running it twice changes nothing.
+ * A fault of the batch itself ends the job as `failed`; any other error puts it back to `queued` and is thrown,
+ * for the queue to try again.
+ */
+export async function runJob({ userId, jobId }: Payload): Promise<void> {
+  if (!(await claim(userId, jobId))) return;
+  const startedAt = performance.now();
+  try {
+    await withThread(async (thread) => {
+      try {
+        const stored = await readUpload(userId, jobId);
+        const headers = await thread.call("open", { stored, maxBytes: limits.ingest.decodableBytes }, [stored.buffer]);
+        await transaction(async (tx) => {
+          const sequence = await lock(tx, userId, jobId);
+          if (sequence === undefined) return;
+          const counts = await mergeBatch(tx, thread, headers, { userId, sequence });
+          await tx.query(
+            `update ingest_job set status = 'succeeded', finished_at = now(), error_code = null, error_message = null,
+               traces_created = $3, traces_updated = $4, traces_unchanged = $5, traces_kept = $6, messages_written = $7
+             where user_id = $1 and id = $2`,
+            [userId, jobId, counts.created, counts.updated, counts.unchanged, counts.kept, counts.written],
+          );
+        });
+      } finally {
+        if (!thread.broken) await thread.call("close", undefined);
+      }
+    });
+    log.info({ jobId, milliseconds: Math.round(performance.now() - startedAt) }, "an upload was processed");
+  } catch (error) {
+    if (error instanceof SpoorError) return failJob({ userId, jobId }, error.code, error.message);
+    await putBack(userId, jobId, isOutage(error));
+    throw error;
+  }
+}
+
+/** Marks a job as running and counts the try. @returns false where it has ended already */
+async function claim(userId: string, jobId: string): Promise<boolean> {
+  const { rowCount } = await pool().query(
+    `update ingest_job set status = 'running', attempts = attempts + 1, started_at = coalesce(started_at, now())
+     where user_id = $1 and id = $2 and status in ('queued', 'running')`,
+    [userId, jobId],
+  );
+  return rowCount === 1;
+}
+
+/** Locks a job's row until the transaction ends. @returns its sequence, or undefined where another try ended it */
+async function lock(tx: Queryable, userId: string, jobId: string): Promise<string | undefined> {
+  const { rows } = await tx.query<{ sequence: string }>(
+    "select sequence from ingest_job where user_id = $1 and id = $2 and status in ('queued', 'running') for update",
+    [userId, jobId],
+  );
+  return rows[0]?.sequence;
+}
+
+/** The stored bytes of an upload, in PostgreSQL's binary form: as text they would be twice as many. */
+async function readUpload(userId: string, jobId: string): Promise<Uint8Array<ArrayBuffer>> {
+  const { rows } = await pool().query<[Buffer<ArrayBuffer>]>({
+    text: "select body from upload where user_id = $1 and job_id = $2",
+    values: [userId, jobId],
+    rowMode: "array",
+    binary: true,
+    types: { getTypeParser: () => (value: Buffer) => value },
+  } as never);
+  const [body] = rows[0] ?? [];
+  if (!body) throw new SpoorError("not_found", "The upload is no longer kept. Send it again.");
+  return new Uint8Array(body);
+}
+
+async function putBack(userId: string, jobId: string, outage: boolean): Promise<void> {
+  if (outage) return; // there is nobody to tell; the next try finds it as running and goes on
+  await pool().query("update ingest_job set status = 'queued' where user_id = $1 and id = $2 and status = 'running'", [
+    userId,
+    jobId,
+  ]);
+}
+
+/** Ends a job for good. Its upload stays, so that it can be replayed. */
+export async function failJob({ userId, jobId }: Payload, code: string, message: string): Promise<void> {
+  await pool().query(
+    `update ingest_job set status = 'failed', finished_at = now(), error_code = $3, error_message = $4
+     where user_id = $1 and id = $2 and status in ('queued', 'running')`,
+    [userId, jobId, code, message],
+  );
+  log.warn({ jobId, code }, "an upload failed");
+}
+
+/** Removes the raw uploads of jobs that succeeded longer ago than `UPLOAD_RETENTION_DAYS`. @returns how many */
+export async function purgeUploads(): Promise<number> {
+  const { rowCount } = await pool().query(
+    `delete from upload using ingest_job job
+     where job.user_id = upload.user_id and job.id = upload.job_id
+       and job.status = 'succeeded' and job.finished_at < now() - make_interval(days => $1)`,
+    [env().UPLOAD_RETENTION_DAYS],
+  );
+  return rowCount ?? 0;
+}

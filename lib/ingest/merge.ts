@@ -1,0 +1,235 @@
+import "server-only";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { PoolClient } from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import { v7 as uuid } from "uuid";
+import { messageColumns } from "#lib/ingest/copy-binary";
+import type { DecodeThread } from "#lib/ingest/decode";
+import type { CopyPlan, TraceHeader } from "#lib/ingest/thread";
+
+/** What became of a batch's traces, and how many message rows were written. */
+export type MergeCounts = { created: number; updated: number; unchanged: number; kept: number; written: number };
+
+type Stored = {
+  id: string;
+  source: string;
+  sourceId: string;
+  deleted: boolean;
+  newer: boolean;
+  messageCount: number;
+  messagesHash: Buffer;
+  contentHash: Buffer;
+};
+
+/** A trace of the batch beside what is stored under its key. */
+type Pair = { index: number; header: TraceHeader; stored: Stored };
+
+/**
+ * Makes rows of the batch that `thread` has open, inside the transaction of `tx`:
+ *
+ * - a new trace is `created`; one with the same content is `unchanged`;
+ * - a changed one is `updated`: where its stored messages are the first ones of the upload, only the rest is written,
+ *   otherwise all of them are replaced;
+ * - one with fewer messages than stored and without `replace`, one that its owner deleted, and one that a newer upload
+ *   wrote already are `kept` as they are.
+ *
+ * Uploads with traces in common may run at once: all of them take the traces' rows in the same order.
+ */
+export async function mergeBatch(
+  tx: PoolClient,
+  thread: DecodeThread,
+  headers: TraceHeader[],
+  upload: { userId: string; sequence: string },
+): Promise<MergeCounts> {
+  const created = await insertNew(tx, headers, upload);
+  const pairs = await lockStored(tx, headers, created, upload);
+  const { unchanged, changed, kept } = judge(pairs);
+  const plan: CopyPlan["traces"] = [...created].map(([index, traceId]) => ({ index, traceId, from: 0 }));
+  const { grown, replaced } = await splitChanged(thread, changed);
+  await noteSequence(tx, unchanged, upload);
+  await updateTraces(tx, [...grown, ...replaced], upload);
+  await deleteMessages(tx, replaced, upload.userId);
+  for (const { index, stored } of grown) plan.push({ index, traceId: stored.id, from: stored.messageCount });
+  for (const { index, stored } of replaced) plan.push({ index, traceId: stored.id, from: 0 });
+  const written = await copyMessages(tx, thread, { userId: upload.userId, traces: plan });
+  return {
+    created: created.size,
+    updated: changed.length,
+    unchanged: unchanged.length,
+    kept: kept.length,
+    written,
+  };
+}
+
+/** The columns that an upload sets, in the order of `values`; the activity is decided in SQL. */
+const columns = `source text, source_id text, model text, title text, derived_title text, project text,
+  created_at timestamptz, metadata jsonb, message_count int, token_count bigint, sanitized bool,
+  content_hash bytea, messages_hash bytea, last_message_at timestamptz`;
+
+const names = columns.replaceAll(/ (text|timestamptz|jsonb|int|bigint|bool|bytea)\b/g, "");
+const unnested = `unnest(${columns
+  .split(",")
+  .map((column, index) => `$${index + 3}::${column.trim().split(" ")[1]}[]`)
+  .join(", ")})`;
+
+const time = (milliseconds: number | null) => (milliseconds === null ? null : new Date(milliseconds).toISOString());
+
+function values(headers: TraceHeader[]): unknown[][] {
+  return [
+    headers.map(({ source }) => source),
+    headers.map(({ sourceId }) => sourceId),
+    headers.map(({ model }) => model),
+    headers.map(({ title }) => title),
+    headers.map(({ derivedTitle }) => derivedTitle),
+    headers.map(({ project }) => project),
+    headers.map(({ createdAt }) => time(createdAt)),
+    headers.map(({ metadata }) => metadata),
+    headers.map(({ messageCount }) => messageCount),
+    headers.map(({ tokenCount }) => tokenCount),
+    headers.map(({ sanitized }) => sanitized),
+    headers.map(({ contentHash }) => Buffer.from(contentHash)),
+    headers.map(({ messagesHash }) => Buffer.from(messagesHash)),
+    headers.map(({ lastMessageAt }) => time(lastMessageAt)),
+  ];
+}
+
+/**
+ * Inserts the traces whose keys are free. A key that another upload inserts at this moment is waited for, and is then
+ * not new. The order of the keys keeps two uploads from waiting for each other.
+ *
+ * @returns the new rows' ids by the trace's index in the batch.
+ */
+async function insertNew(
+  tx: PoolClient,
+  headers: TraceHeader[],
+  { userId, sequence }: { userId: string; sequence: string },
+): Promise<Map<number, string>> {
+  const ids = headers.map(() => uuid());
+  const { rows } = await tx.query<{ id: string }>(
+    `insert into trace (user_id, id, ${names.replace("last_message_at", "activity_at")}, upload_sequence)
+     select $1::uuid, given.id, ${names.replace(
+       "last_message_at",
+       "least(coalesce(given.last_message_at, given.created_at, now()), now())",
+     )}, $2::bigint
+     from ${unnested.replace(/\)$/, ", $17::uuid[])")} as given (${names}, id)
+     order by source collate "C", source_id collate "C"
+     on conflict (user_id, source, source_id) do nothing returning id`,
+    [userId, sequence, ...values(headers), ids],
+  );
+  const indexes = new Map(ids.map((id, index) => [id, index]));
+  return new Map(rows.map(({ id }) => [indexes.get(id) ?? -1, id]));
+}
+
+/** Locks the rows of the traces that are not new, in the order of their keys. */
+async function lockStored(
+  tx: PoolClient,
+  headers: TraceHeader[],
+  created: Map<number, string>,
+  { userId, sequence }: { userId: string; sequence: string },
+): Promise<Pair[]> {
+  const known = headers.flatMap((header, index) => (created.has(index) ? [] : [{ index, header }]));
+  if (known.length === 0) return [];
+  const { rows } = await tx.query<Stored>(
+    `select trace.id, source, source_id as "sourceId", deleted_at is not null as deleted, upload_sequence > $2 as newer,
+            message_count as "messageCount", messages_hash as "messagesHash", content_hash as "contentHash"
+     from unnest($3::text[], $4::text[]) as given (source, source_id) join trace using (source, source_id)
+     where user_id = $1 order by source collate "C", source_id collate "C" for update of trace`,
+    [userId, sequence, known.map(({ header }) => header.source), known.map(({ header }) => header.sourceId)],
+  );
+  const keyOf = (trace: { source: string; sourceId: string }) => JSON.stringify([trace.source, trace.sourceId]);
+  const byKey = new Map(rows.map((row) => [keyOf(row), row]));
+  return known.map(({ index, header }) => {
+    const stored = byKey.get(keyOf(header));
+    if (!stored) throw new Error("a trace was neither inserted nor found");
+    return { index, header, stored };
+  });
+}
+
+function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Pair[] } {
+  const {
+    unchanged = [],
+    changed = [],
+    kept = [],
+  } = Object.groupBy(pairs, ({ header, stored }) => {
+    if (stored.deleted) return "kept";
+    if (stored.contentHash.equals(header.contentHash)) return "unchanged";
+    if (stored.newer) return "kept";
+    if (header.messageCount < stored.messageCount && !header.replace) return "kept";
+    return "changed";
+  });
+  return { unchanged, changed, kept };
+}
+
+/** Tells the traces that only grew (their stored messages are the upload's first ones) from those written anew. */
+async function splitChanged(thread: DecodeThread, changed: Pair[]): Promise<{ grown: Pair[]; replaced: Pair[] }> {
+  if (changed.length === 0) return { grown: [], replaced: [] };
+  const prefixes = await thread.call(
+    "prefixes",
+    changed.map(({ index, stored }) => ({ index, count: stored.messageCount })),
+  );
+  const { grown = [], replaced = [] } = Object.groupBy(changed, ({ stored }) => {
+    const prefix = prefixes[changed.findIndex((pair) => pair.stored === stored)];
+    return prefix && stored.messagesHash.equals(prefix) ? "grown" : "replaced";
+  });
+  return { grown, replaced };
+}
+
+/** An upload that found its traces unchanged still was the newest to say so: none older may change them afterwards. */
+async function noteSequence(
+  tx: PoolClient,
+  pairs: Pair[],
+  upload: { userId: string; sequence: string },
+): Promise<void> {
+  const older = pairs.filter(({ stored }) => !stored.newer).map(({ stored }) => stored.id);
+  if (older.length === 0) return;
+  await tx.query("update trace set upload_sequence = $2 where user_id = $1 and id = any($3)", [
+    upload.userId,
+    upload.sequence,
+    older,
+  ]);
+}
+
+async function updateTraces(
+  tx: PoolClient,
+  pairs: Pair[],
+  upload: { userId: string; sequence: string },
+): Promise<void> {
+  if (pairs.length === 0) return;
+  const set = names
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => !["source", "source_id", "last_message_at"].includes(name))
+    .map((name) => `${name} = given.${name}`)
+    .join(", ");
+  await tx.query(
+    `update trace set ${set}, upload_sequence = $2::bigint, stored_at = now(),
+            activity_at = least(coalesce(given.last_message_at, now()), now())
+     from ${unnested} as given (${names})
+     where trace.user_id = $1::uuid and trace.source = given.source and trace.source_id = given.source_id`,
+    [upload.userId, upload.sequence, ...values(pairs.map(({ header }) => header))],
+  );
+}
+
+async function deleteMessages(tx: PoolClient, pairs: Pair[], userId: string): Promise<void> {
+  if (pairs.length === 0) return;
+  await tx.query("delete from message where user_id = $1 and trace_id = any($2)", [
+    userId,
+    pairs.map(({ stored }) => stored.id),
+  ]);
+}
+
+async function copyMessages(tx: PoolClient, thread: DecodeThread, plan: CopyPlan): Promise<number> {
+  await thread.call("plan", plan);
+  const stream = tx.query(copyFrom(`copy message (${messageColumns}) from stdin (format binary)`));
+  await pipeline(Readable.from(copyChunks(thread)), stream);
+  return stream.rowCount;
+}
+
+async function* copyChunks(thread: DecodeThread): AsyncGenerator<Buffer> {
+  for (;;) {
+    const chunks = await thread.call("copy", undefined);
+    if (chunks.length === 0) return;
+    for (const chunk of chunks) yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  }
+}

@@ -1,0 +1,68 @@
+import { z } from "zod";
+import { limits } from "#lib/limits";
+
+const { ingest, trace: most, message: mostOfMessage } = limits;
+
+const wholeNumber = z.int().min(0).max(mostOfMessage.integer);
+const time = z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with an offset or Z" });
+const metadata = z.record(z.string(), z.unknown(), { error: "must be an object" });
+
+/** Part of a trace's key, so nothing of it may be replaced: text that PostgreSQL can't hold is refused. */
+const keyText = (length: number) =>
+  z
+    .string()
+    .min(1)
+    .max(length)
+    .refine((text) => text.isWellFormed() && !text.includes("\0"), "must not contain U+0000 or a lone surrogate");
+
+const message = z.looseObject({
+  position: wholeNumber,
+  content: z.string(),
+  role: z.string().max(mostOfMessage.role).optional(),
+  tokenCount: wholeNumber.optional(),
+  createdAt: time.optional(),
+  metadata: metadata.optional(),
+});
+
+const trace = z.looseObject({
+  sourceId: keyText(most.sourceId),
+  source: keyText(most.source).default("unknown"),
+  messages: z.array(message).max(ingest.messagesPerTrace),
+  model: z.string().max(most.model).optional(),
+  title: z.string().max(most.title).optional(),
+  project: z.string().max(most.project).optional(),
+  createdAt: time.optional(),
+  replace: z.boolean().optional(),
+  metadata: metadata.optional(),
+});
+
+/** The body of `POST /api/ingest`. Fields it does not name are kept in a trace's or message's metadata. */
+export const ingestRequest = z.looseObject({ traces: z.array(trace).max(ingest.traces) });
+
+export type SentTrace = z.output<typeof trace>;
+export type SentMessage = z.output<typeof message>;
+
+export const ingestResponse = z.strictObject({ ok: z.literal(true), jobId: z.uuid(), status: z.literal("queued") });
+
+export const idempotencyKey = z.string().regex(/^[\x20-\x7e]{1,255}$/, "must be 1 to 255 printable ASCII characters");
+
+const count = z.int().min(0);
+
+export const jobStatuses = ["queued", "running", "succeeded", "failed"] as const;
+
+export const jobResponse = z.object({
+  ok: z.literal(true),
+  jobId: z.uuid(),
+  status: z.enum(jobStatuses),
+  attempts: count,
+  createdAt: z.iso.datetime(),
+  startedAt: z.iso.datetime().nullable(),
+  finishedAt: z.iso.datetime().nullable(),
+  bytes: count,
+  traces: z.object({ received: count, created: count, updated: count, unchanged: count, kept: count }),
+  messages: z.object({ received: count, written: count }),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+});
+
+/** The payload of a queued ingest job: the row that holds everything else. */
+export const ingestPayload = z.object({ userId: z.uuid(), jobId: z.uuid() });

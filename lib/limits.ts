@@ -1,0 +1,78 @@
+import { env } from "#lib/env";
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** Limits that no environment changes. Bytes, seconds and counts, as each name says. */
+export const limits = {
+  ingest: {
+    wireBytes: 64 * MiB,
+    traces: 1000,
+    messagesPerTrace: 50_000,
+    nesting: 64,
+    // What V8 can hold in one string, and so the most that any INGEST_MAX_BYTES lets in.
+    decodableBytes: 500 * MiB,
+    idempotencyKeyDays: 7,
+    inFlightBytes: 512 * MiB,
+    queuedJobsPerUser: 10_000,
+  },
+  trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256 },
+  message: { role: 32, integer: 2_147_483_647 },
+  body: { idleSeconds: 20, secondsAtLeast: 60, bytesPerSecond: 16 * KiB },
+  device: {
+    bodyBytes: 4 * KiB,
+    machine: 256,
+    deviceCode: 128,
+    expiresInSeconds: 600,
+    graceSeconds: 60,
+    intervalSeconds: 5,
+    maxIntervalSeconds: 60,
+    startsPerTenMinutesAnIp: 20,
+    pollsPerMinuteACode: 60,
+    pollsPerMinuteAnIp: 300,
+    codeTriesPerTenMinutes: 10,
+    tokenDays: 90,
+  },
+  telemetry: {
+    bodyBytes: MiB,
+    deviceId: 128,
+    cliVersion: 32,
+    platform: 32,
+    arch: 32,
+    command: 64,
+    sentAt: 40,
+    diagnostics: 200,
+    adapter: 64,
+    source: 512,
+    unhandledTypes: 200,
+    unhandledType: 128,
+    events: 50,
+    eventName: 128,
+    eventPropertiesBytes: 16 * KiB,
+    perMinuteAnIp: 60,
+    perMinuteADevice: 30,
+  },
+  traces: { perPage: 50, perPageMost: 200, messagesPerPage: 100, messagesPerPageMost: 1000, query: 512 },
+} as const;
+
+/** What `GET /api/limits` tells a client: what it has to keep to, with the operator's own values in place. */
+export function publicLimits() {
+  const { ingest, trace, message, device, telemetry, traces } = limits;
+  return {
+    ingest: {
+      wireBytes: ingest.wireBytes,
+      decodedBytes: env().INGEST_MAX_BYTES,
+      traces: ingest.traces,
+      messagesPerTrace: ingest.messagesPerTrace,
+      nesting: ingest.nesting,
+      idempotencyKeyDays: ingest.idempotencyKeyDays,
+      contentEncodings: ["gzip", "br", "zstd"],
+      trace,
+      message,
+    },
+    device,
+    telemetry,
+    traces,
+    uploadRetentionDays: env().UPLOAD_RETENTION_DAYS,
+  };
+}

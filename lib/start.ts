@@ -1,0 +1,118 @@
+// The launcher: `npm start` and its parts. It prints for people; the processes it starts log JSON lines.
+import "server-only";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { openSetup } from "#lib/auth/accounts";
+import { buildIfNeeded } from "#lib/build";
+import { closeDatabase } from "#lib/db/client";
+import { startEmbedded } from "#lib/db/embedded";
+import { migrate } from "#lib/db/migrate";
+import { readOrMake } from "#lib/db/secrets";
+import { EnvError, env, requiredEnv, setEnv } from "#lib/env";
+import { supervise } from "#lib/processes";
+import { installQueues } from "#lib/queue";
+
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/**
+ * Finds or starts the database, and sets `DATABASE_URL` and `AUTH_SECRET` for this process and its children where the
+ * embedded one fills them in.
+ *
+ * @returns what stops the database again, where this process started it.
+ * @throws EnvError where `DATABASE_URL` is set and `AUTH_SECRET` is not.
+ */
+export async function prepareDatabase(): Promise<() => Promise<void>> {
+  const { DATABASE_URL, AUTH_SECRET, DATA_DIR } = env();
+  if (DATABASE_URL) {
+    requiredEnv("AUTH_SECRET");
+    return async () => {};
+  }
+  const database = await startEmbedded(DATA_DIR);
+  const secret =
+    AUTH_SECRET ?? (await readOrMake(join(DATA_DIR, "auth.secret"), () => randomBytes(32).toString("base64url")));
+  setEnv({ DATABASE_URL: database.url, AUTH_SECRET: secret });
+  return database.stop;
+}
+
+/** Brings the database to this version. */
+export async function prepareSchema(): Promise<string[]> {
+  const url = requiredEnv("DATABASE_URL");
+  return migrate(url, () => installQueues(url));
+}
+
+type Role = "all" | "dev" | "web" | "worker" | "migrate";
+
+/** Starts the processes of a role. @returns what stops them, and a promise that rejects when one is lost for good */
+export async function startProcesses(role: Exclude<Role, "migrate">): Promise<ReturnType<typeof supervise>> {
+  if (role === "all" || role === "web") await buildIfNeeded(say);
+  const web = { name: "web", words: ["lib/web.ts", ...(role === "dev" ? ["--dev"] : [])] };
+  const worker = { name: "worker", words: ["--conditions=react-server", "lib/worker.ts"] };
+  const wanted = { all: [worker, web], dev: [worker, web], web: [web], worker: [worker] }[role];
+  return supervise(wanted, { NODE_ENV: role === "dev" ? "development" : "production" });
+}
+
+async function main(role: Role): Promise<void> {
+  const stopDatabase = await prepareDatabase();
+  try {
+    if (role !== "web" && role !== "worker") {
+      const applied = await prepareSchema();
+      if (applied.length > 0) say(`Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}.`);
+      if (role === "migrate") return say("The database is up to date.");
+    }
+    const processes = await startProcesses(role);
+    try {
+      if (role !== "worker") await greet();
+      await Promise.race([processes.lost, askedToStop()]);
+      say("Stopping…");
+    } finally {
+      await processes.stop();
+    }
+  } finally {
+    await closeDatabase();
+    await stopDatabase();
+  }
+}
+
+async function greet(): Promise<void> {
+  const { BASE_URL } = env();
+  const setup = await openSetup();
+  say(`Spoor runs at ${BASE_URL}`);
+  if (setup) say(`\nMake the first account (this link works once):\n  ${setup}\n`);
+  say("Stop it with Ctrl-C.");
+}
+
+/** Resolves at the first Ctrl-C or SIGTERM; a second one ends the process at once. */
+export function askedToStop(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(130));
+        resolve();
+      });
+    }
+  });
+}
+
+/** Runs a command of the launcher's; what goes wrong is told in a line, not in a stack. */
+export async function runCommand(command: () => Promise<void>): Promise<never> {
+  try {
+    await command();
+    process.exit(0);
+  } catch (error) {
+    const expected = error instanceof EnvError || !(error instanceof Error);
+    process.stderr.write(`${expected ? (error as Error).message : (error.stack ?? error.message)}\n`);
+    process.exit(1);
+  }
+}
+
+if (import.meta.main) {
+  const [role = "all"] = process.argv.slice(2);
+  await runCommand(async () => {
+    if (!["all", "dev", "web", "worker", "migrate"].includes(role)) {
+      throw new EnvError(`There is no "${role}". Use one of: dev, web, worker, migrate; or none for all of it.`);
+    }
+    await main(role as Role);
+  });
+}

@@ -1,0 +1,72 @@
+import "server-only";
+import type { z } from "zod";
+import { transaction } from "#lib/db/client";
+import { SpoorError } from "#lib/errors";
+import { limits } from "#lib/limits";
+import { overLimit } from "#lib/rate-limit";
+import type { Submission, telemetryResponse } from "#lib/telemetry/schema";
+
+const { telemetry } = limits;
+
+/**
+ * Stores a submission. When this returns it is on disk.
+ *
+ * @param userId whom a valid token named, or undefined.
+ * @returns `accepted` is the number of diagnostics stored; nothing is forwarded, as there is no sink.
+ * @throws SpoorError `rate_limited` past 60 submissions a minute from an address or 30 of a device.
+ */
+export async function recordTelemetry(
+  submission: Submission,
+  userId: string | undefined,
+): Promise<z.input<typeof telemetryResponse>> {
+  const { diagnostics, events } = submission;
+  await transaction(async (tx) => {
+    const { rows } = await tx.query<{ id: string }>(
+      `insert into telemetry_report (user_id, schema, device_id, cli_version, platform, arch, command, sent_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8) returning id`,
+      [
+        userId ?? null,
+        submission.schema,
+        submission.deviceId,
+        submission.cliVersion,
+        submission.platform,
+        submission.arch,
+        submission.command,
+        submission.sentAt ?? null,
+      ],
+    );
+    const reportId = rows[0]?.id;
+    await tx.query(
+      `insert into diagnostic (report_id, position, adapter, source, total_entries, skipped_entries, invalid_entries,
+         event_count, trace_count, rejected_traces, unhandled_types, empty_parse)
+       select $1, position - 1, item->>'adapter', item->>'source', (item->>'totalEntries')::bigint,
+         (item->>'skippedEntries')::bigint, (item->>'invalidEntries')::bigint, (item->>'eventCount')::bigint,
+         (item->>'traceCount')::bigint, (item->>'rejectedTraces')::bigint,
+         array(select jsonb_array_elements_text(item->'unhandledTypes')), (item->>'emptyParse')::boolean
+       from jsonb_array_elements($2::jsonb) with ordinality as items (item, position)`,
+      [reportId, JSON.stringify(diagnostics)],
+    );
+    await tx.query(
+      `insert into client_event (report_id, position, name, properties)
+       select $1, position - 1, name, properties::jsonb
+       from unnest($2::text[], $3::text[]) with ordinality as items (name, properties, position)`,
+      [reportId, events.map(({ name }) => name), events.map(({ properties }) => properties)],
+    );
+  });
+  return { ok: true, accepted: diagnostics.length, forwarded: false };
+}
+
+/** Counts a submission of an address before anything of it is read. @throws SpoorError `rate_limited` */
+export async function limitAddress(address: string): Promise<void> {
+  refuseAfter(await overLimit("telemetry-ip", address, { points: telemetry.perMinuteAnIp, seconds: 60 }));
+}
+
+/** Counts a submission of a device. @throws SpoorError `rate_limited` */
+export async function limitDevice(deviceId: string): Promise<void> {
+  refuseAfter(await overLimit("telemetry-device", deviceId, { points: telemetry.perMinuteADevice, seconds: 60 }));
+}
+
+function refuseAfter(retryAfterSeconds: number | undefined): void {
+  if (retryAfterSeconds === undefined) return;
+  throw new SpoorError("rate_limited", "Too many submissions; wait before the next.", { retryAfterSeconds });
+}

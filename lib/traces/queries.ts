@@ -1,0 +1,152 @@
+import "server-only";
+import { z } from "zod";
+import { pool, transaction } from "#lib/db/client";
+import { notFound, SpoorError } from "#lib/errors";
+import type { messageShape, TraceFilter, traceShape } from "#lib/traces/schema";
+
+export type Trace = z.input<typeof traceShape>;
+export type Message = z.input<typeof messageShape>;
+
+export type TraceRow = {
+  id: string;
+  source: string;
+  sourceId: string;
+  model: string | null;
+  title: string | null;
+  derivedTitle: string | null;
+  project: string | null;
+  createdAt: Date | null;
+  activityAt: Date;
+  messageCount: number;
+  tokenCount: string;
+  sanitized: boolean;
+  metadata: Record<string, unknown> | null;
+};
+
+type MessageRow = Omit<Message, "createdAt"> & { createdAt: Date | null };
+
+export const traceColumns = `id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
+  created_at as "createdAt", activity_at as "activityAt", message_count as "messageCount", token_count as "tokenCount",
+  sanitized, metadata`;
+
+const messageColumns = `position, role, content, token_count as "tokenCount", created_at as "createdAt", metadata`;
+
+/** The conditions of a filter on a user's traces that are not deleted; `$1` to `$6` are `filterValues`. */
+export const filterSql = `user_id = $1 and deleted_at is null
+  and ($2::text is null or source = $2) and ($3::text is null or model = $3) and ($4::text is null or project = $4)
+  and ($5::timestamptz is null or activity_at >= $5) and ($6::timestamptz is null or activity_at < $6)`;
+
+export const filterValues = (userId: string, { source, model, project, from, to }: TraceFilter) => [
+  userId,
+  source ?? null,
+  model ?? null,
+  project ?? null,
+  from ?? null,
+  to ?? null,
+];
+
+function presentTrace(row: TraceRow): Trace {
+  const { derivedTitle, activityAt, title, createdAt, tokenCount, ...rest } = row;
+  return {
+    ...rest,
+    title: title ?? derivedTitle,
+    createdAt: createdAt?.toISOString() ?? null,
+    updatedAt: activityAt.toISOString(),
+    tokenCount: Number(tokenCount),
+  };
+}
+
+export function presentMessage({ createdAt, ...row }: MessageRow): Message {
+  return { ...row, createdAt: createdAt?.toISOString() ?? null };
+}
+
+const cursorShape = z.tuple([z.iso.datetime(), z.uuid()]);
+
+/** The place behind a trace in the list's order. */
+const cursorOf = ({ activityAt, id }: TraceRow) =>
+  Buffer.from(JSON.stringify([activityAt.toISOString(), id])).toString("base64url");
+
+function readCursor(cursor: string): [string, string] {
+  try {
+    return cursorShape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
+    const errors = [{ path: "cursor", message: "is not one that this list gave out" }];
+    throw new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
+  }
+}
+
+/**
+ * A page of a user's traces, newest activity first.
+ *
+ * @param page.cursor the `nextCursor` of the page before.
+ * @throws SpoorError `invalid_request` for a cursor that no page gave out.
+ */
+export async function listTraces(
+  userId: string,
+  filter: TraceFilter,
+  page: { cursor?: string | undefined; limit: number },
+): Promise<{ traces: Trace[]; nextCursor: string | null }> {
+  const [activityAt, id] = page.cursor ? readCursor(page.cursor) : [null, null];
+  const { rows } = await pool().query<TraceRow>(
+    `select ${traceColumns} from trace
+     where ${filterSql} and ($7::timestamptz is null or (activity_at, id) < ($7, $8::uuid))
+     order by activity_at desc, id desc limit $9`,
+    [...filterValues(userId, filter), activityAt, id, page.limit + 1],
+  );
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return { traces: shown.map(presentTrace), nextCursor: rows.length > page.limit && last ? cursorOf(last) : null };
+}
+
+/** One trace of a user. @throws SpoorError `not_found`, for a deleted one and for another user's as well */
+export async function getTrace(userId: string, traceId: string): Promise<Trace> {
+  const { rows } = await pool().query<TraceRow>(
+    `select ${traceColumns} from trace where user_id = $1 and id = $2 and deleted_at is null`,
+    [userId, traceId],
+  );
+  const [row] = rows;
+  if (!row) throw notFound();
+  return presentTrace(row);
+}
+
+/**
+ * A trace's messages in the order of their positions.
+ *
+ * @param page.after the position behind which to begin; none for the first message.
+ * @returns `nextAfter` is the `after` of the next page, null behind the last message.
+ * @throws SpoorError `not_found` as `getTrace`.
+ */
+export async function listMessages(
+  userId: string,
+  traceId: string,
+  page: { after?: number | undefined; limit: number },
+): Promise<{ messages: Message[]; nextAfter: number | null }> {
+  await getTrace(userId, traceId);
+  const { rows } = await pool().query<MessageRow>(
+    `select ${messageColumns} from message
+     where user_id = $1 and trace_id = $2 and position > $3 order by position limit $4`,
+    [userId, traceId, page.after ?? -1, page.limit + 1],
+  );
+  const messages = rows.slice(0, page.limit).map(presentMessage);
+  return { messages, nextAfter: rows.length > page.limit ? (messages.at(-1)?.position ?? null) : null };
+}
+
+/**
+ * Deletes a trace for good. What stays is a tombstone of its key, so that a client's next sync does not bring it back.
+ *
+ * @throws SpoorError `not_found` as `getTrace`.
+ */
+export async function deleteTrace(userId: string, traceId: string): Promise<void> {
+  await transaction(async (tx) => {
+    const { rowCount } = await tx.query(
+      `update trace set deleted_at = now(), model = null, title = null, derived_title = null, project = null,
+         metadata = null, created_at = null, message_count = 0, token_count = 0, sanitized = false,
+         content_hash = '', messages_hash = ''
+       where user_id = $1 and id = $2 and deleted_at is null`,
+      [userId, traceId],
+    );
+    if (rowCount === 0) throw notFound();
+    await tx.query("delete from message where user_id = $1 and trace_id = $2", [userId, traceId]);
+  });
+}

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { limits } from "#lib/limits";
+
+const { traces: page } = limits;
+
+const time = z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with an offset or Z" });
+const metadata = z.record(z.string(), z.unknown()).nullable();
+
+export const traceShape = z.object({
+  id: z.uuid(),
+  source: z.string(),
+  sourceId: z.string(),
+  model: z.string().nullable(),
+  title: z.string().nullable(),
+  project: z.string().nullable(),
+  createdAt: z.iso.datetime().nullable(),
+  updatedAt: z.iso.datetime(),
+  messageCount: z.int(),
+  tokenCount: z.int(),
+  sanitized: z.boolean(),
+  metadata,
+});
+
+export const messageShape = z.object({
+  position: z.int(),
+  role: z.string().nullable(),
+  content: z.string(),
+  tokenCount: z.int().nullable(),
+  createdAt: z.iso.datetime().nullable(),
+  metadata,
+});
+
+const filter = {
+  source: z.string().min(1).max(limits.trace.source).optional(),
+  model: z.string().min(1).max(limits.trace.model).optional(),
+  project: z.string().min(1).max(limits.trace.project).optional(),
+  from: time.optional(),
+  to: time.optional(),
+};
+
+/** What narrows a list or an export: exact values, and a span of the last activity (`from` included, `to` not). */
+export const traceFilter = z.object(filter);
+export type TraceFilter = z.output<typeof traceFilter>;
+
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.int().min(least).max(most));
+
+export const listQuery = z.object({
+  ...filter,
+  cursor: z.string().min(1).max(256).optional(),
+  limit: wholeNumber(1, page.perPageMost).default(page.perPage),
+});
+
+export const listResponse = z.object({
+  ok: z.literal(true),
+  traces: z.array(traceShape),
+  nextCursor: z.string().nullable(),
+});
+
+export const traceResponse = z.object({ ok: z.literal(true), trace: traceShape });
+
+export const messagesQuery = z.object({
+  after: wholeNumber(0, limits.message.integer).optional(),
+  limit: wholeNumber(1, page.messagesPerPageMost).default(page.messagesPerPage),
+});
+
+export const messagesResponse = z.object({
+  ok: z.literal(true),
+  messages: z.array(messageShape),
+  nextAfter: z.int().nullable(),
+});

@@ -1,0 +1,83 @@
+// The worker process: takes jobs from the queues and runs each queue's domain function.
+import "server-only";
+import { randomUUID } from "node:crypto";
+import type { Job } from "pg-boss";
+import { z } from "zod";
+import { closeDatabase, pool } from "#lib/db/client";
+import { purgeLogins } from "#lib/device/login";
+import { env, requiredEnv } from "#lib/env";
+import { endThreads } from "#lib/ingest/decode";
+import { failJob, purgeUploads, runJob } from "#lib/ingest/jobs";
+import { ingestPayload } from "#lib/ingest/schema";
+import { log } from "#lib/log";
+import { makeWorkerBoss, queues } from "#lib/queue";
+
+const heartbeatMs = 10_000;
+/** Below the 15 seconds within which the process is to be gone. */
+const drainMs = 12_000;
+const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
+
+const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
+const processId = randomUUID();
+
+/** A handler of one job at a time whose payload has a schema. */
+const handler =
+  <T>(schema: z.ZodType<T>, run: (payload: T) => Promise<void>) =>
+  async (jobs: Job<object>[]) => {
+    for (const job of jobs) await run(schema.parse(job.data));
+  };
+
+async function housekeep(): Promise<void> {
+  const uploads = await purgeUploads();
+  const logins = await purgeLogins();
+  await pool().query("delete from rate_limit where expire < extract(epoch from now()) * 1000");
+  await pool().query("delete from process_heartbeat where seen_at < now() - interval '1 day'");
+  log.info({ uploads, logins }, "housekeeping is done");
+}
+
+async function beat(): Promise<void> {
+  await pool().query(
+    `insert into process_heartbeat (id, role) values ($1, 'worker') on conflict (id) do update set seen_at = now()`,
+    [processId],
+  );
+}
+
+async function stop(): Promise<void> {
+  clearInterval(heartbeat);
+  await boss.stop({ graceful: true, timeout: drainMs });
+  await pool()
+    .query("delete from process_heartbeat where id = $1", [processId])
+    .catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
+  await endThreads();
+  await closeDatabase();
+  process.exit(0);
+}
+
+process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one in its turn
+process.once("SIGTERM", stop);
+process.once("disconnect", stop);
+
+await boss.start();
+await boss.work(
+  queues.ingest,
+  { ...polling, localConcurrency: env().WORKER_CONCURRENCY },
+  handler(ingestPayload, runJob),
+);
+await boss.work(
+  queues.ingestDead,
+  polling,
+  handler(ingestPayload, (payload) =>
+    failJob(payload, "processing_failed", "The server could not process this upload. It is kept, and can be replayed."),
+  ),
+);
+await boss.work(
+  queues.housekeeping,
+  { pollingIntervalSeconds: 60 },
+  handler(z.unknown(), () => housekeep()),
+);
+await boss.schedule(queues.housekeeping, "17 * * * *");
+await beat();
+const heartbeat = setInterval(() => {
+  beat().catch((error) => log.warn({ err: error }, "the worker could not report itself"));
+}, heartbeatMs);
+process.send?.("ready");
