@@ -10,7 +10,7 @@ const wholeNumber = (least: number, most: number) =>
   z.coerce.number({ error: "must be a number" }).int("must be a whole number").min(least).max(most);
 
 const httpUrl = z
-  .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+  .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
   .refine((url) => new URL(url).pathname === "/", "must have no path")
   .transform((url) => url.replace(/\/+$/, ""));
 

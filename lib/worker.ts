@@ -7,8 +7,9 @@ import { closeDatabase, pool } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
 import { env, requiredEnv } from "#lib/env";
 import { endThreads } from "#lib/ingest/decode";
-import { failJob, purgeUploads, runJob } from "#lib/ingest/jobs";
+import { failJob, runJob } from "#lib/ingest/jobs";
 import { ingestPayload } from "#lib/ingest/schema";
+import { purgeUploads } from "#lib/ingest/uploads";
 import { log } from "#lib/log";
 import { makeWorkerBoss, queues } from "#lib/queue";
 

@@ -1,6 +1,7 @@
 import "server-only";
 import { readdir, readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { bindMigrationAwareSqlAdapterFactory, type SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import type { MigrationList, SchemaEngine } from "@prisma/schema-engine-wasm";
@@ -79,13 +80,24 @@ async function loadEngine(): Promise<Bindings> {
     set_message: (message: string) => process.stderr.write(`The schema engine stopped: ${message}\n`),
   };
   const loaded = await import("@prisma/schema-engine-wasm/schema_engine_bg");
-  const file = new URL("./schema_engine_bg.wasm", import.meta.resolve("@prisma/schema-engine-wasm"));
+  const engine = createRequire(import.meta.url).resolve("@prisma/schema-engine-wasm");
+  const file = join(dirname(engine), "schema_engine_bg.wasm");
   const { instance } = await WebAssembly.instantiate(await readFile(file), {
-    "./schema_engine_bg.js": loaded as unknown as WebAssembly.ModuleImports,
+    "./schema_engine_bg.js": withoutLingeringTimers(loaded),
   });
   loaded.__wbg_set_wasm(instance.exports);
   (instance.exports as { __wbindgen_start: () => void }).__wbindgen_start();
   return loaded;
+}
+
+/** The module's imports, with its timer (the 10 s bound of taking its lock) no longer holding up a process's end. */
+function withoutLingeringTimers(loaded: object): WebAssembly.ModuleImports {
+  const imports = Object.entries(loaded).map(([name, value]) =>
+    name.startsWith("__wbg_setTimeout_")
+      ? [name, (callback: () => void, ms: number) => setTimeout(callback, ms >>> 0).unref()]
+      : [name, value],
+  );
+  return Object.fromEntries(imports);
 }
 
 /** Runs one call of the engine. The adapter is closed behind it: left open, its advisory lock blocks the next call. */

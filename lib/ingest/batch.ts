@@ -47,17 +47,29 @@ export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number):
     if (body.byteLength > maxBytes) throw tooLarge(maxBytes);
     return body;
   }
-  const options = { maxOutputLength: maxBytes, info: true } as const;
+  const parts: Uint8Array[] = [];
+  let room = maxBytes;
+  let rest = body;
   try {
-    const { buffer, engine } = decoders[encoding](body, options);
-    if (engine.bytesWritten !== body.byteLength) throw corrupt(encoding);
-    return buffer;
+    do {
+      if (room < 1) throw tooLarge(maxBytes);
+      const { buffer, engine } = decoders[encoding](rest, { maxOutputLength: room, info: true });
+      rest = rest.subarray(engine.bytesWritten);
+      room -= buffer.byteLength;
+      parts.push(buffer);
+      // A zstd stream may have several frames (RFC 8878, section 3), and Node decodes one at a time.
+    } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < mostFrames);
   } catch (error) {
     if (error instanceof SpoorError) throw error;
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
     throw corrupt(encoding);
   }
+  if (rest.byteLength > 0) throw corrupt(encoding);
+  return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 }
+
+/** Frames of a zstd stream; one made of many tiny ones would only cost time. */
+const mostFrames = 1024;
 
 type Inflated = { buffer: Uint8Array; engine: { bytesWritten: number } };
 type Inflate = (body: Uint8Array, options: { maxOutputLength: number; info: true }) => Inflated;

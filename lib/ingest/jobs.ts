@@ -1,11 +1,11 @@
 import "server-only";
 import type { z } from "zod";
 import { pool, type Queryable, transaction } from "#lib/db/client";
-import { env } from "#lib/env";
 import { isOutage, notFound, SpoorError } from "#lib/errors";
 import { withThread } from "#lib/ingest/decode";
 import { mergeBatch } from "#lib/ingest/merge";
 import type { ingestPayload, jobResponse } from "#lib/ingest/schema";
+import { readUpload } from "#lib/ingest/uploads";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
@@ -149,20 +149,6 @@ async function lock(tx: Queryable, userId: string, jobId: string): Promise<strin
   return rows[0]?.sequence;
 }
 
-/** The stored bytes of an upload, in PostgreSQL's binary form: as text they would be twice as many. */
-async function readUpload(userId: string, jobId: string): Promise<Uint8Array<ArrayBuffer>> {
-  const { rows } = await pool().query<[Buffer<ArrayBuffer>]>({
-    text: "select body from upload where user_id = $1 and job_id = $2",
-    values: [userId, jobId],
-    rowMode: "array",
-    binary: true,
-    types: { getTypeParser: () => (value: Buffer) => value },
-  } as never);
-  const [body] = rows[0] ?? [];
-  if (!body) throw new SpoorError("not_found", "The upload is no longer kept. Send it again.");
-  return new Uint8Array(body);
-}
-
 async function putBack(userId: string, jobId: string, outage: boolean): Promise<void> {
   if (outage) return; // there is nobody to tell; the next try finds it as running and goes on
   await pool().query("update ingest_job set status = 'queued' where user_id = $1 and id = $2 and status = 'running'", [
@@ -179,15 +165,4 @@ export async function failJob({ userId, jobId }: Payload, code: string, message:
     [userId, jobId, code, message],
   );
   log.warn({ jobId, code }, "an upload failed");
-}
-
-/** Removes the raw uploads of jobs that succeeded longer ago than `UPLOAD_RETENTION_DAYS`. @returns how many */
-export async function purgeUploads(): Promise<number> {
-  const { rowCount } = await pool().query(
-    `delete from upload using ingest_job job
-     where job.user_id = upload.user_id and job.id = upload.job_id
-       and job.status = 'succeeded' and job.finished_at < now() - make_interval(days => $1)`,
-    [env().UPLOAD_RETENTION_DAYS],
-  );
-  return rowCount ?? 0;
 }

@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { setEnv } from "#lib/env";
+import { acceptBatch } from "#lib/ingest/accept";
+import { endThreads } from "#lib/ingest/decode";
+import { getJob, runJob } from "#lib/ingest/jobs";
+import { deleteTrace, listMessages, listTraces } from "#lib/traces/queries";
+import { freshDatabase } from "../support/database.ts";
+import { makeUser, setupToken } from "../support/server.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let userId: string;
+beforeAll(async () => {
+  database = await freshDatabase();
+  setEnv({ SETUP_TOKEN: setupToken });
+  userId = await makeUser();
+});
+afterAll(async () => {
+  await endThreads();
+  await database.drop();
+});
+
+const accept = (traces: unknown[]) =>
+  acceptBatch({ userId, machine: "test" }, Buffer.from(JSON.stringify({ traces })), "identity", undefined);
+
+async function send(...traces: unknown[]) {
+  const jobId = await accept(traces);
+  await runJob({ userId, jobId });
+  const job = await getJob(userId, jobId);
+  expect(job.error).toBeNull();
+  return job;
+}
+
+const messages = (...contents: string[]) => contents.map((content, position) => ({ position, content, role: "user" }));
+
+async function stored(sourceId: string) {
+  const { traces } = await listTraces(userId, {}, { limit: 200 });
+  const trace = traces.find((one) => one.sourceId === sourceId);
+  if (!trace) return undefined;
+  const page = await listMessages(userId, trace.id, { limit: 1000 });
+  return { ...trace, contents: page.messages.map(({ content }) => content) };
+}
+
+describe("what a job does with a trace", () => {
+  test("a new one is created", async () => {
+    const job = await send({ sourceId: "new", messages: messages("a", "b") });
+    expect(job).toMatchObject({
+      status: "succeeded",
+      attempts: 1,
+      traces: { received: 1, created: 1, updated: 0, unchanged: 0, kept: 0 },
+      messages: { received: 2, written: 2 },
+    });
+    expect(await stored("new")).toMatchObject({ source: "unknown", messageCount: 2, contents: ["a", "b"] });
+  });
+
+  test("the same content again is unchanged and writes nothing", async () => {
+    const trace = { sourceId: "same", title: "T", metadata: { b: 1, a: [2] }, messages: messages("a", "b") };
+    await send(trace);
+    const again = await send({ ...trace, metadata: { a: [2], b: 1 } });
+    expect(again).toMatchObject({ traces: { unchanged: 1 }, messages: { received: 2, written: 0 } });
+  });
+
+  test("one that grew is updated, and only its new messages are written", async () => {
+    await send({ sourceId: "grown", messages: messages("a", "b") });
+    const grown = await send({ sourceId: "grown", messages: messages("a", "b", "c") });
+    expect(grown).toMatchObject({ traces: { updated: 1 }, messages: { written: 1 } });
+    expect((await stored("grown"))?.contents).toEqual(["a", "b", "c"]);
+  });
+
+  test("one that changed in the middle becomes what the upload says", async () => {
+    await send({ sourceId: "changed", messages: messages("a", "b", "c") });
+    const changed = await send({ sourceId: "changed", messages: messages("a", "B", "c") });
+    expect(changed).toMatchObject({ traces: { updated: 1 }, messages: { written: 3 } });
+    expect((await stored("changed"))?.contents).toEqual(["a", "B", "c"]);
+  });
+
+  test("a new title alone is an update that writes no message", async () => {
+    await send({ sourceId: "titled", messages: messages("a") });
+    const titled = await send({ sourceId: "titled", title: "A title", messages: messages("a") });
+    expect(titled).toMatchObject({ traces: { updated: 1 }, messages: { written: 0 } });
+    expect(await stored("titled")).toMatchObject({ title: "A title", contents: ["a"] });
+  });
+
+  test("one with fewer messages is kept as it is", async () => {
+    await send({ sourceId: "short", messages: messages("a", "b") });
+    expect(await send({ sourceId: "short", messages: messages("x") })).toMatchObject({
+      traces: { kept: 1 },
+      messages: { written: 0 },
+    });
+    expect((await stored("short"))?.contents).toEqual(["a", "b"]);
+  });
+
+  test("one with fewer messages and replace:true is updated", async () => {
+    await send({ sourceId: "replaced", messages: messages("a", "b") });
+    expect(await send({ sourceId: "replaced", replace: true, messages: messages("x") })).toMatchObject({
+      traces: { updated: 1 },
+    });
+    expect(await stored("replaced")).toMatchObject({ messageCount: 1, contents: ["x"] });
+  });
+
+  test("one that its owner deleted stays deleted, even with replace:true", async () => {
+    await send({ sourceId: "deleted", messages: messages("a") });
+    await deleteTrace(userId, (await stored("deleted"))?.id ?? "");
+    expect(await send({ sourceId: "deleted", messages: messages("a", "b") })).toMatchObject({ traces: { kept: 1 } });
+    expect(await send({ sourceId: "deleted", replace: true, messages: messages("a") })).toMatchObject({
+      traces: { kept: 1 },
+    });
+    expect(await stored("deleted")).toBeUndefined();
+  });
+
+  test("of the same key twice in a batch the last wins", async () => {
+    const job = await send(
+      { sourceId: "twice", messages: messages("first") },
+      { sourceId: "twice", messages: messages("last") },
+    );
+    expect(job).toMatchObject({ traces: { received: 2, created: 1 }, messages: { received: 2, written: 1 } });
+    expect((await stored("twice"))?.contents).toEqual(["last"]);
+  });
+
+  test("the same sourceId from two sources is two traces", async () => {
+    await send(
+      { source: "claude-code", sourceId: "both", messages: messages("a") },
+      { source: "codex-cli", sourceId: "both", messages: messages("b") },
+    );
+    const { traces } = await listTraces(userId, {}, { limit: 200 });
+    expect(traces.filter(({ sourceId }) => sourceId === "both")).toHaveLength(2);
+  });
+});
+
+describe("order and repetition", () => {
+  test("an older upload that finishes late does not overwrite a newer one", async () => {
+    const older = await accept([{ sourceId: "race", messages: messages("old", "old", "old") }]);
+    await send({ sourceId: "race", messages: messages("new") });
+    await runJob({ userId, jobId: older });
+    expect(await getJob(userId, older)).toMatchObject({ status: "succeeded", traces: { kept: 1 } });
+    expect((await stored("race"))?.contents).toEqual(["new"]);
+  });
+
+  test("an upload between two that said the same is still the older one", async () => {
+    await send({ sourceId: "between", messages: messages("a") });
+    const between = await accept([{ sourceId: "between", messages: messages("a", "b") }]);
+    await send({ sourceId: "between", messages: messages("a") });
+    await runJob({ userId, jobId: between });
+    expect((await stored("between"))?.contents).toEqual(["a"]);
+  });
+
+  test("running a job again changes nothing", async () => {
+    const job = await send({ sourceId: "again", messages: messages("a") });
+    await runJob({ userId, jobId: job.jobId });
+    expect(await getJob(userId, job.jobId)).toEqual(job);
+  });
+
+  test("ten uploads of the same new traces at once, in different orders, end with each trace once", async () => {
+    const traces = Array.from({ length: 30 }, (_, n) => ({ sourceId: `crowd-${n}`, messages: messages("a", "b") }));
+    const jobs = await Promise.all(
+      Array.from({ length: 10 }, (_, turn) => accept(turn % 2 ? traces : traces.toReversed())),
+    );
+    await Promise.all(jobs.map((jobId) => runJob({ userId, jobId })));
+    const ended = await Promise.all(jobs.map((jobId) => getJob(userId, jobId)));
+    expect(ended.map(({ status }) => status)).toEqual(jobs.map(() => "succeeded"));
+    expect(ended.reduce((sum, job) => sum + job.traces.created, 0)).toBe(30);
+    expect(ended.reduce((sum, job) => sum + job.messages.written, 0)).toBe(60);
+  });
+
+  test("another user's trace of the same key is another trace", async () => {
+    const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
+    await send({ sourceId: "shared", messages: messages("ada's") });
+    const jobId = await acceptBatch(
+      { userId: other, machine: "test" },
+      Buffer.from(JSON.stringify({ traces: [{ sourceId: "shared", messages: messages("bob's") }] })),
+      "identity",
+      undefined,
+    );
+    await runJob({ userId: other, jobId });
+    expect((await stored("shared"))?.contents).toEqual(["ada's"]);
+    expect((await listTraces(other, {}, { limit: 10 })).traces).toHaveLength(1);
+  });
+});
+
+describe("what is stored", () => {
+  test("every field comes back as it was sent", async () => {
+    const sent = [
+      {
+        position: 7,
+        role: "assistant",
+        content: "later\r\n\t\\N \u{1f600}",
+        tokenCount: 3,
+        createdAt: "2026-11-01T10:00:00.123+02:00",
+        metadata: { a: { b: [1, null] } },
+      },
+      { position: 2, content: "" },
+    ];
+    await send({
+      source: "codex-cli",
+      sourceId: "fields",
+      model: "m",
+      title: "t",
+      project: "p",
+      createdAt: "2026-11-01T08:00:00Z",
+      metadata: { x: 1 },
+      cwd: "/tmp",
+      messages: sent,
+    });
+    const { traces } = await listTraces(userId, { source: "codex-cli", project: "p" }, { limit: 10 });
+    expect(traces).toMatchObject([
+      {
+        model: "m",
+        title: "t",
+        createdAt: "2026-11-01T08:00:00.000Z",
+        updatedAt: "2026-11-01T08:00:00.123Z",
+        messageCount: 2,
+        tokenCount: 3,
+        metadata: { x: 1, cwd: "/tmp" },
+      },
+    ]);
+    const { messages: read } = await listMessages(userId, traces[0]?.id ?? "", { limit: 10 });
+    expect(read).toEqual([
+      { position: 2, role: null, content: "", tokenCount: null, createdAt: null, metadata: null },
+      {
+        position: 7,
+        role: "assistant",
+        content: "later\r\n\t\\N \u{1f600}",
+        tokenCount: 3,
+        createdAt: "2026-11-01T08:00:00.123Z",
+        metadata: { a: { b: [1, null] } },
+      },
+    ]);
+  });
+
+  test("text that PostgreSQL can't hold is stored with U+FFFD and flagged", async () => {
+    await send({
+      sourceId: "nul",
+      title: "a\0b",
+      messages: [{ position: 0, content: "\ud800 \0", metadata: { "k\0": ["\udfff"] } }],
+    });
+    expect(await stored("nul")).toMatchObject({ title: "a\ufffdb", sanitized: true, contents: ["\ufffd \ufffd"] });
+  });
+
+  test("a prototype key is dropped and prototypes stay as they are", async () => {
+    const body = `{"traces":[{"sourceId":"proto","messages":[],"metadata":{"__proto__":{"polluted":1},"x":1},"__proto__":{"polluted":1}}]}`;
+    const jobId = await acceptBatch({ userId, machine: "test" }, Buffer.from(body), "identity", undefined);
+    await runJob({ userId, jobId });
+    expect((await stored("proto"))?.metadata).toEqual({ x: 1 });
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
+  test("a title falls back to the first line of the first user message", async () => {
+    await send({
+      sourceId: "untitled",
+      messages: [
+        { position: 0, role: "assistant", content: "hi" },
+        { position: 1, role: "user", content: "\n  Fix it\nplease" },
+      ],
+    });
+    expect(await stored("untitled")).toMatchObject({ title: "Fix it" });
+  });
+
+  test("an empty batch is a valid one", async () => {
+    expect(await send()).toMatchObject({ status: "succeeded", traces: { received: 0 }, messages: { written: 0 } });
+  });
+});

@@ -1,0 +1,120 @@
+import { createServer } from "node:net";
+import { createOwner, openSetup } from "#lib/auth/accounts";
+import { pool } from "#lib/db/client";
+import { decideLogin, findLogin } from "#lib/device/login";
+import { setEnv } from "#lib/env";
+import { supervise } from "#lib/processes";
+import { freshDatabase, testEnvironment } from "./database.ts";
+
+export const setupToken = "a set-up token for tests";
+
+const processes = {
+  web: { name: "web", words: ["lib/web.ts"] },
+  worker: { name: "worker", words: ["--conditions=react-server", "lib/worker.ts"] },
+};
+
+/** A built server with a database of its own, and a worker unless `worker` is false. */
+export async function startServer(options: { worker?: boolean; environment?: Record<string, string> } = {}) {
+  const database = await freshDatabase();
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const environment = {
+    ...testEnvironment,
+    DATABASE_URL: database.url,
+    PORT: String(port),
+    BASE_URL: url,
+    SETUP_TOKEN: setupToken,
+    NODE_ENV: "production",
+    ...options.environment,
+  };
+  setEnv(environment);
+  await openSetup();
+  const wanted = options.worker === false ? [processes.web] : [processes.worker, processes.web];
+  const running = await supervise(wanted, environment);
+  return {
+    url,
+    stop: async () => {
+      await running.stop();
+      await database.drop();
+    },
+  };
+}
+
+export type Server = Awaited<ReturnType<typeof startServer>>;
+
+export const owner = { name: "Ada", email: "ada@example.org", password: "correct horse battery" };
+
+/** Makes an account straight in the database; the first one is the owner's. @returns the user's id */
+export async function makeUser(account = owner): Promise<string> {
+  const { rows } = await pool().query<{ count: number }>(`select count(*)::int as count from "user"`);
+  if (rows[0]?.count === 0) await createOwner(setupToken, account);
+  else await pool().query(`insert into "user" (name, email) values ($1, $2)`, [account.name, account.email]);
+  const found = await pool().query<{ id: string }>(`select id from "user" where email = $1`, [account.email]);
+  return found.rows[0]?.id ?? "";
+}
+
+/** A token from a device login over HTTP that `userId` approved. */
+export async function logIn(server: Server, userId: string, machine = "ada-laptop"): Promise<string> {
+  const started = await post(server, "/api/cli/device/start", { machine }, { "X-Forwarded-For": someAddress() });
+  const { deviceCode, userCode } = (await started.json()) as { deviceCode: string; userCode: string };
+  const login = await findLogin(userId, userCode);
+  await decideLogin(userId, login?.id ?? "", "approved");
+  const polled = await fetch(`${server.url}/api/cli/device/poll?deviceCode=${deviceCode}`);
+  return ((await polled.json()) as { token: string }).token;
+}
+
+/** An address that no other test counts on, for what is limited by address. */
+export const someAddress = () => `10.${octet()}.${octet()}.${octet()}`;
+const octet = () => Math.floor(Math.random() * 256);
+
+export function post(
+  server: Server,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return fetch(server.url + path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body: text,
+  });
+}
+
+export function get(server: Server, path: string, token?: string): Promise<Response> {
+  return fetch(server.url + path, token ? { headers: { Authorization: `Bearer ${token}` } } : {});
+}
+
+/** Waits until a job has ended. @returns the job */
+export async function jobEnd(server: Server, jobId: string, token: string, seconds = 60): Promise<JobJson> {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const job = (await (await get(server, `/api/ingest/${jobId}`, token)).json()) as JobJson;
+    if (job.status === "succeeded" || job.status === "failed") return job;
+    if (Date.now() > deadline) throw new Error(`the job is still ${job.status}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export type JobJson = {
+  status: string;
+  attempts: number;
+  traces: { received: number; created: number; updated: number; unchanged: number; kept: number };
+  messages: { received: number; written: number };
+  error: { code: string; message: string } | null;
+};
+
+/** Sends traces and waits for their job. */
+export async function ingest(server: Server, token: string, traces: unknown[]): Promise<JobJson> {
+  const response = await post(server, "/api/ingest", { traces }, { Authorization: `Bearer ${token}` });
+  if (response.status !== 202) throw new Error(`ingest answered ${response.status}: ${await response.text()}`);
+  return jobEnd(server, ((await response.json()) as { jobId: string }).jobId, token);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((ready) => probe.listen(0, "127.0.0.1", ready));
+  const address = probe.address();
+  await new Promise((closed) => probe.close(closed));
+  return typeof address === "object" && address ? address.port : 0;
+}

@@ -1,0 +1,79 @@
+import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { inflate, parseBatch } from "#lib/ingest/batch";
+
+const text = Buffer.from(JSON.stringify({ traces: [{ sourceId: "a", messages: [] }] }).padEnd(5000));
+const compress = { gzip: gzipSync, br: brotliCompressSync, zstd: zstdCompressSync } as const;
+const cap = 1_000_000;
+
+describe.each(["gzip", "br", "zstd"] as const)("a %s body", (encoding) => {
+  const body = compress[encoding](text);
+  const refusal = expect.objectContaining({ code: "invalid_request" });
+
+  test("comes out as it went in", () => {
+    expect(Buffer.from(inflate(body, encoding, cap)).equals(text)).toBe(true);
+  });
+
+  test("may be exactly as large as the cap, and not one byte larger", () => {
+    expect(inflate(body, encoding, text.length).byteLength).toBe(text.length);
+    expect(() => inflate(body, encoding, text.length - 1)).toThrow(
+      expect.objectContaining({ code: "payload_too_large" }),
+    );
+  });
+
+  test.each([1, 4, 12])("that lacks its last %i bytes is refused", (bytes) => {
+    expect(() => inflate(body.subarray(0, -bytes), encoding, cap)).toThrow(refusal);
+  });
+
+  test.each(["junk", "\0\0\0\0"])("with %j behind its end is refused", (junk) => {
+    expect(() => inflate(Buffer.concat([body, Buffer.from(junk)]), encoding, cap)).toThrow(refusal);
+  });
+
+  test("that is empty, or not of this encoding, is refused", () => {
+    expect(() => inflate(Buffer.alloc(0), encoding, cap)).toThrow(refusal);
+    expect(() => inflate(text, encoding, cap)).toThrow(refusal);
+  });
+});
+
+test("a zstd stream of several frames is one body, under one cap", () => {
+  const half = zstdCompressSync(text);
+  expect(inflate(Buffer.concat([half, half]), "zstd", 10_000).byteLength).toBe(10_000);
+  expect(() => inflate(Buffer.concat([half, half]), "zstd", 9_999)).toThrow(
+    expect.objectContaining({ code: "payload_too_large" }),
+  );
+});
+
+test("a zstd stream of very many empty frames is refused quickly", () => {
+  const frame = zstdCompressSync(Buffer.alloc(0));
+  const many = Buffer.concat(Array.from({ length: 100_000 }, () => frame));
+  expect(() => inflate(many, "zstd", cap)).toThrow(expect.objectContaining({ code: "invalid_request" }));
+});
+
+test("a zstd window over 8 MiB is refused", () => {
+  const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_contentSizeFlag]: 0 };
+  const body = zstdCompressSync(Buffer.alloc(20_000_000, "ab"), { params });
+  expect(() => inflate(body, "zstd", 100_000_000)).toThrow(expect.objectContaining({ code: "invalid_request" }));
+});
+
+describe("parsing", () => {
+  const parse = (body: string | Buffer) => () => parseBatch(Buffer.from(body));
+
+  test("refuses what is not JSON in UTF-8, without quoting it", () => {
+    const json = expect.objectContaining({ code: "invalid_json", message: "The body is not valid JSON in UTF-8." });
+    expect(parse('{"traces":[secret')).toThrow(json);
+    expect(parse(Buffer.from([0x22, 0xff, 0x22]))).toThrow(json);
+    expect(parse("\ufeff{}")).toThrow(json);
+    expect(parse("")).toThrow(json);
+  });
+
+  test("refuses a million levels without overflowing the stack", () => {
+    const deep = `{"traces":[],"x":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`;
+    expect(parse(deep)).toThrow(expect.objectContaining({ code: "invalid_request" }));
+  });
+
+  test("takes 64 levels and refuses 65", () => {
+    const nested = (levels: number) => `{"traces":[],"x":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+    expect(parse(nested(64))()).toEqual([]);
+    expect(parse(nested(65))).toThrow(expect.objectContaining({ code: "invalid_request" }));
+  });
+});

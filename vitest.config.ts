@@ -1,0 +1,32 @@
+import { defineConfig } from "vitest/config";
+
+const shared = {
+  resolve: {
+    conditions: ["react-server"],
+    // In plain Node the condition above makes `server-only` empty; a bundler's error text has no place here.
+    alias: { "server-only": new URL("./tests/support/empty.ts", import.meta.url).pathname },
+  },
+};
+
+// Vite sets a BASE_URL of its own ("/") for what it bundles.
+const env = { BASE_URL: "http://localhost:3000", LOG_LEVEL: "fatal" };
+
+const onPostgres = {
+  env,
+  globalSetup: "tests/support/postgres.ts",
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+};
+
+export default defineConfig({
+  ...shared,
+  test: {
+    maxWorkers: 2,
+    projects: [
+      { ...shared, test: { env, name: "unit", include: ["tests/unit/**/*.test.ts"] } },
+      { ...shared, test: { ...onPostgres, name: "jobs", include: ["tests/jobs/**/*.test.ts"] } },
+      { ...shared, test: { ...onPostgres, name: "api", include: ["tests/api/**/*.test.ts"] } },
+      { ...shared, test: { ...onPostgres, name: "e2e", include: ["tests/e2e/**/*.test.ts"], fileParallelism: false } },
+    ],
+  },
+});
