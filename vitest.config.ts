@@ -22,6 +22,7 @@ export default defineConfig({
   ...shared,
   test: {
     maxWorkers: 2,
+    reporters: process.env.CI ? ["default", ["json", { outputFile: "test-results/vitest.json" }]] : ["default"],
     projects: [
       { ...shared, test: { env, name: "unit", include: ["tests/unit/**/*.test.ts"] } },
       { ...shared, test: { ...onPostgres, name: "jobs", include: ["tests/jobs/**/*.test.ts"] } },

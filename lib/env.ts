@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 
 /** An unset variable and an empty one mean the same: the default. */
@@ -14,6 +15,14 @@ const httpUrl = z
   .refine((url) => new URL(url).pathname === "/", "must have no path")
   .transform((url) => url.replace(/\/+$/, ""));
 
+/** An address, a network, or one of proxy-addr's names for the usual private ones. */
+const isProxy = (item: string) => {
+  const [address = "", bits = "0", ...more] = item.split("/");
+  const version = isIP(address);
+  if (["loopback", "linklocal", "uniquelocal"].includes(item)) return true;
+  return version !== 0 && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
+};
+
 const list = z.string().transform((value) =>
   value
     .split(",")
@@ -23,6 +32,8 @@ const list = z.string().transform((value) =>
 
 /** V8 can hold 512 MiB of text in one string; a decoded body has to stay below it. */
 const maxDecodableBytes = 500 * 1024 * 1024;
+
+const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 const schema = z
   .object({
@@ -35,11 +46,14 @@ const schema = z
     AUTH_SECRET: optional(z.string().min(32, "must have at least 32 characters")),
     SETUP_TOKEN: optional(z.string().min(16, "must have at least 16 characters")),
     SIGN_UP: withDefault(z.enum(["invitation", "open"]), "invitation"),
-    TRUSTED_PROXIES: withDefault(list, ""),
+    TRUSTED_PROXIES: withDefault(
+      list.refine((items) => items.every(isProxy), "must be addresses or networks, separated by commas"),
+      "",
+    ),
     INGEST_MAX_BYTES: withDefault(wholeNumber(1024, maxDecodableBytes), String(256 * 1024 * 1024)),
     UPLOAD_RETENTION_DAYS: withDefault(wholeNumber(0, 3650), "7"),
     WORKER_CONCURRENCY: withDefault(wholeNumber(1, 64), "2"),
-    LOG_LEVEL: withDefault(z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]), "info"),
+    LOG_LEVEL: withDefault(z.enum(logLevels), "info"),
     AUTH_RATE_LIMIT: withDefault(z.enum(["on", "off"]), "on"),
     VERCEL: optional(z.string()),
   })
@@ -72,10 +86,18 @@ export function env(): Env {
   return parsed;
 }
 
-/** Sets variables of this process (and of the children it starts), and has them parsed anew. */
-export function setEnv(values: Record<string, string>): void {
-  Object.assign(process.env, values);
+/** Sets variables of this process (and of the children it starts), or unsets them, and has them parsed anew. */
+export function setEnv(values: Record<string, string | undefined>): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
   parsed = undefined;
+}
+
+/** The log's level by itself: the log is there before the rest of the environment is known to be right. */
+export function logLevel(): (typeof logLevels)[number] {
+  return logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info";
 }
 
 /** The value of a variable that the launcher fills in before anything needs it. @throws EnvError naming it. */

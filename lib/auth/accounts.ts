@@ -77,6 +77,22 @@ export async function signUp(account: NewAccount): Promise<void> {
   await transaction((tx) => insertAccount(tx, account, password, "member"));
 }
 
+/** Gives an account a new password and ends its sessions. @returns false where no account has the address */
+export async function resetPassword(email: string, password: string): Promise<boolean> {
+  const hash = await hashPassword(password);
+  return transaction(async (tx) => {
+    const { rows } = await tx.query<{ id: string }>(
+      `update account set password = $2, updated_at = now() from "user"
+       where "user".id = account.user_id and "user".email = $1 and provider_id = 'credential' returning "user".id`,
+      [email.toLowerCase(), hash],
+    );
+    const [user] = rows;
+    if (!user) return false;
+    await tx.query("delete from session where user_id = $1", [user.id]);
+    return true;
+  });
+}
+
 async function hashPassword(password: string): Promise<string> {
   return (await auth().$context).password.hash(password);
 }

@@ -3,11 +3,11 @@ import { execFile, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
+import { freePort } from "#lib/ports";
 import { readOrMake } from "./secrets.ts";
 
 const run = promisify(execFile);
@@ -206,13 +206,4 @@ async function call(programs: Programs, program: "initdb" | "pg_ctl", words: str
 async function logTail(cluster: string): Promise<string> {
   const text = await readFile(join(cluster, "server.log"), "utf8").catch(() => "");
   return text.trimEnd().split("\n").slice(-12).join("\n");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((ready, failed) => server.once("error", failed).listen(0, "127.0.0.1", ready));
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  if (address === null || typeof address === "string") throw new Error("No free port.");
-  return address.port;
 }

@@ -1,8 +1,8 @@
-import { createServer } from "node:net";
 import { createOwner, openSetup } from "#lib/auth/accounts";
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
+import { freePort } from "#lib/ports";
 import { supervise } from "#lib/processes";
 import { freshDatabase, testEnvironment } from "./database.ts";
 
@@ -109,12 +109,4 @@ export async function ingest(server: Server, token: string, traces: unknown[]): 
   const response = await post(server, "/api/ingest", { traces }, { Authorization: `Bearer ${token}` });
   if (response.status !== 202) throw new Error(`ingest answered ${response.status}: ${await response.text()}`);
   return jobEnd(server, ((await response.json()) as { jobId: string }).jobId, token);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((ready) => probe.listen(0, "127.0.0.1", ready));
-  const address = probe.address();
-  await new Promise((closed) => probe.close(closed));
-  return typeof address === "object" && address ? address.port : 0;
 }

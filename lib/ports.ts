@@ -1,0 +1,26 @@
+import { createServer } from "node:net";
+
+/** A port of loopback that nothing listens on right now. */
+export async function freePort(): Promise<number> {
+  const port = await listen(0);
+  if (port === undefined) throw new Error("There is no free port.");
+  return port;
+}
+
+/** Whether nothing listens on a port of loopback right now. */
+export async function isFree(port: number): Promise<boolean> {
+  return (await listen(port)) !== undefined;
+}
+
+/** Listens for a moment. @returns the port, or undefined where it is taken */
+async function listen(port: number): Promise<number | undefined> {
+  const probe = createServer();
+  const bound = await new Promise<boolean>((resolve) => {
+    probe.once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => resolve(true));
+  });
+  if (!bound) return undefined;
+  const address = probe.address();
+  await new Promise((closed) => probe.close(closed));
+  return typeof address === "object" ? address?.port : undefined;
+}

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { sourceFiles, violations } from "../support/boundaries.ts";
+
+test("every module keeps to the layout's import rules", async () => {
+  const files = await sourceFiles();
+  expect(files.length).toBeGreaterThan(40);
+  expect(files.flatMap(({ path, text }) => violations(path, text))).toEqual([]);
+});
+
+test.each([
+  ["lib/traces/x.ts", 'import { Row } from "../../app/components/row.tsx";', "lib never imports app"],
+  ["lib/auth/x.ts", 'import { route } from "#lib/http/route";', "imports go down"],
+  ["lib/env.ts", 'export { log } from "#lib/log";', "imports go down"],
+  ["lib/device/x.ts", 'const { getJob } = await import("#lib/ingest/jobs");', "no domain imports another"],
+  ["lib/traces/schema.ts", 'import { pool } from "#lib/db/client";', "schema.ts imports zod"],
+  ["app/(app)/traces/page.tsx", 'import { pool } from "#lib/db/client";', "app has no SQL"],
+  ["app/components/x.tsx", '"use client";\nimport { listTraces } from "#lib/traces/queries";', "a client component"],
+  ["lib/traces/x.ts", "export const port = process.env.PORT;", "process.env"],
+  ["lib/traces/x.ts", 'import { pool } from "#lib/db/client";', "server-only"],
+])("%s with %j is refused", (path, text, reason) => {
+  expect(violations(path, text).join("\n")).toContain(reason);
+});
+
+test("a type alone may be imported from anywhere", () => {
+  expect(violations("lib/device/x.ts", 'import type { Job } from "#lib/ingest/jobs";')).toEqual([]);
+});

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { EnvError, parseEnv } from "#lib/env";
+
+describe("the environment", () => {
+  test("has defaults for everything, and an empty value means the default", () => {
+    expect(parseEnv({ PORT: "", BASE_URL: "", DATABASE_URL: "" })).toMatchObject({
+      PORT: 3000,
+      BASE_URL: "http://localhost:3000",
+      DATABASE_URL: undefined,
+      INGEST_MAX_BYTES: 268_435_456,
+      UPLOAD_RETENTION_DAYS: 7,
+      SIGN_UP: "invitation",
+      TRUSTED_PROXIES: [],
+    });
+  });
+
+  test("lets BASE_URL follow PORT, and cuts its trailing slash", () => {
+    expect(parseEnv({ PORT: "4000" }).BASE_URL).toBe("http://localhost:4000");
+    expect(parseEnv({ BASE_URL: "https://spoor.example/" }).BASE_URL).toBe("https://spoor.example");
+  });
+
+  test.each([
+    ["PORT", "abc"],
+    ["PORT", "70000"],
+    ["BASE_URL", "ftp://example.org"],
+    ["BASE_URL", "nonsense"],
+    ["BASE_URL", "https://example.org/spoor"],
+    ["DATABASE_URL", "mysql://localhost/x"],
+    ["AUTH_SECRET", "short"],
+    ["SETUP_TOKEN", "short"],
+    ["SIGN_UP", "yes"],
+    ["INGEST_MAX_BYTES", "1"],
+    ["INGEST_MAX_BYTES", "1000000000"],
+    ["UPLOAD_RETENTION_DAYS", "-1"],
+    ["WORKER_CONCURRENCY", "0"],
+    ["WORKER_CONCURRENCY", "1.5"],
+    ["LOG_LEVEL", "loud"],
+    ["TRUSTED_PROXIES", "not-an-address"],
+  ])("names %s where it is %j", (name, value) => {
+    expect(() => parseEnv({ [name]: value })).toThrow(EnvError);
+    expect(() => parseEnv({ [name]: value })).toThrow(new RegExp(`\\n {2}${name}: `));
+  });
+
+  test("names every wrong variable at once", () => {
+    expect(() => parseEnv({ PORT: "abc", SIGN_UP: "yes" })).toThrow(/PORT: [\s\S]*SIGN_UP: /);
+  });
+
+  test("takes addresses, networks and the names of usual ones as TRUSTED_PROXIES", () => {
+    expect(parseEnv({ TRUSTED_PROXIES: "10.0.0.0/8, ::1,loopback" }).TRUSTED_PROXIES).toEqual([
+      "10.0.0.0/8",
+      "::1",
+      "loopback",
+    ]);
+  });
+});
