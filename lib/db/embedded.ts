@@ -2,7 +2,7 @@ import "server-only";
 import { execFile, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -104,10 +104,8 @@ async function unprivileged(folder: string, bin: string): Promise<Pick<Programs,
 
 /** Makes a cluster beside its place and moves it there whole, so that a killed start leaves none half made. */
 async function initialize(programs: Programs, cluster: string, password: string): Promise<void> {
-  const draft = `${cluster}.${process.pid}`;
+  const draft = await mkdtemp(`${cluster}.`);
   const passwordFile = `${draft}.password`;
-  await rm(draft, { recursive: true, force: true });
-  await mkdir(draft, { mode: 0o700 });
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   if (programs.owner) {
     const { uid, gid } = programs.owner;

@@ -1,4 +1,5 @@
 import "server-only";
+import { randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -8,7 +9,7 @@ import { dirname } from "node:path";
  */
 export async function readOrMake(path: string, make: () => string): Promise<string> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = `${path}.${process.pid}`;
+  const draft = `${path}.${randomUUID()}`;
   for (;;) {
     try {
       return (await readFile(path, "utf8")).trim();

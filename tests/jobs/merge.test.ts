@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept";
 import { endThreads } from "#lib/ingest/decode";
@@ -147,6 +148,17 @@ describe("order and repetition", () => {
     const job = await send({ sourceId: "again", messages: messages("a") });
     await runJob({ userId, jobId: job.jobId });
     expect(await getJob(userId, job.jobId)).toEqual(job);
+  });
+
+  test("an upload that is no longer kept fails for good, with a reason a person understands", async () => {
+    const jobId = await accept([{ sourceId: "gone", messages: messages("a") }]);
+    await pool().query("delete from upload where user_id = $1 and job_id = $2", [userId, jobId]);
+    await runJob({ userId, jobId });
+    expect(await getJob(userId, jobId)).toMatchObject({
+      status: "failed",
+      attempts: 1,
+      error: { code: "not_found", message: "The upload is no longer kept. Send it again." },
+    });
   });
 
   test("ten uploads of the same new traces at once, in different orders, end with each trace once", async () => {

@@ -1,0 +1,88 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { setEnv } from "#lib/env";
+import { acceptBatch } from "#lib/ingest/accept";
+import { endThreads } from "#lib/ingest/decode";
+import { getJob } from "#lib/ingest/jobs";
+import { freshDatabase, testEnvironment } from "../support/database.ts";
+import { makeUser, setupToken } from "../support/server.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let userId: string;
+const workers = new Set<ChildProcess>();
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  setEnv({ SETUP_TOKEN: setupToken });
+  userId = await makeUser();
+});
+afterAll(async () => {
+  for (const worker of workers) worker.kill("SIGKILL");
+  await endThreads();
+  await database.drop();
+});
+
+async function startWorker(): Promise<ChildProcess> {
+  const worker = fork("lib/worker.ts", [], {
+    execArgv: ["--conditions=react-server"],
+    env: { ...process.env, ...testEnvironment, DATABASE_URL: database.url },
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  workers.add(worker);
+  await once(worker, "message");
+  return worker;
+}
+
+function accept(sourceId: string, count: number) {
+  const messages = Array.from({ length: count }, (_, position) => ({ position, content: `message ${position}` }));
+  const body = Buffer.from(JSON.stringify({ traces: [{ sourceId, messages }] }));
+  return acceptBatch({ userId, machine: "test" }, body, "identity", undefined);
+}
+
+async function until<T>(seconds: number, look: () => Promise<T | undefined | false>): Promise<T> {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const seen = await look();
+    if (seen) return seen;
+    if (Date.now() > deadline) throw new Error(`not seen within ${seconds} s`);
+    await sleep(50);
+  }
+}
+
+const end = (jobId: string, seconds: number) =>
+  until(seconds, async () => {
+    const job = await getJob(userId, jobId);
+    return (job.status === "succeeded" || job.status === "failed") && job;
+  });
+
+test("a job that waited for a worker is done soon after one starts, and SIGTERM ends the worker with 0", async () => {
+  const jobId = await accept("waiting", 3);
+  const worker = await startWorker();
+  expect(await end(jobId, 10)).toMatchObject({ status: "succeeded", attempts: 1, messages: { written: 3 } });
+  worker.kill("SIGTERM");
+  expect(await once(worker, "exit")).toEqual([0, null]);
+});
+
+test("a killed worker's job is done once more by another, and writes nothing twice", async () => {
+  const blocker = await pool().connect();
+  const first = await startWorker();
+  try {
+    // The job stops inside its transaction, at the lock of its trace.
+    await blocker.query("begin");
+    await blocker.query("lock table trace in access exclusive mode");
+    const jobId = await accept("killed", 500);
+    await until(10, async () => (await getJob(userId, jobId)).status === "running");
+    first.kill("SIGKILL");
+    await once(first, "exit");
+    await blocker.query("rollback");
+    await startWorker();
+    expect(await end(jobId, 90)).toMatchObject({ status: "succeeded", attempts: 2, messages: { written: 500 } });
+    const { rows } = await pool().query("select count(*)::int as rows from message where user_id = $1", [userId]);
+    expect(rows[0].rows).toBe(503);
+  } finally {
+    blocker.release(true);
+  }
+});
