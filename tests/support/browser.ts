@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright";
+import type { Server } from "./server.ts";
+
+const installed = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
+
+/** The machine's Chromium, else Playwright's own where it was installed, else the one inside an npm package (Linux). */
+export async function launchBrowser(): Promise<Browser> {
+  const flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
+  const executablePath = [...installed, chromium.executablePath()].find((path) => existsSync(path));
+  if (executablePath) return chromium.launch({ executablePath, args: flags });
+  // The package unpacks its shared libraries only where it believes itself on this runtime.
+  process.env.AWS_LAMBDA_JS_RUNTIME ??= "nodejs24.x";
+  const { default: packed } = await import("@sparticuz/chromium");
+  try {
+    return await chromium.launch({ executablePath: await packed.executablePath(), args: [...packed.args, ...flags] });
+  } catch (cause) {
+    throw new Error("No Chromium starts here. Get one with: npx playwright install chromium", { cause });
+  }
+}
+
+/** What a page must never do: break its own content security policy, throw, or log an error. */
+export function watchFaults(context: BrowserContext): string[] {
+  const faults: string[] = [];
+  context.on("weberror", (error) => faults.push(`threw: ${error.error().message}`));
+  context.on("console", (message) => {
+    if (message.type() === "error") faults.push(message.text());
+  });
+  return faults;
+}
+
+export async function signIn(page: Page, server: Server, account: { email: string; password: string }): Promise<void> {
+  await page.goto(`${server.url}/sign-in`);
+  await page.getByLabel("Email", { exact: true }).fill(account.email);
+  await page.getByLabel("Password", { exact: true }).fill(account.password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.waitForURL(`${server.url}/traces`);
+}
