@@ -86,3 +86,32 @@ test("a killed worker's job is done once more by another, and writes nothing twi
     blocker.release(true);
   }
 });
+
+test("a job that breaks at every try ends as failed and keeps its upload, while others go on", async () => {
+  await startWorker();
+  await pool().query(
+    `create function refuse() returns trigger language plpgsql as
+       $$ begin if new.source_id = 'poison' then raise 'poison'; end if; return new; end $$`,
+  );
+  await pool().query("create trigger refuse before insert on trace for each row execute function refuse()");
+  await pool().query("update pgboss.queue set retry_limit = 1 where name = 'ingest'");
+  try {
+    const poison = await accept("poison", 1);
+    const healthy = await accept("healthy", 1);
+    expect(await end(healthy, 20)).toMatchObject({ status: "succeeded" });
+    expect(await end(poison, 60)).toMatchObject({
+      status: "failed",
+      attempts: 2,
+      error: { code: "processing_failed" },
+      messages: { written: 0 },
+    });
+    const { rowCount } = await pool().query("select 1 from upload where user_id = $1 and job_id = $2", [
+      userId,
+      poison,
+    ]);
+    expect(rowCount).toBe(1);
+  } finally {
+    await pool().query("update pgboss.queue set retry_limit = 4 where name = 'ingest'");
+    await pool().query("drop trigger refuse on trace");
+  }
+});
