@@ -13,7 +13,7 @@ export async function launchBrowser(): Promise<Browser> {
   process.env.AWS_LAMBDA_JS_RUNTIME ??= "nodejs24.x";
   const { default: packed } = await import("@sparticuz/chromium");
   try {
-    return await chromium.launch({ executablePath: await packed.executablePath(), args: [...packed.args, ...flags] });
+    return await chromium.launch({ executablePath: await packed.executablePath(), args: flags });
   } catch (cause) {
     throw new Error("No Chromium starts here. Get one with: npx playwright install chromium", { cause });
   }

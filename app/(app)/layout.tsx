@@ -1,0 +1,12 @@
+import { NavBar } from "../components/nav-bar";
+
+export default function Layout({ children }: { children: React.ReactNode }) {
+  return (
+    <>
+      <NavBar />
+      <main id="main" tabIndex={-1} className="wide grow py-6 outline-none">
+        {children}
+      </main>
+    </>
+  );
+}

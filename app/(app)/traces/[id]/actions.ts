@@ -1,0 +1,20 @@
+"use server";
+import { headers } from "next/headers";
+import { redirect } from "next/navigation";
+import { z } from "zod";
+import { requireSameOrigin, requireUser } from "#lib/auth/session";
+import { SpoorError } from "#lib/errors";
+import { deleteTrace } from "#lib/traces/queries";
+
+/** Deletes a session for good. One that is gone already is what was asked for. */
+export async function deleteAction(form: FormData): Promise<void> {
+  const user = await requireUser("/traces");
+  requireSameOrigin(await headers());
+  const id = z.uuid().parse(form.get("id"));
+  try {
+    await deleteTrace(user.id, id);
+  } catch (error) {
+    if (!(error instanceof SpoorError && error.code === "not_found")) throw error;
+  }
+  redirect("/traces");
+}

@@ -1,0 +1,53 @@
+import { env } from "#lib/env";
+import { Command } from "../../components/command";
+import { ingestCommand, pollCommand, startCommand } from "../../components/connect-commands";
+import { Mark } from "../../components/mark";
+import { Refresh } from "../../components/refresh";
+
+/** The list before anything came: how to connect a machine. It turns into the list by itself. */
+export function Connect() {
+  const { BASE_URL } = env();
+  return (
+    <section className="mx-auto flex max-w-[72ch] flex-col gap-6 py-4">
+      <Mark className="size-12" />
+      <div className="flex flex-col gap-1">
+        <h1 className="font-semibold text-title">Connect a machine</h1>
+        <p className="text-muted">Three commands, in one terminal, bring the first session here.</p>
+      </div>
+      <ol className="flex flex-col gap-5">
+        <Step number={1} command={startCommand(BASE_URL)}>
+          Start a login. Then open the <code className="font-mono text-code">verificationUriComplete</code> that it
+          answers, and approve the login there.
+        </Step>
+        <Step number={2} command={pollCommand(BASE_URL)}>
+          Fetch the machine's token. It is given out once; while it says{" "}
+          <code className="font-mono text-code">pending</code>, approve first and run it again.
+        </Step>
+        <Step number={3} command={ingestCommand(BASE_URL)}>
+          Send a session.
+        </Step>
+      </ol>
+      <p role="status" className="text-muted">
+        <span aria-hidden="true" className="text-accent">
+          ●{" "}
+        </span>
+        Waiting for the first upload…{" "}
+        <a href="/uploads" className="link">
+          What became of uploads
+        </a>
+      </p>
+      <Refresh everySeconds={3} />
+    </section>
+  );
+}
+
+function Step({ number, command, children }: { number: number; command: string; children: React.ReactNode }) {
+  return (
+    <li className="flex flex-col gap-2">
+      <p>
+        <span className="font-semibold">{number}.</span> {children}
+      </p>
+      <Command text={command} />
+    </li>
+  );
+}

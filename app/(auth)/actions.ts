@@ -1,0 +1,78 @@
+"use server";
+import { headers } from "next/headers";
+import { redirect } from "next/navigation";
+import { z } from "zod";
+import { createOwner, signUp } from "#lib/auth/accounts";
+import { accountForm, localPath, signInForm } from "#lib/auth/schema";
+import { requireSameOrigin } from "#lib/auth/session";
+import { env } from "#lib/env";
+import { SpoorError } from "#lib/errors";
+import type { FormState } from "./form-state";
+import { enterSession } from "./session";
+
+/** Signs in with an address and a password; a wrong one is not told from an unknown other. */
+export async function signInAction(_before: FormState, form: FormData): Promise<FormState> {
+  const values = { email: text(form, "email") };
+  const stranger = await refuseStrangers();
+  if (stranger) return { values, error: stranger };
+  const parsed = signInForm.safeParse({ ...values, password: text(form, "password") });
+  if (!parsed.success) return { values, errors: faultsOf(parsed.error) };
+  const error = await enterSession(parsed.data);
+  if (error) return { values, error };
+  const next = localPath(text(form, "next"));
+  redirect(next === "/" ? "/traces" : next);
+}
+
+/** Makes the server's first account and signs in with it. */
+export async function setUpAction(_before: FormState, form: FormData): Promise<FormState> {
+  return openAccount(form, (account) => createOwner(text(form, "token"), account));
+}
+
+/** Makes a member's account where the operator lets everybody in, and signs in with it. */
+export async function signUpAction(_before: FormState, form: FormData): Promise<FormState> {
+  return openAccount(form, signUp);
+}
+
+async function openAccount(
+  form: FormData,
+  create: (account: z.output<typeof accountForm>) => Promise<void>,
+): Promise<FormState> {
+  const values = { name: text(form, "name"), email: text(form, "email") };
+  const stranger = await refuseStrangers();
+  if (stranger) return { values, error: stranger };
+  const parsed = accountForm.safeParse({ ...values, password: text(form, "password") });
+  if (!parsed.success) return { values, errors: faultsOf(parsed.error) };
+  try {
+    await create(parsed.data);
+  } catch (error) {
+    if (!(error instanceof SpoorError)) throw error;
+    if (error.code === "access_denied") return { values, error: error.message, deadLink: true };
+    return { values, errors: Object.fromEntries(error.errors?.map(({ path, message }) => [path, message]) ?? []) };
+  }
+  if (await enterSession(parsed.data)) redirect("/sign-in");
+  redirect("/traces");
+}
+
+/** A page opened under another address than BASE_URL is the likely cause, so that is what the form says. */
+async function refuseStrangers(): Promise<string | undefined> {
+  try {
+    requireSameOrigin(await headers());
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SpoorError)) throw error;
+    return `This form only works at this server's own address. Open ${env().BASE_URL} and try there.`;
+  }
+}
+
+const text = (form: FormData, name: string) => {
+  const value = form.get(name);
+  return typeof value === "string" ? value : "";
+};
+
+const faultsOf = (error: z.ZodError): FormState["errors"] =>
+  Object.fromEntries(
+    Object.entries(z.flattenError(error).fieldErrors).map(([field, messages]) => [
+      field,
+      (messages as string[] | undefined)?.[0],
+    ]),
+  );

@@ -1,0 +1,36 @@
+type Props = Omit<React.ComponentProps<"input">, "id" | "name"> & {
+  name: string;
+  label: string;
+  error?: string | undefined;
+  hint?: string;
+};
+
+/** A labelled input with its hint and its error beneath. */
+export function Field({ name, label, error, hint, className = "", ...input }: Props) {
+  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(" ");
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={name} className="font-medium">
+        {label}
+      </label>
+      <input
+        id={name}
+        name={name}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={described || undefined}
+        className={`input ${className}`}
+        {...input}
+      />
+      {hint && (
+        <p id={`${name}-hint`} className="text-meta text-muted">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${name}-error`} className="text-meta text-bad">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,14 @@
+import { Mark } from "./mark";
+
+/** The frame of a page with one job: the mark, a title, one column. */
+export function PlainPage({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <main id="main" tabIndex={-1} className="column outline-none">
+      <a href="/" className="flex w-fit items-center gap-2 font-semibold">
+        <Mark /> Spoor
+      </a>
+      <h1 className="font-semibold text-title">{title}</h1>
+      {children}
+    </main>
+  );
+}

@@ -1,0 +1,95 @@
+import type { SessionUser } from "#lib/auth/session";
+import type { LoginRequest } from "#lib/device/login";
+import { Field } from "../components/field";
+import { Notice } from "../components/notice";
+import { PlainPage } from "../components/plain-page";
+import { Time } from "../components/time";
+import { decide } from "./decide";
+
+type Props = { login: LoginRequest; user: SessionUser; sameNetwork: boolean; retry: boolean };
+
+/** What is known of a login, and the two decisions. */
+export function Approval({ login: { startedAt, ...login }, user, sameNetwork, retry }: Props) {
+  const shown = { id: login.id, userCode: login.userCode };
+  // Next encrypts what these two close over, so neither the login nor whether a code is asked for can be changed.
+  async function approve(form: FormData): Promise<void> {
+    "use server";
+    await decide(shown, "approved", sameNetwork ? undefined : String(form.get("typedCode") ?? ""));
+  }
+  async function deny(): Promise<void> {
+    "use server";
+    await decide(shown, "denied");
+  }
+  return (
+    <PlainPage title="Approve this login?">
+      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 rounded-block border border-hairline bg-block p-4">
+        <Fact name="Machine">
+          <strong className="font-semibold">{login.machine}</strong>{" "}
+          <span className="text-muted">(as reported, not verified)</span>
+        </Fact>
+        <Fact name="Code">
+          <span className="font-mono text-title tracking-wider">{login.userCode}</span>
+        </Fact>
+        <Fact name="IP address">
+          <span className="font-mono text-code">{login.address}</span>
+        </Fact>
+        {login.userAgent && <Fact name="Client">{login.userAgent}</Fact>}
+        <Fact name="Started">
+          <Time at={startedAt.toISOString()} as="ago" />
+        </Fact>
+        <Fact name="Account">
+          {user.name} <span className="text-muted">({user.email})</span>
+        </Fact>
+      </dl>
+      <p>
+        Approve only a login that you started yourself, just now. The machine can then upload to this account and read
+        it.
+      </p>
+      <form action={approve} id="approve" className="flex flex-col gap-4">
+        {!sameNetwork && <TypedCode retry={retry} />}
+      </form>
+      <form action={deny} id="deny" />
+      <div className="grid gap-3 sm:grid-cols-2">
+        <button type="submit" form="deny" className="button">
+          Deny
+        </button>
+        <button type="submit" form="approve" className="button">
+          Approve
+        </button>
+      </div>
+    </PlainPage>
+  );
+}
+
+/** Somebody who was sent a link to another person's login has no terminal to read the code from. */
+function TypedCode({ retry }: { retry: boolean }) {
+  return (
+    <>
+      <Notice tone="warn">
+        <p>
+          This login was started on <strong className="font-semibold">another network</strong> than the one you are on
+          now. If it is yours, type the code that its terminal shows.
+        </p>
+      </Notice>
+      <Field
+        name="typedCode"
+        label="Code"
+        required
+        autoComplete="off"
+        autoCapitalize="characters"
+        spellCheck={false}
+        error={retry ? "This is not the code of this login." : undefined}
+        className="font-mono"
+      />
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </>
+  );
+}

@@ -1,0 +1,25 @@
+import "server-only";
+import { headers } from "next/headers";
+import { redirect } from "next/navigation";
+import { requireSameOrigin, requireUser } from "#lib/auth/session";
+import { decideLogin, type LoginRequest } from "#lib/device/login";
+import { normalizeUserCode } from "#lib/device/schema";
+
+/**
+ * Decides the login that an approval page showed, and goes on to the page that says what came of it.
+ *
+ * @param typed the code as it was typed anew, where the networks differ; undefined where that is not asked for.
+ */
+export async function decide(
+  login: Pick<LoginRequest, "id" | "userCode">,
+  decision: "approved" | "denied",
+  typed?: string,
+): Promise<never> {
+  const page = `/device?code=${login.userCode}`;
+  const user = await requireUser(page);
+  requireSameOrigin(await headers());
+  if (typed !== undefined && normalizeUserCode(typed) !== normalizeUserCode(login.userCode))
+    redirect(`${page}&retry=1`);
+  const counted = await decideLogin(user.id, login.id, decision);
+  redirect(`/device?done=${counted ? decision : "late"}`);
+}
