@@ -109,14 +109,15 @@ async function logInDevice(cookie: string): Promise<string> {
 async function approve(page: string, cookie: string): Promise<void> {
   const path = page.slice(env().BASE_URL.length);
   const html = await (await call(path, { headers: { Cookie: cookie } })).text();
-  const form = html.split("<form").find((part) => />\s*Approve\s*</.test(part.split("</form>")[0] ?? ""));
-  if (!form) throw new Error("The approval page has no Approve button.");
+  const button = /<button[^>]*>\s*Approve\s*</.exec(html)?.[0] ?? "";
+  const form = html
+    .split("<form")
+    .find((part) => attribute(part.split(">")[0] ?? "", "id") === attribute(button, "form"));
+  if (!button || !form) throw new Error("The approval page has no Approve button.");
   const body = new FormData();
   for (const [tag] of form.split("</form>")[0]?.matchAll(/<input[^>]*type="hidden"[^>]*>/g) ?? []) {
     body.append(attribute(tag, "name"), attribute(tag, "value"));
   }
-  const button = [...form.matchAll(/<button[^>]*>\s*Approve\s*</g)][0]?.[0] ?? "";
-  if (attribute(button, "name")) body.append(attribute(button, "name"), attribute(button, "value"));
   const headers = { Cookie: cookie, Origin: env().BASE_URL, "Sec-Fetch-Site": "same-origin" };
   await call(path, { method: "POST", headers, body, redirect: "manual" });
 }
