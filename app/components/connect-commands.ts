@@ -1,14 +1,21 @@
 // Until there is a client program, a machine is connected with what every machine has: curl and sed.
 
-const field = (name: string) => `tee /dev/stderr | sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p'`;
+/** Runs a request, shows its answer and keeps one field of it in a variable. */
+const keep = (variable: string, field: string, request: string) =>
+  `ANSWER=$(${request}); echo "$ANSWER"
+${variable}=$(echo "$ANSWER" | sed -n 's/.*"${field}":"\\([^"]*\\)".*/\\1/p')`;
 
-/** Starts a device login, shows its answer and keeps its device code. */
+/** Starts a device login and keeps its device code. */
 export const startCommand = (baseUrl: string) =>
-  `DEVICE_CODE=$(curl -sS ${baseUrl}/api/cli/device/start -H 'Content-Type: application/json' -d '{"machine":"my-laptop"}' | ${field("deviceCode")})`;
+  keep(
+    "DEVICE_CODE",
+    "deviceCode",
+    `curl -sS ${baseUrl}/api/cli/device/start -H 'Content-Type: application/json' -d '{"machine":"my-laptop"}'`,
+  );
 
 /** Fetches the token of an approved login and keeps it. */
 export const pollCommand = (baseUrl: string) =>
-  `TOKEN=$(curl -sS "${baseUrl}/api/cli/device/poll?deviceCode=$DEVICE_CODE" | ${field("token")})`;
+  keep("TOKEN", "token", `curl -sS "${baseUrl}/api/cli/device/poll?deviceCode=$DEVICE_CODE"`);
 
 /** Sends one small session. */
 export const ingestCommand = (baseUrl: string) =>

@@ -10,12 +10,15 @@ export function Mark({ className = "size-5" }: { className?: string }) {
   );
 }
 
-/** The two letters that stand for an agent: initials of its words, or the first two of its one word. */
+/** The two letters that stand for an agent: initials of its words (a last "cli" aside), or the first two of its one. */
 function monogramOf(source: string): string {
-  const words = source.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  const words = source
+    .replace(/\Wcli$/i, "")
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean);
   const [first = "", second] = words;
   const letters = second ? [...first].slice(0, 1).concat([...second].slice(0, 1)) : [...first].slice(0, 2);
-  return letters.join("").toUpperCase() || "··";
+  return letters.join("").toUpperCase() || "?";
 }
 
 export function Monogram({ source }: { source: string }) {

@@ -2,6 +2,7 @@ import { currentUser } from "#lib/auth/session";
 import { setThemeAction, signOutAction } from "../(app)/actions";
 import { Mark } from "./mark";
 import { NavLink } from "./nav-link";
+import { Sign } from "./sign";
 import { readTheme, themes } from "./theme";
 
 const themeNames = { system: "System", light: "Light", dark: "Dark" } as const;
@@ -33,7 +34,7 @@ async function AccountMenu({ name, email }: { name: string; email: string }) {
       <summary className="flex h-8 list-none items-center gap-1 rounded-control px-2 hover:bg-block pointer-coarse:h-11">
         <span className="sr-only">Account: </span>
         <span className="max-w-28 truncate">{name}</span>
-        <span aria-hidden="true">▾</span>
+        <Sign name="down" />
       </summary>
       <div className="absolute right-0 flex w-64 flex-col gap-3 rounded-block border border-hairline bg-overlay p-3 shadow-lg">
         <div>

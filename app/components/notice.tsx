@@ -1,5 +1,5 @@
 const tones = { warn: "border-warn", bad: "border-bad", info: "border-accent" } as const;
-const signs = { warn: "!", bad: "✕", info: "i" } as const;
+const signs = { warn: "!", bad: "!", info: "i" } as const;
 const inks = { warn: "text-warn", bad: "text-bad", info: "text-accent" } as const;
 
 /** Something a reader should know before going on. The sign says it without its colour as well. */

@@ -12,6 +12,13 @@ function shortTime(date: Date, timeZone: string): string {
   return new Intl.DateTimeFormat("en-GB", sameYear ? calendar : { ...calendar, year: "numeric" }).format(date);
 }
 
+/** The same, always with the clock. */
+function momentTime(date: Date, timeZone: string): string {
+  const clock = new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", minute: "2-digit" }).format(date);
+  const short = shortTime(date, timeZone);
+  return short === clock ? clock : `${short}, ${clock}`;
+}
+
 function longTime(date: Date, timeZone: string): string {
   return new Intl.DateTimeFormat("en-GB", {
     timeZone,
@@ -35,12 +42,12 @@ function timeAgo(date: Date): string {
 /**
  * A moment in the reader's zone; the exact one stands in its title.
  *
- * @param as `short` for rows, `long` for a single fact, `ago` for what just happened
+ * @param as `short` for rows, `moment` with the clock, `long` for a single fact, `ago` for what just happened
  */
-export async function Time({ at, as = "short" }: { at: string; as?: "short" | "long" | "ago" }) {
+export async function Time({ at, as = "short" }: { at: string; as?: "short" | "moment" | "long" | "ago" }) {
   const zone = await readerZone();
   const date = new Date(at);
-  const shown = { short: shortTime, long: longTime, ago: timeAgo }[as](date, zone);
+  const shown = { short: shortTime, moment: momentTime, long: longTime, ago: timeAgo }[as](date, zone);
   return (
     <time dateTime={at} title={as === "long" ? at : longTime(date, zone)} className="whitespace-nowrap">
       {shown}

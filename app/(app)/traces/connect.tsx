@@ -3,6 +3,7 @@ import { Command } from "../../components/command";
 import { ingestCommand, pollCommand, startCommand } from "../../components/connect-commands";
 import { Mark } from "../../components/mark";
 import { Refresh } from "../../components/refresh";
+import { Sign } from "../../components/sign";
 
 /** The list before anything came: how to connect a machine. It turns into the list by itself. */
 export function Connect() {
@@ -28,9 +29,9 @@ export function Connect() {
         </Step>
       </ol>
       <p role="status" className="text-muted">
-        <span aria-hidden="true" className="text-accent">
-          ●{" "}
-        </span>
+        <span className="text-accent">
+          <Sign name="dot" />
+        </span>{" "}
         Waiting for the first upload…{" "}
         <a href="/uploads" className="link">
           What became of uploads

@@ -1,4 +1,5 @@
 import { Field } from "../../components/field";
+import { Sign } from "../../components/sign";
 import { filterNames, type ListRequest, listHref, without } from "./filters";
 
 type Given = ListRequest["given"];
@@ -15,12 +16,12 @@ export function FilterBar({ given }: { given: Given }) {
             <li key={name} className="min-w-0">
               <a
                 href={listHref(without(given, name))}
-                aria-label={`Remove filter ${name}: ${value}`}
                 className="flex h-6 items-center gap-1 rounded-control bg-tint px-2 text-code text-text hover:opacity-80"
               >
+                <span className="sr-only">Remove filter</span>
                 <span className="text-muted">{name}</span>
                 <span className="truncate">{value}</span>
-                <span aria-hidden="true">✕</span>
+                <Sign name="cross" />
               </a>
             </li>
           );
@@ -28,7 +29,7 @@ export function FilterBar({ given }: { given: Given }) {
       </ul>
       <details className="relative ml-auto">
         <summary className="button list-none gap-1">
-          Filter <span aria-hidden="true">▾</span>
+          Filter <Sign name="down" />
         </summary>
         <form
           method="get"

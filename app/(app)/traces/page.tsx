@@ -26,11 +26,13 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
         <FilterBar given={given} />
       </div>
       {ignored.length > 0 && (
-        <Notice tone="warn">
-          <p>
-            Left out, because {ignored.length === 1 ? "it is" : "they are"} not valid: {ignored.join(", ")}.
-          </p>
-        </Notice>
+        <div className="pb-4">
+          <Notice tone="warn">
+            <p>
+              Left out, because {ignored.length === 1 ? "it is" : "they are"} not valid: {ignored.join(", ")}.
+            </p>
+          </Notice>
+        </div>
       )}
       {traces.length > 0 && <TraceList traces={traces} given={given} />}
       {traces.length === 0 && filtered && <NoHits userId={user.id} request={request} />}

@@ -1,12 +1,13 @@
 import type { Job } from "#lib/ingest/jobs";
 import { countOf, formatBytes, formatCount } from "../../components/figures";
+import { Sign } from "../../components/sign";
 import { Time } from "../../components/time";
 
 const marks = {
-  queued: { sign: "○", word: "waiting", ink: "text-muted" },
-  running: { sign: "●", word: "running", ink: "text-accent" },
-  succeeded: { sign: "✓", word: "done", ink: "text-ok" },
-  failed: { sign: "✕", word: "failed", ink: "text-bad" },
+  queued: { sign: "ring", word: "waiting", ink: "text-muted" },
+  running: { sign: "dot", word: "running", ink: "text-accent" },
+  succeeded: { sign: "check", word: "done", ink: "text-ok" },
+  failed: { sign: "cross", word: "failed", ink: "text-bad" },
 } as const;
 
 /** What became of one upload. */
@@ -14,9 +15,8 @@ export function JobRow({ job }: { job: Job & { machine: string } }) {
   const { sign, word, ink } = marks[job.status];
   return (
     <li id={job.jobId} className="grid gap-x-4 gap-y-1 border-hairline border-b py-2.5 sm:grid-cols-[6rem_1fr_auto]">
-      <p className={`font-medium ${ink}`}>
-        <span aria-hidden="true">{sign} </span>
-        {word}
+      <p className={`flex items-center gap-2 self-start font-medium ${ink}`}>
+        <Sign name={sign} /> {word}
       </p>
       <div className="flex min-w-0 flex-col gap-1">
         <p className="flex flex-wrap gap-x-3">

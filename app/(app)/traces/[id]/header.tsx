@@ -2,6 +2,7 @@ import type { Trace } from "#lib/traces/queries";
 import { countOf, Figure } from "../../../components/figures";
 import { Monogram } from "../../../components/mark";
 import { Notice } from "../../../components/notice";
+import { Sign } from "../../../components/sign";
 import { Time } from "../../../components/time";
 import { listHref } from "../filters";
 import { deleteAction } from "./actions";
@@ -14,7 +15,7 @@ export function TraceHeader({ trace }: { trace: Trace }) {
     <header className="flex flex-col gap-3 border-hairline border-b pb-4">
       <p>
         <a href="/traces" className="link text-code">
-          <span aria-hidden="true">‹ </span>All traces
+          <Sign name="left" /> All traces
         </a>
       </p>
       <div className="flex items-start gap-3">

@@ -24,7 +24,7 @@ export function MessageView({ message }: { message: Message }) {
     >
       <div className="flex flex-wrap items-baseline gap-x-3 pb-1 text-meta text-muted">
         <span className={`font-semibold text-code ${inks[role ?? ""] ?? "text-muted"}`}>{role ?? "unknown"}</span>
-        {createdAt && <Time at={createdAt} />}
+        {createdAt && <Time at={createdAt} as="moment" />}
         {tokenCount !== null && <span>{countOf(tokenCount, "token")}</span>}
         <a href={`#${anchor}`} title={`Link to position ${position}`} className="quiet-link ml-auto">
           #{position}

@@ -1,0 +1,14 @@
+import type { Metadata } from "next";
+import { Missing } from "../components/missing";
+
+export const metadata: Metadata = { title: "Not found" };
+
+/** Within the bar of a signed-in person. */
+export default function NotFound() {
+  return (
+    <div className="column">
+      <h1 className="font-semibold text-title">There is nothing here</h1>
+      <Missing />
+    </div>
+  );
+}
