@@ -1,6 +1,7 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 import { pendingMigrations } from "#lib/db/migrate";
+import { workerSeen } from "#lib/heartbeat";
 
 type Check = { ok: boolean; detail?: string };
 type Readiness = { ok: boolean; checks: { database: Check; migrations: Check; worker: Check } };
@@ -35,8 +36,5 @@ async function migrationFault(): Promise<string | undefined> {
 }
 
 async function workerFault(): Promise<string | undefined> {
-  const { rowCount } = await pool().query(
-    "select 1 from process_heartbeat where role = 'worker' and seen_at > now() - interval '60 seconds' limit 1",
-  );
-  return rowCount ? undefined : "none seen in the last 60 seconds: npm run worker";
+  return (await workerSeen()) ? undefined : "none seen in the last 60 seconds: npm run worker";
 }

@@ -3,15 +3,17 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import type { Job } from "pg-boss";
 import { z } from "zod";
-import { closeDatabase, pool } from "#lib/db/client";
+import { closeDatabase } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
 import { env, requiredEnv } from "#lib/env";
+import { beat, purgeHeartbeats, stopBeating } from "#lib/heartbeat";
 import { endThreads } from "#lib/ingest/decode";
 import { failJob, runJob } from "#lib/ingest/jobs";
 import { ingestPayload } from "#lib/ingest/schema";
 import { purgeUploads } from "#lib/ingest/uploads";
 import { log } from "#lib/log";
 import { makeWorkerBoss, queues } from "#lib/queue";
+import { purgeLimits } from "#lib/rate-limit";
 
 const heartbeatMs = 10_000;
 /** Below the 15 seconds within which the process is to be gone. */
@@ -31,24 +33,15 @@ const handler =
 async function housekeep(): Promise<void> {
   const uploads = await purgeUploads();
   const logins = await purgeLogins();
-  await pool().query("delete from rate_limit where expire < extract(epoch from now()) * 1000");
-  await pool().query("delete from process_heartbeat where seen_at < now() - interval '1 day'");
+  await purgeLimits();
+  await purgeHeartbeats();
   log.info({ uploads, logins }, "housekeeping is done");
-}
-
-async function beat(): Promise<void> {
-  await pool().query(
-    `insert into process_heartbeat (id, role) values ($1, 'worker') on conflict (id) do update set seen_at = now()`,
-    [processId],
-  );
 }
 
 async function stop(): Promise<void> {
   clearInterval(heartbeat);
   await boss.stop({ graceful: true, timeout: drainMs });
-  await pool()
-    .query("delete from process_heartbeat where id = $1", [processId])
-    .catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
+  await stopBeating(processId).catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
   await endThreads();
   await closeDatabase();
   process.exit(0);
@@ -77,8 +70,8 @@ await boss.work(
   handler(z.unknown(), () => housekeep()),
 );
 await boss.schedule(queues.housekeeping, "17 * * * *");
-await beat();
+await beat(processId);
 const heartbeat = setInterval(() => {
-  beat().catch((error) => log.warn({ err: error }, "the worker could not report itself"));
+  beat(processId).catch((error) => log.warn({ err: error }, "the worker could not report itself"));
 }, heartbeatMs);
 process.send?.("ready");

@@ -7,7 +7,7 @@ import { normalizeUserCode, type pollResponse, type startResponse, userCodeLette
 import { env, requiredEnv } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
-import { overLimit } from "#lib/rate-limit";
+import { overLimit, uncount } from "#lib/rate-limit";
 
 const { device } = limits;
 
@@ -166,10 +166,11 @@ export type LoginRequest = {
 /**
  * The login behind a typed user code, or undefined where there is none. Call it for signed-in people only.
  *
- * @throws SpoorError `rate_limited` past ten codes in ten minutes by one person.
+ * @throws SpoorError `rate_limited` past ten wrong codes in ten minutes by one person.
  */
 export async function findLogin(userId: string, typed: string): Promise<LoginRequest | undefined> {
-  const wait = await overLimit("device-code", userId, { points: device.codeTriesPerTenMinutes, seconds: 600 });
+  const window = { points: device.codeTriesPerTenMinutes, seconds: 600 };
+  const wait = await overLimit("device-code", userId, window);
   if (wait) throw new SpoorError("rate_limited", "Too many codes were tried.", { retryAfterSeconds: wait });
   const code = normalizeUserCode(typed);
   if (!code) return undefined;
@@ -180,7 +181,9 @@ export async function findLogin(userId: string, typed: string): Promise<LoginReq
     [hashOfUserCode(code)],
   );
   const [login] = rows;
-  return login && { ...login, userCode: `${code.slice(0, 4)}-${code.slice(4)}` };
+  if (!login) return undefined;
+  await uncount("device-code", userId, window);
+  return { ...login, userCode: `${code.slice(0, 4)}-${code.slice(4)}` };
 }
 
 /**

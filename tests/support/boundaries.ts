@@ -10,7 +10,7 @@ const layers = [
   ["env", "errors", "ports"],
   ["log", "limits", "address"],
   ["db"],
-  ["rate-limit", "queue"],
+  ["rate-limit", "queue", "heartbeat"],
   ["auth"],
   ["device", "ingest", "traces", "telemetry"],
   ["http"],

@@ -21,6 +21,7 @@ export async function launchBrowser(): Promise<Browser> {
 
 /** What a page must never do: break its own content security policy, throw, or log an error. */
 export function watchFaults(context: BrowserContext): string[] {
+  context.setDefaultTimeout(10_000);
   const faults: string[] = [];
   context.on("weberror", (error) => faults.push(`threw: ${error.error().message}`));
   context.on("console", (message) => {

@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/session";
 import { countJobs, listJobs } from "#lib/ingest/jobs";
-import { checkReadiness } from "#lib/readiness";
+import { workerSeen } from "#lib/heartbeat";
 import { Command } from "../../components/command";
 import { formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";
@@ -64,8 +64,7 @@ function Counts({ counts: { queued, running, failed } }: { counts: Awaited<Retur
 
 /** Shown while something waits and no worker was seen for a minute. */
 async function WorkerNotice() {
-  const { checks } = await checkReadiness();
-  if (checks.worker.ok) return null;
+  if (await workerSeen()) return null;
   return (
     <div className="pb-4">
       <Notice tone="warn">
