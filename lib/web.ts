@@ -1,11 +1,17 @@
 // The web process: Next behind an HTTP server of our own, which knows the address a request came from, bounds how long
 // one may take to arrive, and drains before it stops. Next's own server tells a route handler none of that.
-import { createServer, type IncomingMessage } from "node:http";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { isIP } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import next from "next";
 import proxyaddr from "proxy-addr";
-import { clientAddressHeader, trustClientAddressHeader } from "./address.ts";
-import { env } from "./env.ts";
-import { log } from "./log.ts";
+import { clientAddressHeader, trustClientAddressHeader } from "#lib/address";
+import { env } from "#lib/env";
+import { notFound, SpoorError } from "#lib/errors";
+import { problemResponse } from "#lib/http/problem";
+import { log } from "#lib/log";
 
 const headersTimeoutMs = 20_000;
 /** An upload at the slowest pace that is let through takes over an hour; lib/http/body.ts watches its pace. */
@@ -31,13 +37,49 @@ function boundArrival(request: IncomingMessage): void {
   request.once("close", () => clearTimeout(timer));
 }
 
+/** The address behind the trusted proxies; the connection's own where what they passed on is none. */
+function addressOf(request: IncomingMessage): string {
+  // A connection that is gone already has no address any more.
+  const direct = request.socket.remoteAddress ?? "unknown";
+  const forwarded = proxyaddr(request, (address, hop) => isIP(address) !== 0 && trusts(address, hop));
+  const address = isIP(forwarded ?? "") ? forwarded : direct;
+  return address.replace(/^::ffff:/, "");
+}
+
+/** What Next would answer in a form of its own: methods that it does not know, and paths that can't be decoded. */
+function refusalOf({ method = "", url = "" }: IncomingMessage): Response | undefined {
+  if (!/^\/api(?:[/?]|$)/.test(url)) return undefined;
+  const requestId = randomUUID();
+  if (!knownMethods.includes(method)) {
+    return problemResponse(new SpoorError("method_not_allowed", "No path takes this method."), requestId, {
+      Allow: knownMethods.join(", "),
+    });
+  }
+  try {
+    decodeURIComponent(url.split("?")[0] ?? "");
+    return undefined;
+  } catch {
+    return problemResponse(notFound(), requestId);
+  }
+}
+
+const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+async function send(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
+  response.writeHead(status, Object.fromEntries(headers));
+  response.end(body ? Buffer.from(await new Response(body).arrayBuffer()) : undefined);
+}
+
+const inFlight = new Set<ServerResponse>();
+
+/** Takes no new connections, lets the requests that run come to their end, and closes what only stays open. */
 async function stop(): Promise<void> {
-  const forced = setTimeout(() => server.closeAllConnections(), drainMs);
-  await new Promise((closed) => {
-    server.close(closed);
-    server.closeIdleConnections();
-  });
-  clearTimeout(forced);
+  const deadline = Date.now() + drainMs;
+  const closed = once(server, "close");
+  server.close();
+  while (inFlight.size > 0 && Date.now() < deadline) await sleep(50);
+  server.closeAllConnections();
+  await closed;
   await app.close();
   process.exit(0);
 }
@@ -49,9 +91,13 @@ process.once("disconnect", stop);
 trustClientAddressHeader();
 await app.prepare();
 server.on("request", (request, response) => {
-  request.headers[clientAddressHeader] = proxyaddr(request, trusts).replace(/^::ffff:/, "");
+  request.headers[clientAddressHeader] = addressOf(request);
+  inFlight.add(response);
+  response.once("close", () => inFlight.delete(response));
   boundArrival(request);
-  handle(request, response);
+  const refusal = refusalOf(request);
+  if (refusal) send(response, refusal);
+  else handle(request, response);
 });
 server.once("error", (error) => {
   log.fatal({ err: error }, "the web server could not listen");

@@ -1,4 +1,5 @@
 import { SpoorError } from "#lib/errors";
+import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
 /** Refuses a request whose body is not declared as JSON. @throws SpoorError `unsupported_media_type` */
@@ -36,12 +37,15 @@ export async function readBody(request: Request, maxBytes: number): Promise<Buff
       const { done, value } = await Promise.race([reader.read().catch(brokenOff), pace.tooSlow]);
       if (done) break;
       bytes += value.byteLength;
-      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      if (bytes > maxBytes) {
+        drain(reader);
+        throw tooLarge(maxBytes);
+      }
       chunks.push(value);
       pace.received(bytes);
     }
   } catch (error) {
-    reader?.cancel().catch(() => {}); // the stream may be broken already: either way nothing more is read
+    if (reader && error instanceof SpoorError && error.code === "request_timeout") giveUp(reader);
     throw error;
   } finally {
     pace.stop();
@@ -66,13 +70,23 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
   return parseJson(await readBody(request, maxBytes));
 }
 
-/** Parses UTF-8 JSON. @throws SpoorError `invalid_json`, without an excerpt of the body */
-function parseJson(bytes: Uint8Array): unknown {
+/**
+ * Goes on reading what a sender is still sending, for a while: one that is cut off at once never sees the answer, and
+ * the next request on its connection would wait behind the rest.
+ */
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const deadline = performance.now() + limits.body.drainSeconds * 1000;
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+    while (performance.now() < deadline) if ((await reader.read()).done) return;
+    await reader.cancel();
   } catch {
-    throw new SpoorError("invalid_json", "The body is not valid JSON in UTF-8.");
+    // The sender is gone, which is as good an end as any.
   }
+}
+
+/** Ends the connection of a sender that stalls, once the answer had time to leave. */
+function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+  setTimeout(() => reader.cancel().catch(() => {}), 1000).unref();
 }
 
 function tooLarge(maxBytes: number): SpoorError {

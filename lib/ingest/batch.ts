@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { SpoorError } from "#lib/errors";
 import { ingestRequest, type SentMessage, type SentTrace } from "#lib/ingest/schema";
+import { parseJson, storable, storableJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
 export const encodings = ["identity", "gzip", "br", "zstd"] as const;
@@ -95,14 +96,7 @@ const tooLarge = (maxBytes: number) =>
  *   wrong in it. Nothing of the body is in either.
  */
 export function parseBatch(bytes: Uint8Array): SentTrace[] {
-  let body: unknown;
-  try {
-    body = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
-  } catch {
-    throw new SpoorError("invalid_json", "The body is not valid JSON in UTF-8.");
-  }
-  tame(body, 1);
-  const parsed = ingestRequest.safeParse(body);
+  const parsed = ingestRequest.safeParse(parseJson(bytes));
   if (!parsed.success) {
     const errors = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ path: path.join("."), message }));
     throw new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors });
@@ -116,20 +110,6 @@ export function parseBatch(bytes: Uint8Array): SentTrace[] {
     throw new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors });
   }
   return traces;
-}
-
-/** Refuses what is nested too deeply, and drops `__proto__` keys before anything copies them onto an object. */
-function tame(value: unknown, depth: number): void {
-  if (typeof value !== "object" || value === null) return;
-  if (depth > limits.ingest.nesting) {
-    throw new SpoorError("invalid_request", `The body is nested deeper than ${limits.ingest.nesting} levels.`);
-  }
-  if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === "object") tame(item, depth + 1);
-    return;
-  }
-  if (Object.hasOwn(value, "__proto__")) Reflect.deleteProperty(value, "__proto__");
-  for (const item of Object.values(value)) if (typeof item === "object") tame(item, depth + 1);
 }
 
 function repeatedPositions({ messages }: SentTrace): number[] {
@@ -197,29 +177,25 @@ function deriveTitle(messages: BatchMessage[]): string | null {
   return line ? line.slice(0, limits.trace.title).toWellFormed() : null;
 }
 
-/** Replaces what PostgreSQL's text can't hold (U+0000, lone surrogates) by U+FFFD, and notes that it did. */
+/** Makes texts storable, and notes whether any had to be changed. */
 class Cleaner {
   changed = false;
 
+  readonly #clean = (text: string): string => {
+    const clean = storable(text);
+    if (clean !== text) this.changed = true;
+    return clean;
+  };
+
   text(text: string | undefined): string | null {
-    if (text === undefined) return null;
-    if (text.isWellFormed() && !text.includes("\0")) return text;
-    this.changed = true;
-    return text.toWellFormed().replaceAll("\0", "\ufffd");
+    return text === undefined ? null : this.#clean(text);
   }
 
-  /** One object of a trace's unknown fields and its metadata (which wins), as JSON with sorted keys; null where empty. */
+  /** One object of a trace's unknown fields and its metadata (which wins), as JSON; null where there is neither. */
   json(unknown: Record<string, unknown>, metadata: Record<string, unknown> | undefined): string | null {
     const merged = { ...unknown, ...metadata };
-    return metadata === undefined && Object.keys(merged).length === 0 ? null : JSON.stringify(this.#value(merged));
-  }
-
-  #value(value: unknown): unknown {
-    if (typeof value === "string") return this.text(value);
-    if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return value.map((item) => this.#value(item));
-    const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-    return Object.fromEntries(entries.map(([key, item]) => [this.text(key), this.#value(item)]));
+    if (metadata === undefined && Object.keys(merged).length === 0) return null;
+    return JSON.stringify(storableJson(merged, this.#clean));
   }
 }
 
@@ -242,11 +218,14 @@ export function messageHashes(messages: BatchMessage[], counts: ReadonlySet<numb
   return hashes;
 }
 
-/** The hash of everything of a trace that a reader can see: its own fields, and its messages by their hash. */
+/**
+ * The hash of a trace's content: its own fields, and its messages by their hash. That some characters had to be replaced
+ * is not part of it: an export that comes back has the replaced ones, and is the same conversation.
+ */
 export function contentHash(trace: BatchTrace, messagesHash: Uint8Array): Buffer {
-  const { model, title, project, createdAt, metadata, sanitized } = trace;
+  const { model, title, project, createdAt, metadata } = trace;
   return createHash("sha256")
-    .update(JSON.stringify([model, title, project, createdAt, metadata, sanitized]))
+    .update(JSON.stringify([model, title, project, createdAt, metadata]))
     .update(messagesHash)
     .digest();
 }

@@ -1,37 +1,30 @@
 import { z } from "zod";
+import { exactText, instant } from "#lib/fields";
 import { limits } from "#lib/limits";
 
 const { ingest, trace: most, message: mostOfMessage } = limits;
 
 const wholeNumber = z.int().min(0).max(mostOfMessage.integer);
-const time = z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with an offset or Z" });
 const metadata = z.record(z.string(), z.unknown(), { error: "must be an object" });
-
-/** Part of a trace's key, so nothing of it may be replaced: text that PostgreSQL can't hold is refused. */
-const keyText = (length: number) =>
-  z
-    .string()
-    .min(1)
-    .max(length)
-    .refine((text) => text.isWellFormed() && !text.includes("\0"), "must not contain U+0000 or a lone surrogate");
 
 const message = z.looseObject({
   position: wholeNumber,
   content: z.string(),
   role: z.string().max(mostOfMessage.role).optional(),
   tokenCount: wholeNumber.optional(),
-  createdAt: time.optional(),
+  createdAt: instant.optional(),
   metadata: metadata.optional(),
 });
 
 const trace = z.looseObject({
-  sourceId: keyText(most.sourceId),
-  source: keyText(most.source).default("unknown"),
+  // Parts of the key: nothing of them may be replaced.
+  sourceId: exactText(1, most.sourceId),
+  source: exactText(1, most.source).default("unknown"),
   messages: z.array(message).max(ingest.messagesPerTrace),
   model: z.string().max(most.model).optional(),
   title: z.string().max(most.title).optional(),
   project: z.string().max(most.project).optional(),
-  createdAt: time.optional(),
+  createdAt: instant.optional(),
   replace: z.boolean().optional(),
   metadata: metadata.optional(),
 });

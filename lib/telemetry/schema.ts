@@ -1,14 +1,11 @@
 import { z } from "zod";
+import { storable, storableJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
 const { telemetry: most } = limits;
 
 /** Text of a submission: what PostgreSQL can't hold is replaced, as everywhere in metadata. */
-const text = (length: number) =>
-  z
-    .string()
-    .max(length)
-    .transform((value) => value.toWellFormed().replaceAll("\0", "\ufffd"));
+const text = (length: number) => z.string().max(length).transform(storable);
 
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
 
@@ -27,7 +24,7 @@ const diagnostic = z.object({
 
 const properties = z
   .record(z.string(), z.unknown(), { error: "must be an object" })
-  .transform((value) => JSON.stringify(value).replaceAll("\\u0000", "\\ufffd").toWellFormed())
+  .transform((value) => JSON.stringify(storableJson(value)))
   .refine((json) => Buffer.byteLength(json) <= most.eventPropertiesBytes, `at most ${most.eventPropertiesBytes} bytes`);
 
 const event = z.object({

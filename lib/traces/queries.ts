@@ -2,6 +2,7 @@ import "server-only";
 import { z } from "zod";
 import { pool, transaction } from "#lib/db/client";
 import { notFound, SpoorError } from "#lib/errors";
+import { instant } from "#lib/fields";
 import type { messageShape, TraceFilter, traceShape } from "#lib/traces/schema";
 
 export type Trace = z.input<typeof traceShape>;
@@ -60,7 +61,7 @@ export function presentMessage({ createdAt, ...row }: MessageRow): Message {
   return { ...row, createdAt: createdAt?.toISOString() ?? null };
 }
 
-const cursorShape = z.tuple([z.iso.datetime(), z.uuid()]);
+const cursorShape = z.tuple([instant, z.uuid()]);
 
 /** The place behind a trace in the list's order. */
 const cursorOf = ({ activityAt, id }: TraceRow) =>

@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { exactText, instant } from "#lib/fields";
 import { limits } from "#lib/limits";
 
 const { traces: page } = limits;
 
-const time = z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with an offset or Z" });
 const metadata = z.record(z.string(), z.unknown()).nullable();
 
 export const traceShape = z.object({
@@ -31,11 +31,11 @@ export const messageShape = z.object({
 });
 
 const filter = {
-  source: z.string().min(1).max(limits.trace.source).optional(),
-  model: z.string().min(1).max(limits.trace.model).optional(),
-  project: z.string().min(1).max(limits.trace.project).optional(),
-  from: time.optional(),
-  to: time.optional(),
+  source: exactText(1, limits.trace.source).optional(),
+  model: exactText(1, limits.trace.model).optional(),
+  project: exactText(1, limits.trace.project).optional(),
+  from: instant.optional(),
+  to: instant.optional(),
 };
 
 /** What narrows a list or an export: exact values, and a span of the last activity (`from` included, `to` not). */

@@ -7,8 +7,9 @@ import { parseSync } from "oxc-parser";
  * Names within one inner list stand side by side.
  */
 const layers = [
-  ["env", "errors", "ports"],
+  ["env", "errors", "ports", "fields"],
   ["log", "limits", "address"],
+  ["json"],
   ["db"],
   ["rate-limit", "queue", "heartbeat"],
   ["auth"],
@@ -45,8 +46,11 @@ const rules: Rule[] = [
       domains.includes(nameOf(path)) && domains.includes(nameOf(target)) && nameOf(path) !== nameOf(target),
   },
   {
-    reason: "schema.ts imports zod and limits alone: the browser shares it, and nothing of the server may come along",
-    breaks: ({ path }, target) => /^lib\/[^/]+\/schema\.ts$/.test(path) && !["zod", "lib/limits.ts"].includes(target),
+    reason:
+      "schema.ts imports zod and plain values alone: the browser shares it, and nothing of the server may come along",
+    breaks: ({ path }, target) =>
+      /^lib\/[^/]+\/schema\.ts$/.test(path) &&
+      !["zod", "lib/limits.ts", "lib/fields.ts", "lib/json.ts"].includes(target),
   },
   {
     reason: "app has no SQL and no Prisma: a page or route calls its domain's function, which is tested",

@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/session";
-import { countJobs, listJobs } from "#lib/ingest/jobs";
 import { workerSeen } from "#lib/heartbeat";
+import { countJobs, listJobs } from "#lib/ingest/jobs";
 import { Command } from "../../components/command";
 import { formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";

@@ -1,0 +1,238 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { get, ingest, logIn, makeUser, owner, post, type Server, startServer } from "../support/server.ts";
+import {
+  asResponse,
+  bearer,
+  expectProblem,
+  openRequest,
+  sessionCookie,
+  signIn,
+  storedUploads,
+  unknownToken,
+  withoutRequestId,
+} from "./client.ts";
+
+let server: Server;
+let userId: string;
+let token: string;
+let cookie: string;
+let traceId: string;
+let jobId: string;
+beforeAll(async () => {
+  server = await startServer();
+  userId = await makeUser();
+  token = await logIn(server, userId);
+  await ingest(server, token, [{ sourceId: "one", messages: [{ position: 0, content: "hello" }] }]);
+  const { rows } = await pool().query<{ job: string; trace: string }>(
+    "select (select id from ingest_job) as job, (select id from trace) as trace",
+  );
+  jobId = rows[0]?.job ?? "";
+  traceId = rows[0]?.trace ?? "";
+  cookie = await sessionCookie(server);
+});
+afterAll(() => server.stop());
+
+const bearerRoutes = () => [
+  { method: "POST", path: "/api/ingest" },
+  { method: "GET", path: "/api/cli/session" },
+  { method: "DELETE", path: "/api/cli/session" },
+];
+const mixedRoutes = () => [
+  { method: "GET", path: `/api/ingest/${jobId}` },
+  { method: "GET", path: "/api/traces" },
+  { method: "GET", path: `/api/traces/${traceId}` },
+  { method: "GET", path: `/api/traces/${traceId}/messages` },
+  { method: "GET", path: "/api/traces/export" },
+  { method: "DELETE", path: `/api/traces/${traceId}` },
+];
+
+const call = ({ method, path }: { method: string; path: string }, headers: Record<string, string> = {}) =>
+  fetch(server.url + path, {
+    method,
+    headers: { "Content-Type": "application/json", ...headers },
+    body: method === "POST" ? JSON.stringify({ traces: [] }) : undefined,
+  });
+
+describe("a call without a valid token", () => {
+  test("that presents none is 401 missing_token on every route that needs one", async () => {
+    for (const route of [...bearerRoutes(), ...mixedRoutes()]) {
+      for (const headers of [
+        {},
+        { Authorization: "Basic YTpi" },
+        { Authorization: "Bearer" },
+        { Authorization: token },
+      ] as Record<string, string>[]) {
+        const response = await call(route, headers);
+        expect(response.headers.get("www-authenticate")).toBe('Bearer realm="spoor"');
+        expect(await expectProblem(response, 401, "missing_token")).toMatchObject({ title: "Unauthorized" });
+      }
+    }
+  });
+
+  test("is told the same of an unknown, an expired, a revoked and a malformed one", async () => {
+    const expired = await logIn(server, userId);
+    const revoked = await logIn(server, userId);
+    const hashOf = (text: string) => createHash("sha256").update(text).digest();
+    await pool().query("update cli_token set expires_at = now() - interval '1 ms' where hash = $1", [hashOf(expired)]);
+    expect((await fetch(`${server.url}/api/cli/session`, { method: "DELETE", headers: bearer(revoked) })).status).toBe(
+      204,
+    );
+    for (const route of [...bearerRoutes(), ...mixedRoutes()]) {
+      const answers = [];
+      for (const text of [unknownToken(), expired, revoked, "x", `${token}x`]) {
+        const response = await call(route, bearer(text));
+        expect(response.status).toBe(401);
+        answers.push(await withoutRequestId(response));
+      }
+      expect(new Set(answers.map((one) => JSON.stringify(one))).size).toBe(1);
+      expect(answers[0]).toMatchObject({
+        error: "invalid_token",
+        challenge: 'Bearer realm="spoor", error="invalid_token"',
+      });
+    }
+  });
+
+  test("is refused with any one letter of a valid token changed", async () => {
+    for (const at of [0, 6, 7, 20, 35, 36, 41]) {
+      const changed = `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`;
+      await expectProblem(await get(server, "/api/cli/session", changed), 401, "invalid_token");
+    }
+  });
+
+  test("is refused with what the database holds of a token or of a session", async () => {
+    const { rows } = await pool().query<{ hash: string; session: string }>(
+      "select (select encode(hash, 'hex') from cli_token limit 1) as hash, (select token from session limit 1) as session",
+    );
+    const [row] = rows;
+    const presented = [row?.hash, `spoor_${row?.hash}`, row?.session, cookie.split("=")[1]];
+    for (const text of presented) {
+      expect(text).toMatch(/.{20}/);
+      await expectProblem(await get(server, "/api/cli/session", text), 401, "invalid_token");
+      await expectProblem(await get(server, "/api/traces", text), 401, "invalid_token");
+    }
+  });
+
+  test("is answered before any of a big body was sent", async () => {
+    const before = await storedUploads();
+    for (const headers of [{}, bearer(unknownToken())] as Record<string, string>[]) {
+      const { request, answer } = openRequest(server, "/api/ingest", {
+        headers: { ...headers, "Content-Length": String(60 << 20) },
+      });
+      request.flushHeaders();
+      expect((await answer).status).toBe(401);
+      await expectProblem(
+        asResponse(await answer),
+        401,
+        "Authorization" in headers ? "invalid_token" : "missing_token",
+      );
+      request.destroy();
+    }
+    expect(await storedUploads()).toEqual(before);
+  });
+});
+
+describe("a token", () => {
+  test("is taken with its scheme in any case", async () => {
+    for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR"]) {
+      const headers = { Authorization: `${scheme} ${token}` };
+      expect((await call({ method: "GET", path: "/api/cli/session" }, headers)).status).toBe(200);
+    }
+  });
+
+  test("that is invalid is not overlooked for a valid cookie", async () => {
+    const headers = { ...bearer(unknownToken()), Cookie: cookie };
+    await expectProblem(await call({ method: "GET", path: "/api/traces" }, headers), 401, "invalid_token");
+  });
+
+  test("signs nobody in at the auth component's routes", async () => {
+    const response = await get(server, "/api/auth/get-session", token);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toBeNull();
+    expect(response.headers.getSetCookie()).toEqual([]);
+    expect((await get(server, "/api/auth/list-sessions", token)).status).toBe(401);
+  });
+});
+
+describe("a session cookie", () => {
+  test("has the card's name, and is HttpOnly, SameSite=Lax, for all paths, and not Secure over http", async () => {
+    const response = await signIn(server);
+    expect(response.status).toBe(200);
+    const [set, ...others] = response.headers.getSetCookie();
+    expect(others).toEqual([]);
+    const [pair, ...attributes] = set?.split("; ") ?? [];
+    expect(pair).toMatch(/^authlib\.session_token=.{20}/);
+    const names = attributes.map((one) => one.toLowerCase());
+    expect(names).toEqual(expect.arrayContaining(["httponly", "samesite=lax", "path=/"]));
+    expect(names).not.toContain("secure");
+  });
+
+  test("opens every route of mode cookie-or-bearer", async () => {
+    for (const route of mixedRoutes().filter(({ method }) => method === "GET")) {
+      expect((await call(route, { Cookie: cookie })).status).toBe(200);
+    }
+    const session = await fetch(`${server.url}/api/auth/get-session`, { headers: { Cookie: cookie } });
+    expect(await session.json()).toMatchObject({ user: { id: userId, email: owner.email } });
+  });
+
+  test("opens no route of mode bearer", async () => {
+    const before = await storedUploads();
+    for (const route of bearerRoutes()) {
+      const response = await call(route, { Cookie: cookie, Origin: server.url });
+      await expectProblem(response, 401, "missing_token");
+    }
+    expect(await storedUploads()).toEqual(before);
+  });
+
+  test("with a changed signature or value opens nothing", async () => {
+    const [name, value = ""] = cookie.split("=");
+    const flip = (text: string, at: number) =>
+      `${text.slice(0, at)}${text[at] === "A" ? "B" : "A"}${text.slice(at + 1)}`;
+    const { rows } = await pool().query<{ token: string }>("select token from session limit 1");
+    for (const wrong of [flip(value, 3), flip(value, value.length - 10), rows[0]?.token, ""]) {
+      const response = await call({ method: "GET", path: "/api/traces" }, { Cookie: `${name}=${wrong}` });
+      await expectProblem(response, 401, "missing_token");
+    }
+  });
+
+  test("is not given for a wrong password, a foreign Origin, or to a new account of one's own making", async () => {
+    expect((await signIn(server, { ...owner, password: "not the password" })).status).toBe(401);
+    const foreign = await fetch(`${server.url}/api/auth/sign-in/email`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Origin: "https://evil.example", Cookie: cookie },
+      body: JSON.stringify({ email: owner.email, password: owner.password }),
+    });
+    expect(foreign.status).toBe(403);
+    const signUp = await post(
+      server,
+      "/api/auth/sign-up/email",
+      { name: "Eve", email: "eve@example.org", password: "a password of eve's" },
+      { Origin: server.url },
+    );
+    expect(signUp.status).toBeGreaterThanOrEqual(400);
+    const { rows } = await pool().query(`select count(*)::int as users from "user"`);
+    expect(rows).toEqual([{ users: 1 }]);
+  });
+
+  test("does not delete a trace unless the request names this server as its Origin", async () => {
+    const path = `/api/traces/${traceId}`;
+    const foreign: Record<string, string>[] = [
+      {},
+      { Origin: "https://evil.example" },
+      { Origin: "null" },
+      { Origin: `${server.url}.evil.example` },
+      { Origin: server.url.replace("http:", "https:") },
+      { Origin: server.url, "Sec-Fetch-Site": "cross-site" },
+      { Origin: server.url, "Sec-Fetch-Site": "same-site" },
+    ];
+    for (const headers of foreign) {
+      const response = await call({ method: "DELETE", path }, { Cookie: cookie, ...headers });
+      await expectProblem(response, 403, "access_denied");
+    }
+    expect((await get(server, path, token)).status).toBe(200);
+    const response = await call({ method: "DELETE", path }, { Cookie: cookie, Origin: server.url });
+    expect([response.status, await response.text()]).toEqual([204, ""]);
+    expect((await get(server, path, token)).status).toBe(404);
+  });
+});

@@ -1,0 +1,155 @@
+import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { connect, type Socket } from "node:net";
+import { crc32 } from "node:zlib";
+import { expect } from "vitest";
+import { pool } from "#lib/db/client";
+import { owner, type Server } from "../support/server.ts";
+
+export type Problem = {
+  status: number;
+  detail: string;
+  error: string;
+  errors?: { path: string; message: string }[];
+  requestId: string;
+};
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** The headers of every response of an API route. */
+export function expectApiHeaders(headers: Headers): void {
+  expect(headers.get("x-request-id")).toMatch(uuid);
+  expect(headers.get("cache-control")).toBe("no-store");
+}
+
+/** Checks that a response is an error exactly as the contract shapes it. */
+export async function expectProblem(response: Response, status: number, error: string): Promise<Problem> {
+  const text = await response.text();
+  expect(`${response.status} ${text}`).toMatch(new RegExp(`^${status} `));
+  expect(response.headers.get("content-type")).toBe("application/problem+json");
+  expectApiHeaders(response.headers);
+  const problem = JSON.parse(text) as Problem;
+  expect(problem).toEqual({
+    ok: false,
+    type: "about:blank",
+    title: expect.stringMatching(/^[A-Z]/),
+    status,
+    detail: expect.stringMatching(/.{8}/),
+    error,
+    ...(problem.errors ? { errors: expect.any(Array) } : {}),
+    requestId: response.headers.get("x-request-id"),
+  });
+  for (const one of problem.errors ?? [])
+    expect(one).toEqual({ path: expect.any(String), message: expect.any(String) });
+  expect(problem.errors?.length ?? 1).toBeLessThanOrEqual(20);
+  if (status === 429 || status === 503) expect(Number(response.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  return problem;
+}
+
+/** An error's body without what differs from one request to the next. */
+export async function withoutRequestId(response: Response): Promise<object> {
+  const { requestId, ...rest } = (await response.json()) as Problem;
+  return { ...rest, challenge: response.headers.get("www-authenticate"), hasRequestId: requestId.length === 36 };
+}
+
+export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+/** How many rows each table of an upload has. */
+export async function storedUploads(): Promise<{ jobs: number; uploads: number; queued: number }> {
+  const { rows } = await pool().query(
+    `select (select count(*)::int from ingest_job) as jobs, (select count(*)::int from upload) as uploads,
+            (select count(*)::int from pgboss.job where name = 'ingest') as queued`,
+  );
+  return rows[0];
+}
+
+/** Signs the owner in as a browser does. @returns the response */
+export function signIn(server: Server, { email, password } = owner): Promise<Response> {
+  return fetch(`${server.url}/api/auth/sign-in/email`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Origin: server.url },
+    body: JSON.stringify({ email, password }),
+  });
+}
+
+/** A session cookie of the owner, as a `Cookie` header's value. */
+export async function sessionCookie(server: Server): Promise<string> {
+  const response = await signIn(server);
+  expect(response.status).toBe(200);
+  return response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+}
+
+export type Answer = { status: number; headers: Headers; text: string };
+
+/** A request in the hands of the test: its body goes out as the test says, and its answer may come before that. */
+export function openRequest(
+  server: Server,
+  path: string,
+  options: { method?: string; headers?: Record<string, string> } = {},
+) {
+  const request = httpRequest(server.url + path, {
+    method: options.method ?? "POST",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    agent: false,
+  });
+  request.on("error", () => {}); // a server that has answered may hang up on the rest of the body
+  const answer = new Promise<Answer>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error("no answer within 30 s")), 30_000);
+    request.on("response", async (response) => {
+      clearTimeout(timer);
+      let text = "";
+      for await (const chunk of response.setEncoding("utf8")) text += chunk;
+      resolve({ status: response.statusCode ?? 0, headers: headersOf(response.headers), text });
+    });
+    request.on("close", () => {
+      clearTimeout(timer);
+      reject(new Error("closed without an answer"));
+    });
+  });
+  answer.catch(() => {}); // some tests only want to know what is stored afterwards
+  return { request, answer };
+}
+
+function headersOf(incoming: IncomingHttpHeaders): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming)) {
+    for (const one of [value ?? []].flat()) headers.append(name, one);
+  }
+  return headers;
+}
+
+/** An answer as `expectProblem` takes it. */
+export const asResponse = ({ status, headers, text }: Answer) => new Response(text, { status, headers });
+
+/** A bare connection, for what no HTTP client would send. `ended` has everything that came back. */
+export async function openSocket(server: Server): Promise<{ socket: Socket; ended: Promise<string> }> {
+  const { port } = new URL(server.url);
+  const socket = connect({ port: Number(port), host: "127.0.0.1", allowHalfOpen: true });
+  await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+  const ended = new Promise<string>((resolve) => {
+    let text = "";
+    socket.setEncoding("utf8").on("data", (chunk) => (text += chunk));
+    socket.on("error", () => {});
+    socket.on("end", () => socket.destroy());
+    socket.on("close", () => resolve(text));
+  });
+  return { socket, ended };
+}
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** The last six letters of a token: the CRC-32 of the thirty before them in base 62. */
+export function tokenChecksum(random: string): string {
+  let rest = crc32(random);
+  let text = "";
+  for (let place = 0; place < 6; place++) {
+    text = `${base62[rest % 62]}${text}`;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}
+
+/** A token of the right form that no server gave out. */
+export const unknownToken = () => {
+  const random = "Unknown00000000000000000000000";
+  return `spoor_${random}${tokenChecksum(random)}`;
+};

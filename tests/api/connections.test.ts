@@ -1,0 +1,85 @@
+import { Agent, request as httpRequest } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { logIn, makeUser, type Server, someAddress, startServer } from "../support/server.ts";
+import { bearer, unknownToken } from "./client.ts";
+
+let server: Server;
+let token: string;
+beforeAll(async () => {
+  server = await startServer({ worker: false });
+  token = await logIn(server, await makeUser());
+});
+afterAll(() => server.stop());
+
+const MiB = 1 << 20;
+
+/** One request on an agent's connection, its body sent as fast as it goes. @returns the status, or what went wrong */
+function call(
+  agent: Agent,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: Uint8Array,
+): Promise<number | string> {
+  return new Promise((resolve) => {
+    const request = httpRequest(server.url + path, { method: body ? "POST" : "GET", headers, agent }, (response) => {
+      response.resume().on("end", () => resolve(response.statusCode ?? 0));
+    });
+    const late = setTimeout(() => {
+      resolve("no answer within 8 s");
+      request.destroy();
+    }, 8_000);
+    request.on("close", () => clearTimeout(late));
+    request.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    request.end(body);
+  });
+}
+
+describe("a request that is refused before its body was read to the end", () => {
+  const json = { "Content-Type": "application/json" };
+  const refusals = (): [name: string, status: number, path: string, headers: Record<string, string>][] => [
+    ["for its token", 401, "/api/ingest", { ...json, ...bearer(unknownToken()) }],
+    ["for its type", 415, "/api/ingest", bearer(token)],
+    ["for its encoding", 415, "/api/ingest", { ...json, ...bearer(token), "Content-Encoding": "lz4" }],
+    ["for its size", 413, "/api/cli/device/start", { ...json, "X-Forwarded-For": someAddress() }],
+    ["for its method", 405, "/api/limits", json],
+    ["for its path", 404, "/api/nothing", json],
+  ];
+
+  async function outcomesOf(body: Uint8Array, more: Record<string, string>, only = refusals()) {
+    const outcomes = [];
+    for (const [name, expected, path, headers] of only) {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const first = await call(agent, path, { ...headers, ...more }, body);
+      const next = await call(agent, "/api/health");
+      agent.destroy();
+      outcomes.push({ name, expected, first, next });
+    }
+    return outcomes;
+  }
+
+  test.each([
+    [100_000, "with its length", {}],
+    [100_000, "in chunks", { "Transfer-Encoding": "chunked" }],
+    [5 * MiB, "with its length", {}],
+    [5 * MiB, "in chunks", { "Transfer-Encoding": "chunked" }],
+  ])("of %i bytes %s is answered, and the next on the connection as well", async (bytes, _how, headers) => {
+    const outcomes = await outcomesOf(Buffer.alloc(bytes, " "), headers);
+    expect(outcomes).toEqual(outcomes.map((one) => ({ ...one, first: one.expected, next: 200 })));
+  });
+
+  // How far past the cap a body goes decides whether its sender is done when the answer comes.
+  test.each([1, 1000, 100_000, MiB, 8 * MiB])(
+    "for %i bytes over the cap, in chunks, is answered, and so is the next",
+    async (over) => {
+      const size: ReturnType<typeof refusals>[number] = [
+        "for its size",
+        413,
+        "/api/ingest",
+        { ...json, ...bearer(token) },
+      ];
+      const body = Buffer.alloc(64 * MiB + over, " ");
+      const outcomes = await outcomesOf(body, { "Transfer-Encoding": "chunked" }, [size]);
+      expect(outcomes).toEqual(outcomes.map((one) => ({ ...one, first: one.expected, next: 200 })));
+    },
+  );
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { get, logIn, makeUser, post, type Server, someAddress, startServer } from "../support/server.ts";
+import { asResponse, bearer, expectApiHeaders, expectProblem, openRequest } from "./client.ts";
+
+let server: Server;
+let token: string;
+beforeAll(async () => {
+  server = await startServer({ worker: false });
+  token = await logIn(server, await makeUser());
+});
+afterAll(() => server.stop());
+
+const id = "01900000-0000-7000-8000-000000000000";
+
+/** Every route of ours with the methods it takes. */
+const routes: [path: string, methods: string[]][] = [
+  ["/api/ingest", ["POST"]],
+  [`/api/ingest/${id}`, ["GET", "HEAD"]],
+  ["/api/cli/device/start", ["POST"]],
+  ["/api/cli/device/poll", ["GET"]],
+  ["/api/cli/session", ["GET", "HEAD", "DELETE"]],
+  ["/api/cli/telemetry", ["POST"]],
+  ["/api/traces", ["GET", "HEAD"]],
+  [`/api/traces/${id}`, ["GET", "HEAD", "DELETE"]],
+  [`/api/traces/${id}/messages`, ["GET", "HEAD"]],
+  ["/api/traces/export", ["GET", "HEAD"]],
+  ["/api/limits", ["GET", "HEAD"]],
+  ["/api/health", ["GET", "HEAD"]],
+  ["/api/ready", ["GET", "HEAD"]],
+];
+
+describe("a method that a path does not take", () => {
+  test.each(routes)("%s answers 405 and names in Allow what it takes", async (path, taken) => {
+    const wrong = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].filter((method) => !taken.includes(method));
+    for (const method of wrong) {
+      const response = await fetch(server.url + path, { method, headers: bearer(token) });
+      if (method === "HEAD") {
+        expect(response.status).toBe(405);
+        expectApiHeaders(response.headers);
+      } else await expectProblem(response, 405, "method_not_allowed");
+      expect(response.headers.get("allow")?.split(", ").toSorted()).toEqual([...taken, "OPTIONS"].toSorted());
+    }
+  });
+
+  test.each(["PROPFIND", "TRACE", "QUERY"])(
+    "a method outside HTTP's usual ones (%s) is a 405 as well",
+    async (method) => {
+      for (const path of ["/api/limits", "/api/ingest"]) {
+        const { request, answer } = openRequest(server, path, { method });
+        request.end();
+        await expectProblem(asResponse(await answer), 405, "method_not_allowed");
+      }
+    },
+  );
+
+  test.each(routes)("OPTIONS on %s tells what it takes", async (path, taken) => {
+    const response = await fetch(server.url + path, { method: "OPTIONS" });
+    expect(response.status).toBe(204);
+    expectApiHeaders(response.headers);
+    expect(response.headers.get("allow")?.split(", ").toSorted()).toEqual([...taken, "OPTIONS"].toSorted());
+  });
+});
+
+describe("a path that is not there", () => {
+  const unknown = [
+    "/api",
+    "/api/nothing",
+    "/api/nothing/at/all",
+    "/api/ingest/a/b",
+    "/api/v1/ingest",
+    "/api/cli",
+    `/api/traces/${id}/nothing`,
+    "/api/Ingest",
+    "/api/%E0%A4%A",
+    "/api/ingest/%zz",
+    "/api/traces/%00",
+    "/api/traces/..%2f..%2fhealth",
+  ];
+  test.each(unknown)("%s is a 404 in the form of every error, for every method", async (path) => {
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+      const { request, answer } = openRequest(server, path, { method, headers: bearer(token) });
+      request.end();
+      const response = asResponse(await answer);
+      const isId = /^\/api\/(ingest|traces)\/[^/]+$/.test(path);
+      if (isId && response.status === 405) await expectProblem(response, 405, "method_not_allowed");
+      else await expectProblem(response, 404, "not_found");
+    }
+  });
+
+  test("a path with a slash at its end answers with the headers of every API response", async () => {
+    const response = await fetch(`${server.url}/api/limits/`, { redirect: "manual" });
+    expectApiHeaders(response.headers);
+  });
+});
+
+describe("every answer", () => {
+  test("of a success carries a request id of its own and is not stored by caches", async () => {
+    const answers = [
+      await get(server, "/api/limits"),
+      await get(server, "/api/health"),
+      await get(server, "/api/ready"),
+      await get(server, "/api/cli/session", token),
+      await get(server, "/api/traces", token),
+      await get(server, "/api/traces/export", token),
+      await post(server, "/api/cli/device/start", { machine: "m" }, { "X-Forwarded-For": someAddress() }),
+      await post(server, "/api/ingest", { traces: [] }, bearer(token)),
+    ];
+    for (const { headers } of answers) expectApiHeaders(headers);
+    expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(answers.length);
+  });
+
+  test("has a request id that the client cannot choose", async () => {
+    const response = await fetch(`${server.url}/api/limits`, { headers: { "X-Request-Id": "mine" } });
+    expectApiHeaders(response.headers);
+  });
+
+  test("of a page carries a request id", async () => {
+    const response = await fetch(`${server.url}/`, { redirect: "manual" });
+    expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test("to HEAD has a GET's status and headers and no body", async () => {
+    for (const path of ["/api/limits", "/api/traces", "/api/traces/export", "/api/nothing"]) {
+      const [head, whole] = await Promise.all(
+        ["HEAD", "GET"].map((method) => fetch(server.url + path, { method, headers: bearer(token) })),
+      );
+      expect(head?.status).toBe(whole?.status);
+      expect(head?.headers.get("content-type")).toBe(whole?.headers.get("content-type"));
+      expect(await head?.text()).toBe("");
+      await whole?.text();
+    }
+  });
+
+  test("of a validation names the paths, at most 20, and no other error has them", async () => {
+    const invalid = await expectProblem(await get(server, "/api/traces?limit=0&from=x", token), 400, "invalid_request");
+    expect(invalid.errors?.map(({ path }) => path).toSorted()).toEqual(["from", "limit"]);
+    const missing = await expectProblem(await get(server, `/api/traces/${id}`, token), 404, "not_found");
+    expect(missing).not.toHaveProperty("errors");
+  });
+});
+
+describe("a JSON body", () => {
+  const paths = ["/api/ingest", "/api/cli/device/start", "/api/cli/telemetry"];
+  const send = (path: string, headers: Record<string, string>, body: BodyInit) =>
+    fetch(server.url + path, {
+      method: "POST",
+      headers: { ...bearer(token), "X-Forwarded-For": someAddress(), ...headers },
+      body,
+    });
+
+  test.each(paths)("%s refuses one that is not declared as JSON", async (path) => {
+    const wrong = [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "application/jsonx",
+      "application/json-seq",
+      "json",
+    ];
+    for (const type of wrong) {
+      await expectProblem(await send(path, { "Content-Type": type }, "{}"), 415, "unsupported_media_type");
+    }
+    await expectProblem(await send(path, {}, new Uint8Array([123, 125])), 415, "unsupported_media_type");
+  });
+
+  test.each(paths)("%s takes the type with parameters and in any case", async (path) => {
+    for (const type of ["application/json; charset=utf-8", "Application/JSON;charset=UTF-8", "application/json ;x=y"]) {
+      await expectProblem(await send(path, { "Content-Type": type }, "{}"), 400, "invalid_request");
+    }
+  });
+
+  test.each(paths)("%s refuses text that is not JSON in UTF-8 and echoes nothing of it", async (path) => {
+    const bodies = ["", "canary", '{"canary":', '{"machine":"canary"} x', new Uint8Array([34, 255, 34])];
+    for (const body of bodies) {
+      const response = await send(path, { "Content-Type": "application/json" }, body);
+      const { detail } = await expectProblem(response, 400, "invalid_json");
+      expect(detail).not.toContain("canary");
+    }
+  });
+});

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { get, ingest, logIn, makeUser, post, type Server, startServer } from "../support/server.ts";
+import { bearer, expectProblem, sessionCookie } from "./client.ts";
+
+let server: Server;
+let token: string;
+beforeAll(async () => {
+  server = await startServer();
+  token = await logIn(server, await makeUser());
+});
+afterAll(() => server.stop());
+
+type Line = { sourceId: string; messages: { position: number; content: string }[]; [field: string]: unknown };
+
+const exported = async (query = "", as = token) => {
+  const response = await get(server, `/api/traces/export${query}`, as);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("application/x-ndjson");
+  const text = await response.text();
+  expect(text === "" || text.endsWith("\n")).toBe(true);
+  const lines = text.split("\n").slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as Line);
+};
+
+const full = {
+  source: "codex-cli",
+  sourceId: "full",
+  model: "m",
+  title: "T",
+  project: "p",
+  createdAt: "2026-11-01T10:00:00.123+02:00",
+  metadata: { z: 1e21, a: [null, true, -0.5, "\u2028"], nested: { 10: "x", 9: "y" } },
+  cwd: "/tmp",
+  messages: [
+    { position: 9, content: 'second\n"quoted" \\u0041', role: "assistant", tokenCount: 0, metadata: {} },
+    { position: 3, content: "first \u{1f600}", role: "user", createdAt: "2026-11-01T08:00:01Z", extra: { k: [] } },
+    { position: 4, content: "" },
+  ],
+};
+const long = {
+  sourceId: "long",
+  messages: Array.from({ length: 1201 }, (_, position) => ({ position, content: `message ${position}` })),
+};
+const many = Array.from({ length: 230 }, (_, n) => ({
+  sourceId: `many-${n}`,
+  createdAt: `2026-10-01T00:00:0${n % 3}Z`,
+  messages: n % 2 ? [{ position: 0, role: "user", content: `Title of ${n}` }] : [],
+}));
+
+test("an export has a line for each trace with all of its messages, and ingest takes it back as unchanged", async () => {
+  await ingest(server, token, [full, long, ...many]);
+  const lines = await exported();
+  expect(lines).toHaveLength(232);
+  expect(new Set(lines.map(({ sourceId }) => sourceId)).size).toBe(232);
+  const positions = (sourceId: string) =>
+    lines.find((line) => line.sourceId === sourceId)?.messages.map(({ position }) => position);
+  expect(positions("full")).toEqual([3, 4, 9]);
+  expect(positions("long")).toEqual(long.messages.map(({ position }) => position));
+  const again = await ingest(server, token, lines);
+  expect(again).toMatchObject({ traces: { received: 232, unchanged: 232 }, messages: { received: 1319, written: 0 } });
+});
+
+test("an export taken in by another account makes the same export", async () => {
+  const other = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
+  const lines = await exported();
+  expect(await ingest(server, other, lines)).toMatchObject({ traces: { created: 232 } });
+  const byId = (a: Line, b: Line) => (a.sourceId < b.sourceId ? -1 : 1);
+  expect((await exported("", other)).toSorted(byId)).toEqual(lines.toSorted(byId));
+});
+
+test("an export of text that was mended is taken back as unchanged, and stays flagged", async () => {
+  const mended = { source: "mended", sourceId: "mended", messages: [{ position: 0, content: "a\0b" }] };
+  await ingest(server, token, [mended]);
+  const lines = await exported("?source=mended");
+  expect(lines).toMatchObject([{ messages: [{ content: "a\ufffdb" }] }]);
+  expect(await ingest(server, token, lines)).toMatchObject({ traces: { unchanged: 1 }, messages: { written: 0 } });
+  const list = await (await get(server, "/api/traces?source=mended", token)).json();
+  expect(list).toMatchObject({ traces: [{ sanitized: true }] });
+});
+
+test("an export is narrowed as the list is, and comes to a cookie as well", async () => {
+  expect((await exported("?source=codex-cli&project=p")).map(({ sourceId }) => sourceId)).toEqual(["full"]);
+  expect(await exported("?source=nobody")).toEqual([]);
+  await expectProblem(await get(server, "/api/traces/export?from=x", token), 400, "invalid_request");
+  const headers = { Cookie: await sessionCookie(server) };
+  const response = await fetch(`${server.url}/api/traces/export?project=p`, { headers });
+  expect((await response.text()).split("\n")).toHaveLength(2);
+});
+
+test("an export that its reader leaves early leaves the server serving", async () => {
+  for (let n = 0; n < 20; n++) {
+    const controller = new AbortController();
+    const response = await fetch(`${server.url}/api/traces/export`, {
+      headers: bearer(token),
+      signal: controller.signal,
+    });
+    await response.body?.getReader().read();
+    controller.abort();
+  }
+  expect(await exported("?project=p")).toHaveLength(1);
+  expect((await post(server, "/api/ingest", { traces: [] }, bearer(token))).status).toBe(202);
+});

@@ -1,0 +1,302 @@
+import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { get, ingest, jobEnd, logIn, makeUser, post, type Server, startServer } from "../support/server.ts";
+import { bearer, expectProblem, openRequest, sessionCookie, storedUploads, withoutRequestId } from "./client.ts";
+
+let server: Server;
+let token: string;
+let otherToken: string;
+beforeAll(async () => {
+  server = await startServer();
+  token = await logIn(server, await makeUser());
+  otherToken = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
+});
+afterAll(() => server.stop());
+
+type Accepted = { ok: true; jobId: string; status: string };
+type TraceJson = { id: string; sourceId: string; sanitized: boolean; messageCount: number; title: string | null };
+type MessageJson = { position: number; content: string };
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const sendBytes = (body: Uint8Array<ArrayBuffer> | string, headers: Record<string, string> = {}, as = token) =>
+  fetch(`${server.url}/api/ingest`, {
+    method: "POST",
+    headers: { ...bearer(as), "Content-Type": "application/json", ...headers },
+    body,
+  });
+
+async function accepted(response: Response): Promise<string> {
+  const body = (await response.json()) as Accepted;
+  expect([response.status, body]).toEqual([202, { ok: true, jobId: expect.stringMatching(uuid), status: "queued" }]);
+  expect(response.headers.get("location")).toBe(`/api/ingest/${body.jobId}`);
+  return body.jobId;
+}
+
+async function readBack(sourceId: string): Promise<TraceJson & { messages: MessageJson[] }> {
+  const list = (await (await get(server, "/api/traces?limit=200", token)).json()) as { traces: TraceJson[] };
+  const trace = list.traces.find((one) => one.sourceId === sourceId);
+  if (!trace) throw new Error(`there is no trace ${sourceId}`);
+  const page = await (await get(server, `/api/traces/${trace.id}/messages?limit=1000`, token)).json();
+  return { ...trace, messages: (page as { messages: MessageJson[] }).messages };
+}
+
+describe("a batch that is taken", () => {
+  test("is answered with exactly ok, jobId and status, and the job's place", async () => {
+    const job = await jobEnd(server, await accepted(await sendBytes('{"traces":[]}')), token);
+    expect(job).toMatchObject({ status: "succeeded", traces: { received: 0 }, messages: { received: 0, written: 0 } });
+  });
+
+  test("may have the card's fields alone", async () => {
+    const card = {
+      sourceId: "card",
+      model: "a-model",
+      createdAt: "2026-11-01T10:00:00Z",
+      messages: [{ position: 0, content: "hello", tokenCount: 1, createdAt: "2026-11-01T10:00:01.5+01:00" }],
+    };
+    expect(await ingest(server, token, [card])).toMatchObject({ traces: { created: 1 }, messages: { written: 1 } });
+    expect(await readBack("card")).toMatchObject({
+      source: "unknown",
+      messages: [{ ...card.messages[0], role: null, createdAt: "2026-11-01T09:00:01.500Z" }],
+    });
+  });
+
+  test("may have unknown fields everywhere, which are kept in metadata, but for those of the batch", async () => {
+    const trace = {
+      sourceId: "extra",
+      cwd: "/x",
+      metadata: { a: 1 },
+      messages: [{ position: 0, content: "", tool: { b: [] } }],
+    };
+    await jobEnd(server, await accepted(await sendBytes(JSON.stringify({ client: "c", traces: [trace] }))), token);
+    expect(await readBack("extra")).toMatchObject({
+      metadata: { a: 1, cwd: "/x" },
+      messages: [{ metadata: { tool: { b: [] } } }],
+    });
+  });
+
+  test("may reach every limit", async () => {
+    const message = { position: 2_147_483_647, content: "", role: "r".repeat(32), tokenCount: 2_147_483_647 };
+    const longest = {
+      sourceId: "l".repeat(512),
+      source: "s".repeat(128),
+      model: "m".repeat(256),
+      title: "t".repeat(512),
+      project: "p".repeat(256),
+      messages: [message, { ...message, position: 0 }],
+    };
+    expect(await ingest(server, token, [longest])).toMatchObject({ status: "succeeded", messages: { written: 2 } });
+    expect(await readBack(longest.sourceId)).toMatchObject({ tokenCount: 4_294_967_294, messageCount: 2 });
+    const unicode = "\u{1f600}".repeat(256);
+    expect(await ingest(server, token, [{ sourceId: unicode, messages: [] }])).toMatchObject({ status: "succeeded" });
+    const wide = "\uffee".repeat(512);
+    expect(await ingest(server, token, [{ sourceId: wide, source: wide.slice(0, 128), messages: [] }])).toMatchObject({
+      traces: { created: 1 },
+    });
+    const many = Array.from({ length: 1000 }, (_, n) => ({ source: "many", sourceId: `${n}`, messages: [] }));
+    expect(await ingest(server, token, many)).toMatchObject({ traces: { received: 1000, created: 1000 } });
+    await pool().query("delete from trace where source = 'many'");
+  });
+
+  test("of 50,000 messages in one trace is whole", async () => {
+    const messages = Array.from({ length: 50_000 }, (_, n) => ({ position: 49_999 - n, content: `${n}` }));
+    const job = await ingest(server, token, [{ sourceId: "50,000", messages }]);
+    expect(job).toMatchObject({ status: "succeeded", messages: { received: 50_000, written: 50_000 } });
+    expect((await readBack("50,000")).messageCount).toBe(50_000);
+  });
+
+  test("of 11 MB arrives whole", async () => {
+    const content = Array.from({ length: 1_600_000 }, (_, n) => `${(n * 7919) % 1_000_003}`.padStart(7, "0")).join("");
+    expect(content.length).toBeGreaterThan(11_000_000);
+    expect(await ingest(server, token, [{ sourceId: "11 MB", messages: [{ position: 0, content }] }])).toMatchObject({
+      status: "succeeded",
+    });
+    const { messages } = await readBack("11 MB");
+    expect(messages[0]?.content === content).toBe(true);
+  });
+
+  test("with U+0000 and lone surrogates in its text is stored with U+FFFD and flagged", async () => {
+    const body = `{"traces":[{"sourceId":"nul","title":"a\\u0000b","model":"\\udc00","metadata":{"k\\u0000":["\\ud800"]},"messages":[{"position":0,"content":"\\u0000x\\ud800y\\udfff"}]},{"sourceId":"clean","messages":[{"position":0,"content":"\\ud83d\\ude00"}]}]}`;
+    await jobEnd(server, await accepted(await sendBytes(body)), token);
+    expect(await readBack("nul")).toMatchObject({
+      sanitized: true,
+      title: "a\ufffdb",
+      model: "\ufffd",
+      metadata: { "k\ufffd": ["\ufffd"] },
+      messages: [{ content: "\ufffdx\ufffdy\ufffd" }],
+    });
+    expect(await readBack("clean")).toMatchObject({ sanitized: false, messages: [{ content: "\u{1f600}" }] });
+  });
+
+  // Refusing such a time would be as good as storing it; taking it and failing later would not.
+  test.each([
+    "0000-01-01T00:00:00+12:00",
+    "0000-06-01T00:00:00Z",
+    "0001-01-01T00:00:00Z",
+    "9999-12-31T23:59:59.999Z",
+    "9999-12-31T23:59:59-12:00",
+  ])("with the time %s can be read afterwards, or is refused", async (createdAt) => {
+    const trace = {
+      source: "times",
+      sourceId: createdAt,
+      createdAt,
+      messages: [{ position: 0, content: "", createdAt }],
+    };
+    const response = await post(server, "/api/ingest", { traces: [trace] }, bearer(token));
+    if (response.status === 400) return expect(await response.json()).toMatchObject({ error: "invalid_request" });
+    const job = await jobEnd(server, await accepted(response), token);
+    const answers = [];
+    const { rows } = await pool().query<{ id: string }>("select id from trace where source = 'times'");
+    const paths = [
+      "/api/traces?source=times",
+      "/api/traces/export?source=times",
+      `/api/traces/${rows[0]?.id}/messages`,
+    ];
+    for (const path of paths) answers.push((await get(server, path, token)).status);
+    await pool().query("delete from trace where source = 'times'");
+    expect({ status: job.status, answers }).toEqual({ status: "succeeded", answers: [200, 200, 200] });
+  });
+});
+
+describe("a compressed body", () => {
+  const encoders = { gzip: gzipSync, br: brotliCompressSync, zstd: zstdCompressSync };
+  test.each(Object.entries(encoders))("in %s is taken", async (encoding, encode) => {
+    const sourceId = `in ${encoding}`;
+    const content = "It is compressed. ".repeat(10_000);
+    const body = encode(JSON.stringify({ traces: [{ sourceId, messages: [{ position: 0, content }] }] }));
+    const jobId = await accepted(await sendBytes(Uint8Array.from(body), { "Content-Encoding": encoding }));
+    expect(await jobEnd(server, jobId, token)).toMatchObject({ status: "succeeded", traces: { created: 1 } });
+    expect((await readBack(sourceId)).messages[0]?.content === content).toBe(true);
+  });
+
+  test("may name its encoding in capitals", async () => {
+    await accepted(await sendBytes(Uint8Array.from(gzipSync('{"traces":[]}')), { "Content-Encoding": "GZIP" }));
+  });
+});
+
+describe("a body sent in parts", () => {
+  test("without a length is taken", async () => {
+    const { request, answer } = openRequest(server, "/api/ingest", { headers: bearer(token) });
+    for (const part of ['{"tra', 'ces":', "[]}"]) {
+      request.write(part);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    request.end();
+    expect((await answer).status).toBe(202);
+  });
+
+  test("after Expect: 100-continue is taken", async () => {
+    const headers = { ...bearer(token), Expect: "100-continue", "Content-Length": "13" };
+    const { request, answer } = openRequest(server, "/api/ingest", { headers });
+    request.flushHeaders();
+    await new Promise((resolve) => request.once("continue", resolve));
+    request.end('{"traces":[]}');
+    expect((await answer).status).toBe(202);
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  const body = JSON.stringify({ traces: [{ sourceId: "keyed", messages: [{ position: 0, content: "x" }] }] });
+
+  test("makes the same bytes the same job, however they are encoded", async () => {
+    const key = { "Idempotency-Key": "same" };
+    const first = await accepted(await sendBytes(body, key));
+    const before = await storedUploads();
+    expect(await accepted(await sendBytes(body, key))).toBe(first);
+    await jobEnd(server, first, token);
+    const zipped = await sendBytes(Uint8Array.from(gzipSync(body)), { ...key, "Content-Encoding": "gzip" });
+    expect(await accepted(zipped)).toBe(first);
+    expect(await storedUploads()).toMatchObject({ jobs: before.jobs, uploads: before.uploads });
+  });
+
+  test("with other bytes is 422 and stores nothing", async () => {
+    const key = { "Idempotency-Key": "other" };
+    await accepted(await sendBytes(body, key));
+    const before = await storedUploads();
+    await expectProblem(await sendBytes(`${body} `, key), 422, "idempotency_key_reused");
+    expect(await storedUploads()).toEqual(before);
+  });
+
+  test("is a user's own", async () => {
+    const key = { "Idempotency-Key": "mine" };
+    const mine = await accepted(await sendBytes(body, key));
+    const theirs = await accepted(await sendBytes('{"traces":[]}', key, otherToken));
+    expect(theirs).not.toBe(mine);
+  });
+
+  test("may have 255 characters, and spaces inside", async () => {
+    const key = { "Idempotency-Key": `a ${"~".repeat(253)}` };
+    expect(await accepted(await sendBytes(body, key))).toBe(await accepted(await sendBytes(body, key)));
+  });
+
+  test("may be used anew after seven days", async () => {
+    const key = { "Idempotency-Key": "old" };
+    const first = await accepted(await sendBytes(body, key));
+    await pool().query("update ingest_job set created_at = now() - interval '7 days 1 second' where id = $1", [first]);
+    expect(await accepted(await sendBytes('{"traces":[]}', key))).not.toBe(first);
+  });
+
+  test("sent fifty times at once makes one job", async () => {
+    const before = await storedUploads();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => sendBytes(body, { "Idempotency-Key": "fifty" })),
+    );
+    const ids = await Promise.all(answers.map(accepted));
+    expect(new Set(ids).size).toBe(1);
+    const after = await storedUploads();
+    expect([after.jobs - before.jobs, after.uploads - before.uploads]).toEqual([1, 1]);
+  });
+
+  test("of two batches at once lets one in and tells the other", async () => {
+    const key = { "Idempotency-Key": "two" };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => sendBytes(n % 2 ? body : '{"traces":[]}', key)),
+    );
+    const statuses = answers.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([...Array(5).fill(202), ...Array(5).fill(422)]);
+  });
+});
+
+describe("a job", () => {
+  test("has the contract's fields and no others", async () => {
+    const body = JSON.stringify({ traces: [{ sourceId: "job", messages: [{ position: 0, content: "x" }] }] });
+    const jobId = await accepted(await sendBytes(body));
+    await jobEnd(server, jobId, token);
+    const job = await (await get(server, `/api/ingest/${jobId}`, token)).json();
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(job).toEqual({
+      ok: true,
+      jobId,
+      status: "succeeded",
+      attempts: 1,
+      createdAt: time,
+      startedAt: time,
+      finishedAt: time,
+      bytes: body.length,
+      traces: { received: 1, created: 1, updated: 0, unchanged: 0, kept: 0 },
+      messages: { received: 1, written: 1 },
+      error: null,
+    });
+  });
+
+  test("is read with its sender's token or cookie and is missing for everybody else", async () => {
+    const jobId = await accepted(await sendBytes('{"traces":[]}'));
+    const cookie = await sessionCookie(server);
+    const read = await fetch(`${server.url}/api/ingest/${jobId}`, { headers: { Cookie: cookie } });
+    expect(await read.json()).toMatchObject({ ok: true, jobId });
+    const missing = "01900000-0000-7000-8000-000000000000";
+    const [theirs, nobodys] = [
+      await get(server, `/api/ingest/${jobId}`, otherToken),
+      await get(server, `/api/ingest/${missing}`, otherToken),
+    ];
+    expect([theirs.status, nobodys.status]).toEqual([404, 404]);
+    expect(await withoutRequestId(theirs)).toEqual(await withoutRequestId(nobodys));
+  });
+
+  test.each(["1", "not-a-uuid", "01900000-0000-7000-8000-00000000000", "%00", "' or 1=1"])(
+    "with the id %s is missing",
+    async (id) => {
+      await expectProblem(await get(server, `/api/ingest/${encodeURIComponent(id)}`, token), 404, "not_found");
+    },
+  );
+});

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { get, type Server, startServer } from "../support/server.ts";
+import { expectApiHeaders } from "./client.ts";
+
+let server: Server;
+beforeAll(async () => {
+  server = await startServer({
+    worker: false,
+    environment: { INGEST_MAX_BYTES: "5000000", UPLOAD_RETENTION_DAYS: "3" },
+  });
+});
+afterAll(() => server.stop());
+
+test("health is answered while the process lives", async () => {
+  const response = await get(server, "/api/health");
+  expect([response.status, await response.json()]).toEqual([200, { ok: true }]);
+});
+
+test("readiness tells each check, and a worker counts for the 60 seconds after it was seen", async () => {
+  const worker = (secondsAgo: number) =>
+    pool().query(
+      `insert into process_heartbeat (id, role, seen_at) values (gen_random_uuid(), 'worker', now() - make_interval(secs => $1))`,
+      [secondsAgo],
+    );
+  const well = { ok: true };
+  for (const secondsAgo of [undefined, 61]) {
+    if (secondsAgo !== undefined) await worker(secondsAgo);
+    const response = await get(server, "/api/ready");
+    expect(response.status).toBe(503);
+    expectApiHeaders(response.headers);
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expect(await response.json()).toEqual({
+      ok: false,
+      checks: { database: well, migrations: well, worker: { ok: false, detail: expect.any(String) } },
+    });
+  }
+  await worker(50);
+  const response = await get(server, "/api/ready");
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { ok: true, checks: { database: well, migrations: well, worker: well } },
+  ]);
+});
+
+test("the limits are those of the card and of the contract, with the operator's own in place", async () => {
+  const response = await get(server, "/api/limits");
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({
+    ok: true,
+    ingest: {
+      wireBytes: 64 << 20,
+      decodedBytes: 5_000_000,
+      traces: 1000,
+      messagesPerTrace: 50_000,
+      nesting: 64,
+      trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256 },
+      message: { role: 32, integer: 2_147_483_647 },
+    },
+    telemetry: {
+      deviceId: 128,
+      cliVersion: 32,
+      platform: 32,
+      arch: 32,
+      command: 64,
+      sentAt: 40,
+      diagnostics: 200,
+      events: 50,
+      bodyBytes: 1 << 20,
+    },
+    device: { machine: 256, bodyBytes: 4096, expiresInSeconds: 600, intervalSeconds: 5 },
+    uploadRetentionDays: 3,
+  });
+});

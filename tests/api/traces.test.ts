@@ -1,0 +1,258 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { get, ingest, logIn, makeUser, type Server, startServer } from "../support/server.ts";
+import { bearer, expectProblem, withoutRequestId } from "./client.ts";
+
+let server: Server;
+let token: string;
+let otherToken: string;
+beforeAll(async () => {
+  server = await startServer();
+  token = await logIn(server, await makeUser());
+  otherToken = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
+  await ingest(server, token, traces);
+});
+afterAll(() => server.stop());
+
+type TraceJson = { id: string; source: string; sourceId: string; updatedAt: string; [field: string]: unknown };
+type ListJson = { ok: true; traces: TraceJson[]; nextCursor: string | null };
+type MessagesJson = { ok: true; messages: { position: number; content: string }[]; nextAfter: number | null };
+
+const day = (n: number) => `2026-11-${String(n).padStart(2, "0")}T00:00:00.000Z`;
+
+/** Five traces at each of five times, so that a page's end falls between traces of one time. */
+const traces = Array.from({ length: 25 }, (_, n) => ({
+  source: n % 2 ? "codex-cli" : "claude-code",
+  sourceId: `trace-${n}`,
+  model: n % 3 ? "m-1" : "m-2",
+  project: n < 5 ? "p" : undefined,
+  createdAt: day(1),
+  messages: [{ position: 0, role: "user", content: `Question ${n}`, tokenCount: n, createdAt: day(1 + (n % 5)) }],
+}));
+
+const list = async (query = "") => {
+  const response = await get(server, `/api/traces${query}`, token);
+  expect(response.status).toBe(200);
+  return (await response.json()) as ListJson;
+};
+const idOf = async (sourceId: string) => {
+  const found = (await list("?limit=200")).traces.find((one) => one.sourceId === sourceId);
+  return found?.id ?? expect.fail(`there is no trace ${sourceId}`);
+};
+const remove = (id: string, as = token) =>
+  fetch(`${server.url}/api/traces/${id}`, { method: "DELETE", headers: bearer(as) });
+
+describe("the list", () => {
+  test("shows a trace with the contract's fields and no others", async () => {
+    const { traces: shown } = await list("?source=claude-code&project=p&model=m-2");
+    expect(shown).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        source: "claude-code",
+        sourceId: "trace-0",
+        model: "m-2",
+        title: "Question 0",
+        project: "p",
+        createdAt: day(1),
+        updatedAt: day(1),
+        messageCount: 1,
+        tokenCount: 0,
+        sanitized: false,
+        metadata: null,
+      },
+    ]);
+  });
+
+  test("is in the order of the last activity, newest first, and a page of 50 unless asked", async () => {
+    const { traces: shown, nextCursor } = await list();
+    expect([shown.length, nextCursor]).toEqual([25, null]);
+    const times = shown.map(({ updatedAt }) => updatedAt);
+    expect(times).toEqual(times.toSorted().reverse());
+    expect(times[0]).toBe(day(5));
+  });
+
+  test("in pages of ten has every trace once, in the same order", async () => {
+    const whole = (await list()).traces.map(({ id }) => id);
+    const pages: string[][] = [];
+    let cursor: string | null = "";
+    while (cursor !== null && pages.length < 9) {
+      const page: ListJson = await list(`?limit=10${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+      pages.push(page.traces.map(({ id }) => id));
+      cursor = page.nextCursor;
+    }
+    expect(pages.map(({ length }) => length)).toEqual([10, 10, 5]);
+    expect(pages.flat()).toEqual(whole);
+  });
+
+  test("has no cursor behind a last page that is full", async () => {
+    expect((await list("?limit=25")).nextCursor).toBeNull();
+    expect((await list("?limit=24")).nextCursor).toEqual(expect.any(String));
+  });
+
+  test.each([
+    ["?source=codex-cli", 12],
+    ["?source=nobody", 0],
+    ["?model=m-2", 9],
+    ["?project=p", 5],
+    ["?project=p&source=codex-cli", 2],
+    [`?from=${day(4)}`, 10],
+    [`?to=${day(4)}`, 15],
+    [`?from=${day(2)}&to=${day(3)}`, 5],
+    [`?from=${encodeURIComponent("2026-11-05T02:00:00+02:00")}`, 5],
+    ["?unknown=1", 25],
+  ])("narrowed by %s has %i", async (query, count) => {
+    expect((await list(query)).traces).toHaveLength(count);
+  });
+
+  test.each([
+    ["limit=0", "limit"],
+    ["limit=201", "limit"],
+    ["limit=-1", "limit"],
+    ["limit=1.5", "limit"],
+    ["limit=x", "limit"],
+    ["limit=", "limit"],
+    ["limit=1&limit=2", "limit"],
+    ["from=2026-11-01", "from"],
+    ["to=2026-02-30T00:00:00Z", "to"],
+    ["cursor=nonsense", "cursor"],
+    [`cursor=${Buffer.from('["2026-11-01T00:00:00Z","x"]').toString("base64url")}`, "cursor"],
+    [`cursor=${Buffer.from("{}").toString("base64url")}`, "cursor"],
+    [`cursor=${Buffer.from("null").toString("base64url")}`, "cursor"],
+    [`cursor=${"A".repeat(2000)}`, "cursor"],
+  ])("refuses ?%s", async (query, path) => {
+    const problem = await expectProblem(await get(server, `/api/traces?${query}`, token), 400, "invalid_request");
+    expect(problem.errors?.map((error) => error.path)).toEqual([path]);
+  });
+
+  // Values that pass for text or times but that PostgreSQL cannot take.
+  const zero = Buffer.from(`["0000-01-01T00:00:00Z","01900000-0000-7000-8000-000000000000"]`).toString("base64url");
+  test.each([
+    "source=a%00b",
+    "model=%00",
+    "project=%00",
+    "from=0000-01-01T00:00:00Z",
+    "to=0000-01-01T00:00:00Z",
+    `cursor=${zero}`,
+  ])("answers ?%s without an error of its own", async (query) => {
+    for (const path of ["/api/traces", "/api/traces/export"]) {
+      const response = await get(server, `${path}?${query}`, token);
+      expect([200, 400], `${path}: ${response.status}`).toContain(response.status);
+      await response.text();
+    }
+  });
+
+  test("may ask for 200 a page", async () => {
+    expect((await list("?limit=200")).traces).toHaveLength(25);
+  });
+
+  test("has nothing of another user's", async () => {
+    expect(await (await get(server, "/api/traces", otherToken)).json()).toEqual({
+      ok: true,
+      traces: [],
+      nextCursor: null,
+    });
+    expect(await (await get(server, "/api/traces/export", otherToken)).text()).toBe("");
+  });
+});
+
+describe("one trace", () => {
+  test("is answered as the list shows it", async () => {
+    const [first] = (await list("?limit=1")).traces;
+    const response = await get(server, `/api/traces/${first?.id}`, token);
+    expect([response.status, await response.json()]).toEqual([200, { ok: true, trace: first }]);
+  });
+
+  test("of another user answers as a missing one on every route, and stays", async () => {
+    const id = await idOf("trace-1");
+    const missing = "01900000-0000-7000-8000-000000000000";
+    for (const path of ["", "/messages"]) {
+      const [theirs, nobodys] = await Promise.all(
+        [id, missing].map((one) => get(server, `/api/traces/${one}${path}`, otherToken)),
+      );
+      await expectProblem((theirs as Response).clone(), 404, "not_found");
+      expect(await withoutRequestId(theirs as Response)).toEqual(await withoutRequestId(nobodys as Response));
+    }
+    const [theirs, nobodys] = [await remove(id, otherToken), await remove(missing, otherToken)];
+    await expectProblem(theirs.clone(), 404, "not_found");
+    expect(await withoutRequestId(theirs)).toEqual(await withoutRequestId(nobodys));
+    expect((await get(server, `/api/traces/${id}`, token)).status).toBe(200);
+  });
+
+  test("with an id that is none is missing", async () => {
+    for (const id of ["x", "1", "01900000-0000-7000-8000-00000000000g"]) {
+      await expectProblem(await get(server, `/api/traces/${id}`, token), 404, "not_found");
+      await expectProblem(await get(server, `/api/traces/${id}/messages`, token), 404, "not_found");
+      await expectProblem(await remove(id), 404, "not_found");
+    }
+  });
+
+  test("that is deleted is gone with its messages, and a second time missing", async () => {
+    await ingest(server, token, [{ sourceId: "gone", messages: [{ position: 0, content: "x" }] }]);
+    const id = await idOf("gone");
+    const response = await remove(id);
+    expect([response.status, await response.text()]).toEqual([204, ""]);
+    expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    for (const path of ["", "/messages"]) {
+      await expectProblem(await get(server, `/api/traces/${id}${path}`, token), 404, "not_found");
+    }
+    await expectProblem(await remove(id), 404, "not_found");
+    expect((await list("?limit=200")).traces.map(({ sourceId }) => sourceId)).not.toContain("gone");
+    expect((await pool().query("select 1 from message where trace_id = $1", [id])).rowCount).toBe(0);
+    expect(await (await get(server, "/api/traces/export", token)).text()).not.toContain('"gone"');
+  });
+});
+
+describe("a trace's messages", () => {
+  let id: string;
+  beforeAll(async () => {
+    const messages = Array.from({ length: 250 }, (_, n) => ({ position: 1000 - 4 * n, content: `message ${n}` }));
+    await ingest(server, token, [{ source: "pages", sourceId: "pages", messages, createdAt: day(1) }]);
+    id = await idOf("pages");
+  });
+  afterAll(async () => {
+    await pool().query("delete from trace where source = 'pages'");
+  });
+  const read = async (query: string) =>
+    (await (await get(server, `/api/traces/${id}/messages${query}`, token)).json()) as MessagesJson;
+
+  test("have the contract's fields, in the order of position, a hundred unless asked", async () => {
+    const page = await read("");
+    expect(page).toEqual({ ok: true, messages: expect.any(Array), nextAfter: 4 + 4 * 99 });
+    expect(page.messages).toHaveLength(100);
+    expect(page.messages[0]).toEqual({
+      position: 4,
+      role: null,
+      content: "message 249",
+      tokenCount: null,
+      createdAt: null,
+      metadata: null,
+    });
+  });
+
+  test("in pages come each once", async () => {
+    const positions: number[] = [];
+    let after: number | null = null;
+    for (let pages = 0; pages < 20; pages++) {
+      const page: MessagesJson = await read(`?limit=30${after === null ? "" : `&after=${after}`}`);
+      positions.push(...page.messages.map(({ position }) => position));
+      after = page.nextAfter;
+      if (after === null) break;
+    }
+    expect(positions).toEqual(Array.from({ length: 250 }, (_, n) => 4 + 4 * n));
+  });
+
+  test("after a position between two or behind the last are those that follow", async () => {
+    expect((await read("?after=5&limit=1")).messages[0]?.position).toBe(8);
+    expect(await read("?after=1000")).toEqual({ ok: true, messages: [], nextAfter: null });
+    expect(await read("?after=2147483647")).toEqual({ ok: true, messages: [], nextAfter: null });
+    expect(await read("?limit=1000")).toMatchObject({ nextAfter: null });
+  });
+
+  test.each(["limit=0", "limit=1001", "after=-1", "after=2147483648", "after=x", "after=1&after=2"])(
+    "refuse ?%s",
+    async (query) => {
+      await expectProblem(await get(server, `/api/traces/${id}/messages?${query}`, token), 400, "invalid_request");
+    },
+  );
+});
