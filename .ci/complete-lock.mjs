@@ -27,7 +27,9 @@ for (const [at, entry] of Object.entries(lock.packages)) {
     if ([...resolutions(at, name)].some((place) => lock.packages[place])) continue;
     const words = name.split(/[-/]/);
     const os = platforms.filter((platform) => words.includes(platform));
-    const cpu = processors.filter((cpu) => words.includes(cpu) || (cpu === "arm" && words.some((w) => w.startsWith("arm-") || w === "arm")));
+    const cpu = processors.filter(
+      (cpu) => words.includes(cpu) || (cpu === "arm" && words.some((w) => w.startsWith("arm-") || w === "arm")),
+    );
     missing.push(name);
     lock.packages[`node_modules/${name}`] = {
       version: range.replace(/^[\^~]/, ""),
@@ -40,7 +42,9 @@ for (const [at, entry] of Object.entries(lock.packages)) {
 }
 
 if (missing.length && process.argv.includes("--check")) {
-  console.error(`package-lock.json lacks ${missing.length} optional packages: run node .ci/complete-lock.mjs\n${missing.join("\n")}`);
+  console.error(
+    `package-lock.json lacks ${missing.length} optional packages: run node .ci/complete-lock.mjs\n${missing.join("\n")}`,
+  );
   process.exit(1);
 }
 lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));

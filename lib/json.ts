@@ -34,7 +34,7 @@ function tame(value: unknown, depth: number): void {
 }
 
 /** Whether PostgreSQL can hold a text: it has no U+0000, and UTF-8 has no lone surrogates. */
-export const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0");
+const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0");
 
 /** A text with U+FFFD in the place of everything that PostgreSQL can't hold. */
 export const storable = (text: string) => (isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd"));

@@ -41,7 +41,7 @@ export const idempotencyKey = z.string().regex(/^[\x20-\x7e]{1,255}$/, "must be 
 
 const count = z.int().min(0);
 
-export const jobStatuses = ["queued", "running", "succeeded", "failed"] as const;
+const jobStatuses = ["queued", "running", "succeeded", "failed"] as const;
 
 export const jobResponse = z.object({
   ok: z.literal(true),
