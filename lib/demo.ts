@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { z } from "zod";
 import { createOwner, openSetup, resetPassword } from "#lib/auth/accounts";
+import { operator } from "#lib/auth/audit";
 import { closeDatabase } from "#lib/db/client";
 import { pollResponse, startResponse } from "#lib/device/schema";
 import { env, setEnv } from "#lib/env";
@@ -76,8 +77,8 @@ async function perform(): Promise<void> {
 async function makeAccount() {
   const account = { name: "Demo", email: "demo@example.org", password: randomBytes(9).toString("base64url") };
   const link = await openSetup();
-  if (link) await createOwner(new URL(link).searchParams.get("token") ?? "", account);
-  else await resetPassword(account.email, account.password);
+  if (link) await createOwner(new URL(link).searchParams.get("token") ?? "", account, operator);
+  else await resetPassword(account.email, account.password, operator);
   return account;
 }
 

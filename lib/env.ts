@@ -54,8 +54,24 @@ const schema = z
     UPLOAD_RETENTION_DAYS: withDefault(wholeNumber(0, 3650), "7"),
     WORKER_CONCURRENCY: withDefault(wholeNumber(1, 64), "2"),
     LOG_LEVEL: withDefault(z.enum(logLevels), "info"),
+    GITHUB_CLIENT_ID: optional(z.string()),
+    GITHUB_CLIENT_SECRET: optional(z.string()),
+    GOOGLE_CLIENT_ID: optional(z.string()),
+    GOOGLE_CLIENT_SECRET: optional(z.string()),
     AUTH_RATE_LIMIT: withDefault(z.enum(["on", "off"]), "on"),
     VERCEL: optional(z.string()),
+  })
+  .superRefine((env, context) => {
+    for (const provider of ["GITHUB", "GOOGLE"] as const) {
+      const [id, secret] = [`${provider}_CLIENT_ID`, `${provider}_CLIENT_SECRET`] as const;
+      if ((env[id] === undefined) === (env[secret] === undefined)) continue;
+      const missing = env[id] === undefined ? id : secret;
+      context.addIssue({
+        code: "custom",
+        path: [missing],
+        message: `must be set together with the other of ${provider}`,
+      });
+    }
   })
   .transform((env) => ({ ...env, BASE_URL: env.BASE_URL ?? `http://localhost:${env.PORT}` }));
 

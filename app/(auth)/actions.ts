@@ -3,6 +3,7 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { z } from "zod";
 import { createOwner, signUp } from "#lib/auth/accounts";
+import { currentOrigin } from "#lib/auth/audit";
 import { accountForm, localPath, signInForm } from "#lib/auth/schema";
 import { requireSameOrigin } from "#lib/auth/session";
 import { env } from "#lib/env";
@@ -25,12 +26,14 @@ export async function signInAction(_before: FormState, form: FormData): Promise<
 
 /** Makes the server's first account and signs in with it. */
 export async function setUpAction(_before: FormState, form: FormData): Promise<FormState> {
-  return openAccount(form, (account) => createOwner(text(form, "token"), account));
+  const from = await currentOrigin();
+  return openAccount(form, (account) => createOwner(text(form, "token"), account, from));
 }
 
-/** Makes a member's account where the operator lets everybody in, and signs in with it. */
+/** Makes a member's account by an invitation, or where the operator lets everybody in, and signs in with it. */
 export async function signUpAction(_before: FormState, form: FormData): Promise<FormState> {
-  return openAccount(form, signUp);
+  const from = await currentOrigin();
+  return openAccount(form, (account) => signUp(account, text(form, "invitation") || undefined, from));
 }
 
 async function openAccount(

@@ -1,6 +1,7 @@
 import "server-only";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
+import { currentOrigin } from "#lib/auth/audit";
 import { requireSameOrigin, requireUser } from "#lib/auth/session";
 import { decideLogin, type LoginRequest } from "#lib/device/login";
 import { normalizeUserCode } from "#lib/device/schema";
@@ -20,6 +21,6 @@ export async function decide(
   requireSameOrigin(await headers());
   if (typed !== undefined && normalizeUserCode(typed) !== normalizeUserCode(login.userCode))
     redirect(`${page}&retry=1`);
-  const counted = await decideLogin(user.id, login.id, decision);
+  const counted = await decideLogin(user.id, login.id, decision, await currentOrigin());
   redirect(`/device?done=${counted ? decision : "late"}`);
 }

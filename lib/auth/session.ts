@@ -7,7 +7,14 @@ import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 
 /** The person of a browser session. */
-export type SessionUser = { id: string; name: string; email: string; role: string; sessionId: string };
+export type SessionUser = {
+  id: string;
+  name: string;
+  email: string;
+  role: string;
+  twoFactorEnabled: boolean;
+  sessionId: string;
+};
 
 /** Who calls an API route: always a user, by a machine's token or by a browser's session. */
 export type Caller =
@@ -17,8 +24,9 @@ export type Caller =
 async function userOf(requestHeaders: Headers): Promise<SessionUser | undefined> {
   const found = await auth().api.getSession({ headers: requestHeaders, query: { disableRefresh: true } });
   if (!found) return undefined;
-  const { id, name, email, role } = found.user;
-  return { id, name, email, role: role ?? "member", sessionId: found.session.id };
+  const { id, name, email, role, twoFactorEnabled } = found.user;
+  const { id: sessionId } = found.session;
+  return { id, name, email, role: role ?? "member", twoFactorEnabled: twoFactorEnabled ?? false, sessionId };
 }
 
 /** The signed-in person of the page that is being rendered, if any. */

@@ -1,7 +1,8 @@
 import "server-only";
 import { createHash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { pool, type Queryable } from "#lib/db/client";
+import { type Origin, recordEvent } from "#lib/auth/audit";
+import { pool, type Queryable, transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
 
@@ -90,13 +91,50 @@ async function noteUse(token: CliToken, address: string): Promise<void> {
   );
 }
 
-/** Ends a token of a user. @returns whether there was one that was still open */
-export async function revokeToken(userId: string, tokenId: string): Promise<boolean> {
-  const { rowCount } = await pool().query(
-    "update cli_token set revoked_at = now() where user_id = $1 and id = $2 and revoked_at is null",
-    [userId, tokenId],
+/** A token as its owner sees it. */
+export type ListedToken = CliToken & { lastUsedAt: Date | null; lastUsedAddress: string | null };
+
+/** A user's valid tokens, newest first. */
+export async function listTokens(userId: string): Promise<ListedToken[]> {
+  const { rows } = await pool().query<ListedToken>(
+    `select id, user_id as "userId", machine, created_at as "createdAt", expires_at as "expiresAt",
+            last_used_at as "lastUsedAt", last_used_ip as "lastUsedAddress"
+     from cli_token where user_id = $1 and revoked_at is null and expires_at > now() order by created_at desc, id`,
+    [userId],
   );
-  return rowCount === 1;
+  return rows;
+}
+
+/** Makes a token for a machine without a browser. @returns its text, which nobody can see again */
+export async function createTokenByHand(userId: string, machine: string, from: Origin): Promise<string> {
+  return transaction(async (tx) => {
+    const { token } = await createToken(tx, userId, machine);
+    await recordEvent(tx, userId, "token_created", machine, from);
+    return token;
+  });
+}
+
+/**
+ * Ends one of a user's tokens, or all of them but one.
+ *
+ * @param which the token's id, or `{ except }` with the id that is to stay (none stays for an id of nothing).
+ * @returns the machines whose tokens ended.
+ */
+export async function revokeTokens(
+  userId: string,
+  which: string | { except: string },
+  from: Origin,
+): Promise<string[]> {
+  return transaction(async (tx) => {
+    const [condition, id] = typeof which === "string" ? ["id = $2", which] : ["id <> $2", which.except];
+    const { rows } = await tx.query<{ machine: string }>(
+      `update cli_token set revoked_at = now()
+       where user_id = $1 and ${condition} and revoked_at is null and expires_at > now() returning machine`,
+      [userId, id],
+    );
+    for (const { machine } of rows) await recordEvent(tx, userId, "token_revoked", machine, from);
+    return rows.map(({ machine }) => machine);
+  });
 }
 
 const invalidToken = () => new SpoorError("invalid_token", "The token is not valid. Log in again.");

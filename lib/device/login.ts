@@ -1,6 +1,7 @@
 import "server-only";
 import { createHash, createHmac, randomBytes, randomInt } from "node:crypto";
 import type { z } from "zod";
+import { type Origin, recordEvent } from "#lib/auth/audit";
 import { createToken } from "#lib/auth/tokens";
 import { pool, transaction } from "#lib/db/client";
 import { normalizeUserCode, type pollResponse, type startResponse, userCodeLetters } from "#lib/device/schema";
@@ -25,10 +26,7 @@ const randomUserCode = () =>
  *
  * @throws SpoorError `rate_limited` past 20 starts in ten minutes from one address.
  */
-export async function startLogin(
-  machine: string,
-  from: { address: string; userAgent: string | null },
-): Promise<z.input<typeof startResponse>> {
+export async function startLogin(machine: string, from: Origin): Promise<z.input<typeof startResponse>> {
   const wait = await overLimit("device-start", from.address, { points: device.startsPerTenMinutesAnIp, seconds: 600 });
   if (wait)
     throw new SpoorError("rate_limited", "Too many logins were started from this address.", {
@@ -76,9 +74,9 @@ type LoginState = { id: string; status: string; expired: boolean; redeemable: bo
  *
  * @throws SpoorError `slow_down`, `invalid_grant`, `access_denied`, `already_consumed`, `expired_token`.
  */
-export async function pollLogin(deviceCode: string, address: string): Promise<Poll> {
+export async function pollLogin(deviceCode: string, from: Origin): Promise<Poll> {
   const hash = hashOfDeviceCode(deviceCode);
-  await refusePollFlood(hash.toString("base64url"), address);
+  await refusePollFlood(hash.toString("base64url"), from.address);
   const { rows } = await pool().query<LoginState>(
     `select id, status, expires_at <= now() as expired,
             greatest(expires_at, decided_at + make_interval(secs => $2)) > now() as redeemable
@@ -89,7 +87,7 @@ export async function pollLogin(deviceCode: string, address: string): Promise<Po
   if (!login) throw new SpoorError("invalid_grant", "This device code is not known. Start the login again.");
   if (login.status === "denied") throw new SpoorError("access_denied", "The login was denied in the browser.");
   if (login.status === "redeemed") throw new SpoorError("already_consumed", "This device code was used already.");
-  if (login.status === "approved" && login.redeemable) return redeem(login.id);
+  if (login.status === "approved" && login.redeemable) return redeem(login.id, from);
   if (login.expired) throw new SpoorError("expired_token", "The login expired. Start it again.");
   return notePoll(login.id);
 }
@@ -104,7 +102,7 @@ async function refusePollFlood(code: string, address: string): Promise<void> {
 }
 
 /** Takes an approved login: who changes its one row makes the token, in the same transaction. */
-async function redeem(loginId: string): Promise<Poll> {
+async function redeem(loginId: string, from: Origin): Promise<Poll> {
   return transaction(async (tx) => {
     const { rows } = await tx.query<{ userId: string; machine: string }>(
       `update device_login set status = 'redeemed' where id = $1 and status = 'approved'
@@ -115,6 +113,7 @@ async function redeem(loginId: string): Promise<Poll> {
     if (!login) throw new SpoorError("already_consumed", "This device code was used already.");
     const { token, id, expiresAt } = await createToken(tx, login.userId, login.machine);
     await tx.query("update device_login set token_id = $2 where id = $1", [loginId, id]);
+    await recordEvent(tx, login.userId, "token_created", login.machine, from);
     const { rows: users } = await tx.query<{ name: string; email: string }>(
       `select name, email from "user" where id = $1`,
       [login.userId],
@@ -191,13 +190,22 @@ export async function findLogin(userId: string, typed: string): Promise<LoginReq
  *
  * @returns whether this one did.
  */
-export async function decideLogin(userId: string, loginId: string, decision: "approved" | "denied"): Promise<boolean> {
-  const { rowCount } = await pool().query(
-    `update device_login set status = $3, user_id = $1, decided_at = now()
-     where id = $2 and status = 'pending' and expires_at > now()`,
-    [userId, loginId, decision],
-  );
-  return rowCount === 1;
+export async function decideLogin(
+  userId: string,
+  loginId: string,
+  decision: "approved" | "denied",
+  from: Origin,
+): Promise<boolean> {
+  return transaction(async (tx) => {
+    const { rows } = await tx.query<{ machine: string }>(
+      `update device_login set status = $3, user_id = $1, decided_at = now()
+       where id = $2 and status = 'pending' and expires_at > now() returning machine`,
+      [userId, loginId, decision],
+    );
+    const [decided] = rows;
+    if (decided) await recordEvent(tx, userId, `login_${decision}`, decided.machine, from);
+    return decided !== undefined;
+  });
 }
 
 /** Removes logins that expired more than a day ago. @returns how many */

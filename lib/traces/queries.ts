@@ -1,5 +1,6 @@
 import "server-only";
 import { z } from "zod";
+import { type Origin, recordEvent } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
 import { notFound, SpoorError } from "#lib/errors";
 import { instant } from "#lib/fields";
@@ -138,7 +139,7 @@ export async function listMessages(
  *
  * @throws SpoorError `not_found` as `getTrace`.
  */
-export async function deleteTrace(userId: string, traceId: string): Promise<void> {
+export async function deleteTrace(userId: string, traceId: string, from: Origin): Promise<void> {
   await transaction(async (tx) => {
     const { rowCount } = await tx.query(
       `update trace set deleted_at = now(), model = null, title = null, derived_title = null, project = null,
@@ -149,5 +150,6 @@ export async function deleteTrace(userId: string, traceId: string): Promise<void
     );
     if (rowCount === 0) throw notFound();
     await tx.query("delete from message where user_id = $1 and trace_id = $2", [userId, traceId]);
+    await recordEvent(tx, userId, "trace_deleted", traceId, from);
   });
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { get, makeUser, owner, post, type Server, someAddress, startServer } from "../support/server.ts";
@@ -29,7 +30,7 @@ const change = (deviceCode: string, set: string) =>
 
 async function decide(deviceCode: string, decision: "approved" | "denied", by = userId): Promise<boolean> {
   const { rows } = await pool().query("select id from device_login where device_code_hash = $1", [sha256(deviceCode)]);
-  return decideLogin(by, rows[0]?.id, decision);
+  return decideLogin(by, rows[0]?.id, decision, operator);
 }
 
 async function redeemed(machine?: string): Promise<Approved & { deviceCode: string; userCode: string }> {

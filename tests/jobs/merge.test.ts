@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept";
@@ -100,7 +101,7 @@ describe("what a job does with a trace", () => {
 
   test("one that its owner deleted stays deleted, even with replace:true", async () => {
     await send({ sourceId: "deleted", messages: messages("a") });
-    await deleteTrace(userId, (await stored("deleted"))?.id ?? "");
+    await deleteTrace(userId, (await stored("deleted"))?.id ?? "", operator);
     expect(await send({ sourceId: "deleted", messages: messages("a", "b") })).toMatchObject({ traces: { kept: 1 } });
     expect(await send({ sourceId: "deleted", replace: true, messages: messages("a") })).toMatchObject({
       traces: { kept: 1 },

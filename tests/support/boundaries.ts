@@ -17,7 +17,7 @@ const layers = [
   ["http"],
   ["readiness", "build", "processes"],
   ["worker", "web", "start"],
-  ["demo"],
+  ["demo", "admin"],
 ];
 
 const domains = ["device", "ingest", "traces", "telemetry"];

@@ -1,4 +1,5 @@
 import { createOwner, openSetup } from "#lib/auth/accounts";
+import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
@@ -47,7 +48,7 @@ export const owner = { name: "Ada", email: "ada@example.org", password: "correct
 /** Makes an account straight in the database; the first one is the owner's. @returns the user's id */
 export async function makeUser(account = owner): Promise<string> {
   const { rows } = await pool().query<{ count: number }>(`select count(*)::int as count from "user"`);
-  if (rows[0]?.count === 0) await createOwner(setupToken, account);
+  if (rows[0]?.count === 0) await createOwner(setupToken, account, operator);
   else await pool().query(`insert into "user" (name, email) values ($1, $2)`, [account.name, account.email]);
   const found = await pool().query<{ id: string }>(`select id from "user" where email = $1`, [account.email]);
   return found.rows[0]?.id ?? "";
@@ -58,7 +59,7 @@ export async function logIn(server: Server, userId: string, machine = "ada-lapto
   const started = await post(server, "/api/cli/device/start", { machine }, { "X-Forwarded-For": someAddress() });
   const { deviceCode, userCode } = (await started.json()) as { deviceCode: string; userCode: string };
   const login = await findLogin(userId, userCode);
-  await decideLogin(userId, login?.id ?? "", "approved");
+  await decideLogin(userId, login?.id ?? "", "approved", operator);
   const polled = await fetch(`${server.url}/api/cli/device/poll?deviceCode=${deviceCode}`);
   return ((await polled.json()) as { token: string }).token;
 }

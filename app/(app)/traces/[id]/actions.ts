@@ -2,6 +2,7 @@
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { z } from "zod";
+import { currentOrigin } from "#lib/auth/audit";
 import { requireSameOrigin, requireUser } from "#lib/auth/session";
 import { SpoorError } from "#lib/errors";
 import { deleteTrace } from "#lib/traces/queries";
@@ -12,7 +13,7 @@ export async function deleteAction(form: FormData): Promise<void> {
   requireSameOrigin(await headers());
   const id = z.uuid().parse(form.get("id"));
   try {
-    await deleteTrace(user.id, id);
+    await deleteTrace(user.id, id, await currentOrigin());
   } catch (error) {
     if (!(error instanceof SpoorError && error.code === "not_found")) throw error;
   }

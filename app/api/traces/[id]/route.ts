@@ -1,3 +1,4 @@
+import { originOf } from "#lib/auth/audit";
 import { endpoint, idParams, noContent, route } from "#lib/http/route";
 import { deleteTrace, getTrace } from "#lib/traces/queries";
 import { traceResponse } from "#lib/traces/schema";
@@ -7,8 +8,8 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
     { auth: "cookie-or-bearer", params: idParams, response: traceResponse },
     async ({ caller, params }) => ({ ok: true as const, trace: await getTrace(caller.userId, params.id) }),
   ),
-  DELETE: endpoint({ auth: "cookie-or-bearer", params: idParams }, async ({ caller, params }) => {
-    await deleteTrace(caller.userId, params.id);
+  DELETE: endpoint({ auth: "cookie-or-bearer", params: idParams }, async ({ caller, params, request }) => {
+    await deleteTrace(caller.userId, params.id, originOf(request.headers));
     return noContent();
   }),
 });
