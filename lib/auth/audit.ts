@@ -1,5 +1,4 @@
 import "server-only";
-import { headers } from "next/headers";
 import { v7 as uuid } from "uuid";
 import { clientAddress } from "#lib/address";
 import { pool, type Queryable } from "#lib/db/client";
@@ -43,6 +42,8 @@ export function originOf(requestHeaders: Headers): Origin {
 
 /** The origin of the page or server action that runs right now. */
 export async function currentOrigin(): Promise<Origin> {
+  // Only here: the worker and the launcher load this file too, and Node itself cannot resolve this path.
+  const { headers } = await import("next/headers");
   return originOf(await headers());
 }
 
