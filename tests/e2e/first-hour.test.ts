@@ -57,7 +57,7 @@ describe("a stranger's first hour", () => {
     await field("Email").fill(owner.email);
     await field("Password").fill("short");
     await button("Create account").click();
-    await page.getByText("At least 10 characters.").first().waitFor();
+    await page.locator("input[type=password][aria-invalid=true]").waitFor();
     await field("Password").fill(owner.password);
     await button("Create account").click();
     await page.waitForURL(`${server.url}/traces`);
