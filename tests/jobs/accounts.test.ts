@@ -1,0 +1,311 @@
+import { spawnSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createOwner, deleteAccount, isPassword, resetPassword, signUp } from "#lib/auth/accounts";
+import { listEvents, operator, recordEvent } from "#lib/auth/audit";
+import { auth } from "#lib/auth/auth";
+import { findInvitation, invite, listInvitations, revokeInvitation } from "#lib/auth/invitations";
+import { listSessions, revokeSessions } from "#lib/auth/sessions";
+import { isTicket, makeTicket } from "#lib/auth/ticket";
+import { createTokenByHand, listTokens, requireBearer, revokeTokens } from "#lib/auth/tokens";
+import { pool } from "#lib/db/client";
+import { decideLogin, findLogin, pollLogin, startLogin } from "#lib/device/login";
+import { setEnv } from "#lib/env";
+import { acceptBatch } from "#lib/ingest/accept";
+import { endThreads } from "#lib/ingest/decode";
+import { runJob } from "#lib/ingest/jobs";
+import { recordTelemetry } from "#lib/telemetry/record";
+import { telemetryRequest } from "#lib/telemetry/schema";
+import { freshDatabase, testEnvironment } from "../support/database.ts";
+import { owner, setupToken, someAddress } from "../support/server.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let ownerId: string;
+const here = { address: "192.0.2.7", userAgent: "a test" };
+const password = "another good password";
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  setEnv({ SETUP_TOKEN: setupToken, SIGN_UP: "invitation" });
+  await createOwner(setupToken, owner, here);
+  ownerId = await idOf(owner.email);
+});
+afterAll(async () => {
+  await endThreads();
+  await database.drop();
+});
+
+async function idOf(email: string): Promise<string> {
+  const { rows } = await pool().query<{ id: string }>(`select id from "user" where email = $1`, [email]);
+  return rows[0]?.id ?? "";
+}
+
+const tokenOf = (link: string) => new URL(link).searchParams.get("invitation") ?? "";
+const newInvitation = async (email: string | null = null) => tokenOf(await invite(ownerId, email, here));
+
+async function member(email: string): Promise<string> {
+  await signUp({ name: "Bob", email, password }, await newInvitation(), here);
+  return idOf(email);
+}
+
+async function startedLogin() {
+  const { deviceCode, userCode } = await startLogin("laptop", { ...here, address: someAddress() });
+  const login = await findLogin(ownerId, userCode);
+  return { deviceCode, id: login?.id ?? "" };
+}
+
+const refusal = (code: string) => expect.objectContaining({ code });
+const actions = async (userId: string) => (await listEvents(userId, { limit: 100 })).map(({ action }) => action);
+
+describe("a device login", () => {
+  test("of many approvals and denials at once exactly one counts, and all are told the truth", async () => {
+    const other = await member("racer@example.org");
+    for (let round = 0; round < 10; round += 1) {
+      const { deviceCode, id } = await startedLogin();
+      const outcomes = await Promise.all([
+        decideLogin(ownerId, id, "approved", here),
+        decideLogin(other, id, "approved", here),
+        decideLogin(ownerId, id, "denied", here),
+        decideLogin(other, id, "denied", here),
+      ]);
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      const winner = outcomes.indexOf(true);
+      const polled = await pollLogin(deviceCode, here).catch((error: { code: string }) => error.code);
+      if (winner >= 2) expect(polled).toBe("access_denied");
+      else expect(polled).toMatchObject({ userId: winner === 0 ? ownerId : other });
+    }
+  });
+
+  test("approved by somebody who is gone at the poll gives no token", async () => {
+    const leaver = await member("leaver@example.org");
+    const { deviceCode, id } = await startedLogin();
+    expect(await decideLogin(leaver, id, "approved", here)).toBe(true);
+    await deleteAccount(leaver);
+    await expect(pollLogin(deviceCode, here)).rejects.toThrow(refusal("invalid_grant"));
+    expect((await pool().query("select 1 from cli_token where user_id = $1", [leaver])).rowCount).toBe(0);
+  });
+
+  test("that is over can't be approved", async () => {
+    const { id } = await startedLogin();
+    await pool().query("update device_login set expires_at = now() where id = $1", [id]);
+    expect(await decideLogin(ownerId, id, "approved", here)).toBe(false);
+  });
+
+  test("ten wrong codes block the person who tries them, while right ones do not count", async () => {
+    const guesser = await member("guesser@example.org");
+    const { userCode } = await startLogin("laptop", { ...here, address: someAddress() });
+    for (let look = 0; look < 15; look += 1) expect(await findLogin(guesser, userCode)).toBeDefined();
+    for (let wrong = 0; wrong < 10; wrong += 1) expect(await findLogin(guesser, "BCDF-GHJK")).toBeUndefined();
+    await expect(findLogin(guesser, userCode)).rejects.toThrow(refusal("rate_limited"));
+  });
+
+  test("a form's ticket is good for its own session and its own login only", () => {
+    const ticket = makeTicket("session-1", "login-1");
+    expect(isTicket(ticket, "session-1", "login-1")).toBe(true);
+    expect(isTicket(ticket, "session-2", "login-1")).toBe(false);
+    expect(isTicket(ticket, "session-1", "login-2")).toBe(false);
+    for (const wrong of [undefined, "", "x", `${ticket}x`]) expect(isTicket(wrong, "session-1", "login-1")).toBe(false);
+  });
+});
+
+describe("an invitation", () => {
+  const account = (n: number) => ({ name: "Guest", email: `guest-${n}-${Math.random()}@example.org`, password });
+
+  test("makes one account, however many try at once", async () => {
+    const token = await newInvitation();
+    const tries = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => signUp(account(n), token, here)));
+    expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await findInvitation(token)).toBeUndefined();
+    expect((await listInvitations(ownerId))[0]).toMatchObject({ state: "used" });
+  });
+
+  test("that is revoked, or older than 7 days, or made up, makes none", async () => {
+    const revoked = await newInvitation("someone@example.org");
+    const [listed] = await listInvitations(ownerId);
+    expect(await revokeInvitation(ownerId, listed?.id ?? "", here)).toBe(true);
+    expect(await revokeInvitation(ownerId, listed?.id ?? "", here)).toBe(false);
+    const expired = await newInvitation();
+    await pool().query("update invitation set expires_at = now() where used_at is null and revoked_at is null");
+    for (const token of [revoked, expired, "made-up", ""]) {
+      expect(await findInvitation(token)).toBeUndefined();
+      await expect(signUp(account(0), token, here)).rejects.toThrow(refusal("access_denied"));
+    }
+    await expect(signUp(account(0), undefined, here)).rejects.toThrow(refusal("access_denied"));
+  });
+
+  test("is valid for 7 days and kept as a hash only", async () => {
+    const token = await newInvitation();
+    const { rows } = await pool().query(
+      "select invitation::text as text, extract(day from expires_at - created_at)::int as days from invitation",
+    );
+    expect(rows.map(({ text }) => text).join()).not.toContain(token);
+    expect(rows.every(({ days }) => days <= 7)).toBe(true);
+  });
+
+  test("stays open where the address has an account already", async () => {
+    const token = await newInvitation();
+    await expect(signUp({ ...account(0), email: owner.email.toUpperCase() }, token, here)).rejects.toThrow(
+      expect.objectContaining({ errors: [expect.objectContaining({ path: "email" })] }),
+    );
+    expect(await findInvitation(token)).toBeDefined();
+  });
+
+  test("of another user can't be revoked", async () => {
+    const stranger = await member("stranger@example.org");
+    await newInvitation();
+    const [listed] = await listInvitations(ownerId);
+    expect(await revokeInvitation(stranger, listed?.id ?? "", here)).toBe(false);
+  });
+});
+
+describe("tokens and sessions", () => {
+  test("a token made by hand opens the API, and revoking all others leaves it alone", async () => {
+    const user = await member("machines@example.org");
+    const kept = await createTokenByHand(user, "server", here);
+    const gone = await createTokenByHand(user, "laptop", here);
+    const { id } = await requireBearer(`Bearer ${kept}`, here.address);
+    expect(await revokeTokens(user, { except: id }, here)).toEqual(["laptop"]);
+    await expect(requireBearer(`Bearer ${gone}`, here.address)).rejects.toThrow(refusal("invalid_token"));
+    expect(await listTokens(user)).toMatchObject([{ machine: "server", lastUsedAddress: here.address }]);
+    expect(await actions(user)).toEqual(["token_revoked", "token_created", "token_created", "account_created"]);
+  });
+
+  test("nobody revokes what is another's", async () => {
+    const [one, two] = [await member("one@example.org"), await member("two@example.org")];
+    const token = await createTokenByHand(one, "mine", here);
+    const [listed] = await listTokens(one);
+    expect(await revokeTokens(two, listed?.id ?? "", here)).toEqual([]);
+    expect(await requireBearer(`Bearer ${token}`, here.address)).toMatchObject({ userId: one });
+  });
+
+  test("signing in and being refused are in the trail; other sessions can be ended", async () => {
+    const user = await member("visitor@example.org");
+    const signIn = (word: string) =>
+      auth().api.signInEmail({ body: { email: "visitor@example.org", password: word }, headers: new Headers() });
+    await signIn(password);
+    await signIn(password);
+    await expect(signIn("wrong password")).rejects.toThrow();
+    expect((await actions(user)).slice(0, 3)).toEqual(["sign_in_failed", "signed_in", "signed_in"]);
+    const [first, second] = await listSessions(user);
+    expect(await revokeSessions(user, { except: first?.id ?? "" }, here)).toBe(1);
+    expect((await listSessions(user)).map(({ id }) => id)).toEqual([first?.id]);
+    expect(await revokeSessions(ownerId, first?.id ?? "", here)).toBe(0);
+    expect(second).toBeDefined();
+  });
+
+  test("a reset password ends the sessions and the second factor", async () => {
+    const user = await member("forgetful@example.org");
+    await auth().api.signInEmail({ body: { email: "forgetful@example.org", password }, headers: new Headers() });
+    await pool().query("insert into two_factor (user_id, secret, backup_codes) values ($1, 's', 'c')", [user]);
+    expect(await resetPassword("Forgetful@example.org", "a third good password", operator)).toBe(true);
+    expect(await listSessions(user)).toEqual([]);
+    expect((await pool().query("select 1 from two_factor where user_id = $1", [user])).rowCount).toBe(0);
+    expect([await isPassword(user, password), await isPassword(user, "a third good password")]).toEqual([false, true]);
+    expect(await resetPassword("nobody@example.org", password, operator)).toBe(false);
+  });
+});
+
+describe("the audit trail", () => {
+  test("refuses every change and every deletion", async () => {
+    await recordEvent(pool(), ownerId, "name_changed", null, here);
+    await expect(pool().query("update audit_event set action = 'x'")).rejects.toThrow(/append-only/);
+    await expect(pool().query("delete from audit_event")).rejects.toThrow(/append-only/);
+  });
+
+  test("is read by its user only, newest first, page by page", async () => {
+    const user = await member("reader@example.org");
+    for (let n = 0; n < 5; n += 1) await recordEvent(pool(), user, "trace_deleted", String(n), here);
+    const first = await listEvents(user, { limit: 3 });
+    const rest = await listEvents(user, { limit: 10, before: first.at(-1)?.id });
+    expect([...first, ...rest].map(({ subject }) => subject)).toEqual(["4", "3", "2", "1", "0", null]);
+    expect(first[0]).toMatchObject(here);
+  });
+});
+
+describe("deleting an account", () => {
+  /** Every table's rows as text, in every schema that Spoor writes to. */
+  async function everything(): Promise<Map<string, string>> {
+    const { rows: tables } = await pool().query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('public', 'pgboss')`,
+    );
+    const texts = new Map<string, string>();
+    for (const { name } of tables) {
+      const { rows } = await pool().query<{ text: string }>(`select t::text as text from ${name} t`);
+      texts.set(name, rows.map(({ text }) => text).join("\n"));
+    }
+    return texts;
+  }
+
+  test("leaves nothing of the user's in any table, and everything of the others'", async () => {
+    const email = "erased-person@example.org";
+    const user = await member(email);
+    await invite(user, "friend-of-erased@example.org", here);
+    await pool().query("update invitation set email = $1 where user_id = $2 and used_at is null", [email, ownerId]);
+    await auth().api.signInEmail({ body: { email, password }, headers: new Headers() });
+    const token = await createTokenByHand(user, "erased-machine", here);
+    await requireBearer(`Bearer ${token}`, here.address);
+    await findLogin(user, "BCDF-GHJK");
+    const { id } = await startedLogin();
+    await decideLogin(user, id, "approved", here);
+    const marker = "erased-content-7f3a";
+    const batch = { traces: [{ sourceId: marker, title: marker, messages: [{ position: 0, content: marker }] }] };
+    const send = () =>
+      acceptBatch(
+        { userId: user, machine: "erased-machine" },
+        Buffer.from(JSON.stringify(batch)),
+        "identity",
+        undefined,
+      );
+    await runJob({ userId: user, jobId: await send() });
+    await send(); // still waiting in the queue
+    const report = { schema: 1, deviceId: "erased-device", cliVersion: "1", platform: "p", arch: "a", command: "scan" };
+    const diagnostics = [{ adapter: "erased-adapter" }];
+    await recordTelemetry(telemetryRequest.parse({ ...report, diagnostics }), user);
+
+    const marks = [user, email, marker, "erased-machine", "erased-device", "erased-adapter"];
+    const before = await everything();
+    const tablesWith = (texts: Map<string, string>, mark: string) =>
+      [...texts].filter(([, text]) => text.includes(mark)).map(([name]) => name);
+    for (const mark of marks) expect(tablesWith(before, mark), mark).not.toEqual([]);
+
+    await deleteAccount(user);
+    const after = await everything();
+    for (const mark of marks) expect(tablesWith(after, mark), mark).toEqual([]);
+    expect(await idOf(owner.email)).toBe(ownerId);
+    expect((await listEvents(ownerId, { limit: 1 })).length).toBe(1);
+  });
+
+  test("of the owner makes the oldest other account the owner", async () => {
+    const { rows } = await pool().query<{ id: string }>(
+      `select id from "user" where role = 'member' order by created_at, id limit 1`,
+    );
+    await deleteAccount(ownerId);
+    const heirs = await pool().query<{ id: string }>(`select id from "user" where role = 'owner'`);
+    expect(heirs.rows).toEqual([{ id: rows[0]?.id }]);
+  });
+});
+
+describe("npm run admin", () => {
+  function admin(...words: string[]) {
+    const environment = { ...process.env, ...testEnvironment, DATABASE_URL: database.url };
+    return spawnSync(process.execPath, ["--conditions=react-server", "lib/admin.ts", ...words], {
+      env: environment,
+      encoding: "utf8",
+    });
+  }
+
+  test("lists, invites and resets, and says in a line what it can't do", async () => {
+    expect(admin("list").stdout).toMatch(/owner +racer@example\.org/);
+    const link = /http\S+/.exec(admin("invite", "new@example.org").stdout)?.[0] ?? "";
+    expect(await findInvitation(tokenOf(link))).toEqual({ email: "new@example.org" });
+    const reset = admin("reset-password", "racer@example.org");
+    const made = reset.stdout.split("\n")[1]?.trim() ?? "";
+    expect(await isPassword(await idOf("racer@example.org"), made)).toBe(true);
+    expect(admin("reset-password", "nobody@example.org")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("No account"),
+    });
+    expect(admin("reset-password").stderr).toContain("needs an email address");
+    expect(admin("fly").stderr).toContain('no command "fly"');
+    expect(admin("--help").stdout).toContain("reset-password EMAIL");
+  });
+});
