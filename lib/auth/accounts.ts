@@ -3,7 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { z } from "zod";
 import { type Origin, recordEvent } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
-import { useInvitation } from "#lib/auth/invitations";
+import { takeInvitation } from "#lib/auth/invitations";
 import type { accountForm, sessionResponse } from "#lib/auth/schema";
 import type { Caller } from "#lib/auth/session";
 import { pool, type Queryable, transaction } from "#lib/db/client";
@@ -78,7 +78,7 @@ export async function signUp(account: NewAccount, invitation: string | undefined
   if (!open && invitation === undefined) throw new SpoorError("access_denied", "This server does not take sign-ups.");
   const password = await hashPassword(account.password);
   await transaction(async (tx) => {
-    const inviter = invitation === undefined ? undefined : await useInvitation(tx, invitation);
+    const inviter = invitation === undefined ? undefined : await takeInvitation(tx, invitation);
     if (!open && !inviter) throw new SpoorError("access_denied", "This invitation is no longer valid.");
     await insertAccount(tx, account, password, "member", from);
     if (inviter) await recordEvent(tx, inviter, "invitation_used", null, from);

@@ -71,7 +71,7 @@ export async function findInvitation(token: string): Promise<{ email: string | n
  *
  * @returns the id of the user who invited, or undefined where it is not open.
  */
-export async function useInvitation(tx: Queryable, token: string): Promise<string | undefined> {
+export async function takeInvitation(tx: Queryable, token: string): Promise<string | undefined> {
   const { rows } = await tx.query<{ userId: string }>(
     `update invitation set used_at = now() where hash = $1 and ${state} = 'open' returning user_id as "userId"`,
     [hashOf(token)],
