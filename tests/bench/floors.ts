@@ -1,0 +1,81 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import pg from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import { v7 as uuid } from "uuid";
+import { MessageCopy, messageColumns } from "#lib/ingest/copy-binary";
+import type { BenchTrace } from "./corpus.ts";
+
+/** Floor A in a process of its own: see floor-a.ts. @returns its URL and what stops it */
+export async function startFloorA(databaseUrl: string): Promise<{ url: string; stop: () => void }> {
+  const child = fork("tests/bench/floor-a.ts", [], { env: { ...process.env, DATABASE_URL: databaseUrl } });
+  const [port] = await once(child, "message");
+  return { url: `http://127.0.0.1:${port}`, stop: () => child.kill() };
+}
+
+/** Floor B: the same rows by one COPY a table into tables with the same columns and keys, prepared beforehand. */
+export async function makeFloorB(databaseUrl: string) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(`
+    drop table if exists floor_message, floor_trace;
+    create table floor_trace (like trace including all);
+    alter table floor_trace add foreign key (user_id) references "user" (id);
+    create table floor_message (like message including all);
+    alter table floor_message add foreign key (user_id, trace_id) references floor_trace (user_id, id);`);
+
+  /** @returns the milliseconds from begin to commit */
+  async function copy(userId: string, traces: BenchTrace[]): Promise<number> {
+    const ids = traces.map(() => uuid());
+    const bytes = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex");
+    const writer = new MessageCopy();
+    traces.forEach(({ messages }, index) => {
+      for (const message of messages) {
+        const row = { ...message, createdAt: Date.parse(message.createdAt), metadata: null };
+        writer.row(bytes(userId), bytes(ids[index] ?? ""), row);
+      }
+    });
+    writer.finish();
+    const chunks = writer.take();
+    const rows = traces.map(({ source, sourceId, model, createdAt, messages }, index) =>
+      [
+        userId,
+        ids[index],
+        source,
+        sourceId,
+        model,
+        createdAt,
+        messages.length,
+        0,
+        "\\\\x00",
+        "\\\\x00",
+        1,
+        createdAt,
+      ].join("\t"),
+    );
+    const startedAt = performance.now();
+    await client.query("begin");
+    await pipeline(
+      Readable.from([`${rows.join("\n")}\n`]),
+      client.query(
+        copyFrom(`copy floor_trace (user_id, id, source, source_id, model, created_at, message_count, token_count,
+          content_hash, messages_hash, upload_sequence, activity_at) from stdin`),
+      ),
+    );
+    const target = client.query(copyFrom(`copy floor_message (${messageColumns}) from stdin (format binary)`));
+    await pipeline(
+      Readable.from(chunks.map((chunk) => Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))),
+      target,
+    );
+    await client.query("commit");
+    return performance.now() - startedAt;
+  }
+
+  return {
+    copy,
+    clear: () => client.query("truncate floor_message, floor_trace"),
+    end: () => client.end(),
+  };
+}

@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createOwner, findOwner, openSetup } from "#lib/auth/accounts";
+import { operator } from "#lib/auth/audit";
+import { createTokenByHand } from "#lib/auth/tokens";
+import { closeDatabase, pool } from "#lib/db/client";
+import { env, requiredEnv, setEnv } from "#lib/env";
+import { freePort } from "#lib/ports";
+import { prepareDatabase, prepareSchema, startProcesses } from "#lib/start";
+
+/** A Spoor of its own in a temporary folder, as `npm start` runs it: built, with one web and one worker process. */
+export async function startSpoor() {
+  const folder = await mkdtemp(join(tmpdir(), "spoor-bench-"));
+  const port = await freePort();
+  setEnv({
+    DATABASE_URL: undefined,
+    DATA_DIR: folder,
+    PORT: String(port),
+    HOST: "127.0.0.1",
+    BASE_URL: `http://127.0.0.1:${port}`,
+    LOG_LEVEL: "error",
+  });
+  const stopDatabase = await prepareDatabase();
+  await prepareSchema();
+  const processes = await startProcesses("all");
+  const link = await openSetup();
+  const account = { name: "Bench", email: "bench@example.org", password: "not a secret at all" };
+  await createOwner(new URL(link ?? "").searchParams.get("token") ?? "", account, operator);
+  const userId = (await findOwner()) ?? "";
+  const token = await createTokenByHand(userId, "bench", operator);
+  const url = env().BASE_URL;
+  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+
+  async function job(jobId: string): Promise<{ status: string }> {
+    return (await fetch(`${url}/api/ingest/${jobId}`, { headers })).json() as Promise<{ status: string }>;
+  }
+
+  return {
+    url,
+    userId,
+    headers,
+    databaseUrl: requiredEnv("DATABASE_URL"),
+
+    /** @returns the job's id and the milliseconds to the committed 202 */
+    async send(body: Uint8Array<ArrayBuffer>): Promise<{ jobId: string; acceptMs: number }> {
+      const startedAt = performance.now();
+      const response = await fetch(`${url}/api/ingest`, { method: "POST", headers, body });
+      const answer = (await response.json()) as { jobId: string };
+      if (response.status !== 202) throw new Error(`ingest answered ${response.status}: ${JSON.stringify(answer)}`);
+      return { jobId: answer.jobId, acceptMs: performance.now() - startedAt };
+    },
+
+    /** Waits for a job's end. */
+    async end(jobId: string): Promise<void> {
+      for (;;) {
+        const { status } = await job(jobId);
+        if (status === "succeeded") return;
+        if (status === "failed") throw new Error(`job ${jobId} failed`);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    },
+
+    /** Waits until no job is open. */
+    async drained(): Promise<void> {
+      for (;;) {
+        const { rowCount } = await pool().query(
+          "select 1 from ingest_job where status in ('queued', 'running') limit 1",
+        );
+        if (rowCount === 0) return;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+
+    /** Brings the database to where it was, but for the account. */
+    async clear(): Promise<void> {
+      await pool().query("truncate message, trace, upload, ingest_job");
+      await pool().query("checkpoint");
+    },
+
+    /** The resident memory of the web and the worker process, in bytes. */
+    memory: () => ({ web: residentBytes("lib/web.ts"), worker: residentBytes("lib/worker.ts") }),
+
+    async stop(): Promise<void> {
+      await processes.stop();
+      await closeDatabase();
+      await stopDatabase();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Spoor = Awaited<ReturnType<typeof startSpoor>>;
+
+/** The memory of this process's child that runs a file, from /proc (Linux only: 0 elsewhere). */
+function residentBytes(file: string): number {
+  const children = read(`/proc/self/task/${process.pid}/children`).trim().split(" ");
+  const pid = children.find((id) => read(`/proc/${id}/cmdline`).includes(file));
+  const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`)) ?? [];
+  return Number(kilobytes ?? 0) * 1024;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
+}
