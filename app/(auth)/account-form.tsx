@@ -1,13 +1,18 @@
 "use client";
 import { useActionState } from "react";
+import { ErrorSummary } from "../components/error-summary";
 import { Field } from "../components/field";
-import { ErrorSummary } from "./form-shell";
-import type { FormState } from "./form-state";
+import type { FormAction } from "../components/form-state";
 
-type Props = { action: (before: FormState, form: FormData) => Promise<FormState>; token?: string };
+type Props = {
+  action: FormAction;
+  /** The token of a set-up link. */
+  token?: string;
+  invitation?: { token: string; email: string | null };
+};
 
 /** Makes an account: the first one by a set-up link's token, or a member's. */
-export function AccountForm({ action, token }: Props) {
+export function AccountForm({ action, token, invitation }: Props) {
   const [state, send, pending] = useActionState(action, {});
   return (
     <form action={send} noValidate className="flex flex-col gap-4">
@@ -18,6 +23,10 @@ export function AccountForm({ action, token }: Props) {
         </p>
       )}
       {token !== undefined && <input type="hidden" name="token" value={token} />}
+      {state.deadLink && invitation && (
+        <p>Ask the person who sent it for another: an invitation makes one account, and it ends after seven days.</p>
+      )}
+      {invitation && <input type="hidden" name="invitation" value={invitation.token} />}
       <Field
         name="name"
         label="Name"
@@ -33,7 +42,7 @@ export function AccountForm({ action, token }: Props) {
         type="email"
         autoComplete="username"
         required
-        defaultValue={state.values?.email}
+        defaultValue={state.values?.email ?? invitation?.email ?? undefined}
         error={state.errors?.email}
       />
       <Field

@@ -1,14 +1,12 @@
 "use server";
-import { headers } from "next/headers";
 import { redirect } from "next/navigation";
-import { z } from "zod";
+import type { z } from "zod";
 import { createOwner, signUp } from "#lib/auth/accounts";
 import { currentOrigin } from "#lib/auth/audit";
 import { accountForm, localPath, signInForm } from "#lib/auth/schema";
-import { requireSameOrigin } from "#lib/auth/session";
-import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
-import type { FormState } from "./form-state";
+import { faultsOf, refuseStrangers, text } from "../components/form-guard";
+import type { FormState } from "../components/form-state";
 import { enterSession } from "./session";
 
 /** Signs in with an address and a password; a wrong one is not told from an unknown other. */
@@ -18,9 +16,10 @@ export async function signInAction(_before: FormState, form: FormData): Promise<
   if (stranger) return { values, error: stranger };
   const parsed = signInForm.safeParse({ ...values, password: text(form, "password") });
   if (!parsed.success) return { values, errors: faultsOf(parsed.error) };
-  const error = await enterSession(parsed.data);
-  if (error) return { values, error };
   const next = localPath(text(form, "next"));
+  const { error, secondFactor } = await enterSession(parsed.data);
+  if (error) return { values, error };
+  if (secondFactor) redirect(`/sign-in/second-factor?next=${encodeURIComponent(next)}`);
   redirect(next === "/" ? "/traces" : next);
 }
 
@@ -52,30 +51,6 @@ async function openAccount(
     if (error.code === "access_denied") return { values, error: error.message, deadLink: true };
     return { values, errors: Object.fromEntries(error.errors?.map(({ path, message }) => [path, message]) ?? []) };
   }
-  if (await enterSession(parsed.data)) redirect("/sign-in");
+  if ((await enterSession(parsed.data)).error) redirect("/sign-in");
   redirect("/traces");
 }
-
-/** A page opened under another address than BASE_URL is the likely cause, so that is what the form says. */
-async function refuseStrangers(): Promise<string | undefined> {
-  try {
-    requireSameOrigin(await headers());
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof SpoorError)) throw error;
-    return `This form only works at this server's own address. Open ${env().BASE_URL} and try there.`;
-  }
-}
-
-const text = (form: FormData, name: string) => {
-  const value = form.get(name);
-  return typeof value === "string" ? value : "";
-};
-
-const faultsOf = (error: z.ZodError): FormState["errors"] =>
-  Object.fromEntries(
-    Object.entries(z.flattenError(error).fieldErrors).map(([field, messages]) => [
-      field,
-      (messages as string[] | undefined)?.[0],
-    ]),
-  );

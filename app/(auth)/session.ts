@@ -6,24 +6,26 @@ import { auth } from "#lib/auth/auth";
 import { env } from "#lib/env";
 import { overLimit } from "#lib/rate-limit";
 
+type Entry = { error?: string; secondFactor?: boolean };
+
 const wait = "Too many attempts. Wait a moment and try again.";
 
 /**
  * Starts a browser session; better-auth's nextCookies sets its cookie.
  *
- * @returns what to tell the person where it did not start.
+ * @returns what to tell the person where it did not start, or that a second factor is asked for first.
  */
-export async function enterSession(credentials: { email: string; password: string }): Promise<string | undefined> {
+export async function enterSession(credentials: { email: string; password: string }): Promise<Entry> {
   const requestHeaders = await headers();
-  if (await tooOften(clientAddress(requestHeaders), credentials.email)) return wait;
+  if (await tooOften(clientAddress(requestHeaders), credentials.email)) return { error: wait };
   try {
-    await auth().api.signInEmail({ body: credentials, headers: requestHeaders });
-    return undefined;
+    const entered = await auth().api.signInEmail({ body: credentials, headers: requestHeaders });
+    return { secondFactor: "twoFactorRedirect" in entered };
   } catch (error) {
     if (!(error instanceof APIError)) throw error;
-    if (error.statusCode === 429) return wait;
+    if (error.statusCode === 429) return { error: wait };
     if (error.statusCode >= 500) throw error;
-    return "Email or password is wrong.";
+    return { error: "Email or password is wrong." };
   }
 }
 

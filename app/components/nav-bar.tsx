@@ -20,6 +20,7 @@ export async function NavBar() {
         <nav aria-label="Pages" className="flex h-full">
           <NavLink href="/traces">Traces</NavLink>
           <NavLink href="/uploads">Uploads</NavLink>
+          <NavLink href="/devices">Devices</NavLink>
         </nav>
         {user && <AccountMenu name={user.name} email={user.email} />}
       </div>
@@ -33,7 +34,7 @@ async function AccountMenu({ name, email }: { name: string; email: string }) {
     <details className="relative ml-auto min-w-0" name="account">
       <summary className="flex h-8 list-none items-center gap-1 rounded-control px-2 hover:bg-block pointer-coarse:h-11">
         <span className="sr-only">Account: </span>
-        <span className="max-w-28 truncate">{name}</span>
+        <span className="min-w-0 max-w-28 truncate">{name}</span>
         <Sign name="down" />
       </summary>
       <div className="absolute right-0 flex w-64 flex-col gap-3 rounded-block border border-hairline bg-overlay p-3 shadow-lg">
@@ -41,6 +42,9 @@ async function AccountMenu({ name, email }: { name: string; email: string }) {
           <p className="truncate font-medium">{name}</p>
           <p className="break-all text-meta text-muted">{email}</p>
         </div>
+        <a href="/settings" className="link w-fit">
+          Settings
+        </a>
         <form action={setThemeAction} className="flex flex-col gap-1">
           <p className="text-meta text-muted" id="theme">
             Theme

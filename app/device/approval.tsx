@@ -1,4 +1,5 @@
 import type { SessionUser } from "#lib/auth/session";
+import { makeTicket } from "#lib/auth/ticket";
 import type { LoginRequest } from "#lib/device/login";
 import { Field } from "../components/field";
 import { Notice } from "../components/notice";
@@ -11,14 +12,16 @@ type Props = { login: LoginRequest; user: SessionUser; sameNetwork: boolean; ret
 /** What is known of a login, and the two decisions. */
 export function Approval({ login: { startedAt, ...login }, user, sameNetwork, retry }: Props) {
   const shown = { id: login.id, userCode: login.userCode };
+  const ticket = makeTicket(user.sessionId, login.id);
   // Next encrypts what these two close over, so neither the login nor whether a code is asked for can be changed.
   async function approve(form: FormData): Promise<void> {
     "use server";
-    await decide(shown, "approved", sameNetwork ? undefined : String(form.get("typedCode") ?? ""));
+    const typed = sameNetwork ? undefined : String(form.get("typedCode") ?? "");
+    await decide(shown, "approved", { ticket: form.get("ticket"), typed });
   }
-  async function deny(): Promise<void> {
+  async function deny(form: FormData): Promise<void> {
     "use server";
-    await decide(shown, "denied");
+    await decide(shown, "denied", { ticket: form.get("ticket") });
   }
   return (
     <PlainPage title="Approve this login?">
@@ -46,9 +49,12 @@ export function Approval({ login: { startedAt, ...login }, user, sameNetwork, re
         it.
       </p>
       <form action={approve} id="approve" className="flex flex-col gap-4">
+        <input type="hidden" name="ticket" value={ticket} />
         {!sameNetwork && <TypedCode retry={retry} />}
       </form>
-      <form action={deny} id="deny" />
+      <form action={deny} id="deny">
+        <input type="hidden" name="ticket" value={ticket} />
+      </form>
       <div className="grid gap-3 sm:grid-cols-2">
         <button type="submit" form="deny" className="button">
           Deny

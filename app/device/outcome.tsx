@@ -10,11 +10,15 @@ const outcomes = {
     text: "The machine was not let in. If you did not start this login, there is nothing else to do.",
   },
   late: { title: "Nothing was changed", text: "This login was already decided or expired." },
+  strange: {
+    title: "Nothing was changed",
+    text: "This form was not made for the session that you are in now. Open the link again.",
+  },
 } as const;
 
 /** Says what came of a decision. Anybody can open this address, so it is wording and nothing else. */
 export function Done({ done }: { done: string }) {
-  const key = done === "approved" || done === "denied" ? done : "late";
+  const key = done === "approved" || done === "denied" || done === "strange" ? done : "late";
   const { title, text } = outcomes[key];
   return (
     <PlainPage title={title}>

@@ -1,12 +1,12 @@
 import "server-only";
 import { betterAuth } from "better-auth";
 import { prismaAdapter } from "better-auth/adapters/prisma";
-import { createAuthMiddleware, isAPIError } from "better-auth/api";
+import { createAuthMiddleware } from "better-auth/api";
 import { nextCookies } from "better-auth/next-js";
 import { twoFactor } from "better-auth/plugins";
-import { clientAddressHeader } from "#lib/address";
-import { type Origin, originOf, recordEvent } from "#lib/auth/audit";
+import { clientAddress, clientAddressHeader } from "#lib/address";
 import { configuredProviders } from "#lib/auth/providers";
+import { noteEvent } from "#lib/auth/trail";
 import { pool, prisma } from "#lib/db/client";
 import { env, requiredEnv } from "#lib/env";
 import { log } from "#lib/log";
@@ -39,13 +39,14 @@ function make() {
     account: { encryptOAuthTokens: true, accountLinking: { enabled: true, disableImplicitLinking: true } },
     databaseHooks: {
       user: { create: { before: async () => !(await isEmpty()) } },
-      session: { create: { after: async (session, context) => noteSignIn(session, context?.path) } },
-    },
-    hooks: {
-      after: createAuthMiddleware(async ({ path, body, context, headers }) => {
-        const refused = path === "/sign-in/email" && isAPIError(context.returned);
-        if (refused) await noteRefusal(body?.email, originOf(headers ?? new Headers()));
-      }),
+      session: {
+        create: {
+          // better-auth would keep the network of an IPv6 address only, and another reading of the proxies.
+          before: async (session, context) => ({
+            data: { ...session, ipAddress: clientAddress(context?.headers ?? new Headers()) },
+          }),
+        },
+      },
     },
     user: { additionalFields: { role: { type: "string", required: false, input: false } } },
     session: { expiresIn: 30 * 86_400, updateAge: 86_400 },
@@ -60,33 +61,18 @@ function make() {
       database: { generateId: "uuid" },
       ipAddress: { ipAddressHeaders: VERCEL ? ["x-real-ip"] : [clientAddressHeader] },
     },
-    plugins: [twoFactor({ issuer: "Spoor", totpOptions: { digits: 6, period: 30 } }), nextCookies()],
+    // The trail's hook comes behind the second factor's, which takes a session back that is not yet to be.
+    plugins: [
+      twoFactor({ issuer: "Spoor", totpOptions: { digits: 6, period: 30 } }),
+      { id: "audit-trail", hooks: { after: [{ matcher: () => true, handler: createAuthMiddleware(noteEvent) }] } },
+      nextCookies(),
+    ],
   });
 }
 
 /** The first account is made at the set-up link alone. */
 async function isEmpty(): Promise<boolean> {
   return (await pool().query(`select 1 from "user" limit 1`)).rowCount === 0;
-}
-
-type NewSession = { userId: string; ipAddress?: string | null | undefined; userAgent?: string | null | undefined };
-
-/** Notes a new session. Where a second factor follows, better-auth ends this one and begins another behind it. */
-async function noteSignIn({ userId, ipAddress, userAgent }: NewSession, path: string | undefined): Promise<void> {
-  const { rows } = await pool().query<{ enabled: boolean }>(
-    `select two_factor_enabled as enabled from "user" where id = $1`,
-    [userId],
-  );
-  const halfWay = path === "/sign-in/email" && rows[0]?.enabled;
-  const from = { address: ipAddress || "unknown", userAgent: userAgent?.slice(0, 256) || null };
-  await recordEvent(pool(), userId, halfWay ? "password_accepted" : "signed_in", null, from);
-}
-
-/** Notes a refused password with the account it was tried on; an address without one leaves no trace. */
-async function noteRefusal(email: unknown, from: Origin): Promise<void> {
-  if (typeof email !== "string") return;
-  const { rows } = await pool().query<{ id: string }>(`select id from "user" where email = $1`, [email.toLowerCase()]);
-  if (rows[0]) await recordEvent(pool(), rows[0].id, "sign_in_failed", null, from);
 }
 
 const globals = globalThis as typeof globalThis & { spoorAuth?: ReturnType<typeof make> };

@@ -21,6 +21,39 @@ export const accountForm = z.object({
   password: z.string().min(10, "At least 10 characters.").max(128, "At most 128 characters."),
 });
 
+export const nameForm = accountForm.pick({ name: true });
+
+export const newPasswordForm = z.object({
+  current_password: z.string().min(1, "Enter your current password."),
+  new_password: accountForm.shape.password,
+});
+
+export const passwordForm = z.object({ password: z.string().min(1, "Enter your password.").max(128) });
+
+/** The six digits of an authenticator app, however they were spaced. */
+const totpCode = z
+  .string()
+  .transform((typed) => typed.replace(/\s/g, ""))
+  .pipe(z.string().regex(/^\d{6}$/, "Enter the six digits that your app shows."));
+
+export const codeForm = z.object({ code: totpCode });
+
+export const recoveryForm = z.object({
+  recovery_code: z.string().trim().min(1, "Enter one of your recovery codes.").max(64, "This is no recovery code."),
+});
+
+/** An invitation's address is a note for the one who invites, so it may be left out. */
+export const inviteForm = z.object({
+  email: z.union(
+    [z.literal("").transform(() => null), accountForm.shape.email.transform((text) => text.toLowerCase())],
+    {
+      error: "Enter an email address, or leave it empty.",
+    },
+  ),
+});
+
+export const idForm = z.object({ id: z.uuid() });
+
 /**
  * A path of this site to go on to after signing in. Anything that a browser could take for another host
  * (`//evil.example`, `/\evil.example`, a full URL) becomes `/`.

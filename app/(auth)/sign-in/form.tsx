@@ -1,8 +1,8 @@
 "use client";
 import { useActionState } from "react";
+import { ErrorSummary } from "../../components/error-summary";
 import { Field } from "../../components/field";
 import { signInAction } from "../actions";
-import { ErrorSummary } from "../form-shell";
 
 export function SignInForm({ next }: { next: string }) {
   const [state, action, pending] = useActionState(signInAction, {});

@@ -1,27 +1,53 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { needsSetup } from "#lib/auth/accounts";
+import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
 import { localPath } from "#lib/auth/schema";
 import { currentUser } from "#lib/auth/session";
 import { env } from "#lib/env";
 import { Notice } from "../../components/notice";
 import { PlainPage } from "../../components/plain-page";
+import { ProviderForm } from "../../components/provider-form";
 import { SignInForm } from "./form";
+import { providerSignInAction } from "./provider";
 
 export const metadata: Metadata = { title: "Sign in" };
 
 export default async function Page({ searchParams }: PageProps<"/sign-in">) {
-  const { next } = await searchParams;
+  const { next, deleted, error } = await searchParams;
+  const providers = Object.keys(configuredProviders()) as Provider[];
   const target = localPath(typeof next === "string" ? next : undefined);
   if (await currentUser()) redirect(target);
   return (
     <PlainPage title="Sign in">
       {(await needsSetup()) && (
         <Notice tone="info">
-          <p>There is no account yet. The set-up link that the server printed in the terminal makes the first one.</p>
+          <p>There is no account yet. The set-up link that the server prints when it starts makes the first one.</p>
+        </Notice>
+      )}
+      {deleted === "1" && (
+        <Notice tone="info">
+          <p role="status">Your account and everything in it was deleted.</p>
+        </Notice>
+      )}
+      {typeof error === "string" && (
+        <Notice tone="bad">
+          <p>
+            That did not sign you in: the other side refused, or no account here is connected to that identity. Sign in
+            with your password and connect it in the settings.
+          </p>
         </Notice>
       )}
       <SignInForm next={target} />
+      {providers.map((provider) => (
+        <ProviderForm
+          key={provider}
+          action={providerSignInAction}
+          provider={provider}
+          label={`Sign in with ${providerNames[provider]}`}
+          next={target}
+        />
+      ))}
       {env().SIGN_UP === "open" && (
         <p className="text-muted">
           No account yet?{" "}

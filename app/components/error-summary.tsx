@@ -22,8 +22,8 @@ export function ErrorSummary({ state }: { state: FormState }) {
         <ul>
           {faults.map(([field, message]) => (
             <li key={field}>
-              <a href={`#${field}`} className="link capitalize">
-                {field}
+              <a href={`#${field}`} className="link inline-block first-letter:uppercase">
+                {field.replaceAll("_", " ")}
               </a>
               : {message}
             </li>

@@ -1,0 +1,91 @@
+import type { Metadata } from "next";
+import { type AuditAction, listEvents } from "#lib/auth/audit";
+import { requireUser } from "#lib/auth/session";
+import { listTokens } from "#lib/auth/tokens";
+import { env } from "#lib/env";
+import { Command } from "../../components/command";
+import { pollCommand, startCommand } from "../../components/connect-commands";
+import { EventList } from "../../components/event-list";
+import { Form } from "../../components/form";
+import { Section } from "../../components/section";
+import { makeTokenAction } from "./actions";
+import { TokenList } from "./token-list";
+
+export const metadata: Metadata = { title: "Devices" };
+
+const signInActions: AuditAction[] = [
+  "signed_in",
+  "sign_in_failed",
+  "password_accepted",
+  "login_approved",
+  "login_denied",
+  "token_created",
+  "token_revoked",
+];
+
+/** The machines that may upload to the account, and how more are let in. */
+export default async function Page() {
+  const user = await requireUser("/devices");
+  const [tokens, events] = await Promise.all([
+    listTokens(user.id),
+    listEvents(user.id, { limit: 20, actions: signInActions }),
+  ]);
+  return (
+    <div className="flex flex-col gap-10">
+      <div className="flex flex-col gap-6">
+        <h1 className="font-semibold text-title">Devices</h1>
+        <Connect />
+        <Section id="machines" title="Machines">
+          {tokens.length > 0 ? (
+            <TokenList tokens={tokens} />
+          ) : (
+            <p className="text-muted">No machine is connected. The command above connects one.</p>
+          )}
+        </Section>
+      </div>
+      <Section id="onboarding" title="Onboarding">
+        <p className="max-w-[72ch] text-muted">
+          For a machine without a browser, such as a build server: make a token here and carry it there. Like every
+          token it is good for 90 days, and you can revoke it.
+        </p>
+        <div className="max-w-[40rem]">
+          <Form
+            action={makeTokenAction}
+            fields={[{ name: "machine", label: "Machine", autoComplete: "off", hint: "A name to know it by." }]}
+            submit="Make token"
+          />
+        </div>
+      </Section>
+      <Section id="events" title="Recent sign-ins">
+        {events.length > 0 ? (
+          <EventList events={events} label="Recent sign-ins" />
+        ) : (
+          <p className="text-muted">Nothing was noted yet.</p>
+        )}
+        <p>
+          <a href="/settings/trail" className="link">
+            The whole audit trail
+          </a>
+        </p>
+      </Section>
+    </div>
+  );
+}
+
+function Connect() {
+  const { BASE_URL } = env();
+  return (
+    <Section id="connect" title="Connect a machine">
+      <p className="max-w-[72ch] text-muted">
+        Run this on it, then open the link that it answers and approve the login there.
+      </p>
+      <Command text={startCommand(BASE_URL)} />
+      <details>
+        <summary className="w-fit text-muted hover:text-text">Then fetch its token</summary>
+        <div className="pt-2">
+          <Command text={pollCommand(BASE_URL)} />
+        </div>
+      </details>
+    </Section>
+  );
+}

@@ -1,0 +1,73 @@
+import type { ListedToken } from "#lib/auth/tokens";
+import { countOf } from "../../components/figures";
+import { Form } from "../../components/form";
+import { Time } from "../../components/time";
+import { revokeAction, revokeAllAction } from "./actions";
+
+/** Every machine that may upload, and the way to stop each. */
+export function TokenList({ tokens }: { tokens: ListedToken[] }) {
+  return (
+    <>
+      <ul aria-label="Machines" className="border-hairline border-t">
+        {tokens.map((token) => (
+          <TokenRow key={token.id} token={token} />
+        ))}
+      </ul>
+      {tokens.length > 1 && (
+        <details>
+          <summary className="w-fit text-muted hover:text-text">Revoke every token</summary>
+          <div className="mt-2 max-w-[60ch] rounded-block border border-bad p-3">
+            <Form action={revokeAllAction} submit="Revoke all" tone="bad">
+              <p>
+                All {countOf(tokens.length, "machine")} will be refused at once. What they have uploaded stays. Each can
+                be connected again.
+              </p>
+            </Form>
+          </div>
+        </details>
+      )}
+    </>
+  );
+}
+
+function TokenRow({ token: { id, machine, ...token } }: { token: ListedToken }) {
+  return (
+    <li className="grid gap-x-6 gap-y-1 border-hairline border-b py-2.5 sm:grid-cols-[1fr_auto]">
+      <div className="min-w-0">
+        <p className="font-medium [overflow-wrap:anywhere]">{machine}</p>
+        <p className="flex flex-wrap gap-x-4 text-code text-muted">
+          <span>
+            made <Time at={token.createdAt.toISOString()} />
+          </span>
+          {token.lastUsedAt ? (
+            <span>
+              last used <Time at={token.lastUsedAt.toISOString()} as="moment" />
+              {token.lastUsedAddress && (
+                <>
+                  {" "}
+                  from <span className="font-mono">{token.lastUsedAddress}</span>
+                </>
+              )}
+            </span>
+          ) : (
+            <span>never used</span>
+          )}
+          <span>
+            expires <Time at={token.expiresAt.toISOString()} />
+          </span>
+        </p>
+      </div>
+      <details className="sm:max-w-[24rem] sm:text-right">
+        <summary className="ml-auto w-fit text-code text-muted hover:text-text max-sm:ml-0">Revoke this token</summary>
+        <div className="mt-2 rounded-block border border-bad p-3 text-left">
+          <Form action={revokeAction} hidden={{ id }} submit="Revoke" tone="bad">
+            <p className="[overflow-wrap:anywhere]">
+              <strong className="font-semibold">{machine}</strong> will be refused from its next call on. What it has
+              uploaded stays.
+            </p>
+          </Form>
+        </div>
+      </details>
+    </li>
+  );
+}

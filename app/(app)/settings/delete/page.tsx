@@ -1,0 +1,42 @@
+import type { Metadata } from "next";
+import { requireUser } from "#lib/auth/session";
+import { Form } from "../../../components/form";
+import { waysIn } from "../ways-in";
+import { deleteAccountAction } from "./actions";
+
+export const metadata: Metadata = { title: "Delete account" };
+
+export default async function Page() {
+  const user = await requireUser("/settings/delete");
+  const withPassword = (await waysIn()).includes("credential");
+  return (
+    <div className="flex max-w-[60ch] flex-col gap-4">
+      <h1 className="font-semibold text-title">Delete account</h1>
+      <p>
+        This deletes <strong className="break-all font-semibold">{user.email}</strong> and, at once and for good:
+      </p>
+      <ul className="list-disc pl-5">
+        <li>every conversation, and the uploads that brought them</li>
+        <li>every machine's token, and your browser sessions</li>
+        <li>telemetry that your machines sent</li>
+        <li>your invitations, and the audit trail</li>
+      </ul>
+      <p>
+        Nobody can bring it back. Your machines keep their own files.
+        {user.role === "owner" && " You are the owner of this server: the oldest other account becomes it."}
+      </p>
+      <div className="max-w-[25rem] rounded-block border border-bad p-4">
+        <Form
+          action={deleteAccountAction}
+          fields={[
+            withPassword
+              ? { name: "password", label: "Password", type: "password", autoComplete: "current-password" }
+              : { name: "email", label: "Email", type: "email", autoComplete: "off", hint: "Type your address." },
+          ]}
+          submit="Delete account"
+          tone="bad"
+        />
+      </div>
+    </div>
+  );
+}

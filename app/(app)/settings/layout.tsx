@@ -1,0 +1,20 @@
+import { currentUser } from "#lib/auth/session";
+import { SettingsLink } from "./settings-link";
+
+/** The pages of one's own account beside the list of them. */
+export default async function Layout({ children }: { children: React.ReactNode }) {
+  const owner = (await currentUser())?.role === "owner";
+  return (
+    <div className="grid gap-x-12 gap-y-6 md:grid-cols-[11rem_1fr]">
+      <nav aria-label="Settings" className="flex flex-wrap gap-x-4 gap-y-1 md:flex-col">
+        <SettingsLink href="/settings">Account</SettingsLink>
+        <SettingsLink href="/settings/two-factor">Two-factor</SettingsLink>
+        <SettingsLink href="/settings/sessions">Sessions</SettingsLink>
+        {owner && <SettingsLink href="/settings/invitations">Invitations</SettingsLink>}
+        <SettingsLink href="/settings/trail">Audit trail</SettingsLink>
+        <SettingsLink href="/settings/delete">Delete account</SettingsLink>
+      </nav>
+      <div className="flex min-w-0 flex-col gap-10">{children}</div>
+    </div>
+  );
+}

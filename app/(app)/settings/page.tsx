@@ -1,0 +1,93 @@
+import type { Metadata } from "next";
+import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
+import { requireUser } from "#lib/auth/session";
+import { Form } from "../../components/form";
+import { ProviderForm } from "../../components/provider-form";
+import { Section } from "../../components/section";
+import { changePasswordAction, connectAction, renameAction } from "./actions";
+import { waysIn } from "./ways-in";
+
+export const metadata: Metadata = { title: "Settings" };
+
+export default async function Page({ searchParams }: PageProps<"/settings">) {
+  const user = await requireUser("/settings");
+  const { error, changed } = await searchParams;
+  const connected = await waysIn();
+  const providers = Object.keys(configuredProviders()) as Provider[];
+  return (
+    <>
+      <h1 className="font-semibold text-title">Account</h1>
+      <div className="flex max-w-[25rem] flex-col gap-10">
+        <Section id="account" title="You">
+          <p className="break-all text-muted">{user.email}</p>
+          <Form
+            action={renameAction}
+            fields={[{ name: "name", label: "Name", autoComplete: "name", maxLength: 100, value: user.name }]}
+            submit="Save name"
+          />
+        </Section>
+        <Section id="password" title="Password">
+          {changed === "password" && (
+            <p role="status" className="text-ok">
+              Your password was changed, and your other browsers were signed out.
+            </p>
+          )}
+          {connected.includes("credential") ? <ChangePassword /> : <NoPassword />}
+        </Section>
+        {providers.length > 0 && (
+          <Section id="providers" title="Other ways to sign in">
+            {typeof error === "string" && (
+              <p role="alert" className="text-bad">
+                It was not connected: the other side refused, or that identity belongs to another account here.
+              </p>
+            )}
+            <ul className="flex flex-col gap-3">
+              {providers.map((provider) => (
+                <li key={provider} className="flex flex-wrap items-center justify-between gap-3">
+                  <span className="font-medium">{providerNames[provider]}</span>
+                  {connected.includes(provider) ? (
+                    <span className="text-ok">connected</span>
+                  ) : (
+                    <ProviderForm
+                      action={connectAction}
+                      provider={provider}
+                      label={`Connect ${providerNames[provider]}`}
+                    />
+                  )}
+                </li>
+              ))}
+            </ul>
+          </Section>
+        )}
+      </div>
+    </>
+  );
+}
+
+function ChangePassword() {
+  return (
+    <Form
+      action={changePasswordAction}
+      fields={[
+        { name: "current_password", label: "Current password", type: "password", autoComplete: "current-password" },
+        {
+          name: "new_password",
+          label: "New password",
+          type: "password",
+          autoComplete: "new-password",
+          hint: "At least 10 characters. Your other browsers are signed out.",
+        },
+      ]}
+      submit="Change password"
+    />
+  );
+}
+
+function NoPassword() {
+  return (
+    <p className="text-muted">
+      This account has no password: you sign in with what is connected below. The person who runs the server can give it
+      one.
+    </p>
+  );
+}

@@ -1,0 +1,30 @@
+"use client";
+import { useActionState } from "react";
+import { ErrorSummary } from "../../../components/error-summary";
+import { SpecifiedField } from "../../../components/form";
+import { changeAction } from "./actions";
+import { RecoveryCodes } from "./recovery-codes";
+
+/** New recovery codes, or no second factor any more; both for the password. */
+export function ChangeForm() {
+  const [state, send, pending] = useActionState(changeAction, {});
+  return (
+    <form action={send} noValidate className="flex flex-col gap-4">
+      <ErrorSummary state={state} />
+      <SpecifiedField
+        state={state}
+        field={{ name: "password", label: "Password", type: "password", autoComplete: "current-password" }}
+      />
+      <div className="flex flex-wrap gap-3">
+        <button type="submit" name="intent" value="codes" aria-disabled={pending} className="button">
+          Make new recovery codes
+        </button>
+        <button type="submit" name="intent" value="off" aria-disabled={pending} className="button button-bad">
+          Switch off
+        </button>
+      </div>
+      <p className="text-meta text-muted">New recovery codes replace the old ones, used or not.</p>
+      {state.codes && <RecoveryCodes codes={state.codes} />}
+    </form>
+  );
+}

@@ -1,0 +1,64 @@
+"use client";
+import { useActionState } from "react";
+import { Command } from "../../../components/command";
+import { ErrorSummary } from "../../../components/error-summary";
+import { SpecifiedField } from "../../../components/form";
+import { type Enrolment, switchOnAction } from "./actions";
+import { RecoveryCodes } from "./recovery-codes";
+
+/** Asks for the password, then shows the secret and asks for a first code of it. */
+export function EnrolForm() {
+  const [state, send, pending] = useActionState(switchOnAction, {});
+  const { enrolment } = state;
+  return (
+    <form action={send} noValidate className="flex flex-col gap-6">
+      <ErrorSummary state={state} />
+      {enrolment ? (
+        <Secret enrolment={enrolment} />
+      ) : (
+        <SpecifiedField
+          state={state}
+          field={{ name: "password", label: "Password", type: "password", autoComplete: "current-password" }}
+        />
+      )}
+      {enrolment && (
+        <SpecifiedField
+          state={state}
+          field={{
+            name: "code",
+            label: "Code",
+            inputMode: "numeric",
+            autoComplete: "one-time-code",
+            hint: "The six digits that the app shows now.",
+          }}
+        />
+      )}
+      <button type="submit" aria-disabled={pending} className="button button-accent w-fit">
+        {enrolment ? "Confirm" : "Switch on"}
+      </button>
+    </form>
+  );
+}
+
+function Secret({ enrolment: { picture, secret, codes } }: { enrolment: Enrolment }) {
+  return (
+    <>
+      <section aria-labelledby="secret" className="flex flex-col gap-2">
+        <h2 id="secret" className="font-semibold text-prose">
+          Your authenticator app
+        </h2>
+        <p className="text-muted">Scan this with the app, or type the secret into it.</p>
+        {/* biome-ignore lint/performance/noImgElement: a picture inside the page has nothing to be optimized */}
+        <img
+          src={picture}
+          alt="QR code of the secret below"
+          width={200}
+          height={200}
+          className="rounded-block border border-hairline"
+        />
+        <Command text={secret} />
+      </section>
+      <RecoveryCodes codes={codes} />
+    </>
+  );
+}

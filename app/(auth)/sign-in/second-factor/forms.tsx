@@ -1,0 +1,47 @@
+"use client";
+import { Form } from "../../../components/form";
+import { verifyCodeAction, verifyRecoveryAction } from "./actions";
+
+export function CodeForm({ next }: { next: string }) {
+  return (
+    <Form
+      action={verifyCodeAction}
+      hidden={{ next }}
+      fields={[
+        {
+          name: "code",
+          label: "Code",
+          inputMode: "numeric",
+          autoComplete: "one-time-code",
+          hint: "The six digits that your authenticator app shows.",
+        },
+      ]}
+      submit="Verify"
+      tone="accent"
+      after={
+        <label className="flex items-center gap-2">
+          <input type="checkbox" name="trust" className="size-4 accent-accent" /> Trust this browser for 30 days
+        </label>
+      }
+    />
+  );
+}
+
+export function RecoveryForm({ next }: { next: string }) {
+  return (
+    <Form
+      action={verifyRecoveryAction}
+      hidden={{ next }}
+      fields={[
+        {
+          name: "recovery_code",
+          label: "Recovery code",
+          autoComplete: "off",
+          hint: "One of those you kept when you switched the second factor on. Each works once.",
+        },
+      ]}
+      submit="Use recovery code"
+      tone="accent"
+    />
+  );
+}

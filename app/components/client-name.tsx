@@ -1,0 +1,36 @@
+const browsers = [
+  [/Edg(?:e|A|iOS)?\/(\d+)/, "Edge"],
+  [/OPR\/(\d+)/, "Opera"],
+  [/(?:Firefox|FxiOS)\/(\d+)/, "Firefox"],
+  [/(?:Chrome|CriOS)\/(\d+)/, "Chrome"],
+  [/Version\/(\d+)[\d.]* .*Safari\//, "Safari"],
+] as const;
+
+const systems = [
+  [/iPhone|iPad/, "iOS"],
+  [/Android/, "Android"],
+  [/Windows/, "Windows"],
+  [/Mac OS X/, "macOS"],
+  [/CrOS/, "ChromeOS"],
+  [/Linux/, "Linux"],
+] as const;
+
+/** A browser by its name and system; any other client as it calls itself. */
+function nameOf(userAgent: string): string {
+  const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
+  for (const [pattern, name] of browsers) {
+    const version = pattern.exec(userAgent)?.[1];
+    if (version) return `${name} ${version}${system ? ` on ${system}` : ""}`;
+  }
+  return userAgent;
+}
+
+/** What a request came from, as it said of itself; the whole of it on hover. */
+export function ClientName({ userAgent }: { userAgent: string | null }) {
+  if (!userAgent) return null;
+  return (
+    <span title={userAgent} className="[overflow-wrap:anywhere]">
+      {nameOf(userAgent)}
+    </span>
+  );
+}

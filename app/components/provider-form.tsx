@@ -1,0 +1,38 @@
+"use client";
+import { useActionState, useEffect } from "react";
+import type { FormAction } from "./form-state";
+
+export type ProviderState = { url?: string | undefined; error?: string };
+
+type Props = { action: FormAction<ProviderState>; provider: string; label: string; next?: string };
+
+/**
+ * Leads to a provider's own pages. The answer is an address to go on to and no redirect: the policy's form-action lets
+ * no form end at another host, so without script the last step is a link.
+ */
+export function ProviderForm({ action, provider, label, next }: Props) {
+  const [{ url, error }, send, pending] = useActionState(action, {});
+  useEffect(() => {
+    if (url) location.assign(url);
+  }, [url]);
+  return (
+    <form action={send} className="flex flex-col gap-2">
+      {error && (
+        <p role="alert" className="text-bad">
+          {error}
+        </p>
+      )}
+      <input type="hidden" name="provider" value={provider} />
+      {next !== undefined && <input type="hidden" name="next" value={next} />}
+      {url ? (
+        <a href={url} className="button" rel="noreferrer">
+          Continue to {new URL(url).hostname}
+        </a>
+      ) : (
+        <button type="submit" aria-disabled={pending} className="button">
+          {label}
+        </button>
+      )}
+    </form>
+  );
+}

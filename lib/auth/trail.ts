@@ -1,0 +1,61 @@
+import "server-only";
+import type { createAuthMiddleware } from "better-auth/api";
+import { isAPIError } from "better-auth/api";
+import { type AuditAction, originOf, recordEvent } from "#lib/auth/audit";
+import { pool } from "#lib/db/client";
+
+type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+
+/** What a signed-in person changed by a call of better-auth. */
+const changes: Record<string, AuditAction> = {
+  "/update-user": "name_changed",
+  "/change-password": "password_changed",
+  "/two-factor/disable": "two_factor_disabled",
+};
+
+const signIns = /^\/(sign-in\/|callback\/|two-factor\/verify-)/;
+
+/**
+ * Adds what a call of better-auth did to the trail of its user: signing in, halfway or not at all, and changes of the
+ * account. An address without an account leaves no trace.
+ */
+export async function noteEvent(context: Context): Promise<void> {
+  const { path } = context;
+  const failed = isAPIError(context.context.returned);
+  const session = context.context.session;
+  let event: { userId: string; action: AuditAction } | undefined;
+  if (session) {
+    const action =
+      path === "/two-factor/verify-totp" && !session.user.twoFactorEnabled ? "two_factor_enabled" : changes[path];
+    if (action && !failed) event = { userId: session.user.id, action };
+  } else if (signIns.test(path)) {
+    event = await signInEvent(context, failed);
+  }
+  if (event) await recordEvent(pool(), event.userId, event.action, null, originOf(context.headers ?? new Headers()));
+}
+
+async function signInEvent(
+  context: Context,
+  failed: boolean,
+): Promise<{ userId: string; action: AuditAction } | undefined> {
+  const begun = context.context.newSession;
+  if (begun && !failed) return { userId: begun.user.id, action: "signed_in" };
+  const userId = (await userOfAddress(context.body?.email)) ?? (await userOfSecondStep(context));
+  if (!userId) return undefined;
+  if (failed) return { userId, action: "sign_in_failed" };
+  return context.path === "/sign-in/email" ? { userId, action: "password_accepted" } : undefined;
+}
+
+async function userOfAddress(email: unknown): Promise<string | undefined> {
+  if (typeof email !== "string") return undefined;
+  const { rows } = await pool().query<{ id: string }>(`select id from "user" where email = $1`, [email.toLowerCase()]);
+  return rows[0]?.id;
+}
+
+/** Whose second factor is being asked for, by the cookie that better-auth set at the password. */
+async function userOfSecondStep(context: Context): Promise<string | undefined> {
+  const { name } = context.context.createAuthCookie("two_factor");
+  const identifier = await context.getSignedCookie(name, context.context.secret);
+  if (!identifier) return undefined;
+  return (await context.context.internalAdapter.findVerificationValue(identifier))?.value;
+}
