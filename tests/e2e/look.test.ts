@@ -43,6 +43,13 @@ const pages = (): Record<string, string> => ({
   "traces-no-hits": "/traces?source=nothing",
   trace: `/traces/${traceId}`,
   uploads: "/uploads",
+  devices: "/devices",
+  settings: "/settings",
+  "two-factor": "/settings/two-factor",
+  sessions: "/settings/sessions",
+  invitations: "/settings/invitations",
+  trail: "/settings/trail",
+  "delete-account": "/settings/delete",
   missing: "/nothing-here",
 });
 
@@ -58,7 +65,7 @@ describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
       const page = await context.newPage();
       for (const [name, path] of Object.entries(pages())) {
         if (name === "device-code") await signIn(page, server, owner);
-        const response = await page.goto(server.url + path, { waitUntil: "networkidle" });
+        const response = await page.goto(server.url + path, { waitUntil: "load" });
         const headers = response?.headers() ?? {};
         expect(headers["content-security-policy"], name).toMatch(/frame-ancestors 'none'/);
         expect(headers["content-security-policy"], name).not.toMatch(/unsafe-inline|unsafe-eval/);
