@@ -24,6 +24,8 @@ type Props = {
   hidden?: Record<string, string>;
   submit: string;
   tone?: "accent" | "bad";
+  /** The id of the text that says what the button is about, where many of its name stand on a page. */
+  describedBy?: string;
   /** What stands before the fields, and what stands behind them. */
   children?: React.ReactNode;
   after?: React.ReactNode;
@@ -32,7 +34,7 @@ type Props = {
 const tones = { accent: "button-accent", bad: "button-bad" } as const;
 
 /** A form with its fields, what is wrong with them, what came of it, and a text to be seen once. Works without script. */
-export function Form({ action, fields = [], hidden = {}, submit, tone, children, after }: Props) {
+export function Form({ action, fields = [], hidden = {}, submit, tone, describedBy, children, after }: Props) {
   const [state, send, pending] = useActionState(action, {});
   return (
     <form action={send} noValidate className="flex flex-col gap-4">
@@ -45,7 +47,12 @@ export function Form({ action, fields = [], hidden = {}, submit, tone, children,
         <SpecifiedField key={field.name} field={field} state={state} />
       ))}
       {after}
-      <button type="submit" aria-disabled={pending} className={`button w-fit ${tone ? tones[tone] : ""}`}>
+      <button
+        type="submit"
+        aria-disabled={pending}
+        aria-describedby={describedBy}
+        className={`button w-fit ${tone ? tones[tone] : ""}`}
+      >
         {submit}
       </button>
       <div role="status" className="flex flex-col gap-4 empty:hidden">

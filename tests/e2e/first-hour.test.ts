@@ -175,10 +175,10 @@ describe("a stranger's first hour", () => {
   test("a conversation is deleted for good after it was named", async () => {
     const { rows } = await pool().query<{ id: string }>("select id from trace where deleted_at is null limit 1");
     await page.goto(`${server.url}/traces/${rows[0]?.id}`);
-    await page
-      .locator("summary", { hasText: /delete/i })
-      .first()
-      .click();
+    const open = () => pool().query("select 1 from trace where id = $1 and deleted_at is null", [rows[0]?.id]);
+    await button("Delete").click();
+    await page.getByText("gone for good").waitFor();
+    expect((await open()).rowCount).toBe(1);
     await button("Delete").click();
     await page.waitForURL(/\/traces(\?.*)?$/);
     const after = await pool().query("select 1 from message where trace_id = $1", [rows[0]?.id]);

@@ -34,7 +34,9 @@ function TokenRow({ token: { id, machine, ...token } }: { token: ListedToken }) 
   return (
     <li className="grid gap-x-6 gap-y-1 border-hairline border-b py-2.5 sm:grid-cols-[1fr_auto]">
       <div className="min-w-0">
-        <p className="font-medium [overflow-wrap:anywhere]">{machine}</p>
+        <p id={`machine-${id}`} className="font-medium [overflow-wrap:anywhere]">
+          {machine}
+        </p>
         <p className="flex flex-wrap gap-x-4 text-code text-muted">
           <span>
             made <Time at={token.createdAt.toISOString()} />
@@ -57,17 +59,7 @@ function TokenRow({ token: { id, machine, ...token } }: { token: ListedToken }) 
           </span>
         </p>
       </div>
-      <details className="sm:max-w-[24rem] sm:text-right">
-        <summary className="ml-auto w-fit text-code text-muted hover:text-text max-sm:ml-0">Revoke this token</summary>
-        <div className="mt-2 rounded-block border border-bad p-3 text-left">
-          <Form action={revokeAction} hidden={{ id }} submit="Revoke" tone="bad">
-            <p className="[overflow-wrap:anywhere]">
-              <strong className="font-semibold">{machine}</strong> will be refused from its next call on. What it has
-              uploaded stays.
-            </p>
-          </Form>
-        </div>
-      </details>
+      <Form action={revokeAction} hidden={{ id }} submit="Revoke" describedBy={`machine-${id}`} />
     </li>
   );
 }

@@ -9,7 +9,7 @@ import { deleteAction } from "./actions";
 import { Metadata } from "./metadata";
 
 /** What a session is, and what can be done with it as a whole. */
-export function TraceHeader({ trace }: { trace: Trace }) {
+export function TraceHeader({ trace, deleting }: { trace: Trace; deleting: boolean }) {
   const { source, model, project } = trace;
   return (
     <header className="flex flex-col gap-3 border-hairline border-b pb-4">
@@ -57,27 +57,42 @@ export function TraceHeader({ trace }: { trace: Trace }) {
           Messages as JSON
         </a>
         {trace.metadata && <Metadata value={trace.metadata} />}
-        <DeleteConfirmation trace={trace} />
+        {!deleting && <AskToDelete />}
       </div>
+      {deleting && <DeleteConfirmation trace={trace} />}
     </header>
+  );
+}
+
+/** Leads to the question; it changes nothing, so it is a GET and works without script. */
+function AskToDelete() {
+  return (
+    <form method="get">
+      <input type="hidden" name="delete" value="1" />
+      <button type="submit" className="text-muted hover:text-text">
+        Delete
+      </button>
+    </form>
   );
 }
 
 function DeleteConfirmation({ trace }: { trace: Trace }) {
   return (
-    <details>
-      <summary className="text-muted hover:text-text">Delete this session</summary>
-      <form action={deleteAction} className="mt-2 flex max-w-[60ch] flex-col gap-3 rounded-block border border-bad p-3">
-        <input type="hidden" name="id" value={trace.id} />
-        <p className="text-ui">
-          <strong className="break-words font-semibold">{trace.title || "Untitled session"}</strong> and its{" "}
-          {countOf(trace.messageCount, "message")} will be gone for good. A later sync from your machine does not bring
-          them back.
-        </p>
-        <button type="submit" className="button button-bad w-fit">
+    <form action={deleteAction} className="flex max-w-[60ch] flex-col gap-3 rounded-block border border-bad p-3">
+      <input type="hidden" name="id" value={trace.id} />
+      <p className="text-ui">
+        Delete <strong className="break-words font-semibold">{trace.title || "Untitled session"}</strong>? It and its{" "}
+        {countOf(trace.messageCount, "message")} will be gone for good. A later sync from your machine does not bring
+        them back.
+      </p>
+      <p className="flex items-center gap-4">
+        <button type="submit" className="button button-bad">
           Delete
         </button>
-      </form>
-    </details>
+        <a href={`/traces/${trace.id}`} className="link">
+          Keep it
+        </a>
+      </p>
+    </form>
   );
 }

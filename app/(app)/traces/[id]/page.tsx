@@ -21,14 +21,15 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   const { id } = await params;
   const user = await requireUser(`/traces/${encodeURIComponent(id)}`);
   const trace = await ownTrace(id);
-  const asked = messagesQuery.safeParse({ after: (await searchParams).after });
+  const query = await searchParams;
+  const asked = messagesQuery.safeParse({ after: query.after });
   const after = asked.success ? asked.data.after : undefined;
   const { messages, nextAfter } = await listMessages(user.id, id, { after, limit: limits.traces.messagesPerPage });
   const first = messages[0]?.position;
   const last = messages.at(-1)?.position;
   return (
     <div className="flex flex-col gap-6">
-      <TraceHeader trace={trace} />
+      <TraceHeader trace={trace} deleting={query.delete === "1"} />
       {after !== undefined && (
         <p className="flex flex-wrap gap-x-4 text-code text-muted">
           <a href={`/traces/${id}`} className="link">
