@@ -69,6 +69,11 @@ const outageCodes = new Set([
   "08003",
   "08004",
   "08006",
+  // A lock that was not to be had in time, a deadlock, an ended transaction: all pass by themselves.
+  "55P03",
+  "40P01",
+  "40001",
+  "25P03",
 ]); // prettier-ignore
 
 /** Whether an error says that the database cannot be reached or cannot take more, so that trying again later helps. */

@@ -10,6 +10,7 @@ import { limits } from "#lib/limits";
  *   than 64 levels. Neither quotes the text.
  */
 export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.byteLength > limits.values) refuseManyValues(bytes);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
@@ -18,6 +19,37 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
   tame(value, 1);
   return value;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const structural = new Uint8Array(256);
+for (const character of "{[,") structural[character.charCodeAt(0)] = 1;
+
+/** Counts what a text would make before it is made: 24 kB can inflate to a hundred million empty objects. */
+function refuseManyValues(bytes: Uint8Array): void {
+  let values = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte === quote) {
+      at = endOfString(bytes, at + 1);
+    } else {
+      values += structural[byte] as number;
+    }
+  }
+  if (values > limits.values) {
+    throw new SpoorError("invalid_request", `The body has more than ${limits.values} values.`);
+  }
+}
+
+/** Where the string that began before `at` ends; quotes behind an odd number of backslashes are part of it. */
+function endOfString(bytes: Uint8Array, at: number): number {
+  for (let end = bytes.indexOf(quote, at); end !== -1; end = bytes.indexOf(quote, end + 1)) {
+    let slashes = 0;
+    while (bytes[end - 1 - slashes] === backslash) slashes += 1;
+    if (slashes % 2 === 0) return end;
+  }
+  return bytes.length;
 }
 
 function tame(value: unknown, depth: number): void {

@@ -7,6 +7,9 @@ const MiB = 1024 * KiB;
 export const limits = {
   /** Levels of arrays and objects in one body. */
   nesting: 64,
+  /** Objects, arrays and fields in one body: each costs memory, however few bytes it takes. */
+  values: 5_000_000,
+  authBodyBytes: 64 * KiB,
   ingest: {
     wireBytes: 64 * MiB,
     traces: 1000,
@@ -52,6 +55,7 @@ export const limits = {
     eventPropertiesBytes: 16 * KiB,
     perMinuteAnIp: 60,
     perMinuteADevice: 30,
+    retentionDays: 90,
   },
   traces: { perPage: 50, perPageMost: 200, messagesPerPage: 100, messagesPerPageMost: 1000, query: 512 },
 } as const;

@@ -17,7 +17,8 @@ const policies = [
     {
       notify: true,
       deadLetter: queues.ingestDead,
-      retryLimit: 4,
+      // The domain counts the tries (lib/ingest/jobs.ts): an outage spends none of them.
+      retryLimit: 10_000,
       retryDelay: 1,
       retryBackoff: true,
       retryDelayMax: 60,
@@ -55,10 +56,21 @@ function enqueuer(): Promise<PgBoss> {
   return globals.spoorBoss;
 }
 
+/** Makes `enqueue` ready. Call it before a transaction: its first start needs connections, and holds none. */
+export async function prepareQueue(): Promise<void> {
+  await enqueuer();
+}
+
 /** Enqueues a job inside the transaction of `tx`: it exists when, and only when, the transaction commits. */
 export async function enqueue(tx: Queryable, queue: (typeof queues)[keyof typeof queues], data: object): Promise<void> {
   const boss = await enqueuer();
-  await boss.send(queue, data, { db: executor(tx) });
+  try {
+    await boss.send(queue, data, { db: executor(tx) });
+  } catch (error) {
+    // An instance that could not read its queues at its start never gets over it: the next call makes another.
+    globals.spoorBoss = undefined;
+    throw error;
+  }
 }
 
 /** A worker's instance, with its own connections and LISTEN. The caller starts and stops it. */

@@ -1,6 +1,7 @@
 // The worker process: takes jobs from the queues and runs each queue's domain function.
 import "server-only";
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Job } from "pg-boss";
 import { z } from "zod";
 import { closeDatabase } from "#lib/db/client";
@@ -8,12 +9,13 @@ import { purgeLogins } from "#lib/device/login";
 import { env, requiredEnv } from "#lib/env";
 import { beat, purgeHeartbeats, stopBeating } from "#lib/heartbeat";
 import { endThreads } from "#lib/ingest/decode";
-import { failJob, runJob } from "#lib/ingest/jobs";
+import { giveUp, runJob } from "#lib/ingest/jobs";
 import { ingestPayload } from "#lib/ingest/schema";
 import { purgeUploads } from "#lib/ingest/uploads";
 import { log } from "#lib/log";
 import { makeWorkerBoss, queues } from "#lib/queue";
 import { purgeLimits } from "#lib/rate-limit";
+import { purgeReports } from "#lib/telemetry/record";
 
 const heartbeatMs = 10_000;
 /** Below the 15 seconds within which the process is to be gone. */
@@ -22,6 +24,7 @@ const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 
 const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
 const processId = randomUUID();
+let heartbeat: NodeJS.Timeout | undefined;
 
 /** A handler of one job at a time whose payload has a schema. */
 const handler =
@@ -33,17 +36,18 @@ const handler =
 async function housekeep(): Promise<void> {
   const uploads = await purgeUploads();
   const logins = await purgeLogins();
+  const reports = await purgeReports();
   await purgeLimits();
   await purgeHeartbeats();
-  log.info({ uploads, logins }, "housekeeping is done");
+  log.info({ uploads, logins, reports }, "housekeeping is done");
 }
 
 async function stop(): Promise<void> {
   clearInterval(heartbeat);
   await boss.stop({ graceful: true, timeout: drainMs });
   await stopBeating(processId).catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
-  await endThreads();
-  await closeDatabase();
+  // Work that did not end in time holds its connection; the queue gives its job to another.
+  await Promise.race([endThreads().then(closeDatabase), sleep(1000)]);
   process.exit(0);
 }
 
@@ -57,13 +61,7 @@ await boss.work(
   { ...polling, localConcurrency: env().WORKER_CONCURRENCY },
   handler(ingestPayload, runJob),
 );
-await boss.work(
-  queues.ingestDead,
-  polling,
-  handler(ingestPayload, (payload) =>
-    failJob(payload, "processing_failed", "The server could not process this upload. It is kept, and can be replayed."),
-  ),
-);
+await boss.work(queues.ingestDead, polling, handler(ingestPayload, giveUp));
 await boss.work(
   queues.housekeeping,
   { pollingIntervalSeconds: 60 },
@@ -71,7 +69,7 @@ await boss.work(
 );
 await boss.schedule(queues.housekeeping, "17 * * * *");
 await beat(processId);
-const heartbeat = setInterval(() => {
+heartbeat = setInterval(() => {
   beat(processId).catch((error) => log.warn({ err: error }, "the worker could not report itself"));
 }, heartbeatMs);
 process.send?.("ready");

@@ -141,6 +141,8 @@ export async function findOwner(): Promise<string | undefined> {
  */
 export async function deleteAccount(userId: string): Promise<void> {
   await transaction(async (tx) => {
+    // A job that runs holds its own row and then wants its user's: taken in the same order, neither waits for the other.
+    await tx.query("select 1 from ingest_job where user_id = $1 order by id for update", [userId]);
     const { rows } = await tx.query<{ email: string; role: string }>(
       `delete from "user" where id = $1 returning email, role`,
       [userId],

@@ -98,7 +98,8 @@ async function unprivileged(folder: string, bin: string): Promise<Pick<Programs,
       return { prefix, owner: { uid: Number(uid), gid: Number(gid) } };
   }
   const prefix = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
-  if (spawnSync("unshare", [...prefix.slice(1), "true"]).status === 0) return { prefix, owner: undefined };
+  if (spawnSync("unshare", [...prefix.slice(1), process.execPath, "--version"]).status === 0)
+    return { prefix, owner: undefined };
   throw new Error("PostgreSQL does not run as root. Start Spoor as another user, or set DATABASE_URL.");
 }
 

@@ -28,21 +28,19 @@ export function declaredLength(request: Request, maxBytes: number): number | und
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const declared = declaredLength(request, maxBytes);
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  const body = new GrowingBuffer(declared);
   const reader = request.body?.getReader();
   const pace = startPace();
   try {
     while (reader) {
-      const { done, value } = await Promise.race([reader.read().catch(brokenOff), pace.tooSlow]);
+      const { done, value } = await pace.within(reader.read().catch(brokenOff));
       if (done) break;
-      bytes += value.byteLength;
-      if (bytes > maxBytes) {
+      if (body.length + value.byteLength > maxBytes) {
         drain(reader);
         throw tooLarge(maxBytes);
       }
-      chunks.push(value);
-      pace.received(bytes);
+      body.append(value);
+      pace.received(body.length);
     }
   } catch (error) {
     if (reader && error instanceof SpoorError && error.code === "request_timeout") giveUp(reader);
@@ -50,10 +48,11 @@ export async function readBody(request: Request, maxBytes: number): Promise<Buff
   } finally {
     pace.stop();
   }
+  const bytes = body.length;
   if (declared !== undefined && declared !== bytes) {
     throw new SpoorError("invalid_request", `The body has ${bytes} bytes, its Content-Length says ${declared}.`);
   }
-  return Buffer.concat(chunks, bytes);
+  return body.take();
 }
 
 /**
@@ -84,6 +83,35 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<v
   }
 }
 
+/** Bytes in one block of memory, however small the chunks in which they come. */
+class GrowingBuffer {
+  #block: Buffer<ArrayBuffer>;
+  length = 0;
+
+  constructor(expected = 64 * 1024) {
+    this.#block = Buffer.allocUnsafeSlow(Math.min(expected, 1 << 20));
+  }
+
+  append(chunk: Uint8Array): void {
+    const length = this.length + chunk.byteLength;
+    if (length > this.#block.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, this.#block.length * 2));
+      this.#block.copy(larger, 0, 0, this.length);
+      this.#block = larger;
+    }
+    this.#block.set(chunk, this.length);
+    this.length = length;
+  }
+
+  /** The bytes with memory of their own, that can be handed to another thread. */
+  take(): Buffer<ArrayBuffer> {
+    if (this.length === this.#block.length) return this.#block;
+    const exact = Buffer.allocUnsafeSlow(this.length);
+    this.#block.copy(exact, 0, 0, this.length);
+    return exact;
+  }
+}
+
 /** Ends the connection of a sender that stalls, once the answer had time to leave. */
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   setTimeout(() => reader.cancel().catch(() => {}), 1000).unref();
@@ -103,19 +131,21 @@ function startPace() {
   const startedAt = performance.now();
   let lastAt = startedAt;
   let total = 0;
-  let timer: NodeJS.Timeout | undefined;
-  const tooSlow = new Promise<never>((_, reject) => {
-    timer = setInterval(() => {
-      const now = performance.now();
-      const seconds = (now - startedAt) / 1000;
-      const stalled = now - lastAt > idleSeconds * 1000;
-      const trickling = seconds > secondsAtLeast && total / seconds < bytesPerSecond;
-      if (stalled || trickling) reject(new SpoorError("request_timeout", "The body came too slowly."));
-    }, 1000);
-  });
-  tooSlow.catch(() => {});
+  let fail: ((error: SpoorError) => void) | undefined;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    const seconds = (now - startedAt) / 1000;
+    const stalled = now - lastAt > idleSeconds * 1000;
+    const trickling = seconds > secondsAtLeast && total / seconds < bytesPerSecond;
+    if (stalled || trickling) fail?.(new SpoorError("request_timeout", "The body came too slowly."));
+  }, 1000);
   return {
-    tooSlow,
+    /** One read, unless it takes too long. (A race against one lasting promise would keep something of every read.) */
+    within: <T>(read: Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
+        fail = reject;
+        read.then(resolve, reject);
+      }),
     received(bytes: number) {
       total = bytes;
       lastAt = performance.now();

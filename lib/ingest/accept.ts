@@ -8,7 +8,7 @@ import { withThread } from "#lib/ingest/decode";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import type { Checked } from "#lib/ingest/thread";
 import { limits } from "#lib/limits";
-import { enqueue, queues } from "#lib/queue";
+import { enqueue, prepareQueue, queues } from "#lib/queue";
 
 const { ingest } = limits;
 
@@ -34,7 +34,7 @@ export function idempotencyKeyOf(header: string | null): string | undefined {
   throw new SpoorError("invalid_request", `Idempotency-Key ${issue?.message}.`);
 }
 
-const globals = globalThis as typeof globalThis & { spoorBytesInFlight?: number };
+const globals = globalThis as typeof globalThis & { spoorBytesInFlight?: Map<string, number> };
 
 /**
  * Runs `work` with a share of the process's budget of bytes being received; nothing has been read before.
@@ -43,18 +43,24 @@ const globals = globalThis as typeof globalThis & { spoorBytesInFlight?: number 
  * @throws SpoorError `overloaded` where the budget is used up or the sender's queue is too long.
  */
 export async function admitted<T>(userId: string, bytes: number, work: () => Promise<T>): Promise<T> {
-  const inFlight = globals.spoorBytesInFlight ?? 0;
-  if (inFlight > 0 && inFlight + bytes > ingest.inFlightBytes) {
+  globals.spoorBytesInFlight ??= new Map();
+  const byUser = globals.spoorBytesInFlight;
+  const own = byUser.get(userId) ?? 0;
+  const all = [...byUser.values()].reduce((sum, one) => sum + one, 0);
+  // Half of the budget is the most that one sender may hold, so that nobody shuts out the others.
+  if (all > 0 && (all + bytes > ingest.inFlightBytes || own + bytes > ingest.inFlightBytes / 2)) {
     throw new SpoorError("overloaded", "The server is receiving as much as it can hold. Nothing was read; try again.", {
       retryAfterSeconds: 5,
     });
   }
-  globals.spoorBytesInFlight = inFlight + bytes;
+  byUser.set(userId, own + bytes);
   try {
     await refuseLongQueue(userId);
     return await work();
   } finally {
-    globals.spoorBytesInFlight = (globals.spoorBytesInFlight ?? 0) - bytes;
+    const left = (byUser.get(userId) ?? 0) - bytes;
+    if (left > 0) byUser.set(userId, left);
+    else byUser.delete(userId);
   }
 }
 
@@ -86,6 +92,7 @@ export async function acceptBatch(
 ): Promise<string> {
   const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
   const checked = await withThread((thread) => thread.call("check", input, transferable(body)));
+  await prepareQueue();
   const stored = await transaction(async (tx) => {
     await tx.query("set local synchronous_commit = on");
     if (idempotencyKey) {

@@ -6,10 +6,14 @@ import type { Answer, Call, Operations } from "#lib/ingest/thread";
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
 type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
 
+/** The longest that one operation may take. 256 MiB of ordinary messages take about 5 s. */
+const callSeconds = 60;
+
 /** One decoding thread. It does one thing at a time; whoever borrowed it is alone with it. */
 export class DecodeThread {
   #worker = new Worker(new URL("./thread.ts", import.meta.url), { name: "decode" });
   #waiting: { resolve: (result: unknown) => void; reject: (error: Error) => void } | undefined;
+  #deadline: NodeJS.Timeout | undefined;
   broken = false;
 
   constructor() {
@@ -25,6 +29,7 @@ export class DecodeThread {
       if (this.broken) return reject(new Error("the decoding thread is gone"));
       this.#worker.ref();
       this.#waiting = { resolve, reject };
+      this.#deadline = setTimeout(() => this.#giveUp(), callSeconds * 1000);
       this.#worker.postMessage({ operation, input } satisfies Call, transfer);
     }) as Promise<Result<O>>;
   }
@@ -36,14 +41,21 @@ export class DecodeThread {
   #settle(answer: Answer): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
+    clearTimeout(this.#deadline);
     this.#worker.unref();
     if (answer.ok) waiting?.resolve(answer.result);
     else if ("code" in answer) waiting?.reject(new SpoorError(answer.code, answer.message, { errors: answer.errors }));
     else waiting?.reject(new Error(`decoding failed: ${answer.stack}`));
   }
 
+  #giveUp(): void {
+    this.#fail(new SpoorError("invalid_request", `The body could not be read within ${callSeconds} seconds.`));
+    this.#worker.terminate();
+  }
+
   #fail(error: Error): void {
     this.broken = true;
+    clearTimeout(this.#deadline);
     this.#waiting?.reject(error);
     this.#waiting = undefined;
   }

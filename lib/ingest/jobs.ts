@@ -108,6 +108,8 @@ export async function runJob({ userId, jobId }: Payload): Promise<void> {
         const stored = await readUpload(userId, jobId);
         const headers = await thread.call("open", { stored, maxBytes: limits.ingest.decodableBytes }, [stored.buffer]);
         await transaction(async (tx) => {
+          // A worker that stops in the middle (SIGSTOP, a lost host) must not hold the rows for longer than this.
+          await tx.query("set local idle_in_transaction_session_timeout = '30s'");
           const sequence = await lock(tx, userId, jobId);
           if (sequence === undefined) return;
           const counts = await mergeBatch(tx, thread, headers, { userId, sequence });
@@ -125,19 +127,41 @@ export async function runJob({ userId, jobId }: Payload): Promise<void> {
     log.info({ jobId, milliseconds: Math.round(performance.now() - startedAt) }, "an upload was processed");
   } catch (error) {
     if (error instanceof SpoorError) return failJob({ userId, jobId }, error.code, error.message);
-    await putBack(userId, jobId, isOutage(error));
+    const { code, stack } = error as { code?: unknown; stack?: string };
+    log.warn({ jobId, code, stack }, "an upload could not be processed this time");
+    await putBack({ userId, jobId }, isOutage(error));
     throw error;
   }
 }
 
-/** Marks a job as running and counts the try. @returns false where it has ended already */
+/** How often a job is tried before it is given up on. */
+const mostTries = 5;
+
+/** Marks a job as running and counts the try. @returns false where it has ended already, or is out of tries */
 async function claim(userId: string, jobId: string): Promise<boolean> {
-  const { rowCount } = await pool().query(
-    `update ingest_job set status = 'running', attempts = attempts + 1, started_at = coalesce(started_at, now())
-     where user_id = $1 and id = $2 and status in ('queued', 'running')`,
-    [userId, jobId],
+  const attempts = await transaction(async (tx) => {
+    // Its last worker may be stopped, not gone: another try comes when this one finds the row locked.
+    await tx.query("set local lock_timeout = '5s'");
+    const { rows } = await tx.query<{ attempts: number }>(
+      `update ingest_job set status = 'running', attempts = attempts + 1, started_at = coalesce(started_at, now())
+       where user_id = $1 and id = $2 and status in ('queued', 'running') returning attempts`,
+      [userId, jobId],
+    );
+    return rows[0]?.attempts;
+  });
+  if (attempts === undefined) return false;
+  if (attempts <= mostTries) return true;
+  await giveUp({ userId, jobId });
+  return false;
+}
+
+/** Ends a job whose tries are spent. */
+export async function giveUp(payload: Payload): Promise<void> {
+  await failJob(
+    payload,
+    "processing_failed",
+    "The server could not process this upload. It is kept, and can be replayed.",
   );
-  return rowCount === 1;
 }
 
 /** Locks a job's row until the transaction ends. @returns its sequence, or undefined where another try ended it */
@@ -149,12 +173,21 @@ async function lock(tx: Queryable, userId: string, jobId: string): Promise<strin
   return rows[0]?.sequence;
 }
 
-async function putBack(userId: string, jobId: string, outage: boolean): Promise<void> {
-  if (outage) return; // there is nobody to tell; the next try finds it as running and goes on
-  await pool().query("update ingest_job set status = 'queued' where user_id = $1 and id = $2 and status = 'running'", [
-    userId,
-    jobId,
-  ]);
+/**
+ * Puts a job back to `queued` between its tries, and ends it after its last. An outage of the database spends no try; where
+ * it can't even be told, the next try finds the job as running and goes on.
+ */
+async function putBack(payload: Payload, outage: boolean): Promise<void> {
+  try {
+    const { rows } = await pool().query<{ attempts: number }>(
+      `update ingest_job set status = 'queued', attempts = greatest(0, attempts - $3)
+       where user_id = $1 and id = $2 and status = 'running' returning attempts`,
+      [payload.userId, payload.jobId, outage ? 1 : 0],
+    );
+    if ((rows[0]?.attempts ?? 0) >= mostTries) await giveUp(payload);
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+  }
 }
 
 /** Ends a job for good. Its upload stays, so that it can be replayed. */

@@ -17,6 +17,7 @@ type Stored = {
   sourceId: string;
   deleted: boolean;
   newer: boolean;
+  replacedByNewer: boolean;
   messageCount: number;
   messagesHash: Buffer;
   contentHash: Buffer;
@@ -32,7 +33,11 @@ type Pair = { index: number; header: TraceHeader; stored: Stored };
  * - a changed one is `updated`: where its stored messages are the first ones of the upload, only the rest is written,
  *   otherwise all of them are replaced;
  * - one with fewer messages than stored and without `replace`, one that its owner deleted, and one that a newer upload
- *   wrote already are `kept` as they are.
+ *   would have replaced are `kept` as they are.
+ *
+ * The uploads of a user have an order, and jobs may finish in another: what is stored in the end is what they would have
+ * led to in their order. So an older upload still counts where it has more messages than a newer one that did not say
+ * `replace`: in its turn, that newer one would have been kept out by it.
  *
  * Uploads with traces in common may run at once: all of them take the traces' rows in the same order.
  */
@@ -48,6 +53,7 @@ export async function mergeBatch(
   const plan: CopyPlan["traces"] = [...created].map(([index, traceId]) => ({ index, traceId, from: 0 }));
   const { grown, replaced } = await splitChanged(thread, changed);
   await noteSequence(tx, unchanged, upload);
+  await noteReplace(tx, pairs, upload);
   await updateTraces(tx, [...grown, ...replaced], upload);
   await deleteMessages(tx, replaced, upload.userId);
   for (const { index, stored } of grown) plan.push({ index, traceId: stored.id, from: stored.messageCount });
@@ -107,15 +113,17 @@ async function insertNew(
 ): Promise<Map<number, string>> {
   const ids = headers.map(() => uuid());
   const { rows } = await tx.query<{ id: string }>(
-    `insert into trace (user_id, id, ${names.replace("last_message_at", "activity_at")}, upload_sequence)
+    `insert into trace (user_id, id, ${names.replace("last_message_at", "activity_at")}, upload_sequence,
+       replace_sequence)
      select $1::uuid, given.id, ${names.replace(
        "last_message_at",
        "least(coalesce(given.last_message_at, given.created_at, now()), now())",
-     )}, $2::bigint
-     from ${unnested.replace(/\)$/, ", $17::uuid[])")} as given (${names}, id)
+     )}, $2::bigint,
+       case when given.replaces then $2::bigint else 0 end
+     from ${unnested.replace(/\)$/, ", $17::uuid[], $18::bool[])")} as given (${names}, id, replaces)
      order by source collate "C", source_id collate "C"
      on conflict (user_id, source, source_id) do nothing returning id`,
-    [userId, sequence, ...values(headers), ids],
+    [userId, sequence, ...values(headers), ids, headers.map(({ replace }) => replace)],
   );
   const indexes = new Map(ids.map((id, index) => [id, index]));
   return new Map(rows.map(({ id }) => [indexes.get(id) ?? -1, id]));
@@ -132,6 +140,7 @@ async function lockStored(
   if (known.length === 0) return [];
   const { rows } = await tx.query<Stored>(
     `select trace.id, source, source_id as "sourceId", deleted_at is not null as deleted, upload_sequence > $2 as newer,
+            replace_sequence > $2 as "replacedByNewer",
             message_count as "messageCount", messages_hash as "messagesHash", content_hash as "contentHash"
      from unnest($3::text[], $4::text[]) as given (source, source_id) join trace using (source, source_id)
      where user_id = $1 order by source collate "C", source_id collate "C" for update of trace`,
@@ -154,9 +163,9 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Pair[
   } = Object.groupBy(pairs, ({ header, stored }) => {
     if (stored.deleted) return "kept";
     if (stored.contentHash.equals(header.contentHash)) return "unchanged";
-    if (stored.newer) return "kept";
-    if (header.messageCount < stored.messageCount && !header.replace) return "kept";
-    return "changed";
+    if (stored.replacedByNewer) return "kept";
+    if (stored.newer) return header.messageCount > stored.messageCount ? "changed" : "kept";
+    return header.messageCount >= stored.messageCount || header.replace ? "changed" : "kept";
   });
   return { unchanged, changed, kept };
 }
@@ -188,6 +197,16 @@ async function noteSequence(
     upload.sequence,
     older,
   ]);
+}
+
+/** Remembers the newest upload that said `replace`, whatever became of it here. */
+async function noteReplace(tx: PoolClient, pairs: Pair[], upload: { userId: string; sequence: string }): Promise<void> {
+  const ids = pairs.filter(({ header }) => header.replace).map(({ stored }) => stored.id);
+  if (ids.length === 0) return;
+  await tx.query(
+    "update trace set replace_sequence = greatest(replace_sequence, $2::bigint) where user_id = $1 and id = any($3)",
+    [upload.userId, upload.sequence, ids],
+  );
 }
 
 async function updateTraces(

@@ -1,6 +1,6 @@
 import "server-only";
 import type { z } from "zod";
-import { transaction } from "#lib/db/client";
+import { pool, transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
 import { overLimit } from "#lib/rate-limit";
@@ -54,6 +54,15 @@ export async function recordTelemetry(
     );
   });
   return { ok: true, accepted: diagnostics.length, forwarded: false };
+}
+
+/** Removes submissions older than 90 days. @returns how many */
+export async function purgeReports(): Promise<number> {
+  const { rowCount } = await pool().query(
+    "delete from telemetry_report where received_at < now() - make_interval(days => $1)",
+    [telemetry.retentionDays],
+  );
+  return rowCount ?? 0;
 }
 
 /** Counts a submission of an address before anything of it is read. @throws SpoorError `rate_limited` */

@@ -130,19 +130,50 @@ describe("what a job does with a trace", () => {
 
 describe("order and repetition", () => {
   test("an older upload that finishes late does not overwrite a newer one", async () => {
-    const older = await accept([{ sourceId: "race", messages: messages("old", "old", "old") }]);
-    await send({ sourceId: "race", messages: messages("new") });
+    const older = await accept([{ sourceId: "race", messages: messages("old", "old") }]);
+    await send({ sourceId: "race", messages: messages("new", "new") });
     await runJob({ userId, jobId: older });
     expect(await getJob(userId, older)).toMatchObject({ status: "succeeded", traces: { kept: 1 } });
-    expect((await stored("race"))?.contents).toEqual(["new"]);
+    expect((await stored("race"))?.contents).toEqual(["new", "new"]);
   });
 
   test("an upload between two that said the same is still the older one", async () => {
     await send({ sourceId: "between", messages: messages("a") });
-    const between = await accept([{ sourceId: "between", messages: messages("a", "b") }]);
+    const between = await accept([{ sourceId: "between", messages: messages("b") }]);
     await send({ sourceId: "between", messages: messages("a") });
     await runJob({ userId, jobId: between });
     expect((await stored("between"))?.contents).toEqual(["a"]);
+  });
+
+  // What a plain model makes of the uploads in their order: shorter ones are kept out, unless they say replace.
+  const uploads = {
+    three: { messages: messages("1", "2", "3") },
+    two: { messages: messages("x", "y") },
+    other: { messages: messages("4", "5", "6") },
+    one: { messages: messages("only"), replace: true },
+  };
+  test.each([
+    [["three", "two"]],
+    [["two", "three"]],
+    [["three", "other"]],
+    [["three", "two", "other"]],
+    [["three", "one"]],
+    [["one", "three"]],
+    [["two", "one", "three"]],
+    [["three", "one", "two"]],
+  ] as (keyof typeof uploads)[][][])("uploads %j end in the same, whichever is processed first", async (names) => {
+    const expected = names.reduce<string[]>((now, name) => {
+      const { messages: sent, ...more } = uploads[name];
+      return sent.length >= now.length || "replace" in more ? sent.map(({ content }) => content) : now;
+    }, []);
+    const orders = [names.map((_, index) => index), names.map((_, index) => index).toReversed()];
+    for (const order of orders) {
+      const sourceId = `model-${names.join("-")}-${order.join("")}`;
+      const jobs: string[] = [];
+      for (const name of names) jobs.push(await accept([{ sourceId, ...uploads[name] }]));
+      for (const index of order) await runJob({ userId, jobId: jobs[index] ?? "" });
+      expect((await stored(sourceId))?.contents, order.join()).toEqual(expected);
+    }
   });
 
   test("running a job again changes nothing", async () => {

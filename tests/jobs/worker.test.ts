@@ -94,14 +94,14 @@ test("a job that breaks at every try ends as failed and keeps its upload, while 
        $$ begin if new.source_id = 'poison' then raise 'poison'; end if; return new; end $$`,
   );
   await pool().query("create trigger refuse before insert on trace for each row execute function refuse()");
-  await pool().query("update pgboss.queue set retry_limit = 1 where name = 'ingest'");
   try {
     const poison = await accept("poison", 1);
+    await pool().query("update ingest_job set attempts = attempts + 3 where id = $1", [poison]); // the first three tries
     const healthy = await accept("healthy", 1);
     expect(await end(healthy, 20)).toMatchObject({ status: "succeeded" });
     expect(await end(poison, 60)).toMatchObject({
       status: "failed",
-      attempts: 2,
+      attempts: 5,
       error: { code: "processing_failed" },
       messages: { written: 0 },
     });
@@ -111,7 +111,38 @@ test("a job that breaks at every try ends as failed and keeps its upload, while 
     ]);
     expect(rowCount).toBe(1);
   } finally {
-    await pool().query("update pgboss.queue set retry_limit = 4 where name = 'ingest'");
     await pool().query("drop trigger refuse on trace");
+  }
+});
+
+test("an outage spends no try: a full disk is waited out", async () => {
+  await pool().query(
+    `create function full_disk() returns trigger language plpgsql as
+       $$ begin raise 'could not extend file: No space left on device' using errcode = '53100'; end $$`,
+  );
+  await pool().query("create trigger full_disk before insert on trace for each row execute function full_disk()");
+  const jobId = await accept("patient", 2);
+  await sleep(6000);
+  expect(await getJob(userId, jobId)).toMatchObject({ status: "queued", attempts: 0 });
+  await pool().query("drop trigger full_disk on trace");
+  expect(await end(jobId, 60)).toMatchObject({ status: "succeeded", attempts: 1, messages: { written: 2 } });
+});
+
+test("SIGTERM ends a worker within 15 s while a job cannot go on", async () => {
+  const blocker = await pool().connect();
+  for (const worker of workers) worker.kill("SIGKILL");
+  const worker = await startWorker();
+  try {
+    await blocker.query("begin");
+    await blocker.query("lock table trace in access exclusive mode");
+    const jobId = await accept("held", 1);
+    await until(30, async () => (await getJob(userId, jobId)).status === "running");
+    const askedAt = Date.now();
+    worker.kill("SIGTERM");
+    expect(await once(worker, "exit")).toEqual([0, null]);
+    expect(Date.now() - askedAt).toBeLessThan(15_000);
+  } finally {
+    await blocker.query("rollback");
+    blocker.release();
   }
 });

@@ -76,4 +76,17 @@ describe("parsing", () => {
     expect(parse(nested(64))()).toEqual([]);
     expect(parse(nested(65))).toThrow(expect.objectContaining({ code: "invalid_request" }));
   });
+
+  test("refuses tens of millions of empty values before making any of them", () => {
+    const startedAt = performance.now();
+    expect(parse(`{"traces":[],"x":[${"{},".repeat(20_000_000)}0]}`)).toThrow(
+      expect.objectContaining({ code: "invalid_request" }),
+    );
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+  });
+
+  test("counts no bracket or comma of a text, however it is quoted", () => {
+    const text = JSON.stringify('[{,"\\'.repeat(1_500_000));
+    expect(parse(`{"traces":[{"sourceId":"a","messages":[{"position":0,"content":${text}}]}]}`)()).toHaveLength(1);
+  });
 });

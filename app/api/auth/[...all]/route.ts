@@ -1,6 +1,18 @@
 import { auth } from "#lib/auth/auth";
+import { readBody } from "#lib/http/body";
+import { problemResponse, toSpoorError } from "#lib/http/problem";
+import { limits } from "#lib/limits";
 
-// better-auth's own contracts; HEAD is answered by Next from GET.
-const handle = (request: Request) => auth().handler(request);
+/** better-auth's own contracts, behind a cap: by itself it reads a body of any size. HEAD is answered by Next from GET. */
+async function handle(request: Request): Promise<Response> {
+  try {
+    const body = request.body ? await readBody(request, limits.authBodyBytes) : undefined;
+    const { method, headers, url } = request;
+    return await auth().handler(new Request(url, { method, headers, ...(body ? { body } : {}) }));
+  } catch (error) {
+    const requestId = crypto.randomUUID();
+    return problemResponse(toSpoorError(error, requestId), requestId);
+  }
+}
 
 export { handle as GET, handle as POST };
