@@ -36,6 +36,7 @@ async function prepareEnvironment(): Promise<void> {
 
 async function main(): Promise<void> {
   await prepareEnvironment();
+  const asked = askedToStop();
   const stopDatabase = await prepareDatabase();
   try {
     await prepareSchema();
@@ -44,7 +45,7 @@ async function main(): Promise<void> {
       await perform();
       if (process.argv.includes("--exit")) return;
       say("\nIt goes on serving. Stop it with Ctrl-C.");
-      await Promise.race([processes.lost, askedToStop()]);
+      await Promise.race([processes.lost, asked]);
     } finally {
       await processes.stop();
     }

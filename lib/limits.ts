@@ -20,7 +20,7 @@ export const limits = {
     inFlightBytes: 512 * MiB,
     queuedJobsPerUser: 10_000,
   },
-  trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256 },
+  trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, metadataBytes: 256 * KiB },
   message: { role: 32, integer: 2_147_483_647 },
   body: { drainSeconds: 5, idleSeconds: 20, secondsAtLeast: 60, bytesPerSecond: 16 * KiB },
   device: {

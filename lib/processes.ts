@@ -27,17 +27,23 @@ export async function supervise(wanted: Wanted[], environment: Record<string, st
   });
   lost.catch(() => {});
 
-  async function keep({ name, words }: Wanted, restarts: number[]): Promise<void> {
-    const child = await startProcess(name, words, environment);
-    running.set(name, child);
-    child.once("exit", async (code, signal) => {
-      if (stopping) return;
-      const recent = [...restarts.filter((at) => at > Date.now() - 60_000), Date.now()];
-      process.stderr.write(`The ${name} process ended (${signal ?? code}); starting it again.\n`);
-      if (recent.length > mostRestartsAMinute) return lose(new Error(`The ${name} process keeps ending.`));
-      await sleep(500);
-      if (!stopping) await keep({ name, words }, recent).catch(lose);
+  async function keep(one: Wanted, restarts: number[]): Promise<void> {
+    const child = launch(one.words, environment);
+    running.set(one.name, child);
+    await ready(one.name, child);
+    child.once("exit", (code, signal) => {
+      if (!stopping) process.stderr.write(`The ${one.name} process ended (${signal ?? code}); starting it again.\n`);
+      restart(one, restarts);
     });
+  }
+
+  /** Starts a lost process again; a start that fails (the database is just recovering) counts as another loss. */
+  async function restart(one: Wanted, restarts: number[]): Promise<void> {
+    if (stopping) return;
+    const recent = [...restarts.filter((at) => at > Date.now() - 60_000), Date.now()];
+    if (recent.length > mostRestartsAMinute) return lose(new Error(`The ${one.name} process keeps ending.`));
+    await sleep(500 * recent.length);
+    if (!stopping) await keep(one, recent).catch(() => restart(one, recent));
   }
 
   async function stop(): Promise<void> {
@@ -54,28 +60,29 @@ export async function supervise(wanted: Wanted[], environment: Record<string, st
   return { lost, stop };
 }
 
-/** Starts a process and waits for its word that it is ready. */
-async function startProcess(name: string, words: string[], environment: Record<string, string>): Promise<ChildProcess> {
+function launch(words: string[], environment: Record<string, string>): ChildProcess {
   const conditions = words.filter((word) => word.startsWith("--conditions"));
   const [file = "", ...rest] = words.filter((word) => !conditions.includes(word));
   // The IPC channel says when a process is ready, and tells it when this one is gone, however that came about.
-  const child = fork(file, rest, {
+  return fork(file, rest, {
     execArgv: conditions,
     env: { ...process.env, ...environment },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
+}
+
+/** Waits for a process's word that it is ready. */
+async function ready(name: string, child: ChildProcess): Promise<void> {
   const signal = AbortSignal.timeout(readyMs);
   const ended = once(child, "exit").then(([code, by]) => {
     throw new Error(`The ${name} process did not start (${by ?? code}).`);
   });
+  ended.catch(() => {});
   try {
     await Promise.race([once(child, "message", { signal }), ended]);
-    return child;
   } catch (error) {
     child.kill("SIGKILL");
     throw signal.aborted ? new Error(`The ${name} process was not ready within ${readyMs / 1000} s.`) : error;
-  } finally {
-    ended.catch(() => {});
   }
 }
 

@@ -54,6 +54,8 @@ export async function startProcesses(role: Exclude<Role, "migrate">): Promise<Re
 }
 
 async function main(role: Role): Promise<void> {
+  // From here on a signal is heard, so that one in the middle of a start still stops the database behind it.
+  const asked = askedToStop();
   const stopDatabase = await prepareDatabase();
   try {
     if (role !== "web" && role !== "worker") {
@@ -64,7 +66,7 @@ async function main(role: Role): Promise<void> {
     const processes = await startProcesses(role);
     try {
       if (role !== "worker") await greet();
-      await Promise.race([processes.lost, askedToStop()]);
+      await Promise.race([processes.lost, asked]);
       say("Stopping…");
     } finally {
       await processes.stop();

@@ -27,6 +27,8 @@ const server = createServer({
   headersTimeout: headersTimeoutMs,
   requestTimeout: uploadTimeoutMs,
   keepAliveTimeout: 30_000,
+  // An offer to speak another protocol is not taken, and the request is answered as it is; Next in development takes one.
+  shouldUpgradeCallback: () => dev,
 });
 const app = next({ dev, dir: process.cwd(), httpServer: server, port: PORT, hostname: HOST ?? "localhost" });
 const handle = app.getRequestHandler();

@@ -1,12 +1,13 @@
 import "server-only";
 import { betterAuth } from "better-auth";
 import { prismaAdapter } from "better-auth/adapters/prisma";
-import { createAuthMiddleware } from "better-auth/api";
+import { APIError, createAuthMiddleware } from "better-auth/api";
 import { nextCookies } from "better-auth/next-js";
 import { twoFactor } from "better-auth/plugins";
 import { clientAddress, clientAddressHeader } from "#lib/address";
 import { configuredProviders } from "#lib/auth/providers";
-import { noteEvent } from "#lib/auth/trail";
+import { accountForm } from "#lib/auth/schema";
+import { limitSignIn, noteEvent } from "#lib/auth/trail";
 import { pool, prisma } from "#lib/db/client";
 import { env, requiredEnv } from "#lib/env";
 import { log } from "#lib/log";
@@ -38,7 +39,15 @@ function make() {
     // A provider's identity is joined to an account by its owner, in the settings; never by an equal address alone.
     account: { encryptOAuthTokens: true, accountLinking: { enabled: true, disableImplicitLinking: true } },
     databaseHooks: {
-      user: { create: { before: async () => !(await isEmpty()) } },
+      user: {
+        create: { before: async () => !(await isEmpty()) },
+        // What is returned is laid over the change, so a picture has to be taken out by name.
+        update: {
+          before: async ({ name, image }) => ({
+            data: { ...properName(name), ...(image === undefined ? {} : { image: null }) },
+          }),
+        },
+      },
       session: {
         create: {
           // better-auth would keep the network of an IPv6 address only, and another reading of the proxies.
@@ -64,10 +73,24 @@ function make() {
     // The trail's hook comes behind the second factor's, which takes a session back that is not yet to be.
     plugins: [
       twoFactor({ issuer: "Spoor", totpOptions: { digits: 6, period: 30 } }),
-      { id: "audit-trail", hooks: { after: [{ matcher: () => true, handler: createAuthMiddleware(noteEvent) }] } },
+      {
+        id: "spoor",
+        hooks: {
+          before: [{ matcher: ({ path }) => path === "/sign-in/email", handler: createAuthMiddleware(limitSignIn) }],
+          after: [{ matcher: () => true, handler: createAuthMiddleware(noteEvent) }],
+        },
+      },
       nextCookies(),
     ],
   });
+}
+
+/** A changed name keeps to the form's own rules, by whatever way it comes; a picture is nobody's to set. */
+function properName(name: unknown): { name?: string } {
+  if (name === undefined) return {};
+  const parsed = accountForm.shape.name.safeParse(name);
+  if (parsed.success) return { name: parsed.data };
+  throw new APIError("BAD_REQUEST", { message: parsed.error.issues[0]?.message ?? "The name is not valid." });
 }
 
 /** The first account is made at the set-up link alone. */

@@ -1,10 +1,31 @@
 import "server-only";
 import type { createAuthMiddleware } from "better-auth/api";
-import { isAPIError } from "better-auth/api";
+import { APIError, isAPIError } from "better-auth/api";
+import { networkOf } from "#lib/address";
 import { type AuditAction, originOf, recordEvent } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
+import { env } from "#lib/env";
+import { overLimit } from "#lib/rate-limit";
 
 type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+
+/**
+ * Counts a try to sign in, by address and by account, over all web processes and whichever way it comes.
+ *
+ * @throws APIError 429
+ */
+export async function limitSignIn({ body, headers }: Context): Promise<void> {
+  if (env().AUTH_RATE_LIMIT !== "on") return;
+  const { address } = originOf(headers ?? new Headers());
+  const email = String(body?.email ?? "").toLowerCase();
+  const waits = await Promise.all([
+    overLimit("sign-in-ip", networkOf(address), { points: 20, seconds: 60 }),
+    overLimit("sign-in-email", email.slice(0, 200), { points: 30, seconds: 600 }),
+  ]);
+  if (waits.some((seconds) => seconds !== undefined)) {
+    throw new APIError("TOO_MANY_REQUESTS", { message: "Too many attempts. Wait a moment and try again." });
+  }
+}
 
 /** What a signed-in person changed by a call of better-auth. */
 const changes: Record<string, AuditAction> = {

@@ -1,6 +1,7 @@
 import "server-only";
 import { createHash, createHmac, randomBytes, randomInt } from "node:crypto";
 import type { z } from "zod";
+import { networkOf } from "#lib/address";
 import { type Origin, recordEvent } from "#lib/auth/audit";
 import { createToken } from "#lib/auth/tokens";
 import { pool, transaction } from "#lib/db/client";
@@ -27,7 +28,10 @@ const randomUserCode = () =>
  * @throws SpoorError `rate_limited` past 20 starts in ten minutes from one address.
  */
 export async function startLogin(machine: string, from: Origin): Promise<z.input<typeof startResponse>> {
-  const wait = await overLimit("device-start", from.address, { points: device.startsPerTenMinutesAnIp, seconds: 600 });
+  const wait = await overLimit("device-start", networkOf(from.address), {
+    points: device.startsPerTenMinutesAnIp,
+    seconds: 600,
+  });
   if (wait)
     throw new SpoorError("rate_limited", "Too many logins were started from this address.", {
       retryAfterSeconds: wait,
@@ -94,7 +98,7 @@ export async function pollLogin(deviceCode: string, from: Origin): Promise<Poll>
 
 async function refusePollFlood(code: string, address: string): Promise<void> {
   const waits = await Promise.all([
-    overLimit("device-poll-ip", address, { points: device.pollsPerMinuteAnIp, seconds: 60 }),
+    overLimit("device-poll-ip", networkOf(address), { points: device.pollsPerMinuteAnIp, seconds: 60 }),
     overLimit("device-poll-code", code, { points: device.pollsPerMinuteACode, seconds: 60 }),
   ]);
   const wait = Math.max(...waits.map((seconds) => seconds ?? 0));

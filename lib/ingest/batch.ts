@@ -109,7 +109,18 @@ export function parseBatch(bytes: Uint8Array): SentTrace[] {
     const errors = repeated.slice(0, 20).map((path) => ({ path, message: "stands twice in its trace" }));
     throw new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors });
   }
+  const heavy = traces.flatMap((trace, index) => (hasHeavyMetadata(trace) ? [`traces.${index}.metadata`] : []));
+  if (heavy.length > 0) {
+    const message = `has more than ${limits.trace.metadataBytes} bytes with the trace's unknown fields`;
+    const errors = heavy.slice(0, 20).map((path) => ({ path, message }));
+    throw new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors });
+  }
   return traces;
+}
+
+/** A list shows the metadata of two hundred traces at once, so that of one has a bound. */
+function hasHeavyMetadata({ messages: _messages, ...own }: SentTrace): boolean {
+  return Buffer.byteLength(JSON.stringify(own)) > limits.trace.metadataBytes;
 }
 
 function repeatedPositions({ messages }: SentTrace): number[] {

@@ -1,5 +1,6 @@
 import "server-only";
 import type { z } from "zod";
+import { networkOf } from "#lib/address";
 import { pool, transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
@@ -67,7 +68,7 @@ export async function purgeReports(): Promise<number> {
 
 /** Counts a submission of an address before anything of it is read. @throws SpoorError `rate_limited` */
 export async function limitAddress(address: string): Promise<void> {
-  refuseAfter(await overLimit("telemetry-ip", address, { points: telemetry.perMinuteAnIp, seconds: 60 }));
+  refuseAfter(await overLimit("telemetry-ip", networkOf(address), { points: telemetry.perMinuteAnIp, seconds: 60 }));
 }
 
 /** Counts a submission of a device. @throws SpoorError `rate_limited` */

@@ -127,6 +127,16 @@ describe("/settings", () => {
     expect((await trail(owner.email))[0]).toBe("name_changed");
   });
 
+  test("better-auth's own routes keep to the forms' rules and to the trail", async () => {
+    const update = (data: object) =>
+      page.request.post(`${server.url}/api/auth/update-user`, { data, headers: { Origin: server.url } });
+    for (const data of [{ name: "" }, { name: "x".repeat(101) }]) expect((await update(data)).status()).toBe(400);
+    expect((await update({ name: "Ada", image: "javascript:alert(1)" })).status()).toBe(200);
+    const { rows } = await pool().query(`select name, image from "user" where email = $1`, [owner.email]);
+    expect(rows).toEqual([{ name: "Ada", image: null }]);
+    expect((await trail(owner.email))[0]).toBe("name_changed");
+  });
+
   test("a new password needs the old one, and ends every other session", async () => {
     const other = await stranger();
     await signIn(other, server, owner);

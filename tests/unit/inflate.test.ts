@@ -89,4 +89,13 @@ describe("parsing", () => {
     const text = JSON.stringify('[{,"\\'.repeat(1_500_000));
     expect(parse(`{"traces":[{"sourceId":"a","messages":[{"position":0,"content":${text}}]}]}`)()).toHaveLength(1);
   });
+
+  test("refuses metadata of a trace that no list could show, with its path", () => {
+    const traces = (bytes: number) =>
+      JSON.stringify({ traces: [{ sourceId: "a", messages: [], cwd: "x".repeat(bytes) }] });
+    expect(parse(traces(200_000))()).toHaveLength(1);
+    expect(parse(traces(300_000))).toThrow(
+      expect.objectContaining({ errors: [expect.objectContaining({ path: "traces.0.metadata" })] }),
+    );
+  });
 });

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { networkOf } from "#lib/address";
+
+test.each([
+  ["192.0.2.7", "192.0.2.7"],
+  ["unknown", "unknown"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+  ["2001:db8:1:2::9", "2001:db8:1:2::/64"],
+  ["2001:0db8:0001:0002::", "2001:db8:1:2::/64"],
+  ["2001:db8::1", "2001:db8:0:0::/64"],
+  ["::1", "0:0:0:0::/64"],
+])("%s counts as %s", (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
