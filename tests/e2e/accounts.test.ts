@@ -13,7 +13,10 @@ let faults: string[];
 const bob = { name: "Bob", email: "bob@example.org", password: "bob's long password" };
 
 beforeAll(async () => {
-  server = await startServer({ worker: false });
+  server = await startServer({
+    worker: false,
+    environment: { GITHUB_CLIENT_ID: "our-client-id", GITHUB_CLIENT_SECRET: "our-secret" },
+  });
   await makeUser();
   browser = await launchBrowser();
   context = await browser.newContext();
@@ -100,6 +103,43 @@ describe("an approval", () => {
       await page.getByText("not made for the session").waitFor();
       expect((await get(server, `/api/cli/device/poll?deviceCode=${mine.deviceCode}`)).status).toBe(202);
     }
+  });
+
+  /** Posts an approval form as a browser without scripts does, with headers and a session of one's choice. */
+  async function postForm(
+    html: string,
+    login: Awaited<ReturnType<typeof startLogin>>,
+    headers: Record<string, string>,
+    by = page,
+  ) {
+    const form = /<form[^>]*id="approve"[\s\S]*?<\/form>/.exec(html)?.[0] ?? "";
+    const multipart: Record<string, string> = {};
+    for (const [tag] of form.matchAll(/<input[^>]*type="hidden"[^>]*>/g)) {
+      const value = /\svalue="([^"]*)"/.exec(tag)?.[1] ?? "";
+      multipart[/\sname="([^"]*)"/.exec(tag)?.[1] ?? ""] = value.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+    }
+    expect(Object.keys(multipart).length).toBeGreaterThan(1);
+    await by.request.post(login.verificationUriComplete, {
+      multipart,
+      headers,
+      maxRedirects: 0,
+      failOnStatusCode: false,
+    });
+    return (await get(server, `/api/cli/device/poll?deviceCode=${login.deviceCode}`)).status;
+  }
+
+  test("posted without an Origin, from a foreign one, or from another session's form changes nothing", async () => {
+    const login = await startLogin("posted");
+    const html = await (await page.request.get(login.verificationUriComplete)).text();
+    expect(await postForm(html, login, {})).toBe(202);
+    expect(await postForm(html, login, { Origin: "https://evil.example" })).toBe(202);
+    expect(await postForm(html, login, { Origin: "null" })).toBe(202);
+    expect(await postForm(html, login, { Origin: server.url, "Sec-Fetch-Site": "cross-site" })).toBe(202);
+    const other = await stranger();
+    await signIn(other, server, owner);
+    expect(await postForm(html, login, { Origin: server.url }, other)).toBe(202);
+    await other.context().close();
+    expect(await postForm(html, login, { Origin: server.url })).toBe(200);
   });
 
   test("from a form of a session that has ended is refused", async () => {
@@ -262,4 +302,20 @@ describe("/settings", () => {
     expect((await pool().query(`select 1 from "user" where email = $1`, [bob.email])).rowCount).toBe(0);
     await leaver.context().close();
   });
+});
+
+test("GitHub is offered where its keys are set, and is asked in this server's name", async () => {
+  const guest = await stranger();
+  await guest.route("https://github.com/**", (route) =>
+    route.fulfill({ body: "<h1>GitHub</h1>", contentType: "text/html" }),
+  );
+  await open("/sign-in", guest);
+  expect(await button("Sign in with Google", guest).count()).toBe(0);
+  await button("Sign in with GitHub", guest).click();
+  await guest.waitForURL(/^https:\/\/github\.com\/login\/oauth\/authorize/);
+  const asked = new URL(guest.url()).searchParams;
+  expect(asked.get("client_id")).toBe("our-client-id");
+  expect(asked.get("redirect_uri")).toBe(`${server.url}/api/auth/callback/github`);
+  expect(asked.get("state")?.length).toBeGreaterThan(20);
+  await guest.context().close();
 });

@@ -36,9 +36,15 @@ describe("the environment", () => {
     ["WORKER_CONCURRENCY", "1.5"],
     ["LOG_LEVEL", "loud"],
     ["TRUSTED_PROXIES", "not-an-address"],
+    ["AUTH_RATE_LIMIT", "maybe"],
   ])("names %s where it is %j", (name, value) => {
     expect(() => parseEnv({ [name]: value })).toThrow(EnvError);
     expect(() => parseEnv({ [name]: value })).toThrow(new RegExp(`\\n {2}${name}: `));
+  });
+
+  test("names the half of a provider's keys that is missing", () => {
+    expect(() => parseEnv({ GITHUB_CLIENT_ID: "id" })).toThrow(/GITHUB_CLIENT_SECRET: must be set/);
+    expect(() => parseEnv({ GOOGLE_CLIENT_SECRET: "secret" })).toThrow(/GOOGLE_CLIENT_ID: must be set/);
   });
 
   test("names every wrong variable at once", () => {
