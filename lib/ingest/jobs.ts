@@ -160,7 +160,7 @@ export async function giveUp(payload: Payload): Promise<void> {
   await failJob(
     payload,
     "processing_failed",
-    "The server could not process this upload. It is kept, and can be replayed.",
+    "The server could not process this upload. It is kept on the server; its log says why.",
   );
 }
 
