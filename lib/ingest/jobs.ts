@@ -190,7 +190,7 @@ async function putBack(payload: Payload, outage: boolean): Promise<void> {
   }
 }
 
-/** Ends a job for good. Its upload stays, so that it can be replayed. */
+/** Ends a job for good. Its upload stays: it is the raw truth of what the client was promised. */
 export async function failJob({ userId, jobId }: Payload, code: string, message: string): Promise<void> {
   await pool().query(
     `update ingest_job set status = 'failed', finished_at = now(), error_code = $3, error_message = $4

@@ -177,8 +177,8 @@ async function splitChanged(thread: DecodeThread, changed: Pair[]): Promise<{ gr
     "prefixes",
     changed.map(({ index, stored }) => ({ index, count: stored.messageCount })),
   );
-  const { grown = [], replaced = [] } = Object.groupBy(changed, ({ stored }) => {
-    const prefix = prefixes[changed.findIndex((pair) => pair.stored === stored)];
+  const { grown = [], replaced = [] } = Object.groupBy(changed, ({ stored }, at) => {
+    const prefix = prefixes[at];
     return prefix && stored.messagesHash.equals(prefix) ? "grown" : "replaced";
   });
   return { grown, replaced };
