@@ -1,12 +1,12 @@
 import "server-only";
 import { v7 as uuid } from "uuid";
-import { pool, transaction } from "#lib/db/client";
+import { pool, type Queryable, transaction } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
-import { type Encoding, encodings } from "#lib/ingest/batch";
 import { withThread } from "#lib/ingest/decode";
+import { type Encoding, encodings } from "#lib/ingest/inflate";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
-import type { Checked } from "#lib/ingest/thread";
+import type { Checked, Received } from "#lib/ingest/thread";
 import { limits } from "#lib/limits";
 import { enqueue, prepareQueue, queues } from "#lib/queue";
 
@@ -76,6 +76,10 @@ async function refuseLongQueue(userId: string): Promise<void> {
   });
 }
 
+/** A body that was read: how it is to be stored, either as it was found to be or as the upload of an earlier job. */
+type Read = Received & ({ checked: Checked } | { earlier: EarlierJob });
+type EarlierJob = { id: string; traces: number; messages: number };
+
 /**
  * Checks a batch as it came over the wire, and stores it with its job and queue entry in one transaction.
  * When this returns, all three are on disk.
@@ -90,8 +94,7 @@ export async function acceptBatch(
   encoding: Encoding,
   idempotencyKey: string | undefined,
 ): Promise<string> {
-  const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
-  const checked = await withThread((thread) => thread.call("check", input, transferable(body)));
+  const read = await readBody(sender.userId, body, encoding);
   await prepareQueue();
   const stored = await transaction(async (tx) => {
     await tx.query("set local synchronous_commit = on");
@@ -103,6 +106,7 @@ export async function acceptBatch(
       );
     }
     const jobId = uuid();
+    const { traces, messages } = "checked" in read ? read.checked : read.earlier;
     const { rowCount } = await tx.query(
       `insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
        values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id, idempotency_key) do nothing`,
@@ -110,20 +114,67 @@ export async function acceptBatch(
         sender.userId,
         jobId,
         sender.machine,
-        checked.bytes,
-        checked.sha256,
+        read.bytes,
+        Buffer.from(read.sha256),
         idempotencyKey ?? null,
-        checked.traces,
-        checked.messages,
+        traces,
+        messages,
       ],
     );
     if (rowCount === 0) return undefined;
-    const bytes = Buffer.from(checked.stored.buffer);
-    await tx.query("insert into upload (user_id, job_id, body) values ($1, $2, $3)", [sender.userId, jobId, bytes]);
+    await storeUpload(tx, { userId: sender.userId, jobId }, read);
     await enqueue(tx, queues.ingest, { userId: sender.userId, jobId });
     return jobId;
   });
-  return stored ?? earlierJob(sender.userId, idempotencyKey ?? "", checked);
+  return stored ?? earlierJob(sender.userId, idempotencyKey ?? "", read);
+}
+
+/** From this size on it is worth a question whether the very same body came before, in bytes on the wire. */
+const repeatBytes = 64 * 1024;
+
+/** Reads and judges a body; one that came before, and is still kept, was judged then. */
+async function readBody(userId: string, body: Buffer<ArrayBuffer>, encoding: Encoding): Promise<Read> {
+  return withThread(async (thread) => {
+    try {
+      const mayRepeat = body.byteLength >= repeatBytes;
+      const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
+      const received = await thread.call("receive", input, transferable(body));
+      const earlier = mayRepeat && (await sameUpload(userId, received.sha256));
+      return earlier ? { ...received, earlier } : { ...received, checked: await thread.call("check", undefined) };
+    } finally {
+      if (!thread.broken) await thread.call("close", undefined);
+    }
+  });
+}
+
+async function sameUpload(userId: string, sha256: Uint8Array): Promise<EarlierJob | undefined> {
+  const { rows } = await pool().query<EarlierJob>(
+    `select id, traces_received as traces, messages_received as messages from ingest_job job
+     where user_id = $1 and body_sha256 = $2
+       and exists (select 1 from upload where upload.user_id = job.user_id and job_id = job.id and manifest is not null)
+     order by id desc limit 1`,
+    [userId, Buffer.from(sha256)],
+  );
+  return rows[0];
+}
+
+async function storeUpload(tx: Queryable, { userId, jobId }: { userId: string; jobId: string }, read: Read) {
+  if ("checked" in read) {
+    const { stored, manifest } = read.checked;
+    const bytes = [Buffer.from(stored.buffer), Buffer.from(manifest.buffer)];
+    await tx.query("insert into upload (user_id, job_id, body, manifest) values ($1, $2, $3, $4)", [
+      userId,
+      jobId,
+      ...bytes,
+    ]);
+    return;
+  }
+  const { rowCount } = await tx.query(
+    `insert into upload (user_id, job_id, body, manifest)
+     select user_id, $2, body, manifest from upload where user_id = $1 and job_id = $3`,
+    [userId, jobId, read.earlier.id],
+  );
+  if (rowCount === 0) throw new SpoorError("unavailable", "The upload that this one repeats was just removed.");
 }
 
 /** Memory that is the body's alone can be moved to the thread instead of being copied. */
@@ -131,7 +182,7 @@ function transferable({ buffer, byteLength }: Buffer<ArrayBuffer>): ArrayBuffer[
   return buffer.byteLength === byteLength ? [buffer] : [];
 }
 
-async function earlierJob(userId: string, idempotencyKey: string, { sha256 }: Checked): Promise<string> {
+async function earlierJob(userId: string, idempotencyKey: string, { sha256 }: Received): Promise<string> {
   const { rows } = await pool().query<{ id: string; same: boolean }>(
     "select id, body_sha256 = $3 as same from ingest_job where user_id = $1 and idempotency_key = $2",
     [userId, idempotencyKey, Buffer.from(sha256)],

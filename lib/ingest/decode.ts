@@ -14,6 +14,7 @@ export class DecodeThread {
   #worker = new Worker(new URL("./thread.ts", import.meta.url), { name: "decode" });
   #waiting: { resolve: (result: unknown) => void; reject: (error: Error) => void } | undefined;
   #deadline: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
   broken = false;
 
   constructor() {
@@ -23,15 +24,25 @@ export class DecodeThread {
     this.#worker.on("exit", () => this.#fail(new Error("the decoding thread ended")));
   }
 
-  /** Asks for one operation. @throws SpoorError where the batch is at fault */
-  call<O extends keyof Operations>(operation: O, input: Input<O>, transfer: ArrayBuffer[] = []): Promise<Result<O>> {
+  /** Asks for one operation, once those asked for before have ended. @throws SpoorError where the batch is at fault */
+  call<O extends keyof Operations>(
+    operation: O,
+    input: Input<O>,
+    transfer: ArrayBuffer[] = [],
+  ): Promise<Awaited<Result<O>>> {
+    const asked = this.#last.then(() => this.#ask({ operation, input }, transfer));
+    this.#last = asked.catch(() => {});
+    return asked as Promise<Awaited<Result<O>>>;
+  }
+
+  #ask(call: Call, transfer: ArrayBuffer[]): Promise<unknown> {
     return new Promise<unknown>((resolve, reject) => {
       if (this.broken) return reject(new Error("the decoding thread is gone"));
       this.#worker.ref();
       this.#waiting = { resolve, reject };
       this.#deadline = setTimeout(() => this.#giveUp(), callSeconds * 1000);
-      this.#worker.postMessage({ operation, input } satisfies Call, transfer);
-    }) as Promise<Result<O>>;
+      this.#worker.postMessage(call, transfer);
+    });
   }
 
   async end(): Promise<void> {

@@ -2,11 +2,9 @@ import "server-only";
 import type { z } from "zod";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import { isOutage, notFound, SpoorError } from "#lib/errors";
-import { withThread } from "#lib/ingest/decode";
 import { mergeBatch } from "#lib/ingest/merge";
 import type { ingestPayload, jobResponse } from "#lib/ingest/schema";
-import { readUpload } from "#lib/ingest/uploads";
-import { limits } from "#lib/limits";
+import { withStoredBatch } from "#lib/ingest/stored-batch";
 import { log } from "#lib/log";
 
 export type Job = z.input<typeof jobResponse>;
@@ -100,30 +98,25 @@ function present(row: JobRow): Job {
  * for the queue to try again.
  */
 export async function runJob({ userId, jobId }: Payload): Promise<void> {
-  if (!(await claim(userId, jobId))) return;
+  const claimed = await claim(userId, jobId);
+  if (!claimed) return;
   const startedAt = performance.now();
   try {
-    await withThread(async (thread) => {
-      try {
-        const stored = await readUpload(userId, jobId);
-        const headers = await thread.call("open", { stored, maxBytes: limits.ingest.decodableBytes }, [stored.buffer]);
-        await transaction(async (tx) => {
-          // A worker that stops in the middle (SIGSTOP, a lost host) must not hold the rows for longer than this.
-          await tx.query("set local idle_in_transaction_session_timeout = '30s'");
-          const sequence = await lock(tx, userId, jobId);
-          if (sequence === undefined) return;
-          const counts = await mergeBatch(tx, thread, headers, { userId, sequence });
-          await tx.query(
-            `update ingest_job set status = 'succeeded', finished_at = now(), error_code = null, error_message = null,
-               traces_created = $3, traces_updated = $4, traces_unchanged = $5, traces_kept = $6, messages_written = $7
-             where user_id = $1 and id = $2`,
-            [userId, jobId, counts.created, counts.updated, counts.unchanged, counts.kept, counts.written],
-          );
-        });
-      } finally {
-        if (!thread.broken) await thread.call("close", undefined);
-      }
-    });
+    await withStoredBatch({ userId, jobId, ...claimed }, (batch) =>
+      transaction(async (tx) => {
+        // A worker that stops in the middle (SIGSTOP, a lost host) must not hold the rows for longer than this.
+        await tx.query("set local idle_in_transaction_session_timeout = '30s'");
+        const sequence = await lock(tx, userId, jobId);
+        if (sequence === undefined) return;
+        const counts = await mergeBatch(tx, batch, { userId, sequence });
+        await tx.query(
+          `update ingest_job set status = 'succeeded', finished_at = now(), error_code = null, error_message = null,
+             traces_created = $3, traces_updated = $4, traces_unchanged = $5, traces_kept = $6, messages_written = $7
+           where user_id = $1 and id = $2`,
+          [userId, jobId, counts.created, counts.updated, counts.unchanged, counts.kept, counts.written],
+        );
+      }),
+    );
     log.info({ jobId, milliseconds: Math.round(performance.now() - startedAt) }, "an upload was processed");
   } catch (error) {
     if (error instanceof SpoorError) return failJob({ userId, jobId }, error.code, error.message);
@@ -137,22 +130,28 @@ export async function runJob({ userId, jobId }: Payload): Promise<void> {
 /** How often a job is tried before it is given up on. */
 const mostTries = 5;
 
-/** Marks a job as running and counts the try. @returns false where it has ended already, or is out of tries */
-async function claim(userId: string, jobId: string): Promise<boolean> {
-  const attempts = await transaction(async (tx) => {
+/**
+ * Marks a job as running and counts the try.
+ *
+ * @returns whether the same body came before; undefined where the job has ended already, or is out of tries.
+ */
+async function claim(userId: string, jobId: string): Promise<{ isRepeat: boolean } | undefined> {
+  const job = await transaction(async (tx) => {
     // Its last worker may be stopped, not gone: another try comes when this one finds the row locked.
     await tx.query("set local lock_timeout = '5s'");
-    const { rows } = await tx.query<{ attempts: number }>(
-      `update ingest_job set status = 'running', attempts = attempts + 1, started_at = coalesce(started_at, now())
-       where user_id = $1 and id = $2 and status in ('queued', 'running') returning attempts`,
+    const { rows } = await tx.query<{ attempts: number; isRepeat: boolean }>(
+      `update ingest_job job set status = 'running', attempts = attempts + 1, started_at = coalesce(started_at, now())
+       where user_id = $1 and id = $2 and status in ('queued', 'running')
+       returning attempts, exists (select 1 from ingest_job earlier where earlier.user_id = job.user_id
+         and earlier.body_sha256 = job.body_sha256 and earlier.sequence < job.sequence) as "isRepeat"`,
       [userId, jobId],
     );
-    return rows[0]?.attempts;
+    return rows[0];
   });
-  if (attempts === undefined) return false;
-  if (attempts <= mostTries) return true;
+  if (!job) return undefined;
+  if (job.attempts <= mostTries) return { isRepeat: job.isRepeat };
   await giveUp({ userId, jobId });
-  return false;
+  return undefined;
 }
 
 /** Ends a job whose tries are spent. */

@@ -4,9 +4,10 @@ import { pipeline } from "node:stream/promises";
 import type { PoolClient } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { v7 as uuid } from "uuid";
-import { messageColumns } from "#lib/ingest/copy-binary";
-import type { DecodeThread } from "#lib/ingest/decode";
-import type { CopyPlan, TraceHeader } from "#lib/ingest/thread";
+import type { TraceHeader } from "#lib/ingest/manifest";
+import { messageColumns } from "#lib/ingest/rows";
+import type { StoredBatch } from "#lib/ingest/stored-batch";
+import type { CopyPlan } from "#lib/ingest/thread";
 
 /** What became of a batch's traces, and how many message rows were written. */
 export type MergeCounts = { created: number; updated: number; unchanged: number; kept: number; written: number };
@@ -19,15 +20,15 @@ type Stored = {
   newer: boolean;
   replacedByNewer: boolean;
   messageCount: number;
-  messagesHash: Buffer;
-  contentHash: Buffer;
+  messagesHash: string;
+  contentHash: string;
 };
 
 /** A trace of the batch beside what is stored under its key. */
 type Pair = { index: number; header: TraceHeader; stored: Stored };
 
 /**
- * Makes rows of the batch that `thread` has open, inside the transaction of `tx`:
+ * Makes rows of a batch inside the transaction of `tx`:
  *
  * - a new trace is `created`; one with the same content is `unchanged`;
  * - a changed one is `updated`: where its stored messages are the first ones of the upload, only the rest is written,
@@ -43,22 +44,23 @@ type Pair = { index: number; header: TraceHeader; stored: Stored };
  */
 export async function mergeBatch(
   tx: PoolClient,
-  thread: DecodeThread,
-  headers: TraceHeader[],
+  batch: StoredBatch,
   upload: { userId: string; sequence: string },
 ): Promise<MergeCounts> {
-  const created = await insertNew(tx, headers, upload);
-  const pairs = await lockStored(tx, headers, created, upload);
+  const { created, pairs } = await lockTraces(tx, batch.headers, upload);
   const { unchanged, changed, kept } = judge(pairs);
   const plan: CopyPlan["traces"] = [...created].map(([index, traceId]) => ({ index, traceId, from: 0 }));
-  const { grown, replaced } = await splitChanged(thread, changed);
+  // What is written of them is a question for the decoding thread; the traces themselves change in any case.
+  const split = splitChanged(batch, changed);
+  split.catch(() => {}); // is thrown below, unless the database fails before
   await noteSequence(tx, unchanged, upload);
   await noteReplace(tx, pairs, upload);
-  await updateTraces(tx, [...grown, ...replaced], upload);
+  await updateTraces(tx, changed, upload);
+  const { grown, replaced } = await split;
   await deleteMessages(tx, replaced, upload.userId);
   for (const { index, stored } of grown) plan.push({ index, traceId: stored.id, from: stored.messageCount });
   for (const { index, stored } of replaced) plan.push({ index, traceId: stored.id, from: 0 });
-  const written = await copyMessages(tx, thread, { userId: upload.userId, traces: plan });
+  const written = await copyMessages(tx, batch, { userId: upload.userId, traces: plan });
   return {
     created: created.size,
     updated: changed.length,
@@ -94,24 +96,48 @@ function values(headers: TraceHeader[]): unknown[][] {
     headers.map(({ messageCount }) => messageCount),
     headers.map(({ tokenCount }) => tokenCount),
     headers.map(({ sanitized }) => sanitized),
-    headers.map(({ contentHash }) => Buffer.from(contentHash)),
-    headers.map(({ messagesHash }) => Buffer.from(messagesHash)),
+    headers.map(({ contentHash }) => Buffer.from(contentHash, "base64")),
+    headers.map(({ messagesHash }) => Buffer.from(messagesHash, "base64")),
     headers.map(({ lastMessageAt }) => time(lastMessageAt)),
   ];
 }
 
 /**
- * Inserts the traces whose keys are free. A key that another upload inserts at this moment is waited for, and is then
- * not new. The order of the keys keeps two uploads from waiting for each other.
+ * Takes the rows of all traces of a batch: those that exist are locked, the others are inserted, both in the order of
+ * their keys, which keeps uploads with traces in common from waiting for each other in a circle. A key that another
+ * upload inserts at this moment is waited for and is then not new; should that ever close a circle after all, PostgreSQL
+ * breaks it and the job is tried again.
  *
- * @returns the new rows' ids by the trace's index in the batch.
+ * @returns the new rows' ids by the trace's index in the batch, and the others beside what is stored of them.
  */
-async function insertNew(
+async function lockTraces(
   tx: PoolClient,
   headers: TraceHeader[],
+  upload: { userId: string; sequence: string },
+): Promise<{ created: Map<number, string>; pairs: Pair[] }> {
+  const batch = headers.map((header, index) => ({ index, header }));
+  const pairs = await lockStored(tx, batch, upload);
+  const known = new Set(pairs.map(({ index }) => index));
+  const missing = batch.filter(({ index }) => !known.has(index));
+  const created = await insertNew(tx, missing, upload);
+  const late = missing.filter(({ index }) => !created.has(index));
+  const latePairs = await lockStored(tx, late, upload);
+  if (latePairs.length !== late.length) throw new Error("a trace was neither inserted nor found");
+  return { created, pairs: [...pairs, ...latePairs] };
+}
+
+/** A trace of the batch and its place there. */
+type Placed = { index: number; header: TraceHeader };
+
+/** Inserts the traces whose keys are free. @returns the new rows' ids by the trace's index in the batch */
+async function insertNew(
+  tx: PoolClient,
+  traces: Placed[],
   { userId, sequence }: { userId: string; sequence: string },
 ): Promise<Map<number, string>> {
-  const ids = headers.map(() => uuid());
+  if (traces.length === 0) return new Map();
+  const headers = traces.map(({ header }) => header);
+  const ids = traces.map(() => uuid());
   const { rows } = await tx.query<{ id: string }>(
     `insert into trace (user_id, id, ${names.replace("last_message_at", "activity_at")}, upload_sequence,
        replace_sequence)
@@ -125,33 +151,31 @@ async function insertNew(
      on conflict (user_id, source, source_id) do nothing returning id`,
     [userId, sequence, ...values(headers), ids, headers.map(({ replace }) => replace)],
   );
-  const indexes = new Map(ids.map((id, index) => [id, index]));
+  const indexes = new Map(ids.map((id, place) => [id, traces[place]?.index ?? -1]));
   return new Map(rows.map(({ id }) => [indexes.get(id) ?? -1, id]));
 }
 
-/** Locks the rows of the traces that are not new, in the order of their keys. */
+/** Locks the rows that are stored under the traces' keys, in the order of the keys. */
 async function lockStored(
   tx: PoolClient,
-  headers: TraceHeader[],
-  created: Map<number, string>,
+  traces: Placed[],
   { userId, sequence }: { userId: string; sequence: string },
 ): Promise<Pair[]> {
-  const known = headers.flatMap((header, index) => (created.has(index) ? [] : [{ index, header }]));
-  if (known.length === 0) return [];
+  if (traces.length === 0) return [];
   const { rows } = await tx.query<Stored>(
     `select trace.id, source, source_id as "sourceId", deleted_at is not null as deleted, upload_sequence > $2 as newer,
             replace_sequence > $2 as "replacedByNewer",
-            message_count as "messageCount", messages_hash as "messagesHash", content_hash as "contentHash"
+            message_count as "messageCount", encode(messages_hash, 'base64') as "messagesHash",
+            encode(content_hash, 'base64') as "contentHash"
      from unnest($3::text[], $4::text[]) as given (source, source_id) join trace using (source, source_id)
      where user_id = $1 order by source collate "C", source_id collate "C" for update of trace`,
-    [userId, sequence, known.map(({ header }) => header.source), known.map(({ header }) => header.sourceId)],
+    [userId, sequence, traces.map(({ header }) => header.source), traces.map(({ header }) => header.sourceId)],
   );
   const keyOf = (trace: { source: string; sourceId: string }) => JSON.stringify([trace.source, trace.sourceId]);
   const byKey = new Map(rows.map((row) => [keyOf(row), row]));
-  return known.map(({ index, header }) => {
+  return traces.flatMap(({ index, header }) => {
     const stored = byKey.get(keyOf(header));
-    if (!stored) throw new Error("a trace was neither inserted nor found");
-    return { index, header, stored };
+    return stored ? [{ index, header, stored }] : [];
   });
 }
 
@@ -162,7 +186,7 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Pair[
     kept = [],
   } = Object.groupBy(pairs, ({ header, stored }) => {
     if (stored.deleted) return "kept";
-    if (stored.contentHash.equals(header.contentHash)) return "unchanged";
+    if (stored.contentHash === header.contentHash) return "unchanged";
     if (stored.replacedByNewer) return "kept";
     if (stored.newer) return header.messageCount > stored.messageCount ? "changed" : "kept";
     return header.messageCount >= stored.messageCount || header.replace ? "changed" : "kept";
@@ -171,20 +195,18 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Pair[
 }
 
 /** Tells the traces that only grew (their stored messages are the upload's first ones) from those written anew. */
-async function splitChanged(thread: DecodeThread, changed: Pair[]): Promise<{ grown: Pair[]; replaced: Pair[] }> {
-  if (changed.length === 0) return { grown: [], replaced: [] };
-  const prefixes = await thread.call(
-    "prefixes",
-    changed.map(({ index, stored }) => ({ index, count: stored.messageCount })),
+async function splitChanged(batch: StoredBatch, changed: Pair[]): Promise<{ grown: Pair[]; replaced: Pair[] }> {
+  const isGrown = await batch.grown(
+    changed.map(({ index, stored: { messageCount, messagesHash } }) => ({ index, count: messageCount, messagesHash })),
   );
-  const { grown = [], replaced = [] } = Object.groupBy(changed, ({ stored }, at) => {
-    const prefix = prefixes[at];
-    return prefix && stored.messagesHash.equals(prefix) ? "grown" : "replaced";
-  });
+  const { grown = [], replaced = [] } = Object.groupBy(changed, (_, at) => (isGrown[at] ? "grown" : "replaced"));
   return { grown, replaced };
 }
 
-/** An upload that found its traces unchanged still was the newest to say so: none older may change them afterwards. */
+/**
+ * An upload that found its traces unchanged still was the newest to say so: none older may change them afterwards. Where
+ * none older is left that could, there is nothing to note.
+ */
 async function noteSequence(
   tx: PoolClient,
   pairs: Pair[],
@@ -192,11 +214,11 @@ async function noteSequence(
 ): Promise<void> {
   const older = pairs.filter(({ stored }) => !stored.newer).map(({ stored }) => stored.id);
   if (older.length === 0) return;
-  await tx.query("update trace set upload_sequence = $2 where user_id = $1 and id = any($3)", [
-    upload.userId,
-    upload.sequence,
-    older,
-  ]);
+  await tx.query(
+    `update trace set upload_sequence = $2 where user_id = $1 and id = any($3)
+       and exists (select 1 from ingest_job where user_id = $1 and sequence < $2 and status <> 'succeeded')`,
+    [upload.userId, upload.sequence, older],
+  );
 }
 
 /** Remembers the newest upload that said `replace`, whatever became of it here. */
@@ -238,17 +260,9 @@ async function deleteMessages(tx: PoolClient, pairs: Pair[], userId: string): Pr
   ]);
 }
 
-async function copyMessages(tx: PoolClient, thread: DecodeThread, plan: CopyPlan): Promise<number> {
-  await thread.call("plan", plan);
+async function copyMessages(tx: PoolClient, batch: StoredBatch, plan: CopyPlan): Promise<number> {
+  if (plan.traces.length === 0) return 0;
   const stream = tx.query(copyFrom(`copy message (${messageColumns}) from stdin (format binary)`));
-  await pipeline(Readable.from(copyChunks(thread)), stream);
+  await pipeline(Readable.from(batch.rows(plan)), stream);
   return stream.rowCount;
-}
-
-async function* copyChunks(thread: DecodeThread): AsyncGenerator<Buffer> {
-  for (;;) {
-    const chunks = await thread.call("copy", undefined);
-    if (chunks.length === 0) return;
-    for (const chunk of chunks) yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-  }
 }

@@ -7,7 +7,8 @@ const { ingest, trace: most, message: mostOfMessage } = limits;
 const wholeNumber = z.int().min(0).max(mostOfMessage.integer);
 const metadata = z.record(z.string(), z.unknown(), { error: "must be an object" });
 
-const message = z.looseObject({
+/** A message as it is sent. */
+export const ingestMessage = z.looseObject({
   position: wholeNumber,
   content: z.string(),
   role: z.string().max(mostOfMessage.role).optional(),
@@ -16,11 +17,12 @@ const message = z.looseObject({
   metadata: metadata.optional(),
 });
 
-const trace = z.looseObject({
+/** A trace as it is sent. */
+export const ingestTrace = z.looseObject({
   // Parts of the key: nothing of them may be replaced.
   sourceId: exactText(1, most.sourceId),
   source: exactText(1, most.source).default("unknown"),
-  messages: z.array(message).max(ingest.messagesPerTrace),
+  messages: z.array(ingestMessage).max(ingest.messagesPerTrace),
   model: z.string().max(most.model).optional(),
   title: z.string().max(most.title).optional(),
   project: z.string().max(most.project).optional(),
@@ -30,10 +32,10 @@ const trace = z.looseObject({
 });
 
 /** The body of `POST /api/ingest`. Fields it does not name are kept in a trace's or message's metadata. */
-export const ingestRequest = z.looseObject({ traces: z.array(trace).max(ingest.traces) });
+export const ingestRequest = z.looseObject({ traces: z.array(ingestTrace).max(ingest.traces) });
 
-export type SentTrace = z.output<typeof trace>;
-export type SentMessage = z.output<typeof message>;
+export type SentTrace = z.output<typeof ingestTrace>;
+export type SentMessage = z.output<typeof ingestMessage>;
 
 export const ingestResponse = z.strictObject({ ok: z.literal(true), jobId: z.uuid(), status: z.literal("queued") });
 

@@ -8,19 +8,24 @@ import { SpoorError } from "#lib/errors";
 const headerBytes = 11 + 4 + 4 + 2;
 
 /**
- * The stored bytes of an upload. They come by COPY, whose binary form is the bytes themselves: `pg` has no binary
- * results, and as text they would be twice as many and have to be decoded on the event loop.
+ * The stored bytes of an upload: its body or its manifest. They come by COPY, whose binary form is the bytes themselves:
+ * `pg` has no binary results, and as text they would be twice as many and have to be decoded on the event loop.
  *
+ * @returns undefined for a manifest that was not made.
  * @throws SpoorError `not_found` where the upload is no longer kept.
  */
-export async function readUpload(userId: string, jobId: string): Promise<Uint8Array<ArrayBuffer>> {
+export async function readUpload(
+  userId: string,
+  jobId: string,
+  column: "body" | "manifest",
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const client = await pool().connect();
   let broken: Error | undefined;
   try {
     const where = `user_id = ${client.escapeLiteral(userId)} and job_id = ${client.escapeLiteral(jobId)}`;
     const chunks: Buffer[] = [];
     for await (const chunk of client.query(
-      copyTo(`copy (select body from upload where ${where}) to stdout (format binary)`),
+      copyTo(`copy (select ${column} from upload where ${where}) to stdout (format binary)`),
     )) {
       chunks.push(chunk);
     }
@@ -28,7 +33,7 @@ export async function readUpload(userId: string, jobId: string): Promise<Uint8Ar
     const hasRow = copied.readInt16BE(headerBytes - 2) === 1;
     if (!hasRow) throw new SpoorError("not_found", "The upload is no longer kept. Send it again.");
     const bytes = copied.readInt32BE(headerBytes);
-    return new Uint8Array(copied.subarray(headerBytes + 4, headerBytes + 4 + bytes));
+    return bytes < 0 ? undefined : new Uint8Array(copied.subarray(headerBytes + 4, headerBytes + 4 + bytes));
   } catch (error) {
     if (!(error instanceof SpoorError)) broken = error as Error;
     throw error;

@@ -20,7 +20,7 @@ export function loadTexts(): { texts: string[]; real: boolean } {
     traces: { messages: { content: string }[] }[];
   };
   const texts = traces.flatMap(({ messages }) => messages.map(({ content }) => content));
-  return { texts: texts.filter((text) => text.length < 20_000), real: true };
+  return { texts: texts.filter((text) => text.length < 8_000), real: true };
 }
 
 /** Source-like text, a median of 400 characters and a long tail, as in the real sessions; the same at every call. */

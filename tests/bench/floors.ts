@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { v7 as uuid } from "uuid";
-import { MessageCopy, messageColumns } from "#lib/ingest/copy-binary";
+import { copyHeader, copyTrailer, messageColumns, Rows } from "#lib/ingest/rows";
 import type { BenchTrace } from "./corpus.ts";
 
 /** Floor A in a process of its own: see floor-a.ts. @returns its URL and what stops it */
@@ -30,15 +30,18 @@ export async function makeFloorB(databaseUrl: string) {
   async function copy(userId: string, traces: BenchTrace[]): Promise<number> {
     const ids = traces.map(() => uuid());
     const bytes = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex");
-    const writer = new MessageCopy();
+    const chunks: Buffer[] = [Buffer.from(copyHeader, "latin1")];
     traces.forEach(({ messages }, index) => {
+      const written = new Rows();
       for (const message of messages) {
-        const row = { ...message, createdAt: Date.parse(message.createdAt), metadata: null };
-        writer.row(bytes(userId), bytes(ids[index] ?? ""), row);
+        written.add({ ...message, createdAt: Date.parse(message.createdAt), metadata: null });
       }
+      written.fillIn(bytes(userId), bytes(ids[index] ?? ""));
+      chunks.push(written.bytes.subarray(0, written.end));
     });
-    writer.finish();
-    const chunks = writer.take();
+    chunks.push(Buffer.from(copyTrailer));
+    // As few and as large pieces as a plain program would send.
+    const stream = Buffer.concat(chunks);
     const rows = traces.map(({ source, sourceId, model, createdAt, messages }, index) =>
       [
         userId,
@@ -65,10 +68,7 @@ export async function makeFloorB(databaseUrl: string) {
       ),
     );
     const target = client.query(copyFrom(`copy floor_message (${messageColumns}) from stdin (format binary)`));
-    await pipeline(
-      Readable.from(chunks.map((chunk) => Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))),
-      target,
-    );
+    await pipeline(Readable.from(inPieces(stream, 1 << 20)), target);
     await client.query("commit");
     return performance.now() - startedAt;
   }
@@ -78,4 +78,8 @@ export async function makeFloorB(databaseUrl: string) {
     clear: () => client.query("truncate floor_message, floor_trace"),
     end: () => client.end(),
   };
+}
+
+function* inPieces(bytes: Buffer, pieceBytes: number): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }

@@ -1,0 +1,64 @@
+// Runs in the decoding thread.
+import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from "node:zlib";
+import { SpoorError } from "#lib/errors";
+
+export const encodings = ["identity", "gzip", "br", "zstd"] as const;
+export type Encoding = (typeof encodings)[number];
+
+/**
+ * Decodes a body as it came over the wire.
+ *
+ * @param maxBytes the cap of the decoded size; inflating stops there.
+ * @throws SpoorError `payload_too_large` over the cap, `invalid_request` for a truncated or corrupt stream or one with
+ *   anything behind its end.
+ */
+export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number): Uint8Array {
+  if (encoding === "identity") {
+    if (body.byteLength > maxBytes) throw tooLarge(maxBytes);
+    return body;
+  }
+  const parts: Uint8Array[] = [];
+  let room = maxBytes;
+  let rest = body;
+  try {
+    do {
+      if (room < 1) throw tooLarge(maxBytes);
+      const chunkSize = parts.length === 0 ? firstChunkBytes(body) : undefined;
+      const { buffer, engine } = decoders[encoding](rest, { maxOutputLength: room, info: true, chunkSize });
+      rest = rest.subarray(engine.bytesWritten);
+      room -= buffer.byteLength;
+      parts.push(buffer);
+      // A zstd stream may have several frames (RFC 8878, section 3), and Node decodes one at a time.
+    } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < mostFrames);
+  } catch (error) {
+    if (error instanceof SpoorError) throw error;
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
+    throw corrupt(encoding);
+  }
+  if (rest.byteLength > 0) throw corrupt(encoding);
+  return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+}
+
+/** Node inflates into chunks of 16 KiB and joins them: for 18 MB that takes longer than the inflating. */
+const firstChunkBytes = (body: Uint8Array) => Math.min(4 << 20, Math.max(16 << 10, body.byteLength * 4));
+
+/** Frames of a zstd stream; one made of many tiny ones would only cost time. */
+const mostFrames = 1024;
+
+type Inflated = { buffer: Uint8Array; engine: { bytesWritten: number } };
+type Options = { maxOutputLength: number; info: true; chunkSize: number | undefined };
+type Inflate = (body: Uint8Array, options: Options) => Inflated;
+
+const decoders: Record<Exclude<Encoding, "identity">, Inflate> = {
+  gzip: (body, options) => gunzipSync(body, options) as unknown as Inflated,
+  br: (body, options) => brotliDecompressSync(body, options) as unknown as Inflated,
+  // RFC 8878, section 3.1.1.1.2 advises decoders to support windows of 8 MiB and lets them refuse larger ones.
+  zstd: (body, options) =>
+    zstdDecompressSync(body, { ...options, params: { [constants.ZSTD_d_windowLogMax]: 23 } }) as unknown as Inflated,
+};
+
+const corrupt = (encoding: string) =>
+  new SpoorError("invalid_request", `The body is not one complete ${encoding} stream and nothing else.`);
+
+const tooLarge = (maxBytes: number) =>
+  new SpoorError("payload_too_large", `The decoded body is over the limit of ${maxBytes} bytes.`);

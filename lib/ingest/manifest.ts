@@ -1,0 +1,181 @@
+// Runs in the decoding thread: what is known of a batch once it was read, without its messages.
+import { createHash } from "node:crypto";
+import { constants, zstdCompressSync } from "node:zlib";
+import {
+  hasHeavyMetadata,
+  normalizeMessage,
+  normalizeTrace,
+  parseBatch,
+  Sanitizer,
+  type TraceFields,
+} from "#lib/ingest/batch";
+import { inflate } from "#lib/ingest/inflate";
+import { Rows } from "#lib/ingest/rows";
+import { notPlain, type ScannedTrace, Scanner } from "#lib/ingest/scan";
+import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
+import { limits } from "#lib/limits";
+
+/** A trace without its messages, as the database compares it with what it has. Hashes are SHA-256 in Base64. */
+export type TraceHeader = TraceFields & {
+  derivedTitle: string | null;
+  sanitized: boolean;
+  messageCount: number;
+  tokenCount: number;
+  lastMessageAt: number | null;
+  messagesHash: string;
+  contentHash: string;
+  /** Where the trace begins in the decoded body; null where the batch is read by way of JavaScript values. */
+  at: number | null;
+};
+
+/** A batch that was read: its traces (of a key that stands twice the last one), and how many came. */
+export type Manifest = { headers: TraceHeader[]; traces: number; messages: number };
+
+/**
+ * Reads and judges a decoded batch.
+ *
+ * @throws SpoorError as `parseBatch`
+ */
+export function readBatch(bytes: Uint8Array): Manifest {
+  try {
+    return readPlain(bytes);
+  } catch (error) {
+    if (error !== notPlain) throw error;
+    return readCarefully(bytes);
+  }
+}
+
+/** The quick reading. @throws `notPlain` */
+export function readPlain(bytes: Uint8Array): Manifest {
+  const manifest = new ManifestMaker();
+  const rows = new Rows();
+  const scanner = new Scanner(bytes);
+  scanner.batch((at) => {
+    if (manifest.traces === limits.ingest.traces) throw notPlain;
+    const scanned = scanner.trace(at, rows);
+    const parsed = ingestTrace.safeParse(scanned.fields);
+    if (!parsed.success || hasHeavyMetadata(parsed.data)) throw notPlain;
+    manifest.add(parsed.data, scanned, rows, at);
+  });
+  return manifest;
+}
+
+/** The reading by way of JavaScript values. @throws SpoorError */
+export function readCarefully(bytes: Uint8Array): Manifest {
+  const manifest = new ManifestMaker();
+  const rows = new Rows();
+  for (const trace of parseBatch(bytes)) manifest.add(trace, encodeTrace(trace, rows), rows, null);
+  return manifest;
+}
+
+class ManifestMaker implements Manifest {
+  readonly #byKey = new Map<string, TraceHeader>();
+  traces = 0;
+  messages = 0;
+
+  get headers(): TraceHeader[] {
+    return [...this.#byKey.values()];
+  }
+
+  add(sent: SentTrace, scanned: Omit<ScannedTrace, "fields">, rows: Rows, at: number | null): void {
+    const sanitizer = new Sanitizer();
+    const fields = normalizeTrace(sent, sanitizer);
+    const { messageCount, tokenCount, lastMessageAt } = scanned;
+    const messagesHash = hash(rows.bytes.subarray(0, rows.end));
+    const header: TraceHeader = {
+      ...fields,
+      derivedTitle: deriveTitle(rows),
+      sanitized: scanned.sanitized || sanitizer.changed,
+      messageCount,
+      tokenCount,
+      lastMessageAt,
+      messagesHash,
+      contentHash: contentHash(fields, messagesHash),
+      at,
+    };
+    const key = JSON.stringify([sent.source, sent.sourceId]);
+    this.#byKey.delete(key);
+    this.#byKey.set(key, header);
+    this.traces += 1;
+    this.messages += messageCount;
+  }
+}
+
+/** Writes a trace's messages into `rows`, in order of position. */
+function encodeTrace(sent: SentTrace, rows: Rows): Omit<ScannedTrace, "fields"> {
+  const sanitizer = new Sanitizer();
+  const messages = sent.messages.map((message) => normalizeMessage(message, sanitizer));
+  messages.sort((a, b) => a.position - b.position);
+  rows.end = 0;
+  for (const message of messages) rows.add(message);
+  return {
+    messageCount: messages.length,
+    tokenCount: messages.reduce((sum, { tokenCount }) => sum + (tokenCount ?? 0), 0),
+    lastMessageAt: messages.reduce<number | null>(
+      (last, { createdAt: at }) => (at === null ? last : Math.max(last ?? at, at)),
+      null,
+    ),
+    sanitized: sanitizer.changed,
+  };
+}
+
+/**
+ * What writes the messages of the `index`th trace of a manifest into rows.
+ *
+ * @param bytes the decoded batch that the manifest was made of.
+ */
+export function rowsOf(bytes: Uint8Array, headers: TraceHeader[]): (index: number, rows: Rows) => void {
+  if (headers.every(({ at }) => at !== null)) {
+    const scanner = new Scanner(bytes);
+    return (index, rows) => {
+      scanner.trace(headers[index]?.at ?? 0, rows);
+    };
+  }
+  const byKey = new Map(parseBatch(bytes).map((trace) => [JSON.stringify([trace.source, trace.sourceId]), trace]));
+  return (index, rows) => {
+    const trace = byKey.get(JSON.stringify([headers[index]?.source, headers[index]?.sourceId]));
+    if (!trace) throw new Error("a manifest names a trace that its batch does not have");
+    encodeTrace(trace, rows);
+  };
+}
+
+export const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("base64");
+
+/**
+ * The hash of a trace's content: its own fields, and its messages by their hash. That some characters had to be replaced
+ * is not part of it: an export that comes back has the replaced ones, and is the same conversation.
+ */
+function contentHash({ model, title, project, createdAt, metadata }: TraceFields, messagesHash: string): string {
+  return hash(Buffer.from(JSON.stringify([model, title, project, createdAt, metadata, messagesHash])));
+}
+
+/** How much of a long message is looked at for its first line, in bytes. */
+const firstLineBytes = 64 * 1024;
+
+/** The first line with something in it of the first user message, at most as long as a title. */
+function deriveTitle(rows: Rows): string | null {
+  for (let at = 0; at < rows.end; at = rows.next(at)) {
+    const { role, content } = rows.read(at);
+    if (role !== "user") continue;
+    const start = content.toString("utf8", 0, firstLineBytes);
+    const text = /\S/.test(start) || content.length <= firstLineBytes ? start : content.toString("utf8");
+    const line = /\S[^\r\n]*/.exec(text)?.[0].trim();
+    if (line) return line.slice(0, limits.trace.title).toWellFormed();
+  }
+  return null;
+}
+
+/** The version of what is stored as a manifest; one of another version is made anew from the upload. */
+const version = 1;
+
+/** A manifest as it is stored beside its upload. */
+export function packManifest({ headers }: Manifest): Buffer {
+  const params = { [constants.ZSTD_c_compressionLevel]: 1 };
+  return zstdCompressSync(JSON.stringify({ version, headers }), { params });
+}
+
+/** The traces of a stored manifest, or undefined where it is of another version. */
+export function unpackManifest(packed: Uint8Array): TraceHeader[] | undefined {
+  const stored = JSON.parse(Buffer.from(inflate(packed, "zstd", limits.ingest.decodableBytes)).toString("utf8"));
+  return stored.version === version ? stored.headers : undefined;
+}

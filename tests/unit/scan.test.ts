@@ -1,0 +1,183 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { type Manifest, readCarefully, readPlain, rowsOf } from "#lib/ingest/manifest";
+import { Rows } from "#lib/ingest/rows";
+import { notPlain } from "#lib/ingest/scan";
+
+const encoded = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
+
+/** What a batch comes to, without where it stands in the body, and the rows of its traces. */
+function outcome(bytes: Uint8Array, { headers, traces, messages }: Manifest) {
+  const rows = new Rows();
+  const write = rowsOf(bytes, headers);
+  return {
+    headers: headers.map(({ at: _at, ...header }) => header),
+    rows: headers.map((_, index) => {
+      write(index, rows);
+      return rows.bytes.toString("base64", 0, rows.end);
+    }),
+    traces,
+    messages,
+  };
+}
+
+function plain(bytes: Uint8Array): ReturnType<typeof outcome> | undefined {
+  try {
+    return outcome(bytes, readPlain(bytes));
+  } catch (error) {
+    if (error === notPlain) return undefined;
+    throw error;
+  }
+}
+
+function careful(bytes: Uint8Array): ReturnType<typeof outcome> | undefined {
+  try {
+    return outcome(bytes, readCarefully(bytes));
+  } catch (error) {
+    expect(error).toMatchObject({ code: expect.stringMatching(/^invalid_/) });
+    return undefined;
+  }
+}
+
+const message = { position: 0, content: "hello", role: "user", tokenCount: 3, createdAt: "2026-11-20T08:00:00.120Z" };
+const trace = { sourceId: "a", source: "test", messages: [message] };
+const batch = (...messages: unknown[]) => ({ traces: [{ ...trace, messages }] });
+
+const plainBatches: Record<string, unknown> = {
+  "no traces": { traces: [] },
+  "a trace without messages": { traces: [{ sourceId: "a", messages: [] }] },
+  "all fields of a message": batch(message),
+  "the least of a message": batch({ position: 2_147_483_647, content: "" }),
+  "fields in another order":
+    '{"traces":[{"messages":[{"createdAt":"2026-02-28T23:59:59Z","content":"x","position":7}],"sourceId":"a"}]}',
+  "spaces wherever they may be":
+    '\n{ "traces"\t:\r\n[ { "messages" : [ { "position" : 0 , "content" : "a" } ] , "sourceId" : "s" } ] } \n',
+  "every escape": `{"traces":[{"sourceId":"a","messages":[{"position":0,"content":"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u20AC\\ud83d\\ude00"}]}]}`,
+  "raw text of two, three and four bytes": batch({ position: 0, content: "é€😀 \u2028" }),
+  "what PostgreSQL can't hold": `{"traces":[{"sourceId":"a","messages":[{"position":0,"content":"\\u0000 \\ud800 \\udc00\\ud800 \\ud83d\\u0041"}]}]}`,
+  "positions out of order": batch({ position: 5, content: "b" }, { position: 1, content: "a" }),
+  "metadata, unknown fields and a null": {
+    traces: [
+      {
+        ...trace,
+        metadata: { b: [1], a: { c: null } },
+        cwd: "/x",
+        messages: [{ ...message, metadata: { z: 1, a: "\0" }, x: null }],
+      },
+    ],
+  },
+  "a repeated field, of which the last counts":
+    '{"traces":[{"sourceId":"a","sourceId":"b","messages":[{"position":0,"content":"x","content":"y","position":3}]}]}',
+  "a __proto__ field":
+    '{"traces":[{"sourceId":"a","__proto__":{"x":1},"messages":[{"position":0,"content":"","__proto__":[]}]}]}',
+  "numbers in other forms": '{"traces":[{"sourceId":"a","messages":[{"position":-0,"content":""}]}]}',
+  "a moment with an offset and one with nine decimals": batch(
+    { position: 0, content: "", createdAt: "2026-11-20T08:00:00+01:00" },
+    { position: 1, content: "", createdAt: "2026-11-20T08:00:00.123456789Z" },
+  ),
+  "a leap day": batch({ position: 0, content: "", createdAt: "2024-02-29T00:00:00Z" }),
+  "a key that stands twice": { traces: [trace, { ...trace, title: "second" }] },
+  "a long content with escapes across the blocks of copying": batch({ position: 0, content: '"\n😀x'.repeat(20_000) }),
+  "a long role by way of values": batch({ position: 0, content: "", role: "é".repeat(32) }),
+};
+
+describe("a batch that is read quickly comes to what the careful reading makes of it", () => {
+  test.each(Object.entries(plainBatches))("%s", (_, value) => {
+    const bytes = encoded(value);
+    expect(plain(bytes)).toEqual(careful(bytes));
+    expect(plain(bytes)).toBeDefined();
+  });
+
+  test.each(readdirSync("tests/fixtures/conversations"))("%s", (name) => {
+    const conversation = JSON.parse(readFileSync(`tests/fixtures/conversations/${name}`, "utf8"));
+    const bytes = encoded({ traces: [conversation] });
+    expect(plain(bytes)).toEqual(careful(bytes));
+    expect(plain(bytes)).toBeDefined();
+  });
+});
+
+test.each([
+  ["a control character in a text", '{"traces":[{"sourceId":"a","messages":[{"position":0,"content":"\n"}]}]}'],
+  ["an unknown escape", '{"traces":[{"sourceId":"a","messages":[{"position":0,"content":"\\x"}]}]}'],
+  ["half an escape at the end", '{"traces":[{"sourceId":"a","messages":[{"position":0,"content":"\\'],
+  ["an escape with other digits", '{"traces":[{"sourceId":"a","messages":[{"position":0,"content":"\\u00g0"}]}]}'],
+  ["a number with a leading zero", '{"traces":[{"sourceId":"a","messages":[{"position":01,"content":""}]}]}'],
+  ["a comma too many", '{"traces":[{"sourceId":"a","messages":[{"position":1,"content":"",}]}]}'],
+  ["brackets that do not match", '{"traces":[{"sourceId":"a","metadata":{"x":[1}],"messages":[]}]}'],
+  ["something behind the end", '{"traces":[]}{}'],
+  ["a byte order mark", '\ufeff{"traces":[]}'],
+  ["a position twice", JSON.stringify(batch(message, message))],
+  ["no position", JSON.stringify(batch({ content: "" }))],
+  ["a position over the limit", JSON.stringify(batch({ ...message, position: 2_147_483_648 }))],
+  ["a role over the limit", JSON.stringify(batch({ ...message, role: "x".repeat(33) }))],
+  ["a day that does not exist", JSON.stringify(batch({ ...message, createdAt: "2026-02-30T00:00:00Z" }))],
+  ["an hour that does not exist", JSON.stringify(batch({ ...message, createdAt: "2026-02-03T24:00:00Z" }))],
+  ["a key in U+0000", JSON.stringify({ traces: [{ ...trace, sourceId: "\0" }] })],
+  [
+    "nesting over the limit",
+    `{"traces":[{"sourceId":"a","metadata":${"[".repeat(70)}${"]".repeat(70)},"messages":[]}]}`,
+  ],
+  [
+    "too many traces",
+    JSON.stringify({ traces: Array.from({ length: 1001 }, (_, n) => ({ sourceId: `${n}`, messages: [] })) }),
+  ],
+])("what neither reading takes: %s", (_, text) => {
+  const bytes = Buffer.from(text);
+  expect(plain(bytes)).toBeUndefined();
+  expect(careful(bytes)).toBeUndefined();
+});
+
+test("invalid UTF-8 is not plain", () => {
+  const bytes = Buffer.from('{"traces":[{"sourceId":"a","messages":[{"position":0,"content":"\xff"}]}]}', "latin1");
+  expect(plain(bytes)).toBeUndefined();
+  expect(careful(bytes)).toBeUndefined();
+});
+
+test("of 100,000 mutated batches none is read quickly to anything but what the careful reading makes of it", () => {
+  let state = 20_261_120;
+  const random = (below: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  const pieces = [
+    '"',
+    "\\",
+    "\\u",
+    "\\ud83d",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "0",
+    "-",
+    "1e3",
+    ".5",
+    "null",
+    " ",
+    "\n",
+    "\0",
+    "é",
+    '"content":"',
+    '"position":0',
+    "Z",
+  ];
+  const sources = Object.values(plainBatches)
+    .map(encoded)
+    .filter(({ length }) => length < 2000);
+  let read = 0;
+  for (let n = 0; n < 100_000; n += 1) {
+    let bytes = sources[random(sources.length)] as Buffer;
+    for (let changes = random(3); changes >= 0; changes -= 1) {
+      const at = random(bytes.length);
+      const piece = random(4) ? Buffer.from(pieces[random(pieces.length)] as string) : Buffer.from([random(256)]);
+      bytes = Buffer.concat([bytes.subarray(0, at), piece, bytes.subarray(at + random(3))]);
+    }
+    const quick = plain(bytes);
+    if (!quick) continue;
+    read += 1;
+    expect(quick, bytes.toString("latin1")).toEqual(careful(bytes));
+  }
+  expect(read).toBeGreaterThan(1000);
+}, 120_000);
