@@ -77,7 +77,7 @@ async function refuseLongQueue(userId: string): Promise<void> {
 }
 
 /** A body that was read: how it is to be stored, either as it was found to be or as the upload of an earlier job. */
-type Read = Received & ({ checked: Checked } | { earlier: EarlierJob });
+type Read = Received & (Checked | { earlier: EarlierJob });
 type EarlierJob = { id: string; traces: number; messages: number };
 
 /**
@@ -106,7 +106,7 @@ export async function acceptBatch(
       );
     }
     const jobId = uuid();
-    const { traces, messages } = "checked" in read ? read.checked : read.earlier;
+    const { traces, messages } = "earlier" in read ? read.earlier : read;
     const { rowCount } = await tx.query(
       `insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
        values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id, idempotency_key) do nothing`,
@@ -134,13 +134,15 @@ const repeatBytes = 64 * 1024;
 
 /** Reads and judges a body; one that came before, and is still kept, was judged then. */
 async function readBody(userId: string, body: Buffer<ArrayBuffer>, encoding: Encoding): Promise<Read> {
+  const mayRepeat = body.byteLength >= repeatBytes;
+  const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
+  const moved = transferable(body);
   return withThread(async (thread) => {
+    if (!mayRepeat) return thread.call("judge", input, moved);
     try {
-      const mayRepeat = body.byteLength >= repeatBytes;
-      const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
-      const received = await thread.call("receive", input, transferable(body));
-      const earlier = mayRepeat && (await sameUpload(userId, received.sha256));
-      return earlier ? { ...received, earlier } : { ...received, checked: await thread.call("check", undefined) };
+      const received = await thread.call("receive", input, moved);
+      const earlier = await sameUpload(userId, received.sha256);
+      return earlier ? { ...received, earlier } : { ...received, ...(await thread.call("check", undefined)) };
     } finally {
       if (!thread.broken) await thread.call("close", undefined);
     }
@@ -159,13 +161,12 @@ async function sameUpload(userId: string, sha256: Uint8Array): Promise<EarlierJo
 }
 
 async function storeUpload(tx: Queryable, { userId, jobId }: { userId: string; jobId: string }, read: Read) {
-  if ("checked" in read) {
-    const { stored, manifest } = read.checked;
-    const bytes = [Buffer.from(stored.buffer), Buffer.from(manifest.buffer)];
+  if (!("earlier" in read)) {
     await tx.query("insert into upload (user_id, job_id, body, manifest) values ($1, $2, $3, $4)", [
       userId,
       jobId,
-      ...bytes,
+      Buffer.from(read.stored.buffer),
+      Buffer.from(read.manifest.buffer),
     ]);
     return;
   }

@@ -22,10 +22,11 @@ export type TraceHeader = TraceFields & {
   messageCount: number;
   tokenCount: number;
   lastMessageAt: number | null;
-  messagesHash: string;
   contentHash: string;
   /** Where the trace begins in the decoded body; null where the batch is read by way of JavaScript values. */
   at: number | null;
+  /** The messages as they stand in the decoded body, by which a trace is known that only grew; null where they can't be. */
+  text: { at: number; bytes: number; hash: string } | null;
 };
 
 /** A batch that was read: its traces (of a key that stands twice the last one), and how many came. */
@@ -55,7 +56,7 @@ export function readPlain(bytes: Uint8Array): Manifest {
     const scanned = scanner.trace(at, rows);
     const parsed = ingestTrace.safeParse(scanned.fields);
     if (!parsed.success || hasHeavyMetadata(parsed.data)) throw notPlain;
-    manifest.add(parsed.data, scanned, rows, at);
+    manifest.add(parsed.data, scanned, rows, { at, text: scanned.text && textOf(bytes, scanned.text) });
   });
   return manifest;
 }
@@ -64,7 +65,9 @@ export function readPlain(bytes: Uint8Array): Manifest {
 export function readCarefully(bytes: Uint8Array): Manifest {
   const manifest = new ManifestMaker();
   const rows = new Rows();
-  for (const trace of parseBatch(bytes)) manifest.add(trace, encodeTrace(trace, rows), rows, null);
+  for (const trace of parseBatch(bytes)) {
+    manifest.add(trace, encodeTrace(trace, rows), rows, { at: null, text: null });
+  }
   return manifest;
 }
 
@@ -77,21 +80,19 @@ class ManifestMaker implements Manifest {
     return [...this.#byKey.values()];
   }
 
-  add(sent: SentTrace, scanned: Omit<ScannedTrace, "fields">, rows: Rows, at: number | null): void {
+  add(sent: SentTrace, sums: MessageSums, rows: Rows, place: Pick<TraceHeader, "at" | "text">): void {
     const sanitizer = new Sanitizer();
     const fields = normalizeTrace(sent, sanitizer);
-    const { messageCount, tokenCount, lastMessageAt } = scanned;
-    const messagesHash = hash(rows.bytes.subarray(0, rows.end));
+    const { messageCount, tokenCount, lastMessageAt } = sums;
     const header: TraceHeader = {
       ...fields,
       derivedTitle: deriveTitle(rows),
-      sanitized: scanned.sanitized || sanitizer.changed,
+      sanitized: sums.sanitized || sanitizer.changed,
       messageCount,
       tokenCount,
       lastMessageAt,
-      messagesHash,
-      contentHash: contentHash(fields, messagesHash),
-      at,
+      contentHash: contentHash(fields, rows),
+      ...place,
     };
     const key = JSON.stringify([sent.source, sent.sourceId]);
     this.#byKey.delete(key);
@@ -101,8 +102,14 @@ class ManifestMaker implements Manifest {
   }
 }
 
+type MessageSums = Pick<ScannedTrace, "messageCount" | "tokenCount" | "lastMessageAt" | "sanitized">;
+
+function textOf(bytes: Uint8Array, { from, to }: { from: number; to: number }): TraceHeader["text"] {
+  return { at: from, bytes: to - from, hash: hash(bytes.subarray(from, to)) };
+}
+
 /** Writes a trace's messages into `rows`, in order of position. */
-function encodeTrace(sent: SentTrace, rows: Rows): Omit<ScannedTrace, "fields"> {
+function encodeTrace(sent: SentTrace, rows: Rows): MessageSums {
   const sanitizer = new Sanitizer();
   const messages = sent.messages.map((message) => normalizeMessage(message, sanitizer));
   messages.sort((a, b) => a.position - b.position);
@@ -119,34 +126,48 @@ function encodeTrace(sent: SentTrace, rows: Rows): Omit<ScannedTrace, "fields"> 
   };
 }
 
+/** Writes messages of the trace at `index` into `rows`: those behind the first `skipBytes` bytes of their text. */
+export type ReadRows = (index: number, skipBytes: number, rows: Rows) => void;
+
 /**
- * What writes the messages of the `index`th trace of a manifest into rows.
+ * What reads the rows of a manifest's traces.
  *
  * @param bytes the decoded batch that the manifest was made of.
  */
-export function rowsOf(bytes: Uint8Array, headers: TraceHeader[]): (index: number, rows: Rows) => void {
+export function rowsOf(bytes: Uint8Array, headers: TraceHeader[]): ReadRows {
   if (headers.every(({ at }) => at !== null)) {
     const scanner = new Scanner(bytes);
-    return (index, rows) => {
-      scanner.trace(headers[index]?.at ?? 0, rows);
+    return (index, skipBytes, rows) => {
+      const { at, text } = headers[index] as TraceHeader;
+      if (skipBytes > 0 && text) scanner.messagesBehind(text.at + skipBytes, rows);
+      else scanner.trace(at ?? 0, rows);
     };
   }
   const byKey = new Map(parseBatch(bytes).map((trace) => [JSON.stringify([trace.source, trace.sourceId]), trace]));
-  return (index, rows) => {
+  return (index, _skipBytes, rows) => {
     const trace = byKey.get(JSON.stringify([headers[index]?.source, headers[index]?.sourceId]));
     if (!trace) throw new Error("a manifest names a trace that its batch does not have");
     encodeTrace(trace, rows);
   };
 }
 
-export const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("base64");
+/** Whether the messages that are stored of a trace, known by their text's size and hash, are the first ones of it. */
+export function isGrown(bytes: Uint8Array, { text }: TraceHeader, stored: { bytes: number; hash: string }): boolean {
+  if (!text || text.bytes < stored.bytes) return false;
+  return hash(bytes.subarray(text.at, text.at + stored.bytes)) === stored.hash;
+}
+
+const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("base64");
 
 /**
- * The hash of a trace's content: its own fields, and its messages by their hash. That some characters had to be replaced
- * is not part of it: an export that comes back has the replaced ones, and is the same conversation.
+ * The hash of a trace's content: its own fields, and its messages as rows. That some characters had to be replaced is not
+ * part of it: an export that comes back has the replaced ones, and is the same conversation.
  */
-function contentHash({ model, title, project, createdAt, metadata }: TraceFields, messagesHash: string): string {
-  return hash(Buffer.from(JSON.stringify([model, title, project, createdAt, metadata, messagesHash])));
+function contentHash({ model, title, project, createdAt, metadata }: TraceFields, rows: Rows): string {
+  return createHash("sha256")
+    .update(JSON.stringify([model, title, project, createdAt, metadata]))
+    .update(rows.bytes.subarray(0, rows.end))
+    .digest("base64");
 }
 
 /** How much of a long message is looked at for its first line, in bytes. */

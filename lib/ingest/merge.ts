@@ -20,7 +20,8 @@ type Stored = {
   newer: boolean;
   replacedByNewer: boolean;
   messageCount: number;
-  messagesHash: string;
+  messagesBytes: number | null;
+  messagesHash: string | null;
   contentHash: string;
 };
 
@@ -49,7 +50,7 @@ export async function mergeBatch(
 ): Promise<MergeCounts> {
   const { created, pairs } = await lockTraces(tx, batch.headers, upload);
   const { unchanged, changed, kept } = judge(pairs);
-  const plan: CopyPlan["traces"] = [...created].map(([index, traceId]) => ({ index, traceId, from: 0 }));
+  const plan: CopyPlan["traces"] = [...created].map(([index, traceId]) => ({ index, traceId, skipBytes: 0 }));
   // What is written of them is a question for the decoding thread; the traces themselves change in any case.
   const split = splitChanged(batch, changed);
   split.catch(() => {}); // is thrown below, unless the database fails before
@@ -58,8 +59,8 @@ export async function mergeBatch(
   await updateTraces(tx, changed, upload);
   const { grown, replaced } = await split;
   await deleteMessages(tx, replaced, upload.userId);
-  for (const { index, stored } of grown) plan.push({ index, traceId: stored.id, from: stored.messageCount });
-  for (const { index, stored } of replaced) plan.push({ index, traceId: stored.id, from: 0 });
+  for (const { index, stored } of grown) plan.push({ index, traceId: stored.id, skipBytes: stored.messagesBytes ?? 0 });
+  for (const { index, stored } of replaced) plan.push({ index, traceId: stored.id, skipBytes: 0 });
   const written = await copyMessages(tx, batch, { userId: upload.userId, traces: plan });
   return {
     created: created.size,
@@ -73,7 +74,7 @@ export async function mergeBatch(
 /** The columns that an upload sets, in the order of `values`; the activity is decided in SQL. */
 const columns = `source text, source_id text, model text, title text, derived_title text, project text,
   created_at timestamptz, metadata jsonb, message_count int, token_count bigint, sanitized bool,
-  content_hash bytea, messages_hash bytea, last_message_at timestamptz`;
+  content_hash bytea, messages_bytes int, messages_hash bytea, last_message_at timestamptz`;
 
 const names = columns.replaceAll(/ (text|timestamptz|jsonb|int|bigint|bool|bytea)\b/g, "");
 const unnested = `unnest(${columns
@@ -97,7 +98,8 @@ function values(headers: TraceHeader[]): unknown[][] {
     headers.map(({ tokenCount }) => tokenCount),
     headers.map(({ sanitized }) => sanitized),
     headers.map(({ contentHash }) => Buffer.from(contentHash, "base64")),
-    headers.map(({ messagesHash }) => Buffer.from(messagesHash, "base64")),
+    headers.map(({ text }) => text?.bytes),
+    headers.map(({ text }) => text && Buffer.from(text.hash, "base64")),
     headers.map(({ lastMessageAt }) => time(lastMessageAt)),
   ];
 }
@@ -146,7 +148,7 @@ async function insertNew(
        "least(coalesce(given.last_message_at, given.created_at, now()), now())",
      )}, $2::bigint,
        case when given.replaces then $2::bigint else 0 end
-     from ${unnested.replace(/\)$/, ", $17::uuid[], $18::bool[])")} as given (${names}, id, replaces)
+     from ${unnested.replace(/\)$/, ", $18::uuid[], $19::bool[])")} as given (${names}, id, replaces)
      order by source collate "C", source_id collate "C"
      on conflict (user_id, source, source_id) do nothing returning id`,
     [userId, sequence, ...values(headers), ids, headers.map(({ replace }) => replace)],
@@ -165,8 +167,8 @@ async function lockStored(
   const { rows } = await tx.query<Stored>(
     `select trace.id, source, source_id as "sourceId", deleted_at is not null as deleted, upload_sequence > $2 as newer,
             replace_sequence > $2 as "replacedByNewer",
-            message_count as "messageCount", encode(messages_hash, 'base64') as "messagesHash",
-            encode(content_hash, 'base64') as "contentHash"
+            message_count as "messageCount", messages_bytes as "messagesBytes",
+            encode(messages_hash, 'base64') as "messagesHash", encode(content_hash, 'base64') as "contentHash"
      from unnest($3::text[], $4::text[]) as given (source, source_id) join trace using (source, source_id)
      where user_id = $1 order by source collate "C", source_id collate "C" for update of trace`,
     [userId, sequence, traces.map(({ header }) => header.source), traces.map(({ header }) => header.sourceId)],
@@ -196,10 +198,14 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Pair[
 
 /** Tells the traces that only grew (their stored messages are the upload's first ones) from those written anew. */
 async function splitChanged(batch: StoredBatch, changed: Pair[]): Promise<{ grown: Pair[]; replaced: Pair[] }> {
-  const isGrown = await batch.grown(
-    changed.map(({ index, stored: { messageCount, messagesHash } }) => ({ index, count: messageCount, messagesHash })),
+  const known = changed.flatMap(({ index, stored: { messagesBytes: bytes, messagesHash: hash } }) =>
+    bytes === null || hash === null ? [] : [{ index, bytes, hash }],
   );
-  const { grown = [], replaced = [] } = Object.groupBy(changed, (_, at) => (isGrown[at] ? "grown" : "replaced"));
+  const verdicts = await batch.grown(known);
+  const grownIndexes = new Set(known.flatMap(({ index }, at) => (verdicts[at] ? [index] : [])));
+  const { grown = [], replaced = [] } = Object.groupBy(changed, ({ index }) =>
+    grownIndexes.has(index) ? "grown" : "replaced",
+  );
   return { grown, replaced };
 }
 

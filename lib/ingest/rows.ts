@@ -132,16 +132,6 @@ export class Rows {
     return at;
   }
 
-  /** Where the `count`th row ends, or undefined where there are fewer. */
-  endOf(count: number): number | undefined {
-    let at = 0;
-    for (let row = 0; row < count; row += 1) {
-      if (at >= this.end) return undefined;
-      at = this.next(at);
-    }
-    return at;
-  }
-
   /** The position, role and content of the row at `start`. */
   read(start: number): { position: number; role: string | null; content: Buffer } {
     const contentLength = this.bytes.readInt32BE(start + contentAt);
@@ -179,12 +169,5 @@ export class Rows {
       this.bytes.set(userId, at + userIdAt);
       this.bytes.set(traceId, at + traceIdAt);
     }
-  }
-
-  /** A copy of the rows from a byte on, with memory of its own that can be handed to another thread. */
-  copyFrom(start: number): Uint8Array<ArrayBuffer> {
-    const own = new Uint8Array(this.end - start);
-    own.set(this.bytes.subarray(start, this.end));
-    return own;
   }
 }

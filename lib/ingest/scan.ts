@@ -18,6 +18,8 @@ export type ScannedTrace = {
   tokenCount: number;
   lastMessageAt: number | null;
   sanitized: boolean;
+  /** Where the text of the messages begins and ends, where they stand in order of position; otherwise null. */
+  text: { from: number; to: number } | null;
 };
 
 const code = (character: string) => character.charCodeAt(0);
@@ -97,7 +99,7 @@ export class Scanner {
     this.#at = at;
     this.#sanitized = false;
     rows.end = 0;
-    let messages: { from: number; to: number; sums: MessageSums } | undefined;
+    let messages: { from: number; to: number; sums: MessageSums; text: { from: number; to: number } } | undefined;
     this.#enter(openBrace);
     if (this.#leave(closeBrace)) throw notPlain;
     do {
@@ -109,11 +111,13 @@ export class Scanner {
         continue;
       }
       if (messages) throw notPlain;
+      this.#enter(openBracket);
+      const textFrom = this.#at;
       const sums = this.#messages(rows);
-      messages = { from, to: this.#at, sums };
+      messages = { from, to: this.#at, sums, text: { from: textFrom, to: sums.end } };
     } while (this.#more(closeBrace));
     if (!messages) throw notPlain;
-    const { from, to, sums } = messages;
+    const { from, to, sums, text } = messages;
     if (!sums.inOrder && !rows.sort()) throw notPlain;
     const withoutMessages = [this.#bytes.subarray(at, from), emptyList, this.#bytes.subarray(to, this.#at)];
     return {
@@ -122,12 +126,21 @@ export class Scanner {
       tokenCount: sums.tokens,
       lastMessageAt: sums.lastAt,
       sanitized: this.#sanitized,
+      text: sums.inOrder ? text : null,
     };
   }
 
+  /** Reads the messages behind those that end at a place, into `rows`. */
+  messagesBehind(at: number, rows: Rows): void {
+    this.#at = at;
+    rows.end = 0;
+    this.#space();
+    if (this.#bytes[this.#at] === comma) this.#at += 1;
+    this.#messages(rows);
+  }
+
   #messages(rows: Rows): MessageSums {
-    const sums: MessageSums = { count: 0, tokens: 0, lastAt: null, inOrder: true, lastPosition: -1 };
-    this.#enter(openBracket);
+    const sums: MessageSums = { count: 0, tokens: 0, lastAt: null, inOrder: true, lastPosition: -1, end: this.#at };
     if (this.#leave(closeBracket)) return sums;
     do {
       if (sums.count === limits.ingest.messagesPerTrace) throw notPlain;
@@ -138,6 +151,7 @@ export class Scanner {
       if (createdAt !== null) sums.lastAt = Math.max(sums.lastAt ?? createdAt, createdAt);
       sums.inOrder &&= position > sums.lastPosition;
       sums.lastPosition = position;
+      sums.end = this.#at;
     } while (this.#more(closeBracket));
     return sums;
   }
@@ -402,6 +416,7 @@ type MessageSums = {
   lastAt: number | null;
   inOrder: boolean;
   lastPosition: number;
+  end: number;
 };
 
 const emptyList = Buffer.from("[]");

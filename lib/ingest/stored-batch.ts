@@ -46,8 +46,11 @@ export class StoredBatch {
     return this.#opened;
   }
 
-  /** For each stored trace, whether its messages are the first ones of the batch's trace at `index`. */
-  async grown(stored: { index: number; count: number; messagesHash: string }[]): Promise<boolean[]> {
+  /**
+   * For each stored trace, known by the size and hash of its messages' text, whether its messages are the first ones of
+   * the batch's trace at `index`.
+   */
+  async grown(stored: { index: number; bytes: number; hash: string }[]): Promise<boolean[]> {
     if (stored.length === 0) return [];
     await this.open();
     return this.#thread.call("grown", stored);

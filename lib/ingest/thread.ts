@@ -5,10 +5,20 @@ import { parentPort } from "node:worker_threads";
 import { constants, zstdCompress } from "node:zlib";
 import { SpoorError } from "#lib/errors";
 import { type Encoding, inflate } from "#lib/ingest/inflate";
-import { hash, packManifest, readBatch, rowsOf, type TraceHeader, unpackManifest } from "#lib/ingest/manifest";
+import {
+  isGrown,
+  packManifest,
+  type ReadRows,
+  readBatch,
+  rowsOf,
+  type TraceHeader,
+  unpackManifest,
+} from "#lib/ingest/manifest";
 import { copyHeader, copyTrailer, Rows } from "#lib/ingest/rows";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
+
+type WireBody = { body: Uint8Array; encoding: Encoding; maxBytes: number };
 
 /** A decoded body: its size and hash, by which one that came before is known. */
 export type Received = { bytes: number; sha256: OwnBytes };
@@ -16,19 +26,23 @@ export type Received = { bytes: number; sha256: OwnBytes };
 /** A checked body: what is stored of it, and what its job starts with. */
 export type Checked = { stored: OwnBytes; manifest: OwnBytes; traces: number; messages: number };
 
-/** Which messages to write: those of the trace at `index` from the `from`th on, as rows of `traceId`. */
-export type CopyPlan = { userId: string; traces: { index: number; traceId: string; from: number }[] };
+/**
+ * Which messages to write: those of the trace at `index` behind the first `skipBytes` bytes of their text, as rows of
+ * `traceId`.
+ */
+export type CopyPlan = { userId: string; traces: { index: number; traceId: string; skipBytes: number }[] };
 
 /**
- * What the thread can be asked. `receive` keeps a body, of which `check` speaks; `manifest` and `open` keep a batch, of
- * which `grown`, `plan` and `copy` speak. `close` lets go of both.
+ * What the thread can be asked. `receive` keeps a body, of which `check` speaks, and `judge` is both at once; `manifest` and
+ * `open` keep a batch, of which `grown`, `plan` and `copy` speak. `close` lets go of both.
  */
 export type Operations = {
-  receive(input: { body: Uint8Array; encoding: Encoding; maxBytes: number }): Received;
+  receive(input: WireBody): Received;
   check(): Promise<Checked>;
+  judge(input: WireBody): Promise<Received & Checked>;
   manifest(input: { packed: OwnBytes }): TraceHeader[] | undefined;
   open(input: { stored: OwnBytes; maxBytes: number }): TraceHeader[];
-  grown(input: { index: number; count: number; messagesHash: string }[]): boolean[];
+  grown(input: { index: number; bytes: number; hash: string }[]): boolean[];
   plan(input: CopyPlan): void;
   copy(): OwnBytes[];
   close(): void;
@@ -45,19 +59,15 @@ const copyBytes = 4 << 20;
 
 const compress = promisify(zstdCompress);
 
-/** The batch that is open: its traces, what reads their rows, and the new rows that `grown` came upon. */
-type Open = {
-  headers: TraceHeader[] | undefined;
-  rowsOf: (index: number, rows: Rows) => void;
-  tails: Map<number, { from: number; bytes: OwnBytes }>;
-};
+/** The batch that is open: its traces, and once it is decoded its bytes and what reads their rows. */
+type Open = { headers: TraceHeader[] | undefined; bytes: Uint8Array; readRows: ReadRows };
 
 const nothing: Open = {
   headers: undefined,
-  rowsOf: () => {
+  bytes: new Uint8Array(),
+  readRows: () => {
     throw new Error("no batch is open");
   },
-  tails: new Map(),
 };
 
 let received: { decoded: Uint8Array; packed: Uint8Array | undefined } | undefined;
@@ -86,29 +96,28 @@ const operations: Operations = {
     }
   },
 
+  async judge(input) {
+    const known = operations.receive(input);
+    const checked = await operations.check();
+    operations.close();
+    return { ...known, ...checked };
+  },
+
   manifest({ packed }) {
     const headers = unpackManifest(packed);
-    open = { ...nothing, headers, tails: new Map() };
+    open = { ...nothing, headers };
     return headers;
   },
 
   open({ stored, maxBytes }) {
-    const decoded = inflate(stored, "zstd", maxBytes);
-    const headers = open.headers ?? readBatch(decoded).headers;
-    open = { headers, rowsOf: rowsOf(decoded, headers), tails: new Map() };
+    const bytes = inflate(stored, "zstd", maxBytes);
+    const headers = open.headers ?? readBatch(bytes).headers;
+    open = { headers, bytes, readRows: rowsOf(bytes, headers) };
     return headers;
   },
 
   grown(stored) {
-    const rows = new Rows();
-    return stored.map(({ index, count, messagesHash }) => {
-      open.rowsOf(index, rows);
-      const end = rows.endOf(count);
-      const isGrown = end !== undefined && hash(rows.bytes.subarray(0, end)) === messagesHash;
-      // The rest of them is small as a rule, and is what will be written.
-      if (isGrown) open.tails.set(index, { from: count, bytes: rows.copyFrom(end) });
-      return isGrown;
-    });
+    return stored.map(({ index, ...text }) => isGrown(open.bytes, open.headers?.[index] as TraceHeader, text));
   },
 
   plan(input) {
@@ -142,10 +151,10 @@ function* copyStream({ userId, traces }: CopyPlan): Generator<OwnBytes> {
   const rows = new Rows();
   let part = Buffer.allocUnsafeSlow(copyBytes);
   let end = part.write(copyHeader, "latin1");
-  for (const { index, traceId, from } of traces) {
-    const start = readRows(index, from, rows);
+  for (const { index, traceId, skipBytes } of traces) {
+    open.readRows(index, skipBytes, rows);
     rows.fillIn(user, uuidBytes(traceId));
-    for (let at = start; at < rows.end; ) {
+    for (let at = 0; at < rows.end; ) {
       const copied = rows.bytes.copy(part, end, at, rows.end);
       at += copied;
       end += copied;
@@ -157,20 +166,6 @@ function* copyStream({ userId, traces }: CopyPlan): Generator<OwnBytes> {
   }
   yield part.subarray(0, end);
   yield new Uint8Array(copyTrailer);
-}
-
-/** Reads a trace's rows. @returns where the `from`th begins */
-function readRows(index: number, from: number, rows: Rows): number {
-  const tail = open.tails.get(index);
-  if (tail?.from === from) {
-    rows.end = 0;
-    rows.reserve(tail.bytes.byteLength);
-    rows.bytes.set(tail.bytes);
-    rows.end = tail.bytes.byteLength;
-    return 0;
-  }
-  open.rowsOf(index, rows);
-  return rows.endOf(from) ?? rows.end;
 }
 
 const uuidBytes = (uuid: string) => Buffer.from(uuid.replaceAll("-", ""), "hex");
@@ -186,7 +181,11 @@ async function answer({ operation, input }: Call): Promise<{ answer: Answer; tra
   try {
     const result = await (operations[operation] as (input: unknown) => unknown)(input);
     const moved =
-      operation === "check" ? [(result as Checked).stored] : operation === "copy" ? (result as OwnBytes[]) : [];
+      operation === "check" || operation === "judge"
+        ? [(result as Checked).stored]
+        : operation === "copy"
+          ? (result as OwnBytes[])
+          : [];
     return { answer: { ok: true, result }, transfer: moved.map(({ buffer }) => buffer) };
   } catch (error) {
     if (error instanceof SpoorError) {

@@ -11,9 +11,9 @@ function outcome(bytes: Uint8Array, { headers, traces, messages }: Manifest) {
   const rows = new Rows();
   const write = rowsOf(bytes, headers);
   return {
-    headers: headers.map(({ at: _at, ...header }) => header),
+    headers: headers.map(({ at: _at, text: _text, ...header }) => header),
     rows: headers.map((_, index) => {
-      write(index, rows);
+      write(index, 0, rows);
       return rows.bytes.toString("base64", 0, rows.end);
     }),
     traces,

@@ -9,3 +9,8 @@ CREATE INDEX "ingest_job_user_id_body_sha256_idx" ON "ingest_job"("user_id", "bo
 DROP INDEX "ingest_job_user_id_sequence_idx";
 DROP INDEX "ingest_job_open";
 CREATE INDEX "ingest_job_open" ON "ingest_job"("user_id", "sequence", "status") WHERE status <> 'succeeded';
+
+-- The size and the SHA-256 of the messages as they were sent, by which a trace is known that only grew. Null where they
+-- were not sent in order, and for what was stored before
+ALTER TABLE "trace" ADD COLUMN "messages_bytes" INTEGER;
+ALTER TABLE "trace" ALTER COLUMN "messages_hash" DROP NOT NULL;
