@@ -42,6 +42,19 @@ async function housekeep(): Promise<void> {
   log.info({ uploads, logins, reports }, "housekeeping is done");
 }
 
+/** Takes uploads, one at a time. After each it asks for the next at once: the queue by itself would wait for its next poll. */
+async function takeUploads(): Promise<void> {
+  const run = handler(ingestPayload, runJob);
+  const worker: { id?: string } = {};
+  worker.id = await boss.work<object>(queues.ingest, polling, async (jobs) => {
+    try {
+      await run(jobs);
+    } finally {
+      if (worker.id) boss.notifyWorker(worker.id);
+    }
+  });
+}
+
 async function stop(): Promise<void> {
   clearInterval(heartbeat);
   await boss.stop({ graceful: true, timeout: drainMs });
@@ -56,11 +69,7 @@ process.once("SIGTERM", stop);
 process.once("disconnect", stop);
 
 await boss.start();
-await boss.work(
-  queues.ingest,
-  { ...polling, localConcurrency: env().WORKER_CONCURRENCY },
-  handler(ingestPayload, runJob),
-);
+for (let n = 0; n < env().WORKER_CONCURRENCY; n += 1) await takeUploads();
 await boss.work(queues.ingestDead, polling, handler(ingestPayload, giveUp));
 await boss.work(
   queues.housekeeping,

@@ -97,10 +97,11 @@ const operations: Operations = {
   },
 
   async judge(input) {
-    const known = operations.receive(input);
-    const checked = await operations.check();
-    operations.close();
-    return { ...known, ...checked };
+    try {
+      return { ...operations.receive(input), ...(await operations.check()) };
+    } finally {
+      operations.close();
+    }
   },
 
   manifest({ packed }) {

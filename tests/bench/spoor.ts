@@ -72,6 +72,11 @@ export async function startSpoor() {
       }
     },
 
+    async messageCount(): Promise<number> {
+      const { rows } = await pool().query<{ count: number }>("select count(*)::int as count from message");
+      return rows[0]?.count ?? 0;
+    },
+
     /** Brings the database to where it was, but for the account. */
     async clear(): Promise<void> {
       await pool().query("truncate message, trace, upload, ingest_job");

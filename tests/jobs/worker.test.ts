@@ -66,6 +66,14 @@ test("a job that waited for a worker is done soon after one starts, and SIGTERM 
   expect(await once(worker, "exit")).toEqual([0, null]);
 });
 
+test("jobs that wait in a row are done one behind the other, not one at each poll", async () => {
+  const jobs = await Promise.all(Array.from({ length: 60 }, (_, n) => accept(`row-${n}`, 1)));
+  const worker = await startWorker();
+  for (const jobId of jobs) expect(await end(jobId, 20)).toMatchObject({ status: "succeeded" });
+  worker.kill("SIGTERM");
+  await once(worker, "exit");
+});
+
 test("a killed worker's job is done once more by another, and writes nothing twice", async () => {
   const blocker = await pool().connect();
   const first = await startWorker();
@@ -81,7 +89,7 @@ test("a killed worker's job is done once more by another, and writes nothing twi
     await startWorker();
     expect(await end(jobId, 90)).toMatchObject({ status: "succeeded", attempts: 2, messages: { written: 500 } });
     const { rows } = await pool().query("select count(*)::int as rows from message where user_id = $1", [userId]);
-    expect(rows[0].rows).toBe(503);
+    expect(rows[0].rows).toBe(563);
   } finally {
     blocker.release(true);
   }

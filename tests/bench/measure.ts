@@ -1,0 +1,98 @@
+import { bodyOf, makeTraces } from "./corpus.ts";
+import type { makeFloorB } from "./floors.ts";
+import type { Spoor } from "./spoor.ts";
+
+/** What a row of the bench prints. */
+export type Row = {
+  name: string;
+  what: string;
+  measured: string;
+  compared: string;
+  ratio: number;
+  must: string;
+  met: boolean;
+};
+
+/** What every row is measured with. */
+export type Context = { spoor: Spoor; texts: string[]; floorB: Awaited<ReturnType<typeof makeFloorB>> };
+
+/** The batch of the rows that measure one: 1000 traces of 20 messages, about 18 MB of real text. */
+export const [traceCount, messagesEach] = [1000, 20];
+/** Each figure is the median of so many rounds, after one that warms everything. */
+export const rounds = 7;
+export const MiB = 2 ** 20;
+
+let serial = 0;
+/** A key that no other batch has. */
+export const key = () => `${process.pid}-${++serial}`;
+export const batch = ({ texts }: Context) => makeTraces(texts, key(), traceCount, messagesEach);
+export const smallBody = ({ texts }: Context) => bodyOf(makeTraces(texts, key(), 1, 10));
+
+export const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+export const percentile = (values: number[], share: number) =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
+
+export const showMs = (value: number) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
+export const showRate = (value: number) => `${Math.round(value)} messages/s`;
+
+type Bound = { most: number } | { least: number };
+
+/** A row that compares a figure with another one of the same run. */
+export function ratioRow(
+  name: string,
+  what: string,
+  [own, floor]: [number, number],
+  show: (value: number) => string,
+  bound: Bound,
+): Row {
+  const ratio = own / floor;
+  const met = "most" in bound ? ratio <= bound.most : ratio >= bound.least;
+  const must = "most" in bound ? `≤ ${bound.most} ×` : `≥ ${bound.least} ×`;
+  return { name, what, measured: show(own), compared: show(floor), ratio, must, met };
+}
+
+/** A row with a bound of its own; its ratio is the share of it that was used. */
+export function boundRow(
+  name: string,
+  what: string,
+  value: number,
+  most: number,
+  show: (value: number) => string,
+  compared = "–",
+): Row {
+  return {
+    name,
+    what,
+    measured: show(value),
+    compared,
+    ratio: value / most,
+    must: `≤ ${show(most)}`,
+    met: value <= most,
+  };
+}
+
+/** Sends again where the server says that it is full, as a client does. */
+export async function sendPatiently(spoor: Spoor, body: Buffer<ArrayBuffer>): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${spoor.url}/api/ingest`, { method: "POST", headers: spoor.headers, body });
+    await response.text();
+    if (response.status === 202) return;
+    if (response.status !== 503) throw new Error(`ingest answered ${response.status}`);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+/** Four clients send batches for some seconds. @returns messages a second until the queue is empty */
+export async function sustain(context: Context, seconds: number): Promise<number> {
+  const startedAt = performance.now();
+  let batches = 0;
+  const client = async () => {
+    while (performance.now() - startedAt < seconds * 1000) {
+      await sendPatiently(context.spoor, bodyOf(batch(context)));
+      batches += 1;
+    }
+  };
+  await Promise.all([client(), client(), client(), client()]);
+  await context.spoor.drained();
+  return (batches * traceCount * messagesEach * 1000) / (performance.now() - startedAt);
+}

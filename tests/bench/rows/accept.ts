@@ -1,0 +1,24 @@
+import { bodyOf } from "../corpus.ts";
+import { startFloorA } from "../floors.ts";
+import { batch, type Context, median, type Row, ratioRow, rounds, showMs } from "../measure.ts";
+
+/** From the first byte to the committed 202, beside a bare server that keeps the same promise. */
+export async function accept(context: Context): Promise<Row[]> {
+  const { spoor } = context;
+  const floor = await startFloorA(spoor.databaseUrl);
+  const [owns, floors]: [number[], number[]] = [[], []];
+  for (let round = 0; round <= rounds; round += 1) {
+    const body = bodyOf(batch(context));
+    const startedAt = performance.now();
+    await (await fetch(floor.url, { method: "POST", body })).text();
+    const floorMs = performance.now() - startedAt;
+    const { jobId, acceptMs } = await spoor.send(body);
+    await spoor.end(jobId);
+    if (round === 0) continue;
+    owns.push(acceptMs);
+    floors.push(floorMs);
+  }
+  floor.stop();
+  const what = "1000 × 20 to the committed 202, against floor A";
+  return [ratioRow("accept", what, [median(owns), median(floors)], showMs, { most: 1.3 })];
+}

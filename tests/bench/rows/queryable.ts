@@ -1,0 +1,47 @@
+import { type BenchTrace, bodyOf } from "../corpus.ts";
+import { batch, type Context, median, messagesEach, type Row, ratioRow, rounds, showMs } from "../measure.ts";
+
+/** From the first byte to committed rows: a new batch, the same again, and each of its traces with one more message. */
+export async function queryable(context: Context): Promise<Row[]> {
+  const { spoor, floorB } = context;
+  const times = { first: [] as number[], floor: [] as number[], again: [] as number[], grown: [] as number[] };
+  const timed = async (traces: BenchTrace[]) => {
+    const body = bodyOf(traces);
+    const startedAt = performance.now();
+    const { jobId } = await spoor.send(body);
+    await spoor.end(jobId);
+    return performance.now() - startedAt;
+  };
+  for (let round = 0; round <= rounds; round += 1) {
+    const traces = batch(context);
+    const floor = await floorB.copy(spoor.userId, traces);
+    const first = await timed(traces);
+    const again = await timed(traces);
+    const grown = await timed(traces.map(grow));
+    if (round === 0) continue;
+    times.floor.push(floor);
+    times.first.push(first);
+    times.again.push(again);
+    times.grown.push(grown);
+  }
+  const { floor, first, again, grown } = {
+    floor: median(times.floor),
+    first: median(times.first),
+    again: median(times.again),
+    grown: median(times.grown),
+  };
+  const against = {
+    floor: "the batch from first byte to rows, against COPY (floor B)",
+    first: "against the first time",
+  };
+  return [
+    ratioRow("queryable", against.floor, [first, floor], showMs, { most: 2 }),
+    ratioRow("re-send", `the same batch again, ${against.first}`, [again, first], showMs, { most: 0.35 }),
+    ratioRow("grown", `each trace with one more message, ${against.first}`, [grown, first], showMs, { most: 0.5 }),
+  ];
+}
+
+function grow(trace: BenchTrace): BenchTrace {
+  const more = { position: messagesEach, role: "user", content: "one more", tokenCount: 1, createdAt: trace.createdAt };
+  return { ...trace, messages: [...trace.messages, more] };
+}
