@@ -10,8 +10,9 @@ import {
   type TraceFields,
 } from "#lib/ingest/batch";
 import { inflate } from "#lib/ingest/inflate";
+import { notPlain } from "#lib/ingest/plain";
 import { Rows } from "#lib/ingest/rows";
-import { notPlain, type ScannedTrace, Scanner } from "#lib/ingest/scan";
+import { type ScannedTrace, Scanner } from "#lib/ingest/scan";
 import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 

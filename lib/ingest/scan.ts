@@ -3,13 +3,11 @@
 // value in between: docs/decisions/0009. Whatever is not plain is for the careful reader in batch.ts to judge.
 import { isUtf8 } from "node:buffer";
 import { type BatchMessage, normalizeMessage, Sanitizer } from "#lib/ingest/batch";
+import { code, longestInstant, notPlain, readInstant, TextCopier } from "#lib/ingest/plain";
 import type { Rows } from "#lib/ingest/rows";
 import { ingestMessage } from "#lib/ingest/schema";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
-
-/** What is thrown at the first thing that is not plain; it says nothing of whether that is right or wrong. */
-export const notPlain = new Error("the batch is not plain");
 
 /** One trace as it was read: its own fields as JSON gave them, and what its messages add up to. */
 export type ScannedTrace = {
@@ -22,7 +20,6 @@ export type ScannedTrace = {
   text: { from: number; to: number } | null;
 };
 
-const code = (character: string) => character.charCodeAt(0);
 const [quote, backslash, colon, comma, zero, nine] = [
   code('"'),
   code("\\"),
@@ -33,21 +30,6 @@ const [quote, backslash, colon, comma, zero, nine] = [
 ];
 const [openBrace, closeBrace, openBracket, closeBracket] = [code("{"), code("}"), code("["), code("]")];
 const space = 0x20;
-
-/** What a one-letter escape stands for (RFC 8259, section 7); 0 for a letter that stands for nothing. */
-const escapes = new Uint8Array(256);
-for (const [letter, meaning] of Object.entries({
-  '"': '"',
-  "\\": "\\",
-  "/": "/",
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-})) {
-  escapes[code(letter)] = code(meaning);
-}
 
 const names = {
   content: Buffer.from("content"),
@@ -67,7 +49,7 @@ export class Scanner {
   readonly #bytes: Uint8Array;
   #at = 0;
   #values = 0;
-  #sanitized = false;
+  readonly #text = new TextCopier();
 
   constructor(bytes: Uint8Array) {
     if (!isUtf8(bytes)) throw notPlain;
@@ -97,7 +79,7 @@ export class Scanner {
   /** Reads the trace that begins at a place, its messages into `rows`, in order of position. */
   trace(at: number, rows: Rows): ScannedTrace {
     this.#at = at;
-    this.#sanitized = false;
+    this.#text.sanitized = false;
     rows.end = 0;
     let messages: { from: number; to: number; sums: MessageSums; text: { from: number; to: number } } | undefined;
     this.#enter(openBrace);
@@ -125,7 +107,7 @@ export class Scanner {
       messageCount: sums.count,
       tokenCount: sums.tokens,
       lastMessageAt: sums.lastAt,
-      sanitized: this.#sanitized,
+      sanitized: this.#text.sanitized,
       text: sums.inOrder ? text : null,
     };
   }
@@ -160,17 +142,17 @@ export class Scanner {
   #message(rows: Rows): MessageFields {
     const from = this.#at;
     const start = rows.end;
-    const [values, sanitized] = [this.#values, this.#sanitized];
+    const [values, sanitized] = [this.#values, this.#text.sanitized];
     const plain = this.#plainMessage(rows);
     if (plain) return plain;
     rows.end = start;
-    [this.#at, this.#values, this.#sanitized] = [from, values, sanitized];
+    [this.#at, this.#values, this.#text.sanitized] = [from, values, sanitized];
     this.#skip(aroundMessage);
     const parsed = ingestMessage.safeParse(parsePlain(this.#bytes.subarray(from, this.#at)));
     if (!parsed.success) throw notPlain;
     const sanitizer = new Sanitizer();
     const message = normalizeMessage(parsed.data, sanitizer);
-    this.#sanitized ||= sanitizer.changed;
+    this.#text.sanitized ||= sanitizer.changed;
     rows.add(message);
     return message;
   }
@@ -190,7 +172,7 @@ export class Scanner {
       this.#space();
       if (!hasContent && this.#keyIs(names.content, key)) {
         hasContent = true;
-        this.#content(rows);
+        this.#at = this.#text.copy(this.#bytes, this.#at, rows);
       } else if (position < 0 && this.#keyIs(names.position, key)) {
         position = this.#integer();
         if (position < 0) return undefined;
@@ -210,79 +192,6 @@ export class Scanner {
     if (!hasContent || position < 0) return undefined;
     rows.finish(start, position, role, tokenCount, createdAt, null);
     return { position, tokenCount, createdAt };
-  }
-
-  /** Copies a string to the end of `rows`, its escapes resolved. */
-  #content(rows: Rows): void {
-    const bytes = this.#bytes;
-    let at = this.#at;
-    if (bytes[at] !== quote) throw notPlain;
-    at += 1;
-    for (;;) {
-      rows.reserve(blockBytes);
-      const to = rows.bytes;
-      let end = rows.end;
-      const stop = Math.min(bytes.length, at + blockBytes - longestEscape);
-      let byte = 0;
-      while (at < stop) {
-        byte = bytes[at] as number;
-        if (byte === backslash) {
-          const meaning = escapes[bytes[at + 1] as number] as number;
-          if (meaning === 0) break;
-          to[end] = meaning;
-          at += 2;
-        } else if (byte >= space && byte !== quote) {
-          to[end] = byte;
-          at += 1;
-        } else {
-          break;
-        }
-        end += 1;
-      }
-      rows.end = end;
-      if (at >= stop) {
-        if (at >= bytes.length) throw notPlain;
-        continue;
-      }
-      if (byte === quote) break;
-      if (byte < space) throw notPlain;
-      at = this.#unicodeEscape(at, rows);
-    }
-    this.#at = at + 1;
-  }
-
-  /** Writes what the escape `\uXXXX` at a place stands for, or U+FFFD where PostgreSQL can't hold that. */
-  #unicodeEscape(at: number, rows: Rows): number {
-    let unit = this.#hex(at);
-    let length = 6;
-    if (isHighSurrogate(unit) && this.#bytes[at + 6] === backslash && this.#bytes[at + 7] === letterU) {
-      const low = this.#hex(at + 6);
-      if (isLowSurrogate(low)) {
-        unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-        length = 12;
-      }
-    }
-    if (unit === 0 || isHighSurrogate(unit) || isLowSurrogate(unit)) {
-      this.#sanitized = true;
-      unit = 0xfffd;
-    }
-    rows.reserve(4);
-    rows.end += rows.bytes.write(String.fromCodePoint(unit), rows.end, "utf8");
-    return at + length;
-  }
-
-  /** The four hexadecimal digits of the escape at a place. */
-  #hex(at: number): number {
-    if (this.#bytes[at + 1] !== letterU || at + 6 > this.#bytes.length) throw notPlain;
-    let value = 0;
-    for (let digit = at + 2; digit < at + 6; digit += 1) {
-      const byte = this.#bytes[digit] as number;
-      const lower = byte | 0x20;
-      if (byte >= zero && byte <= nine) value = value * 16 + byte - zero;
-      else if (lower >= 0x61 && lower <= 0x66) value = value * 16 + lower - 0x57;
-      else throw notPlain;
-    }
-    return value;
   }
 
   /** A string without escapes, of at most `most` bytes; null for any other value. */
@@ -420,14 +329,6 @@ type MessageSums = {
 };
 
 const emptyList = Buffer.from("[]");
-const letterU = code("u");
-/** Content is copied in blocks: room in the rows is made for one at a time. */
-const blockBytes = 16 * 1024;
-/** What one turn of the copying loop may go past a block's end, and more. */
-const longestEscape = 16;
-
-const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
-const isLowSurrogate = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff;
 const endsValue = (byte: number | undefined) =>
   byte === undefined || byte === comma || byte === closeBrace || byte === closeBracket;
 
@@ -448,36 +349,3 @@ function endOfString(bytes: Uint8Array, at: number): number {
   }
   return -1;
 }
-
-const longestInstant = 30;
-const daysInMonth = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-/** The milliseconds since 1970 of a moment like `2026-11-20T08:00:00.123Z`; null for every other form. */
-function readInstant(text: Uint8Array | null): number | null {
-  if (text === null || text.length < 20 || text[text.length - 1] !== letterZ) return null;
-  const digits = (from: number, to: number) => {
-    let value = 0;
-    for (let at = from; at < to; at += 1) {
-      const byte = text[at] as number;
-      if (byte < zero || byte > nine) return Number.NaN;
-      value = value * 10 + byte - zero;
-    }
-    return value;
-  };
-  if (text[4] !== dash || text[7] !== dash || text[10] !== letterT || text[13] !== colon || text[16] !== colon)
-    return null;
-  const [year, month, day] = [digits(0, 4), digits(5, 7), digits(8, 10)];
-  const [hour, minute, second] = [digits(11, 13), digits(14, 16), digits(17, 19)];
-  const date = year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= (daysInMonth[month] as number);
-  if (!date || !(hour <= 23 && minute <= 59 && second <= 59)) return null;
-  let millisecond = 0;
-  if (text.length > 20) {
-    const fraction = text.length - 21;
-    if (text[19] !== dot || fraction < 1 || Number.isNaN(digits(20, 20 + fraction))) return null;
-    const known = Math.min(3, fraction);
-    millisecond = digits(20, 20 + known) * 10 ** (3 - known);
-  }
-  return Date.UTC(year, month - 1, day, hour, minute, second, millisecond);
-}
-
-const [dash, dot, letterT, letterZ] = [code("-"), code("."), code("T"), code("Z")];
