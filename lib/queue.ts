@@ -61,11 +61,17 @@ export async function prepareQueue(): Promise<void> {
   await enqueuer();
 }
 
-/** Enqueues a job inside the transaction of `tx`: it exists when, and only when, the transaction commits. */
-export async function enqueue(tx: Queryable, queue: (typeof queues)[keyof typeof queues], data: object): Promise<void> {
+/** Enqueues jobs inside the transaction of `tx`: they exist when, and only when, the transaction commits. */
+export async function enqueue(
+  tx: Queryable,
+  queue: (typeof queues)[keyof typeof queues],
+  payloads: object[],
+): Promise<void> {
+  if (payloads.length === 0) return;
   const boss = await enqueuer();
+  const jobs = payloads.map((data) => ({ data }));
   try {
-    await boss.send(queue, data, { db: executor(tx) });
+    await boss.insert(queue, jobs, { db: executor(tx) });
   } catch (error) {
     // An instance that could not read its queues at its start never gets over it: the next call makes another.
     globals.spoorBoss = undefined;
@@ -73,10 +79,17 @@ export async function enqueue(tx: Queryable, queue: (typeof queues)[keyof typeof
   }
 }
 
-/** A worker's instance, with its own connections and LISTEN. The caller starts and stops it. */
+/**
+ * A worker's instance, with its own connections and LISTEN. The caller starts and stops it.
+ *
+ * What it writes itself (taken, done, to be tried again) does not wait for the disk: the domain's rows hold the truth, and
+ * a job that a crash of the database gives out again finds itself done.
+ */
 export function makeWorkerBoss(databaseUrl: string): PgBoss {
+  const connection = new URL(databaseUrl);
+  connection.searchParams.set("options", "-c synchronous_commit=off");
   const boss = new PgBoss({
-    connectionString: databaseUrl,
+    connectionString: connection.href,
     application_name: "spoor-queue",
     max: 6,
     useListenNotify: true,

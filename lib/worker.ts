@@ -1,6 +1,7 @@
 // The worker process: takes jobs from the queues and runs each queue's domain function.
 import "server-only";
 import { randomUUID } from "node:crypto";
+import { constants, setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job } from "pg-boss";
 import { z } from "zod";
@@ -67,6 +68,9 @@ async function stop(): Promise<void> {
 process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one in its turn
 process.once("SIGTERM", stop);
 process.once("disconnect", stop);
+
+// Where both want the processor, the web process goes first: an upload that waits is safe, one that is not yet accepted is not.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 await boss.start();
 for (let n = 0; n < env().WORKER_CONCURRENCY; n += 1) await takeUploads();

@@ -4,7 +4,7 @@ import { clientAddress } from "#lib/address";
 import { type Caller, requireCaller, requireToken } from "#lib/auth/session";
 import { type FieldError, SpoorError } from "#lib/errors";
 import { readJson } from "#lib/http/body";
-import { problemResponse, toSpoorError } from "#lib/http/problem";
+import { jsonResponse, problemResponse, toSpoorError } from "#lib/http/problem";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 type Method = (typeof methods)[number];
@@ -120,9 +120,8 @@ function finish<R>(result: R | Reply<R> | Response, schema: z.ZodType<R> | undef
     return result;
   }
   const { data, status, headers } = result instanceof Reply ? result : new Reply(result, 200, {});
-  const body = JSON.stringify(schema ? schema.parse(data) : data);
   const base = { "Content-Type": "application/json", "Cache-Control": "no-store", "X-Request-Id": requestId };
-  return new Response(body, { status, headers: { ...base, ...headers } });
+  return jsonResponse(schema ? schema.parse(data) : data, status, new Headers({ ...base, ...headers }));
 }
 
 /** Each query parameter once as a string, more than once as an array (which no schema of ours takes). */

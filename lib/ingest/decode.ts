@@ -1,16 +1,27 @@
 import "server-only";
 import { Worker } from "node:worker_threads";
 import { SpoorError } from "#lib/errors";
-import type { Answer, Call, Operations } from "#lib/ingest/thread";
+import { makeOperations, type Operations, placeOf } from "#lib/ingest/operations";
+import type { Answer, Call } from "#lib/ingest/thread";
 
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
 type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
+
+/** Whoever does the operations on a batch: a thread, or for small ones the caller itself. */
+export type Decoder = {
+  /** Asks for one operation, once those asked for before have ended. @throws SpoorError where the batch is at fault */
+  call<O extends keyof Operations>(
+    operation: O,
+    input: Input<O>,
+    transfer?: ArrayBuffer[],
+  ): Promise<Awaited<Result<O>>>;
+};
 
 /** The longest that one operation may take. 256 MiB of ordinary messages take about 5 s. */
 const callSeconds = 60;
 
 /** One decoding thread. It does one thing at a time; whoever borrowed it is alone with it. */
-export class DecodeThread {
+export class DecodeThread implements Decoder {
   #worker = new Worker(new URL("./thread.ts", import.meta.url), { name: "decode" });
   #waiting: { resolve: (result: unknown) => void; reject: (error: Error) => void } | undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -24,7 +35,6 @@ export class DecodeThread {
     this.#worker.on("exit", () => this.#fail(new Error("the decoding thread ended")));
   }
 
-  /** Asks for one operation, once those asked for before have ended. @throws SpoorError where the batch is at fault */
   call<O extends keyof Operations>(
     operation: O,
     input: Input<O>,
@@ -56,7 +66,7 @@ export class DecodeThread {
     this.#worker.unref();
     if (answer.ok) waiting?.resolve(answer.result);
     else if ("code" in answer) waiting?.reject(new SpoorError(answer.code, answer.message, { errors: answer.errors }));
-    else waiting?.reject(new Error(`decoding failed: ${answer.stack}`));
+    else waiting?.reject(new Error(`decoding failed: ${answer.place}`));
   }
 
   #giveUp(): void {
@@ -70,6 +80,24 @@ export class DecodeThread {
     this.#waiting?.reject(error);
     this.#waiting = undefined;
   }
+}
+
+/** A batch of up to this size, in decoded bytes, is read where it is: to hand it over and back takes longer than that. */
+export const smallBytes = 64 * 1024;
+
+/** Does the operations on the spot. */
+export function decodeHere(): Decoder {
+  const operations = makeOperations();
+  return {
+    async call<O extends keyof Operations>(operation: O, input: Input<O>): Promise<Awaited<Result<O>>> {
+      try {
+        return (await (operations[operation] as (input: unknown) => unknown)(input)) as Awaited<Result<O>>;
+      } catch (error) {
+        if (error instanceof SpoorError) throw error;
+        throw new Error(`decoding failed: ${placeOf(error)}`);
+      }
+    },
+  };
 }
 
 /** The threads that nobody uses right now, and those who wait for one. */

@@ -104,8 +104,6 @@ export async function runJob({ userId, jobId }: Payload): Promise<void> {
   try {
     await withStoredBatch({ userId, jobId, ...claimed }, (batch) =>
       transaction(async (tx) => {
-        // A worker that stops in the middle (SIGSTOP, a lost host) must not hold the rows for longer than this.
-        await tx.query("set local idle_in_transaction_session_timeout = '30s'");
         const sequence = await lock(tx, userId, jobId);
         if (sequence === undefined) return;
         const counts = await mergeBatch(tx, batch, { userId, sequence });
@@ -115,7 +113,7 @@ export async function runJob({ userId, jobId }: Payload): Promise<void> {
            where user_id = $1 and id = $2`,
           [userId, jobId, counts.created, counts.updated, counts.unchanged, counts.kept, counts.written],
         );
-      }),
+      }, whileProcessing),
     );
     log.info({ jobId, milliseconds: Math.round(performance.now() - startedAt) }, "an upload was processed");
   } catch (error) {
@@ -127,29 +125,34 @@ export async function runJob({ userId, jobId }: Payload): Promise<void> {
   }
 }
 
+/** A worker that stops in the middle (SIGSTOP, a lost host) must not hold the rows for longer than this. */
+const whileProcessing = { idle_in_transaction_session_timeout: "30s" };
+/**
+ * A job's last worker may be stopped, not gone: another try comes when this one finds the row locked. Nothing is promised
+ * by a claim, so it need not wait for the disk: one that a crash takes back is made again.
+ */
+const whileClaiming = { lock_timeout: "5s", synchronous_commit: "off" };
 /** How often a job is tried before it is given up on. */
 const mostTries = 5;
 
 /**
  * Marks a job as running and counts the try.
  *
- * @returns whether the same body came before; undefined where the job has ended already, or is out of tries.
+ * @returns its size and whether the same body came before; undefined where the job has ended already, or is out of tries.
  */
-async function claim(userId: string, jobId: string): Promise<{ isRepeat: boolean } | undefined> {
+async function claim(userId: string, jobId: string): Promise<{ bytes: number; isRepeat: boolean } | undefined> {
   const job = await transaction(async (tx) => {
-    // Its last worker may be stopped, not gone: another try comes when this one finds the row locked.
-    await tx.query("set local lock_timeout = '5s'");
-    const { rows } = await tx.query<{ attempts: number; isRepeat: boolean }>(
+    const { rows } = await tx.query<{ attempts: number; bytes: number; isRepeat: boolean }>(
       `update ingest_job job set status = 'running', attempts = attempts + 1, started_at = coalesce(started_at, now())
        where user_id = $1 and id = $2 and status in ('queued', 'running')
-       returning attempts, exists (select 1 from ingest_job earlier where earlier.user_id = job.user_id
+       returning attempts, bytes, exists (select 1 from ingest_job earlier where earlier.user_id = job.user_id
          and earlier.body_sha256 = job.body_sha256 and earlier.sequence < job.sequence) as "isRepeat"`,
       [userId, jobId],
     );
     return rows[0];
-  });
+  }, whileClaiming);
   if (!job) return undefined;
-  if (job.attempts <= mostTries) return { isRepeat: job.isRepeat };
+  if (job.attempts <= mostTries) return { bytes: job.bytes, isRepeat: job.isRepeat };
   await giveUp({ userId, jobId });
   return undefined;
 }

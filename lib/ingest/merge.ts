@@ -5,9 +5,9 @@ import type { PoolClient } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { v7 as uuid } from "uuid";
 import type { TraceHeader } from "#lib/ingest/manifest";
+import type { CopyPlan } from "#lib/ingest/operations";
 import { messageColumns } from "#lib/ingest/rows";
 import type { StoredBatch } from "#lib/ingest/stored-batch";
-import type { CopyPlan } from "#lib/ingest/thread";
 
 /** What became of a batch's traces, and how many message rows were written. */
 export type MergeCounts = { created: number; updated: number; unchanged: number; kept: number; written: number };

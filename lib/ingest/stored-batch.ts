@@ -1,8 +1,8 @@
 import "server-only";
 import { SpoorError } from "#lib/errors";
-import { type DecodeThread, withThread } from "#lib/ingest/decode";
+import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode";
 import type { TraceHeader } from "#lib/ingest/manifest";
-import type { CopyPlan } from "#lib/ingest/thread";
+import type { CopyPlan } from "#lib/ingest/operations";
 import { readUpload } from "#lib/ingest/uploads";
 import { limits } from "#lib/limits";
 
@@ -11,13 +11,13 @@ import { limits } from "#lib/limits";
  * decoded when the first message is asked for, which for a batch that came before is never.
  */
 export class StoredBatch {
-  readonly #thread: DecodeThread;
+  readonly #decoder: Decoder;
   readonly #upload: { userId: string; jobId: string };
   #opened: Promise<void> | undefined;
   headers: TraceHeader[] = [];
 
-  constructor(thread: DecodeThread, upload: { userId: string; jobId: string }) {
-    this.#thread = thread;
+  constructor(decoder: Decoder, upload: { userId: string; jobId: string }) {
+    this.#decoder = decoder;
     this.#upload = upload;
   }
 
@@ -29,7 +29,7 @@ export class StoredBatch {
    */
   async begin(isRepeat: boolean): Promise<void> {
     const packed = await readUpload(this.#upload.userId, this.#upload.jobId, "manifest");
-    const headers = packed && (await this.#thread.call("manifest", { packed }, [packed.buffer]));
+    const headers = packed && (await this.#decoder.call("manifest", { packed }, [packed.buffer]));
     if (!headers) return this.open();
     this.headers = headers;
     if (!isRepeat) this.open().catch(() => {}); // is thrown where the body is needed
@@ -41,7 +41,7 @@ export class StoredBatch {
       const stored = await readUpload(this.#upload.userId, this.#upload.jobId, "body");
       if (!stored) throw new SpoorError("not_found", "The upload is no longer kept. Send it again.");
       const input = { stored, maxBytes: limits.ingest.decodableBytes };
-      this.headers = await this.#thread.call("open", input, [stored.buffer]);
+      this.headers = await this.#decoder.call("open", input, [stored.buffer]);
     })();
     return this.#opened;
   }
@@ -53,31 +53,39 @@ export class StoredBatch {
   async grown(stored: { index: number; bytes: number; hash: string }[]): Promise<boolean[]> {
     if (stored.length === 0) return [];
     await this.open();
-    return this.#thread.call("grown", stored);
+    return this.#decoder.call("grown", stored);
   }
 
   /** The COPY stream of a plan. */
   async *rows(plan: CopyPlan): AsyncGenerator<Buffer> {
     await this.open();
-    await this.#thread.call("plan", plan);
-    for (;;) {
-      const chunks = await this.#thread.call("copy", undefined);
-      if (chunks.length === 0) return;
-      for (const chunk of chunks) yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    for (let next: CopyPlan | undefined = plan; ; next = undefined) {
+      const { bytes, isLast } = await this.#decoder.call("copy", next);
+      yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      if (isLast) return;
     }
   }
 }
 
-/** Runs `work` with a stored upload, on a decoding thread of its own. @throws SpoorError `not_found` */
-export function withStoredBatch<T>(
-  upload: { userId: string; jobId: string; isRepeat: boolean },
+/**
+ * Runs `work` with a stored upload, a large one on a decoding thread of its own.
+ *
+ * @param upload.bytes its decoded size; `isRepeat` whether the same body came before.
+ * @throws SpoorError `not_found`
+ */
+export async function withStoredBatch<T>(
+  upload: { userId: string; jobId: string; bytes: number; isRepeat: boolean },
   work: (batch: StoredBatch) => Promise<T>,
 ): Promise<T> {
+  const run = async (decoder: Decoder) => {
+    const batch = new StoredBatch(decoder, upload);
+    await batch.begin(upload.isRepeat);
+    return work(batch);
+  };
+  if (upload.bytes <= smallBytes) return run(decodeHere());
   return withThread(async (thread) => {
     try {
-      const batch = new StoredBatch(thread, upload);
-      await batch.begin(upload.isRepeat);
-      return await work(batch);
+      return await run(thread);
     } finally {
       if (!thread.broken) await thread.call("close", undefined);
     }

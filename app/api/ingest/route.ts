@@ -1,6 +1,7 @@
 import { declaredLength, readBody, requireJsonType } from "#lib/http/body";
 import { endpoint, reply, route } from "#lib/http/route";
-import { acceptBatch, admitted, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept";
+import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept";
+import { admitted } from "#lib/ingest/admission";
 import { ingestResponse } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 

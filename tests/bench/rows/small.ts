@@ -1,7 +1,9 @@
 import { boundRow, type Context, percentile, type Row, ratioRow, showMs, smallBody } from "../measure.ts";
 
-const requests = 2000;
+const requests = 3000;
 const connections = 16;
+/** About as much JSON as the route takes. */
+const refused = JSON.stringify({ machine: "", more: "x".repeat(3900) });
 
 /** Small uploads in parallel, beside requests to a route that reads its JSON and refuses it at once. */
 export async function small(context: Context): Promise<Row[]> {
@@ -11,17 +13,19 @@ export async function small(context: Context): Promise<Row[]> {
     const response = await fetch(`${spoor.url}/api/cli/device/start`, {
       method: "POST",
       headers,
-      body: '{"machine":""}',
+      body: refused,
     });
     await response.text();
     if (response.status !== 400) throw new Error(`the empty route answered ${response.status}`);
   };
-  const upload = () => spoor.send(smallBody(context));
-  await rate(empty);
-  await rate(upload);
+  const bodies = () => Array.from({ length: requests }, () => smallBody(context));
+  const send = (body: Buffer<ArrayBuffer>) => spoor.send(body);
+  const nothing = Array.from({ length: requests }, () => undefined);
+  await rate(nothing, empty);
+  await rate(bodies(), send);
   await spoor.drained();
-  const floor = await rate(empty);
-  const own = await rate(upload);
+  const floor = await rate(nothing, empty);
+  const own = await rate(bodies(), send);
   await spoor.drained();
   const show = (value: number) => `${Math.round(value)} requests/s`;
   const what = `1 × 10 on ${connections} connections, against a route that reads JSON and refuses it`;
@@ -29,14 +33,14 @@ export async function small(context: Context): Promise<Row[]> {
 }
 
 /** @returns requests a second */
-async function rate(send: () => Promise<unknown>): Promise<number> {
-  let left = requests;
+async function rate<T>(inputs: T[], send: (input: T) => Promise<unknown>): Promise<number> {
+  const left = inputs.values();
   const connection = async () => {
-    while (left-- > 0) await send();
+    for (const input of left) await send(input);
   };
   const startedAt = performance.now();
   await Promise.all(Array.from({ length: connections }, connection));
-  return (requests * 1000) / (performance.now() - startedAt);
+  return (inputs.length * 1000) / (performance.now() - startedAt);
 }
 
 /** How long after its 202 a small upload can be read. */
