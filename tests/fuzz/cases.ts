@@ -206,7 +206,7 @@ function chunked(making: Making): Omit<Case, "kind"> {
 
 const makers: Record<string, { weight: number; make: Maker }> = {
   sound: {
-    weight: 6,
+    weight: 3,
     make: (making) => {
       const body = soundBody(making.random, making.marker);
       return { ...one(ingest(making, body), body), check: allAre(202) };
@@ -220,7 +220,7 @@ const makers: Record<string, { weight: number; make: Maker }> = {
     },
   },
   bytes: {
-    weight: 20,
+    weight: 28,
     make: (making) => {
       let body = soundBody(making.random, making.marker);
       for (let changes = making.random.below(3); changes >= 0; changes -= 1) body = mutateBytes(body, making.random);
@@ -228,12 +228,12 @@ const makers: Record<string, { weight: number; make: Maker }> = {
     },
   },
   encodings: { weight: 14, make: packed },
-  chunks: { weight: 2, make: chunked },
-  headers: { weight: 5, make: oddHeaders },
+  chunks: { weight: 1, make: chunked },
+  headers: { weight: 4, make: oddHeaders },
   authorization: { weight: 3, make: oddAuthorization },
-  "one key": { weight: 2, make: idempotency },
+  "one key": { weight: 1, make: idempotency },
   "odd key": { weight: 1, make: oddKey },
-  resync: { weight: 2, make: resync },
+  resync: { weight: 1, make: resync },
   ...otherCases,
   ...rawCases,
 };

@@ -8,7 +8,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 /** How long an HTTP answer may take, in milliseconds: no case of ours has to wait for anything. */
 const answerMs = 20_000;
 /** How long a broken request is waited for before its sender closes its half, and then its connection. */
-const [quietMs, closeMs] = [400, 3000];
+const [quietMs, closeMs] = [1000, 3000];
 
 /** Sends a call. @returns its answers: one of an HTTP call, any number of a raw one */
 export async function send(port: number, call: Call): Promise<Answer[]> {
@@ -78,16 +78,18 @@ function readAnswers(bytes: Buffer): Answer[] {
     );
     rest = end < 0 ? Buffer.alloc(0) : rest.subarray(end + 4);
     const isInterim = Number(status) < 200;
-    const { text, bytes: used } = isInterim ? { text: "", bytes: 0 } : readBody(rest, headers);
+    const { text, bytes: used } = isInterim ? { text: "", bytes: 0 } : readBody(rest, Number(status), headers);
     rest = rest.subarray(used);
     if (!isInterim) answers.push({ status: Number(status), headers, text });
   }
   return answers;
 }
 
-function readBody(bytes: Buffer, headers: Record<string, string>): { text: string; bytes: number } {
+function readBody(bytes: Buffer, status: number, headers: Record<string, string>): { text: string; bytes: number } {
   if (headers["transfer-encoding"] !== "chunked") {
-    const length = Math.min(bytes.length, Number(headers["content-length"] ?? 0));
+    // Without a length the body ends with the connection (RFC 9112, section 6.3).
+    const untold = status === 204 || status === 304 ? 0 : bytes.length;
+    const length = Math.min(bytes.length, Number(headers["content-length"] ?? untold));
     return { text: bytes.toString("utf8", 0, length), bytes: length };
   }
   let text = "";

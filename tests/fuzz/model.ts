@@ -64,6 +64,11 @@ export class Model {
   readonly #expected = new Map<string, Expected>();
   /** Cases of which a batch was taken that the sender does not know: a damaged one that still was one. */
   readonly #unknown = new Set<number>();
+  readonly #seed: number;
+
+  constructor(seed: number) {
+    this.#seed = seed;
+  }
 
   /** Takes a batch as the server said it did, in the order of a case's calls. */
   take(userId: string, index: number, marker: string, batch: Buffer | undefined): void {
@@ -94,7 +99,7 @@ export class Model {
     let traces = 0;
     for (const userId of userIds) {
       for await (const { key, sourceId, digest } of storedTraces(pool, userId)) {
-        const index = indexIn(sourceId);
+        const index = indexIn(this.#seed, sourceId);
         if (index === undefined) continue;
         traces += 1;
         missing.delete(key);
@@ -107,7 +112,7 @@ export class Model {
       }
     }
     for (const key of missing) {
-      const index = indexIn(key) ?? -1;
+      const index = indexIn(this.#seed, key) ?? -1;
       if (!this.#unknown.has(index)) faults.push({ index, what: "a trace that was taken is not stored" });
     }
     return { traces, faults };

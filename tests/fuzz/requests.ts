@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import type { Random } from "./random.ts";
 
 /** A request that an HTTP client can send. */
@@ -38,8 +39,10 @@ export type World = {
 };
 
 /** A text of the case's own: in its bodies, and never in an answer that refuses or in a log. */
-export const markerOf = (seed: number, index: number) => `fuzzmark-${seed}-${index}.`;
+export const markerOf = (seed: number, index: number) => `${anyMarker}${index}-${check(seed, index)}.`;
 export const anyMarker = "fuzzmark-";
+/** A marker that was damaged on its way must not pass for another case's. */
+const check = (seed: number, index: number) => crc32(`${seed} ${index}`).toString(16);
 
 /** An address of the case's own, for what is limited by address. */
 export const addressOf = (index: number) => `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
@@ -58,7 +61,7 @@ export type Making = { random: Random; marker: string; index: number; world: Wor
 export type Maker = (making: Making) => Omit<Case, "kind">;
 
 /** The number of the case whose marker is in a text. */
-export function indexIn(text: string): number | undefined {
-  const [, index] = /fuzzmark-\d+-(\d+)\./.exec(text) ?? [];
-  return index === undefined ? undefined : Number(index);
+export function indexIn(seed: number, text: string): number | undefined {
+  const [, index, sum] = /fuzzmark-(\d+)-([0-9a-f]+)\./.exec(text) ?? [];
+  return index === undefined || sum !== check(seed, Number(index)) ? undefined : Number(index);
 }

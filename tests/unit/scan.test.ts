@@ -133,6 +133,38 @@ test("invalid UTF-8 is not plain", () => {
   expect(careful(bytes)).toBeUndefined();
 });
 
+test("of a body with every kind of escape each beginning ends, in a refusal by both readings", () => {
+  const escapes = '\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u20AC\\ud83d\\ude00\\u0000\\ud800\\udc00 é€😀';
+  const text = `{"traces":[{"sourceId":"${escapes.replaceAll("\\u0000", "").replace("\\ud800\\udc00", "")}","title":"${escapes}",
+    "metadata":{"${escapes}":["${escapes}",{"a":-1.5e3}]},"messages":[
+    {"position":0,"content":"${escapes.repeat(2)}","role":"user","tokenCount":3,"createdAt":"2026-11-20T08:00:00.120Z"},
+    {"metadata":{"x":"${escapes}"},"content":"${escapes}","position":1}]}]}`;
+  const bytes = Buffer.from(text);
+  expect(plain(bytes)).toBeDefined();
+  expect(plain(bytes)).toEqual(careful(bytes));
+  for (let length = 0; length < bytes.length; length += 1) {
+    // A view, and a copy with memory of its own: what is behind the end must not be read in either.
+    for (const beginning of [bytes.subarray(0, length), Buffer.from(bytes.subarray(0, length))]) {
+      const startedAt = performance.now();
+      expect(plain(beginning), `${length} bytes`).toBeUndefined();
+      expect(careful(beginning), `${length} bytes`).toBeUndefined();
+      expect(performance.now() - startedAt).toBeLessThan(1000);
+    }
+  }
+});
+
+test("of millions of wrong messages the first errors are told, without all the others", () => {
+  const wrong = `{"sourceId":"a","messages":[${"0,".repeat(20_000)}0]}`;
+  const bytes = Buffer.from(`{"traces":[${Array.from({ length: 200 }, () => wrong).join(",")}]}`);
+  const startedAt = performance.now();
+  expect(() => readCarefully(bytes)).toThrow(
+    expect.objectContaining({
+      errors: Array.from({ length: 20 }, (_, at) => expect.objectContaining({ path: `traces.0.messages.${at}` })),
+    }),
+  );
+  expect(performance.now() - startedAt).toBeLessThan(5000);
+});
+
 test("of 100,000 mutated batches none is read quickly to anything but what the careful reading makes of it", () => {
   let state = 20_261_120;
   const random = (below: number) => {
