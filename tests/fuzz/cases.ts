@@ -72,7 +72,6 @@ const names = [
   "Host",
   "Expect",
   "TE",
-  "Accept-Encoding",
   "X-Forwarded-For",
   "X-Forwarded-Host",
   "X-Forwarded-Proto",

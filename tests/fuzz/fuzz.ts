@@ -5,6 +5,7 @@ import { pool } from "#lib/db/client";
 import { makeCase } from "./cases.ts";
 import { send } from "./client.ts";
 import { faultOf } from "./judge.ts";
+import { liveBytes } from "./memory.ts";
 import { Model } from "./model.ts";
 import { type Answer, anyMarker, type Case, markerOf, userOf, type World } from "./requests.ts";
 import type { ProcessState, startTarget } from "./target.ts";
@@ -20,13 +21,17 @@ export type Options = {
 };
 
 export type Violation = { index: number; kind: string; what: string };
+/** Resident memory in bytes. */
 export type Sample = { cases: number; web: number; worker: number };
+/** What each process held after a full collection, when so many cases had ended. */
+export type Live = { cases: number; web: number; worker: number };
 export type Report = {
   kinds: Map<string, Map<number, number>>;
   violations: Violation[];
   jobs: { taken: number; succeeded: number; failed: number };
   comparedTraces: number;
   memory: Sample[];
+  live: Live[];
   healthMs: number[];
   seconds: number;
 };
@@ -48,12 +53,13 @@ export async function fuzz(target: Target, world: World, options: Options): Prom
     probe.once("message", resolve).once("error", reject);
     probe.postMessage("stop");
   });
+  await run.collect();
   run.compareProcesses(before);
   const jobs = await run.compareJobs();
   const comparedTraces = await run.compareTraces();
   run.searchLog();
-  const { kinds, violations, memory } = run;
-  return { kinds, violations, jobs, comparedTraces, memory, healthMs, seconds };
+  const { kinds, violations, memory, live } = run;
+  return { kinds, violations, jobs, comparedTraces, memory, live, healthMs, seconds };
 }
 
 class Run {
@@ -69,6 +75,7 @@ class Run {
   readonly kinds = new Map<string, Map<number, number>>();
   readonly violations: Violation[] = [];
   readonly memory: Sample[] = [];
+  readonly live: Live[] = [];
 
   constructor(target: Target, world: World, options: Options) {
     this.#target = target;
@@ -86,6 +93,8 @@ class Run {
       const one = makeCase(seed, index, this.#world);
       await this.#perform(one, index);
       this.#ended += 1;
+      // The caches are full then, and every kind of case was there many times.
+      if (this.#ended === Math.floor(count / 5)) await this.collect();
       if (this.#ended % 5000 === 0) {
         const mib = (bytes = 0) => Math.round(bytes / 2 ** 20);
         const { web, worker } = this.memory.at(-1) ?? {};
@@ -144,6 +153,12 @@ class Run {
   sample(): void {
     const { web, worker } = this.#target.processes();
     this.memory.push({ cases: this.#ended, web: web?.rssBytes ?? 0, worker: worker?.rssBytes ?? 0 });
+  }
+
+  async collect(): Promise<void> {
+    const { web, worker } = this.#target.processes();
+    const bytesOf = async (pid = 0) => (await liveBytes(this.#options.logFile, pid)) ?? 0;
+    this.live.push({ cases: this.#ended, web: await bytesOf(web?.pid), worker: await bytesOf(worker?.pid) });
   }
 
   /** Waits until no job is open, for at most five minutes. */

@@ -20,7 +20,6 @@ export function faultOf(call: Call, answer: Answer): string | undefined {
   if (isRaw && !answer.headers["content-type"]?.includes("json")) return undefined;
   // Where a path goes up ("/api/..") it names a page.
   if (!/^\/api(\/|$)/.test(new URL(`http://localhost${call.path}`).pathname)) return undefined;
-  if (answer.headers["content-encoding"]) return faultOfHeaders(answer);
   const method = isRaw ? "" : call.method;
   return faultOfHeaders(answer) ?? (status >= 400 ? faultOfProblem(answer, method) : faultOfSuccess(answer, method));
 }

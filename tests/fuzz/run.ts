@@ -1,4 +1,4 @@
-// `npm run test:fuzz [-- --seed N] [-- --count N] [-- --case K]`: broken and odd requests against the built server, the
+// `npm run test:fuzz [-- --seed N] [-- --first K] [-- --count N] [-- --case K]`: broken and odd requests against the built server, the
 // same for the same seed. Ends with 1 where anything is not as it must be: docs/fuzzing.md.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,13 +17,15 @@ const { values } = parseArgs({
   options: {
     seed: { type: "string", default: "20261121" },
     count: { type: "string", default: "100000" },
+    first: { type: "string", default: "0" },
     case: { type: "string" },
-    concurrency: { type: "string", default: "12" },
+    concurrency: { type: "string", default: "16" },
     keep: { type: "boolean", default: false },
   },
 });
 const [seed, concurrency] = [Number(values.seed), Number(values.concurrency)];
-const [first, count] = values.case === undefined ? [0, Number(values.count)] : [Number(values.case), 1];
+const [first, count] =
+  values.case === undefined ? [Number(values.first), Number(values.count)] : [Number(values.case), 1];
 const say = (line: string) => console.log(line);
 
 const folder = await mkdtemp(join(tmpdir(), "spoor-fuzz-"));

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "#lib/ports";
+import { inspected } from "./memory.ts";
 
 /**
  * Starts Spoor as `npm start` does, on loopback and on a database that is there, its output in a file.
@@ -17,6 +18,7 @@ export async function startTarget(environment: Record<string, string>, logFile: 
     env: {
       ...process.env,
       ...environment,
+      ...inspected,
       PORT: String(port),
       HOST: "127.0.0.1",
       BASE_URL: `http://127.0.0.1:${port}`,
