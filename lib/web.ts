@@ -45,7 +45,8 @@ function addressOf(request: IncomingMessage): string {
   const direct = request.socket.remoteAddress ?? "unknown";
   const forwarded = proxyaddr(request, (address, hop) => isIP(address) !== 0 && trusts(address, hop));
   const address = isIP(forwarded ?? "") ? forwarded : direct;
-  return address.replace(/^::ffff:/, "");
+  // The zone of a link-local address names one of the proxy's interfaces, in any words.
+  return address.replace(/^::ffff:/, "").replace(/%.*$/, "");
 }
 
 const isApi = (url = "") => /^\/api(?:[/?]|$)/.test(url);

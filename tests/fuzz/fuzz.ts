@@ -16,6 +16,8 @@ export type Options = {
   first: number;
   count: number;
   concurrency: number;
+  /** When no more cases are begun. */
+  seconds: number;
   logFile: string;
   progress(line: string): void;
 };
@@ -62,6 +64,8 @@ export async function fuzz(target: Target, world: World, options: Options): Prom
   return { kinds, violations, jobs, comparedTraces, memory, live, healthMs, seconds };
 }
 
+const warmUpCases = 10_000;
+
 class Run {
   readonly #target: Target;
   readonly #world: World;
@@ -86,15 +90,16 @@ class Run {
 
   /** One sender: takes the next case until there is none. */
   async lane(): Promise<void> {
-    const { seed, first, count, progress } = this.#options;
-    while (this.#started < count) {
+    const { seed, first, count, seconds, progress } = this.#options;
+    const deadline = performance.now() + seconds * 1000;
+    while (this.#started < count && performance.now() < deadline) {
       const index = first + this.#started;
       this.#started += 1;
       const one = makeCase(seed, index, this.#world);
       await this.#perform(one, index);
       this.#ended += 1;
       // The caches are full then, and every kind of case was there many times.
-      if (this.#ended === Math.floor(count / 5)) await this.collect();
+      if (this.#ended === Math.min(warmUpCases, Math.floor(count / 5))) await this.collect();
       if (this.#ended % 5000 === 0) {
         const mib = (bytes = 0) => Math.round(bytes / 2 ** 20);
         const { web, worker } = this.memory.at(-1) ?? {};

@@ -21,7 +21,7 @@ export function tableOf({ kinds, jobs, comparedTraces, seconds, violations }: Re
 
 const MiB = 2 ** 20;
 const mib = (bytes: number) => Math.round(bytes / MiB);
-/** What the main thread of a process may hold more at the end than after a fifth of the cases. */
+/** What the main thread of a process may hold more at the end than after the first 10,000 cases (a fifth of fewer). */
 const growthBytes = 24 * MiB;
 /** What a process may take at most, of which most is garbage that V8 had no reason to collect. */
 const mostResidentBytes = 1536 * MiB;

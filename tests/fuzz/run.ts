@@ -1,4 +1,4 @@
-// `npm run test:fuzz [-- --seed N] [-- --first K] [-- --count N] [-- --case K]`: broken and odd requests against the built server, the
+// `npm run test:fuzz [-- --seed N] [-- --first K] [-- --count N] [-- --seconds S] [-- --case K]`: broken and odd requests against the built server, the
 // same for the same seed. Ends with 1 where anything is not as it must be: docs/fuzzing.md.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     count: { type: "string", default: "100000" },
     first: { type: "string", default: "0" },
     case: { type: "string" },
+    seconds: { type: "string", default: "3600" },
     concurrency: { type: "string", default: "16" },
     keep: { type: "boolean", default: false },
   },
@@ -26,6 +27,7 @@ const { values } = parseArgs({
 const [seed, concurrency] = [Number(values.seed), Number(values.concurrency)];
 const [first, count] =
   values.case === undefined ? [Number(values.first), Number(values.count)] : [Number(values.case), 1];
+const seconds = Number(values.seconds);
 const say = (line: string) => console.log(line);
 
 const folder = await mkdtemp(join(tmpdir(), "spoor-fuzz-"));
@@ -39,7 +41,7 @@ let failed = true;
 try {
   const world = await makeWorld(target.port);
   say(`Seed ${seed}, cases ${first} to ${first + count - 1}, ${concurrency} at once.`);
-  const report = await fuzz(target, world, { seed, first, count, concurrency, logFile, progress: say });
+  const report = await fuzz(target, world, { seed, first, count, concurrency, seconds, logFile, progress: say });
   say(tableOf(report));
   const bounds = count >= 10_000 ? [judgeMemory(report), judgeHealth(report)] : [];
   for (const { line } of bounds) say(line);
