@@ -16,8 +16,8 @@ export type Options = {
   first: number;
   count: number;
   concurrency: number;
-  /** When no more cases are begun. */
-  seconds: number;
+  /** Once it is aborted no more cases are begun. */
+  until: AbortSignal;
   logFile: string;
   progress(line: string): void;
 };
@@ -90,9 +90,8 @@ class Run {
 
   /** One sender: takes the next case until there is none. */
   async lane(): Promise<void> {
-    const { seed, first, count, seconds, progress } = this.#options;
-    const deadline = performance.now() + seconds * 1000;
-    while (this.#started < count && performance.now() < deadline) {
+    const { seed, first, count, until, progress } = this.#options;
+    while (this.#started < count && !until.aborted) {
       const index = first + this.#started;
       this.#started += 1;
       const one = makeCase(seed, index, this.#world);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { closeDatabase } from "#lib/db/client";
 import { requiredEnv, setEnv } from "#lib/env";
-import { prepareDatabase, prepareSchema } from "#lib/start";
+import { askedToStop, prepareDatabase, prepareSchema } from "#lib/start";
 import { closeClient } from "./client.ts";
 import { fuzz } from "./fuzz.ts";
 import { judgeHealth, judgeMemory, tableOf } from "./report.ts";
@@ -27,7 +27,8 @@ const { values } = parseArgs({
 const [seed, concurrency] = [Number(values.seed), Number(values.concurrency)];
 const [first, count] =
   values.case === undefined ? [Number(values.first), Number(values.count)] : [Number(values.case), 1];
-const seconds = Number(values.seconds);
+const asked = new AbortController();
+askedToStop().then(() => asked.abort());
 const say = (line: string) => console.log(line);
 
 const folder = await mkdtemp(join(tmpdir(), "spoor-fuzz-"));
@@ -41,7 +42,8 @@ let failed = true;
 try {
   const world = await makeWorld(target.port);
   say(`Seed ${seed}, cases ${first} to ${first + count - 1}, ${concurrency} at once.`);
-  const report = await fuzz(target, world, { seed, first, count, concurrency, seconds, logFile, progress: say });
+  const until = AbortSignal.any([asked.signal, AbortSignal.timeout(Number(values.seconds) * 1000)]);
+  const report = await fuzz(target, world, { seed, first, count, concurrency, until, logFile, progress: say });
   say(tableOf(report));
   const bounds = count >= 10_000 ? [judgeMemory(report), judgeHealth(report)] : [];
   for (const { line } of bounds) say(line);
