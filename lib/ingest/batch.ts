@@ -76,8 +76,13 @@ const invalidBatch = (errors: FieldError[]) =>
 
 /** A list shows the metadata of two hundred traces at once, so that of one has a bound. */
 export function hasHeavyMetadata({ messages: _messages, ...own }: SentTrace): boolean {
-  return Buffer.byteLength(JSON.stringify(own)) > limits.trace.metadataBytes;
+  const json = JSON.stringify(own);
+  return Buffer.byteLength(json) + digitsWrittenOut(json) > limits.trace.metadataBytes;
 }
+
+/** PostgreSQL writes numbers out in full: 258 kB of `1e308` come back as 13 MB, which take half a second to read. */
+const digitsWrittenOut = (json: string): number =>
+  [...json.matchAll(/\de[+-](\d{1,3})(?!\d)/g)].reduce((sum, [, digits]) => sum + Number(digits), 0);
 
 function repeatedPositions({ messages }: SentTrace): number[] {
   const seen = new Set<number>();

@@ -75,6 +75,7 @@ const plainBatches: Record<string, unknown> = {
     { position: 0, content: "", createdAt: "2026-11-20T08:00:00+01:00" },
     { position: 1, content: "", createdAt: "2026-11-20T08:00:00.123456789Z" },
   ),
+  "metadata of numbers of any size": { traces: [{ ...trace, metadata: { x: [1e308, 5e-324, -1e21, 1e20] } }] },
   "a leap day": batch({ position: 0, content: "", createdAt: "2024-02-29T00:00:00Z" }),
   "a key that stands twice": { traces: [trace, { ...trace, title: "second" }] },
   "a long content with escapes across the blocks of copying": batch({ position: 0, content: '"\n😀x'.repeat(20_000) }),
@@ -113,6 +114,10 @@ test.each([
   ["a day that does not exist", JSON.stringify(batch({ ...message, createdAt: "2026-02-30T00:00:00Z" }))],
   ["an hour that does not exist", JSON.stringify(batch({ ...message, createdAt: "2026-02-03T24:00:00Z" }))],
   ["a key in U+0000", JSON.stringify({ traces: [{ ...trace, sourceId: "\0" }] })],
+  [
+    "metadata of numbers that are long when they are written out",
+    `{"traces":[{"sourceId":"a","metadata":{"x":[${"1e308,".repeat(900)}1]},"messages":[]}]}`,
+  ],
   [
     "nesting over the limit",
     `{"traces":[{"sourceId":"a","metadata":${"[".repeat(70)}${"]".repeat(70)},"messages":[]}]}`,
