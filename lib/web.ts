@@ -2,7 +2,7 @@
 // one may take to arrive, and drains before it stops. Next's own server tells a route handler none of that.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import next from "next";
@@ -45,23 +45,33 @@ function addressOf(request: IncomingMessage): string {
   const direct = request.socket.remoteAddress ?? "unknown";
   const forwarded = proxyaddr(request, (address, hop) => isIP(address) !== 0 && trusts(address, hop));
   const address = isIP(forwarded ?? "") ? forwarded : direct;
-  return address.replace(/^::ffff:/, "");
+  // The zone of a link-local address names one of the proxy's interfaces, in any words.
+  return address.replace(/^::ffff:/, "").replace(/%.*$/, "");
 }
 
-/** What Next would answer in a form of its own: methods that it does not know, and paths that can't be decoded. */
+const isApi = (url = "") => /^\/api(?:[/?]|$)/.test(url);
+
+/** What Next would answer in a form of its own: methods that it does not know, and paths that can't be decoded or that it would redirect. */
 function refusalOf({ method = "", url = "" }: IncomingMessage): Response | undefined {
-  if (!/^\/api(?:[/?]|$)/.test(url)) return undefined;
   const requestId = randomUUID();
   if (!knownMethods.includes(method)) {
     return problemResponse(new SpoorError("method_not_allowed", "No path takes this method."), requestId, {
       Allow: knownMethods.join(", "),
     });
   }
+  if (url === "*") return problemResponse(notFound(), requestId);
+  if (!isApi(url)) return undefined;
+  const [path = ""] = url.split("?");
+  // Next redirects to the path with one slash in the place of several, and to one without backslashes.
+  return isDecodable(path) && !/\/\/|\\/.test(path) ? undefined : problemResponse(notFound(), requestId);
+}
+
+function isDecodable(path: string): boolean {
   try {
-    decodeURIComponent(url.split("?")[0] ?? "");
-    return undefined;
+    decodeURIComponent(path);
+    return true;
   } catch {
-    return problemResponse(notFound(), requestId);
+    return false;
   }
 }
 
@@ -92,7 +102,9 @@ process.once("disconnect", stop);
 
 trustClientAddressHeader();
 await app.prepare();
-server.on("request", (request, response) => {
+const serve: RequestListener = (request, response) => {
+  // Next's own client asks for pages in another form; asked so for an API route, it answers with a redirect.
+  if (isApi(request.url)) delete request.headers.rsc;
   request.headers[clientAddressHeader] = addressOf(request);
   inFlight.add(response);
   response.once("close", () => inFlight.delete(response));
@@ -100,7 +112,10 @@ server.on("request", (request, response) => {
   const refusal = refusalOf(request);
   if (refusal) send(response, refusal);
   else handle(request, response);
-});
+};
+server.on("request", serve);
+// An expectation that is not known is not met, and the request answered as it is (RFC 9110, section 10.1.1, allows both).
+server.on("checkExpectation", serve);
 server.once("error", (error) => {
   log.fatal({ err: error }, "the web server could not listen");
   process.stderr.write(`Spoor can't listen on port ${PORT}: ${error.message}\n`);

@@ -1,7 +1,8 @@
 // Runs in the decoding thread: a batch by way of JavaScript values, with every error told. Pure functions, no database, no
 // environment.
-import { SpoorError } from "#lib/errors";
-import { ingestRequest, type SentMessage, type SentTrace } from "#lib/ingest/schema";
+import type { z } from "zod";
+import { type FieldError, SpoorError } from "#lib/errors";
+import { ingestRequest, ingestTrace, type SentMessage, type SentTrace } from "#lib/ingest/schema";
 import { parseJson, storable, storableJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
@@ -34,32 +35,54 @@ export type TraceFields = {
  *   wrong in it. Nothing of the body is in either.
  */
 export function parseBatch(bytes: Uint8Array): SentTrace[] {
-  const parsed = ingestRequest.safeParse(parseJson(bytes));
-  if (!parsed.success) {
-    const errors = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ path: path.join("."), message }));
-    throw new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors });
-  }
-  const { traces } = parsed.data;
+  const traces = parseTraces(parseJson(bytes));
   const repeated = traces.flatMap((trace, index) =>
     repeatedPositions(trace).map((at) => `traces.${index}.messages.${at}.position`),
   );
   if (repeated.length > 0) {
-    const errors = repeated.slice(0, 20).map((path) => ({ path, message: "stands twice in its trace" }));
-    throw new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors });
+    throw invalidBatch(repeated.map((path) => ({ path, message: "stands twice in its trace" })));
   }
   const heavy = traces.flatMap((trace, index) => (hasHeavyMetadata(trace) ? [`traces.${index}.metadata`] : []));
   if (heavy.length > 0) {
     const message = `has more than ${limits.trace.metadataBytes} bytes with the trace's unknown fields`;
-    const errors = heavy.slice(0, 20).map((path) => ({ path, message }));
-    throw new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors });
+    throw invalidBatch(heavy.map((path) => ({ path, message })));
   }
   return traces;
 }
 
+/** The most errors that an answer tells. */
+const mostErrors = 20;
+
+function parseTraces(body: unknown): SentTrace[] {
+  const request = ingestRequest.safeParse(body);
+  if (!request.success) throw invalidBatch(fieldErrors(request.error, []));
+  const traces: SentTrace[] = [];
+  const errors: FieldError[] = [];
+  for (const [index, sent] of request.data.traces.entries()) {
+    const trace = ingestTrace.safeParse(sent);
+    if (trace.success) traces.push(trace.data);
+    else errors.push(...fieldErrors(trace.error, ["traces", index]));
+    if (errors.length >= mostErrors) break;
+  }
+  if (errors.length > 0) throw invalidBatch(errors);
+  return traces;
+}
+
+const fieldErrors = (error: z.ZodError, place: PropertyKey[]): FieldError[] =>
+  error.issues.slice(0, mostErrors).map(({ path, message }) => ({ path: [...place, ...path].join("."), message }));
+
+const invalidBatch = (errors: FieldError[]) =>
+  new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors: errors.slice(0, mostErrors) });
+
 /** A list shows the metadata of two hundred traces at once, so that of one has a bound. */
 export function hasHeavyMetadata({ messages: _messages, ...own }: SentTrace): boolean {
-  return Buffer.byteLength(JSON.stringify(own)) > limits.trace.metadataBytes;
+  const json = JSON.stringify(own);
+  return Buffer.byteLength(json) + digitsWrittenOut(json) > limits.trace.metadataBytes;
 }
+
+/** PostgreSQL writes numbers out in full: 258 kB of `1e308` come back as 13 MB, which take half a second to read. */
+const digitsWrittenOut = (json: string): number =>
+  [...json.matchAll(/\de[+-](\d{1,3})(?!\d)/g)].reduce((sum, [, digits]) => sum + Number(digits), 0);
 
 function repeatedPositions({ messages }: SentTrace): number[] {
   const seen = new Set<number>();

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Origin, recordEvent } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
 import { notFound, SpoorError } from "#lib/errors";
-import { instant } from "#lib/fields";
+import { utcInstant } from "#lib/fields";
 import type { messageShape, TraceFilter, traceShape } from "#lib/traces/schema";
 
 export type Trace = z.input<typeof traceShape>;
@@ -62,7 +62,7 @@ export function presentMessage({ createdAt, ...row }: MessageRow): Message {
   return { ...row, createdAt: createdAt?.toISOString() ?? null };
 }
 
-const cursorShape = z.tuple([instant, z.uuid()]);
+const cursorShape = z.tuple([utcInstant, z.uuid()]);
 
 /** The place behind a trace in the list's order. */
 const cursorOf = ({ activityAt, id }: TraceRow) =>

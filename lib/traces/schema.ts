@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { exactText, instant } from "#lib/fields";
+import { exactText, utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 
 const { traces: page } = limits;
@@ -34,8 +34,8 @@ const filter = {
   source: exactText(1, limits.trace.source).optional(),
   model: exactText(1, limits.trace.model).optional(),
   project: exactText(1, limits.trace.project).optional(),
-  from: instant.optional(),
-  to: instant.optional(),
+  from: utcInstant.optional(),
+  to: utcInstant.optional(),
 };
 
 /** What narrows a list or an export: exact values, and a span of the last activity (`from` included, `to` not). */

@@ -196,6 +196,13 @@ describe("a session cookie", () => {
     }
   });
 
+  test("is asked for with U+0000 in vain, and with its escape as plain text as with any other", async () => {
+    const ask = (email: string) =>
+      post(server, "/api/auth/sign-in/email", `{"email":"${email}","password":"x"}`, { Origin: server.url });
+    await expectProblem(await ask("a\\u0000@example.org"), 400, "invalid_request");
+    expect((await ask("a\\\\u0000")).headers.get("content-type")).not.toBe("application/problem+json");
+  });
+
   test("is not given for a wrong password, a foreign Origin, or to a new account of one's own making", async () => {
     expect((await signIn(server, { ...owner, password: "not the password" })).status).toBe(401);
     const foreign = await fetch(`${server.url}/api/auth/sign-in/email`, {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { get, logIn, makeUser, post, type Server, someAddress, startServer } from "../support/server.ts";
-import { asResponse, bearer, expectApiHeaders, expectProblem, openRequest } from "./client.ts";
+import { asResponse, bearer, expectApiHeaders, expectProblem, openRequest, openSocket } from "./client.ts";
 
 let server: Server;
 let token: string;
@@ -75,6 +75,8 @@ describe("a path that is not there", () => {
     "/api/ingest/%zz",
     "/api/traces/%00",
     "/api/traces/..%2f..%2fhealth",
+    "/api//limits",
+    "/api/limits//",
   ];
   test.each(unknown)("%s is a 404 in the form of every error, for every method", async (path) => {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
@@ -90,6 +92,31 @@ describe("a path that is not there", () => {
   test("a path with a slash at its end answers with the headers of every API response", async () => {
     const response = await fetch(`${server.url}/api/limits/`, { redirect: "manual" });
     expectApiHeaders(response.headers);
+  });
+});
+
+describe("a request that Next or Node would answer in a form of their own", () => {
+  test.each([
+    ["an expectation that nobody knows", { Expect: "200-maybe" }],
+    ["the header of Next's own client", { RSC: "1" }],
+  ])("%s is answered as it is", async (_, headers) => {
+    const { request, answer } = openRequest(server, "/api/limits", { method: "GET", headers });
+    request.end();
+    const response = asResponse(await answer);
+    expect(response.status).toBe(200);
+    expectApiHeaders(response.headers);
+  });
+
+  test("a page asked for with TRACE is a 405", async () => {
+    const { request, answer } = openRequest(server, "/sign-in", { method: "TRACE" });
+    request.end();
+    await expectProblem(asResponse(await answer), 405, "method_not_allowed");
+  });
+
+  test("OPTIONS of nothing in particular is a 404", async () => {
+    const { socket, ended } = await openSocket(server);
+    socket.write("OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    expect(await ended).toMatch(/^HTTP\/1\.1 404 /);
   });
 });
 

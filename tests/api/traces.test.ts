@@ -141,6 +141,18 @@ describe("the list", () => {
     }
   });
 
+  test("takes moments that PostgreSQL would not: offsets of 16 hours and more, and any number of decimals", async () => {
+    const cursor = (moment: string) =>
+      Buffer.from(JSON.stringify([moment, "01900000-0000-7000-8000-000000000000"])).toString("base64url");
+    const farOffset = "2026-11-20T08:00:00-23:00";
+    for (const moment of [farOffset, `2026-11-20T08:00:00.${"1".repeat(90)}Z`]) {
+      for (const query of [`from=${moment}`, `to=${moment}`, `cursor=${cursor(moment)}`]) {
+        expect((await get(server, `/api/traces?${query}`, token)).status).toBe(200);
+      }
+    }
+    expect(await (await get(server, "/api/traces/export?to=0001-01-02T00:00:00-23:00", token)).text()).toBe("");
+  });
+
   test("may ask for 200 a page", async () => {
     expect((await list("?limit=200")).traces).toHaveLength(25);
   });

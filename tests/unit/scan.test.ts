@@ -75,6 +75,7 @@ const plainBatches: Record<string, unknown> = {
     { position: 0, content: "", createdAt: "2026-11-20T08:00:00+01:00" },
     { position: 1, content: "", createdAt: "2026-11-20T08:00:00.123456789Z" },
   ),
+  "metadata of numbers of any size": { traces: [{ ...trace, metadata: { x: [1e308, 5e-324, -1e21, 1e20] } }] },
   "a leap day": batch({ position: 0, content: "", createdAt: "2024-02-29T00:00:00Z" }),
   "a key that stands twice": { traces: [trace, { ...trace, title: "second" }] },
   "a long content with escapes across the blocks of copying": batch({ position: 0, content: '"\n😀x'.repeat(20_000) }),
@@ -114,6 +115,10 @@ test.each([
   ["an hour that does not exist", JSON.stringify(batch({ ...message, createdAt: "2026-02-03T24:00:00Z" }))],
   ["a key in U+0000", JSON.stringify({ traces: [{ ...trace, sourceId: "\0" }] })],
   [
+    "metadata of numbers that are long when they are written out",
+    `{"traces":[{"sourceId":"a","metadata":{"x":[${"1e308,".repeat(900)}1]},"messages":[]}]}`,
+  ],
+  [
     "nesting over the limit",
     `{"traces":[{"sourceId":"a","metadata":${"[".repeat(70)}${"]".repeat(70)},"messages":[]}]}`,
   ],
@@ -131,6 +136,38 @@ test("invalid UTF-8 is not plain", () => {
   const bytes = Buffer.from('{"traces":[{"sourceId":"a","messages":[{"position":0,"content":"\xff"}]}]}', "latin1");
   expect(plain(bytes)).toBeUndefined();
   expect(careful(bytes)).toBeUndefined();
+});
+
+test("of a body with every kind of escape each beginning ends, in a refusal by both readings", () => {
+  const escapes = '\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u20AC\\ud83d\\ude00\\u0000\\ud800\\udc00 é€😀';
+  const text = `{"traces":[{"sourceId":"${escapes.replaceAll("\\u0000", "").replace("\\ud800\\udc00", "")}","title":"${escapes}",
+    "metadata":{"${escapes}":["${escapes}",{"a":-1.5e3}]},"messages":[
+    {"position":0,"content":"${escapes.repeat(2)}","role":"user","tokenCount":3,"createdAt":"2026-11-20T08:00:00.120Z"},
+    {"metadata":{"x":"${escapes}"},"content":"${escapes}","position":1}]}]}`;
+  const bytes = Buffer.from(text);
+  expect(plain(bytes)).toBeDefined();
+  expect(plain(bytes)).toEqual(careful(bytes));
+  for (let length = 0; length < bytes.length; length += 1) {
+    // A view, and a copy with memory of its own: what is behind the end must not be read in either.
+    for (const beginning of [bytes.subarray(0, length), Buffer.from(bytes.subarray(0, length))]) {
+      const startedAt = performance.now();
+      expect(plain(beginning), `${length} bytes`).toBeUndefined();
+      expect(careful(beginning), `${length} bytes`).toBeUndefined();
+      expect(performance.now() - startedAt).toBeLessThan(1000);
+    }
+  }
+});
+
+test("of millions of wrong messages the first errors are told, without all the others", () => {
+  const wrong = `{"sourceId":"a","messages":[${"0,".repeat(20_000)}0]}`;
+  const bytes = Buffer.from(`{"traces":[${Array.from({ length: 200 }, () => wrong).join(",")}]}`);
+  const startedAt = performance.now();
+  expect(() => readCarefully(bytes)).toThrow(
+    expect.objectContaining({
+      errors: Array.from({ length: 20 }, (_, at) => expect.objectContaining({ path: `traces.0.messages.${at}` })),
+    }),
+  );
+  expect(performance.now() - startedAt).toBeLessThan(5000);
 });
 
 test("of 100,000 mutated batches none is read quickly to anything but what the careful reading makes of it", () => {

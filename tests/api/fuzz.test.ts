@@ -1,0 +1,35 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { closeClient } from "../fuzz/client.ts";
+import { fuzz } from "../fuzz/fuzz.ts";
+import { startTarget } from "../fuzz/target.ts";
+import { makeWorld } from "../fuzz/world.ts";
+import { freshDatabase, testEnvironment } from "../support/database.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let target: Awaited<ReturnType<typeof startTarget>>;
+let folder: string;
+beforeAll(async () => {
+  database = await freshDatabase();
+  folder = await mkdtemp(join(tmpdir(), "spoor-fuzz-"));
+  const { AUTH_SECRET } = testEnvironment;
+  target = await startTarget({ DATABASE_URL: database.url, AUTH_SECRET }, join(folder, "server.log"));
+});
+afterAll(async () => {
+  closeClient();
+  await target.stop();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+test("2000 broken and odd requests are each answered as they must be, and leave what a plain model says", async () => {
+  const world = await makeWorld(target.port);
+  const options = { seed: 1, first: 0, count: 2000, concurrency: 12, logFile: join(folder, "server.log") };
+  const until = new AbortController().signal;
+  const report = await fuzz(target, world, { ...options, until, progress: () => {} });
+  expect(report.violations).toEqual([]);
+  expect(report.comparedTraces).toBeGreaterThan(300);
+  expect(report.jobs.succeeded).toBe(report.jobs.taken);
+}, 120_000);

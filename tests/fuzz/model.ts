@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import type pg from "pg";
+import { indexIn } from "./requests.ts";
+
+/**
+ * What the batches that were taken must have come to: a plain model with JSON.parse and one map, that shares no code with
+ * the server.
+ */
+
+type Sent = Record<string, unknown> & { messages: (Record<string, unknown> & { position: number; content: string })[] };
+type Expected = { digest: string; messages: number };
+
+const clean = (text: string) => text.toWellFormed().replaceAll("\0", "\ufffd");
+const orNull = (value: unknown) => (typeof value === "string" ? clean(value) : null);
+const time = (value: unknown) => (typeof value === "string" ? Date.parse(value) : null);
+
+/** A value with storable texts, sorted keys, and without `__proto__`. */
+function plain(value: unknown): unknown {
+  if (typeof value === "string") return clean(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(plain);
+  const keys = Object.keys(value)
+    .filter((key) => key !== "__proto__")
+    .sort();
+  const fields = new Map(keys.map((key) => [clean(key), plain((value as Record<string, unknown>)[key])]));
+  return [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** The fields that have no place of their own, with `metadata`, which wins; null where there are none. */
+function rest(sent: Record<string, unknown>, known: string[]): unknown {
+  const unknown = Object.entries(sent).filter(([key]) => !known.includes(key) && key !== "__proto__");
+  const { metadata } = sent;
+  if (unknown.length === 0 && metadata === undefined) return null;
+  return plain({ ...Object.fromEntries(unknown), ...(metadata as object | undefined) });
+}
+
+const messageFields = ["position", "content", "role", "tokenCount", "createdAt", "metadata"];
+const traceFields = ["sourceId", "source", "messages", "model", "title", "project", "createdAt", "replace", "metadata"];
+
+const digestOf = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("base64");
+
+function expectedOf(sent: Sent): Expected {
+  const messages = sent.messages
+    .toSorted((a, b) => a.position - b.position)
+    .map((one) => [
+      one.position + 0,
+      clean(one.content),
+      orNull(one.role),
+      one.tokenCount === undefined ? null : (one.tokenCount as number) + 0,
+      time(one.createdAt),
+      rest(one, messageFields),
+    ]);
+  const own = [
+    orNull(sent.title),
+    orNull(sent.model),
+    orNull(sent.project),
+    time(sent.createdAt),
+    rest(sent, traceFields),
+  ];
+  return { digest: digestOf([own, messages]), messages: messages.length };
+}
+
+export class Model {
+  readonly #expected = new Map<string, Expected>();
+  /** Cases of which a batch was taken that the sender does not know: a damaged one that still was one. */
+  readonly #unknown = new Set<number>();
+  readonly #seed: number;
+
+  constructor(seed: number) {
+    this.#seed = seed;
+  }
+
+  /** Takes a batch as the server said it did, in the order of a case's calls. */
+  take(userId: string, index: number, marker: string, batch: Buffer | undefined): void {
+    if (!batch) {
+      this.#unknown.add(index);
+      return;
+    }
+    const { traces } = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(batch));
+    const last = new Map<string, Sent>();
+    for (const trace of traces as Sent[]) {
+      // Without the marker it may be another case's trace as well.
+      if (`${trace.sourceId}`.includes(marker))
+        last.set(`${userId} ${trace.source ?? "unknown"} ${trace.sourceId}`, trace);
+    }
+    for (const [key, trace] of last) {
+      const [before, now] = [this.#expected.get(key), expectedOf(trace)];
+      if (!before || now.messages >= before.messages || trace.replace === true) this.#expected.set(key, now);
+    }
+  }
+
+  /** Compares all that is stored with what was taken. @returns what differs, with the case it belongs to */
+  async compare(
+    pool: pg.Pool,
+    userIds: string[],
+  ): Promise<{ traces: number; faults: { index: number; what: string }[] }> {
+    const missing = new Set(this.#expected.keys());
+    const faults: { index: number; what: string }[] = [];
+    let traces = 0;
+    for (const userId of userIds) {
+      for await (const { key, sourceId, digest } of storedTraces(pool, userId)) {
+        const index = indexIn(this.#seed, sourceId);
+        if (index === undefined) continue;
+        traces += 1;
+        missing.delete(key);
+        const expected = this.#expected.get(key);
+        if (expected?.digest === digest || this.#unknown.has(index)) continue;
+        faults.push({
+          index,
+          what: expected ? "a stored trace differs from the sent one" : "a trace that was not taken is stored",
+        });
+      }
+    }
+    for (const key of missing) {
+      const index = indexIn(this.#seed, key) ?? -1;
+      if (!this.#unknown.has(index)) faults.push({ index, what: "a trace that was taken is not stored" });
+    }
+    return { traces, faults };
+  }
+}
+
+type Row = { id: string; source: string; sourceId: string; title: string | null; model: string | null };
+type TraceRow = Row & { project: string | null; createdAt: Date | null; metadata: unknown };
+
+async function* storedTraces(pool: pg.Pool, userId: string) {
+  for (let after = "00000000-0000-0000-0000-000000000000"; ; ) {
+    const { rows } = await pool.query<TraceRow>(
+      `select id, source, source_id as "sourceId", title, model, project, created_at as "createdAt", metadata
+       from trace where user_id = $1 and id > $2 order by id limit 500`,
+      [userId, after],
+    );
+    const messages = await storedMessages(pool, userId, rows);
+    for (const { id, source, sourceId, title, model, project, createdAt, metadata } of rows) {
+      const own = [title, model, project, createdAt?.getTime() ?? null, metadata === null ? null : plain(metadata)];
+      yield { key: `${userId} ${source} ${sourceId}`, sourceId, digest: digestOf([own, messages.get(id) ?? []]) };
+    }
+    const last = rows.at(-1);
+    if (!last) return;
+    after = last.id;
+  }
+}
+
+async function storedMessages(pool: pg.Pool, userId: string, traces: TraceRow[]): Promise<Map<string, unknown[]>> {
+  const { rows } = await pool.query(
+    `select trace_id as "traceId", position, content, role, token_count as "tokenCount", created_at as "createdAt", metadata
+     from message where user_id = $1 and trace_id = any($2) order by trace_id, position`,
+    [userId, traces.map(({ id }) => id)],
+  );
+  const byTrace = new Map<string, unknown[]>();
+  for (const { traceId, position, content, role, tokenCount, createdAt, metadata } of rows) {
+    const list = byTrace.get(traceId) ?? [];
+    byTrace.set(traceId, list);
+    list.push([
+      position,
+      content,
+      role,
+      tokenCount,
+      createdAt?.getTime() ?? null,
+      metadata === null ? null : plain(metadata),
+    ]);
+  }
+  return byTrace;
+}

@@ -1,0 +1,53 @@
+import type { Report } from "./fuzz.ts";
+
+/** What a run did, by class of case. */
+export function tableOf({ kinds, jobs, comparedTraces, seconds, violations }: Report): string {
+  const sorted = [...kinds].sort(([a], [b]) => a.localeCompare(b));
+  const sum = (statuses: Map<number, number>) => [...statuses.values()].reduce((all, one) => all + one, 0);
+  const rows = sorted.map(([kind, statuses]) => {
+    const shown = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status || "none"}:${count}`);
+    return `${kind.padEnd(18)} ${String(sum(statuses)).padStart(7)}  ${shown.join(" ")}`;
+  });
+  const answers = sorted.reduce((all, [, statuses]) => all + sum(statuses), 0);
+  return [
+    "",
+    `${"class".padEnd(18)} answers  by status`,
+    ...rows,
+    "",
+    `${answers} answers in ${Math.round(seconds)} s, ${violations.length} violations.`,
+    `${jobs.taken} batches taken: ${jobs.succeeded} jobs succeeded, ${jobs.failed} failed; ${comparedTraces} stored traces compared.`,
+  ].join("\n");
+}
+
+const MiB = 2 ** 20;
+const mib = (bytes: number) => Math.round(bytes / MiB);
+/** What the main thread of a process may hold more at the end than after the first 10,000 cases (a fifth of fewer). */
+const growthBytes = 24 * MiB;
+/** What a process may take at most, of which most is garbage that V8 had no reason to collect. */
+const mostResidentBytes = 1536 * MiB;
+
+/** Compares what processes held after a full collection, and bounds what they took in between. */
+export function judgeMemory({ memory, live }: Report): { met: boolean; line: string } {
+  const [early, late] = [live[0], live.at(-1)];
+  const results = (["web", "worker"] as const).map((name) => {
+    const [before, after] = [early?.[name] ?? 0, late?.[name] ?? 0];
+    const most = Math.max(...memory.map((sample) => sample[name]));
+    const met = before > 0 && after - before <= growthBytes && most <= mostResidentBytes;
+    return { met, text: `${name} holds ${mib(before)}, then ${mib(after)} MiB (resident at most ${mib(most)})` };
+  });
+  const met = results.every((result) => result.met);
+  const texts = results.map(({ text }) => text).join(", ");
+  const bounds = `at most ${mib(growthBytes)} MiB more, resident ${mib(mostResidentBytes)} MiB`;
+  return { met, line: `${met ? "✓" : "✗"} memory: ${texts}; must be ${bounds}` };
+}
+
+const mostHealthMs = 250;
+
+/** How soon `/api/health` answered meanwhile, asked every 50 ms. */
+export function judgeHealth({ healthMs }: Report): { met: boolean; line: string } {
+  const sorted = healthMs.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  const met = at(0.99) <= mostHealthMs;
+  const text = `p50 ${at(0.5).toFixed(1)}, p99 ${at(0.99).toFixed(1)}, most ${at(1).toFixed(1)} ms`;
+  return { met, line: `${met ? "✓" : "✗"} /api/health: ${text}; p99 must be at most ${mostHealthMs} ms` };
+}

@@ -1,0 +1,63 @@
+// `npm run test:fuzz [-- --seed N] [-- --first K] [-- --count N] [-- --seconds S] [-- --case K]`: broken and odd requests against the built server, the
+// same for the same seed. Ends with 1 where anything is not as it must be: docs/fuzzing.md.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { closeDatabase } from "#lib/db/client";
+import { requiredEnv, setEnv } from "#lib/env";
+import { askedToStop, prepareDatabase, prepareSchema } from "#lib/start";
+import { closeClient } from "./client.ts";
+import { fuzz } from "./fuzz.ts";
+import { judgeHealth, judgeMemory, tableOf } from "./report.ts";
+import { startTarget } from "./target.ts";
+import { makeWorld } from "./world.ts";
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string", default: "20261121" },
+    count: { type: "string", default: "100000" },
+    first: { type: "string", default: "0" },
+    case: { type: "string" },
+    seconds: { type: "string", default: "3600" },
+    concurrency: { type: "string", default: "16" },
+    keep: { type: "boolean", default: false },
+  },
+});
+const [seed, concurrency] = [Number(values.seed), Number(values.concurrency)];
+const [first, count] =
+  values.case === undefined ? [Number(values.first), Number(values.count)] : [Number(values.case), 1];
+const asked = new AbortController();
+askedToStop().then(() => asked.abort());
+const say = (line: string) => console.log(line);
+
+const folder = await mkdtemp(join(tmpdir(), "spoor-fuzz-"));
+const logFile = join(folder, "server.log");
+setEnv({ DATABASE_URL: undefined, DATA_DIR: folder, LOG_LEVEL: "fatal" });
+const stopDatabase = await prepareDatabase();
+await prepareSchema();
+const environment = { DATABASE_URL: requiredEnv("DATABASE_URL"), AUTH_SECRET: requiredEnv("AUTH_SECRET") };
+const target = await startTarget(environment, logFile);
+let failed = true;
+try {
+  const world = await makeWorld(target.port);
+  say(`Seed ${seed}, cases ${first} to ${first + count - 1}, ${concurrency} at once.`);
+  const until = AbortSignal.any([asked.signal, AbortSignal.timeout(Number(values.seconds) * 1000)]);
+  const report = await fuzz(target, world, { seed, first, count, concurrency, until, logFile, progress: say });
+  say(tableOf(report));
+  const bounds = count >= 10_000 ? [judgeMemory(report), judgeHealth(report)] : [];
+  for (const { line } of bounds) say(line);
+  for (const { index, kind, what } of report.violations.slice(0, 50)) say(`✗ case ${index} (${kind}): ${what}`);
+  const example = report.violations.find(({ index }) => index >= 0);
+  if (example) say(`Once more: npm run test:fuzz -- --seed ${seed} --case ${example.index}`);
+  failed = report.violations.length > 0 || bounds.some(({ met }) => !met);
+  say(failed ? "Something is not as it must be." : "All is as it must be.");
+} finally {
+  closeClient();
+  await target.stop();
+  await closeDatabase();
+  await stopDatabase();
+  if (values.keep) say(`The log is ${logFile}.`);
+  else await rm(folder, { recursive: true, force: true });
+}
+process.exit(failed ? 1 : 0);
