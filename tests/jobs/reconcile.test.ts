@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { migrate } from "#lib/db/migrate";
 import { drainQueues } from "#lib/drain";
+import { requiredEnv } from "#lib/env";
 import { getJob, runJob } from "#lib/ingest/jobs";
 import { reconcileJobs } from "#lib/ingest/reconcile";
 import { replayJob } from "#lib/ingest/replay";
-import { queues, takeOne } from "#lib/queue";
+import { installQueues, queues, takeOne } from "#lib/queue";
 import { accept, acceptFailed, entries, ownerDatabase, trace } from "../support/ingesting.ts";
 
 let database: Awaited<ReturnType<typeof ownerDatabase>>;
@@ -31,6 +33,15 @@ test("queued and running jobs whose entries are lost are enqueued again once, an
   expect(await reconcileJobs()).toBe(0);
   expect(await drainQueues()).toEqual({ processed: 2, drained: true });
   for (const jobId of [waiting, running]) expect((await getJob(userId, jobId)).status).toBe("succeeded");
+});
+
+test("uploads of a database that was restored without the queue's tables are processed after migrating", async () => {
+  const jobId = await accept(userId, trace("restored", "a"));
+  await pool().query("drop schema pgboss cascade");
+  const url = requiredEnv("DATABASE_URL");
+  await migrate(url, () => installQueues(url));
+  expect(await drainQueues()).toEqual({ processed: 1, drained: true });
+  expect((await getJob(userId, jobId)).status).toBe("succeeded");
 });
 
 test("jobs that have an entry in any state of life, and ended ones, are left alone", async () => {

@@ -1,3 +1,4 @@
+import { zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { getJob, runJob } from "#lib/ingest/jobs";
@@ -137,16 +138,19 @@ test("of more than one call may replay the oldest come first, and the rest is co
   expect(await replayFailedJobs(userId)).toEqual({ replayed: 0, left: 0, gone: 0 });
 });
 
-test("a job that fails again keeps its upload and can be replayed again", async () => {
+test("a job that fails again names what is wrong with its path, and can be replayed again", async () => {
   const jobId = await acceptFailed(userId, trace("again", "a"));
-  const { rows } = await pool().query(
-    "update upload set body = '\\x00', manifest = null where job_id = $1 returning job_id",
-    [jobId],
-  );
-  expect(rows).toHaveLength(1);
+  // As a batch that was accepted by an earlier version with other rules: there is no manifest of this one.
+  const faulty = { traces: [{ sourceId: "again", messages: [0, 1, 2, 3, 4].map(() => ({ content: "no position" })) }] };
+  await pool().query("update upload set body = $2, manifest = null where job_id = $1", [
+    jobId,
+    zstdCompressSync(JSON.stringify(faulty)),
+  ]);
   for (const _time of [1, 2]) {
     await replayJob(userId, jobId);
     await run(jobId);
-    expect(await getJob(userId, jobId)).toMatchObject({ status: "failed", error: { code: "invalid_request" } });
+    const { status, error } = await getJob(userId, jobId);
+    expect([status, error?.code]).toEqual(["failed", "invalid_request"]);
+    expect(error?.message).toMatch(/^The batch is not valid: traces\.0\.messages\.0\.position .*; and 2 more\.$/);
   }
 });
