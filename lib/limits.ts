@@ -19,7 +19,10 @@ export const limits = {
     idempotencyKeyDays: 7,
     inFlightBytes: 512 * MiB,
     queuedJobsPerUser: 10_000,
+    replaysAtOnce: 1000,
   },
+  /** How long one call of `/api/cron` goes on taking jobs. The last one taken may end later. */
+  cron: { drainSeconds: 45 },
   trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, metadataBytes: 256 * KiB },
   message: { role: 32, integer: 2_147_483_647 },
   body: { drainSeconds: 5, idleSeconds: 20, secondsAtLeast: 60, bytesPerSecond: 16 * KiB },

@@ -1,5 +1,5 @@
 import "server-only";
-import { type Db, PgBoss } from "pg-boss";
+import { type Db, type Job, PgBoss } from "pg-boss";
 import { pool, type Queryable } from "#lib/db/client";
 import { log } from "#lib/log";
 
@@ -37,12 +37,13 @@ function executor(runner: Queryable): Db {
   return { executeSql: (text, values) => runner.query(text, values as unknown[]) };
 }
 
-/** The web process's instance: it enqueues and does nothing else. */
+/** The web process's instance: it enqueues and, where it is asked to, takes single jobs; by itself it does nothing. */
 function enqueuer(): Promise<PgBoss> {
   globals.spoorBoss ??= (async () => {
     const boss = new PgBoss({
       db: executor(pool()),
       supervise: false,
+      monitorIntervalSeconds: 1, // for `superviseQueues`, which is asked for once a minute at most
       schedule: false,
       migrate: false,
       createSchema: false,
@@ -61,23 +62,67 @@ export async function prepareQueue(): Promise<void> {
   await enqueuer();
 }
 
+type QueueName = (typeof queues)[keyof typeof queues];
+
 /** Enqueues jobs inside the transaction of `tx`: they exist when, and only when, the transaction commits. */
-export async function enqueue(
-  tx: Queryable,
-  queue: (typeof queues)[keyof typeof queues],
-  payloads: object[],
-): Promise<void> {
+export async function enqueue(tx: Queryable, queue: QueueName, payloads: object[]): Promise<void> {
   if (payloads.length === 0) return;
-  const boss = await enqueuer();
   const jobs = payloads.map((data) => ({ data }));
+  await withEnqueuer((boss) => boss.insert(queue, jobs, { db: executor(tx) }));
+}
+
+async function withEnqueuer<T>(work: (boss: PgBoss) => Promise<T>): Promise<T> {
+  const boss = await enqueuer();
   try {
-    await boss.insert(queue, jobs, { db: executor(tx) });
+    return await work(boss);
   } catch (error) {
     // An instance that could not read its queues at its start never gets over it: the next call makes another.
     globals.spoorBoss = undefined;
     throw error;
   }
 }
+
+/**
+ * Takes one job of a queue, for a process that is no worker: keeps its heart beating while `run` works, and tells the
+ * queue what came of it.
+ *
+ * @returns false where no job was there to take.
+ */
+export async function takeOne(queue: QueueName, run: (data: object) => Promise<void>): Promise<boolean> {
+  const boss = await enqueuer();
+  const [job] = await withEnqueuer((fetcher) => fetcher.fetch<object>(queue));
+  if (!job) return false;
+  const heartbeat = setInterval(() => keepAlive(boss, queue, job), (heartbeatSeconds / 3) * 1000);
+  try {
+    await run(job.data);
+  } catch (error) {
+    await boss.fail(queue, job, { message: (error as Error).name });
+    return true;
+  } finally {
+    clearInterval(heartbeat);
+  }
+  await boss.complete(queue, job);
+  return true;
+}
+
+/** A beat that is lost is logged only: the next one comes in time, or else the job goes to another. */
+function keepAlive(boss: PgBoss, queue: QueueName, job: Job<object>): void {
+  boss.touch(queue, job).catch((error) => log.warn({ err: error }, "a job's heartbeat was lost"));
+}
+
+/** Gives back the jobs whose process fell silent and removes ended ones, as a running worker does all the time. */
+export async function superviseQueues(): Promise<void> {
+  await withEnqueuer((boss) => boss.supervise(undefined, { reindex: false }));
+}
+
+/**
+ * Whether an entry of the queues stands for an ingest job: one that waits, runs, or is left to be given up on.
+ *
+ * @param jobId SQL of the job's id, with its table: the queue has a column `id` of its own.
+ */
+export const hasEntrySql = (jobId: string) =>
+  `exists (select 1 from pgboss.job where name in ('${queues.ingest}', '${queues.ingestDead}')
+     and state < 'completed' and data ->> 'jobId' = ${jobId}::text)`;
 
 /**
  * A worker's instance, with its own connections and LISTEN. The caller starts and stops it.

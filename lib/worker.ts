@@ -6,19 +6,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Job } from "pg-boss";
 import { z } from "zod";
 import { closeDatabase } from "#lib/db/client";
-import { purgeLogins } from "#lib/device/login";
 import { env, requiredEnv } from "#lib/env";
-import { beat, purgeHeartbeats, stopBeating } from "#lib/heartbeat";
+import { beat, stopBeating } from "#lib/heartbeat";
+import { housekeep } from "#lib/housekeeping";
 import { endThreads } from "#lib/ingest/decode";
 import { giveUp, runJob } from "#lib/ingest/jobs";
+import { reconcileJobs } from "#lib/ingest/reconcile";
 import { ingestPayload } from "#lib/ingest/schema";
-import { purgeUploads } from "#lib/ingest/uploads";
 import { log } from "#lib/log";
 import { makeWorkerBoss, queues } from "#lib/queue";
-import { purgeLimits } from "#lib/rate-limit";
-import { purgeReports } from "#lib/telemetry/record";
 
 const heartbeatMs = 10_000;
+const reconcileMs = 60_000;
 /** Below the 15 seconds within which the process is to be gone. */
 const drainMs = 12_000;
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
@@ -26,6 +25,7 @@ const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
 const processId = randomUUID();
 let heartbeat: NodeJS.Timeout | undefined;
+let reconciliation: NodeJS.Timeout | undefined;
 
 /** A handler of one job at a time whose payload has a schema. */
 const handler =
@@ -34,13 +34,14 @@ const handler =
     for (const job of jobs) await run(schema.parse(job.data));
   };
 
-async function housekeep(): Promise<void> {
-  const uploads = await purgeUploads();
-  const logins = await purgeLogins();
-  const reports = await purgeReports();
-  await purgeLimits();
-  await purgeHeartbeats();
-  log.info({ uploads, logins, reports }, "housekeeping is done");
+/** By a timer and not by the queue: what it mends is a queue that lost its tables. */
+async function reconcile(): Promise<void> {
+  try {
+    const enqueued = await reconcileJobs();
+    if (enqueued > 0) log.warn({ enqueued }, "uploads without an entry in the queue were enqueued again");
+  } catch (error) {
+    log.warn({ err: error }, "the uploads could not be compared with the queue");
+  }
 }
 
 /** Takes uploads, one at a time. After each it asks for the next at once: the queue by itself would wait for its next poll. */
@@ -58,6 +59,7 @@ async function takeUploads(): Promise<void> {
 
 async function stop(): Promise<void> {
   clearInterval(heartbeat);
+  clearInterval(reconciliation);
   await boss.stop({ graceful: true, timeout: drainMs });
   await stopBeating(processId).catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
   // Work that did not end in time holds its connection; the queue gives its job to another.
@@ -85,4 +87,6 @@ await beat(processId);
 heartbeat = setInterval(() => {
   beat(processId).catch((error) => log.warn({ err: error }, "the worker could not report itself"));
 }, heartbeatMs);
+await reconcile();
+reconciliation = setInterval(reconcile, reconcileMs);
 process.send?.("ready");

@@ -1,13 +1,26 @@
 "use client";
 import { useRouter } from "next/navigation";
-import { useEffect } from "react";
+import { useEffect, useRef, useTransition } from "react";
 
-/** Renders the page anew every so often while it is being looked at. */
+/**
+ * Renders the page anew every so often while it is being looked at, one rendering at a time. What did not change stays in
+ * place, with its focus and scrolling.
+ */
 export function Refresh({ everySeconds }: { everySeconds: number }) {
   const router = useRouter();
+  const [refreshing, start] = useTransition();
+  const busy = useRef(false);
+  busy.current = refreshing;
   useEffect(() => {
-    const timer = setInterval(() => document.visibilityState === "visible" && router.refresh(), everySeconds * 1000);
-    return () => clearInterval(timer);
+    const refresh = () => {
+      if (document.visibilityState === "visible" && !busy.current) start(() => router.refresh());
+    };
+    const timer = setInterval(refresh, everySeconds * 1000);
+    document.addEventListener("visibilitychange", refresh);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", refresh);
+    };
   }, [router, everySeconds]);
   return null;
 }

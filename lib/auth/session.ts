@@ -45,6 +45,23 @@ export async function requireUser(returnTo: string): Promise<SessionUser> {
   return user;
 }
 
+/**
+ * For routes of mode cookie, which no token opens. A cookie alone does not authorize a change that another site's page
+ * asks for.
+ *
+ * @param detail what a caller without a session is told.
+ * @throws SpoorError `missing_token`, `access_denied`
+ */
+export async function requireCookie(
+  request: Request,
+  detail = "Sign in with a browser.",
+): Promise<Caller & { via: "cookie" }> {
+  const user = await userOf(request.headers);
+  if (!user) throw new SpoorError("missing_token", detail);
+  if (!["GET", "HEAD"].includes(request.method)) requireSameOrigin(request.headers);
+  return { via: "cookie", userId: user.id };
+}
+
 /** For routes of mode bearer. @throws SpoorError `missing_token`, `invalid_token` */
 export async function requireToken(request: Request, address: string): Promise<Caller & { via: "bearer" }> {
   const { userId, ...token } = await requireBearer(request.headers.get("authorization"), address);
@@ -64,16 +81,12 @@ export async function optionalToken(request: Request, address: string): Promise<
 
 /**
  * For routes of mode cookie-or-bearer; a presented token is never overlooked in favour of a cookie.
- * A cookie alone does not authorize a change that another site's page asks for.
  *
  * @throws SpoorError `missing_token`, `invalid_token`, `access_denied`
  */
 export async function requireCaller(request: Request, address: string): Promise<Caller> {
   if (request.headers.has("authorization")) return requireToken(request, address);
-  const user = await userOf(request.headers);
-  if (!user) throw new SpoorError("missing_token", "Sign in, or send a token: Authorization: Bearer <token>.");
-  if (!["GET", "HEAD"].includes(request.method)) requireSameOrigin(request.headers);
-  return { via: "cookie", userId: user.id };
+  return requireCookie(request, "Sign in, or send a token: Authorization: Bearer <token>.");
 }
 
 /**

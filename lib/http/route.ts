@@ -1,14 +1,14 @@
 import "server-only";
 import { z } from "zod";
 import { clientAddress } from "#lib/address";
-import { type Caller, requireCaller, requireToken } from "#lib/auth/session";
+import { type Caller, requireCaller, requireCookie, requireToken } from "#lib/auth/session";
 import { type FieldError, SpoorError } from "#lib/errors";
 import { readJson } from "#lib/http/body";
 import { jsonResponse, problemResponse, toSpoorError } from "#lib/http/problem";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 type Method = (typeof methods)[number];
-type Mode = "none" | "bearer" | "cookie-or-bearer";
+type Mode = "none" | "cookie" | "bearer" | "cookie-or-bearer";
 
 type Handler = (request: Request, context: { params: Promise<unknown> }) => Promise<Response>;
 
@@ -24,7 +24,7 @@ type Input<M extends Mode, P, Q, B> = {
   request: Request;
   requestId: string;
   address: string;
-  caller: M extends "none" ? undefined : M extends "bearer" ? Caller & { via: "bearer" } : Caller;
+  caller: M extends "none" ? undefined : M extends "bearer" | "cookie" ? Caller & { via: M } : Caller;
   params: P;
   query: Q;
   body: B;
@@ -109,6 +109,7 @@ export function route(
 
 function authorize(mode: Mode, request: Request, address: string): Promise<Caller | undefined> | undefined {
   if (mode === "bearer") return requireToken(request, address);
+  if (mode === "cookie") return requireCookie(request);
   if (mode === "cookie-or-bearer") return requireCaller(request, address);
   return undefined;
 }

@@ -47,17 +47,50 @@ export async function getJob(userId: string, jobId: string): Promise<Job> {
   return present(row);
 }
 
-/** A user's jobs as `/uploads` lists them, newest first. */
+/** A job as the dashboard shows it: with the machine that sent it, and whether its upload is still kept. */
+export type ListedJob = Job & { machine: string; kept: boolean };
+
+const listedColumns = `${columns}, exists (
+  select 1 from upload where upload.user_id = ingest_job.user_id and upload.job_id = ingest_job.id) as kept`;
+
+const listed = (row: JobRow & { kept: boolean }) => ({ ...present(row), machine: row.machine, kept: row.kept });
+
+/** The jobs that have not ended, or those that failed. */
+export type JobFilter = "waiting" | "failed";
+
+// By themselves "open" statuses are few and have an index, which only a condition on all but `succeeded` may use.
+const filterSql = {
+  waiting: "and status <> 'succeeded' and status in ('queued', 'running')",
+  failed: "and status <> 'succeeded' and status = 'failed'",
+} as const;
+
+/**
+ * A user's jobs as `/uploads` lists them, newest first.
+ *
+ * @param page.before the id behind which the page begins.
+ */
 export async function listJobs(
   userId: string,
-  page: { before?: string | undefined; limit: number },
-): Promise<(Job & { machine: string })[]> {
-  const { rows } = await pool().query<JobRow>(
-    `select ${columns} from ingest_job
-     where user_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
+  page: { filter?: JobFilter | undefined; before?: string | undefined; limit: number },
+): Promise<ListedJob[]> {
+  const { rows } = await pool().query<JobRow & { kept: boolean }>(
+    `select ${listedColumns} from ingest_job
+     where user_id = $1 and ($2::uuid is null or id < $2) ${page.filter ? filterSql[page.filter] : ""}
+     order by id desc limit $3`,
     [userId, page.before ?? null, page.limit],
   );
-  return rows.map((row) => ({ ...present(row), machine: row.machine }));
+  return rows.map(listed);
+}
+
+/** One job as the dashboard shows it. @throws SpoorError `not_found`, for another user's job as well */
+export async function getListedJob(userId: string, jobId: string): Promise<ListedJob> {
+  const { rows } = await pool().query<JobRow & { kept: boolean }>(
+    `select ${listedColumns} from ingest_job where user_id = $1 and id = $2`,
+    [userId, jobId],
+  );
+  const [row] = rows;
+  if (!row) throw notFound();
+  return listed(row);
 }
 
 /** How many of a user's jobs wait, run and failed. */
@@ -117,10 +150,10 @@ export async function runJob({ userId, jobId }: Payload): Promise<void> {
     );
     log.info({ jobId, milliseconds: Math.round(performance.now() - startedAt) }, "an upload was processed");
   } catch (error) {
-    if (error instanceof SpoorError) return failJob({ userId, jobId }, error.code, error.message);
+    if (error instanceof SpoorError) return failJob({ userId, jobId }, error.code, messageOf(error));
     const { code, stack } = error as { code?: unknown; stack?: string };
     log.warn({ jobId, code, stack }, "an upload could not be processed this time");
-    await putBack({ userId, jobId }, isOutage(error));
+    if ((await putBack({ userId, jobId }, isOutage(error))) === "ended") return;
     throw error;
   }
 }
@@ -132,6 +165,18 @@ const whileProcessing = { idle_in_transaction_session_timeout: "30s" };
  * by a claim, so it need not wait for the disk: one that a crash takes back is made again.
  */
 const whileClaiming = { lock_timeout: "5s", synchronous_commit: "off" };
+
+/** How many of a batch's faults a failed job names. */
+const mostPaths = 3;
+
+/** What is wrong with a batch, with the paths where it is. */
+function messageOf({ message, errors = [] }: SpoorError): string {
+  if (errors.length === 0) return message;
+  const named = errors.slice(0, mostPaths).map((fault) => `${fault.path} ${fault.message}`);
+  const more = errors.length > mostPaths ? `; and ${errors.length - mostPaths} more` : "";
+  return `The batch is not valid: ${named.join("; ")}${more}.`;
+}
+
 /** How often a job is tried before it is given up on. */
 const mostTries = 5;
 
@@ -178,17 +223,22 @@ async function lock(tx: Queryable, userId: string, jobId: string): Promise<strin
 /**
  * Puts a job back to `queued` between its tries, and ends it after its last. An outage of the database spends no try; where
  * it can't even be told, the next try finds the job as running and goes on.
+ *
+ * @returns `ended` where there is nothing left to try: the queue's entry must not outlive the job, which may be replayed.
  */
-async function putBack(payload: Payload, outage: boolean): Promise<void> {
+async function putBack(payload: Payload, outage: boolean): Promise<"open" | "ended"> {
   try {
     const { rows } = await pool().query<{ attempts: number }>(
       `update ingest_job set status = 'queued', attempts = greatest(0, attempts - $3)
        where user_id = $1 and id = $2 and status = 'running' returning attempts`,
       [payload.userId, payload.jobId, outage ? 1 : 0],
     );
-    if ((rows[0]?.attempts ?? 0) >= mostTries) await giveUp(payload);
+    if ((rows[0]?.attempts ?? 0) < mostTries) return "open";
+    await giveUp(payload);
+    return "ended";
   } catch (error) {
     if (!isOutage(error)) throw error;
+    return "open";
   }
 }
 

@@ -2,7 +2,10 @@ import "server-only";
 import { to as copyTo } from "pg-copy-streams";
 import { pool } from "#lib/db/client";
 import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
+import { notFound, SpoorError } from "#lib/errors";
+import { inflateFrames } from "#lib/ingest/frames";
+import { limits } from "#lib/limits";
+import { log } from "#lib/log";
 
 /** What stands before the value in a binary COPY of one row with one column: signature, flags, extension, column count. */
 const headerBytes = 11 + 4 + 4 + 2;
@@ -42,6 +45,50 @@ export async function readUpload(
   }
 }
 
+/** How much of a stored body one query reads, in bytes. Between two of them no connection is held. */
+const sliceBytes = 1 << 20;
+
+/**
+ * The JSON of an upload as it was sent, inflated as it is read: memory stays the same however large it is, and a slow
+ * reader holds no database connection. The stream ends early, with an error, where the upload goes away meanwhile.
+ *
+ * @throws SpoorError `not_found` for an upload that is no longer kept, and for another user's as well
+ */
+export async function streamUpload(userId: string, jobId: string): Promise<ReadableStream<Uint8Array>> {
+  const { rowCount } = await pool().query("select 1 from upload where user_id = $1 and job_id = $2", [userId, jobId]);
+  if (rowCount === 0) throw notFound();
+  const parts = inflateFrames(slices(userId, jobId));
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await parts.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        log.warn({ err: error, jobId }, "the download of an upload broke off");
+        controller.error(error);
+      }
+    },
+    async cancel() {
+      await parts.return(undefined);
+    },
+  });
+}
+
+/** A stored body in parts. It is kept uncompressed by PostgreSQL (STORAGE EXTERNAL), so that a part costs what it has. */
+async function* slices(userId: string, jobId: string): AsyncGenerator<Buffer> {
+  for (let at = 1; ; at += sliceBytes) {
+    const { rows } = await pool().query<{ slice: Buffer }>(
+      "select substring(body from $3 for $4) as slice from upload where user_id = $1 and job_id = $2",
+      [userId, jobId, at, sliceBytes],
+    );
+    const [row] = rows;
+    if (!row) throw new Error("the upload was removed while it was read");
+    if (row.slice.byteLength > 0) yield row.slice;
+    if (row.slice.byteLength < sliceBytes) return;
+  }
+}
+
 /** Removes the raw uploads of jobs that succeeded longer ago than `UPLOAD_RETENTION_DAYS`. @returns how many */
 export async function purgeUploads(): Promise<number> {
   const { rowCount } = await pool().query(
@@ -49,6 +96,16 @@ export async function purgeUploads(): Promise<number> {
      where job.user_id = upload.user_id and job.id = upload.job_id
        and job.status = 'succeeded' and job.finished_at < now() - make_interval(days => $1)`,
     [env().UPLOAD_RETENTION_DAYS],
+  );
+  return rowCount ?? 0;
+}
+
+/** Takes back the idempotency keys that are past their time. @returns how many */
+export async function purgeIdempotencyKeys(): Promise<number> {
+  const { rowCount } = await pool().query(
+    `update ingest_job set idempotency_key = null
+     where idempotency_key is not null and created_at < now() - make_interval(days => $1)`,
+    [limits.ingest.idempotencyKeyDays],
   );
   return rowCount ?? 0;
 }

@@ -16,6 +16,8 @@ const id = "01900000-0000-7000-8000-000000000000";
 const routes: [path: string, methods: string[]][] = [
   ["/api/ingest", ["POST"]],
   [`/api/ingest/${id}`, ["GET", "HEAD"]],
+  [`/api/ingest/${id}/raw`, ["GET", "HEAD"]],
+  ["/api/cron", ["GET", "POST"]],
   ["/api/cli/device/start", ["POST"]],
   ["/api/cli/device/poll", ["GET"]],
   ["/api/cli/session", ["GET", "HEAD", "DELETE"]],

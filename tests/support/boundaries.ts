@@ -15,7 +15,8 @@ const layers = [
   ["auth"],
   ["device", "ingest", "traces", "telemetry"],
   ["http"],
-  ["readiness", "build", "processes"],
+  ["readiness", "housekeeping", "build", "processes"],
+  ["drain"],
   ["worker", "web", "start"],
   ["demo", "admin"],
 ];

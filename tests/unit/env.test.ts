@@ -28,6 +28,7 @@ describe("the environment", () => {
     ["DATABASE_URL", "mysql://localhost/x"],
     ["AUTH_SECRET", "short"],
     ["SETUP_TOKEN", "short"],
+    ["CRON_SECRET", "short"],
     ["SIGN_UP", "yes"],
     ["INGEST_MAX_BYTES", "1"],
     ["INGEST_MAX_BYTES", "1000000000"],

@@ -1,0 +1,149 @@
+import type { Metadata } from "next";
+import { notFound } from "next/navigation";
+import { z } from "zod";
+import { requireUser } from "#lib/auth/session";
+import { env } from "#lib/env";
+import { SpoorError } from "#lib/errors";
+import { getListedJob, type ListedJob } from "#lib/ingest/jobs";
+import { countOf, formatBytes, formatCount } from "../../../components/figures";
+import { Section } from "../../../components/section";
+import { Sign } from "../../../components/sign";
+import { Time } from "../../../components/time";
+import { replayAction } from "../actions";
+import { Moving } from "../moving";
+import { Fault, StatusMark, WhyKept } from "../outcome";
+import { ReplayButton } from "../replay-button";
+import { ReplayForm } from "../replay-form";
+
+export const metadata: Metadata = { title: "Upload" };
+
+/** Everything that is known of one upload, and what can be done with it. */
+export default async function Page({ params }: PageProps<"/uploads/[jobId]">) {
+  const { jobId } = await params;
+  const href = `/uploads/${encodeURIComponent(jobId)}`;
+  const user = await requireUser(href);
+  const job = await ownJob(user.id, jobId);
+  return (
+    <div className="flex max-w-[60rem] flex-col gap-6">
+      <header className="flex flex-col gap-3">
+        <p>
+          <a href="/uploads" className="link text-code">
+            <Sign name="left" /> All uploads
+          </a>
+        </p>
+        <h1 className="font-semibold text-title [overflow-wrap:anywhere]">Upload from {job.machine}</h1>
+        <p>
+          <StatusMark status={job.status} />
+        </p>
+        <Fault job={job} />
+        <ReplayForm action={replayAction} />
+        {job.status === "failed" && job.kept && <ReplayButton jobId={job.jobId} />}
+      </header>
+      {(job.status === "queued" || job.status === "running") && <Moving href={href} />}
+      <Section id="sessions" title="Sessions">
+        <Facts facts={countsOf(job)} />
+        {job.traces.kept > 0 && <WhyKept />}
+      </Section>
+      <Section id="progress" title="Progress">
+        <Facts
+          facts={[
+            ["Sent", <Time key="sent" at={job.createdAt} as="long" />],
+            ["First try", job.startedAt && <Time key="started" at={job.startedAt} as="long" />],
+            ["Ended", job.finishedAt && <Time key="ended" at={job.finishedAt} as="long" />],
+            ["Tries", formatCount(job.attempts)],
+            [
+              "Id",
+              <span key="id" className="break-all font-mono">
+                {job.jobId}
+              </span>,
+            ],
+          ]}
+        />
+        <p className="text-code">
+          <a href={`/api/ingest/${job.jobId}`} className="link">
+            Job as JSON
+          </a>
+        </p>
+      </Section>
+      <Section id="raw" title="Raw upload">
+        <RawUpload job={job} />
+      </Section>
+    </div>
+  );
+}
+
+/** What was received; and what became of it, once that is known. */
+function countsOf({ status, traces, messages }: ListedJob): [name: string, value: string | null][] {
+  const became = (count: number) => (status === "succeeded" ? formatCount(count) : null);
+  return [
+    ["Received", formatCount(traces.received)],
+    ["Created", became(traces.created)],
+    ["Updated", became(traces.updated)],
+    ["Unchanged", became(traces.unchanged)],
+    ["Kept", became(traces.kept)],
+    ["Messages received", formatCount(messages.received)],
+    ["Messages written", became(messages.written)],
+  ];
+}
+
+/** Names with what is known under them; what is not known has no row. */
+function Facts({ facts }: { facts: [name: string, value: React.ReactNode][] }) {
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1 text-code">
+      {facts.map(
+        ([name, value]) =>
+          value !== null && (
+            <div key={name} className="col-span-2 grid grid-cols-subgrid">
+              <dt className="text-muted">{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+function RawUpload({ job }: { job: ListedJob }) {
+  const days = countOf(env().UPLOAD_RETENTION_DAYS, "day");
+  if (!job.kept)
+    return <p className="text-code text-muted">No longer kept: it was removed {days} after it was done.</p>;
+  return (
+    <>
+      <p>
+        <a href={`/api/ingest/${job.jobId}/raw`} download className="link">
+          Download
+        </a>{" "}
+        <span className="text-code text-muted">
+          the JSON that was sent, <span title={countOf(job.bytes, "byte")}>{formatBytes(job.bytes)}</span>
+        </span>
+      </p>
+      <p className="text-code text-muted">
+        <HowLong job={job} days={days} />
+      </p>
+    </>
+  );
+}
+
+const dayMs = 86_400_000;
+
+function HowLong({ job: { status, finishedAt }, days }: { job: ListedJob; days: string }) {
+  if (status === "failed") return `Kept until a replay succeeds, and ${days} from then.`;
+  if (status !== "succeeded" || !finishedAt) return `Kept until it is done, and ${days} from then.`;
+  const until = new Date(new Date(finishedAt).getTime() + env().UPLOAD_RETENTION_DAYS * dayMs);
+  return (
+    <>
+      Kept until <Time at={until.toISOString()} as="moment" />.
+    </>
+  );
+}
+
+/** A job of the signed-in person; somebody else's and a missing one are the same 404. */
+async function ownJob(userId: string, jobId: string): Promise<ListedJob> {
+  if (!z.uuid().safeParse(jobId).success) notFound();
+  try {
+    return await getListedJob(userId, jobId);
+  } catch (error) {
+    if (error instanceof SpoorError && error.code === "not_found") notFound();
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+"use server";
+import { revalidatePath } from "next/cache";
+import { z } from "zod";
+import { requireUser } from "#lib/auth/session";
+import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
+import { countOf } from "../../components/figures";
+import { refusalOf, refuseStrangers, text } from "../../components/form-guard";
+import type { FormState } from "../../components/form-state";
+
+/** Replays one failed upload, or every one of them where the button that was pressed is that of all. */
+export async function replayAction(_before: FormState, form: FormData): Promise<FormState> {
+  const user = await requireUser("/uploads");
+  const error = await refuseStrangers();
+  if (error) return { error };
+  try {
+    const done = text(form, "all") ? await replayAll(user.id) : await replayOne(user.id, text(form, "id"));
+    return { done };
+  } catch (refused) {
+    return refusalOf(refused);
+  } finally {
+    revalidatePath("/uploads", "layout");
+  }
+}
+
+async function replayOne(userId: string, id: string): Promise<string> {
+  await replayJob(userId, z.uuid().catch(nobody).parse(id));
+  return "The upload waits to be processed again.";
+}
+
+/** An id that no job has. */
+const nobody = "00000000-0000-0000-0000-000000000000";
+
+async function replayAll(userId: string): Promise<string> {
+  const { replayed, left, gone } = await replayFailedJobs(userId);
+  const sentences = [
+    replayed === 0 && left === 0 ? "No upload was replayed." : `${countOf(replayed, "upload")} replayed.`,
+    left > 0 && `${countOf(left, "more", "more")} can be replayed: press again.`,
+    gone > 0 && `${countOf(gone, "failed upload is", "failed uploads are")} no longer kept and cannot be replayed.`,
+  ];
+  return sentences.filter(Boolean).join(" ");
+}

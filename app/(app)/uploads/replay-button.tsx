@@ -1,0 +1,18 @@
+import { replayFormId } from "./replay-form";
+
+/** Replays one upload, or all that failed. It belongs to the page's `ReplayForm`. @param describedBy id of what it is about */
+export function ReplayButton({ jobId, describedBy }: { jobId: string | "all"; describedBy?: string }) {
+  const isAll = jobId === "all";
+  return (
+    <button
+      type="submit"
+      form={replayFormId}
+      name={isAll ? "all" : "id"}
+      value={isAll ? "1" : jobId}
+      aria-describedby={describedBy}
+      className="button w-fit"
+    >
+      {isAll ? "Replay all" : "Replay"}
+    </button>
+  );
+}

@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { endpoint, route } from "#lib/http/route";
+import { streamUpload } from "#lib/ingest/uploads";
+
+const params = z.object({ jobId: z.uuid() });
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
+  GET: endpoint({ auth: "cookie", params }, async ({ caller, params: { jobId } }) => {
+    const headers = {
+      "Content-Type": "application/json",
+      "Content-Disposition": `attachment; filename="spoor-upload-${jobId}.json"`,
+      // What was sent is anybody's text: no browser is to guess at it, run it, or show it in a page of another site.
+      "X-Content-Type-Options": "nosniff",
+      "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+      "Cross-Origin-Resource-Policy": "same-origin",
+    };
+    return new Response(await streamUpload(caller.userId, jobId), { headers });
+  }),
+});

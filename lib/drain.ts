@@ -1,0 +1,47 @@
+import "server-only";
+import { env } from "#lib/env";
+import { beat } from "#lib/heartbeat";
+import { housekeepHourly } from "#lib/housekeeping";
+import { giveUp, runJob } from "#lib/ingest/jobs";
+import { reconcileJobs } from "#lib/ingest/reconcile";
+import { ingestPayload } from "#lib/ingest/schema";
+import { limits } from "#lib/limits";
+import { queues, superviseQueues, takeOne } from "#lib/queue";
+
+/** What `/api/ready` and `/uploads` know the calls of `/api/cron` by, all of them together, as one worker. */
+const cronId = "00000000-0000-4000-8000-00000000c404";
+
+/**
+ * Does a worker's work for a bounded time, for hosts that run none: gives back what a process left behind, enqueues what
+ * lost its entry, processes the uploads that wait, and does the hourly housekeeping.
+ *
+ * @param seconds how long to go on taking jobs; the last ones taken may end later.
+ * @returns how many queue entries were worked on, and whether none was left to take.
+ */
+export async function drainQueues(
+  seconds: number = limits.cron.drainSeconds,
+): Promise<{ processed: number; drained: boolean }> {
+  const deadline = performance.now() + seconds * 1000;
+  await beat(cronId);
+  await superviseQueues();
+  await reconcileJobs();
+  const loops = Array.from({ length: env().WORKER_CONCURRENCY }, () => takeUntil(deadline));
+  const results = await Promise.all(loops);
+  await housekeepHourly();
+  await beat(cronId);
+  return {
+    processed: results.reduce((sum, { processed }) => sum + processed, 0),
+    drained: results.every(({ drained }) => drained),
+  };
+}
+
+/** Takes jobs one after the other until none is there or the time is over. */
+async function takeUntil(deadline: number): Promise<{ processed: number; drained: boolean }> {
+  for (let processed = 0; ; processed += 1) {
+    if (performance.now() >= deadline) return { processed, drained: false };
+    const took =
+      (await takeOne(queues.ingest, (data) => runJob(ingestPayload.parse(data)))) ||
+      (await takeOne(queues.ingestDead, (data) => giveUp(ingestPayload.parse(data))));
+    if (!took) return { processed, drained: true };
+  }
+}

@@ -1,0 +1,28 @@
+import "server-only";
+import { pool } from "#lib/db/client";
+import { purgeLogins } from "#lib/device/login";
+import { purgeHeartbeats } from "#lib/heartbeat";
+import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/uploads";
+import { log } from "#lib/log";
+import { purgeLimits } from "#lib/rate-limit";
+import { purgeReports } from "#lib/telemetry/record";
+
+/** Removes what is past its time. A worker does it once an hour. */
+export async function housekeep(): Promise<void> {
+  const uploads = await purgeUploads();
+  const idempotencyKeys = await purgeIdempotencyKeys();
+  const logins = await purgeLogins();
+  const reports = await purgeReports();
+  await purgeLimits();
+  await purgeHeartbeats();
+  log.info({ uploads, idempotencyKeys, logins, reports }, "housekeeping is done");
+}
+
+/** Housekeeping for hosts without a worker's schedule: of all calls within an hour one does it. */
+export async function housekeepHourly(): Promise<void> {
+  const { rowCount } = await pool().query(
+    `insert into server_setting (key, value, updated_at) values ('housekeeping', '', now())
+     on conflict (key) do update set updated_at = now() where server_setting.updated_at < now() - interval '1 hour'`,
+  );
+  if (rowCount === 1) await housekeep();
+}

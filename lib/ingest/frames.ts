@@ -1,0 +1,95 @@
+import { pipeline, Readable } from "node:stream";
+import { constants, createZstdDecompress } from "node:zlib";
+
+/**
+ * Inflates a zstd stream as it comes, in memory that does not grow with it. Node's own stream ends with the first frame;
+ * a stream may have several (RFC 8878, section 3), so this one finds where each ends.
+ *
+ * @throws where the stream is cut off, corrupt, or needs a window over 8 MiB.
+ */
+export async function* inflateFrames(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  const source = new Source(compressed);
+  while (await source.more()) {
+    const decoder = createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } });
+    // An error of either side comes out of the loop below.
+    pipeline(Readable.from(readFrame(source)), decoder, () => {});
+    yield* decoder as AsyncIterable<Buffer>;
+  }
+}
+
+const magic = 0xfd2fb528;
+/** Sizes of a frame header's fields by their two-bit flags (RFC 8878, section 3.1.1.1.1). */
+const contentSizeBytes = [0, 2, 4, 8] as const;
+const dictionaryIdBytes = [0, 1, 2, 4] as const;
+const blockTypes = { rle: 1, reserved: 3 } as const;
+
+/** The bytes of one frame (RFC 8878, section 3.1.1), block by block. */
+async function* readFrame(source: Source): AsyncGenerator<Uint8Array> {
+  const start = await source.take(4);
+  const signature = start.readUInt32LE();
+  yield start;
+  if (signature >>> 4 === 0x184d2a5) return yield* readSkippable(source);
+  if (signature !== magic) throw new Error("not a zstd frame");
+  const descriptor = await source.take(1);
+  yield descriptor;
+  const flags = descriptor.readUInt8();
+  const isSingleSegment = (flags & 0x20) !== 0;
+  const hasChecksum = (flags & 0x04) !== 0;
+  const sizeBytes = contentSizeBytes[(flags >> 6) as 0 | 1 | 2 | 3] || (isSingleSegment ? 1 : 0);
+  yield await source.take((isSingleSegment ? 0 : 1) + dictionaryIdBytes[(flags & 0x03) as 0 | 1 | 2 | 3] + sizeBytes);
+  for (let isLast = false; !isLast; ) {
+    const header = await source.take(3);
+    const bits = header.readUIntLE(0, 3);
+    const type = (bits >> 1) & 0x03;
+    if (type === blockTypes.reserved) throw new Error("a zstd block of a reserved type");
+    isLast = (bits & 1) === 1;
+    yield header;
+    yield* source.pass(type === blockTypes.rle ? 1 : bits >> 3);
+  }
+  if (hasChecksum) yield await source.take(4);
+}
+
+/** A frame of something else than content (RFC 8878, section 3.1.2): four bytes of size, and as many to leave out. */
+async function* readSkippable(source: Source): AsyncGenerator<Uint8Array> {
+  const size = await source.take(4);
+  yield size;
+  yield* source.pass(size.readUInt32LE());
+}
+
+/** Bytes that come in pieces of any size, read by counts. */
+class Source {
+  readonly #pieces: AsyncIterator<Uint8Array>;
+  #piece: Uint8Array = new Uint8Array();
+
+  constructor(pieces: AsyncIterable<Uint8Array>) {
+    this.#pieces = pieces[Symbol.asyncIterator]();
+  }
+
+  /** Whether a byte is left. */
+  async more(): Promise<boolean> {
+    while (this.#piece.byteLength === 0) {
+      const next = await this.#pieces.next();
+      if (next.done) return false;
+      this.#piece = next.value;
+    }
+    return true;
+  }
+
+  /** The next `bytes`, as they come. @throws where there are fewer */
+  async *pass(bytes: number): AsyncGenerator<Uint8Array> {
+    for (let left = bytes; left > 0; ) {
+      if (!(await this.more())) throw new Error("the zstd stream is cut off");
+      const part = this.#piece.subarray(0, left);
+      this.#piece = this.#piece.subarray(part.byteLength);
+      left -= part.byteLength;
+      yield part;
+    }
+  }
+
+  /** The next few `bytes` as one. */
+  async take(bytes: number): Promise<Buffer> {
+    const parts: Uint8Array[] = [];
+    for await (const part of this.pass(bytes)) parts.push(part);
+    return Buffer.concat(parts);
+  }
+}

@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from "node:crypto";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { get, logIn, makeUser, type Server, startServer } from "../support/server.ts";
+import { bearer, expectApiHeaders, expectProblem, sessionCookie, withoutRequestId } from "./client.ts";
+
+let server: Server;
+let token: string;
+let otherToken: string;
+let cookie: string;
+beforeAll(async () => {
+  server = await startServer({ worker: false });
+  token = await logIn(server, await makeUser());
+  otherToken = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
+  cookie = await sessionCookie(server);
+});
+afterAll(() => server.stop());
+
+const batch = (content: string) =>
+  Buffer.from(JSON.stringify({ traces: [{ sourceId: "raw", messages: [{ position: 0, content }] }] }, null, 2));
+
+async function send(body: Buffer, encoding?: string, as = token): Promise<string> {
+  const response = await fetch(`${server.url}/api/ingest`, {
+    method: "POST",
+    headers: {
+      ...bearer(as),
+      "Content-Type": "application/json",
+      ...(encoding ? { "Content-Encoding": encoding } : {}),
+    },
+    body: Uint8Array.from(body),
+  });
+  expect(response.status).toBe(202);
+  return ((await response.json()) as { jobId: string }).jobId;
+}
+
+const path = (jobId: string) => `/api/ingest/${jobId}/raw`;
+const download = (jobId: string, init: RequestInit = {}) =>
+  fetch(server.url + path(jobId), { ...init, headers: { Cookie: cookie, ...init.headers } });
+
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+test("the upload comes back as the JSON that was sent, to be saved and not to be shown", async () => {
+  const body = batch("Grüße, 世界 <script>");
+  const jobId = await send(body);
+  const response = await download(jobId);
+  expect(response.status).toBe(200);
+  expectApiHeaders(response.headers);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    "content-type": "application/json",
+    "content-disposition": `attachment; filename="spoor-upload-${jobId}.json"`,
+    "x-content-type-options": "nosniff",
+    "content-security-policy": expect.stringContaining("sandbox"),
+    "cross-origin-resource-policy": "same-origin",
+  });
+  expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
+  const head = await download(jobId, { method: "HEAD" });
+  expect([head.status, await head.text()]).toEqual([200, ""]);
+});
+
+test("however it was compressed, also in several zstd frames, it is the same", async () => {
+  const body = batch(randomBytes(3_000_000).toString("base64"));
+  const at = 1_500_000;
+  const framed = Buffer.concat([zstdCompressSync(body.subarray(0, at)), zstdCompressSync(body.subarray(at))]);
+  const jobs = [await send(body), await send(gzipSync(body), "gzip")];
+  await pool().query("delete from ingest_job"); // what comes again would be copied from the first
+  jobs.push(await send(framed, "zstd"));
+  const [jobId = ""] = jobs.slice(-1);
+  const { rows } = await pool().query("select octet_length(body) as bytes from upload where job_id = $1", [jobId]);
+  expect(rows[0].bytes).toBe(framed.byteLength);
+  expect(sha256(await (await download(jobId)).bytes())).toBe(sha256(body));
+  const again = await send(gzipSync(body), "gzip");
+  expect(sha256(await (await download(again)).bytes())).toBe(sha256(body));
+});
+
+test("an upload of 100 MB comes out whole, and a reader that goes away in the middle is no harm", async () => {
+  const body = batch("The same words again. ".repeat(5_000_000));
+  const jobId = await send(zstdCompressSync(body), "zstd");
+  const left = new AbortController();
+  const reader = (await download(jobId, { signal: left.signal })).body?.getReader();
+  await reader?.read();
+  left.abort();
+  const hash = createHash("sha256");
+  const response = await download(jobId);
+  for await (const part of response.body ?? []) hash.update(part);
+  expect(hash.digest("hex")).toBe(sha256(body));
+  expect((await get(server, "/api/health")).status).toBe(200);
+});
+
+test("it is missing where it is gone, another's, or never was, and all three look the same", async () => {
+  const gone = await send(batch("gone"));
+  await pool().query("delete from upload where job_id = $1", [gone]);
+  const theirs = await send(batch("theirs"), undefined, otherToken);
+  const answers = await Promise.all([gone, theirs, "01900000-0000-7000-8000-000000000000"].map((id) => download(id)));
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+  const [first, ...others] = await Promise.all(answers.map(withoutRequestId));
+  for (const other of others) expect(other).toEqual(first);
+  await expectProblem(await download("not-an-id"), 404, "not_found");
+});
+
+test("only a browser's session opens it", async () => {
+  const jobId = await send(batch("closed"));
+  await expectProblem(await get(server, path(jobId), token), 401, "missing_token");
+  await expectProblem(await get(server, path(jobId)), 401, "missing_token");
+});

@@ -1,0 +1,278 @@
+import { readFile } from "node:fs/promises";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, BrowserContext, Page } from "playwright";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { launchBrowser, signIn, watchFaults } from "../support/browser.ts";
+import { acceptFailed } from "../support/ingesting.ts";
+import { logIn, makeUser, owner, post, type Server, startServer } from "../support/server.ts";
+
+const secret = "a cron secret for tests";
+let server: Server;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let faults: string[];
+let userId: string;
+let token: string;
+
+// There is no worker: what waits goes on waiting until the test calls the cron route.
+beforeAll(async () => {
+  server = await startServer({ worker: false, environment: { CRON_SECRET: secret } });
+  userId = await makeUser();
+  token = await logIn(server, userId);
+  browser = await launchBrowser();
+  context = await browser.newContext({ viewport: { width: 1280, height: 500 } });
+  faults = watchFaults(context);
+  page = await context.newPage();
+  await signIn(page, server, owner);
+  await pool().query("create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$");
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+beforeEach(async () => {
+  faults.length = 0;
+  await pool().query("delete from ingest_job");
+  await pool().query("delete from pgboss.job");
+});
+
+const batch = (sourceId: string) => ({
+  traces: [{ sourceId, messages: [{ position: 0, content: `of ${sourceId}` }] }],
+});
+
+async function send(sourceId: string): Promise<string> {
+  const response = await post(server, "/api/ingest", batch(sourceId), { Authorization: `Bearer ${token}` });
+  return ((await response.json()) as { jobId: string }).jobId;
+}
+
+const work = () => post(server, "/api/cron", "", { Authorization: `Bearer ${secret}` });
+
+/** Sends an upload that the server fails at, as a fault of its own would make it. */
+async function sendFailing(sourceId: string): Promise<string> {
+  const jobId = await send(sourceId);
+  await pool().query("update ingest_job set attempts = 4 where id = $1", [jobId]);
+  await pool().query("create trigger refuse before insert on trace for each row execute function refuse()");
+  await work();
+  await pool().query("drop trigger refuse on trace");
+  return jobId;
+}
+
+const open = (path = "/uploads", on = page) => on.goto(server.url + path);
+const row = (jobId: string, on = page) => on.locator(`[id="${jobId}"]`);
+const shows = (jobId: string, text: string | RegExp) => row(jobId).getByText(text).first().waitFor();
+const button = (name: string, on = page) => on.getByRole("button", { name, exact: true });
+const link = (name: string, on = page) => on.getByRole("link", { name, exact: true });
+const rows = (on = page) => on.getByRole("list", { name: "Uploads" }).getByRole("listitem").count();
+
+/** Posts the page's form for one upload, as another site's page or a program might. */
+async function postForm(tab: Page, id: string, headers: Record<string, string>): Promise<void> {
+  const html = await (await tab.request.get(`${server.url}/uploads`)).text();
+  const form = /<form[^>]*id="replay"[\s\S]*?<\/form>/.exec(html)?.[0] ?? "";
+  const multipart: Record<string, string> = { id };
+  for (const [tag] of form.matchAll(/<input[^>]*type="hidden"[^>]*>/g)) {
+    const value = /\svalue="([^"]*)"/.exec(tag)?.[1] ?? "";
+    multipart[/\sname="([^"]*)"/.exec(tag)?.[1] ?? ""] = value.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+  }
+  expect(Object.keys(multipart).length).toBeGreaterThan(2);
+  await tab.request.post(`${server.url}/uploads`, { multipart, headers, maxRedirects: 0, failOnStatusCode: false });
+}
+
+describe("uploads that wait", () => {
+  test("are safe without a worker, and the page says so with the command", async () => {
+    const jobId = await send("waits");
+    await open();
+    await page.getByText("Uploads are safe and wait").waitFor();
+    await page.getByText("npm run worker", { exact: true }).waitFor();
+    await shows(jobId, "waiting");
+    await link("Waiting·1").waitFor();
+  });
+
+  test("turn by themselves, without moving the page or taking the focus, and then nothing is asked for any more", async () => {
+    const jobs: string[] = [];
+    for (let n = 0; n < 15; n += 1) jobs.push(await send(`turn-${n}`));
+    await open();
+    const [lowest = ""] = jobs;
+    const details = row(lowest).getByRole("link", { name: "Details" });
+    await details.scrollIntoViewIfNeeded();
+    await details.focus();
+    const scrolled = await page.evaluate("scrollY");
+    expect(scrolled).toBeGreaterThan(0);
+    // A page in which nothing but words change keeps its height.
+    await pool().query("update ingest_job set status = 'running', attempts = 1 where id = $1", [lowest]);
+    await shows(lowest, "running");
+    const focused = "document.activeElement.getAttribute('href')";
+    expect([await page.evaluate("scrollY"), await page.evaluate(focused)]).toEqual([scrolled, `/uploads/${lowest}`]);
+    await work();
+    await shows(lowest, "done");
+    await shows(lowest, "1 session received: 1 created");
+    expect(await page.evaluate(focused)).toBe(`/uploads/${lowest}`);
+    expect(await page.getByText("Uploads are safe and wait").count()).toBe(0);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.waitForTimeout(5000);
+    expect(asked).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+});
+
+describe("an upload that failed", () => {
+  test("tells why, is downloaded as it was sent, and is done after Replay", async () => {
+    const jobId = await sendFailing("mended");
+    await open();
+    await shows(jobId, "failed");
+    await shows(jobId, "The server could not process this upload.");
+    await row(jobId).getByRole("link", { name: "Details" }).click();
+    await page.getByRole("heading", { name: "Upload from ada-laptop" }).waitFor();
+    await page.getByText("Kept until a replay succeeds").waitFor();
+    const [download] = await Promise.all([page.waitForEvent("download"), link("Download").click()]);
+    expect(download.suggestedFilename()).toBe(`spoor-upload-${jobId}.json`);
+    expect(JSON.parse(await readFile(await download.path(), "utf8"))).toEqual(batch("mended"));
+    await link("All uploads").click();
+    await button("Replay").dblclick(); // as some people press every button
+    const told = page.getByText("The upload waits to be processed again.");
+    await told.waitFor();
+    await shows(jobId, "waiting");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe(await told.textContent());
+    await work();
+    await shows(jobId, "1 created");
+    await told.waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test("names the path that is wrong", async () => {
+    const jobId = await acceptFailed(userId, ...batch("wrong").traces);
+    await pool().query(
+      `update ingest_job set error_code = 'invalid_request', error_message =
+         'The batch is not valid: traces.0.messages.3.position stands twice in its trace.' where id = $1`,
+      [jobId],
+    );
+    await open();
+    await shows(jobId, /The batch is not valid: traces\.0\.messages\.3\.position stands twice/);
+  });
+
+  test("that was replayed elsewhere meanwhile is told so", async () => {
+    const jobId = await acceptFailed(userId, ...batch("elsewhere").traces);
+    await open();
+    await pool().query("update ingest_job set status = 'succeeded' where id = $1", [jobId]);
+    await button("Replay").click();
+    await page.getByText("Only a failed upload can be replayed; this one was processed.").waitFor();
+    await shows(jobId, "done");
+  });
+
+  test("whose upload is gone offers no replay and says to send it again", async () => {
+    const jobId = await acceptFailed(userId, ...batch("gone").traces);
+    await pool().query("delete from upload where job_id = $1", [jobId]);
+    await open();
+    await shows(jobId, /no longer kept: send it again/);
+    expect(await button("Replay").count()).toBe(0);
+    await open(`/uploads/${jobId}`);
+    expect(await link("Download").count()).toBe(0);
+  });
+
+  test("is replayed with all the others by one button, which counts them", async () => {
+    for (let n = 0; n < 3; n += 1) await acceptFailed(userId, ...batch(`all-${n}`).traces);
+    await open("/uploads?status=failed");
+    expect(await rows()).toBe(3);
+    await button("Replay all").click();
+    await page.getByText("3 uploads replayed.").waitFor();
+    await page.getByText("Nothing failed.").waitFor();
+    await link("Waiting·3").click();
+    expect(await rows()).toBe(3);
+    await work();
+    await page.getByText("Nothing waits.").waitFor();
+  });
+
+  test("is replayed without scripts as well, and from no other origin", async () => {
+    const jobId = await acceptFailed(userId, ...batch("plain").traces);
+    const plain = await browser.newContext({ javaScriptEnabled: false });
+    const tab = await plain.newPage();
+    await signIn(tab, server, owner);
+    const status = async () =>
+      (await pool().query("select status from ingest_job where id = $1", [jobId])).rows[0].status;
+    const foreign: Record<string, string>[] = [
+      {},
+      { Origin: "https://evil.example" },
+      { Origin: server.url, "Sec-Fetch-Site": "cross-site" },
+    ];
+    for (const headers of foreign) {
+      await postForm(tab, jobId, headers);
+      expect(await status()).toBe("failed");
+    }
+    await open("/uploads", tab);
+    await button("Replay", tab).click();
+    await tab.getByText("The upload waits to be processed again.").waitFor();
+    expect(await status()).toBe("queued");
+    await link("Look again", tab).click();
+    await tab.getByText("waiting", { exact: true }).waitFor();
+    await plain.close();
+  });
+});
+
+describe("the list", () => {
+  test("goes on at Older, within its filter, and ignores what is not valid in its address", async () => {
+    const jobId = await acceptFailed(userId, ...batch("first").traces);
+    await pool().query(
+      `insert into ingest_job (user_id, id, machine, status, bytes, body_sha256, traces_received, messages_received)
+       select user_id, ('01900000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'build', 'failed', 1, '', 1, 1
+       from ingest_job, generate_series(1, 60) as n where id = $1`,
+      [jobId],
+    );
+    await open("/uploads?status=failed");
+    await link("Failed·61").waitFor();
+    expect(await rows()).toBe(50);
+    await link("Older").click();
+    await link("Newest").waitFor();
+    expect([await rows(), await link("Older").count()]).toEqual([11, 0]);
+    await link("Newest").click();
+    await link("Older").waitFor();
+    await open("/uploads?status=nonsense&before=nonsense");
+    expect(await rows()).toBe(50);
+  });
+
+  test("has no upload of anybody else, and neither has its page", async () => {
+    const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
+    const theirs = await acceptFailed(bob, ...batch("theirs").traces);
+    await open();
+    await page.getByText("Nothing was uploaded yet.").waitFor();
+    for (const id of [theirs, "not-an-id"]) expect((await open(`/uploads/${id}`))?.status()).toBe(404);
+  });
+});
+
+describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
+  test.each([1280, 360])("every state at %i px is accessible and fits", async (width) => {
+    const failed = await sendFailing(`look-${width}-${colorScheme}`);
+    const wrong = await acceptFailed(userId, ...batch("wrong").traces);
+    await pool().query(
+      `update ingest_job set error_code = 'invalid_request', machine = $2, error_message =
+         'The batch is not valid: traces.0.messages.3.position stands twice in its trace.' where id = $1`,
+      [wrong, "a-build-server-with-a-rather-long-name.example.org"],
+    );
+    await pool().query("update ingest_job set finished_at = now() - interval '1 day' where id = $1", [failed]);
+    const kept = await send("kept");
+    await work();
+    await pool().query("update ingest_job set traces_kept = 1, traces_created = 0 where id = $1", [kept]);
+    await send("waits");
+    await pool().query("delete from process_heartbeat");
+    const themed = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
+    const tab = await themed.newPage();
+    await signIn(tab, server, owner);
+    const paths = {
+      list: "/uploads",
+      failed: "/uploads?status=failed",
+      one: `/uploads/${failed}`,
+      kept: `/uploads/${kept}`,
+    };
+    for (const [name, path] of Object.entries(paths)) {
+      await open(path, tab);
+      expect(await tab.evaluate("document.documentElement.scrollWidth - innerWidth"), name).toBeLessThanOrEqual(0);
+      const { violations } = await new AxeBuilder({ page: tab }).analyze();
+      expect(violations.map(({ id, nodes }) => `${name}: ${id} ${nodes[0]?.html}`)).toEqual([]);
+      const folder = process.env.SCREENSHOTS;
+      if (folder)
+        await tab.screenshot({ path: `${folder}/uploads-${name}-${width}-${colorScheme}.png`, fullPage: true });
+    }
+    await themed.close();
+  });
+});

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { drainQueues } from "#lib/drain";
+import { getJob, runJob } from "#lib/ingest/jobs";
+import { queues, superviseQueues, takeOne } from "#lib/queue";
+import { accept, entries, ownerDatabase, trace } from "../support/ingesting.ts";
+
+let database: Awaited<ReturnType<typeof ownerDatabase>>;
+let userId: string;
+beforeAll(async () => {
+  database = await ownerDatabase();
+  ({ userId } = database);
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await pool().query("delete from ingest_job");
+  await pool().query("delete from pgboss.job");
+});
+
+test("a drain ends when its time is over, says so, and leaves the rest", async () => {
+  const jobs = await Promise.all(Array.from({ length: 3 }, (_, n) => accept(userId, trace(`late-${n}`, "a"))));
+  expect(await drainQueues(0)).toEqual({ processed: 0, drained: false });
+  for (const jobId of jobs) expect((await getJob(userId, jobId)).status).toBe("queued");
+  expect(await drainQueues(10)).toEqual({ processed: 3, drained: true });
+});
+
+test("a try that fails puts the job back, for a later call", async () => {
+  await pool().query(`create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`);
+  await pool().query("create trigger refuse before insert on trace for each row execute function refuse()");
+  const jobId = await accept(userId, trace("later", "a"));
+  expect(await drainQueues()).toMatchObject({ processed: 1 });
+  await pool().query("drop trigger refuse on trace");
+  expect(await getJob(userId, jobId)).toMatchObject({ status: "queued", attempts: 1 });
+  expect(await entries(jobId)).toBe(1);
+  for (let n = 0; n < 20 && (await drainQueues()).processed === 0; n += 1) await sleep(250);
+  expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", attempts: 2 });
+});
+
+test("a job that takes longer than a heart may be silent is given to nobody else", async () => {
+  const jobId = await accept(userId, trace("long", "a"));
+  const taken = takeOne(queues.ingest, async () => {
+    await sleep(14_000);
+    await runJob({ userId, jobId });
+  });
+  for (let n = 0; n < 12; n += 1) {
+    await sleep(1000);
+    await superviseQueues();
+    expect(await drainQueues()).toEqual({ processed: 0, drained: true });
+  }
+  expect(await taken).toBe(true);
+  expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(await entries(jobId)).toBe(0);
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { setEnv } from "#lib/env";
+import { housekeepHourly } from "#lib/housekeeping";
+import { acceptBatch } from "#lib/ingest/accept";
+import { getJob, getListedJob, runJob } from "#lib/ingest/jobs";
+import { replayJob } from "#lib/ingest/replay";
+import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/uploads";
+import { accept, acceptFailed, ownerDatabase, trace } from "../support/ingesting.ts";
+
+let database: Awaited<ReturnType<typeof ownerDatabase>>;
+let userId: string;
+beforeAll(async () => {
+  database = await ownerDatabase();
+  ({ userId } = database);
+  setEnv({ UPLOAD_RETENTION_DAYS: "3" });
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await pool().query("delete from ingest_job");
+});
+
+/** Lets days pass for a job. */
+const age = (jobId: string, days: number) =>
+  pool().query(
+    `update ingest_job set created_at = created_at - make_interval(days => $2),
+       finished_at = finished_at - make_interval(days => $2) where id = $1`,
+    [jobId, days],
+  );
+
+const isKept = async (jobId: string) => (await getListedJob(userId, jobId)).kept;
+
+test("uploads of succeeded jobs go after their days; failed, waiting and younger ones stay", async () => {
+  const [old, young] = [await accept(userId, trace("old", "a")), await accept(userId, trace("young", "a"))];
+  for (const jobId of [old, young]) await runJob({ userId, jobId });
+  const failed = await acceptFailed(userId, trace("failed", "a"));
+  const waiting = await accept(userId, trace("waiting", "a"));
+  for (const jobId of [old, failed, waiting]) await age(jobId, 4);
+  await age(young, 2);
+  expect(await purgeUploads()).toBe(1);
+  expect(await Promise.all([old, young, failed, waiting].map(isKept))).toEqual([false, true, true, true]);
+  expect(await getJob(userId, old)).toMatchObject({ status: "succeeded", traces: { created: 1 } });
+});
+
+test("a failed upload that was replayed is kept for its days from then on", async () => {
+  const jobId = await acceptFailed(userId, trace("replayed", "a"));
+  await age(jobId, 30);
+  await replayJob(userId, jobId);
+  await runJob({ userId, jobId });
+  expect(await purgeUploads()).toBe(0);
+  await age(jobId, 4);
+  expect(await purgeUploads()).toBe(1);
+});
+
+test("a body that was sent again has an upload of its own, which outlives that of the first", async () => {
+  const body = () => Buffer.from(JSON.stringify({ traces: [trace("large", "x".repeat(200_000))] }));
+  const send = () => acceptBatch({ userId, machine: "test" }, body(), "identity", undefined);
+  const first = await send();
+  await runJob({ userId, jobId: first });
+  const second = await send();
+  await age(first, 4);
+  expect(await purgeUploads()).toBe(1);
+  expect([await isKept(first), await isKept(second)]).toEqual([false, true]);
+  await runJob({ userId, jobId: second });
+  expect(await getJob(userId, second)).toMatchObject({ status: "succeeded", traces: { unchanged: 1 } });
+  const third = await send();
+  await runJob({ userId, jobId: third });
+  expect(await getJob(userId, third)).toMatchObject({ status: "succeeded", traces: { unchanged: 1 } });
+});
+
+test("idempotency keys go after seven days, and their jobs stay", async () => {
+  const send = (key: string) => acceptBatch({ userId, machine: "test" }, Buffer.from('{"traces":[]}'), "identity", key);
+  const [old, young] = [await send("old"), await send("young")];
+  await age(old, 8);
+  await age(young, 6);
+  expect(await purgeIdempotencyKeys()).toBe(1);
+  const { rows } = await pool().query("select id, idempotency_key as key from ingest_job order by key");
+  expect(rows).toEqual([
+    { id: young, key: "young" },
+    { id: old, key: null },
+  ]);
+  expect(await send("young")).toBe(young);
+});
+
+test("of calls within an hour one does the housekeeping", async () => {
+  const jobId = await accept(userId, trace("hourly", "a"));
+  const ended = async () => {
+    await runJob({ userId, jobId });
+    await age(jobId, 4);
+  };
+  await ended();
+  await Promise.all(Array.from({ length: 5 }, () => housekeepHourly()));
+  expect(await isKept(jobId)).toBe(false);
+  await pool().query("insert into upload (user_id, job_id, body) values ($1, $2, '')", [userId, jobId]);
+  await housekeepHourly();
+  expect(await isKept(jobId)).toBe(true);
+  await pool().query("update server_setting set updated_at = now() - interval '61 minutes' where key = 'housekeeping'");
+  await housekeepHourly();
+  expect(await isKept(jobId)).toBe(false);
+});

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { migrate } from "#lib/db/migrate";
+import { drainQueues } from "#lib/drain";
+import { requiredEnv } from "#lib/env";
+import { getJob, runJob } from "#lib/ingest/jobs";
+import { reconcileJobs } from "#lib/ingest/reconcile";
+import { replayJob } from "#lib/ingest/replay";
+import { installQueues, queues, takeOne } from "#lib/queue";
+import { accept, acceptFailed, entries, ownerDatabase, trace } from "../support/ingesting.ts";
+
+let database: Awaited<ReturnType<typeof ownerDatabase>>;
+let userId: string;
+beforeAll(async () => {
+  database = await ownerDatabase();
+  ({ userId } = database);
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await pool().query("delete from ingest_job");
+  await pool().query("delete from pgboss.job");
+});
+
+const loseQueue = () => pool().query("delete from pgboss.job");
+
+test("queued and running jobs whose entries are lost are enqueued again once, and then processed", async () => {
+  const waiting = await accept(userId, trace("waiting", "a"));
+  const running = await accept(userId, trace("running", "a"));
+  await pool().query("update ingest_job set status = 'running', attempts = 1 where id = $1", [running]);
+  await loseQueue();
+  expect(await reconcileJobs()).toBe(2);
+  expect([await entries(waiting), await entries(running)]).toEqual([1, 1]);
+  expect(await reconcileJobs()).toBe(0);
+  expect(await drainQueues()).toEqual({ processed: 2, drained: true });
+  for (const jobId of [waiting, running]) expect((await getJob(userId, jobId)).status).toBe("succeeded");
+});
+
+test("uploads of a database that was restored without the queue's tables are processed after migrating", async () => {
+  const jobId = await accept(userId, trace("restored", "a"));
+  await pool().query("drop schema pgboss cascade");
+  const url = requiredEnv("DATABASE_URL");
+  await migrate(url, () => installQueues(url));
+  expect(await drainQueues()).toEqual({ processed: 1, drained: true });
+  expect((await getJob(userId, jobId)).status).toBe("succeeded");
+});
+
+test("jobs that have an entry in any state of life, and ended ones, are left alone", async () => {
+  const fresh = await accept(userId, trace("fresh", "a"));
+  const retried = await accept(userId, trace("retried", "a"));
+  const active = await accept(userId, trace("active", "a"));
+  const dying = await accept(userId, trace("dying", "a"));
+  await acceptFailed(userId, trace("failed", "a"));
+  const done = await accept(userId, trace("done", "a"));
+  await runJob({ userId, jobId: done });
+  const set = (jobId: string, change: string) =>
+    pool().query(`update pgboss.job set ${change} where data ->> 'jobId' = $1`, [jobId]);
+  await set(retried, "state = 'retry', start_after = now() + interval '1 minute'");
+  await set(active, "state = 'active', started_on = now(), heartbeat_on = now()");
+  await set(done, "state = 'completed', completed_on = now()");
+  await pool().query("delete from pgboss.job where data ->> 'jobId' = $1", [dying]);
+  await pool().query("insert into pgboss.job (name, data) values ($1, $2)", [
+    queues.ingestDead,
+    JSON.stringify({ userId, jobId: dying }),
+  ]);
+  expect(await reconcileJobs()).toBe(0);
+  expect([await entries(fresh), await entries(retried), await entries(active), await entries(dying)]).toEqual([
+    1, 1, 1, 0,
+  ]);
+});
+
+test("an entry that was completed stands for no job that is still open", async () => {
+  const jobId = await accept(userId, trace("restored", "a"));
+  await pool().query("update pgboss.job set state = 'completed', completed_on = now()");
+  expect(await reconcileJobs()).toBe(1);
+  expect(await entries(jobId)).toBe(1);
+});
+
+test("ten reconciliations at once, with replays between them, enqueue each job once", async () => {
+  const lost = await Promise.all(Array.from({ length: 30 }, (_, n) => accept(userId, trace(`lost-${n}`, "a"))));
+  await loseQueue();
+  const failed = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => acceptFailed(userId, trace(`failed-${n}`, "a"))),
+  );
+  const [counts] = await Promise.all([
+    Promise.all(Array.from({ length: 10 }, () => reconcileJobs())),
+    ...failed.map((jobId) => replayJob(userId, jobId)),
+  ]);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(30);
+  for (const jobId of [...lost, ...failed]) expect(await entries(jobId)).toBe(1);
+});
+
+test("a job whose last try fails leaves no entry behind that a replay would run beside", async () => {
+  await pool().query(`create function refuse() returns trigger language plpgsql as $$ begin raise 'poison'; end $$`);
+  await pool().query("create trigger refuse before insert on trace for each row execute function refuse()");
+  const jobId = await accept(userId, trace("poison", "a"));
+  await pool().query("update ingest_job set attempts = 4 where id = $1", [jobId]);
+  const run = () => takeOne(queues.ingest, () => runJob({ userId, jobId }));
+  try {
+    expect(await run()).toBe(true);
+    expect(await getJob(userId, jobId)).toMatchObject({ status: "failed", attempts: 5 });
+    expect(await entries(jobId)).toBe(0);
+    await replayJob(userId, jobId);
+  } finally {
+    await pool().query("drop trigger refuse on trace");
+  }
+  expect(await entries(jobId)).toBe(1);
+  expect(await run()).toBe(true);
+  expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", attempts: 1 });
+});

@@ -1,0 +1,48 @@
+import { pool } from "#lib/db/client";
+import { setEnv } from "#lib/env";
+import { acceptBatch } from "#lib/ingest/accept";
+import { endThreads } from "#lib/ingest/decode";
+import { failJob } from "#lib/ingest/jobs";
+import { freshDatabase } from "./database.ts";
+import { makeUser, setupToken } from "./server.ts";
+
+/** A database with the owner's account, for tests that call `lib` without a server. */
+export async function ownerDatabase() {
+  const database = await freshDatabase();
+  setEnv({ SETUP_TOKEN: setupToken });
+  const userId = await makeUser();
+  const drop = async () => {
+    await endThreads();
+    await database.drop();
+  };
+  return { userId, drop };
+}
+
+/** A trace whose messages have these contents. */
+export const trace = (sourceId: string, ...contents: string[]) => ({
+  sourceId,
+  messages: contents.map((content, position) => ({ position, content })),
+});
+
+/** Accepts a batch as the route does. @returns the job's id */
+export function accept(userId: string, ...traces: unknown[]): Promise<string> {
+  return acceptBatch({ userId, machine: "test" }, Buffer.from(JSON.stringify({ traces })), "identity", undefined);
+}
+
+/** Accepts a batch whose job has failed, and whose queue entry is done with. @returns the job's id */
+export async function acceptFailed(userId: string, ...traces: unknown[]): Promise<string> {
+  const jobId = await accept(userId, ...traces);
+  await failJob({ userId, jobId }, "processing_failed", "It could not be processed.");
+  await pool().query("delete from pgboss.job where data ->> 'jobId' = $1", [jobId]);
+  return jobId;
+}
+
+/** How many entries of the queue stand for a job, or for all. */
+export async function entries(jobId?: string): Promise<number> {
+  const { rows } = await pool().query(
+    `select count(*)::int as count from pgboss.job
+     where name = 'ingest' and state < 'completed' and ($1::text is null or data ->> 'jobId' = $1)`,
+    [jobId ?? null],
+  );
+  return rows[0].count;
+}
