@@ -79,7 +79,7 @@ async function makeAccount() {
   const account = { name: "Demo", email: "demo@example.org", password: randomBytes(9).toString("base64url") };
   const link = await openSetup();
   if (link) await createOwner(new URL(link).searchParams.get("token") ?? "", account, operator);
-  else await resetPassword(account.email, account.password, operator);
+  else await resetPassword(account.email, account.password, operator, { keepTokens: true });
   return account;
 }
 
