@@ -60,12 +60,12 @@ await runCommand(async () => {
   if (name === "help" || name === "--help") return say(help);
   const command = commands[name];
   if (!command) throw new EnvError(`There is no command "${name}".\n\n${help}`);
-  const stopDatabase = await prepareDatabase();
+  const database = await prepareDatabase();
   try {
     await prepareSchema();
     await command(argument, option);
   } finally {
     await closeDatabase();
-    await stopDatabase();
+    await database.stop();
   }
 });
