@@ -13,10 +13,12 @@ const help = `Usage: npm run admin -- COMMAND
 
   list                    every account: role, address, name, since when
   invite [EMAIL]          a link that makes one account within 7 days
-  reset-password EMAIL    a new password; ends the account's sessions and takes
-                          its second factor away`;
+  reset-password EMAIL    a new password; ends the account's sessions, revokes its
+                          tokens and takes its second factor away
+      --keep-tokens       its machines stay logged in: for a password that was
+                          forgotten, not found out`;
 
-const commands: Record<string, (argument: string | undefined) => Promise<void>> = {
+const commands: Record<string, (argument: string | undefined, option: string | undefined) => Promise<void>> = {
   async list() {
     const accounts = await listAccounts();
     if (accounts.length === 0) return say("There is no account yet. Start Spoor: it prints the set-up link.");
@@ -33,11 +35,17 @@ const commands: Record<string, (argument: string | undefined) => Promise<void>> 
     say(`This link makes one account within 7 days:\n  ${link}`);
   },
 
-  async "reset-password"(argument) {
+  async "reset-password"(argument, option) {
     const email = address(argument);
+    if (option !== undefined && option !== "--keep-tokens")
+      throw new EnvError(`There is no option ${option}.\n\n${help}`);
+    const keepTokens = option !== undefined;
     const password = randomBytes(12).toString("base64url");
-    if (!(await resetPassword(email, password, operator))) throw new EnvError(`No account has the address ${email}.`);
+    if (!(await resetPassword(email, password, operator, { keepTokens }))) {
+      throw new EnvError(`No account has the address ${email}.`);
+    }
     say(`The new password of ${email} is\n  ${password}\nIts sessions are ended and its second factor is off.`);
+    say(keepTokens ? "Its tokens stay valid." : "Its tokens are revoked: each machine has to log in again.");
   },
 };
 
@@ -48,16 +56,16 @@ function address(argument: string | undefined): string {
 }
 
 await runCommand(async () => {
-  const [name = "help", argument] = process.argv.slice(2);
+  const [name = "help", argument, option] = process.argv.slice(2);
   if (name === "help" || name === "--help") return say(help);
   const command = commands[name];
   if (!command) throw new EnvError(`There is no command "${name}".\n\n${help}`);
-  const stopDatabase = await prepareDatabase();
+  const database = await prepareDatabase();
   try {
     await prepareSchema();
-    await command(argument);
+    await command(argument, option);
   } finally {
     await closeDatabase();
-    await stopDatabase();
+    await database.stop();
   }
 });

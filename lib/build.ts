@@ -22,9 +22,10 @@ const stamp = ".next/spoor-sources.sha256";
  * Builds the web application where there is no build of these very sources, as after an update.
  *
  * @param say takes lines for the person who waits.
+ * @param signal ends a build that nobody waits for any more.
  * @throws with the build's output where it fails.
  */
-export async function buildIfNeeded(say: (line: string) => void): Promise<void> {
+export async function buildIfNeeded(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
   const wanted = await fingerprint();
   const built = await readFile(stamp, "utf8").catch(() => undefined);
   if (built === wanted) return;
@@ -33,6 +34,7 @@ export async function buildIfNeeded(say: (line: string) => void): Promise<void> 
   const child = spawn(process.execPath, ["node_modules/next/dist/bin/next", "build"], {
     env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" },
     stdio: ["ignore", "pipe", "pipe"],
+    ...(signal && { signal }),
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));

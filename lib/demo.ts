@@ -15,7 +15,7 @@ import { pollResponse, startResponse } from "#lib/device/schema";
 import { env, setEnv } from "#lib/env";
 import { ingestResponse, jobResponse } from "#lib/ingest/schema";
 import { freePort, isFree } from "#lib/ports";
-import { askedToStop, prepareDatabase, prepareSchema, runCommand, say, startProcesses } from "#lib/start";
+import { askedToStop, prepareDatabase, prepareSchema, runCommand, say, serve } from "#lib/start";
 import { listResponse } from "#lib/traces/schema";
 
 const fixtures = "tests/fixtures/conversations";
@@ -37,21 +37,18 @@ async function prepareEnvironment(): Promise<void> {
 async function main(): Promise<void> {
   await prepareEnvironment();
   const asked = askedToStop();
-  const stopDatabase = await prepareDatabase();
+  const database = await prepareDatabase();
   try {
     await prepareSchema();
-    const processes = await startProcesses("all");
-    try {
+    await serve("all", database, asked, async () => {
       await perform();
-      if (process.argv.includes("--exit")) return;
+      if (process.argv.includes("--exit")) return false;
       say("\nIt goes on serving. Stop it with Ctrl-C.");
-      await Promise.race([processes.lost, asked]);
-    } finally {
-      await processes.stop();
-    }
+      return true;
+    });
   } finally {
     await closeDatabase();
-    await stopDatabase();
+    await database.stop();
   }
 }
 
@@ -79,7 +76,7 @@ async function makeAccount() {
   const account = { name: "Demo", email: "demo@example.org", password: randomBytes(9).toString("base64url") };
   const link = await openSetup();
   if (link) await createOwner(new URL(link).searchParams.get("token") ?? "", account, operator);
-  else await resetPassword(account.email, account.password, operator);
+  else await resetPassword(account.email, account.password, operator, { keepTokens: true });
   return account;
 }
 

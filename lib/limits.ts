@@ -60,7 +60,14 @@ export const limits = {
     perMinuteADevice: 30,
     retentionDays: 90,
   },
-  traces: { perPage: 50, perPageMost: 200, messagesPerPage: 100, messagesPerPageMost: 1000, query: 512 },
+  traces: {
+    perPage: 50,
+    perPageMost: 200,
+    messagesPerPage: 100,
+    messagesPerPageMost: 1000,
+    messagesPageBytes: 8 * MiB,
+    query: 512,
+  },
 } as const;
 
 /** What `GET /api/limits` tells a client: what it has to keep to, with the operator's own values in place. */

@@ -15,10 +15,11 @@ const mostRestartsAMinute = 5;
  *
  * @param wanted each with the words behind `node`.
  * @param environment set for all of them, over this process's own.
+ * @param signal ends the start, with what was started so far.
  * @returns `lost` rejects when a process can't be kept running; `stop` ends all of them (SIGTERM, after 14 s SIGKILL).
  * @throws where one does not become ready.
  */
-export async function supervise(wanted: Wanted[], environment: Record<string, string>) {
+export async function supervise(wanted: Wanted[], environment: Record<string, string>, signal?: AbortSignal) {
   const running = new Map<string, ChildProcess>();
   let stopping = false;
   let lose: (error: Error) => void = () => {};
@@ -30,7 +31,7 @@ export async function supervise(wanted: Wanted[], environment: Record<string, st
   async function keep(one: Wanted, restarts: number[]): Promise<void> {
     const child = launch(one.words, environment);
     running.set(one.name, child);
-    await ready(one.name, child);
+    await ready(one.name, child, signal);
     child.once("exit", (code, signal) => {
       if (!stopping) process.stderr.write(`The ${one.name} process ended (${signal ?? code}); starting it again.\n`);
       restart(one, restarts);
@@ -72,8 +73,9 @@ function launch(words: string[], environment: Record<string, string>): ChildProc
 }
 
 /** Waits for a process's word that it is ready. */
-async function ready(name: string, child: ChildProcess): Promise<void> {
-  const signal = AbortSignal.timeout(readyMs);
+async function ready(name: string, child: ChildProcess, given?: AbortSignal): Promise<void> {
+  const late = AbortSignal.timeout(readyMs);
+  const signal = given ? AbortSignal.any([late, given]) : late;
   const ended = once(child, "exit").then(([code, by]) => {
     throw new Error(`The ${name} process did not start (${by ?? code}).`);
   });
@@ -82,7 +84,7 @@ async function ready(name: string, child: ChildProcess): Promise<void> {
     await Promise.race([once(child, "message", { signal }), ended]);
   } catch (error) {
     child.kill("SIGKILL");
-    throw signal.aborted ? new Error(`The ${name} process was not ready within ${readyMs / 1000} s.`) : error;
+    throw late.aborted ? new Error(`The ${name} process was not ready within ${readyMs / 1000} s.`) : error;
   }
 }
 

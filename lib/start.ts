@@ -1,11 +1,12 @@
 // The launcher: `npm start` and its parts. It prints for people; the processes it starts log JSON lines.
 import "server-only";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { join } from "node:path";
 import { openSetup } from "#lib/auth/accounts";
 import { buildIfNeeded } from "#lib/build";
 import { closeDatabase } from "#lib/db/client";
-import { startEmbedded } from "#lib/db/embedded";
+import { type EmbeddedDatabase, startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { readOrMake } from "#lib/db/secrets";
 import { EnvError, env, requiredEnv, setEnv } from "#lib/env";
@@ -20,20 +21,20 @@ export function say(line: string): void {
  * Finds or starts the database, and sets `DATABASE_URL` and `AUTH_SECRET` for this process and its children where the
  * embedded one fills them in.
  *
- * @returns what stops the database again, where this process started it.
+ * @returns what an embedded one has, and nothing to do for one of the operator's own.
  * @throws EnvError where `DATABASE_URL` is set and `AUTH_SECRET` is not.
  */
-export async function prepareDatabase(): Promise<() => Promise<void>> {
+export async function prepareDatabase(): Promise<Pick<EmbeddedDatabase, "keep" | "stop">> {
   const { DATABASE_URL, AUTH_SECRET, DATA_DIR } = env();
   if (DATABASE_URL) {
     requiredEnv("AUTH_SECRET");
-    return async () => {};
+    return { keep: () => new Promise(() => {}), stop: async () => {} };
   }
   const database = await startEmbedded(DATA_DIR);
   const secret =
     AUTH_SECRET ?? (await readOrMake(join(DATA_DIR, "auth.secret"), () => randomBytes(32).toString("base64url")));
   setEnv({ DATABASE_URL: database.url, AUTH_SECRET: secret });
-  return database.stop;
+  return database;
 }
 
 /** Brings the database to this version. */
@@ -44,37 +45,76 @@ export async function prepareSchema(): Promise<string[]> {
 
 type Role = "all" | "dev" | "web" | "worker" | "migrate";
 
-/** Starts the processes of a role. @returns what stops them, and a promise that rejects when one is lost for good */
-export async function startProcesses(role: Exclude<Role, "migrate">): Promise<ReturnType<typeof supervise>> {
-  if (role === "all" || role === "web") await buildIfNeeded(say);
+/**
+ * Starts the processes of a role.
+ *
+ * @param signal ends the start.
+ * @returns what stops them, and a promise that rejects when one is lost for good
+ */
+export async function startProcesses(
+  role: Exclude<Role, "migrate">,
+  signal?: AbortSignal,
+): Promise<ReturnType<typeof supervise>> {
+  if (role === "all" || role === "web") await buildIfNeeded(say, signal);
   const web = { name: "web", words: ["lib/web.ts", ...(role === "dev" ? ["--dev"] : [])] };
   const worker = { name: "worker", words: ["--conditions=react-server", "lib/worker.ts"] };
   const wanted = { all: [worker, web], dev: [worker, web], web: [web], worker: [worker] }[role];
-  return supervise(wanted, { NODE_ENV: role === "dev" ? "development" : "production" });
+  return supervise(wanted, { NODE_ENV: role === "dev" ? "development" : "production" }, signal);
 }
 
 async function main(role: Role): Promise<void> {
   // From here on a signal is heard, so that one in the middle of a start still stops the database behind it.
   const asked = askedToStop();
-  const stopDatabase = await prepareDatabase();
+  const database = await prepareDatabase();
   try {
     if (role !== "web" && role !== "worker") {
       const applied = await prepareSchema();
       if (applied.length > 0) say(`Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}.`);
       if (role === "migrate") return say("The database is up to date.");
     }
-    const processes = await startProcesses(role);
-    try {
+    await serve(role, database, asked, async () => {
       if (role !== "worker") await greet();
-      await Promise.race([processes.lost, asked]);
-      say("Stopping…");
-    } finally {
-      await processes.stop();
-    }
+      return true;
+    });
   } finally {
     await closeDatabase();
-    await stopDatabase();
+    await database.stop();
   }
+}
+
+/**
+ * Runs a role's processes until a signal comes, and keeps the database running beneath them. A signal in the middle of the
+ * start ends it there.
+ *
+ * @param onceReady what to do when they run. @returns whether they are to go on
+ * @throws where the start fails, or a process or the database can't be kept running.
+ */
+export async function serve(
+  role: Exclude<Role, "migrate">,
+  database: Pick<EmbeddedDatabase, "keep">,
+  asked: AbortSignal,
+  onceReady: () => Promise<boolean>,
+): Promise<void> {
+  const kept = database.keep((line) => process.stderr.write(`${line}\n`));
+  kept.catch(() => {}); // told below, once the processes run
+  const processes = await startProcesses(role, asked).catch((error) => {
+    if (!asked.aborted) throw error;
+  });
+  if (!processes) return;
+  try {
+    const end = Promise.race([processes.lost, kept, aborted(asked)]);
+    end.catch(() => {}); // told by the next or by the last
+    const goesOn = await Promise.race([onceReady(), end.then(() => true)]);
+    if (!goesOn) return;
+    await end;
+    say("Stopping…");
+  } finally {
+    await processes.stop();
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }
 
 async function greet(): Promise<void> {
@@ -85,16 +125,16 @@ async function greet(): Promise<void> {
   say("Stop it with Ctrl-C.");
 }
 
-/** Resolves at the first Ctrl-C or SIGTERM; a second one ends the process at once. */
-export function askedToStop(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(130));
-        resolve();
-      });
-    }
-  });
+/** Is aborted by the first Ctrl-C or SIGTERM; a second one ends the process at once. */
+export function askedToStop(): AbortSignal {
+  const asked = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      process.once(signal, () => process.exit(130));
+      asked.abort();
+    });
+  }
+  return asked.signal;
 }
 
 /** Runs a command of the launcher's; what goes wrong is told in a line, not in a stack. */

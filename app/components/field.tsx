@@ -34,3 +34,12 @@ export function Field({ name, label, error, hint, className = "", ...input }: Pr
     </div>
   );
 }
+
+/** A box to tick, with its label behind it. */
+export function Check({ label, ...input }: { name: string; label: string; defaultChecked?: boolean }) {
+  return (
+    <label className="flex items-center gap-2">
+      <input type="checkbox" className="size-4 accent-accent" {...input} /> {label}
+    </label>
+  );
+}

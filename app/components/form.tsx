@@ -2,14 +2,14 @@
 import { useActionState } from "react";
 import { Command } from "./command";
 import { ErrorSummary } from "./error-summary";
-import { Field } from "./field";
+import { Check, Field } from "./field";
 import type { FormAction, FormState } from "./form-state";
 import { Notice } from "./notice";
 
 export type FieldSpec = {
   name: string;
   label: string;
-  type?: "text" | "email" | "password";
+  type?: "text" | "email" | "password" | "checkbox";
   autoComplete?: string;
   inputMode?: "numeric";
   hint?: string;
@@ -66,6 +66,7 @@ export function Form({ action, fields = [], hidden = {}, submit, tone, described
 export function SpecifiedField({ field, state }: { field: FieldSpec; state: FormState }) {
   const { value, optional, ...input } = field;
   const given = state.done || state.once ? value : (state.values?.[field.name] ?? value);
+  if (field.type === "checkbox") return <Check name={field.name} label={field.label} defaultChecked={Boolean(given)} />;
   return <Field {...input} required={!optional} defaultValue={given} error={state.errors?.[field.name]} />;
 }
 

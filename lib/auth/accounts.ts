@@ -6,6 +6,7 @@ import { auth } from "#lib/auth/auth";
 import { takeInvitation } from "#lib/auth/invitations";
 import type { accountForm, sessionResponse } from "#lib/auth/schema";
 import type { Caller } from "#lib/auth/session";
+import { shutOutMachines } from "#lib/auth/tokens";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
@@ -86,11 +87,18 @@ export async function signUp(account: NewAccount, invitation: string | undefined
 }
 
 /**
- * Gives an account a new password, ends its sessions, and takes its second factor away, as only the operator can.
+ * Gives an account a new password, as only the operator can. Whoever had the old one is out: sessions, tokens, device logins
+ * that were approved and not yet fetched, and the second factor end with it.
  *
+ * @param options.keepTokens for a password that was forgotten, not known to somebody: the machines stay logged in.
  * @returns false where no account has the address.
  */
-export async function resetPassword(email: string, password: string, from: Origin): Promise<boolean> {
+export async function resetPassword(
+  email: string,
+  password: string,
+  from: Origin,
+  { keepTokens = false } = {},
+): Promise<boolean> {
   const hash = await hashPassword(password);
   return transaction(async (tx) => {
     const { rows } = await tx.query<{ id: string }>(
@@ -106,6 +114,7 @@ export async function resetPassword(email: string, password: string, from: Origi
     if (rowCount === 0) await insertPassword(tx, user.id, hash);
     await tx.query("delete from session where user_id = $1", [user.id]);
     await tx.query("delete from two_factor where user_id = $1", [user.id]);
+    await shutOutMachines(tx, user.id, { keepTokens }, from);
     await recordEvent(tx, user.id, "password_reset", null, from);
     return true;
   });

@@ -125,16 +125,47 @@ export async function revokeTokens(
   which: string | { except: string },
   from: Origin,
 ): Promise<string[]> {
-  return transaction(async (tx) => {
-    const [condition, id] = typeof which === "string" ? ["id = $2", which] : ["id <> $2", which.except];
-    const { rows } = await tx.query<{ machine: string }>(
-      `update cli_token set revoked_at = now()
-       where user_id = $1 and ${condition} and revoked_at is null and expires_at > now() returning machine`,
-      [userId, id],
-    );
-    for (const { machine } of rows) await recordEvent(tx, userId, "token_revoked", machine, from);
-    return rows.map(({ machine }) => machine);
-  });
+  const [condition, id] = typeof which === "string" ? ["id = $2", which] : ["id <> $2", which.except];
+  return transaction((tx) => endTokens(tx, userId, condition, [id], from));
+}
+
+/**
+ * Takes back what lets a user's machines in, in the transaction of what makes that necessary: logins that were approved and
+ * not yet fetched, and the tokens. The logins first: one that is being fetched right now is waited for, and its token seen.
+ */
+export async function shutOutMachines(
+  tx: Queryable,
+  userId: string,
+  { keepTokens }: { keepTokens: boolean },
+  from: Origin,
+): Promise<void> {
+  const logins = await tx.query<{ machine: string }>(
+    "update device_login set status = 'denied' where user_id = $1 and status = 'approved' returning machine",
+    [userId],
+  );
+  for (const { machine } of logins.rows) await recordEvent(tx, userId, "login_denied", machine, from);
+  if (!keepTokens) await endTokens(tx, userId, "true", [], from);
+}
+
+/** Ends all of a user's tokens, and logins that were approved and not yet fetched, as the user asked. */
+export async function logOutMachines(userId: string, from: Origin): Promise<void> {
+  await transaction((tx) => shutOutMachines(tx, userId, { keepTokens: false }, from));
+}
+
+async function endTokens(
+  tx: Queryable,
+  userId: string,
+  condition: string,
+  values: string[],
+  from: Origin,
+): Promise<string[]> {
+  const { rows } = await tx.query<{ machine: string }>(
+    `update cli_token set revoked_at = now()
+     where user_id = $1 and ${condition} and revoked_at is null and expires_at > now() returning machine`,
+    [userId, ...values],
+  );
+  for (const { machine } of rows) await recordEvent(tx, userId, "token_revoked", machine, from);
+  return rows.map(({ machine }) => machine);
 }
 
 const invalidToken = () => new SpoorError("invalid_token", "The token is not valid. Log in again.");

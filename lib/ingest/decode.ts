@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads";
 import { SpoorError } from "#lib/errors";
 import { makeOperations, type Operations, placeOf } from "#lib/ingest/operations";
 import type { Answer, Call } from "#lib/ingest/thread";
+import { Turns } from "#lib/ingest/turns";
 
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
 type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
@@ -100,48 +101,34 @@ export function decodeHere(): Decoder {
   };
 }
 
-/** The threads that nobody uses right now, and those who wait for one. */
-type Threads = { idle: DecodeThread[]; made: number; queue: ((thread: DecodeThread | undefined) => void)[] };
-
-const globals = globalThis as typeof globalThis & { spoorThreads?: Threads };
-
 /** Two at most: beyond the number of cores they would only share time, and each holds a whole batch. */
 const mostThreads = 2;
 
-/** Lends a decoding thread for the time of `work`; waits for one where all are lent. */
-export async function withThread<T>(work: (thread: DecodeThread) => Promise<T>): Promise<T> {
-  globals.spoorThreads ??= { idle: [], made: 0, queue: [] };
-  const threads = globals.spoorThreads;
-  const thread = await borrow(threads);
+/** The threads that nobody uses right now, and the line for one. */
+type Threads = { idle: DecodeThread[]; turns: Turns };
+
+const globals = globalThis as typeof globalThis & { spoorThreads?: Threads };
+
+/** Lends a decoding thread for the time of `work`. Where all are lent it waits, in turns with the other users. */
+export async function withThread<T>(userId: string, work: (thread: DecodeThread) => Promise<T>): Promise<T> {
+  globals.spoorThreads ??= { idle: [], turns: new Turns(mostThreads) };
+  const { idle, turns } = globals.spoorThreads;
+  const giveBack = await turns.take(userId);
   try {
-    return await work(thread);
+    const known = idle.pop();
+    const thread = known && !known.broken ? known : new DecodeThread();
+    try {
+      return await work(thread);
+    } finally {
+      if (!thread.broken) idle.push(thread);
+    }
   } finally {
-    giveBack(threads, thread);
+    giveBack();
   }
-}
-
-async function borrow(threads: Threads): Promise<DecodeThread> {
-  const idle = threads.idle.pop();
-  if (idle && !idle.broken) return idle;
-  if (idle) threads.made -= 1;
-  if (threads.made < mostThreads) {
-    threads.made += 1;
-    return new DecodeThread();
-  }
-  const given = await new Promise<DecodeThread | undefined>((resolve) => threads.queue.push(resolve));
-  return given ?? borrow(threads);
-}
-
-function giveBack(threads: Threads, thread: DecodeThread): void {
-  const next = threads.queue.shift();
-  if (thread.broken) threads.made -= 1;
-  if (next) next(thread.broken ? undefined : thread);
-  else if (!thread.broken) threads.idle.push(thread);
 }
 
 /** Ends the idle threads of this process. */
 export async function endThreads(): Promise<void> {
   const idle = globals.spoorThreads?.idle.splice(0) ?? [];
-  if (globals.spoorThreads) globals.spoorThreads.made -= idle.length;
   await Promise.all(idle.map((thread) => thread.end()));
 }

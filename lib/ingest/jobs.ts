@@ -126,12 +126,18 @@ function present(row: JobRow): Job {
 }
 
 /**
+ * How long a worker that stops in the middle (SIGSTOP, a lost host) may hold a job's rows before they are taken from it, and
+ * how long another waits for them at each of its tries. In seconds.
+ */
+const usualPatience = { idleSeconds: 30, lockSeconds: 5 };
+
+/**
  * Processes an upload: its rows and the job's `succeeded` commit together, so running it twice changes nothing.
  * A fault of the batch itself ends the job as `failed`; any other error puts it back to `queued` and is thrown,
  * for the queue to try again.
  */
-export async function runJob({ userId, jobId }: Payload): Promise<void> {
-  const claimed = await claim(userId, jobId);
+export async function runJob({ userId, jobId }: Payload, patience = usualPatience): Promise<void> {
+  const claimed = await claim(userId, jobId, patience);
   if (!claimed) return;
   const startedAt = performance.now();
   try {
@@ -146,7 +152,7 @@ export async function runJob({ userId, jobId }: Payload): Promise<void> {
            where user_id = $1 and id = $2`,
           [userId, jobId, counts.created, counts.updated, counts.unchanged, counts.kept, counts.written],
         );
-      }, whileProcessing),
+      }, whileProcessing(patience)),
     );
     log.info({ jobId, milliseconds: Math.round(performance.now() - startedAt) }, "an upload was processed");
   } catch (error) {
@@ -158,13 +164,18 @@ export async function runJob({ userId, jobId }: Payload): Promise<void> {
   }
 }
 
-/** A worker that stops in the middle (SIGSTOP, a lost host) must not hold the rows for longer than this. */
-const whileProcessing = { idle_in_transaction_session_timeout: "30s" };
+const whileProcessing = ({ idleSeconds }: typeof usualPatience) => ({
+  idle_in_transaction_session_timeout: `${idleSeconds * 1000}ms`,
+});
+
 /**
  * A job's last worker may be stopped, not gone: another try comes when this one finds the row locked. Nothing is promised
  * by a claim, so it need not wait for the disk: one that a crash takes back is made again.
  */
-const whileClaiming = { lock_timeout: "5s", synchronous_commit: "off" };
+const whileClaiming = ({ lockSeconds }: typeof usualPatience) => ({
+  lock_timeout: `${lockSeconds * 1000}ms`,
+  synchronous_commit: "off",
+});
 
 /** How many of a batch's faults a failed job names. */
 const mostPaths = 3;
@@ -185,7 +196,11 @@ const mostTries = 5;
  *
  * @returns its size and whether the same body came before; undefined where the job has ended already, or is out of tries.
  */
-async function claim(userId: string, jobId: string): Promise<{ bytes: number; isRepeat: boolean } | undefined> {
+async function claim(
+  userId: string,
+  jobId: string,
+  patience: typeof usualPatience,
+): Promise<{ bytes: number; isRepeat: boolean } | undefined> {
   const job = await transaction(async (tx) => {
     const { rows } = await tx.query<{ attempts: number; bytes: number; isRepeat: boolean }>(
       `update ingest_job job set status = 'running', attempts = attempts + 1, started_at = coalesce(started_at, now())
@@ -195,11 +210,29 @@ async function claim(userId: string, jobId: string): Promise<{ bytes: number; is
       [userId, jobId],
     );
     return rows[0];
-  }, whileClaiming);
+  }, whileClaiming(patience)).catch(async (error) => {
+    if (error.code === lockNotAvailable) await endStalledCopy(userId, jobId, patience.idleSeconds);
+    throw error;
+  });
   if (!job) return undefined;
   if (job.attempts <= mostTries) return { bytes: job.bytes, isRepeat: job.isRepeat };
   await giveUp({ userId, jobId });
   return undefined;
+}
+
+const lockNotAvailable = "55P03";
+
+/**
+ * Ends the connection of a worker that stopped in the middle of its COPY and holds a job's row: PostgreSQL has no time-out
+ * for a COPY that waits for its client.
+ */
+async function endStalledCopy(userId: string, jobId: string, idleSeconds: number): Promise<void> {
+  await pool().query(
+    `select pg_terminate_backend(pid) from ingest_job job join pg_stat_activity on backend_xid = job.xmax
+     where user_id = $1 and id = $2 and state = 'active' and wait_event = 'ClientRead'
+       and query_start < now() - make_interval(secs => $3)`,
+    [userId, jobId, idleSeconds],
+  );
 }
 
 /** Ends a job whose tries are spent. */

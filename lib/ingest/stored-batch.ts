@@ -83,7 +83,7 @@ export async function withStoredBatch<T>(
     return work(batch);
   };
   if (upload.bytes <= smallBytes) return run(decodeHere());
-  return withThread(async (thread) => {
+  return withThread(upload.userId, async (thread) => {
     try {
       return await run(thread);
     } finally {

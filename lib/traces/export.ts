@@ -1,16 +1,18 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 import { log } from "#lib/log";
-import { filterSql, filterValues, presentMessage, type TraceRow, traceColumns } from "#lib/traces/queries";
+import { readMessages } from "#lib/traces/messages";
+import { filterSql, filterValues, type TraceRow, traceColumns } from "#lib/traces/queries";
 import type { TraceFilter } from "#lib/traces/schema";
 
-/** How many rows are held at a time; a message has a few kB, the longest seen 450 kB. */
-const messagesAtATime = 500;
-const tracesAtATime = 100;
+/** How much is held at a time; a trace may have 256 KiB of metadata. */
+const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
+const tracesAtATime = 20;
 
 /**
  * A user's traces as JSON lines, newest activity first: each line one trace with its messages, in the form that
- * `POST /api/ingest` takes back. Memory stays the same however many there are, and however long one is.
+ * `POST /api/ingest` takes back. Memory stays the same however many there are, and however long one is: pages of about a
+ * MiB, each read when the client has taken the one before. Between two pages no connection and no transaction is held.
  * The stream ends early, with an error, where the database goes away: a cut-off line is never valid JSON.
  */
 export function exportTraces(userId: string, filter: TraceFilter): ReadableStream<Uint8Array> {
@@ -59,17 +61,13 @@ function opening({ sourceId, source, model, title, project, createdAt, metadata 
 }
 
 async function* messageParts(userId: string, traceId: string): AsyncGenerator<string> {
-  let after = -1;
-  for (;;) {
-    const { rows } = await pool().query(
-      `select position, role, content, token_count as "tokenCount", created_at as "createdAt", metadata from message
-       where user_id = $1 and trace_id = $2 and position > $3 order by position limit $4`,
-      [userId, traceId, after, messagesAtATime],
-    );
+  let after: number | null = -1;
+  while (after !== null) {
+    const page = await readMessages(userId, traceId, after, messagePage);
     const separator = after === -1 ? "" : ",";
-    if (rows.length > 0) yield separator + rows.map((row) => JSON.stringify(present(presentMessage(row)))).join(",");
-    after = rows.at(-1)?.position ?? after;
-    if (rows.length < messagesAtATime) return;
+    const lines = page.messages.map((message) => JSON.stringify(present(message)));
+    if (lines.length > 0) yield separator + lines.join(",");
+    after = page.nextAfter;
   }
 }
 

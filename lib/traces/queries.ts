@@ -25,13 +25,9 @@ export type TraceRow = {
   metadata: Record<string, unknown> | null;
 };
 
-type MessageRow = Omit<Message, "createdAt"> & { createdAt: Date | null };
-
 export const traceColumns = `id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
   created_at as "createdAt", activity_at as "activityAt", message_count as "messageCount", token_count as "tokenCount",
   sanitized, metadata`;
-
-const messageColumns = `position, role, content, token_count as "tokenCount", created_at as "createdAt", metadata`;
 
 /** The conditions of a filter on a user's traces that are not deleted; `$1` to `$6` are `filterValues`. */
 export const filterSql = `user_id = $1 and deleted_at is null
@@ -56,10 +52,6 @@ function presentTrace(row: TraceRow): Trace {
     updatedAt: activityAt.toISOString(),
     tokenCount: Number(tokenCount),
   };
-}
-
-export function presentMessage({ createdAt, ...row }: MessageRow): Message {
-  return { ...row, createdAt: createdAt?.toISOString() ?? null };
 }
 
 const cursorShape = z.tuple([utcInstant, z.uuid()]);
@@ -110,28 +102,6 @@ export async function getTrace(userId: string, traceId: string): Promise<Trace> 
   const [row] = rows;
   if (!row) throw notFound();
   return presentTrace(row);
-}
-
-/**
- * A trace's messages in the order of their positions.
- *
- * @param page.after the position behind which to begin; none for the first message.
- * @returns `nextAfter` is the `after` of the next page, null behind the last message.
- * @throws SpoorError `not_found` as `getTrace`.
- */
-export async function listMessages(
-  userId: string,
-  traceId: string,
-  page: { after?: number | undefined; limit: number },
-): Promise<{ messages: Message[]; nextAfter: number | null }> {
-  await getTrace(userId, traceId);
-  const { rows } = await pool().query<MessageRow>(
-    `select ${messageColumns} from message
-     where user_id = $1 and trace_id = $2 and position > $3 order by position limit $4`,
-    [userId, traceId, page.after ?? -1, page.limit + 1],
-  );
-  const messages = rows.slice(0, page.limit).map(presentMessage);
-  return { messages, nextAfter: rows.length > page.limit ? (messages.at(-1)?.position ?? null) : null };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { get, ingest, logIn, makeUser, owner, post, type Server, startServer } from "../support/server.ts";
+import { get, ingest, logIn, owner, post, provideOwnedServer } from "../support/server.ts";
 import {
   asResponse,
   bearer,
@@ -14,16 +14,11 @@ import {
   withoutRequestId,
 } from "./client.ts";
 
-let server: Server;
-let userId: string;
-let token: string;
+const { server, userId, token } = await provideOwnedServer();
 let cookie: string;
 let traceId: string;
 let jobId: string;
 beforeAll(async () => {
-  server = await startServer();
-  userId = await makeUser();
-  token = await logIn(server, userId);
   await ingest(server, token, [{ sourceId: "one", messages: [{ position: 0, content: "hello" }] }]);
   const { rows } = await pool().query<{ job: string; trace: string }>(
     "select (select id from ingest_job) as job, (select id from trace) as trace",
@@ -32,7 +27,6 @@ beforeAll(async () => {
   traceId = rows[0]?.trace ?? "";
   cookie = await sessionCookie(server);
 });
-afterAll(() => server.stop());
 
 const bearerRoutes = () => [
   { method: "POST", path: "/api/ingest" },

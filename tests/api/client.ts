@@ -53,6 +53,24 @@ export async function withoutRequestId(response: Response): Promise<object> {
 
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
+/** What sends a body as it is to `POST /api/ingest`. */
+export const senderOf =
+  (server: Server, token: string) =>
+  (body: Uint8Array<ArrayBuffer> | string, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${server.url}/api/ingest`, {
+      method: "POST",
+      headers: { ...bearer(token), "Content-Type": "application/json", ...headers },
+      body,
+    });
+
+/** Checks that an upload was taken. @returns its job's id */
+export async function accepted(response: Response): Promise<string> {
+  const body = (await response.json()) as { jobId: string };
+  expect([response.status, body]).toEqual([202, { ok: true, jobId: expect.stringMatching(uuid), status: "queued" }]);
+  expect(response.headers.get("location")).toBe(`/api/ingest/${body.jobId}`);
+  return body.jobId;
+}
+
 /** How many rows each table of an upload has. */
 export async function storedUploads(): Promise<{ jobs: number; uploads: number; queued: number }> {
   const { rows } = await pool().query(

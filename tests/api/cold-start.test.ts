@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { logIn, makeUser, post, type Server, startServer } from "../support/server.ts";
+import { post, provideOwnedServer } from "../support/server.ts";
 
-let server: Server;
-let token: string;
-beforeAll(async () => {
-  server = await startServer({ worker: false });
-  token = await logIn(server, await makeUser());
-});
-afterAll(() => server.stop());
+const { server, token } = await provideOwnedServer({ worker: false });
 
 test("sixty uploads at once as the very first ones are all accepted", async () => {
   const headers = { Authorization: `Bearer ${token}` };

@@ -1,15 +1,9 @@
 import { Agent, request as httpRequest } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { logIn, makeUser, type Server, someAddress, startServer } from "../support/server.ts";
+import { describe, expect, test } from "vitest";
+import { provideOwnedServer, someAddress } from "../support/server.ts";
 import { bearer, unknownToken } from "./client.ts";
 
-let server: Server;
-let token: string;
-beforeAll(async () => {
-  server = await startServer({ worker: false });
-  token = await logIn(server, await makeUser());
-});
-afterAll(() => server.stop());
+const { server, token } = await provideOwnedServer({ worker: false });
 
 const MiB = 1 << 20;
 

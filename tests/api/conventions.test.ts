@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { get, logIn, makeUser, post, type Server, someAddress, startServer } from "../support/server.ts";
+import { describe, expect, test } from "vitest";
+import { get, post, provideOwnedServer, someAddress } from "../support/server.ts";
 import { asResponse, bearer, expectApiHeaders, expectProblem, openRequest, openSocket } from "./client.ts";
 
-let server: Server;
-let token: string;
-beforeAll(async () => {
-  server = await startServer({ worker: false });
-  token = await logIn(server, await makeUser());
-});
-afterAll(() => server.stop());
+const { server, token } = await provideOwnedServer({ worker: false });
 
 const id = "01900000-0000-7000-8000-000000000000";
 

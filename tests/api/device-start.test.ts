@@ -1,14 +1,10 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { post, type Server, someAddress, startServer } from "../support/server.ts";
+import { post, provideServer, someAddress } from "../support/server.ts";
 import { asResponse, expectProblem, openRequest } from "./client.ts";
 
-let server: Server;
-beforeAll(async () => {
-  server = await startServer({ worker: false });
-});
-afterAll(() => server.stop());
+const server = await provideServer({ worker: false });
 
 type Started = { deviceCode: string; userCode: string; expiresAt: string; [field: string]: unknown };
 

@@ -1,18 +1,12 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin } from "#lib/device/login";
-import { get, makeUser, owner, post, type Server, someAddress, startServer } from "../support/server.ts";
+import { get, makeUser, owner, post, provideOwnedServer, someAddress } from "../support/server.ts";
 import { bearer, expectProblem, tokenChecksum } from "./client.ts";
 
-let server: Server;
-let userId: string;
-beforeAll(async () => {
-  server = await startServer({ worker: false });
-  userId = await makeUser();
-});
-afterAll(() => server.stop());
+const { server, userId } = await provideOwnedServer({ worker: false });
 
 type Started = { deviceCode: string; userCode: string; expiresAt: string; [field: string]: unknown };
 type Approved = { token: string; expiresAt: string; [field: string]: unknown };

@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { get, ingest, logIn, makeUser, post, type Server, startServer } from "../support/server.ts";
+import { expect, test } from "vitest";
+import { get, ingest, logIn, makeUser, post, provideOwnedServer } from "../support/server.ts";
 import { bearer, expectProblem, sessionCookie } from "./client.ts";
 
-let server: Server;
-let token: string;
-beforeAll(async () => {
-  server = await startServer();
-  token = await logIn(server, await makeUser());
-});
-afterAll(() => server.stop());
+const { server, token } = await provideOwnedServer();
 
 type Line = { sourceId: string; messages: { position: number; content: string }[]; [field: string]: unknown };
 

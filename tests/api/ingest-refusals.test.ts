@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { logIn, makeUser, post, type Server, startServer } from "../support/server.ts";
+import { describe, expect, test } from "vitest";
+import { post, provideOwnedServer } from "../support/server.ts";
 import { bearer, expectProblem, storedUploads } from "./client.ts";
 
-let server: Server;
-let token: string;
-beforeAll(async () => {
-  server = await startServer({ worker: false });
-  token = await logIn(server, await makeUser());
-});
-afterAll(() => server.stop());
+const { server, token } = await provideOwnedServer({ worker: false });
 
 const send = (body: unknown, headers: Record<string, string> = {}) =>
   post(server, "/api/ingest", body, { ...bearer(token), ...headers });

@@ -1,24 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { get, logIn, makeUser, post, type Server, startServer } from "../support/server.ts";
+import { get, post, provideOwnedServer } from "../support/server.ts";
 import { type Answer, asResponse, bearer, expectProblem, openRequest, openSocket, storedUploads } from "./client.ts";
 
 const MiB = 1 << 20;
 const wireBytes = 64 * MiB;
 const decodedBytes = 4 * MiB;
 
-let server: Server;
-let token: string;
-let userId: string;
-beforeAll(async () => {
-  server = await startServer({ worker: false, environment: { INGEST_MAX_BYTES: String(decodedBytes) } });
-  userId = await makeUser();
-  token = await logIn(server, userId);
+const { server, userId, token } = await provideOwnedServer({
+  worker: false,
+  environment: { INGEST_MAX_BYTES: String(decodedBytes) },
 });
-afterAll(() => server.stop());
 
 // Everything here is refused or broken off: after each test the tables are as they were.
 let before: Awaited<ReturnType<typeof storedUploads>>;

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { post, type Server, someAddress, startServer } from "../support/server.ts";
+import { post, provideServer, someAddress } from "../support/server.ts";
 import { expectProblem } from "./client.ts";
 
-let server: Server;
-beforeAll(async () => {
-  server = await startServer({ worker: false, environment: { TRUSTED_PROXIES: "" } });
-});
-afterAll(() => server.stop());
+const server = await provideServer({ worker: false, environment: { TRUSTED_PROXIES: "" } });
 
 test("a server without TRUSTED_PROXIES believes no address that a request names", async () => {
   const claims = () => ({

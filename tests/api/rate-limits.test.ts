@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { get, post, type Server, someAddress, startServer } from "../support/server.ts";
+import { get, post, provideServer, someAddress } from "../support/server.ts";
 import { expectProblem } from "./client.ts";
 
-let server: Server;
-beforeAll(async () => {
-  server = await startServer({ worker: false });
-});
-afterAll(() => server.stop());
+const server = await provideServer({ worker: false });
 
 const from = (address: string) => ({ "X-Forwarded-For": address });
 const start = (address: string, body: unknown = { machine: "m" }) =>

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { get, type Server, startServer } from "../support/server.ts";
+import { get, provideServer } from "../support/server.ts";
 import { expectApiHeaders } from "./client.ts";
 
-let server: Server;
-beforeAll(async () => {
-  server = await startServer({
-    worker: false,
-    environment: { INGEST_MAX_BYTES: "5000000", UPLOAD_RETENTION_DAYS: "3" },
-  });
+const server = await provideServer({
+  worker: false,
+  environment: { INGEST_MAX_BYTES: "5000000", UPLOAD_RETENTION_DAYS: "3" },
 });
-afterAll(() => server.stop());
 
 test("health is answered while the process lives", async () => {
   const response = await get(server, "/api/health");

@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { logIn, makeUser, post, type Server, someAddress, startServer } from "../support/server.ts";
+import { post, provideOwnedServer, someAddress } from "../support/server.ts";
 import { bearer, expectProblem, unknownToken } from "./client.ts";
 
-let server: Server;
-let userId: string;
-let token: string;
-beforeAll(async () => {
-  server = await startServer({ worker: false });
-  userId = await makeUser();
-  token = await logIn(server, userId);
-});
-afterAll(() => server.stop());
+const { server, userId, token } = await provideOwnedServer({ worker: false });
 
 const card = {
   schema: 1,

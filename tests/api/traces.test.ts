@@ -1,18 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { get, ingest, logIn, makeUser, type Server, startServer } from "../support/server.ts";
+import { get, ingest, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
 import { bearer, expectProblem, withoutRequestId } from "./client.ts";
 
-let server: Server;
-let token: string;
-let otherToken: string;
-beforeAll(async () => {
-  server = await startServer();
-  token = await logIn(server, await makeUser());
-  otherToken = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
-  await ingest(server, token, traces);
-});
-afterAll(() => server.stop());
+const { server, token } = await provideOwnedServer();
+const otherToken = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
+beforeAll(() => ingest(server, token, traces));
 
 type TraceJson = { id: string; source: string; sourceId: string; updatedAt: string; [field: string]: unknown };
 type ListJson = { ok: true; traces: TraceJson[]; nextCursor: string | null };

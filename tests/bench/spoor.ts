@@ -22,7 +22,7 @@ export async function startSpoor() {
     BASE_URL: `http://127.0.0.1:${port}`,
     LOG_LEVEL: "error",
   });
-  const stopDatabase = await prepareDatabase();
+  const database = await prepareDatabase();
   await prepareSchema();
   const processes = await startProcesses("all");
   const link = await openSetup();
@@ -89,7 +89,7 @@ export async function startSpoor() {
     async stop(): Promise<void> {
       await processes.stop();
       await closeDatabase();
-      await stopDatabase();
+      await database.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -198,6 +198,27 @@ describe("/settings", () => {
     await other.context().close();
   });
 
+  test("a new password revokes the tokens as well where that is ticked, and a wrong one leaves it ticked", async () => {
+    const [before, after] = [owner.password, "a newer long password"];
+    const kept = await tokenByHand("kept");
+    await open("/settings");
+    await field("Current password").fill("not the password");
+    await field("New password").fill(after);
+    await field("Also revoke the tokens of all my machines").check();
+    await button("Change password").click();
+    await page.locator("[aria-invalid=true]").waitFor();
+    expect(await sessionStatus(kept)).toBe(200);
+    expect(await field("Also revoke the tokens of all my machines").isChecked()).toBe(true);
+    await field("Current password").fill(before);
+    await field("New password").fill(after);
+    await button("Change password").click();
+    await page.getByText("all machines were signed out").waitFor();
+    owner.password = after;
+    expect(await sessionStatus(kept)).toBe(401);
+    const [last, ...earlier] = await trail(owner.email);
+    expect([last, earlier.find((action) => action !== "token_revoked")]).toEqual(["token_revoked", "password_changed"]);
+  });
+
   test("another session is listed, and ended", async () => {
     const other = await stranger();
     await signIn(other, server, owner);

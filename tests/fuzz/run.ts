@@ -27,14 +27,13 @@ const { values } = parseArgs({
 const [seed, concurrency] = [Number(values.seed), Number(values.concurrency)];
 const [first, count] =
   values.case === undefined ? [Number(values.first), Number(values.count)] : [Number(values.case), 1];
-const asked = new AbortController();
-askedToStop().then(() => asked.abort());
+const asked = askedToStop();
 const say = (line: string) => console.log(line);
 
 const folder = await mkdtemp(join(tmpdir(), "spoor-fuzz-"));
 const logFile = join(folder, "server.log");
 setEnv({ DATABASE_URL: undefined, DATA_DIR: folder, LOG_LEVEL: "fatal" });
-const stopDatabase = await prepareDatabase();
+const database = await prepareDatabase();
 await prepareSchema();
 const environment = { DATABASE_URL: requiredEnv("DATABASE_URL"), AUTH_SECRET: requiredEnv("AUTH_SECRET") };
 const target = await startTarget(environment, logFile);
@@ -42,7 +41,7 @@ let failed = true;
 try {
   const world = await makeWorld(target.port);
   say(`Seed ${seed}, cases ${first} to ${first + count - 1}, ${concurrency} at once.`);
-  const until = AbortSignal.any([asked.signal, AbortSignal.timeout(Number(values.seconds) * 1000)]);
+  const until = AbortSignal.any([asked, AbortSignal.timeout(Number(values.seconds) * 1000)]);
   const report = await fuzz(target, world, { seed, first, count, concurrency, until, logFile, progress: say });
   say(tableOf(report));
   const bounds = count >= 10_000 ? [judgeMemory(report), judgeHealth(report)] : [];
@@ -56,7 +55,7 @@ try {
   closeClient();
   await target.stop();
   await closeDatabase();
-  await stopDatabase();
+  await database.stop();
   if (values.keep) say(`The log is ${logFile}.`);
   else await rm(folder, { recursive: true, force: true });
 }

@@ -1,7 +1,6 @@
-import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createOwner, deleteAccount, isPassword, resetPassword, signUp } from "#lib/auth/accounts";
-import { listEvents, operator, recordEvent } from "#lib/auth/audit";
+import { createOwner, deleteAccount, signUp } from "#lib/auth/accounts";
+import { listEvents, recordEvent } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { findInvitation, invite, listInvitations, revokeInvitation } from "#lib/auth/invitations";
 import { listSessions, revokeSessions } from "#lib/auth/sessions";
@@ -15,7 +14,7 @@ import { endThreads } from "#lib/ingest/decode";
 import { runJob } from "#lib/ingest/jobs";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
-import { freshDatabase, testEnvironment } from "../support/database.ts";
+import { freshDatabase } from "../support/database.ts";
 import { owner, setupToken, someAddress } from "../support/server.ts";
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
@@ -191,17 +190,6 @@ describe("tokens and sessions", () => {
     expect(await revokeSessions(ownerId, first?.id ?? "", here)).toBe(0);
     expect(second).toBeDefined();
   });
-
-  test("a reset password ends the sessions and the second factor", async () => {
-    const user = await member("forgetful@example.org");
-    await auth().api.signInEmail({ body: { email: "forgetful@example.org", password }, headers: new Headers() });
-    await pool().query("insert into two_factor (user_id, secret, backup_codes) values ($1, 's', 'c')", [user]);
-    expect(await resetPassword("Forgetful@example.org", "a third good password", operator)).toBe(true);
-    expect(await listSessions(user)).toEqual([]);
-    expect((await pool().query("select 1 from two_factor where user_id = $1", [user])).rowCount).toBe(0);
-    expect([await isPassword(user, password), await isPassword(user, "a third good password")]).toEqual([false, true]);
-    expect(await resetPassword("nobody@example.org", password, operator)).toBe(false);
-  });
 });
 
 describe("the audit trail", () => {
@@ -281,31 +269,5 @@ describe("deleting an account", () => {
     await deleteAccount(ownerId);
     const heirs = await pool().query<{ id: string }>(`select id from "user" where role = 'owner'`);
     expect(heirs.rows).toEqual([{ id: rows[0]?.id }]);
-  });
-});
-
-describe("npm run admin", () => {
-  function admin(...words: string[]) {
-    const environment = { ...process.env, ...testEnvironment, DATABASE_URL: database.url };
-    return spawnSync(process.execPath, ["--conditions=react-server", "lib/admin.ts", ...words], {
-      env: environment,
-      encoding: "utf8",
-    });
-  }
-
-  test("lists, invites and resets, and says in a line what it can't do", async () => {
-    expect(admin("list").stdout).toMatch(/owner +racer@example\.org/);
-    const link = /http\S+/.exec(admin("invite", "new@example.org").stdout)?.[0] ?? "";
-    expect(await findInvitation(tokenOf(link))).toEqual({ email: "new@example.org" });
-    const reset = admin("reset-password", "racer@example.org");
-    const made = reset.stdout.split("\n")[1]?.trim() ?? "";
-    expect(await isPassword(await idOf("racer@example.org"), made)).toBe(true);
-    expect(admin("reset-password", "nobody@example.org")).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining("No account"),
-    });
-    expect(admin("reset-password").stderr).toContain("needs an email address");
-    expect(admin("fly").stderr).toContain('no command "fly"');
-    expect(admin("--help").stdout).toContain("reset-password EMAIL");
   });
 });

@@ -1,9 +1,14 @@
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEmbedded } from "#lib/db/embedded";
+import { isPostgres } from "#lib/db/living";
+import { keepRunning } from "#lib/db/watch";
 
 let folder: string;
 beforeAll(async () => {
@@ -19,6 +24,14 @@ async function ask(url: string, sql: string): Promise<Record<string, unknown>[]>
     return (await client.query(sql)).rows;
   } finally {
     await client.end().catch(() => {});
+  }
+}
+
+async function until(seconds: number, look: () => Promise<unknown>): Promise<void> {
+  const deadline = Date.now() + seconds * 1000;
+  while (!(await look())) {
+    if (Date.now() > deadline) throw new Error(`not seen within ${seconds} s`);
+    await sleep(50);
   }
 }
 
@@ -47,27 +60,54 @@ describe("the embedded database", () => {
     await second.stop();
   });
 
-  test("an orphan of a killed start is adopted, never doubled, and then stopped by its new owner", async () => {
+  test("an orphan of a killed start is adopted, never doubled, and then stopped by its new user", async () => {
     const first = await startEmbedded(folder);
     const pid = await postmaster();
-    await rm(join(folder, "postgres.owner")); // as a start leaves it that was killed, and whose number is gone
+    const [note = ""] = await readdir(join(folder, "postgres.users"));
+    const dead = note.replace(/\.\d+_/, ".999999999_"); // as a start leaves it that was killed
+    await rename(join(folder, "postgres.users", note), join(folder, "postgres.users", dead));
     const adopted = await startEmbedded(folder);
     expect(adopted.url).toBe(first.url);
     expect(await postmaster()).toBe(pid);
     await adopted.stop();
     await expect(ask(first.url, "select 1")).rejects.toThrow();
+    expect(await readdir(join(folder, "postgres.users"))).toEqual([]);
   });
 
-  test("a server whose owner lives is used by a second start, and left running by it", async () => {
+  test("is stopped by the last of its users, whoever came first", async () => {
+    const uses = [await startEmbedded(folder), await startEmbedded(folder), await startEmbedded(folder)];
+    const [first, second, third] = uses;
+    await Promise.all([first?.stop(), second?.stop()]);
+    expect(await ask(third?.url ?? "", "select 1 as one")).toEqual([{ one: 1 }]);
+    await third?.stop();
+    await expect(ask(third?.url ?? "", "select 1")).rejects.toThrow();
+  });
+
+  test("serves who comes while the last of its users leaves", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const first = await startEmbedded(folder);
+      const [second] = await Promise.all([startEmbedded(folder), sleep(round * 5).then(first.stop)]);
+      expect(await ask(second.url, "select 1 as one")).toEqual([{ one: 1 }]);
+      await second.stop();
+      await expect(ask(second.url, "select 1")).rejects.toThrow();
+    }
+  });
+
+  test("starts although the process that its lock file names is a zombie, or has the number of another", async () => {
     const first = await startEmbedded(folder);
-    await rm(join(folder, "postgres.owner"));
-    const { writeFile } = await import("node:fs/promises");
-    await writeFile(join(folder, "postgres.owner"), String(process.ppid));
-    const second = await startEmbedded(folder);
-    await second.stop();
-    expect(await ask(first.url, "select 1 as one")).toEqual([{ one: 1 }]);
-    await writeFile(join(folder, "postgres.owner"), String(process.pid));
+    const lockFile = join(folder, "postgres/postmaster.pid");
+    const lines = (await readFile(lockFile, "utf8")).split("\n");
     await first.stop();
+    const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
+    const [zombie] = await once(parent.stdout, "data");
+    for (const pid of [Number(zombie), parent.pid]) {
+      await writeFile(lockFile, [pid, ...lines.slice(1)].join("\n"));
+      const startedAt = Date.now();
+      const again = await startEmbedded(folder);
+      expect(Date.now() - startedAt).toBeLessThan(10_000);
+      await again.stop();
+    }
+    parent.kill();
   });
 
   test("comes back after kill -9 of the whole server with all that was committed", async () => {
@@ -76,14 +116,55 @@ describe("the embedded database", () => {
     process.kill(await postmaster(), "SIGKILL");
     const second = await startEmbedded(folder);
     expect(await ask(second.url, "select value from committed")).toEqual([{ value: 8 }]);
-    await second.stop();
+    await Promise.all([first.stop(), second.stop()]);
   });
 
   test("of two first starts at once both get the same server", async () => {
     const other = await mkdtemp(join(tmpdir(), "spoor-embedded-"));
     const [one, two] = await Promise.all([startEmbedded(other), startEmbedded(other)]);
     expect(one.url).toBe(two.url);
-    await one.stop();
+    await Promise.all([one.stop(), two.stop()]);
     await rm(other, { recursive: true, force: true });
+  });
+});
+
+describe("an embedded database that is kept", () => {
+  test("is started again at the same place each time it is killed, and no more once it was stopped", async () => {
+    const database = await startEmbedded(folder);
+    const said: string[] = [];
+    const kept = database.keep((line) => said.push(line));
+    await ask(database.url, "create table kept_on as select 9 as value");
+    for (let round = 0; round < 2; round += 1) {
+      const pid = await postmaster();
+      const busy = ask(database.url, "select pg_sleep(60)").catch(() => {}); // a backend that holds the shared memory
+      await sleep(100);
+      process.kill(pid, "SIGKILL");
+      await until(20, async () => (await postmaster().catch(() => pid)) !== pid);
+      await until(20, () => ask(database.url, "select value from kept_on").catch(() => undefined));
+      await busy;
+    }
+    await until(20, async () => said.length === 4);
+    expect(said).toEqual(Array(2).fill(["The database ended; starting it again.", "The database runs again."]).flat());
+    const pid = await postmaster();
+    await database.stop();
+    await kept;
+    await sleep(1500);
+    expect(await isPostgres(pid)).toBe(false);
+    await expect(ask(database.url, "select 1")).rejects.toThrow();
+  });
+
+  test("is given up on when it ends again and again", async () => {
+    const [ending, starts, said] = [new AbortController(), [] as number[], [] as string[]];
+    const watched = {
+      isRunning: async () => false,
+      start: async () => {
+        starts.push(Date.now());
+        if (starts.length === 2) throw new Error("there is no space left");
+      },
+      say: (line: string) => said.push(line),
+    };
+    await expect(keepRunning(watched, ending.signal)).rejects.toThrow("keeps ending");
+    expect(starts).toHaveLength(5);
+    expect(said).toContain("there is no space left");
   });
 });

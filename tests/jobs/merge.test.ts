@@ -5,7 +5,8 @@ import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept";
 import { endThreads } from "#lib/ingest/decode";
 import { getJob, runJob } from "#lib/ingest/jobs";
-import { deleteTrace, listMessages, listTraces } from "#lib/traces/queries";
+import { listMessages } from "#lib/traces/messages";
+import { deleteTrace, listTraces } from "#lib/traces/queries";
 import { freshDatabase } from "../support/database.ts";
 import { makeUser, setupToken } from "../support/server.ts";
 

@@ -4,7 +4,8 @@ import { pool } from "#lib/db/client";
 import { getJob, runJob } from "#lib/ingest/jobs";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { limits } from "#lib/limits";
-import { listMessages, listTraces } from "#lib/traces/queries";
+import { listMessages } from "#lib/traces/messages";
+import { listTraces } from "#lib/traces/queries";
 import { accept, acceptFailed, entries, ownerDatabase, trace } from "../support/ingesting.ts";
 import { makeUser } from "../support/server.ts";
 

@@ -1,3 +1,4 @@
+import { afterAll } from "vitest";
 import { createOwner, openSetup } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
@@ -42,6 +43,23 @@ export async function startServer(options: { worker?: boolean; environment?: Rec
 }
 
 export type Server = Awaited<ReturnType<typeof startServer>>;
+type Options = Parameters<typeof startServer>[0];
+
+/** A server for the test file that awaits it, stopped behind the file's last test. */
+export async function provideServer(options?: Options): Promise<Server> {
+  const server = await startServer(options);
+  afterAll(() => server.stop());
+  return server;
+}
+
+/** As `provideServer`, with its owner's account and a token of theirs. */
+export async function provideOwnedServer(
+  options?: Options,
+): Promise<{ server: Server; userId: string; token: string }> {
+  const server = await provideServer(options);
+  const userId = await makeUser();
+  return { server, userId, token: await logIn(server, userId) };
+}
 
 export const owner = { name: "Ada", email: "ada@example.org", password: "correct horse battery" };
 

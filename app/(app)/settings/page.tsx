@@ -9,6 +9,11 @@ import { waysIn } from "./ways-in";
 
 export const metadata: Metadata = { title: "Settings" };
 
+const changeTexts: Record<string, string> = {
+  password: "Your password was changed, and your other browsers were signed out.",
+  "password-and-machines": "Your password was changed. Your other browsers and all machines were signed out.",
+};
+
 export default async function Page({ searchParams }: PageProps<"/settings">) {
   const user = await requireUser("/settings");
   const { error, changed } = await searchParams;
@@ -27,9 +32,9 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
           />
         </Section>
         <Section id="password" title="Password">
-          {changed === "password" && (
+          {typeof changed === "string" && changed in changeTexts && (
             <p role="status" className="text-ok">
-              Your password was changed, and your other browsers were signed out.
+              {changeTexts[changed]}
             </p>
           )}
           {connected.includes("credential") ? <ChangePassword /> : <NoPassword />}
@@ -77,6 +82,7 @@ function ChangePassword() {
           autoComplete: "new-password",
           hint: "At least 10 characters. Your other browsers are signed out.",
         },
+        { name: "revoke_tokens", label: "Also revoke the tokens of all my machines", type: "checkbox", optional: true },
       ]}
       submit="Change password"
     />

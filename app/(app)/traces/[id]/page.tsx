@@ -5,11 +5,15 @@ import { z } from "zod";
 import { requireUser } from "#lib/auth/session";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
-import { getTrace, listMessages, type Trace } from "#lib/traces/queries";
+import { listMessages } from "#lib/traces/messages";
+import { getTrace, type Trace } from "#lib/traces/queries";
 import { messagesQuery } from "#lib/traces/schema";
 import { formatCount } from "../../../components/figures";
 import { TraceHeader } from "./header";
 import { MessageView } from "./message";
+
+/** A page that a browser shows at once, however long its messages are. */
+const readerPage = { limit: limits.traces.messagesPerPage, maxBytes: 2 * 1024 * 1024 };
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]">): Promise<Metadata> {
   const { id } = await params;
@@ -24,7 +28,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   const query = await searchParams;
   const asked = messagesQuery.safeParse({ after: query.after });
   const after = asked.success ? asked.data.after : undefined;
-  const { messages, nextAfter } = await listMessages(user.id, id, { after, limit: limits.traces.messagesPerPage });
+  const { messages, nextAfter } = await listMessages(user.id, id, { after, ...readerPage });
   const first = messages[0]?.position;
   const last = messages.at(-1)?.position;
   return (

@@ -1,4 +1,5 @@
 "use client";
+import { Check } from "../../../components/field";
 import { Form } from "../../../components/form";
 import { verifyCodeAction, verifyRecoveryAction } from "./actions";
 
@@ -18,11 +19,7 @@ export function CodeForm({ next }: { next: string }) {
       ]}
       submit="Verify"
       tone="accent"
-      after={
-        <label className="flex items-center gap-2">
-          <input type="checkbox" name="trust" className="size-4 accent-accent" /> Trust this browser for 30 days
-        </label>
-      }
+      after={<Check name="trust" label="Trust this browser for 30 days" />}
     />
   );
 }

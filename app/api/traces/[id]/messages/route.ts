@@ -1,5 +1,5 @@
 import { endpoint, idParams, route } from "#lib/http/route";
-import { listMessages } from "#lib/traces/queries";
+import { listMessages } from "#lib/traces/messages";
 import { messagesQuery, messagesResponse } from "#lib/traces/schema";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({

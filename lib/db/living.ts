@@ -1,0 +1,50 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** A process as /proc tells it: its program's name, whether it has ended (a zombie), and when it began, in clock ticks. */
+type Process = { name: string; ended: boolean; start: string };
+
+/** Undefined where there is no such process, or no /proc. Its second field may hold spaces and brackets. */
+async function readProc(pid: number): Promise<Process | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  const end = text.lastIndexOf(")");
+  const [state = "", ...rest] = text.slice(end + 2).split(" ");
+  if (end === -1) return undefined;
+  return { name: text.slice(text.indexOf("(") + 1, end), ended: "ZX".includes(state), start: rest[18] ?? "" };
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/**
+ * What tells a process from a later one with the same number: its number and start, in letters that fit a file's name.
+ *
+ * @returns undefined where it does not live. A zombie does not: it has ended and only waits to be noticed.
+ */
+export async function identityOf(pid: number): Promise<string | undefined> {
+  if (!exists(pid)) return undefined;
+  if (process.platform === "linux") {
+    const found = await readProc(pid);
+    return found && !found.ended ? `${pid}_${found.start}` : undefined;
+  }
+  if (process.platform === "win32") return String(pid);
+  const { stdout } = await run("ps", ["-o", "lstart=", "-p", String(pid)]).catch(() => ({ stdout: "" }));
+  return stdout.trim() ? `${pid}_${stdout.replaceAll(/\W/g, "")}` : undefined;
+}
+
+/** Whether a process lives that may be PostgreSQL. Where there is no /proc, every living one may. */
+export async function isPostgres(pid: number): Promise<boolean> {
+  if (!exists(pid)) return false;
+  if (process.platform !== "linux") return true;
+  const found = await readProc(pid);
+  return found !== undefined && !found.ended && found.name === "postgres";
+}

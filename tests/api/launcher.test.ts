@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { identityOf } from "#lib/db/living";
+import { freePort } from "#lib/ports";
+import { testEnvironment } from "../support/database.ts";
+
+let folder: string;
+let port: number;
+const started = new Set<ChildProcess>();
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spoor-launcher-"));
+  port = await freePort();
+});
+afterEach(async () => {
+  for (const child of started) if (child.exitCode === null) child.kill("SIGTERM");
+  await Promise.all([...started].map(ended));
+  started.clear();
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** One of the commands of package.json, with its output, on the data folder of this file. */
+function command(file: "start" | "admin", ...words: string[]) {
+  const { DATABASE_URL: _, ...inherited } = process.env;
+  const own = { DATA_DIR: folder, PORT: String(port), BASE_URL: `http://localhost:${port}` };
+  const child = spawn(process.execPath, ["--conditions=react-server", `lib/${file}.ts`, ...words], {
+    env: { ...inherited, ...testEnvironment, ...own },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  started.add(child);
+  const output = { text: "" };
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output.text += chunk));
+  return { child, output };
+}
+
+async function ended(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  return child.exitCode;
+}
+
+async function until<T>(seconds: number, look: () => Promise<T | undefined | false>): Promise<T> {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const seen = await look().catch(() => undefined);
+    if (seen) return seen;
+    if (Date.now() > deadline) throw new Error(`not seen within ${seconds} s`);
+    await sleep(20);
+  }
+}
+
+const postmaster = async () => Number((await readFile(join(folder, "postgres/postmaster.pid"), "utf8")).split("\n")[0]);
+const ready = () => until(40, async () => (await fetch(`http://localhost:${port}/api/ready`)).ok);
+const isStopped = async () => !(await readdir(join(folder, "postgres"))).includes("postmaster.pid");
+
+/** A request that needs the database. */
+const poll = () => fetch(`http://localhost:${port}/api/cli/device/poll?deviceCode=unknown`);
+
+describe("npm start", () => {
+  test("starts a killed database again, answers 503 meanwhile, and both of its processes go on", async () => {
+    const { child, output } = command("start");
+    await ready();
+    const before = await postmaster();
+    process.kill(before, "SIGKILL");
+    const outage = await until(5, async () => {
+      const response = await poll();
+      return response.status === 503 && response;
+    });
+    expect(Number(outage.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    await until(20, async () => (await poll()).status === 400);
+    await ready();
+    expect(await postmaster()).not.toBe(before);
+    expect(output.text).toContain("The database runs again.");
+    child.kill("SIGTERM");
+    expect(await ended(child)).toBe(0);
+    expect(await isStopped()).toBe(true);
+    expect(await identityOf(before)).toBeUndefined();
+  });
+
+  test("keeps the database that an admin command started first and that ends while this one begins", async () => {
+    const admin = command("admin", "list");
+    await until(20, postmaster);
+    const { child } = command("start");
+    expect(await ended(admin.child)).toBe(0);
+    await ready();
+    const server = await postmaster();
+    await sleep(500);
+    expect(await postmaster()).toBe(server);
+    expect((await poll()).status).toBe(400);
+    child.kill("SIGTERM");
+    expect(await ended(child)).toBe(0);
+    expect(await isStopped()).toBe(true);
+  });
+
+  test("is not kept from serving by another start on its folder that ends", async () => {
+    const worker = command("start", "worker");
+    await until(20, postmaster);
+    const web = command("start", "web");
+    await ready();
+    worker.child.kill("SIGTERM");
+    expect(await ended(worker.child)).toBe(0);
+    expect((await poll()).status).toBe(400);
+    web.child.kill("SIGTERM");
+    expect(await ended(web.child)).toBe(0);
+    expect(await isStopped()).toBe(true);
+  });
+
+  test.each([200, 700, 1200, 1700])(
+    "that is told to stop %i ms after it began ends with 0 and leaves nothing running",
+    async (ms) => {
+      const { child, output } = command("start");
+      await sleep(ms);
+      child.kill("SIGTERM");
+      const askedAt = Date.now();
+      const code = await ended(child);
+      if (!output.text && code === null) return expect(child.signalCode).toBe("SIGTERM"); // it was not even listening yet
+      expect({ code, output: output.text }).toMatchObject({ code: 0 });
+      expect(Date.now() - askedAt).toBeLessThan(15_000);
+      expect(await isStopped()).toBe(true);
+      await expect(fetch(`http://localhost:${port}/api/health`)).rejects.toThrow();
+    },
+  );
+});

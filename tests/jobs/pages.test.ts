@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { setEnv } from "#lib/env";
+import { exportTraces } from "#lib/traces/export";
+import { listMessages } from "#lib/traces/messages";
+import { freshDatabase } from "../support/database.ts";
+import { makeUser, setupToken } from "../support/server.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let userId: string;
+beforeAll(async () => {
+  database = await freshDatabase();
+  setEnv({ SETUP_TOKEN: setupToken });
+  userId = await makeUser();
+});
+afterAll(() => database.drop());
+
+const MiB = 1024 * 1024;
+
+/** A trace whose messages have the content and metadata that SQL makes of their position `p`. @returns its id */
+async function storeTrace(source: string, count: number, content: string, metadata = "null"): Promise<string> {
+  const { rows } = await pool().query<{ id: string }>(
+    `insert into trace (user_id, id, source, source_id, message_count, token_count, content_hash, upload_sequence, activity_at)
+     values ($1, gen_random_uuid(), $2, 'pages', $3, 0, '', 1, now()) returning id`,
+    [userId, source, count],
+  );
+  const [trace] = rows;
+  await pool().query(
+    `insert into message (user_id, trace_id, position, content, metadata)
+     select $1, $2, p, ${content}, ${metadata} from generate_series(1, ${count}) p`,
+    [userId, trace?.id],
+  );
+  return trace?.id ?? "";
+}
+
+async function pagesOf(traceId: string, bounds: { limit: number; maxBytes?: number }) {
+  const pages = [];
+  for (let after: number | null | undefined; after !== null; ) {
+    const page = await listMessages(userId, traceId, { after, ...bounds });
+    pages.push(page.messages);
+    after = page.nextAfter;
+  }
+  return pages;
+}
+
+/** 64 kB of text that no compression makes smaller by much, different for every `p`. */
+const noise = "(select string_agg(md5((p * 10000 + n)::text), '') from generate_series(1, 2000) n)";
+
+/** How many blocks of what is stored beside the messages were read so far. */
+async function toastReads(): Promise<number> {
+  await pool().query("select pg_stat_force_next_flush()");
+  const { rows } = await pool().query<{ blocks: string }>(
+    `select toast_blks_read + toast_blks_hit as blocks from pg_statio_user_tables where relname = 'message'`,
+  );
+  return Number(rows[0]?.blocks);
+}
+
+const bytesOf = (messages: { content: string; metadata: unknown }[]) =>
+  messages.reduce((sum, { content, metadata }) => sum + content.length + JSON.stringify(metadata ?? "").length - 2, 0);
+
+describe("a page of messages", () => {
+  test("has at most 8 MiB, however many rows were asked for, and the next one goes on behind it", async () => {
+    const id = await storeTrace("large", 20, `repeat(chr(96 + p), ${MiB})`);
+    const pages = await pagesOf(id, { limit: 1000 });
+    expect(pages.map((page) => page.map(({ position }) => position))).toEqual([
+      [1, 2, 3, 4, 5, 6, 7, 8],
+      [9, 10, 11, 12, 13, 14, 15, 16],
+      [17, 18, 19, 20],
+    ]);
+    expect(pages[2]?.[3]?.content === "t".repeat(MiB)).toBe(true);
+  });
+
+  test("has one message however large that is", async () => {
+    const id = await storeTrace("larger", 3, `repeat('x', case p when 2 then ${9 * MiB} else 1 end)`);
+    expect((await pagesOf(id, { limit: 1000 })).map((page) => page.length)).toEqual([1, 1, 1]);
+  });
+
+  test("counts metadata as it comes, not as it is stored", async () => {
+    const id = await storeTrace("metadata", 9, "''", `jsonb_build_object('k', repeat('z', ${MiB}))`);
+    const pages = await pagesOf(id, { limit: 1000 });
+    expect(pages.map((page) => page.length)).toEqual([7, 2]);
+    for (const page of pages) expect(bytesOf(page)).toBeLessThanOrEqual(8 * MiB);
+  });
+
+  test("ends at its rows where those are fewer, and without a next one behind the last", async () => {
+    const id = await storeTrace("small", 7, "'x'");
+    expect((await pagesOf(id, { limit: 3 })).map((page) => page.length)).toEqual([3, 3, 1]);
+    expect((await pagesOf(id, { limit: 7 })).map((page) => page.length)).toEqual([7]);
+  });
+
+  test("does not read the metadata behind its end", async () => {
+    const id = await storeTrace("unread", 200, "'x'", `jsonb_build_object('k', ${noise})`);
+    const reads = async (maxBytes: number) => {
+      const before = await toastReads();
+      const { messages } = await listMessages(userId, id, { limit: 200, maxBytes });
+      return { rows: messages.length, blocks: (await toastReads()) - before };
+    };
+    const whole = await reads(100 * MiB);
+    const short = await reads(200_000);
+    expect([whole.rows, short.rows]).toEqual([200, 3]);
+    expect(short.blocks * 20).toBeLessThan(whole.blocks);
+  });
+});
+
+describe("an export", () => {
+  test("comes in parts of about 1 MiB and holds no connection while its reader waits", async () => {
+    await storeTrace("export", 40, `repeat(chr(48 + p), ${MiB / 4})`);
+    const reader = exportTraces(userId, { source: "export" }).getReader();
+    let text = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      expect(value.byteLength).toBeLessThan(1.1 * MiB);
+      text += Buffer.from(value).toString();
+      expect(pool().totalCount - pool().idleCount).toBeLessThanOrEqual(1); // the read-ahead of one part
+      const { rows } = await pool().query(
+        "select 1 from pg_stat_activity where datname = current_database() and state like 'idle in%'",
+      );
+      expect(rows).toEqual([]);
+    }
+    const [line] = text
+      .trim()
+      .split("\n")
+      .map((one) => JSON.parse(one));
+    expect(line.messages).toHaveLength(40);
+    expect(line.messages[39].content === "X".repeat(MiB / 4)).toBe(true);
+  });
+});

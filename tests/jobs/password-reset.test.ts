@@ -1,0 +1,138 @@
+import { spawnSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createOwner, isPassword, resetPassword, signUp } from "#lib/auth/accounts";
+import { listEvents, operator } from "#lib/auth/audit";
+import { auth } from "#lib/auth/auth";
+import { findInvitation } from "#lib/auth/invitations";
+import { listSessions } from "#lib/auth/sessions";
+import { createTokenByHand, listTokens, logOutMachines, requireBearer } from "#lib/auth/tokens";
+import { pool } from "#lib/db/client";
+import { decideLogin, findLogin, pollLogin, startLogin } from "#lib/device/login";
+import { setEnv } from "#lib/env";
+import { freshDatabase, testEnvironment } from "../support/database.ts";
+import { owner, setupToken, someAddress } from "../support/server.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+const here = { address: "192.0.2.7", userAgent: "a test" };
+const password = "another good password";
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  setEnv({ SETUP_TOKEN: setupToken, SIGN_UP: "open" });
+  await createOwner(setupToken, owner, here);
+});
+afterAll(() => database.drop());
+
+async function idOf(email: string): Promise<string> {
+  const { rows } = await pool().query<{ id: string }>(`select id from "user" where email = $1`, [email]);
+  return rows[0]?.id ?? "";
+}
+
+/** An account with a session, a second factor, a token and a login that was approved and not fetched. */
+async function member(name: string) {
+  const email = `${name}@example.org`;
+  await signUp({ name, email, password }, undefined, here);
+  const userId = await idOf(email);
+  await auth().api.signInEmail({ body: { email, password }, headers: new Headers() });
+  await pool().query("insert into two_factor (user_id, secret, backup_codes) values ($1, 's', 'c')", [userId]);
+  const token = await createTokenByHand(userId, "laptop", here);
+  return { email, userId, token, deviceCode: await approvedLogin(userId) };
+}
+
+async function approvedLogin(userId: string): Promise<string> {
+  const { deviceCode, userCode } = await startLogin("phone", { ...here, address: someAddress() });
+  await decideLogin(userId, (await findLogin(userId, userCode))?.id ?? "", "approved", here);
+  return deviceCode;
+}
+
+const refusal = (code: string) => expect.objectContaining({ code });
+const bearerOf = (token: string) => requireBearer(`Bearer ${token}`, here.address);
+const newest = async (userId: string, limit: number) =>
+  (await listEvents(userId, { limit })).map(({ action, subject }) => [action, subject]);
+
+describe("a password that the operator resets", () => {
+  test("ends the sessions, the second factor, the tokens and the logins not yet fetched, and the trail tells it", async () => {
+    const { userId, token, deviceCode } = await member("forgetful");
+    expect(await resetPassword("Forgetful@example.org", "a third good password", operator)).toBe(true);
+    expect(await listSessions(userId)).toEqual([]);
+    expect((await pool().query("select 1 from two_factor where user_id = $1", [userId])).rowCount).toBe(0);
+    expect([await isPassword(userId, password), await isPassword(userId, "a third good password")]).toEqual([
+      false,
+      true,
+    ]);
+    await expect(bearerOf(token)).rejects.toThrow(refusal("invalid_token"));
+    await expect(pollLogin(deviceCode, here)).rejects.toThrow(refusal("access_denied"));
+    expect(await listTokens(userId)).toEqual([]);
+    expect(await newest(userId, 3)).toEqual([
+      ["password_reset", null],
+      ["token_revoked", "laptop"],
+      ["login_denied", "phone"],
+    ]);
+    expect(await resetPassword("nobody@example.org", password, operator)).toBe(false);
+  });
+
+  test("leaves the tokens where the operator says so, and still denies what was not fetched", async () => {
+    const { email, token, deviceCode } = await member("keeper");
+    await resetPassword(email, "a third good password", operator, { keepTokens: true });
+    expect(await bearerOf(token)).toMatchObject({ machine: "laptop" });
+    await expect(pollLogin(deviceCode, here)).rejects.toThrow(refusal("access_denied"));
+  });
+
+  test("leaves no token of a login that is fetched at the same time", async () => {
+    const { email, userId } = await member("hurried");
+    for (let round = 0; round < 10; round += 1) {
+      const deviceCode = await approvedLogin(userId);
+      await Promise.allSettled([pollLogin(deviceCode, here), resetPassword(email, password, operator)]);
+      expect(await listTokens(userId)).toEqual([]);
+    }
+  });
+
+  test("touches nobody else", async () => {
+    const [one, other] = [await member("one"), await member("other")];
+    await resetPassword(one.email, "a third good password", operator);
+    expect(await bearerOf(other.token)).toMatchObject({ userId: other.userId });
+    expect(await pollLogin(other.deviceCode, here)).toMatchObject({ status: "approved" });
+    expect(await listSessions(other.userId)).toHaveLength(1);
+  });
+});
+
+test("a user who logs all machines out keeps the sessions", async () => {
+  const { userId, token, deviceCode } = await member("careful");
+  await logOutMachines(userId, here);
+  await expect(bearerOf(token)).rejects.toThrow(refusal("invalid_token"));
+  await expect(pollLogin(deviceCode, here)).rejects.toThrow(refusal("access_denied"));
+  expect(await listSessions(userId)).toHaveLength(1);
+});
+
+describe("npm run admin", () => {
+  function admin(...words: string[]) {
+    const environment = { ...process.env, ...testEnvironment, DATABASE_URL: database.url };
+    return spawnSync(process.execPath, ["--conditions=react-server", "lib/admin.ts", ...words], {
+      env: environment,
+      encoding: "utf8",
+    });
+  }
+
+  test("lists, invites and resets, and says in a line what it can't do", async () => {
+    const { email, userId, token } = await member("racer");
+    expect(admin("list").stdout).toMatch(/member +racer@example\.org/);
+    const link = /http\S+/.exec(admin("invite", "new@example.org").stdout)?.[0] ?? "";
+    const invitation = new URL(link).searchParams.get("invitation") ?? "";
+    expect(await findInvitation(invitation)).toEqual({ email: "new@example.org" });
+    const kept = admin("reset-password", email, "--keep-tokens");
+    expect(kept.stdout).toContain("Its tokens stay valid.");
+    expect(await bearerOf(token)).toMatchObject({ userId });
+    const reset = admin("reset-password", email);
+    const made = reset.stdout.split("\n")[1]?.trim() ?? "";
+    expect(await isPassword(userId, made)).toBe(true);
+    await expect(bearerOf(token)).rejects.toThrow(refusal("invalid_token"));
+    expect(admin("reset-password", "nobody@example.org")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("No account"),
+    });
+    expect(admin("reset-password").stderr).toContain("needs an email address");
+    expect(admin("reset-password", email, "--keep")).toMatchObject({ status: 1 });
+    expect(admin("fly").stderr).toContain('no command "fly"');
+    expect(admin("--help").stdout).toContain("reset-password EMAIL");
+  });
+});

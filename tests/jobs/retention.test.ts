@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { purgeLogins } from "#lib/device/login";
+import { setEnv } from "#lib/env";
+import { purgeUploads } from "#lib/ingest/uploads";
+import { purgeReports, recordTelemetry } from "#lib/telemetry/record";
+import { telemetryRequest } from "#lib/telemetry/schema";
+import { freshDatabase } from "../support/database.ts";
+import { makeUser, setupToken } from "../support/server.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let userId: string;
+beforeAll(async () => {
+  database = await freshDatabase();
+  setEnv({ SETUP_TOKEN: setupToken, UPLOAD_RETENTION_DAYS: "3" });
+  userId = await makeUser();
+});
+afterAll(() => database.drop());
+
+async function all<T>(sql: string): Promise<T[]> {
+  return (await pool().query<{ value: T }>(sql)).rows.map(({ value }) => value);
+}
+
+test("telemetry goes after 90 days with all that belongs to it, and not before", async () => {
+  for (const [deviceId, age] of [
+    ["kept", "89 days 23 hours"],
+    ["gone", "90 days 1 minute"],
+  ]) {
+    const sent = { schema: 1, deviceId, cliVersion: "1", platform: "p", arch: "a", command: "scan" };
+    const parts = { diagnostics: [{ adapter: deviceId }], events: [{ name: deviceId, properties: {} }] };
+    await recordTelemetry(telemetryRequest.parse({ ...sent, ...parts }), userId);
+    await pool().query("update telemetry_report set received_at = now() - $2::interval where device_id = $1", [
+      deviceId,
+      age,
+    ]);
+  }
+  expect(await purgeReports()).toBe(1);
+  expect(await all("select device_id as value from telemetry_report")).toEqual(["kept"]);
+  expect(await all("select adapter as value from diagnostic")).toEqual(["kept"]);
+  expect(await all("select name as value from client_event")).toEqual(["kept"]);
+  expect(await purgeReports()).toBe(0);
+});
+
+test("raw uploads go UPLOAD_RETENTION_DAYS after their job succeeded; those of other jobs stay", async () => {
+  for (const [machine, status, age] of [
+    ["old", "succeeded", "3 days 1 minute"],
+    ["young", "succeeded", "2 days 23 hours"],
+    ["failed", "failed", "300 days"],
+    ["waiting", "queued", "300 days"],
+  ]) {
+    await pool().query(
+      `with job as (insert into ingest_job (user_id, id, machine, status, finished_at, created_at, bytes, body_sha256,
+           traces_received, messages_received)
+         values ($1, gen_random_uuid(), $2, $3, now() - $4::interval, now() - $4::interval, 0, '', 0, 0) returning user_id, id)
+       insert into upload (user_id, job_id, body) select user_id, id, '' from job`,
+      [userId, machine, status, age],
+    );
+  }
+  expect(await purgeUploads()).toBe(1);
+  const left = "select machine as value from upload join ingest_job on id = job_id order by machine";
+  expect(await all(left)).toEqual(["failed", "waiting", "young"]);
+  expect(await all("select count(*)::int as value from ingest_job")).toEqual([4]);
+});
+
+test("device logins go a day after they were over", async () => {
+  for (const [machine, age] of [
+    ["gone", "24 hours 1 minute"],
+    ["kept", "23 hours"],
+  ]) {
+    await pool().query(
+      `insert into device_login (device_code_hash, user_code_hash, machine, ip_address, expires_at)
+       values ($1, $1, $2, '', now() - $3::interval)`,
+      [Buffer.from(machine ?? ""), machine, age],
+    );
+  }
+  expect(await purgeLogins()).toBe(1);
+  expect(await all("select machine as value from device_login")).toEqual(["kept"]);
+});

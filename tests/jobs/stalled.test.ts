@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { deleteAccount } from "#lib/auth/accounts";
+import { pool } from "#lib/db/client";
+import { setEnv } from "#lib/env";
+import { acceptBatch } from "#lib/ingest/accept";
+import { endThreads } from "#lib/ingest/decode";
+import { getJob, runJob } from "#lib/ingest/jobs";
+import { StoredBatch } from "#lib/ingest/stored-batch";
+import { freshDatabase } from "../support/database.ts";
+import { makeUser, setupToken } from "../support/server.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let userId: string;
+beforeAll(async () => {
+  database = await freshDatabase();
+  setEnv({ SETUP_TOKEN: setupToken });
+  userId = await makeUser();
+});
+afterAll(async () => {
+  await endThreads();
+  await database.drop();
+});
+
+const accept = (sourceId: string, user = userId) => {
+  const traces = [{ sourceId, messages: [{ position: 0, content: "x" }] }];
+  return acceptBatch({ userId: user, machine: "test" }, Buffer.from(JSON.stringify({ traces })), "identity", undefined);
+};
+
+/** Makes the next job stop inside of its transaction, as a worker does that is sent SIGSTOP. */
+function stopNext(method: "grown" | "rows") {
+  const resume = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  const real = StoredBatch.prototype[method] as (...values: unknown[]) => unknown;
+  const spy = vi.spyOn(StoredBatch.prototype, method);
+  const wait = async () => {
+    spy.mockRestore();
+    reached.resolve();
+    await resume.promise;
+  };
+  if (method === "grown") {
+    spy.mockImplementation(async function (this: StoredBatch, ...values: unknown[]) {
+      await wait();
+      return real.apply(this, values);
+    } as never);
+  } else {
+    spy.mockImplementation(async function* (this: StoredBatch, ...values: unknown[]) {
+      await wait();
+      yield* real.apply(this, values) as AsyncGenerator<Buffer>;
+    } as never);
+  }
+  return { reached: reached.promise, resume: () => resume.resolve() };
+}
+
+const patience = { idleSeconds: 1, lockSeconds: 0.2 };
+
+/** Tries a job as the queue does, until one try goes through. @returns how many failed */
+async function retry(jobId: string): Promise<number> {
+  for (let failed = 0; failed < 50; failed += 1) {
+    const error = await runJob({ userId, jobId }, patience).catch((reason: Error) => reason);
+    if (!error) return failed;
+    expect(error).toMatchObject({ code: "55P03" });
+    await sleep(100);
+  }
+  throw new Error("the rows were not to be had");
+}
+
+test.each([
+  ["between two queries", "grown"],
+  ["in the middle of its COPY", "rows"],
+] as const)(
+  "a worker that is stopped %s loses its rows to another, and changes nothing when it goes on",
+  async (_where, at) => {
+    const jobId = await accept(`stopped at ${at}`);
+    const stopped = stopNext(at);
+    const late = runJob({ userId, jobId }, patience).catch((error: Error) => error);
+    await stopped.reached;
+    expect(await retry(jobId)).toBeGreaterThan(0);
+    const done = await getJob(userId, jobId);
+    expect(done).toMatchObject({ status: "succeeded", attempts: 2, messages: { written: 1 } });
+    stopped.resume();
+    expect(await late).toBeInstanceOf(Error);
+    expect(await getJob(userId, jobId)).toEqual(done);
+    const { rows } = await pool().query(
+      "select count(*)::int as messages from message join trace on trace.id = trace_id where source_id = $1",
+      [`stopped at ${at}`],
+    );
+    expect(rows).toEqual([{ messages: 1 }]);
+  },
+);
+
+test("a worker that is only slow keeps its rows", async () => {
+  const jobId = await accept("slow");
+  const slow = stopNext("rows");
+  const first = runJob({ userId, jobId });
+  await slow.reached;
+  await expect(runJob({ userId, jobId }, { idleSeconds: 30, lockSeconds: 0.2 })).rejects.toMatchObject({
+    code: "55P03",
+  });
+  slow.resume();
+  await first;
+  expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", attempts: 1 });
+});
+
+describe("an account that is deleted while its upload is processed", () => {
+  const nothingOf = async (user: string) => {
+    const tables = ["ingest_job", "upload", "trace", "message"];
+    const counts = tables.map((table) => pool().query(`select 1 from ${table} where user_id = $1`, [user]));
+    expect((await Promise.all(counts)).map(({ rowCount }) => rowCount)).toEqual([0, 0, 0, 0]);
+    expect((await pool().query(`select 1 from "user" where id = $1`, [user])).rowCount).toBe(0);
+  };
+
+  test.each(["grown", "rows"] as const)("waits for a job that is at its %s, and leaves nothing of it", async (at) => {
+    const leaver = await makeUser({ name: "Bob", email: `${at}@example.org`, password: "" });
+    const jobId = await accept("leaver's", leaver);
+    const running = stopNext(at);
+    const job = runJob({ userId: leaver, jobId });
+    await running.reached;
+    const deleted = deleteAccount(leaver);
+    expect(await Promise.race([deleted, sleep(200)])).toBeUndefined();
+    running.resume();
+    await Promise.all([job, deleted]);
+    await nothingOf(leaver);
+  });
+
+  test("leaves nothing to a job that begins during the deletion, or after it", async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const leaver = await makeUser({ name: "Bob", email: `${round}@example.org`, password: "" });
+      const jobIds = [await accept("one", leaver), await accept("two", leaver)];
+      const jobs = jobIds.map((jobId) => sleep(round).then(() => runJob({ userId: leaver, jobId })));
+      await Promise.all([...jobs, deleteAccount(leaver)]);
+      await runJob({ userId: leaver, jobId: jobIds[0] ?? "" });
+      await nothingOf(leaver);
+    }
+  });
+});

@@ -1,0 +1,95 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { endThreads, withThread } from "#lib/ingest/decode";
+import { Turns } from "#lib/ingest/turns";
+
+afterAll(endThreads);
+
+/** Asks for places and notes in which order they are had; `end` gives the oldest place of a user back. */
+function watch(turns: Turns) {
+  const order: string[] = [];
+  const held: { user: string; giveBack: () => void }[] = [];
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  return {
+    order,
+    async ask(...users: string[]) {
+      for (const user of users) {
+        turns.take(user).then((giveBack) => {
+          order.push(user);
+          held.push({ user, giveBack });
+        });
+      }
+      await settle();
+    },
+    async end(user: string) {
+      const at = held.findIndex((one) => one.user === user);
+      if (at === -1) throw new Error(`${user} holds no place`);
+      held.splice(at, 1)[0]?.giveBack();
+      await settle();
+    },
+  };
+}
+
+describe("two places", () => {
+  test("are both a user's while nobody else waits", async () => {
+    const line = watch(new Turns(2));
+    await line.ask("ada", "ada", "ada");
+    expect(line.order).toEqual(["ada", "ada"]);
+    await line.end("ada");
+    expect(line.order).toEqual(["ada", "ada", "ada"]);
+  });
+
+  test("are shared with who comes later, before anything else of the one who holds both", async () => {
+    const line = watch(new Turns(2));
+    await line.ask(..."aaaaaa", "b");
+    await line.end("a");
+    expect(line.order.join("")).toBe("aab");
+    await line.end("a");
+    expect(line.order.join("")).toBe("aaba");
+    await line.end("b");
+    expect(line.order.join("")).toBe("aabaa");
+  });
+
+  test("are never both held by one user while another waits, once each has one", async () => {
+    const line = watch(new Turns(2));
+    await line.ask(..."abaaabbb");
+    await line.end("b");
+    expect(line.order.join("")).toBe("abb");
+    await line.end("a");
+    await line.end("a");
+    expect(line.order.join("")).toBe("abbaa");
+  });
+
+  test("go round among those who hold as many, whoever asked for most", async () => {
+    const line = watch(new Turns(2));
+    await line.ask(..."xx", ..."aaaa", ..."bb", "c");
+    await line.end("x");
+    await line.end("x");
+    for (const user of "abcab") await line.end(user);
+    expect(line.order.slice(2).join("")).toBe("abcabaa");
+  });
+
+  test("are free again when all have ended", async () => {
+    const line = watch(new Turns(2));
+    await line.ask(..."abc");
+    for (const user of "abc") await line.end(user);
+    await line.ask(..."ddd");
+    expect(line.order.join("")).toBe("abcdd");
+  });
+});
+
+test("a user with many bodies to read keeps another one waiting for one of them alone", async () => {
+  const order: string[] = [];
+  const read = (userId: string) =>
+    withThread(userId, async () => {
+      order.push(userId);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+  await Promise.all([..."aaaaab"].map(read));
+  expect(order.join("")).toBe("aabaaa");
+});
+
+test("work that throws gives its thread back", async () => {
+  for (let n = 0; n < 3; n++)
+    await expect(withThread("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await withThread("a", async () => "read")).toBe("read");
+});
