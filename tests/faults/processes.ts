@@ -1,4 +1,8 @@
 import { crashFaults } from "./crashes.ts";
 import type { Fault } from "./fault.ts";
+import { orderFaults } from "./order.ts";
+import { outageFaults } from "./outages.ts";
+import { startFaults } from "./starts.ts";
 
-export const processFaults: Fault[] = [...crashFaults];
+/** The rows of "Processes and storage". */
+export const processFaults: Fault[] = [...crashFaults, ...outageFaults, ...orderFaults, ...startFaults];
