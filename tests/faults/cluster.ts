@@ -14,6 +14,7 @@ import { migrate } from "#lib/db/migrate";
 import { setEnv } from "#lib/env";
 import { installQueues } from "#lib/queue";
 import { testEnvironment } from "../support/database.ts";
+import { until } from "./wait.ts";
 
 const run = promisify(execFile);
 const templateName = "spoor_faults";
@@ -120,6 +121,16 @@ export class Cluster {
           : command;
     const [program = "", ...rest] = asOwner;
     await run(program, rest, { env: { ...process.env, LC_ALL: "C" }, cwd: tmpdir() });
+  }
+
+  /** Starts it as it was (only `restart` does that), and again where it meets the locks of a killed one. */
+  async startAgain(): Promise<void> {
+    await until(20, "PostgreSQL is back", () =>
+      this.control("restart", "-m", "fast", "-l", join(this.data, "server.log")).then(
+        () => true,
+        () => false,
+      ),
+    );
   }
 
   async #programs(): Promise<string> {

@@ -29,11 +29,13 @@ function startLoad(bench: Bench, spoor: Spoor, clients: number) {
       trace = { ...trace, messages: [...trace.messages, ...bench.messages(2, trace.messages.length)] };
     }
   });
+  const all = Promise.all(work);
+  all.catch(() => {}); // is thrown by stop
   return {
     refusals,
     stop: async () => {
       sending = false;
-      await Promise.all(work);
+      await all;
     },
   };
 }
@@ -52,12 +54,7 @@ async function restartDatabase(bench: Bench): Promise<Outcome> {
         async () => {
           await cluster.kill();
           await sleep(1000);
-          await until(20, "PostgreSQL is back", () =>
-            cluster.control("start", "-l", join(cluster.data, "server.log")).then(
-              () => true,
-              () => false,
-            ),
-          );
+          await cluster.startAgain();
         },
       ],
     ];
@@ -95,7 +92,7 @@ async function noConnection(bench: Bench): Promise<Outcome> {
     const probe = await fetch(`${spoor.url}/api/health`);
     expect(probe.status).toBe(200);
     expect((await fetch(`${spoor.url}/api/ready`)).status).toBe(503);
-    await bench.cluster.control("start", "-l", join(bench.cluster.data, "server.log"));
+    await bench.cluster.startAgain();
     await spoor.uploadPatiently([bench.trace(1)]);
 
     const blocker = await spoor.db.connect();
@@ -114,6 +111,7 @@ async function noConnection(bench: Bench): Promise<Outcome> {
     await spoor.db.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'spoor' and datname = current_database()",
     );
+    greedy.push(...(await takeAllConnections(spoor)));
     refusals.server = await many(5);
     await Promise.all(greedy.map((client) => client.end()));
     await spoor.uploadPatiently([bench.trace(1)]);

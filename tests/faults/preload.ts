@@ -51,10 +51,9 @@ pg.Client.prototype.query = watched as typeof pg.Client.prototype.query;
 if (clockShiftMs !== 0) {
   const RealDate = Date;
   const now = () => RealDate.now() + clockShiftMs;
-  globalThis.Date = class extends RealDate {
-    constructor(...words: []) {
-      super(...(words.length === 0 ? ([now()] as unknown as []) : words));
-    }
-    static override now = now;
-  } as DateConstructor;
+  globalThis.Date = new Proxy(RealDate, {
+    construct: (_, words: []) => (words.length === 0 ? new RealDate(now()) : new RealDate(...words)),
+    apply: () => new RealDate(now()).toString(),
+    get: (target, name) => (name === "now" ? now : Reflect.get(target, name)),
+  });
 }
