@@ -28,11 +28,7 @@ const noFilters = { externalTables: [], externalEnums: [] };
  * @param folder where the migrations are.
  * @returns the names of the migrations that this call applied.
  */
-export async function migrate(
-  databaseUrl: string,
-  after: () => Promise<void>,
-  folder = ownFolder,
-): Promise<string[]> {
+export async function migrate(databaseUrl: string, after: () => Promise<void>, folder = ownFolder): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: "spoor-migrate" });
   client.on("error", () => {});
   await client.connect();
@@ -61,20 +57,21 @@ export async function pendingMigrations(database: pg.Pool): Promise<string[]> {
  *
  * @param client holds the migrations' lock.
  * @returns the names of what was applied, over all tries.
+ * @throws naming the migration that failed, and what PostgreSQL said to it.
  */
 async function applyPatiently(client: pg.Client, databaseUrl: string, folder: string): Promise<string[]> {
   const deadline = Date.now() + lockPatienceMs;
-  const { finished: before } = await recordedMigrations(client);
+  const before = await recordedMigrations(client);
+  await takeBack(databaseUrl, before.failed);
   for (;;) {
-    try {
-      await applyMigrations(databaseUrl, folder);
-      const { finished } = await recordedMigrations(client);
-      return finished.filter((name) => !before.includes(name));
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== lockNotAvailable || Date.now() > deadline) throw error;
-      await takeBack(databaseUrl, (await recordedMigrations(client)).failed);
-      await sleep(1000);
+    const failure = await applyMigrations(databaseUrl, folder).catch((error: Error & { code?: unknown }) => error);
+    const { finished, failed } = await recordedMigrations(client);
+    if (!failure) return finished.filter((name) => !before.finished.includes(name));
+    if (failure.code !== lockNotAvailable || Date.now() > deadline) {
+      throw new Error(`${failed[0] ?? "Migrating"} failed: ${failure.message}`, { cause: failure });
     }
+    await takeBack(databaseUrl, failed);
+    await sleep(1000);
   }
 }
 
@@ -90,18 +87,17 @@ async function recordedMigrations(client: pg.Client): Promise<{ finished: string
   return { finished: finished.map(({ name }) => name), failed: failed.map(({ name }) => name) };
 }
 
-/** Records that nothing of a migration was applied: without that Prisma refuses to try it again. */
+/** Records that nothing of failed migrations was applied: without that Prisma refuses to try them again. */
 async function takeBack(databaseUrl: string, names: string[]): Promise<void> {
+  if (names.length === 0) return;
   await withEngine(databaseUrl, async (engine) => {
     for (const migrationName of names) await engine.markMigrationRolledBack({ migrationName });
   });
 }
 
-async function applyMigrations(databaseUrl: string, folder: string): Promise<void> {
+async function applyMigrations(databaseUrl: string, folder: string): Promise<undefined> {
   const migrationsList = await readMigrations(folder);
-  await withEngine(databaseUrl, async (engine) => {
-    await engine.applyMigrations({ migrationsList, filters: noFilters });
-  });
+  await withEngine(databaseUrl, (engine) => engine.applyMigrations({ migrationsList, filters: noFilters }));
 }
 
 /**

@@ -18,7 +18,7 @@ const wireMiB = 64;
 const head = (spoor: Spoor, lengths: string) =>
   `POST /api/ingest HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${spoor.token}\r\nContent-Type: application/json\r\n${lengths}\r\n\r\n`;
 
-const abort: Run = (spoor) =>
+const abort: Run = (spoor, bench) =>
   leavingNothing(spoor, async () => {
     const part = Buffer.concat([Buffer.from(`{"x":"${canary}`), Buffer.alloc(20 * MiB, "a")]);
     const round = async () => {
@@ -31,7 +31,7 @@ const abort: Run = (spoor) =>
     };
     await round();
     const before = spoor.web.residentBytes() / MiB;
-    const rounds = 6;
+    const rounds = bench.quick ? 2 : 6;
     const { peak } = await withMemory(spoor.web, async () => {
       for (let n = 0; n < rounds; n += 1) await round();
     });
@@ -98,7 +98,10 @@ const oversize: Run = (spoor) =>
     await expectAnswer(answer, 413, "payload_too_large");
     request.destroy();
     expect(sent).toBeLessThan(wireMiB + 40);
-    return { injected: "up to 200 MiB in chunks", outcome: `413 when ${sent} MiB had left the client, for a cap of ${wireMiB}` };
+    return {
+      injected: "up to 200 MiB in chunks",
+      outcome: `413 when ${sent} MiB had left the client, for a cap of ${wireMiB}`,
+    };
   });
 
 /** Bytes one a second, until the server has had enough. */
@@ -125,7 +128,9 @@ const slow: Run = (spoor) =>
     const { ms } = await timed(() => spoor.read("/api/traces?limit=5"));
     expect(ms).toBeLessThan(500);
     const [heads, rest] = [await Promise.all(headers), await Promise.all(bodies)];
-    expect(heads.map(({ text }) => text.slice(9, 12)).filter((status) => status !== "408" && status !== "")).toEqual([]);
+    expect(heads.map(({ text }) => text.slice(9, 12)).filter((status) => status !== "408" && status !== "")).toEqual(
+      [],
+    );
     expect(rest.map(({ text }) => text.slice(9, 12))).toEqual(["408", "408", "408"]);
     const last = (all: { ms: number }[]) => seconds(Math.max(...all.map((one) => one.ms)));
     return {

@@ -56,7 +56,11 @@ export class Cluster {
       operator,
     );
     this.userId = (await findOwner()) ?? "";
-    const [good, expired, revoked] = [await this.#token("good"), await this.#token("old"), await this.#token("revoked")];
+    const [good, expired, revoked] = [
+      await this.#token("good"),
+      await this.#token("old"),
+      await this.#token("revoked"),
+    ];
     await pool().query("update cli_token set expires_at = now() - interval '1 minute' where machine = 'old'");
     // The note of its last use is made once a minute: here never, so that all requests have the same steps.
     await pool().query("update cli_token set last_used_at = now() + interval '1 day' where machine = 'good'");

@@ -39,7 +39,7 @@ async function killWeb(bench: Bench): Promise<Outcome> {
     };
     const counting = await again({ point: 0 });
     expect(counting.first.status).toBe(202);
-    const points = chosen(bench, pointsOf(counting.web), 6);
+    const points = chosen(bench, pointsOf(counting.web), 4);
     await counting.web.kill();
     let before = 0;
     let behind = 0;
@@ -113,7 +113,8 @@ async function killWorker(bench: Bench): Promise<Outcome> {
     await spoor.drained(90);
     const tookMs = performance.now() - killedAt;
     const ended = (await spoor.jobs()).filter(({ id }) => jobs.includes(id));
-    for (const { status, counts } of ended) expect({ status, counts }).toEqual({ status: "succeeded", counts: everyCase });
+    for (const { status, counts } of ended)
+      expect({ status, counts }).toEqual({ status: "succeeded", counts: everyCase });
     const compared = await spoor.check({ inOrder: true });
     return {
       injected: `SIGKILL at ${points.length} points of a job, two around each statement and COPY`,
@@ -146,10 +147,15 @@ async function stopWorker(bench: Bench): Promise<Outcome> {
     await sleep(500);
     const labels = [...counting.output.matchAll(/^fault: point (\d+), behind "(.*)"/gm)];
     await counting.kill();
-    const behind = (start: string, nth = 0) => Number(labels.filter(([, , label]) => label?.startsWith(start))[nth]?.[1]);
+    const behind = (start: string, nth = 0) =>
+      Number(labels.filter(([, , label]) => label?.startsWith(start))[nth]?.[1]);
     // Behind the claim's commit nothing is locked; in the middle of the merge everything is; at the end it is only told.
-    const inside = [behind("copy message"), behind("update ingest_job set status = 'succeeded'"), behind("commit", 1) - 1];
-    const points = [behind("commit"), ...(bench.quick ? [] : inside), maxOf(labels.map(([, point]) => Number(point)))];
+    const inside = [
+      behind("copy message"),
+      behind("update ingest_job set status = 'succeeded'"),
+      behind("commit", 1) - 1,
+    ];
+    const points = [behind("commit"), ...inside, maxOf(labels.map(([, point]) => Number(point)))];
     const stopped: SpoorProcess[] = [];
     const jobs: string[] = [];
     for (const [at, point] of points.entries()) {
@@ -165,11 +171,11 @@ async function stopWorker(bench: Bench): Promise<Outcome> {
     await spoor.startWorker();
     await spoor.drained(90);
     const replacedMs = performance.now() - stoppedAt;
-    if (!bench.quick) await sleep(Math.max(0, 120_000 - replacedMs));
+    await sleep(Math.max(0, 120_000 - replacedMs));
     const stoppedMs = performance.now() - stoppedAt;
     const before = await written(spoor);
     for (const worker of stopped) worker.signal("SIGCONT");
-    await sleep(bench.quick ? 2000 : 8000);
+    await sleep(8000);
     expect(await written(spoor)).toEqual(before);
     for (const worker of stopped) expect(worker.isAlive).toBe(true);
     const another = await spoor.upload([bench.trace(2)]);
@@ -257,13 +263,25 @@ async function terminate(bench: Bench): Promise<Outcome> {
 }
 
 export const crashFaults: Fault[] = [
-  { name: "kill-web", title: "kill -9 of the web process at every step of a request", group: "processes", quick: true, run: killWeb },
-  { name: "kill-worker", title: "kill -9 of the worker at every step of a job", group: "processes", quick: true, run: killWorker },
+  {
+    name: "kill-web",
+    title: "kill -9 of the web process at every step of a request",
+    group: "processes",
+    quick: true,
+    run: killWeb,
+  },
+  {
+    name: "kill-worker",
+    title: "kill -9 of the worker at every step of a job",
+    group: "processes",
+    quick: true,
+    run: killWorker,
+  },
   {
     name: "stop-worker",
     title: "Worker stopped (SIGSTOP) for minutes, then resumed beside its replacement",
     group: "processes",
-    quick: true,
+    quick: false,
     run: stopWorker,
   },
   { name: "poison", title: "A job that crashes its worker each time", group: "processes", quick: false, run: poison },

@@ -1,6 +1,6 @@
 import { Cluster } from "./cluster.ts";
-import { canary, Spoor } from "./spoor.ts";
 import type { SentTrace } from "./model.ts";
+import { canary, Spoor } from "./spoor.ts";
 
 /** What was done to Spoor, and what came of it, in words for the table. */
 export type Outcome = { injected: string; outcome: string };

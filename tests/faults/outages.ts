@@ -64,7 +64,9 @@ async function restartDatabase(bench: Bench): Promise<Outcome> {
       await way();
       const { ms } = await timed(() => spoor.uploadPatiently([bench.trace(1)]));
       back.push(ms);
-      const ready = await timed(() => until(30, "it is ready again", async () => (await fetch(`${spoor.url}/api/ready`)).ok));
+      const ready = await timed(() =>
+        until(30, "it is ready again", async () => (await fetch(`${spoor.url}/api/ready`)).ok),
+      );
       back.push(ready.ms);
     }
     await sleep(500);
@@ -225,7 +227,13 @@ export const outageFaults: Fault[] = [
     quick: true,
     run: restartDatabase,
   },
-  { name: "no-connection", title: "Pool exhausted; connection refused", group: "processes", quick: true, run: noConnection },
+  {
+    name: "no-connection",
+    title: "Pool exhausted; connection refused",
+    group: "processes",
+    quick: true,
+    run: noConnection,
+  },
   {
     name: "full-disk",
     title: "Disk full while storing",

@@ -21,7 +21,7 @@ type Connection = { connectionParameters: { application_name?: string } };
 /** Whether a statement is a step of a request or a job: heartbeats and the queue's own housekeeping are none. */
 function isStep({ connectionParameters }: Connection, sql: string): boolean {
   if (connectionParameters.application_name === "spoor") return !/process_heartbeat|rate_limit/.test(sql);
-  return /state = 'completed'[^]*from input i|state = 'completed'[^]*returning id/i.test(sql);
+  return /set completed_on\b/i.test(sql) && sql.includes("state = 'completed'");
 }
 
 let points = 0;

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect } from "vitest";
 import pg from "pg";
+import { expect } from "vitest";
 import { freePort } from "#lib/ports";
 import { testEnvironment } from "../support/database.ts";
 import type { Cluster } from "./cluster.ts";
-import { applyUploads, type Counts, keyOf, plain, type SentTrace } from "./model.ts";
+import { applyUploads, type Counts, keyOf, type plain, type SentTrace } from "./model.ts";
 import { type Break, SpoorProcess } from "./process.ts";
 import { until } from "./wait.ts";
 
@@ -151,7 +151,8 @@ export class Spoor {
       const sent = await this.send(traces, key);
       if (sent.status === 202) return refusals;
       refusals.push(sent);
-      if (performance.now() > deadline) throw new Error(`Not taken within ${seconds} s: ${JSON.stringify(refusals.slice(-3))}`);
+      if (performance.now() > deadline)
+        throw new Error(`Not taken within ${seconds} s: ${JSON.stringify(refusals.slice(-3))}`);
       await sleep(40);
     }
   }
