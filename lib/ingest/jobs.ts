@@ -147,11 +147,31 @@ async function claim(userId: string, jobId: string): Promise<{ isRepeat: boolean
       [userId, jobId],
     );
     return rows[0];
+  }).catch(async (error) => {
+    if (error.code === lockNotAvailable) await endStopped(userId, jobId);
+    throw error;
   });
   if (!job) return undefined;
   if (job.attempts <= mostTries) return { isRepeat: job.isRepeat };
   await giveUp({ userId, jobId });
   return undefined;
+}
+
+const lockNotAvailable = "55P03";
+
+/**
+ * Ends the connection of a worker that holds a job's row and has lost its lease, where PostgreSQL waits for it to say
+ * more: no time-out of PostgreSQL's ends one that stopped in the middle of a COPY.
+ */
+async function endStopped(userId: string, jobId: string): Promise<void> {
+  const { rowCount } = await pool().query(
+    `select pg_terminate_backend(activity.pid) from ingest_job job
+     join pg_locks held on held.locktype = 'transactionid' and held.transactionid = job.xmax and held.granted
+     join pg_stat_activity activity on activity.pid = held.pid and activity.wait_event = 'ClientRead'
+     where job.user_id = $1 and job.id = $2`,
+    [userId, jobId],
+  );
+  if (rowCount) log.warn({ jobId }, "the connection of a stopped worker was ended");
 }
 
 /** Ends a job whose tries are spent. */

@@ -65,7 +65,7 @@ async function killWeb(bench: Bench): Promise<Outcome> {
     expect(behind).toBeGreaterThan(0);
     const compared = await spoor.check({ inOrder: true });
     return {
-      injected: `SIGKILL at ${points.length} points of a request, two around each statement`,
+      injected: `SIGKILL at ${points.length} points of a request: around each statement, and when the commit was answered`,
       outcome: `no job ${before} times, one job ${behind} times, never two; the retry under its key got that job; ${compared}`,
     };
   });
@@ -117,7 +117,7 @@ async function killWorker(bench: Bench): Promise<Outcome> {
       expect({ status, counts }).toEqual({ status: "succeeded", counts: everyCase });
     const compared = await spoor.check({ inOrder: true });
     return {
-      injected: `SIGKILL at ${points.length} points of a job, two around each statement and COPY`,
+      injected: `SIGKILL at ${points.length} points of a job: around each statement and COPY, and when a commit was answered`,
       outcome: `all done again, the last ${seconds(tookMs)} after the last kill, at most ${maxOf(ended.map(({ attempts }) => attempts))} tries; ${compared}`,
     };
   });

@@ -43,7 +43,15 @@ function watched(this: Connection, ...words: unknown[]): unknown {
   points += 1;
   if (points === wantedPoint) setImmediate(breakHere, `point ${points}, behind "${label}"`);
   else if (wantedPoint === 0) say(`point ${points}, behind "${label}"`);
+  if (/^commit\b/i.test(label)) (result as Promise<unknown>).then(answered, () => {});
   return result;
+}
+
+/** A commit has a third point: when it has been answered, and nobody was told. */
+function answered(): void {
+  points += 1;
+  if (points === wantedPoint) breakHere(`point ${points}, "commit" answered`);
+  else if (wantedPoint === 0) say(`point ${points}, "commit" answered`);
 }
 
 pg.Client.prototype.query = watched as typeof pg.Client.prototype.query;
