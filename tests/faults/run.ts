@@ -1,5 +1,6 @@
 // `npm run test:faults [-- NAME…] [-- --quick] [-- --seed=N] [-- --json]`: breaks a running Spoor in every way of
 // docs/faults.md, and looks what became of it.
+import { buildIfNeeded } from "#lib/build";
 import { Bench, type Fault } from "./fault.ts";
 import { processFaults } from "./processes.ts";
 import { requestFaults } from "./requests.ts";
@@ -41,6 +42,7 @@ async function row(bench: Bench, { name, title, group, impossible, run }: Fault)
 
 const signs = { held: "✓", broken: "✗", skipped: "–" };
 
+await buildIfNeeded((line) => process.stderr.write(`${line}\n`));
 const bench = await Bench.start({ quick, seed });
 const rows: Row[] = [];
 try {
