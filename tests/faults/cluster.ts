@@ -127,10 +127,13 @@ export class Cluster {
     await run(program, rest, { env: { ...process.env, LC_ALL: "C" }, cwd: tmpdir() });
   }
 
-  /** Starts it as it was (only `restart` does that), and again where it meets the locks of a killed one. */
-  async startAgain(): Promise<void> {
+  /**
+   * Restarts it, or starts it as it was, which only `restart` does; and again where it meets the locks of a killed one.
+   * Its log is named anew: without that it holds on to the output of `pg_ctl`, which then never ends.
+   */
+  async restart(mode: "fast" | "immediate" = "fast"): Promise<void> {
     await until(20, "PostgreSQL is back", () =>
-      this.control("restart", "-m", "fast", "-l", join(this.data, "server.log")).then(
+      this.control("restart", "-m", mode, "-l", join(this.data, "server.log")).then(
         () => true,
         () => false,
       ),

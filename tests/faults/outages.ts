@@ -47,14 +47,14 @@ async function restartDatabase(bench: Bench): Promise<Outcome> {
     const pids = spoor.processes.map(({ pid }) => pid);
     const load = startLoad(bench, spoor, 4);
     const ways: [string, () => Promise<void>][] = [
-      ["restarted (fast)", () => cluster.control("restart", "-m", "fast")],
-      ["restarted (immediate)", () => cluster.control("restart", "-m", "immediate")],
+      ["restarted (fast)", () => cluster.restart("fast")],
+      ["restarted (immediate)", () => cluster.restart("immediate")],
       [
         "killed with -9, all of it",
         async () => {
           await cluster.kill();
           await sleep(1000);
-          await cluster.startAgain();
+          await cluster.restart();
         },
       ],
     ];
@@ -94,7 +94,7 @@ async function noConnection(bench: Bench): Promise<Outcome> {
     const probe = await fetch(`${spoor.url}/api/health`);
     expect(probe.status).toBe(200);
     expect((await fetch(`${spoor.url}/api/ready`)).status).toBe(503);
-    await bench.cluster.startAgain();
+    await bench.cluster.restart();
     await spoor.uploadPatiently([bench.trace(1)]);
 
     const blocker = await spoor.db.connect();

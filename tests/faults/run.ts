@@ -45,6 +45,12 @@ const signs = { held: "✓", broken: "✗", skipped: "–" };
 await buildIfNeeded((line) => process.stderr.write(`${line}\n`));
 const bench = await Bench.start({ quick, seed });
 const rows: Row[] = [];
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, async () => {
+    await bench.stop(); // its processes end with this one, PostgreSQL would not
+    process.exit(130);
+  });
+}
 try {
   for (const fault of wanted) {
     process.stderr.write(`${fault.name}…\n`);
