@@ -27,6 +27,10 @@ export default defineConfig({
       { ...shared, test: { env, name: "unit", include: ["tests/unit/**/*.test.ts"] } },
       { ...shared, test: { ...onPostgres, name: "jobs", include: ["tests/jobs/**/*.test.ts"] } },
       { ...shared, test: { ...onPostgres, name: "api", include: ["tests/api/**/*.test.ts"] } },
+      {
+        ...shared,
+        test: { ...onPostgres, name: "faults", include: ["tests/faults/**/*.test.ts"], testTimeout: 120_000 },
+      },
       { ...shared, test: { ...onPostgres, name: "e2e", include: ["tests/e2e/**/*.test.ts"], fileParallelism: false } },
     ],
   },

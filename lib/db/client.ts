@@ -24,7 +24,8 @@ export function pool(): pg.Pool {
   });
   // An idle connection that breaks (a restarted server) is dropped from the pool; without a listener it would end the process.
   made.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
-  // So would one that breaks between two queries of a transaction. There the next query tells of it.
+  // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next of
+  // them; without a listener of its own it would end the process.
   made.on("connect", (client) => client.on("error", () => {}));
   globals.spoorPool = made;
   return made;

@@ -278,9 +278,10 @@ async function putBack(payload: Payload, outage: boolean): Promise<"open" | "end
 /** Ends a job for good. Its upload stays: it is the raw truth of what the client was promised. */
 export async function failJob({ userId, jobId }: Payload, code: string, message: string): Promise<void> {
   await pool().query(
-    `update ingest_job set status = 'failed', finished_at = now(), error_code = $3, error_message = $4
+    `update ingest_job set status = 'failed', finished_at = now(), error_code = $3, error_message = $4,
+       attempts = least(attempts, $5)
      where user_id = $1 and id = $2 and status in ('queued', 'running')`,
-    [userId, jobId, code, message],
+    [userId, jobId, code, message, mostTries], // the try at which a job is found to have none left is none
   );
   log.warn({ jobId, code }, "an upload failed");
 }

@@ -1,0 +1,245 @@
+import { execFile, spawnSync } from "node:child_process";
+import { chown, mkdir, mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { expect } from "vitest";
+import type { Bench, Fault, Outcome } from "./fault.ts";
+import { canary, type Sent, Spoor } from "./spoor.ts";
+import { seconds, timed, until } from "./wait.ts";
+
+const run = promisify(execFile);
+const most = (values: number[]) => values.reduce((highest, value) => Math.max(highest, value), 0);
+
+/** A 503 names when to come again; a client is told within two seconds. */
+function expectUnavailable(refusals: Sent[], withinMs = 2000): void {
+  expect(refusals.filter(({ status, retryAfter }) => status !== 503 || Number(retryAfter) < 1)).toEqual([]);
+  expect(most(refusals.map(({ ms }) => ms))).toBeLessThan(withinMs);
+}
+
+/** Clients that each let their own trace grow, sending until they are told to stop, again where they are refused. */
+function startLoad(bench: Bench, spoor: Spoor, clients: number) {
+  const refusals: Sent[] = [];
+  let sending = true;
+  const work = Array.from({ length: clients }, async () => {
+    let trace = bench.trace(4);
+    while (sending) {
+      refusals.push(...(await spoor.uploadPatiently([trace, bench.trace(3)])));
+      trace = { ...trace, messages: [...trace.messages, ...bench.messages(2, trace.messages.length)] };
+    }
+  });
+  const all = Promise.all(work);
+  all.catch(() => {}); // is thrown by stop
+  return {
+    refusals,
+    stop: async () => {
+      sending = false;
+      await all;
+    },
+  };
+}
+
+/** PostgreSQL restarted twice and killed once while clients send. */
+async function restartDatabase(bench: Bench): Promise<Outcome> {
+  return bench.withSpoor({}, async (spoor) => {
+    const { cluster } = bench;
+    const pids = spoor.processes.map(({ pid }) => pid);
+    const load = startLoad(bench, spoor, 4);
+    const ways: [string, () => Promise<void>][] = [
+      ["restarted (fast)", () => cluster.restart("fast")],
+      ["restarted (immediate)", () => cluster.restart("immediate")],
+      [
+        "killed with -9, all of it",
+        async () => {
+          await cluster.kill();
+          await sleep(1000);
+          await cluster.restart();
+        },
+      ],
+    ];
+    const back: number[] = [];
+    for (const [, way] of bench.quick ? ways.slice(2) : ways) {
+      await sleep(1000);
+      await way();
+      const { ms } = await timed(() => spoor.uploadPatiently([bench.trace(1)]));
+      back.push(ms);
+      const ready = await timed(() =>
+        until(30, "it is ready again", async () => (await fetch(`${spoor.url}/api/ready`)).ok),
+      );
+      back.push(ready.ms);
+    }
+    await sleep(500);
+    await load.stop();
+    expectUnavailable(load.refusals);
+    const { ms } = await timed(() => spoor.drained(90));
+    expect(spoor.processes.map(({ pid, isAlive }) => isAlive && pid)).toEqual(pids);
+    expect((await spoor.jobs()).map(({ attempts }) => attempts).filter((attempts) => attempts > 2)).toEqual([]);
+    const compared = await spoor.check();
+    return {
+      injected: `PostgreSQL ${(bench.quick ? ways.slice(2) : ways).map(([name]) => name).join(", ")}, while 4 clients send`,
+      outcome: `${load.refusals.length} times 503, the slowest after ${seconds(most(load.refusals.map(({ ms }) => ms)))}; an upload taken ${seconds(most(back))} after it was back at the latest, all jobs done ${seconds(ms)} later by the same two processes; ${compared}`,
+    };
+  });
+}
+
+/** PostgreSQL away; all connections of the pool in use; all connections of the server in use. */
+async function noConnection(bench: Bench): Promise<Outcome> {
+  return bench.withSpoor({}, async (spoor) => {
+    const refusals = { refused: [] as Sent[], pool: [] as Sent[], server: [] as Sent[] };
+    const many = (count: number) => Promise.all(Array.from({ length: count }, () => spoor.send([bench.trace(1)])));
+
+    await bench.cluster.control("stop", "-m", "fast");
+    refusals.refused = [...(await many(1)), ...(await many(20))];
+    const probe = await fetch(`${spoor.url}/api/health`);
+    expect(probe.status).toBe(200);
+    expect((await fetch(`${spoor.url}/api/ready`)).status).toBe(503);
+    await bench.cluster.restart();
+    await spoor.uploadPatiently([bench.trace(1)]);
+
+    const blocker = await spoor.db.connect();
+    await blocker.query("begin");
+    await blocker.query("lock table ingest_job in access exclusive mode");
+    const held = many(16);
+    await sleep(500);
+    refusals.pool = await many(10);
+    await blocker.query("rollback");
+    blocker.release();
+    const late = await held;
+    expect(late.filter(({ status }) => status !== 202 && status !== 503)).toEqual([]);
+    await spoor.uploadPatiently([bench.trace(1)]);
+
+    const greedy = await takeAllConnections(spoor);
+    await spoor.db.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'spoor' and datname = current_database()",
+    );
+    greedy.push(...(await takeAllConnections(spoor)));
+    refusals.server = await many(5);
+    await Promise.all(greedy.map((client) => client.end()));
+    await spoor.uploadPatiently([bench.trace(1)]);
+
+    expectUnavailable([...refusals.refused, ...refusals.pool, ...refusals.server]);
+    const slowest = (sent: Sent[]) => seconds(most(sent.map(({ ms }) => ms)));
+    const compared = await spoor.check();
+    return {
+      injected: "PostgreSQL stopped; the pool's 16 connections all waiting for a lock; all 100 of the server in use",
+      outcome: `503 after at most ${slowest(refusals.refused)}; ${slowest(refusals.pool)}; ${slowest(refusals.server)}; served again at once afterwards; ${compared}`,
+    };
+  });
+}
+
+async function takeAllConnections(spoor: Spoor) {
+  const { default: pg } = await import("pg");
+  const taken = [];
+  for (;;) {
+    const client = new pg.Client({ connectionString: spoor.cluster.urlOf(spoor.database) });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      taken.push(client);
+    } catch {
+      return taken;
+    }
+  }
+}
+
+const tmpfsMiB = 96;
+
+async function mountImpossible(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return "mounting a small disk needs root";
+  const folder = await mkdtemp(join(tmpdir(), "spoor-mount-"));
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]);
+  if (mounted.status === 0) spawnSync("umount", [folder]);
+  await rm(folder, { recursive: true, force: true });
+  return mounted.status === 0 ? undefined : `a small disk can't be mounted here: ${String(mounted.stderr).trim()}`;
+}
+
+/** A database on a disk of its own that fills up, and has room again. */
+async function fullDisk(bench: Bench): Promise<Outcome> {
+  const disk = await mkdtemp(join(tmpdir(), "spoor-disk-"));
+  await run("mount", ["-t", "tmpfs", "-o", `size=${tmpfsMiB}m`, "tmpfs", disk]);
+  try {
+    const { uid, gid } = await bench.cluster.owner();
+    const place = join(disk, "space");
+    await mkdir(place, { mode: 0o700 });
+    await chown(place, uid, gid);
+    await bench.cluster.ask(`create tablespace small location '${place}'`);
+    const spoor = await Spoor.start(bench.cluster, { tablespace: "small" });
+    try {
+      return await fillDisk(bench, spoor, disk);
+    } finally {
+      await spoor.stop();
+      await bench.cluster.ask("drop tablespace small");
+    }
+  } finally {
+    await run("umount", [disk]);
+    await rm(disk, { recursive: true, force: true });
+  }
+}
+
+async function fillDisk(bench: Bench, spoor: Spoor, disk: string): Promise<Outcome> {
+  await spoor.uploadPatiently([bench.trace(5)]);
+  const worker = spoor.processes.find((one) => one !== spoor.web);
+  worker?.signal("SIGSTOP"); // so that what is accepted has to be stored while the disk is full
+  const waiting: string[] = [];
+  for (let n = 0; n < 3; n += 1) waiting.push(await spoor.upload([bench.trace(400, {}, 20_000)]));
+  const { bavail, bsize } = await statfs(disk);
+  await writeFile(join(disk, "filler"), Buffer.alloc(bavail * bsize));
+  worker?.signal("SIGCONT");
+  const incompressible = () => [{ ...bench.trace(0), messages: randomMessages() }];
+  const refusals: Sent[] = [];
+  await until(20, "an upload is refused", async () => {
+    const sent = await spoor.send(incompressible());
+    if (sent.status !== 202) refusals.push(sent);
+    return refusals.length >= 5;
+  });
+  expectUnavailable(refusals, 5000);
+  await sleep(6000);
+  const during = (await spoor.jobs()).filter(({ id }) => waiting.includes(id));
+  expect(during.map(({ status }) => status).filter((status) => status === "failed")).toEqual([]);
+  const open = during.filter(({ status }) => status !== "succeeded").length;
+  expect(open).toBeGreaterThan(0);
+  expect((await fetch(`${spoor.url}/api/health`)).status).toBe(200);
+  await rm(join(disk, "filler"));
+  const { ms: takenMs } = await timed(() => spoor.uploadPatiently([bench.trace(2)]));
+  const { ms: drainedMs } = await timed(() => spoor.drained(90));
+  const attempts = (await spoor.jobs()).map((job) => job.attempts);
+  expect(most(attempts)).toBe(1);
+  const compared = await spoor.check();
+  return {
+    injected: `the disk of the tables (tmpfs of ${tmpfsMiB} MiB) filled while ${waiting.length} uploads wait and others come`,
+    outcome: `503 for what could not be stored; with room again taken after ${seconds(takenMs)}, all done after ${seconds(drainedMs)}, no try spent; ${compared}`,
+  };
+}
+
+/** Text that does not get smaller: 2 MB of it. */
+const randomMessages = () =>
+  Array.from({ length: 20 }, (_, position) => ({
+    position,
+    content: `${canary} ${Array.from({ length: 8000 }, () => Math.random().toString(36).slice(2)).join("")}`,
+  }));
+
+export const outageFaults: Fault[] = [
+  {
+    name: "restart-database",
+    title: "PostgreSQL restarted or killed under load",
+    group: "processes",
+    quick: true,
+    run: restartDatabase,
+  },
+  {
+    name: "no-connection",
+    title: "Pool exhausted; connection refused",
+    group: "processes",
+    quick: true,
+    run: noConnection,
+  },
+  {
+    name: "full-disk",
+    title: "Disk full while storing",
+    group: "processes",
+    quick: false,
+    impossible: mountImpossible,
+    run: fullDisk,
+  },
+];

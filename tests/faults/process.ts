@@ -1,0 +1,131 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const words = {
+  web: { file: "lib/web.ts", flags: [] as string[] },
+  worker: { file: "lib/worker.ts", flags: ["--conditions=react-server"] },
+  launcher: { file: "lib/start.ts", flags: ["--conditions=react-server"] },
+};
+
+/** What a process is broken by: see preload.ts. Points are numbered from 1; with 0 it only tells them. */
+export type Break = { point?: number; signal?: "SIGKILL" | "SIGSTOP"; text?: string; clockShiftMs?: number };
+
+/** The end of a process, as Node tells it. */
+export type End = { code: number | null; signal: NodeJS.Signals | null };
+
+/** A real process of Spoor, with everything it wrote. */
+export class SpoorProcess {
+  readonly #start: () => ChildProcess;
+  #child: ChildProcess;
+  #kept: boolean;
+  #gone: Promise<End>;
+  /** What it wrote to stdout and stderr, over all its restarts. */
+  output = "";
+  restarts = 0;
+
+  /**
+   * @param role what it is.
+   * @param environment over this process's own.
+   * @param options.broken by what, and where; not at all by default.
+   * @param options.kept whether it is started again when it breaks, as the launcher does.
+   */
+  constructor(
+    role: keyof typeof words,
+    environment: Record<string, string>,
+    { broken, kept = false }: { broken?: Break; kept?: boolean } = {},
+  ) {
+    const { file, flags } = words[role];
+    const preload = broken ? ["--import", new URL("./preload.ts", import.meta.url).href] : [];
+    const faults = {
+      FAULT_POINT: String(broken?.point ?? 0),
+      FAULT_SIGNAL: broken?.signal ?? "SIGKILL",
+      FAULT_TEXT: broken?.text ?? "",
+      FAULT_CLOCK_MS: String(broken?.clockShiftMs ?? 0),
+    };
+    this.#start = () =>
+      fork(file, [], {
+        execArgv: [...flags, ...preload],
+        env: { ...process.env, ...environment, ...faults },
+        stdio: ["ignore", "pipe", "pipe", "ipc"],
+      });
+    this.#kept = kept;
+    this.#child = this.#start();
+    this.#gone = this.#watch();
+  }
+
+  #watch(): Promise<End> {
+    const child = this.#child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on("data", (bytes: Buffer) => {
+        this.output += bytes.toString();
+      });
+    }
+    return once(child, "close").then(async ([code, signal]) => {
+      if (this.#kept) {
+        await sleep(500);
+        if (this.#kept) this.#again();
+      }
+      return { code, signal };
+    });
+  }
+
+  #again(): void {
+    this.restarts += 1;
+    this.#child = this.#start();
+    this.#gone = this.#watch();
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get isAlive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Waits for its word that it is ready. @throws with its output where it ends before, unless it was broken */
+  async ready(): Promise<this> {
+    const ended = this.#gone.then(({ code, signal }) => {
+      if (this.brokenAt) return;
+      throw new Error(`A process did not start (${signal ?? code}).\n${this.output.slice(-2000)}`);
+    });
+    ended.catch(() => {});
+    await Promise.race([once(this.#child, "message"), ended]);
+    return this;
+  }
+
+  /** Sends a signal; behind SIGTERM and SIGKILL it is not started again. */
+  signal(signal: NodeJS.Signals): void {
+    if (signal === "SIGTERM" || signal === "SIGKILL") this.#kept = false;
+    this.#child.kill(signal);
+  }
+
+  /** Its end, once it has come. */
+  ended(): Promise<End> {
+    return this.#gone;
+  }
+
+  /** Ends it at once, however it is. */
+  async kill(): Promise<void> {
+    this.signal("SIGKILL");
+    await this.#gone;
+  }
+
+  /** Where it was broken, as preload.ts told it; undefined while it was not. */
+  get brokenAt(): string | undefined {
+    return /^fault: (.*)$/m.exec(this.output)?.[1];
+  }
+
+  /** Its resident memory in bytes (Linux). */
+  residentBytes(): number {
+    const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
+  }
+
+  /** Whether it is stopped by SIGSTOP (Linux). */
+  isStopped(): boolean {
+    return /^State:\s+T/m.test(readFileSync(`/proc/${this.pid}/status`, "utf8"));
+  }
+}

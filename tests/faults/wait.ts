@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/**
+ * Asks until there is an answer.
+ *
+ * @param what is awaited, for the message of the error.
+ * @throws after so many seconds.
+ */
+export async function until<T>(
+  seconds: number,
+  what: string,
+  look: () => Promise<T | undefined | false> | T | undefined | false,
+): Promise<T> {
+  const deadline = performance.now() + seconds * 1000;
+  for (;;) {
+    const seen = await look();
+    if (seen) return seen;
+    if (performance.now() > deadline) throw new Error(`Not within ${seconds} s: ${what}`);
+    await sleep(40);
+  }
+}
+
+/** Runs work, and tells how many milliseconds it took. */
+export async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+  const startedAt = performance.now();
+  const result = await work();
+  return { result, ms: performance.now() - startedAt };
+}
+
+export const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;

@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { pool, transaction } from "#lib/db/client";
+import { isOutage } from "#lib/errors";
+import { freshDatabase } from "../support/database.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.drop());
+
+// Vitest fails a run in which an error is thrown that nobody awaits: that is what would end a process.
+test("a connection that breaks between two statements fails its transaction as an outage, and nothing else", async () => {
+  const failure = await transaction(async (tx) => {
+    const { rows } = await tx.query("select pg_backend_pid() as pid");
+    await pool().query("select pg_terminate_backend($1)", [rows[0].pid]);
+    await sleep(200);
+    await tx.query("select 1");
+  }).catch((error) => error);
+  expect(isOutage(failure)).toBe(true);
+  expect((await pool().query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+});
