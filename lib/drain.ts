@@ -2,7 +2,7 @@ import "server-only";
 import { env } from "#lib/env";
 import { beat } from "#lib/heartbeat";
 import { housekeepHourly } from "#lib/housekeeping";
-import { giveUp, runJob } from "#lib/ingest/jobs";
+import { giveUp, runJob } from "#lib/ingest/process";
 import { reconcileJobs } from "#lib/ingest/reconcile";
 import { ingestPayload } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";

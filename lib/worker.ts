@@ -10,7 +10,7 @@ import { env, requiredEnv } from "#lib/env";
 import { beat, stopBeating } from "#lib/heartbeat";
 import { housekeep } from "#lib/housekeeping";
 import { endThreads } from "#lib/ingest/decode";
-import { giveUp, runJob } from "#lib/ingest/jobs";
+import { giveUp, runJob } from "#lib/ingest/process";
 import { reconcileJobs } from "#lib/ingest/reconcile";
 import { ingestPayload } from "#lib/ingest/schema";
 import { log } from "#lib/log";

@@ -51,15 +51,11 @@ const plansLastMs = 1000;
  *
  * @param settings what is set for this transaction alone (`set local`).
  */
-export async function transaction<T>(
-  work: (tx: pg.PoolClient) => Promise<T>,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<T> {
+export async function transaction<T>(work: (tx: pg.PoolClient) => Promise<T>, settings: Settings = {}): Promise<T> {
   const tx = await pool().connect();
   let broken: Error | undefined;
   try {
-    const set = Object.entries(settings).map(([name, value]) => `set local ${name} = ${pg.escapeLiteral(value)}`);
-    await tx.query([...freshPlans(tx), "begin", ...set].join("; "));
+    await tx.query([...freshPlans(tx), "begin", ...setLocal(settings)].join("; "));
     const result = await work(tx);
     await tx.query("commit");
     return result;
@@ -71,6 +67,28 @@ export async function transaction<T>(
   } finally {
     tx.release(broken);
   }
+}
+
+/** Settings of PostgreSQL and their values. */
+type Settings = Readonly<Record<string, string>>;
+
+const setLocal = (settings: Settings) =>
+  Object.entries(settings).map(([name, value]) => `set local ${name} = ${escapeLiteral(value)}`);
+
+/** A value within the text of a statement. */
+export const { escapeLiteral } = pg;
+
+/**
+ * Runs one statement, with settings of its own, in one round trip. What is sent so takes no parameters: its values stand in
+ * its text, by `escapeLiteral`.
+ */
+export async function queryWith<R extends pg.QueryResultRow>(
+  settings: Settings,
+  statement: string,
+): Promise<pg.QueryResult<R>> {
+  // Statements that are sent together are one transaction.
+  const results: unknown = await pool().query([...setLocal(settings), statement].join("; "));
+  return (results as pg.QueryResult<R>[]).at(-1) as pg.QueryResult<R>;
 }
 
 function freshPlans(tx: pg.PoolClient): string[] {

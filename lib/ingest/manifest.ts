@@ -190,14 +190,20 @@ function deriveTitle(rows: Rows): string | null {
 /** The version of what is stored as a manifest; one of another version is made anew from the upload. */
 const version = 1;
 
-/** A manifest as it is stored beside its upload. */
+/** Below this size a manifest is stored as it is: to make a compressor takes longer than it saves. */
+const plainBytes = 2048;
+
+/** A manifest as it is stored beside its upload: JSON, compressed with zstd where it is worth it. */
 export function packManifest({ headers }: Manifest): Buffer {
-  const params = { [constants.ZSTD_c_compressionLevel]: 1 };
-  return zstdCompressSync(JSON.stringify({ version, headers }), { params });
+  const json = Buffer.from(JSON.stringify({ version, headers }));
+  if (json.byteLength <= plainBytes) return json;
+  return zstdCompressSync(json, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
 }
 
 /** The traces of a stored manifest, or undefined where it is of another version. */
 export function unpackManifest(packed: Uint8Array): TraceHeader[] | undefined {
-  const stored = JSON.parse(Buffer.from(inflate(packed, "zstd", limits.ingest.decodableBytes)).toString("utf8"));
+  const isPlain = packed[0] === "{".charCodeAt(0);
+  const json = isPlain ? packed : inflate(packed, "zstd", limits.ingest.decodableBytes);
+  const stored = JSON.parse(Buffer.from(json).toString("utf8"));
   return stored.version === version ? stored.headers : undefined;
 }

@@ -1,10 +1,11 @@
 import "server-only";
-import { SpoorError } from "#lib/errors";
 import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode";
 import type { TraceHeader } from "#lib/ingest/manifest";
 import type { CopyPlan } from "#lib/ingest/operations";
-import { readUpload } from "#lib/ingest/uploads";
+import { readSmallUpload, readUpload } from "#lib/ingest/uploads";
 import { limits } from "#lib/limits";
+
+type OwnBytes = Uint8Array<ArrayBuffer>;
 
 /**
  * A stored upload as its job reads it: what its traces are is known at once, from the manifest; the body is read and
@@ -13,6 +14,7 @@ import { limits } from "#lib/limits";
 export class StoredBatch {
   readonly #decoder: Decoder;
   readonly #upload: { userId: string; jobId: string };
+  #body: OwnBytes | undefined;
   #opened: Promise<void> | undefined;
   headers: TraceHeader[] = [];
 
@@ -24,11 +26,11 @@ export class StoredBatch {
   /**
    * Reads the headers.
    *
-   * @param isRepeat whether the same body came before; the body of another is read ahead.
+   * @param upload.bytes its decoded size; `isRepeat` whether the same body came before: that of another is read ahead.
    * @throws SpoorError `not_found` where the upload is no longer kept.
    */
-  async begin(isRepeat: boolean): Promise<void> {
-    const packed = await readUpload(this.#upload.userId, this.#upload.jobId, "manifest");
+  async begin({ bytes, isRepeat }: { bytes: number; isRepeat: boolean }): Promise<void> {
+    const packed = bytes <= smallBytes ? await this.#readSmall() : await this.#read("manifest");
     const headers = packed && (await this.#decoder.call("manifest", { packed }, [packed.buffer]));
     if (!headers) return this.open();
     this.headers = headers;
@@ -38,12 +40,23 @@ export class StoredBatch {
   /** Reads and decodes the body, once. */
   open(): Promise<void> {
     this.#opened ??= (async () => {
-      const stored = await readUpload(this.#upload.userId, this.#upload.jobId, "body");
-      if (!stored) throw new SpoorError("not_found", "The upload is no longer kept. Send it again.");
+      const stored = this.#body ?? (await this.#read("body"));
+      if (!stored) throw new Error("an upload has no body");
       const input = { stored, maxBytes: limits.ingest.decodableBytes };
       this.headers = await this.#decoder.call("open", input, [stored.buffer]);
     })();
     return this.#opened;
+  }
+
+  #read(column: "body" | "manifest"): Promise<OwnBytes | null> {
+    return readUpload(this.#upload.userId, this.#upload.jobId, column);
+  }
+
+  /** Reads everything at once. @returns the manifest */
+  async #readSmall(): Promise<OwnBytes | null> {
+    const { body, manifest } = await readSmallUpload(this.#upload.userId, this.#upload.jobId);
+    this.#body = body;
+    return manifest;
   }
 
   /**
@@ -79,7 +92,7 @@ export async function withStoredBatch<T>(
 ): Promise<T> {
   const run = async (decoder: Decoder) => {
     const batch = new StoredBatch(decoder, upload);
-    await batch.begin(upload.isRepeat);
+    await batch.begin(upload);
     return work(batch);
   };
   if (upload.bytes <= smallBytes) return run(decodeHere());

@@ -14,14 +14,14 @@ const headerBytes = 11 + 4 + 4 + 2;
  * The stored bytes of an upload: its body or its manifest. They come by COPY, whose binary form is the bytes themselves:
  * `pg` has no binary results, and as text they would be twice as many and have to be decoded on the event loop.
  *
- * @returns undefined for a manifest that was not made.
+ * @returns null for a manifest that was not made.
  * @throws SpoorError `not_found` where the upload is no longer kept.
  */
 export async function readUpload(
   userId: string,
   jobId: string,
   column: "body" | "manifest",
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
+): Promise<Uint8Array<ArrayBuffer> | null> {
   const client = await pool().connect();
   let broken: Error | undefined;
   try {
@@ -34,9 +34,9 @@ export async function readUpload(
     }
     const copied = Buffer.concat(chunks);
     const hasRow = copied.readInt16BE(headerBytes - 2) === 1;
-    if (!hasRow) throw new SpoorError("not_found", "The upload is no longer kept. Send it again.");
+    if (!hasRow) throw noLongerKept();
     const bytes = copied.readInt32BE(headerBytes);
-    return bytes < 0 ? undefined : new Uint8Array(copied.subarray(headerBytes + 4, headerBytes + 4 + bytes));
+    return bytes < 0 ? null : new Uint8Array(copied.subarray(headerBytes + 4, headerBytes + 4 + bytes));
   } catch (error) {
     if (!(error instanceof SpoorError)) broken = error as Error;
     throw error;
@@ -44,6 +44,21 @@ export async function readUpload(
     client.release(broken);
   }
 }
+
+/** Body and manifest of a small upload, in one query. @throws SpoorError `not_found` where it is no longer kept */
+export async function readSmallUpload(
+  userId: string,
+  jobId: string,
+): Promise<{ body: Uint8Array<ArrayBuffer>; manifest: Uint8Array<ArrayBuffer> | null }> {
+  const { rows } = await pool().query("select body, manifest from upload where user_id = $1 and job_id = $2", [
+    userId,
+    jobId,
+  ]);
+  if (!rows[0]) throw noLongerKept();
+  return rows[0];
+}
+
+const noLongerKept = () => new SpoorError("not_found", "The upload is no longer kept. Send it again.");
 
 /** How much of a stored body one query reads, in bytes. Between two of them no connection is held. */
 const sliceBytes = 1 << 20;

@@ -11,7 +11,7 @@ import { decideLogin, findLogin, pollLogin, startLogin } from "#lib/device/login
 import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept";
 import { endThreads } from "#lib/ingest/decode";
-import { runJob } from "#lib/ingest/jobs";
+import { runJob } from "#lib/ingest/process";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 import { freshDatabase } from "../support/database.ts";

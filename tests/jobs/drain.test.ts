@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { drainQueues } from "#lib/drain";
-import { getJob, runJob } from "#lib/ingest/jobs";
+import { getJob } from "#lib/ingest/jobs";
+import { runJob } from "#lib/ingest/process";
 import { queues, superviseQueues, takeOne } from "#lib/queue";
 import { accept, entries, ownerDatabase, trace } from "../support/ingesting.ts";
 

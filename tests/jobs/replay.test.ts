@@ -1,7 +1,8 @@
 import { zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { getJob, runJob } from "#lib/ingest/jobs";
+import { getJob } from "#lib/ingest/jobs";
+import { runJob } from "#lib/ingest/process";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { limits } from "#lib/limits";
 import { listMessages } from "#lib/traces/messages";

@@ -2,7 +2,7 @@ import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept";
 import { endThreads } from "#lib/ingest/decode";
-import { failJob } from "#lib/ingest/jobs";
+import { failJob } from "#lib/ingest/process";
 import { freshDatabase } from "./database.ts";
 import { makeUser, setupToken } from "./server.ts";
 
