@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
 import { setEnv } from "#lib/env";
 import { purgeUploads } from "#lib/ingest/uploads";
 import { purgeReports, recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
-import { freshDatabase } from "../support/database.ts";
-import { makeUser, setupToken } from "../support/server.ts";
+import { provideOwner } from "../support/server.ts";
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-let userId: string;
-beforeAll(async () => {
-  database = await freshDatabase();
-  setEnv({ SETUP_TOKEN: setupToken, UPLOAD_RETENTION_DAYS: "3" });
-  userId = await makeUser();
-});
-afterAll(() => database.drop());
+const { userId } = await provideOwner();
+setEnv({ UPLOAD_RETENTION_DAYS: "3" });
 
 async function all<T>(sql: string): Promise<T[]> {
   return (await pool().query<{ value: T }>(sql)).rows.map(({ value }) => value);

@@ -1,26 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { deleteAccount } from "#lib/auth/accounts";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept";
-import { endThreads } from "#lib/ingest/decode";
 import { getJob, runJob } from "#lib/ingest/jobs";
 import { StoredBatch } from "#lib/ingest/stored-batch";
-import { freshDatabase } from "../support/database.ts";
-import { makeUser, setupToken } from "../support/server.ts";
+import { makeUser, provideOwner } from "../support/server.ts";
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-let userId: string;
-beforeAll(async () => {
-  database = await freshDatabase();
-  setEnv({ SETUP_TOKEN: setupToken });
-  userId = await makeUser();
-});
-afterAll(async () => {
-  await endThreads();
-  await database.drop();
-});
+const { userId } = await provideOwner();
 
 const accept = (sourceId: string, user = userId) => {
   const traces = [{ sourceId, messages: [{ position: 0, content: "x" }] }];
