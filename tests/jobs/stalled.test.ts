@@ -39,7 +39,7 @@ function stopNext(method: "grown" | "rows") {
   return { reached: reached.promise, resume: () => resume.resolve() };
 }
 
-const patience = { idleSeconds: 1, lockSeconds: 0.2 };
+const patience = { idleSeconds: 30, lockSeconds: 0.2, silentSeconds: 1 };
 
 /** Tries a job as the queue does, until one try goes through. @returns how many failed */
 async function retry(jobId: string): Promise<number> {
@@ -76,12 +76,23 @@ test.each([
   },
 );
 
+test("a worker that is stopped between two queries is ended by PostgreSQL too, with nobody else about", async () => {
+  const jobId = await accept("alone");
+  const stopped = stopNext("grown");
+  const late = runJob({ userId, jobId }, { ...patience, idleSeconds: 0.5 }).catch((error: Error) => error);
+  await stopped.reached;
+  await sleep(1000);
+  stopped.resume();
+  expect(await late).toBeInstanceOf(Error);
+  expect(await getJob(userId, jobId)).toMatchObject({ status: "queued", attempts: 0, messages: { written: 0 } });
+});
+
 test("a worker that is only slow keeps its rows", async () => {
   const jobId = await accept("slow");
   const slow = stopNext("rows");
   const first = runJob({ userId, jobId });
   await slow.reached;
-  await expect(runJob({ userId, jobId }, { idleSeconds: 30, lockSeconds: 0.2 })).rejects.toMatchObject({
+  await expect(runJob({ userId, jobId }, { ...patience, silentSeconds: 30 })).rejects.toMatchObject({
     code: "55P03",
   });
   slow.resume();
