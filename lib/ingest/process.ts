@@ -11,10 +11,11 @@ import { log } from "#lib/log";
 type Payload = z.output<typeof ingestPayload>;
 
 /**
- * How long a worker that stops in the middle (SIGSTOP, a lost host) may hold a job's rows before they are taken from it, and
- * how long another waits for them at each of its tries. In seconds.
+ * What a worker that stops in the middle (SIGSTOP, a lost host) is given, in seconds: how long PostgreSQL lets its transaction
+ * be idle, how long another worker waits for its rows at each try, and how long it may have said nothing when that one ends
+ * it. The last is the queue's own measure of silence.
  */
-const usualPatience = { idleSeconds: 30, lockSeconds: 5 };
+const usualPatience = { idleSeconds: 30, lockSeconds: 5, silentSeconds: 10 };
 
 /**
  * Processes an upload: its rows and the job's `succeeded` commit together, so running it twice changes nothing.
@@ -90,7 +91,7 @@ async function claim({ userId, jobId }: Payload, patience: typeof usualPatience)
      returning attempts, bytes, exists (select 1 from ingest_job earlier where earlier.user_id = job.user_id
        and earlier.body_sha256 = job.body_sha256 and earlier.sequence < job.sequence) as "isRepeat"`,
   ).catch(async (error) => {
-    if (error.code === lockNotAvailable) await endStalledCopy(userId, jobId, patience.idleSeconds);
+    if (error.code === lockNotAvailable) await endStopped(userId, jobId, patience.silentSeconds);
     throw error;
   });
   const [job] = rows;
@@ -102,16 +103,17 @@ async function claim({ userId, jobId }: Payload, patience: typeof usualPatience)
 const lockNotAvailable = "55P03";
 
 /**
- * Ends the connection of a worker that stopped in the middle of its COPY and holds a job's row: PostgreSQL has no time-out
- * for a COPY that waits for its client.
+ * Ends the connection of a worker that holds a job's row, has lost its lease, and says nothing more: no time-out of
+ * PostgreSQL's ends one that stopped in the middle of a COPY.
  */
-async function endStalledCopy(userId: string, jobId: string, idleSeconds: number): Promise<void> {
-  await pool().query(
+async function endStopped(userId: string, jobId: string, silentSeconds: number): Promise<void> {
+  const { rowCount } = await pool().query(
     `select pg_terminate_backend(pid) from ingest_job job join pg_stat_activity on backend_xid = job.xmax
-     where user_id = $1 and id = $2 and state = 'active' and wait_event = 'ClientRead'
-       and query_start < now() - make_interval(secs => $3)`,
-    [userId, jobId, idleSeconds],
+     where user_id = $1 and id = $2 and wait_event = 'ClientRead'
+       and state_change < now() - make_interval(secs => $3)`,
+    [userId, jobId, silentSeconds],
   );
+  if (rowCount) log.warn({ jobId }, "the connection of a stopped worker was ended");
 }
 
 /** Ends a job whose tries are spent. */

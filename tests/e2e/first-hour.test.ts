@@ -1,34 +1,13 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { launchBrowser, signIn, watchFaults } from "../support/browser.ts";
-import { get, ingest, owner, post, type Server, setupToken, someAddress, startServer } from "../support/server.ts";
+import { provideBrowser, signIn } from "../support/browser.ts";
+import { get, ingest, owner, post, provideServer, setupToken, someAddress } from "../support/server.ts";
 
-let server: Server;
-let browser: Browser;
-let context: BrowserContext;
-let page: Page;
-let faults: string[];
-
-beforeAll(async () => {
-  server = await startServer();
-  browser = await launchBrowser();
-  context = await browser.newContext();
-  faults = watchFaults(context);
-  page = await context.newPage();
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-beforeEach(() => {
-  faults.length = 0;
-});
-
-const button = (name: string, on = page) => on.getByRole("button", { name, exact: true });
-const field = (name: string, on = page) => on.getByLabel(name, { exact: true });
+const server = await provideServer();
+const { browser, page, faults, button, field } = await provideBrowser();
+const context = page.context();
 
 async function startLogin(machine = "ada-laptop", headers: Record<string, string> = {}) {
   const response = await post(server, "/api/cli/device/start", { machine }, headers);

@@ -1,27 +1,14 @@
 import { zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept";
-import { endThreads } from "#lib/ingest/decode";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process";
 import { listMessages } from "#lib/traces/messages";
 import { listTraces } from "#lib/traces/queries";
-import { freshDatabase } from "../support/database.ts";
-import { makeUser, setupToken } from "../support/server.ts";
+import { makeUser, provideOwner } from "../support/server.ts";
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-let userId: string;
-beforeAll(async () => {
-  database = await freshDatabase();
-  setEnv({ SETUP_TOKEN: setupToken });
-  userId = await makeUser();
-});
-afterAll(async () => {
-  await endThreads();
-  await database.drop();
-});
+const { userId } = await provideOwner();
 
 const accept = (text: string, user = userId) =>
   acceptBatch({ userId: user, machine: "test" }, Buffer.from(text), "identity", undefined);

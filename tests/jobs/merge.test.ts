@@ -1,48 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept";
-import { endThreads } from "#lib/ingest/decode";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process";
-import { listMessages } from "#lib/traces/messages";
 import { deleteTrace, listTraces } from "#lib/traces/queries";
-import { freshDatabase } from "../support/database.ts";
-import { makeUser, setupToken } from "../support/server.ts";
+import { makeUser, provideOwner } from "../support/server.ts";
+import { messages, uploadsOf } from "./uploads.ts";
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-let userId: string;
-beforeAll(async () => {
-  database = await freshDatabase();
-  setEnv({ SETUP_TOKEN: setupToken });
-  userId = await makeUser();
-});
-afterAll(async () => {
-  await endThreads();
-  await database.drop();
-});
+const { userId } = await provideOwner();
 
-const accept = (traces: unknown[]) =>
-  acceptBatch({ userId, machine: "test" }, Buffer.from(JSON.stringify({ traces })), "identity", undefined);
-
-async function send(...traces: unknown[]) {
-  const jobId = await accept(traces);
-  await runJob({ userId, jobId });
-  const job = await getJob(userId, jobId);
-  expect(job.error).toBeNull();
-  return job;
-}
-
-const messages = (...contents: string[]) => contents.map((content, position) => ({ position, content, role: "user" }));
-
-async function stored(sourceId: string) {
-  const { traces } = await listTraces(userId, {}, { limit: 200 });
-  const trace = traces.find((one) => one.sourceId === sourceId);
-  if (!trace) return undefined;
-  const page = await listMessages(userId, trace.id, { limit: 1000 });
-  return { ...trace, contents: page.messages.map(({ content }) => content) };
-}
+const { accept, send, stored } = uploadsOf(userId);
 
 describe("what a job does with a trace", () => {
   test("a new one is created", async () => {
@@ -219,88 +187,5 @@ describe("order and repetition", () => {
     await runJob({ userId: other, jobId });
     expect((await stored("shared"))?.contents).toEqual(["ada's"]);
     expect((await listTraces(other, {}, { limit: 10 })).traces).toHaveLength(1);
-  });
-});
-
-describe("what is stored", () => {
-  test("every field comes back as it was sent", async () => {
-    const sent = [
-      {
-        position: 7,
-        role: "assistant",
-        content: "later\r\n\t\\N \u{1f600}",
-        tokenCount: 3,
-        createdAt: "2026-11-01T10:00:00.123+02:00",
-        metadata: { a: { b: [1, null] } },
-      },
-      { position: 2, content: "" },
-    ];
-    await send({
-      source: "codex-cli",
-      sourceId: "fields",
-      model: "m",
-      title: "t",
-      project: "p",
-      createdAt: "2026-11-01T08:00:00Z",
-      metadata: { x: 1 },
-      cwd: "/tmp",
-      messages: sent,
-    });
-    const { traces } = await listTraces(userId, { source: "codex-cli", project: "p" }, { limit: 10 });
-    expect(traces).toMatchObject([
-      {
-        model: "m",
-        title: "t",
-        createdAt: "2026-11-01T08:00:00.000Z",
-        updatedAt: "2026-11-01T08:00:00.123Z",
-        messageCount: 2,
-        tokenCount: 3,
-        metadata: { x: 1, cwd: "/tmp" },
-      },
-    ]);
-    const { messages: read } = await listMessages(userId, traces[0]?.id ?? "", { limit: 10 });
-    expect(read).toEqual([
-      { position: 2, role: null, content: "", tokenCount: null, createdAt: null, metadata: null },
-      {
-        position: 7,
-        role: "assistant",
-        content: "later\r\n\t\\N \u{1f600}",
-        tokenCount: 3,
-        createdAt: "2026-11-01T08:00:00.123Z",
-        metadata: { a: { b: [1, null] } },
-      },
-    ]);
-  });
-
-  test("text that PostgreSQL can't hold is stored with U+FFFD and flagged", async () => {
-    await send({
-      sourceId: "nul",
-      title: "a\0b",
-      messages: [{ position: 0, content: "\ud800 \0", metadata: { "k\0": ["\udfff"] } }],
-    });
-    expect(await stored("nul")).toMatchObject({ title: "a\ufffdb", sanitized: true, contents: ["\ufffd \ufffd"] });
-  });
-
-  test("a prototype key is dropped and prototypes stay as they are", async () => {
-    const body = `{"traces":[{"sourceId":"proto","messages":[],"metadata":{"__proto__":{"polluted":1},"x":1},"__proto__":{"polluted":1}}]}`;
-    const jobId = await acceptBatch({ userId, machine: "test" }, Buffer.from(body), "identity", undefined);
-    await runJob({ userId, jobId });
-    expect((await stored("proto"))?.metadata).toEqual({ x: 1 });
-    expect(({} as { polluted?: number }).polluted).toBeUndefined();
-  });
-
-  test("a title falls back to the first line of the first user message", async () => {
-    await send({
-      sourceId: "untitled",
-      messages: [
-        { position: 0, role: "assistant", content: "hi" },
-        { position: 1, role: "user", content: "\n  Fix it\nplease" },
-      ],
-    });
-    expect(await stored("untitled")).toMatchObject({ title: "Fix it" });
-  });
-
-  test("an empty batch is a valid one", async () => {
-    expect(await send()).toMatchObject({ status: "succeeded", traces: { received: 0 }, messages: { written: 0 } });
   });
 });

@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { exportTraces } from "#lib/traces/export";
 import { listMessages } from "#lib/traces/messages";
-import { freshDatabase } from "../support/database.ts";
-import { makeUser, setupToken } from "../support/server.ts";
+import { provideOwner } from "../support/server.ts";
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-let userId: string;
-beforeAll(async () => {
-  database = await freshDatabase();
-  setEnv({ SETUP_TOKEN: setupToken });
-  userId = await makeUser();
-});
-afterAll(() => database.drop());
+const { userId } = await provideOwner();
 
 const MiB = 1024 * 1024;
 

@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
-import { setEnv } from "#lib/env";
-import { purgeUploads } from "#lib/ingest/uploads";
 import { purgeReports, recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
-import { freshDatabase } from "../support/database.ts";
-import { makeUser, setupToken } from "../support/server.ts";
+import { provideOwner } from "../support/server.ts";
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-let userId: string;
-beforeAll(async () => {
-  database = await freshDatabase();
-  setEnv({ SETUP_TOKEN: setupToken, UPLOAD_RETENTION_DAYS: "3" });
-  userId = await makeUser();
-});
-afterAll(() => database.drop());
+const { userId } = await provideOwner();
 
 async function all<T>(sql: string): Promise<T[]> {
   return (await pool().query<{ value: T }>(sql)).rows.map(({ value }) => value);
@@ -39,27 +29,6 @@ test("telemetry goes after 90 days with all that belongs to it, and not before",
   expect(await all("select adapter as value from diagnostic")).toEqual(["kept"]);
   expect(await all("select name as value from client_event")).toEqual(["kept"]);
   expect(await purgeReports()).toBe(0);
-});
-
-test("raw uploads go UPLOAD_RETENTION_DAYS after their job succeeded; those of other jobs stay", async () => {
-  for (const [machine, status, age] of [
-    ["old", "succeeded", "3 days 1 minute"],
-    ["young", "succeeded", "2 days 23 hours"],
-    ["failed", "failed", "300 days"],
-    ["waiting", "queued", "300 days"],
-  ]) {
-    await pool().query(
-      `with job as (insert into ingest_job (user_id, id, machine, status, finished_at, created_at, bytes, body_sha256,
-           traces_received, messages_received)
-         values ($1, gen_random_uuid(), $2, $3, now() - $4::interval, now() - $4::interval, 0, '', 0, 0) returning user_id, id)
-       insert into upload (user_id, job_id, body) select user_id, id, '' from job`,
-      [userId, machine, status, age],
-    );
-  }
-  expect(await purgeUploads()).toBe(1);
-  const left = "select machine as value from upload join ingest_job on id = job_id order by machine";
-  expect(await all(left)).toEqual(["failed", "waiting", "young"]);
-  expect(await all("select count(*)::int as value from ingest_job")).toEqual([4]);
 });
 
 test("device logins go a day after they were over", async () => {

@@ -1,27 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { deleteAccount } from "#lib/auth/accounts";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept";
-import { endThreads } from "#lib/ingest/decode";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process";
 import { StoredBatch } from "#lib/ingest/stored-batch";
-import { freshDatabase } from "../support/database.ts";
-import { makeUser, setupToken } from "../support/server.ts";
+import { makeUser, provideOwner } from "../support/server.ts";
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-let userId: string;
-beforeAll(async () => {
-  database = await freshDatabase();
-  setEnv({ SETUP_TOKEN: setupToken });
-  userId = await makeUser();
-});
-afterAll(async () => {
-  await endThreads();
-  await database.drop();
-});
+const { userId } = await provideOwner();
 
 const accept = (sourceId: string, user = userId) => {
   const traces = [{ sourceId, messages: [{ position: 0, content: "x" }] }];
@@ -53,7 +40,7 @@ function stopNext(method: "grown" | "rows") {
   return { reached: reached.promise, resume: () => resume.resolve() };
 }
 
-const patience = { idleSeconds: 1, lockSeconds: 0.2 };
+const patience = { idleSeconds: 30, lockSeconds: 0.2, silentSeconds: 1 };
 
 /** Tries a job as the queue does, until one try goes through. @returns how many failed */
 async function retry(jobId: string): Promise<number> {
@@ -90,12 +77,23 @@ test.each([
   },
 );
 
+test("a worker that is stopped between two queries is ended by PostgreSQL too, with nobody else about", async () => {
+  const jobId = await accept("alone");
+  const stopped = stopNext("grown");
+  const late = runJob({ userId, jobId }, { ...patience, idleSeconds: 0.5 }).catch((error: Error) => error);
+  await stopped.reached;
+  await sleep(1000);
+  stopped.resume();
+  expect(await late).toBeInstanceOf(Error);
+  expect(await getJob(userId, jobId)).toMatchObject({ status: "queued", attempts: 0, messages: { written: 0 } });
+});
+
 test("a worker that is only slow keeps its rows", async () => {
   const jobId = await accept("slow");
   const slow = stopNext("rows");
   const first = runJob({ userId, jobId });
   await slow.reached;
-  await expect(runJob({ userId, jobId }, { idleSeconds: 30, lockSeconds: 0.2 })).rejects.toMatchObject({
+  await expect(runJob({ userId, jobId }, { ...patience, silentSeconds: 30 })).rejects.toMatchObject({
     code: "55P03",
   });
   slow.resume();

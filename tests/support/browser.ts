@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright";
+import { afterAll, beforeEach } from "vitest";
 import type { Server } from "./server.ts";
 
 const installed = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
@@ -28,6 +29,34 @@ export function watchFaults(context: BrowserContext): string[] {
     if (message.type() === "error") faults.push(message.text());
   });
   return faults;
+}
+
+/** A page's buttons and fields by their names, whole and exact. `on` says another page of the same flow. */
+export const controlsOf = (page: Page) => ({
+  button: (name: string, on = page) => on.getByRole("button", { name, exact: true }),
+  field: (name: string, on = page) => on.getByLabel(name, { exact: true }),
+});
+
+/**
+ * A browser for the test file that awaits it, closed behind the file's last test, with one page open.
+ *
+ * @returns `faults` what that page did wrong in the test that runs; `stranger` opens a page of a browser that is signed out.
+ */
+export async function provideBrowser() {
+  const browser = await launchBrowser();
+  afterAll(() => browser.close());
+  const context = await browser.newContext();
+  const faults = watchFaults(context);
+  beforeEach(() => {
+    faults.length = 0;
+  });
+  const page = await context.newPage();
+  const stranger = async (): Promise<Page> => {
+    const other = await browser.newContext();
+    other.setDefaultTimeout(10_000);
+    return other.newPage();
+  };
+  return { browser, page, faults, stranger, ...controlsOf(page) };
 }
 
 export async function signIn(page: Page, server: Server, account: { email: string; password: string }): Promise<void> {

@@ -4,6 +4,7 @@ import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
+import { endThreads } from "#lib/ingest/decode";
 import { freePort } from "#lib/ports";
 import { supervise } from "#lib/processes";
 import { freshDatabase, testEnvironment } from "./database.ts";
@@ -44,6 +45,17 @@ export async function startServer(options: { worker?: boolean; environment?: Rec
 
 export type Server = Awaited<ReturnType<typeof startServer>>;
 type Options = Parameters<typeof startServer>[0];
+
+/** A database for the test file that awaits it, dropped behind the file's last test. @returns its owner's account */
+export async function provideOwner(): Promise<{ userId: string }> {
+  const database = await freshDatabase();
+  afterAll(async () => {
+    await endThreads();
+    await database.drop();
+  });
+  setEnv({ SETUP_TOKEN: setupToken });
+  return { userId: await makeUser() };
+}
 
 /** A server for the test file that awaits it, stopped behind the file's last test. */
 export async function provideServer(options?: Options): Promise<Server> {

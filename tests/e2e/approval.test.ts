@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { signIn } from "../support/browser.ts";
+import { get, owner, post } from "../support/server.ts";
+import { provideSignedIn, trail } from "./signed-in.ts";
+
+const { server, page, faults, stranger, button, open, sessionStatus, tokenByHand } = await provideSignedIn();
+
+async function startLogin(machine: string) {
+  const response = await post(server, "/api/cli/device/start", { machine });
+  return (await response.json()) as { deviceCode: string; verificationUriComplete: string };
+}
+
+describe("/devices", () => {
+  test("a token made by hand is shown once, works, and is refused from its revocation on", async () => {
+    const token = await tokenByHand("build-server");
+    expect(await sessionStatus(token)).toBe(200);
+    expect(page.url()).not.toContain("spoor_");
+    await page.reload();
+    expect(await page.content()).not.toContain(token);
+    const row = page.getByRole("listitem").filter({ hasText: "build-server" }).first();
+    await row.getByText("last used").waitFor();
+    await row.getByRole("button", { name: "Revoke", exact: true }).click();
+    await page.getByText("No machine is connected").waitFor();
+    expect(await sessionStatus(token)).toBe(401);
+    expect((await trail(owner.email)).slice(0, 2)).toEqual(["token_revoked", "token_created"]);
+    expect(faults).toEqual([]);
+  });
+
+  test("all tokens are revoked together", async () => {
+    const tokens = [await tokenByHand("one"), await tokenByHand("two")];
+    await open("/devices");
+    await page.locator("summary", { hasText: "Revoke every token" }).click();
+    await button("Revoke all").click();
+    await page.getByText("No machine is connected").waitFor();
+    expect(await Promise.all(tokens.map(sessionStatus))).toEqual([401, 401]);
+  });
+});
+
+describe("an approval", () => {
+  test("with another login's ticket, or a made-up one, changes nothing", async () => {
+    const [mine, other] = [await startLogin("mine"), await startLogin("other")];
+    await page.goto(other.verificationUriComplete);
+    const strange = await page.locator("form#approve input[name=ticket]").inputValue();
+    for (const value of [strange, "AAAA", ""]) {
+      await page.goto(mine.verificationUriComplete);
+      await page
+        .locator("form#approve input[name=ticket]")
+        .evaluate((input, given) => input.setAttribute("value", given), value);
+      await button("Approve").click();
+      await page.getByText("not made for the session").waitFor();
+      expect((await get(server, `/api/cli/device/poll?deviceCode=${mine.deviceCode}`)).status).toBe(202);
+    }
+  });
+
+  /** Posts an approval form as a browser without scripts does, with headers and a session of one's choice. */
+  async function postForm(
+    html: string,
+    login: Awaited<ReturnType<typeof startLogin>>,
+    headers: Record<string, string>,
+    by = page,
+  ) {
+    const form = /<form[^>]*id="approve"[\s\S]*?<\/form>/.exec(html)?.[0] ?? "";
+    const multipart: Record<string, string> = {};
+    for (const [tag] of form.matchAll(/<input[^>]*type="hidden"[^>]*>/g)) {
+      const value = /\svalue="([^"]*)"/.exec(tag)?.[1] ?? "";
+      multipart[/\sname="([^"]*)"/.exec(tag)?.[1] ?? ""] = value.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+    }
+    expect(Object.keys(multipart).length).toBeGreaterThan(1);
+    await by.request.post(login.verificationUriComplete, {
+      multipart,
+      headers,
+      maxRedirects: 0,
+      failOnStatusCode: false,
+    });
+    return (await get(server, `/api/cli/device/poll?deviceCode=${login.deviceCode}`)).status;
+  }
+
+  test("posted without an Origin, from a foreign one, or from another session's form changes nothing", async () => {
+    const login = await startLogin("posted");
+    const html = await (await page.request.get(login.verificationUriComplete)).text();
+    expect(await postForm(html, login, {})).toBe(202);
+    expect(await postForm(html, login, { Origin: "https://evil.example" })).toBe(202);
+    expect(await postForm(html, login, { Origin: "null" })).toBe(202);
+    expect(await postForm(html, login, { Origin: server.url, "Sec-Fetch-Site": "cross-site" })).toBe(202);
+    const other = await stranger();
+    await signIn(other, server, owner);
+    expect(await postForm(html, login, { Origin: server.url }, other)).toBe(202);
+    await other.context().close();
+    expect(await postForm(html, login, { Origin: server.url })).toBe(200);
+  });
+
+  test("from a form of a session that has ended is refused", async () => {
+    const login = await startLogin("ended");
+    const other = await stranger();
+    await signIn(other, server, owner);
+    await other.goto(login.verificationUriComplete);
+    await pool().query("delete from session where id = (select id from session order by created_at desc limit 1)");
+    await button("Approve", other).click();
+    await other.waitForURL(/sign-in/);
+    expect((await get(server, `/api/cli/device/poll?deviceCode=${login.deviceCode}`)).status).toBe(202);
+    await other.context().close();
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { signIn } from "../support/browser.ts";
+import { owner } from "../support/server.ts";
+import { totp } from "../support/totp.ts";
+import { provideSignedIn, trail } from "./signed-in.ts";
+
+const { server, page, faults, stranger, button, field, open, sessionStatus, tokenByHand } = await provideSignedIn();
+
+describe("/settings", () => {
+  test("the name is changed, and an empty one is refused at its field", async () => {
+    await open("/settings");
+    await field("Name").fill("");
+    await button("Save name").click();
+    await page.locator("[aria-invalid=true]").waitFor();
+    await field("Name").fill("Ada L.");
+    await button("Save name").click();
+    await page.getByText("Your name was changed.").waitFor();
+    expect((await trail(owner.email))[0]).toBe("name_changed");
+  });
+
+  test("better-auth's own routes keep to the forms' rules and to the trail", async () => {
+    const update = (data: object) =>
+      page.request.post(`${server.url}/api/auth/update-user`, { data, headers: { Origin: server.url } });
+    for (const data of [{ name: "" }, { name: "x".repeat(101) }]) expect((await update(data)).status()).toBe(400);
+    expect((await update({ name: "Ada", image: "javascript:alert(1)" })).status()).toBe(200);
+    const { rows } = await pool().query(`select name, image from "user" where email = $1`, [owner.email]);
+    expect(rows).toEqual([{ name: "Ada", image: null }]);
+    expect((await trail(owner.email))[0]).toBe("name_changed");
+  });
+
+  test("a new password needs the old one, and ends every other session", async () => {
+    const other = await stranger();
+    await signIn(other, server, owner);
+    await open("/settings");
+    await field("Current password").fill("not the password");
+    await field("New password").fill("a new long password");
+    await button("Change password").click();
+    await page.locator("[aria-invalid=true]").waitFor();
+    await field("Current password").fill(owner.password);
+    await field("New password").fill("a new long password");
+    await button("Change password").click();
+    await page.getByText("Your password was changed").waitFor();
+    owner.password = "a new long password";
+    await open("/traces", other);
+    expect(new URL(other.url()).pathname).toBe("/sign-in");
+    await open("/traces");
+    expect(new URL(page.url()).pathname).toBe("/traces");
+    expect((await trail(owner.email))[0]).toBe("password_changed");
+    await other.context().close();
+  });
+
+  test("a new password revokes the tokens as well where that is ticked, and a wrong one leaves it ticked", async () => {
+    const [before, after] = [owner.password, "a newer long password"];
+    const kept = await tokenByHand("kept");
+    await open("/settings");
+    await field("Current password").fill("not the password");
+    await field("New password").fill(after);
+    await field("Also revoke the tokens of all my machines").check();
+    await button("Change password").click();
+    await page.locator("[aria-invalid=true]").waitFor();
+    expect(await sessionStatus(kept)).toBe(200);
+    expect(await field("Also revoke the tokens of all my machines").isChecked()).toBe(true);
+    await field("Current password").fill(before);
+    await field("New password").fill(after);
+    await button("Change password").click();
+    await page.getByText("all machines were signed out").waitFor();
+    owner.password = after;
+    expect(await sessionStatus(kept)).toBe(401);
+    const [last, ...earlier] = await trail(owner.email);
+    expect([last, earlier.find((action) => action !== "token_revoked")]).toEqual(["token_revoked", "password_changed"]);
+  });
+
+  test("another session is listed, and ended", async () => {
+    const other = await stranger();
+    await signIn(other, server, owner);
+    await open("/settings/sessions");
+    await button("End session").first().click();
+    await page.getByText("There is no other.").waitFor();
+    await open("/traces", other);
+    expect(new URL(other.url()).pathname).toBe("/sign-in");
+    await other.context().close();
+  });
+
+  test("the second factor is asked for from then on, by code or by recovery code, each kept in the trail", async () => {
+    await open("/settings/two-factor");
+    await field("Password").fill(owner.password);
+    await button("Switch on").click();
+    const image = page.getByAltText("QR code");
+    await image.waitFor();
+    expect(await image.evaluate((element) => element.getBoundingClientRect().width)).toBeGreaterThan(100);
+    const [secret = "", codes = ""] = await page.locator("main pre").allInnerTexts();
+    await field("Code").fill(totp(secret.trim()));
+    await button("Confirm").click();
+    await page.getByText("The next sign-in asks for a code").waitFor();
+    expect(await trail(owner.email)).toContain("two_factor_enabled");
+
+    const other = await stranger();
+    const password = async () => {
+      await open("/sign-in?next=%2Fuploads", other);
+      await field("Email", other).fill(owner.email);
+      await field("Password", other).fill(owner.password);
+      await button("Sign in", other).click();
+      await other.waitForURL(/second-factor/);
+    };
+    await password();
+    await open("/traces", other);
+    expect(new URL(other.url()).pathname).toBe("/sign-in");
+    await password();
+    await field("Code", other).fill("000000");
+    await button("Verify", other).click();
+    await other.locator("[aria-invalid=true]").waitFor();
+    await field("Code", other).fill(totp(secret.trim()));
+    await button("Verify", other).click();
+    await other.waitForURL(`${server.url}/uploads`);
+    expect((await trail(owner.email)).slice(0, 4)).toEqual([
+      "signed_in",
+      "sign_in_failed",
+      "password_accepted",
+      "password_accepted",
+    ]);
+    await other.context().clearCookies();
+    await password();
+    await other.getByRole("link", { name: "Use a recovery code" }).click();
+    await field("Recovery code", other).fill(codes.trim().split("\n")[0] ?? "");
+    await button("Use recovery code", other).click();
+    await other.waitForURL(`${server.url}/uploads`);
+    await other.context().close();
+
+    await open("/settings/two-factor");
+    await field("Password").fill(owner.password);
+    await button("Switch off").click();
+    await page.getByText("Off.").waitFor();
+    expect((await trail(owner.email))[0]).toBe("two_factor_disabled");
+    expect(faults).toEqual([]);
+  });
+
+  test("the trail shows what was done", async () => {
+    await open("/settings/trail");
+    for (const shown of ["Name changed", "Token revoked", "Second factor switched off", "Password changed"]) {
+      await page.getByText(shown).first().waitFor();
+    }
+  });
+});

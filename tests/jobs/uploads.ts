@@ -1,0 +1,41 @@
+import { expect } from "vitest";
+import { acceptBatch } from "#lib/ingest/accept";
+import { getJob } from "#lib/ingest/jobs";
+import { runJob } from "#lib/ingest/process";
+import { listMessages } from "#lib/traces/messages";
+import { listTraces } from "#lib/traces/queries";
+
+/** Messages with these contents, in their order. */
+export const messages = (...contents: string[]) =>
+  contents.map((content, position) => ({ position, content, role: "user" }));
+
+/** What a user's client does: it hands uploads in, has them processed, and looks at what came of it. */
+export function uploadsOf(userId: string) {
+  /** Hands a body in. @returns its job's id */
+  const acceptText = (text: string) =>
+    acceptBatch({ userId, machine: "test" }, Buffer.from(text), "identity", undefined);
+  const accept = (traces: unknown[]) => acceptText(JSON.stringify({ traces }));
+
+  /** Processes a job. @returns the job */
+  async function run(jobId: string) {
+    await runJob({ userId, jobId });
+    return getJob(userId, jobId);
+  }
+
+  async function send(...traces: unknown[]) {
+    const job = await run(await accept(traces));
+    expect(job.error).toBeNull();
+    return job;
+  }
+
+  /** A stored trace with its messages' contents. */
+  async function stored(sourceId: string) {
+    const { traces } = await listTraces(userId, {}, { limit: 200 });
+    const trace = traces.find((one) => one.sourceId === sourceId);
+    if (!trace) return undefined;
+    const page = await listMessages(userId, trace.id, { limit: 1000 });
+    return { ...trace, contents: page.messages.map(({ content }) => content) };
+  }
+
+  return { acceptText, accept, run, send, stored };
+}
