@@ -184,5 +184,7 @@ export const bodyFaults: { name: string; title: string; run: Run; quick: boolean
   },
   { name: "oversize", title: "Oversize chunked body", run: oversize, quick: true },
   { name: "slow", title: "Slow headers, slow body (1 byte/s)", run: slow, quick: false },
-  { name: "many", title: "8 × 100 MB bodies at once", run: many, quick: false },
 ];
+
+/** The last of all: what it stores is compared after every other. */
+export const manyBodies = { name: "many", title: "8 × 100 MB bodies at once", run: many, quick: false };

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { expect } from "vitest";
 import { unknownToken } from "../api/client.ts";
-import { bodyFaults } from "./arrival.ts";
+import { bodyFaults, manyBodies } from "./arrival.ts";
 import { encoders, expectAnswer, leavingNothing, MiB, openUpload, refused, sendBytes, withMemory } from "./bodies.ts";
 import type { Bench, Fault, Outcome } from "./fault.ts";
 import type { SentTrace } from "./model.ts";
@@ -266,4 +266,5 @@ export const requestFaults: Fault[] = [
   request("one-key", "50 requests at once with one idempotency key", oneKey),
   request("bad-tokens", "Bad, expired, revoked token", badTokens),
   request("telemetry", "201 diagnostics, 51 events, flood", telemetry),
+  request(manyBodies.name, manyBodies.title, manyBodies.run, manyBodies.quick),
 ];
