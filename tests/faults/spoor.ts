@@ -45,7 +45,9 @@ export class Spoor {
     this.cluster = cluster;
     this.database = database;
     this.db = new pg.Pool({ connectionString: cluster.urlOf(database), max: 4, connectionTimeoutMillis: 5000 });
-    this.db.on("error", () => {}); // a server that is killed takes idle connections with it
+    // A server that is killed takes connections with it, idle ones and others.
+    this.db.on("error", () => {});
+    this.db.on("connect", (client) => client.on("error", () => {}));
   }
 
   /** @param options.worker false for none; @param options.tablespace where the database lies */

@@ -95,22 +95,6 @@ test("a killed worker's job is done once more by another, and writes nothing twi
   }
 });
 
-test("a job whose row is held by a worker that stopped is taken from it", async () => {
-  for (const worker of workers) worker.kill("SIGKILL");
-  const stopped = await pool().connect();
-  stopped.on("error", () => {}); // its connection is ended
-  try {
-    const jobId = await accept("held-row", 3);
-    await stopped.query("begin");
-    await stopped.query("select 1 from ingest_job where id = $1 for update", [jobId]);
-    await startWorker();
-    expect(await end(jobId, 30)).toMatchObject({ status: "succeeded", attempts: 1, messages: { written: 3 } });
-    await expect(stopped.query("commit")).rejects.toThrow();
-  } finally {
-    stopped.release(true);
-  }
-});
-
 test("a job that breaks at every try ends as failed and keeps its upload, while others go on", async () => {
   await startWorker();
   await pool().query(
