@@ -10,6 +10,7 @@ import proxyaddr from "proxy-addr";
 import { clientAddressHeader, trustClientAddressHeader } from "#lib/address";
 import { env } from "#lib/env";
 import { notFound, SpoorError } from "#lib/errors";
+import { arrivalHeader, rememberArrival } from "#lib/http/arrival";
 import { problemResponse } from "#lib/http/problem";
 import { log } from "#lib/log";
 
@@ -106,8 +107,14 @@ const serve: RequestListener = (request, response) => {
   // Next's own client asks for pages in another form; asked so for an API route, it answers with a redirect.
   if (isApi(request.url)) delete request.headers.rsc;
   request.headers[clientAddressHeader] = addressOf(request);
+  const name = randomUUID();
+  request.headers[arrivalHeader] = name;
+  const forget = rememberArrival(name, request);
   inFlight.add(response);
-  response.once("close", () => inFlight.delete(response));
+  response.once("close", () => {
+    inFlight.delete(response);
+    forget();
+  });
   boundArrival(request);
   const refusal = refusalOf(request);
   if (refusal) send(response, refusal);

@@ -1,4 +1,5 @@
 import { SpoorError } from "#lib/errors";
+import { arrivalOf } from "#lib/http/arrival";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
@@ -29,21 +30,20 @@ export function declaredLength(request: Request, maxBytes: number): number | und
 export async function readBody(request: Request, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const declared = declaredLength(request, maxBytes);
   const body = new GrowingBuffer(declared);
-  const reader = request.body?.getReader();
+  const arrival = arrivalOf(request);
   const pace = startPace();
+  const take = (chunk: Uint8Array) => {
+    if (body.length + chunk.byteLength > maxBytes) throw tooLarge(maxBytes);
+    body.append(chunk);
+    pace.received(body.length);
+  };
   try {
-    while (reader) {
-      const { done, value } = await pace.within(reader.read().catch(brokenOff));
-      if (done) break;
-      if (body.length + value.byteLength > maxBytes) {
-        drain(reader);
-        throw tooLarge(maxBytes);
-      }
-      body.append(value);
-      pace.received(body.length);
-    }
+    const isWhole = await Promise.race([arrival.read(take), pace.failed]);
+    if (!isWhole) throw new SpoorError("invalid_request", "The body ended before it was complete.");
   } catch (error) {
-    if (reader && error instanceof SpoorError && error.code === "request_timeout") giveUp(reader);
+    const { code } = error as SpoorError;
+    if (code === "payload_too_large") arrival.drain();
+    else if (code === "request_timeout") arrival.giveUp();
     throw error;
   } finally {
     pace.stop();
@@ -67,20 +67,6 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
     throw new SpoorError("unsupported_encoding", "This route takes bodies without Content-Encoding.");
   }
   return parseJson(await readBody(request, maxBytes));
-}
-
-/**
- * Goes on reading what a sender is still sending, for a while: one that is cut off at once never sees the answer, and
- * the next request on its connection would wait behind the rest.
- */
-async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  const deadline = performance.now() + limits.body.drainSeconds * 1000;
-  try {
-    while (performance.now() < deadline) if ((await reader.read()).done) return;
-    await reader.cancel();
-  } catch {
-    // The sender is gone, which is as good an end as any.
-  }
 }
 
 /** Bytes in one block of memory, however small the chunks in which they come. */
@@ -112,17 +98,8 @@ class GrowingBuffer {
   }
 }
 
-/** Ends the connection of a sender that stalls, once the answer had time to leave. */
-function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-  setTimeout(() => reader.cancel().catch(() => {}), 1000).unref();
-}
-
 function tooLarge(maxBytes: number): SpoorError {
   return new SpoorError("payload_too_large", `The body is over the limit of ${maxBytes} bytes.`);
-}
-
-function brokenOff(): never {
-  throw new SpoorError("invalid_request", "The body ended before it was complete.");
 }
 
 /** Watches how fast a body comes in: a sender that stalls or trickles is given up on. */
@@ -131,21 +108,16 @@ function startPace() {
   const startedAt = performance.now();
   let lastAt = startedAt;
   let total = 0;
-  let fail: ((error: SpoorError) => void) | undefined;
+  const { promise: failed, reject } = Promise.withResolvers<never>();
   const timer = setInterval(() => {
     const now = performance.now();
     const seconds = (now - startedAt) / 1000;
     const stalled = now - lastAt > idleSeconds * 1000;
     const trickling = seconds > secondsAtLeast && total / seconds < bytesPerSecond;
-    if (stalled || trickling) fail?.(new SpoorError("request_timeout", "The body came too slowly."));
+    if (stalled || trickling) reject(new SpoorError("request_timeout", "The body came too slowly."));
   }, 1000);
   return {
-    /** One read, unless it takes too long. (A race against one lasting promise would keep something of every read.) */
-    within: <T>(read: Promise<T>) =>
-      new Promise<T>((resolve, reject) => {
-        fail = reject;
-        read.then(resolve, reject);
-      }),
+    failed,
     received(bytes: number) {
       total = bytes;
       lastAt = performance.now();

@@ -31,8 +31,8 @@ export async function storeUpload(upload: NewUpload): Promise<boolean> {
   return storeWithOthers(upload);
 }
 
-/** What is acknowledged is on disk, however the server is set otherwise. */
-const durably = { synchronous_commit: "on" };
+/** What is acknowledged is on disk, however the server is set otherwise; a client hears within 2 s that it can't be. */
+const durably = { synchronous_commit: "on", lock_timeout: "1500ms" };
 
 /** The largest that is written together with others, as it is stored. */
 const smallBytes = 32 * 1024;
@@ -65,11 +65,13 @@ async function write(): Promise<void> {
       const stored = await storeTogether(group.map(({ upload }) => upload));
       for (const { upload, resolve } of group) resolve(stored.has(upload.jobId));
     } catch (error) {
-      // What one of them is at fault for must not be the others' fault too.
-      for (const { upload, resolve, reject } of group) {
-        if (isOutage(error) || group.length === 1) reject(error);
-        else await storeAlone(upload).then(resolve, reject);
+      if (isOutage(error)) {
+        // Whoever waits behind them would only learn the same later.
+        for (const { reject } of [...group, ...pending.splice(0)]) reject(error);
+        continue;
       }
+      // What one of them is at fault for must not be the others' fault too.
+      for (const { upload, resolve, reject } of group) await storeAlone(upload).then(resolve, reject);
     }
   }
   writers -= 1;
