@@ -74,8 +74,9 @@ class GrowingBuffer {
   #block: Buffer<ArrayBuffer>;
   length = 0;
 
+  /** @param expected how many come, where that is known: memory that is never written to is none of the machine's */
   constructor(expected = 64 * 1024) {
-    this.#block = Buffer.allocUnsafeSlow(Math.min(expected, 1 << 20));
+    this.#block = Buffer.allocUnsafeSlow(expected);
   }
 
   append(chunk: Uint8Array): void {
