@@ -7,7 +7,8 @@ import { decodeHere, smallBytes, withThread } from "#lib/ingest/decode";
 import { type Encoding, encodings, inflate } from "#lib/ingest/inflate";
 import type { Received } from "#lib/ingest/operations";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
-import { type Repeated, type Sender, storeUpload, type UploadContent } from "#lib/ingest/store";
+import { type NewUpload, type Repeated, type Sender, storeRepeated, storeWhileReading } from "#lib/ingest/store";
+import { storeSmall } from "#lib/ingest/store-small";
 
 /** The one encoding of a body. @throws SpoorError `unsupported_encoding` for others and for several at once */
 export function encodingOf(header: string | null): Encoding {
@@ -42,29 +43,43 @@ export async function acceptBatch(
   encoding: Encoding,
   idempotencyKey: string | undefined,
 ): Promise<string> {
-  const read = await readBody(sender.userId, body, encoding);
-  const jobId = uuid();
-  const isStored = await storeUpload({ ...sender, ...read, jobId, idempotencyKey });
-  return isStored ? jobId : earlierJob(sender.userId, idempotencyKey ?? "", read);
+  const upload = { ...sender, jobId: uuid(), idempotencyKey };
+  const small = inflateSmall(body, encoding);
+  const { received, storing } = await (small ? readSmall(upload, small) : readLarge(upload, body, encoding));
+  return (await storing) ? upload.jobId : earlierJob(sender.userId, idempotencyKey ?? "", received);
 }
 
-/** From this size on it is worth a question whether the very same body came before, in bytes on the wire. */
-const repeatBytes = 64 * 1024;
+type Upload = Omit<NewUpload, keyof Received>;
+/** A body that was read, and whether it could be stored, which may still be under way. */
+type Reading = { received: Received; storing: Promise<boolean> };
 
-/** Reads and judges a body; one that came before, and is still kept, was judged then. */
-async function readBody(userId: string, body: Buffer<ArrayBuffer>, encoding: Encoding): Promise<UploadContent> {
-  const small = inflateSmall(body, encoding);
-  const maxBytes = env().INGEST_MAX_BYTES;
-  if (small) return decodeHere().call("judge", { body: small, encoding: "identity", maxBytes });
-  const mayRepeat = body.byteLength >= repeatBytes;
-  const input = { body, encoding, maxBytes };
+function begun(received: Received, storing: Promise<boolean>): Reading {
+  storing.catch(() => {}); // is thrown where it is waited for
+  return { received, storing };
+}
+
+async function readSmall(upload: Upload, body: Uint8Array): Promise<Reading> {
+  const input = { body, encoding: "identity" as const, maxBytes: env().INGEST_MAX_BYTES };
+  const received = await decodeHere().call("judge", input);
+  return begun(received, storeSmall({ ...upload, ...received }));
+}
+
+/** A body that came before, and is still kept, is not judged again. */
+function readLarge(upload: Upload, body: Buffer<ArrayBuffer>, encoding: Encoding): Promise<Reading> {
+  const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
   const moved = transferable(body);
-  return withThread(userId, async (thread) => {
-    if (!mayRepeat) return thread.call("judge", input, moved);
+  return withThread(upload.userId, async (thread) => {
     try {
       const received = await thread.call("receive", input, moved);
-      const earlier = await sameUpload(userId, received.sha256);
-      return { ...received, ...(earlier ?? (await thread.call("check", undefined))) };
+      const whole = { ...upload, ...received };
+      const repeated = await sameUpload(upload.userId, received.sha256);
+      if (repeated) return begun(received, storeRepeated(whole, repeated));
+      const packing = thread.call("pack", undefined);
+      const reading = thread.call("read", undefined);
+      const result = begun(received, storeWhileReading(whole, packing, reading));
+      // The thread is another's as soon as both have ended; what came of the body is told by the storing.
+      await Promise.allSettled([packing, reading]);
+      return result;
     } finally {
       if (!thread.broken) await thread.call("close", undefined);
     }

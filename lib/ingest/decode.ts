@@ -10,7 +10,7 @@ type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
 
 /** Whoever does the operations on a batch: a thread, or for small ones the caller itself. */
 export type Decoder = {
-  /** Asks for one operation, once those asked for before have ended. @throws SpoorError where the batch is at fault */
+  /** Asks for one operation. @throws SpoorError where the batch is at fault */
   call<O extends keyof Operations>(
     operation: O,
     input: Input<O>,
@@ -21,12 +21,13 @@ export type Decoder = {
 /** The longest that one operation may take. 256 MiB of ordinary messages take about 5 s. */
 const callSeconds = 60;
 
-/** One decoding thread. It does one thing at a time; whoever borrowed it is alone with it. */
+type Waiting = { resolve: (result: unknown) => void; reject: (error: Error) => void; deadline: NodeJS.Timeout };
+
+/** One decoding thread. Whoever borrowed it is alone with it. */
 export class DecodeThread implements Decoder {
   #worker = new Worker(new URL("./thread.ts", import.meta.url), { name: "decode" });
-  #waiting: { resolve: (result: unknown) => void; reject: (error: Error) => void } | undefined;
-  #deadline: NodeJS.Timeout | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  #waiting = new Map<number, Waiting>();
+  #lastId = 0;
   broken = false;
 
   constructor() {
@@ -41,19 +42,15 @@ export class DecodeThread implements Decoder {
     input: Input<O>,
     transfer: ArrayBuffer[] = [],
   ): Promise<Awaited<Result<O>>> {
-    const asked = this.#last.then(() => this.#ask({ operation, input }, transfer));
-    this.#last = asked.catch(() => {});
-    return asked as Promise<Awaited<Result<O>>>;
-  }
-
-  #ask(call: Call, transfer: ArrayBuffer[]): Promise<unknown> {
     return new Promise<unknown>((resolve, reject) => {
       if (this.broken) return reject(new Error("the decoding thread is gone"));
+      const id = ++this.#lastId;
+      const deadline = setTimeout(() => this.#giveUp(), callSeconds * 1000);
+      this.#waiting.set(id, { resolve, reject, deadline });
       this.#worker.ref();
-      this.#waiting = { resolve, reject };
-      this.#deadline = setTimeout(() => this.#giveUp(), callSeconds * 1000);
+      const call: Call = { id, operation, input };
       this.#worker.postMessage(call, transfer);
-    });
+    }) as Promise<Awaited<Result<O>>>;
   }
 
   async end(): Promise<void> {
@@ -61,10 +58,10 @@ export class DecodeThread implements Decoder {
   }
 
   #settle(answer: Answer): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    clearTimeout(this.#deadline);
-    this.#worker.unref();
+    const waiting = this.#waiting.get(answer.id);
+    clearTimeout(waiting?.deadline);
+    this.#waiting.delete(answer.id);
+    if (this.#waiting.size === 0) this.#worker.unref();
     if (answer.ok) waiting?.resolve(answer.result);
     else if ("code" in answer) waiting?.reject(new SpoorError(answer.code, answer.message, { errors: answer.errors }));
     else waiting?.reject(new Error(`decoding failed: ${answer.place}`));
@@ -77,9 +74,11 @@ export class DecodeThread implements Decoder {
 
   #fail(error: Error): void {
     this.broken = true;
-    clearTimeout(this.#deadline);
-    this.#waiting?.reject(error);
-    this.#waiting = undefined;
+    for (const { reject, deadline } of this.#waiting.values()) {
+      clearTimeout(deadline);
+      reject(error);
+    }
+    this.#waiting.clear();
   }
 }
 

@@ -1,5 +1,6 @@
 // Runs in the decoding thread: what is known of a batch once it was read, without its messages.
 import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { constants, zstdCompressSync } from "node:zlib";
 import {
   hasHeavyMetadata,
@@ -47,18 +48,49 @@ export function readBatch(bytes: Uint8Array): Manifest {
   }
 }
 
+/** How much is read between two turns of the event loop, in bytes. */
+const turnBytes = 1 << 20;
+
+/** As `readBatch`, but lets other things of the event loop happen meanwhile. */
+export async function readBatchInTurns(bytes: Uint8Array): Promise<Manifest> {
+  try {
+    const steps = plainSteps(bytes);
+    let turnAt = turnBytes;
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      if (value < turnAt) continue;
+      turnAt = value + turnBytes;
+      await nextTurn();
+    }
+  } catch (error) {
+    if (error !== notPlain) throw error;
+    return readCarefully(bytes);
+  }
+}
+
 /** The quick reading. @throws `notPlain` */
 export function readPlain(bytes: Uint8Array): Manifest {
+  const steps = plainSteps(bytes);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The quick reading, a trace at a time; gives the place where each begins. */
+function* plainSteps(bytes: Uint8Array): Generator<number, Manifest> {
   const manifest = new ManifestMaker();
   const rows = new Rows();
   const scanner = new Scanner(bytes);
-  scanner.batch((at) => {
+  for (const at of scanner.batch()) {
+    yield at;
     if (manifest.traces === limits.ingest.traces) throw notPlain;
     const scanned = scanner.trace(at, rows);
     const parsed = ingestTrace.safeParse(scanned.fields);
     if (!parsed.success || hasHeavyMetadata(parsed.data)) throw notPlain;
     manifest.add(parsed.data, scanned, rows, { at, text: scanned.text && textOf(bytes, scanned.text) });
-  });
+  }
   return manifest;
 }
 

@@ -56,19 +56,15 @@ export class Scanner {
     this.#bytes = bytes;
   }
 
-  /**
-   * Reads the whole batch.
-   *
-   * @param readTrace is called with the place where each trace begins, and goes past it by calling `trace`.
-   */
-  batch(readTrace: (at: number) => void): void {
+  /** Goes through the whole batch: gives the place where each trace begins, and is to be taken past it by `trace`. */
+  *batch(): Generator<number, void> {
     this.#enter(openBrace);
     if (!this.#keyIs(names.traces, this.#key())) throw notPlain;
     this.#enter(openBracket);
     if (!this.#leave(closeBracket)) {
       do {
         this.#space();
-        readTrace(this.#at);
+        yield this.#at;
       } while (this.#more(closeBracket));
     }
     if (this.#more(closeBrace)) throw notPlain;

