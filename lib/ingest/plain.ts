@@ -68,20 +68,30 @@ export class TextCopier {
 }
 
 /**
- * Copies bytes up to a place, or up to what is neither an ordinary character nor a one-letter escape. Eight at a time:
- * one at a time takes 2.5 times longer (70 against 27 ms for 16 MB of real text).
+ * Copies bytes up to a place, or up to what is neither an ordinary character nor a one-letter escape. Four at a time, of
+ * which those behind an escape are written over: one at a time takes three times as long.
  *
  * @returns where it stopped
  */
 function copyBlock(bytes: Uint8Array, from: number, stop: number, rows: Rows): number {
   const to = rows.bytes;
+  const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const target = new DataView(to.buffer, to.byteOffset, to.byteLength);
   let end = rows.end;
   let at = from;
-  while (at < stop) {
-    while (at + 8 <= stop && isOrdinary(bytes, at)) {
-      for (let n = 0; n < 8; n += 1) to[end + n] = bytes[at + n] as number;
-      at += 8;
-      end += 8;
+  for (;;) {
+    while (at + 4 <= stop) {
+      const four = source.getInt32(at, true);
+      target.setInt32(end, four, true);
+      const found = specialOf(four);
+      if (found !== 0) {
+        const ordinary = (31 - Math.clz32(found & -found)) >> 3;
+        at += ordinary;
+        end += ordinary;
+        break;
+      }
+      at += 4;
+      end += 4;
     }
     while (at < stop && special[bytes[at] as number] === 0) to[end++] = bytes[at++] as number;
     if (at >= stop || bytes[at] !== backslash) break;
@@ -94,17 +104,15 @@ function copyBlock(bytes: Uint8Array, from: number, stop: number, rows: Rows): n
   return at;
 }
 
-/** Whether eight bytes are copied as they are. */
-const isOrdinary = (bytes: Uint8Array, at: number) =>
-  ((special[bytes[at] as number] as number) |
-    (special[bytes[at + 1] as number] as number) |
-    (special[bytes[at + 2] as number] as number) |
-    (special[bytes[at + 3] as number] as number) |
-    (special[bytes[at + 4] as number] as number) |
-    (special[bytes[at + 5] as number] as number) |
-    (special[bytes[at + 6] as number] as number) |
-    (special[bytes[at + 7] as number] as number)) ===
-  0;
+/** Marks the lowest of four bytes that is special by its highest bit; a higher one may be marked for nothing. */
+function specialOf(four: number): number {
+  const quotes = four ^ 0x22222222;
+  const backslashes = four ^ 0x5c5c5c5c;
+  return (
+    (((four - 0x20202020) & ~four) | ((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes)) &
+    0x80808080
+  );
+}
 
 /** The four hexadecimal digits of the escape at a place. */
 function readHex(bytes: Uint8Array, at: number): number {
