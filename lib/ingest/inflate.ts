@@ -9,10 +9,11 @@ export type Encoding = (typeof encodings)[number];
  * Decodes a body as it came over the wire.
  *
  * @param maxBytes the cap of the decoded size; inflating stops there.
+ * @param expected the decoded size where it is known: it is made in one piece then.
  * @throws SpoorError `payload_too_large` over the cap, `invalid_request` for a truncated or corrupt stream or one with
  *   anything behind its end.
  */
-export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number): Uint8Array {
+export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number, expected?: number): Uint8Array {
   if (encoding === "identity") {
     if (body.byteLength > maxBytes) throw tooLarge(maxBytes);
     return body;
@@ -23,7 +24,7 @@ export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number):
   try {
     do {
       if (room < 1) throw tooLarge(maxBytes);
-      const chunkSize = parts.length === 0 ? firstChunkBytes(body) : undefined;
+      const chunkSize = parts.length === 0 ? (expected ?? firstChunkBytes(body)) : undefined;
       const { buffer, engine } = decoders[encoding](rest, { maxOutputLength: room, info: true, chunkSize });
       rest = rest.subarray(engine.bytesWritten);
       room -= buffer.byteLength;

@@ -71,38 +71,59 @@ export async function mergeBatch(
   };
 }
 
-/** The columns that an upload sets, in the order of `values`; the activity is decided in SQL. */
-const columns = `source text, source_id text, model text, title text, derived_title text, project text,
-  created_at timestamptz, metadata jsonb, message_count int, token_count bigint, sanitized bool,
-  content_hash bytea, messages_bytes int, messages_hash bytea, last_message_at timestamptz`;
+/** The columns of a trace's key and of its content, with their types; the activity is decided in SQL. */
+const keyColumns = ["source text", "source_id text"];
+const contentColumns = [
+  "model text",
+  "title text",
+  "derived_title text",
+  "project text",
+  "created_at timestamptz",
+  "metadata jsonb",
+  "message_count int",
+  "token_count bigint",
+  "sanitized bool",
+  "content_hash bytea",
+  "messages_bytes int",
+  "messages_hash bytea",
+  "last_message_at timestamptz",
+];
 
-const names = columns.replaceAll(/ (text|timestamptz|jsonb|int|bigint|bool|bytea)\b/g, "");
-const unnested = `unnest(${columns
-  .split(",")
-  .map((column, index) => `$${index + 3}::${column.trim().split(" ")[1]}[]`)
-  .join(", ")})`;
+const nameOf = (column: string) => column.split(" ")[0] ?? "";
+const namesOf = (columns: string[]) => columns.map(nameOf).join(", ");
+/** Rows of arrays, which are the parameters from `$3`. */
+const unnest = (columns: string[]) =>
+  `unnest(${columns.map((column, index) => `$${index + 3}::${column.split(" ")[1]}[]`).join(", ")})`;
+
+const updated = contentColumns
+  .map(nameOf)
+  .filter((name) => name !== "last_message_at")
+  .map((name) => `${name} = given.${name}`)
+  .join(", ");
 
 const time = (milliseconds: number | null) => (milliseconds === null ? null : new Date(milliseconds).toISOString());
 
-function values(headers: TraceHeader[]): unknown[][] {
-  return [
-    headers.map(({ source }) => source),
-    headers.map(({ sourceId }) => sourceId),
-    headers.map(({ model }) => model),
-    headers.map(({ title }) => title),
-    headers.map(({ derivedTitle }) => derivedTitle),
-    headers.map(({ project }) => project),
-    headers.map(({ createdAt }) => time(createdAt)),
-    headers.map(({ metadata }) => metadata),
-    headers.map(({ messageCount }) => messageCount),
-    headers.map(({ tokenCount }) => tokenCount),
-    headers.map(({ sanitized }) => sanitized),
-    headers.map(({ contentHash }) => Buffer.from(contentHash, "base64")),
-    headers.map(({ text }) => text?.bytes),
-    headers.map(({ text }) => text && Buffer.from(text.hash, "base64")),
-    headers.map(({ lastMessageAt }) => time(lastMessageAt)),
-  ];
-}
+const keyOf = (headers: TraceHeader[]): unknown[][] => [
+  headers.map(({ source }) => source),
+  headers.map(({ sourceId }) => sourceId),
+];
+
+/** The values of the columns of the content. */
+const contentOf = (headers: TraceHeader[]): unknown[][] => [
+  headers.map(({ model }) => model),
+  headers.map(({ title }) => title),
+  headers.map(({ derivedTitle }) => derivedTitle),
+  headers.map(({ project }) => project),
+  headers.map(({ createdAt }) => time(createdAt)),
+  headers.map(({ metadata }) => metadata),
+  headers.map(({ messageCount }) => messageCount),
+  headers.map(({ tokenCount }) => tokenCount),
+  headers.map(({ sanitized }) => sanitized),
+  headers.map(({ contentHash }) => Buffer.from(contentHash, "base64")),
+  headers.map(({ text }) => text?.bytes),
+  headers.map(({ text }) => text && Buffer.from(text.hash, "base64")),
+  headers.map(({ lastMessageAt }) => time(lastMessageAt)),
+];
 
 /**
  * Takes the rows of all traces of a batch: those that exist are locked, the others are inserted, both in the order of
@@ -140,18 +161,16 @@ async function insertNew(
   if (traces.length === 0) return new Map();
   const headers = traces.map(({ header }) => header);
   const ids = traces.map(() => uuid());
+  const columns = [...keyColumns, ...contentColumns, "id uuid", "replaces bool"];
+  const stored = [...keyColumns, ...contentColumns].map(nameOf).filter((name) => name !== "last_message_at");
   const { rows } = await tx.query<{ id: string }>(
-    `insert into trace (user_id, id, ${names.replace("last_message_at", "activity_at")}, upload_sequence,
-       replace_sequence)
-     select $1::uuid, given.id, ${names.replace(
-       "last_message_at",
-       "least(coalesce(given.last_message_at, given.created_at, now()), now())",
-     )}, $2::bigint,
-       case when given.replaces then $2::bigint else 0 end
-     from ${unnested.replace(/\)$/, ", $18::uuid[], $19::bool[])")} as given (${names}, id, replaces)
+    `insert into trace (user_id, id, ${stored.join(", ")}, activity_at, upload_sequence, replace_sequence)
+     select $1::uuid, id, ${stored.join(", ")}, least(coalesce(last_message_at, created_at, now()), now()), $2::bigint,
+       case when replaces then $2::bigint else 0 end
+     from ${unnest(columns)} as given (${namesOf(columns)})
      order by source collate "C", source_id collate "C"
      on conflict (user_id, source, source_id) do nothing returning id`,
-    [userId, sequence, ...values(headers), ids, headers.map(({ replace }) => replace)],
+    [userId, sequence, ...keyOf(headers), ...contentOf(headers), ids, headers.map(({ replace }) => replace)],
   );
   const indexes = new Map(ids.map((id, place) => [id, traces[place]?.index ?? -1]));
   return new Map(rows.map(({ id }) => [indexes.get(id) ?? -1, id]));
@@ -243,18 +262,17 @@ async function updateTraces(
   upload: { userId: string; sequence: string },
 ): Promise<void> {
   if (pairs.length === 0) return;
-  const set = names
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => !["source", "source_id", "last_message_at"].includes(name))
-    .map((name) => `${name} = given.${name}`)
-    .join(", ");
   await tx.query(
-    `update trace set ${set}, upload_sequence = $2::bigint, stored_at = now(),
+    `update trace set ${updated}, upload_sequence = $2::bigint, stored_at = now(),
             activity_at = least(coalesce(given.last_message_at, now()), now())
-     from ${unnested} as given (${names})
-     where trace.user_id = $1::uuid and trace.source = given.source and trace.source_id = given.source_id`,
-    [upload.userId, upload.sequence, ...values(pairs.map(({ header }) => header))],
+     from ${unnest(["id uuid", ...contentColumns])} as given (id, ${namesOf(contentColumns)})
+     where trace.user_id = $1::uuid and trace.id = given.id`,
+    [
+      upload.userId,
+      upload.sequence,
+      pairs.map(({ stored }) => stored.id),
+      ...contentOf(pairs.map(({ header }) => header)),
+    ],
   );
 }
 

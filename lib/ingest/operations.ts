@@ -15,6 +15,7 @@ import {
   unpackManifest,
 } from "#lib/ingest/manifest";
 import { copyHeader, copyTrailer, Rows } from "#lib/ingest/rows";
+import { limits } from "#lib/limits";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 
@@ -50,7 +51,7 @@ export type Operations = {
   read(): Promise<Found>;
   judge(input: WireBody): Promise<Received & Checked>;
   manifest(input: { packed: OwnBytes }): TraceHeader[] | undefined;
-  open(input: { stored: OwnBytes; maxBytes: number }): TraceHeader[];
+  open(input: { stored: OwnBytes; bytes: number }): TraceHeader[];
   grown(input: { index: number; bytes: number; hash: string }[]): boolean[];
   copy(plan: CopyPlan | undefined): Part;
   close(): void;
@@ -117,10 +118,10 @@ export function makeOperations(): Operations {
       return headers;
     },
 
-    open({ stored, maxBytes }) {
-      const bytes = inflate(stored, "zstd", maxBytes);
-      const headers = open.headers ?? readBatch(bytes).headers;
-      open = { headers, bytes, readRows: rowsOf(bytes, headers) };
+    open({ stored, bytes }) {
+      const decoded = inflate(stored, "zstd", limits.ingest.decodableBytes, pieceOf(bytes));
+      const headers = open.headers ?? readBatch(decoded).headers;
+      open = { headers, bytes: decoded, readRows: rowsOf(decoded, headers) };
       return headers;
     },
 
@@ -187,6 +188,9 @@ function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Part, 
   part.set(copyTrailer, end);
   return { bytes: part.subarray(0, end + copyTrailer.length), isLast: true };
 }
+
+/** The memory to inflate into: a little more than comes, or Node asks for another piece to find the end in. */
+const pieceOf = (bytes: number) => Math.max(64, bytes + 1);
 
 const uuidBytes = (uuid: string) => Buffer.from(uuid.replaceAll("-", ""), "hex");
 

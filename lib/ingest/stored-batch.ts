@@ -3,9 +3,11 @@ import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/de
 import type { TraceHeader } from "#lib/ingest/manifest";
 import type { CopyPlan } from "#lib/ingest/operations";
 import { readSmallUpload, readUpload } from "#lib/ingest/uploads";
-import { limits } from "#lib/limits";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
+
+/** An upload as its job knows it: `bytes` is its decoded size, `isRepeat` whether the same body came before. */
+type Upload = { userId: string; jobId: string; bytes: number; isRepeat: boolean };
 
 /**
  * A stored upload as its job reads it: what its traces are is known at once, from the manifest; the body is read and
@@ -13,37 +15,36 @@ type OwnBytes = Uint8Array<ArrayBuffer>;
  */
 export class StoredBatch {
   readonly #decoder: Decoder;
-  readonly #upload: { userId: string; jobId: string };
-  #body: OwnBytes | undefined;
+  readonly #upload: Upload;
+  #body: Promise<OwnBytes | null> | undefined;
   #opened: Promise<void> | undefined;
   headers: TraceHeader[] = [];
 
-  constructor(decoder: Decoder, upload: { userId: string; jobId: string }) {
+  constructor(decoder: Decoder, upload: Upload) {
     this.#decoder = decoder;
     this.#upload = upload;
   }
 
-  /**
-   * Reads the headers.
-   *
-   * @param upload.bytes its decoded size; `isRepeat` whether the same body came before: that of another is read ahead.
-   * @throws SpoorError `not_found` where the upload is no longer kept.
-   */
-  async begin({ bytes, isRepeat }: { bytes: number; isRepeat: boolean }): Promise<void> {
-    const packed = bytes <= smallBytes ? await this.#readSmall() : await this.#read("manifest");
+  /** Reads the headers; the body as well where it will be needed. @throws SpoorError `not_found` where it is no longer kept */
+  async begin(): Promise<void> {
+    const { bytes, isRepeat } = this.#upload;
+    const reading = bytes <= smallBytes ? this.#readSmall() : this.#read("manifest");
+    if (!isRepeat && bytes > smallBytes) this.#body = this.#read("body");
+    this.#body?.catch(() => {}); // is thrown where it is needed
+    const packed = await reading;
     const headers = packed && (await this.#decoder.call("manifest", { packed }, [packed.buffer]));
     if (!headers) return this.open();
     this.headers = headers;
-    if (!isRepeat) this.open().catch(() => {}); // is thrown where the body is needed
+    if (!isRepeat) this.open().catch(() => {}); // as above
   }
 
   /** Reads and decodes the body, once. */
   open(): Promise<void> {
     this.#opened ??= (async () => {
-      const stored = this.#body ?? (await this.#read("body"));
+      const stored = await (this.#body ?? this.#read("body"));
       if (!stored) throw new Error("an upload has no body");
-      const input = { stored, maxBytes: limits.ingest.decodableBytes };
-      this.headers = await this.#decoder.call("open", input, [stored.buffer]);
+      const { bytes } = this.#upload;
+      this.headers = await this.#decoder.call("open", { stored, bytes }, [stored.buffer]);
     })();
     return this.#opened;
   }
@@ -55,7 +56,7 @@ export class StoredBatch {
   /** Reads everything at once. @returns the manifest */
   async #readSmall(): Promise<OwnBytes | null> {
     const { body, manifest } = await readSmallUpload(this.#upload.userId, this.#upload.jobId);
-    this.#body = body;
+    this.#body = Promise.resolve(body);
     return manifest;
   }
 
@@ -80,19 +81,11 @@ export class StoredBatch {
   }
 }
 
-/**
- * Runs `work` with a stored upload, a large one on a decoding thread of its own.
- *
- * @param upload.bytes its decoded size; `isRepeat` whether the same body came before.
- * @throws SpoorError `not_found`
- */
-export async function withStoredBatch<T>(
-  upload: { userId: string; jobId: string; bytes: number; isRepeat: boolean },
-  work: (batch: StoredBatch) => Promise<T>,
-): Promise<T> {
+/** Runs `work` with a stored upload, a large one on a decoding thread of its own. @throws SpoorError `not_found` */
+export async function withStoredBatch<T>(upload: Upload, work: (batch: StoredBatch) => Promise<T>): Promise<T> {
   const run = async (decoder: Decoder) => {
     const batch = new StoredBatch(decoder, upload);
-    await batch.begin(upload);
+    await batch.begin();
     return work(batch);
   };
   if (upload.bytes <= smallBytes) return run(decodeHere());
