@@ -1,5 +1,5 @@
 // Runs in the decoding thread: what is known of a batch once it was read, without its messages.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { constants, zstdCompressSync } from "node:zlib";
 import {
@@ -17,7 +17,7 @@ import { type ScannedTrace, Scanner } from "#lib/ingest/scan";
 import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 
-/** A trace without its messages, as the database compares it with what it has. Hashes are SHA-256 in Base64. */
+/** A trace without its messages, as the database compares it with what it has. Hashes are made with SHA-256, in Base64. */
 export type TraceHeader = TraceFields & {
   derivedTitle: string | null;
   sanitized: boolean;
@@ -138,7 +138,7 @@ class ManifestMaker implements Manifest {
 type MessageSums = Pick<ScannedTrace, "messageCount" | "tokenCount" | "lastMessageAt" | "sanitized">;
 
 function textOf(bytes: Uint8Array, { from, to }: { from: number; to: number }): TraceHeader["text"] {
-  return { at: from, bytes: to - from, hash: hash(bytes.subarray(from, to)) };
+  return { at: from, bytes: to - from, hash: hash("sha256", bytes.subarray(from, to), "base64") };
 }
 
 /** Writes a trace's messages into `rows`, in order of position. */
@@ -187,21 +187,29 @@ export function rowsOf(bytes: Uint8Array, headers: TraceHeader[]): ReadRows {
 /** Whether the messages that are stored of a trace, known by their text's size and hash, are the first ones of it. */
 export function isGrown(bytes: Uint8Array, { text }: TraceHeader, stored: { bytes: number; hash: string }): boolean {
   if (!text || text.bytes < stored.bytes) return false;
-  return hash(bytes.subarray(text.at, text.at + stored.bytes)) === stored.hash;
+  return hash("sha256", bytes.subarray(text.at, text.at + stored.bytes), "base64") === stored.hash;
 }
-
-const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("base64");
 
 /**
- * The hash of a trace's content: its own fields, and its messages as rows. That some characters had to be replaced is not
- * part of it: an export that comes back has the replaced ones, and is the same conversation.
+ * The hash of a trace's content: of its own fields, in the first 16 bytes, and of its messages as rows. That some characters
+ * had to be replaced is not part of it: an export that comes back has the replaced ones, and is the same conversation.
  */
 function contentHash({ model, title, project, createdAt, metadata }: TraceFields, rows: Rows): string {
-  return createHash("sha256")
-    .update(JSON.stringify([model, title, project, createdAt, metadata]))
-    .update(rows.bytes.subarray(0, rows.end))
-    .digest("base64");
+  const fields = JSON.stringify([model, title, project, createdAt, metadata]);
+  const hashes = [
+    hash("sha256", fields, "buffer").subarray(0, fieldsHashBytes),
+    hash("sha256", rows.bytes.subarray(0, rows.end), "buffer"),
+  ];
+  return Buffer.concat(hashes).toString("base64");
 }
+
+const fieldsHashBytes = 16;
+/** The characters of a content hash in Base64 that tell of the trace's own fields alone. */
+const fieldsHashCharacters = Math.floor((fieldsHashBytes * 4) / 3);
+
+/** Whether two content hashes are of traces whose own fields are the same. */
+export const haveSameFields = (one: string, other: string) =>
+  one.slice(0, fieldsHashCharacters) === other.slice(0, fieldsHashCharacters);
 
 /** How much of a long message is looked at for its first line, in bytes. */
 const firstLineBytes = 64 * 1024;
@@ -220,7 +228,7 @@ function deriveTitle(rows: Rows): string | null {
 }
 
 /** The version of what is stored as a manifest; one of another version is made anew from the upload. */
-const version = 1;
+const version = 2;
 
 /** Below this size a manifest is stored as it is: to make a compressor takes longer than it saves. */
 const plainBytes = 2048;

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import type { PoolClient } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { v7 as uuid } from "uuid";
-import type { TraceHeader } from "#lib/ingest/manifest";
+import { haveSameFields, type TraceHeader } from "#lib/ingest/manifest";
 import type { CopyPlan } from "#lib/ingest/operations";
 import { messageColumns } from "#lib/ingest/rows";
 import type { StoredBatch } from "#lib/ingest/stored-batch";
@@ -71,59 +71,42 @@ export async function mergeBatch(
   };
 }
 
-/** The columns of a trace's key and of its content, with their types; the activity is decided in SQL. */
-const keyColumns = ["source text", "source_id text"];
-const contentColumns = [
-  "model text",
-  "title text",
-  "derived_title text",
-  "project text",
-  "created_at timestamptz",
-  "metadata jsonb",
-  "message_count int",
-  "token_count bigint",
-  "sanitized bool",
-  "content_hash bytea",
-  "messages_bytes int",
-  "messages_hash bytea",
-  "last_message_at timestamptz",
-];
+/** A column of a trace that an upload sets. */
+type Column = { name: string; type: string; value: (header: TraceHeader) => unknown };
 
-const nameOf = (column: string) => column.split(" ")[0] ?? "";
-const namesOf = (columns: string[]) => columns.map(nameOf).join(", ");
-/** Rows of arrays, which are the parameters from `$3`. */
-const unnest = (columns: string[]) =>
-  `unnest(${columns.map((column, index) => `$${index + 3}::${column.split(" ")[1]}[]`).join(", ")})`;
-
-const updated = contentColumns
-  .map(nameOf)
-  .filter((name) => name !== "last_message_at")
-  .map((name) => `${name} = given.${name}`)
-  .join(", ");
-
+const column = (name: string, type: string, value: Column["value"]): Column => ({ name, type, value });
 const time = (milliseconds: number | null) => (milliseconds === null ? null : new Date(milliseconds).toISOString());
 
-const keyOf = (headers: TraceHeader[]): unknown[][] => [
-  headers.map(({ source }) => source),
-  headers.map(({ sourceId }) => sourceId),
+const keyColumns = [
+  column("source", "text", ({ source }) => source),
+  column("source_id", "text", ({ sourceId }) => sourceId),
 ];
+/** What a trace's messages come to. */
+const messagesColumns = [
+  column("derived_title", "text", ({ derivedTitle }) => derivedTitle),
+  column("message_count", "int", ({ messageCount }) => messageCount),
+  column("token_count", "bigint", ({ tokenCount }) => tokenCount),
+  column("sanitized", "bool", ({ sanitized }) => sanitized),
+  column("content_hash", "bytea", ({ contentHash }) => Buffer.from(contentHash, "base64")),
+  column("messages_bytes", "int", ({ text }) => text?.bytes),
+  column("messages_hash", "bytea", ({ text }) => text && Buffer.from(text.hash, "base64")),
+];
+const contentColumns = [
+  column("model", "text", ({ model }) => model),
+  column("title", "text", ({ title }) => title),
+  column("project", "text", ({ project }) => project),
+  column("created_at", "timestamptz", ({ createdAt }) => time(createdAt)),
+  column("metadata", "jsonb", ({ metadata }) => metadata),
+  ...messagesColumns,
+];
+/** Is no column of the table: what the activity is decided by, in SQL. */
+const lastMessageAt = column("last_message_at", "timestamptz", (header) => time(header.lastMessageAt));
 
-/** The values of the columns of the content. */
-const contentOf = (headers: TraceHeader[]): unknown[][] => [
-  headers.map(({ model }) => model),
-  headers.map(({ title }) => title),
-  headers.map(({ derivedTitle }) => derivedTitle),
-  headers.map(({ project }) => project),
-  headers.map(({ createdAt }) => time(createdAt)),
-  headers.map(({ metadata }) => metadata),
-  headers.map(({ messageCount }) => messageCount),
-  headers.map(({ tokenCount }) => tokenCount),
-  headers.map(({ sanitized }) => sanitized),
-  headers.map(({ contentHash }) => Buffer.from(contentHash, "base64")),
-  headers.map(({ text }) => text?.bytes),
-  headers.map(({ text }) => text && Buffer.from(text.hash, "base64")),
-  headers.map(({ lastMessageAt }) => time(lastMessageAt)),
-];
+const namesOf = (columns: Column[]) => columns.map(({ name }) => name).join(", ");
+const valuesOf = (columns: Column[], traces: { header: TraceHeader }[]) =>
+  columns.map(({ value }) => traces.map(({ header }) => value(header)));
+/** Rows of arrays of some types, which are the parameters from `$3`. */
+const unnest = (types: string[]) => `unnest(${types.map((type, index) => `$${index + 3}::${type}[]`).join(", ")})`;
 
 /**
  * Takes the rows of all traces of a batch: those that exist are locked, the others are inserted, both in the order of
@@ -159,18 +142,17 @@ async function insertNew(
   { userId, sequence }: { userId: string; sequence: string },
 ): Promise<Map<number, string>> {
   if (traces.length === 0) return new Map();
-  const headers = traces.map(({ header }) => header);
   const ids = traces.map(() => uuid());
-  const columns = [...keyColumns, ...contentColumns, "id uuid", "replaces bool"];
-  const stored = [...keyColumns, ...contentColumns].map(nameOf).filter((name) => name !== "last_message_at");
+  const stored = [...keyColumns, ...contentColumns];
+  const given = [...stored, lastMessageAt];
   const { rows } = await tx.query<{ id: string }>(
-    `insert into trace (user_id, id, ${stored.join(", ")}, activity_at, upload_sequence, replace_sequence)
-     select $1::uuid, id, ${stored.join(", ")}, least(coalesce(last_message_at, created_at, now()), now()), $2::bigint,
+    `insert into trace (user_id, id, ${namesOf(stored)}, activity_at, upload_sequence, replace_sequence)
+     select $1::uuid, id, ${namesOf(stored)}, least(coalesce(last_message_at, created_at, now()), now()), $2::bigint,
        case when replaces then $2::bigint else 0 end
-     from ${unnest(columns)} as given (${namesOf(columns)})
+     from ${unnest(["uuid", "bool", ...given.map(({ type }) => type)])} as given (id, replaces, ${namesOf(given)})
      order by source collate "C", source_id collate "C"
      on conflict (user_id, source, source_id) do nothing returning id`,
-    [userId, sequence, ...keyOf(headers), ...contentOf(headers), ids, headers.map(({ replace }) => replace)],
+    [userId, sequence, ids, traces.map(({ header }) => header.replace), ...valuesOf(given, traces)],
   );
   const indexes = new Map(ids.map((id, place) => [id, traces[place]?.index ?? -1]));
   return new Map(rows.map(({ id }) => [indexes.get(id) ?? -1, id]));
@@ -256,23 +238,34 @@ async function noteReplace(tx: PoolClient, pairs: Pair[], upload: { userId: stri
   );
 }
 
+/** Writes what the upload says of traces; of those whose own fields are as they were, only what their messages come to. */
 async function updateTraces(
   tx: PoolClient,
   pairs: Pair[],
   upload: { userId: string; sequence: string },
 ): Promise<void> {
+  const { same = [], other = [] } = Object.groupBy(pairs, ({ header, stored }) =>
+    haveSameFields(header.contentHash, stored.contentHash) ? "same" : "other",
+  );
+  await updateColumns(tx, same, messagesColumns, upload);
+  await updateColumns(tx, other, contentColumns, upload);
+}
+
+async function updateColumns(
+  tx: PoolClient,
+  pairs: Pair[],
+  columns: Column[],
+  { userId, sequence }: { userId: string; sequence: string },
+): Promise<void> {
   if (pairs.length === 0) return;
+  const given = [...columns, lastMessageAt];
+  const set = columns.map(({ name }) => `${name} = given.${name}`);
   await tx.query(
-    `update trace set ${updated}, upload_sequence = $2::bigint, stored_at = now(),
+    `update trace set ${set.join(", ")}, upload_sequence = $2::bigint, stored_at = now(),
             activity_at = least(coalesce(given.last_message_at, now()), now())
-     from ${unnest(["id uuid", ...contentColumns])} as given (id, ${namesOf(contentColumns)})
+     from ${unnest(["uuid", ...given.map(({ type }) => type)])} as given (id, ${namesOf(given)})
      where trace.user_id = $1::uuid and trace.id = given.id`,
-    [
-      upload.userId,
-      upload.sequence,
-      pairs.map(({ stored }) => stored.id),
-      ...contentOf(pairs.map(({ header }) => header)),
-    ],
+    [userId, sequence, pairs.map(({ stored }) => stored.id), ...valuesOf(given, pairs)],
   );
 }
 

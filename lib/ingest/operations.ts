@@ -41,7 +41,7 @@ export type Part = { bytes: OwnBytes; isLast: boolean };
 
 /**
  * What can be asked of a batch. `receive` keeps a body, of which `pack` and `read` speak, and `judge` is all three at once;
- * `manifest` and `open` keep a batch, of which `grown` and `copy` speak. `copy` with a plan gives the first part of its COPY
+ * `manifest` and `open` (which gives the headers where no manifest did) keep a batch, of which `grown` and `copy` speak. `copy` with a plan gives the first part of its COPY
  * stream, then without one the next. `close` lets go of everything. One ends before the next begins, but for `pack`, which
  * ends while `read` is under way.
  */
@@ -51,7 +51,7 @@ export type Operations = {
   read(): Promise<Found>;
   judge(input: WireBody): Promise<Received & Checked>;
   manifest(input: { packed: OwnBytes }): TraceHeader[] | undefined;
-  open(input: { stored: OwnBytes; bytes: number }): TraceHeader[];
+  open(input: { stored: OwnBytes; bytes: number }): TraceHeader[] | undefined;
   grown(input: { index: number; bytes: number; hash: string }[]): boolean[];
   copy(plan: CopyPlan | undefined): Part;
   close(): void;
@@ -120,9 +120,10 @@ export function makeOperations(): Operations {
 
     open({ stored, bytes }) {
       const decoded = inflate(stored, "zstd", limits.ingest.decodableBytes, pieceOf(bytes));
-      const headers = open.headers ?? readBatch(decoded).headers;
+      const known = open.headers;
+      const headers = known ?? readBatch(decoded).headers;
       open = { headers, bytes: decoded, readRows: rowsOf(decoded, headers) };
-      return headers;
+      return known ? undefined : headers;
     },
 
     grown(stored) {

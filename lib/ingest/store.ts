@@ -32,8 +32,9 @@ export async function storeWhileReading(
   reading: Promise<Found>,
 ): Promise<boolean> {
   const stored = await packing;
-  return storing(upload, async (tx) => {
-    await insert(tx, upload, { traces: 0, messages: 0 }, "$9, null from job", [Buffer.from(stored.buffer)]);
+  const nothingYet = { traces: 0, messages: 0 };
+  const begin = (tx: Queryable) => insert(tx, upload, nothingYet, "$9, null from job", [Buffer.from(stored.buffer)]);
+  return storing(upload, begin, async (tx) => {
     const { manifest, traces, messages } = await reading;
     await tx.query(
       `with job as (update ingest_job set traces_received = $3, messages_received = $4 where user_id = $1 and id = $2)
@@ -58,13 +59,19 @@ export function storeAlone(upload: NewUpload & Checked): Promise<boolean> {
 /** Why a transaction is rolled back. */
 const notStored = new Error("the upload was not stored");
 
-async function storing(upload: NewUpload, store: (tx: Queryable) => Promise<void>): Promise<boolean> {
+/** Runs the steps of storing an upload, with its queue entry between them, in one transaction. */
+async function storing(
+  upload: NewUpload,
+  begin: (tx: Queryable) => Promise<void>,
+  finish: (tx: Queryable) => Promise<void> = async () => {},
+): Promise<boolean> {
   await prepareQueue();
   try {
     await transaction(async (tx) => {
       await freeOldKeys(tx, [upload]);
-      await store(tx);
+      await begin(tx);
       await enqueue(tx, queues.ingest, [{ userId: upload.userId, jobId: upload.jobId }]);
+      await finish(tx);
     }, durably);
     return true;
   } catch (error) {

@@ -44,7 +44,7 @@ export class StoredBatch {
       const stored = await (this.#body ?? this.#read("body"));
       if (!stored) throw new Error("an upload has no body");
       const { bytes } = this.#upload;
-      this.headers = await this.#decoder.call("open", { stored, bytes }, [stored.buffer]);
+      this.headers = (await this.#decoder.call("open", { stored, bytes }, [stored.buffer])) ?? this.headers;
     })();
     return this.#opened;
   }
