@@ -90,10 +90,29 @@ export async function withStoredBatch<T>(upload: Upload, work: (batch: StoredBat
   };
   if (upload.bytes <= smallBytes) return run(decodeHere());
   return withThread(upload.userId, async (thread) => {
+    const lent = lend(thread);
     try {
-      return await run(thread);
+      return await run(lent.decoder);
     } finally {
+      lent.takeBack();
       if (!thread.broken) await thread.call("close", undefined);
     }
   });
+}
+
+/** A decoder until it is taken back. What was read ahead and comes later must not reach the thread's next batch. */
+function lend(thread: Decoder): { decoder: Decoder; takeBack: () => void } {
+  let isLent = true;
+  const decoder: Decoder = {
+    call: async (operation, input, transfer) => {
+      if (!isLent) throw new Error("the decoding thread was given back");
+      return thread.call(operation, input, transfer);
+    },
+  };
+  return {
+    decoder,
+    takeBack: () => {
+      isLent = false;
+    },
+  };
 }

@@ -1,0 +1,35 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { v7 as uuid } from "uuid";
+import { expect, test } from "vitest";
+import { getJob } from "#lib/ingest/jobs";
+import { type StoredBatch, withStoredBatch } from "#lib/ingest/stored-batch";
+import { provideOwner } from "../support/server.ts";
+import { messages, uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+const { accept } = uploadsOf(userId);
+
+/** Runs `work` with a stored upload, as a job does. */
+async function withBatch<T>(jobId: string, work: (batch: StoredBatch) => Promise<T>): Promise<T> {
+  const { bytes } = await getJob(userId, jobId);
+  return withStoredBatch({ userId, jobId, bytes, isRepeat: false }, work);
+}
+
+async function copied(batch: StoredBatch): Promise<Buffer> {
+  const plan = { userId, traces: [{ index: 0, traceId: uuid(), skipBytes: 0 }] };
+  return Buffer.concat(await Array.fromAsync(batch.rows(plan)));
+}
+
+test("a body that is read ahead and not waited for never gets in the way of the thread's next batch", async () => {
+  const text = randomBytes(24 << 20).toString("base64");
+  const large = await accept([{ sourceId: "large", messages: messages(text) }]);
+  const next = await accept([{ sourceId: "next", messages: messages("next ".repeat(20_000)) }]);
+  await withBatch(large, async () => {}); // nothing of it changed, so that none of its messages is asked for
+  const rows = await withBatch(next, async (batch) => {
+    await batch.open();
+    await sleep(1500); // waits for a trace that another job holds, until the large body was read
+    return copied(batch);
+  });
+  expect(rows.includes("next next")).toBe(true);
+});
