@@ -57,7 +57,9 @@ export async function transaction<T>(work: (tx: pg.PoolClient) => Promise<T>, se
   try {
     await tx.query([...freshPlans(tx), "begin", ...setLocal(settings)].join("; "));
     const result = await work(tx);
-    await tx.query("commit");
+    const { command } = await tx.query("commit");
+    // After a statement that failed, and whose error went unnoticed, PostgreSQL answers a commit by rolling back.
+    if (command !== "COMMIT") throw new Error("the transaction was rolled back instead of committed");
     return result;
   } catch (error) {
     await tx.query("rollback").catch((failure: Error) => {

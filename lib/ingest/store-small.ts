@@ -3,7 +3,7 @@ import "server-only";
 import { transaction } from "#lib/db/client";
 import { isOutage } from "#lib/errors";
 import type { Checked } from "#lib/ingest/operations";
-import { durably, freeOldKeys, type NewUpload, storeAlone } from "#lib/ingest/store";
+import { durably, freeOldKeys, type NewUpload } from "#lib/ingest/store";
 import { enqueue, prepareQueue, queues } from "#lib/queue";
 
 /** How many are written together at most. */
@@ -36,26 +36,38 @@ async function write(): Promise<void> {
   writers += 1;
   // Those that arrived in the same turn of the event loop go together.
   await new Promise((resolve) => setImmediate(resolve));
-  while (pending.length > 0) {
-    const group = pending.splice(0, mostTogether);
-    try {
-      const stored = await storeTogether(group.map(({ upload }) => upload));
-      for (const { upload, resolve } of group) resolve(stored.has(upload.jobId));
-    } catch (error) {
-      if (isOutage(error)) {
-        // Whoever waits behind them would only learn the same later.
-        for (const { reject } of [...group, ...pending.splice(0)]) reject(error);
-        continue;
-      }
-      // What one of them is at fault for must not be the others' fault too.
-      for (const { upload, resolve, reject } of group) await storeAlone(upload).then(resolve, reject);
-    }
-  }
+  while (pending.length > 0) await settle(pending.splice(0, mostTogether));
   writers -= 1;
 }
 
+/** Stores uploads together. What one of them is at fault for, or waits for, must not be the others' fault too. */
+async function settle(group: Pending[]): Promise<void> {
+  try {
+    const stored = await storeTogether(group.map(({ upload }) => upload));
+    for (const { upload, resolve } of group) resolve(stored.has(upload.jobId));
+  } catch (error) {
+    if (isOutage(error) && !isForLock(error)) {
+      // Whoever waits behind them would only learn the same later.
+      for (const { reject } of [...group, ...pending.splice(0)]) reject(error);
+      return;
+    }
+    const parts = isForLock(error) ? byUser(group) : singly(group);
+    if (parts.length === 1) for (const { reject } of group) reject(error);
+    else for (const part of parts) await settle(part);
+  }
+}
+
+const isForLock = (error: unknown) => ["55P03", "40P01"].includes((error as { code?: string }).code ?? "");
+
+const singly = (group: Pending[]) => group.map((one) => [one]);
+
+/** What is waited for is a user's own: the account that is being deleted, an idempotency key that another process stores. */
+const byUser = (group: Pending[]) => [...Map.groupBy(group, ({ upload }) => upload.userId).values()];
+
 /** Stores uploads in one transaction. @returns the ids of the jobs that were new */
 async function storeTogether(uploads: Small[]): Promise<Set<string>> {
+  const hasSeveralUsers = uploads.some(({ userId }) => userId !== uploads[0]?.userId);
+  const settings = hasSeveralUsers ? { ...durably, lock_timeout: "500ms" } : durably; // the rest of the time is for a second try
   return transaction(async (tx) => {
     await freeOldKeys(tx, uploads);
     const { rows } = await tx.query<{ userId: string; jobId: string }>(
@@ -66,7 +78,7 @@ async function storeTogether(uploads: Small[]): Promise<Set<string>> {
        ), job as (
          insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
          select user_id, id, machine, bytes, body_sha256, idempotency_key, traces, messages from given
-         order by idempotency_key, id
+         order by user_id, idempotency_key, id
          on conflict (user_id, idempotency_key) do nothing returning user_id, id
        )
        insert into upload (user_id, job_id, body, manifest)
@@ -87,5 +99,5 @@ async function storeTogether(uploads: Small[]): Promise<Set<string>> {
     );
     await enqueue(tx, queues.ingest, rows);
     return new Set(rows.map(({ jobId }) => jobId));
-  }, durably);
+  }, settings);
 }

@@ -1,7 +1,7 @@
 // Puts an upload on disk, with its job and its queue entry, in one transaction.
 import "server-only";
 import { type Queryable, transaction } from "#lib/db/client";
-import type { Checked, Found, Received } from "#lib/ingest/operations";
+import type { Found, Received } from "#lib/ingest/operations";
 import { limits } from "#lib/limits";
 import { enqueue, prepareQueue, queues } from "#lib/queue";
 
@@ -21,6 +21,9 @@ export const durably = { synchronous_commit: "on", lock_timeout: "1500ms" };
  * Stores an upload whose body is still being read: it is written meanwhile, and taken back where it turns out not to be
  * valid. When this returns, it is on disk with its job and its queue entry.
  *
+ * Its idempotency key and its place in the order of the user's uploads are taken when the reading has ended: until then
+ * nobody waits for the one, and what is acknowledged meanwhile comes before it.
+ *
  * @param packing what is stored of the body.
  * @param reading what the body is found to be.
  * @returns false where the idempotency key came before, and nothing was stored.
@@ -32,28 +35,34 @@ export async function storeWhileReading(
   reading: Promise<Found>,
 ): Promise<boolean> {
   const stored = await packing;
-  const nothingYet = { traces: 0, messages: 0 };
-  const begin = (tx: Queryable) => insert(tx, upload, nothingYet, "$9, null from job", [Buffer.from(stored.buffer)]);
-  return storing(upload, begin, async (tx) => {
-    const { manifest, traces, messages } = await reading;
-    await tx.query(
-      `with job as (update ingest_job set traces_received = $3, messages_received = $4 where user_id = $1 and id = $2)
-       update upload set manifest = $5 where user_id = $1 and job_id = $2`,
-      [upload.userId, upload.jobId, traces, messages, Buffer.from(manifest.buffer)],
-    );
-  });
+  const [keyless, nothingYet] = [{ ...upload, idempotencyKey: undefined }, { traces: 0, messages: 0 }];
+  const begin = (tx: Queryable) => insert(tx, keyless, nothingYet, "$9, null from job", [Buffer.from(stored.buffer)]);
+  return storing(upload, begin, async (tx) => complete(tx, upload, await reading));
 }
+
+/** What is known of an upload once it was read. @throws `notStored` where its idempotency key came before */
+async function complete(tx: Queryable, upload: NewUpload, { manifest, traces, messages }: Found): Promise<void> {
+  await freeOldKeys(tx, [upload]);
+  await tx
+    .query(
+      `with job as (
+         update ingest_job set traces_received = $3, messages_received = $4, idempotency_key = $5, sequence = default
+         where user_id = $1 and id = $2
+       )
+       update upload set manifest = $6 where user_id = $1 and job_id = $2`,
+      [upload.userId, upload.jobId, traces, messages, upload.idempotencyKey ?? null, Buffer.from(manifest.buffer)],
+    )
+    .catch((error) => {
+      throw error.code === uniqueViolation ? notStored : error;
+    });
+}
+
+const uniqueViolation = "23505";
 
 /** Stores an upload that repeats an earlier one. @returns false also where that one is gone */
 export function storeRepeated(upload: NewUpload, repeated: Repeated): Promise<boolean> {
   const from = "body, manifest from job, upload where upload.user_id = $1 and upload.job_id = $9";
   return storing(upload, (tx) => insert(tx, upload, repeated, from, [repeated.earlier]));
-}
-
-/** Stores an upload that was read. @returns false where its idempotency key came before */
-export function storeAlone(upload: NewUpload & Checked): Promise<boolean> {
-  const values = [Buffer.from(upload.stored.buffer), Buffer.from(upload.manifest.buffer)];
-  return storing(upload, (tx) => insert(tx, upload, upload, "$9, $10 from job", values));
 }
 
 /** Why a transaction is rolled back. */
@@ -68,7 +77,6 @@ async function storing(
   await prepareQueue();
   try {
     await transaction(async (tx) => {
-      await freeOldKeys(tx, [upload]);
       await begin(tx);
       await enqueue(tx, queues.ingest, [{ userId: upload.userId, jobId: upload.jobId }]);
       await finish(tx);
@@ -92,6 +100,7 @@ async function insert(
   from: string,
   values: unknown[],
 ): Promise<void> {
+  await freeOldKeys(tx, [upload]);
   const { rowCount } = await tx.query(
     `with job as (
        insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)

@@ -104,10 +104,10 @@ export async function withStoredBatch<T>(upload: Upload, work: (batch: StoredBat
 function lend(thread: Decoder): { decoder: Decoder; takeBack: () => void } {
   let isLent = true;
   const decoder: Decoder = {
-    call: async (operation, input, transfer) => {
-      if (!isLent) throw new Error("the decoding thread was given back");
-      return thread.call(operation, input, transfer);
-    },
+    call: (operation, input, transfer) =>
+      isLent
+        ? thread.call(operation, input, transfer)
+        : Promise.reject(new Error("the decoding thread was given back")),
   };
   return {
     decoder,

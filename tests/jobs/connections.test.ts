@@ -21,3 +21,10 @@ test("a connection that breaks between two statements fails its transaction as a
   expect(isOutage(failure)).toBe(true);
   expect((await pool().query("select 1 as one")).rows).toEqual([{ one: 1 }]);
 });
+
+test("a transaction in which a statement failed unnoticed does not pass for one that was committed", async () => {
+  const whole = transaction(async (tx) => {
+    await tx.query("select 1 / 0").catch(() => {});
+  });
+  await expect(whole).rejects.toThrow("rolled back");
+});

@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { v7 as uuid } from "uuid";
+import { describe, expect, test } from "vitest";
+import { pool, type Queryable, transaction } from "#lib/db/client";
+import { acceptBatch } from "#lib/ingest/accept";
+import type { Found } from "#lib/ingest/operations";
+import { storeWhileReading } from "#lib/ingest/store";
+import { makeUser, provideOwner } from "../support/server.ts";
+
+const { userId } = await provideOwner();
+const otherId = await makeUser({ name: "Bob", email: "bob@example.org", password: "correct horse battery" });
+
+const send = (sender: string, sourceId: string, key?: string) =>
+  acceptBatch(
+    { userId: sender, machine: "test" },
+    Buffer.from(JSON.stringify({ traces: [{ sourceId, messages: [] }] })),
+    "identity",
+    key,
+  );
+
+/** Begins to store an upload whose body takes a while to read. @returns what ends the reading, and the storing */
+async function beginLarge(key: string) {
+  const own = (text: string) => new Uint8Array(Buffer.from(text));
+  const sha256 = new Uint8Array(createHash("sha256").update(key).digest());
+  const upload = { userId, machine: "test", jobId: uuid(), idempotencyKey: key, bytes: 1, sha256 };
+  const reading = Promise.withResolvers<Found>();
+  const storing = storeWhileReading(upload, Promise.resolve(own("body")), reading.promise);
+  storing.catch(() => {});
+  await sleep(300);
+  return {
+    jobId: upload.jobId,
+    end: async () => {
+      reading.resolve({ manifest: own("{}"), traces: 1, messages: 0 });
+      return storing;
+    },
+  };
+}
+
+const sequenceOf = async (jobId: string) =>
+  Number((await pool().query("select sequence from ingest_job where id = $1", [jobId])).rows[0]?.sequence);
+
+describe("an upload that is stored while it is still read", () => {
+  test("keeps nobody waiting who sends the same idempotency key; the first one that is whole has it", async () => {
+    const large = await beginLarge("shared");
+    const begun = performance.now();
+    const jobId = await send(userId, "small", "shared");
+    expect(performance.now() - begun).toBeLessThan(1000);
+    expect(await large.end()).toBe(false);
+    const { rows } = await pool().query("select id from ingest_job where idempotency_key = 'shared'");
+    expect(rows).toEqual([{ id: jobId }]);
+    expect(await sequenceOf(large.jobId)).toBeNaN();
+  });
+
+  test("comes behind what was acknowledged meanwhile", async () => {
+    const large = await beginLarge("slow");
+    const jobId = await send(userId, "quick");
+    expect(await large.end()).toBe(true);
+    expect(await sequenceOf(large.jobId)).toBeGreaterThan(await sequenceOf(jobId));
+  });
+});
+
+describe("small uploads that are stored together", () => {
+  test("do not fail for a lock that one of their senders waits for", async () => {
+    const released = Promise.withResolvers<void>();
+    const held = transaction(async (tx) => {
+      await tx.query(`select 1 from "user" where id = $1 for update`, [userId]); // as its deletion does
+      await released.promise;
+    });
+    const outcomes = await Promise.allSettled([
+      send(userId, "stuck"),
+      send(otherId, "free"),
+      send(otherId, "free too"),
+    ]);
+    released.resolve();
+    await held;
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
+  });
+
+  test("take the keys of several users in the order in which other processes take them", async () => {
+    const insert = (tx: Queryable, sender: string | undefined) =>
+      tx.query(
+        `insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
+         values ($1, $2, 'test', 1, '', 'same', 0, 0)`,
+        [sender, uuid()],
+      );
+    const [first, second] = [userId, otherId].toSorted();
+    const outcomes = await transaction(async (tx) => {
+      await insert(tx, first);
+      const sent = Promise.allSettled([send(second ?? "", "b", "same"), send(first ?? "", "a", "same")]);
+      await sleep(200);
+      await insert(tx, second);
+      return { sent };
+    });
+    const reasons = (await outcomes.sent).map((one) => one.status === "rejected" && one.reason.code);
+    expect(reasons).toEqual(["idempotency_key_reused", "idempotency_key_reused"]);
+  });
+
+  test("that fail for one of them are stored without it", async () => {
+    const sent = [send(userId, "one"), send(uuid(), "of nobody"), send(otherId, "two")];
+    const outcomes = await Promise.allSettled(sent);
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+});
