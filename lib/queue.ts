@@ -72,14 +72,23 @@ export async function enqueue(tx: Queryable, queue: QueueName, payloads: object[
 }
 
 async function withEnqueuer<T>(work: (boss: PgBoss) => Promise<T>): Promise<T> {
-  const boss = await enqueuer();
+  const starting = enqueuer();
+  const boss = await starting;
   try {
     return await work(boss);
   } catch (error) {
     // An instance that could not read its queues at its start never gets over it: the next call makes another.
-    globals.spoorBoss = undefined;
+    if (globals.spoorBoss === starting) {
+      globals.spoorBoss = undefined;
+      letGoOf(boss);
+    }
     throw error;
   }
+}
+
+/** Ends an instance's timers: it would ask for its queues once a minute for as long as the process lives. */
+function letGoOf(boss: PgBoss): void {
+  boss.stop({ graceful: false }).catch((error) => log.warn({ err: error }, "a job queue could not be let go of"));
 }
 
 /**
