@@ -26,8 +26,15 @@ const backslash = 0x5c;
 const structural = new Uint8Array(256);
 for (const character of "{[,") structural[character.charCodeAt(0)] = 1;
 
-/** Counts what a text would make before it is made: 24 kB can inflate to a hundred million empty objects. */
+/** 24 kB can inflate to a hundred million empty objects. */
 function refuseManyValues(bytes: Uint8Array): void {
+  if (countValues(bytes) > limits.values) {
+    throw new SpoorError("invalid_request", `The body has more than ${limits.values} values.`);
+  }
+}
+
+/** Counts what a JSON text would make before it is made: its objects, arrays, and what is in them but for the first. */
+export function countValues(bytes: Uint8Array): number {
   let values = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at] as number;
@@ -37,9 +44,7 @@ function refuseManyValues(bytes: Uint8Array): void {
       values += structural[byte] as number;
     }
   }
-  if (values > limits.values) {
-    throw new SpoorError("invalid_request", `The body has more than ${limits.values} values.`);
-  }
+  return values;
 }
 
 /** Where the string that began before `at` ends; quotes behind an odd number of backslashes are part of it. */

@@ -35,7 +35,10 @@ export async function storeWhileReading(
   reading: Promise<Found>,
 ): Promise<boolean> {
   const stored = await packing;
-  const [keyless, nothingYet] = [{ ...upload, idempotencyKey: undefined }, { traces: 0, messages: 0 }];
+  const [keyless, nothingYet] = [
+    { ...upload, idempotencyKey: undefined },
+    { traces: 0, messages: 0 },
+  ];
   const begin = (tx: Queryable) => insert(tx, keyless, nothingYet, "$9, null from job", [Buffer.from(stored.buffer)]);
   return storing(upload, begin, async (tx) => complete(tx, upload, await reading));
 }

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { v7 as uuid } from "uuid";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept";
+import { DecodeThread } from "#lib/ingest/decode";
 import type { Found } from "#lib/ingest/operations";
 import { storeWhileReading } from "#lib/ingest/store";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -101,4 +102,17 @@ describe("small uploads that are stored together", () => {
     const outcomes = await Promise.allSettled(sent);
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });
+});
+
+test("a small body of very many values is not judged on the event loop", async () => {
+  const calls = vi.spyOn(DecodeThread.prototype, "call");
+  const sendText = (text: string) => acceptBatch({ userId, machine: "test" }, Buffer.from(text), "identity", undefined);
+  const refused = sendText(`{"traces":[{"sourceId":"a","messages":[${Array(20_000).fill("{}")}]}]}`);
+  await expect(refused).rejects.toMatchObject({ code: "invalid_request" });
+  expect(calls.mock.calls.map(([operation]) => operation)).toContain("read");
+  calls.mockClear();
+  await sendText(
+    JSON.stringify({ traces: [{ sourceId: "b", messages: [{ position: 0, content: "{,".repeat(20_000) }] }] }),
+  );
+  expect(calls).not.toHaveBeenCalled();
 });
