@@ -141,7 +141,8 @@ export const hasEntrySql = (jobId: string) =>
  */
 export function makeWorkerBoss(databaseUrl: string): PgBoss {
   const connection = new URL(databaseUrl);
-  connection.searchParams.set("options", "-c synchronous_commit=off");
+  const given = connection.searchParams.get("options");
+  connection.searchParams.set("options", [...(given ? [given] : []), "-c synchronous_commit=off"].join(" "));
   const boss = new PgBoss({
     connectionString: connection.href,
     application_name: "spoor-queue",

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Queryable } from "#lib/db/client";
-import { enqueue, prepareQueue, queues } from "#lib/queue";
+import { env } from "#lib/env";
+import { enqueue, makeWorkerBoss, prepareQueue, queues } from "#lib/queue";
 import { provideOwner } from "../support/server.ts";
 
 await provideOwner();
@@ -17,4 +18,16 @@ test("enqueueing that fails leaves no instance of the queue behind with its time
     await prepareQueue();
   }
   await expect.poll(timers).toBeLessThanOrEqual(before + 1); // the polling has one of its own
+});
+
+test("a worker's connections keep the options that the operator gave, and do not wait for the disk", async () => {
+  const url = new URL(env().DATABASE_URL ?? "");
+  url.searchParams.set("options", "-c work_mem=5MB");
+  const boss = makeWorkerBoss(url.href);
+  await boss.start();
+  const { rows } = await boss
+    .getDb()
+    .executeSql("select current_setting('work_mem') as memory, current_setting('synchronous_commit') as commit");
+  await boss.stop({ graceful: false });
+  expect(rows).toEqual([{ memory: "5MB", commit: "off" }]);
 });
