@@ -73,7 +73,7 @@ describe("npm start", () => {
     await until(20, async () => (await poll()).status === 400);
     await ready();
     expect(await postmaster()).not.toBe(before);
-    expect(output.text).toContain("The database runs again.");
+    await until(5, async () => output.text.includes("The database runs again."));
     child.kill("SIGTERM");
     expect(await ended(child)).toBe(0);
     expect(await isStopped()).toBe(true);
