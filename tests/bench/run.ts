@@ -1,5 +1,6 @@
 // `npm run bench [-- NAME…] [-- --json]`: how fast ingest is, against floors measured in the same run on the same machine.
 import { loadTexts } from "./corpus.ts";
+import { addEmptyRoute } from "./empty-route.ts";
 import { makeFloorB } from "./floors.ts";
 import { type Context, type Row, rounds } from "./measure.ts";
 import { accept } from "./rows/accept.ts";
@@ -26,7 +27,8 @@ const unknown = wanted.find((name) => !(name in benches));
 if (unknown) throw new Error(`There is no bench "${unknown}": ${Object.keys(benches).join(", ")}`);
 
 const { texts, real } = loadTexts();
-const spoor = await startSpoor();
+const takeRouteAway = await addEmptyRoute();
+const spoor = await startSpoor().finally(takeRouteAway);
 const floorB = await makeFloorB(spoor.databaseUrl);
 const rows: Row[] = [];
 try {
