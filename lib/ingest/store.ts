@@ -15,7 +15,12 @@ export type NewUpload = Sender & Received & { jobId: string; idempotencyKey: str
 export type Repeated = { earlier: string; traces: number; messages: number };
 
 /** What is acknowledged is on disk, however the server is set otherwise; a client hears within 2 s that it can't be. */
-export const durably = { synchronous_commit: "on", lock_timeout: "1500ms" };
+export const durably = {
+  synchronous_commit: "on",
+  lock_timeout: "1500ms",
+  // A process that stops (not ends) while a body is being read lets go of it: a little longer than the reading may take.
+  idle_in_transaction_session_timeout: "70s",
+};
 
 /**
  * Stores an upload whose body is still being read: it is written meanwhile, and taken back where it turns out not to be
