@@ -147,15 +147,14 @@ async function stopWorker(bench: Bench): Promise<Outcome> {
     await sleep(500);
     const labels = [...counting.output.matchAll(/^fault: point (\d+), behind "(.*)"/gm)];
     await counting.kill();
-    const behind = (start: string, nth = 0) =>
-      Number(labels.filter(([, , label]) => label?.startsWith(start))[nth]?.[1]);
-    // Behind the claim's commit nothing is locked; in the middle of the merge everything is; at the end it is only told.
-    const inside = [
-      behind("copy message"),
-      behind("update ingest_job set status = 'succeeded'"),
-      behind("commit", 1) - 1,
-    ];
-    const points = [behind("commit"), ...inside, maxOf(labels.map(([, point]) => Number(point)))];
+    const behind = (start: string) => {
+      const point = labels.find(([, , label]) => label?.startsWith(start))?.[1];
+      if (point === undefined) throw new Error(`A job has no step that begins with "${start}"`);
+      return Number(point);
+    };
+    // Behind the claim nothing is locked; in the middle of the merge everything is; at the end it is only told.
+    const inside = [behind("copy message"), behind("update ingest_job set status = 'succeeded'"), behind("commit") - 1];
+    const points = [behind("set local lock_timeout"), ...inside, maxOf(labels.map(([, point]) => Number(point)))];
     const stopped: SpoorProcess[] = [];
     const jobs: string[] = [];
     for (const [at, point] of points.entries()) {
