@@ -47,7 +47,7 @@ const plansLastMs = 1000;
  *
  * Once a second a connection lets go of its plans. Those of the foreign keys' checks are otherwise kept until somebody
  * analyses the table: made when it was empty, they went through all of a user's traces for every message (2,000 uploads of
- * ten messages took 25 s, the last ones 16 ms each in COPY alone; so it is 2 ms).
+ * ten messages took 25 s, the last ones 16 ms each in COPY alone; so it is 3 ms).
  *
  * @param settings what is set for this transaction alone (`set local`).
  */

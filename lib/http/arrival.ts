@@ -35,7 +35,8 @@ export function rememberArrival(name: string, message: IncomingMessage): () => v
 /** The body of a request; nothing of it was read before. */
 export function arrivalOf(request: Request): Arrival {
   const message = globals.spoorArriving?.get(request.headers.get(arrivalHeader) ?? "");
-  // Web streams take as long for 18 MB as parsing them: 50 ms, and 20 ms without.
+  // A web stream costs promises for every 64 KiB: with it, accepting 18 MB took 1.52 times as long as the bench's floor,
+  // without it 1.39.
   return message ? arrivalByNode(message) : arrivalByStream(request.body);
 }
 

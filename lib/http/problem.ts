@@ -46,14 +46,7 @@ export function problemResponse(
     ...(error.errors ? { errors: error.errors.slice(0, 20) } : {}),
     requestId,
   };
-  return jsonResponse(body, status, headers);
-}
-
-/** An answer in JSON. It tells its length, by which Next knows that a short one is not worth compressing. */
-export function jsonResponse(body: unknown, status: number, headers: Headers): Response {
-  const text = JSON.stringify(body);
-  headers.set("Content-Length", String(Buffer.byteLength(text)));
-  return new Response(text, { status, headers });
+  return new Response(JSON.stringify(body), { status, headers });
 }
 
 /** RFC 6750, section 3: the error is named only where a token was presented. */

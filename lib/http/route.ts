@@ -4,7 +4,7 @@ import { clientAddress } from "#lib/address";
 import { type Caller, requireCaller, requireCookie, requireToken } from "#lib/auth/session";
 import { type FieldError, SpoorError } from "#lib/errors";
 import { readJson } from "#lib/http/body";
-import { jsonResponse, problemResponse, toSpoorError } from "#lib/http/problem";
+import { problemResponse, toSpoorError } from "#lib/http/problem";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 type Method = (typeof methods)[number];
@@ -122,7 +122,8 @@ function finish<R>(result: R | Reply<R> | Response, schema: z.ZodType<R> | undef
   }
   const { data, status, headers } = result instanceof Reply ? result : new Reply(result, 200, {});
   const base = { "Content-Type": "application/json", "Cache-Control": "no-store", "X-Request-Id": requestId };
-  return jsonResponse(schema ? schema.parse(data) : data, status, new Headers({ ...base, ...headers }));
+  const body = JSON.stringify(schema ? schema.parse(data) : data);
+  return new Response(body, { status, headers: { ...base, ...headers } });
 }
 
 /** Each query parameter once as a string, more than once as an array (which no schema of ours takes). */

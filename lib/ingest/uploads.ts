@@ -6,6 +6,7 @@ import { notFound, SpoorError } from "#lib/errors";
 import { inflateFrames } from "#lib/ingest/frames";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
+import { streamOf } from "#lib/streams";
 
 /** What stands before the value in a binary COPY of one row with one column: signature, flags, extension, column count. */
 const headerBytes = 11 + 4 + 4 + 2;
@@ -72,22 +73,9 @@ const sliceBytes = 1 << 20;
 export async function streamUpload(userId: string, jobId: string): Promise<ReadableStream<Uint8Array>> {
   const { rowCount } = await pool().query("select 1 from upload where user_id = $1 and job_id = $2", [userId, jobId]);
   if (rowCount === 0) throw notFound();
-  const parts = inflateFrames(slices(userId, jobId));
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await parts.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      } catch (error) {
-        log.warn({ err: error, jobId }, "the download of an upload broke off");
-        controller.error(error);
-      }
-    },
-    async cancel() {
-      await parts.return(undefined);
-    },
-  });
+  return streamOf(inflateFrames(slices(userId, jobId)), (error) =>
+    log.warn({ err: error, jobId }, "the download of an upload broke off"),
+  );
 }
 
 /** A stored body in parts. It is kept uncompressed by PostgreSQL (STORAGE EXTERNAL), so that a part costs what it has. */

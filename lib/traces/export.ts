@@ -1,6 +1,7 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 import { log } from "#lib/log";
+import { streamOf } from "#lib/streams";
 import { readMessages } from "#lib/traces/messages";
 import { filterSql, filterValues, type TraceRow, traceColumns } from "#lib/traces/queries";
 import type { TraceFilter } from "#lib/traces/schema";
@@ -16,23 +17,12 @@ const tracesAtATime = 20;
  * The stream ends early, with an error, where the database goes away: a cut-off line is never valid JSON.
  */
 export function exportTraces(userId: string, filter: TraceFilter): ReadableStream<Uint8Array> {
-  const lines = exportParts(userId, filter);
+  return streamOf(encoded(exportParts(userId, filter)), (error) => log.warn({ err: error }, "an export broke off"));
+}
+
+async function* encoded(texts: AsyncGenerator<string>): AsyncGenerator<Uint8Array, undefined> {
   const encoder = new TextEncoder();
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await lines.next();
-        if (done) controller.close();
-        else controller.enqueue(encoder.encode(value));
-      } catch (error) {
-        log.warn({ err: error }, "an export broke off");
-        controller.error(error);
-      }
-    },
-    async cancel() {
-      await lines.return(undefined);
-    },
-  });
+  for await (const text of texts) yield encoder.encode(text);
 }
 
 async function* exportParts(userId: string, filter: TraceFilter): AsyncGenerator<string, undefined> {

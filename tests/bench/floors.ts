@@ -75,7 +75,6 @@ export async function makeFloorB(databaseUrl: string) {
 
   return {
     copy,
-    clear: () => client.query("truncate floor_message, floor_trace"),
     end: () => client.end(),
   };
 }

@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { drainQueues } from "#lib/drain";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process";
 import { queues, superviseQueues, takeOne } from "#lib/queue";
-import { accept, entries, ownerDatabase, trace } from "../support/ingesting.ts";
+import { accept, entries, trace } from "../support/ingesting.ts";
+import { provideOwner } from "../support/server.ts";
 
-let database: Awaited<ReturnType<typeof ownerDatabase>>;
-let userId: string;
-beforeAll(async () => {
-  database = await ownerDatabase();
-  ({ userId } = database);
-});
-afterAll(() => database.drop());
+const { userId } = await provideOwner();
 beforeEach(async () => {
   await pool().query("delete from ingest_job");
   await pool().query("delete from pgboss.job");

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { housekeepHourly } from "#lib/housekeeping";
@@ -7,16 +7,11 @@ import { getJob, getListedJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process";
 import { replayJob } from "#lib/ingest/replay";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/uploads";
-import { accept, acceptFailed, ownerDatabase, trace } from "../support/ingesting.ts";
+import { accept, acceptFailed, trace } from "../support/ingesting.ts";
+import { provideOwner } from "../support/server.ts";
 
-let database: Awaited<ReturnType<typeof ownerDatabase>>;
-let userId: string;
-beforeAll(async () => {
-  database = await ownerDatabase();
-  ({ userId } = database);
-  setEnv({ UPLOAD_RETENTION_DAYS: "3" });
-});
-afterAll(() => database.drop());
+const { userId } = await provideOwner();
+setEnv({ UPLOAD_RETENTION_DAYS: "3" });
 beforeEach(async () => {
   await pool().query("delete from ingest_job");
 });

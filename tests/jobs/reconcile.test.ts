@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { migrate } from "#lib/db/migrate";
 import { drainQueues } from "#lib/drain";
@@ -8,15 +8,10 @@ import { runJob } from "#lib/ingest/process";
 import { reconcileJobs } from "#lib/ingest/reconcile";
 import { replayJob } from "#lib/ingest/replay";
 import { installQueues, queues, takeOne } from "#lib/queue";
-import { accept, acceptFailed, entries, ownerDatabase, trace } from "../support/ingesting.ts";
+import { accept, acceptFailed, entries, trace } from "../support/ingesting.ts";
+import { provideOwner } from "../support/server.ts";
 
-let database: Awaited<ReturnType<typeof ownerDatabase>>;
-let userId: string;
-beforeAll(async () => {
-  database = await ownerDatabase();
-  ({ userId } = database);
-});
-afterAll(() => database.drop());
+const { userId } = await provideOwner();
 beforeEach(async () => {
   await pool().query("delete from ingest_job");
   await pool().query("delete from pgboss.job");

@@ -1,5 +1,5 @@
 import { zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process";
@@ -7,18 +7,11 @@ import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { limits } from "#lib/limits";
 import { listMessages } from "#lib/traces/messages";
 import { listTraces } from "#lib/traces/queries";
-import { accept, acceptFailed, entries, ownerDatabase, trace } from "../support/ingesting.ts";
-import { makeUser } from "../support/server.ts";
+import { accept, acceptFailed, entries, trace } from "../support/ingesting.ts";
+import { makeUser, provideOwner } from "../support/server.ts";
 
-let database: Awaited<ReturnType<typeof ownerDatabase>>;
-let userId: string;
-let strangerId: string;
-beforeAll(async () => {
-  database = await ownerDatabase();
-  ({ userId } = database);
-  strangerId = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
-});
-afterAll(() => database.drop());
+const { userId } = await provideOwner();
+const strangerId = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
 beforeEach(async () => {
   await pool().query("delete from ingest_job");
   await pool().query("delete from pgboss.job");

@@ -1,22 +1,6 @@
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept";
-import { endThreads } from "#lib/ingest/decode";
 import { failJob } from "#lib/ingest/process";
-import { freshDatabase } from "./database.ts";
-import { makeUser, setupToken } from "./server.ts";
-
-/** A database with the owner's account, for tests that call `lib` without a server. */
-export async function ownerDatabase() {
-  const database = await freshDatabase();
-  setEnv({ SETUP_TOKEN: setupToken });
-  const userId = await makeUser();
-  const drop = async () => {
-    await endThreads();
-    await database.drop();
-  };
-  return { userId, drop };
-}
 
 /** A trace whose messages have these contents. */
 export const trace = (sourceId: string, ...contents: string[]) => ({
