@@ -7,7 +7,7 @@ import { parseSync } from "oxc-parser";
  * Names within one inner list stand side by side.
  */
 const layers = [
-  ["env", "errors", "ports", "fields", "streams"],
+  ["env", "errors", "ports", "fields", "streams", "together"],
   ["log", "limits", "address"],
   ["json"],
   ["db"],
