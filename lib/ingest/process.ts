@@ -42,7 +42,7 @@ export async function runJob({ userId, jobId }: Payload, patience = usualPatienc
     );
     log.info({ jobId, milliseconds: Math.round(performance.now() - startedAt) }, "an upload was processed");
   } catch (error) {
-    if (error instanceof SpoorError) {
+    if (error instanceof SpoorError && error.code !== "unavailable") {
       return failJob({ userId, jobId }, error.code, messageOf(error), claimed.attempts);
     }
     const { code, stack } = error as { code?: unknown; stack?: string };
