@@ -1,5 +1,5 @@
 import type { Metadata, Viewport } from "next";
-import { readTheme } from "./components/theme";
+import { readTheme } from "./components/preferences";
 import { TimeZone } from "./components/time-zone";
 import "./globals.css";
 

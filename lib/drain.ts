@@ -7,13 +7,17 @@ import { reconcileJobs } from "#lib/ingest/reconcile";
 import { ingestPayload } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 import { queues, superviseQueues, takeOne } from "#lib/queue";
+import { countUsage } from "#lib/usage/count";
 
 /** What `/api/ready` and `/uploads` know the calls of `/api/cron` by, all of them together, as one worker. */
 const cronId = "00000000-0000-4000-8000-00000000c404";
 
+/** For what the uploads changed; a long backlog is for several calls. */
+const usageSeconds = 5;
+
 /**
  * Does a worker's work for a bounded time, for hosts that run none: gives back what a process left behind, enqueues what
- * lost its entry, processes the uploads that wait, and does the hourly housekeeping.
+ * lost its entry, processes the uploads that wait, counts what they used, and does the hourly housekeeping.
  *
  * @param seconds how long to go on taking jobs; the last ones taken may end later.
  * @returns how many queue entries were worked on, and whether none was left to take.
@@ -27,6 +31,7 @@ export async function drainQueues(
   await reconcileJobs();
   const loops = Array.from({ length: env().WORKER_CONCURRENCY }, () => takeUntil(deadline));
   const results = await Promise.all(loops);
+  await countUsage(usageSeconds);
   await housekeepHourly();
   await beat(cronId);
   return {

@@ -52,7 +52,7 @@ const schema = z
     ),
     INGEST_MAX_BYTES: withDefault(wholeNumber(1024, maxDecodableBytes), String(256 * 1024 * 1024)),
     UPLOAD_RETENTION_DAYS: withDefault(wholeNumber(0, 3650), "7"),
-    WORKER_CONCURRENCY: withDefault(wholeNumber(1, 64), "2"),
+    WORKER_CONCURRENCY: withDefault(wholeNumber(1, 16), "2"),
     CRON_SECRET: optional(z.string().min(16, "must have at least 16 characters")),
     LOG_LEVEL: withDefault(z.enum(logLevels), "info"),
     GITHUB_CLIENT_ID: optional(z.string()),

@@ -6,6 +6,7 @@ import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/uploads";
 import { log } from "#lib/log";
 import { purgeLimits } from "#lib/rate-limit";
 import { purgeReports } from "#lib/telemetry/record";
+import { purgeFacets } from "#lib/usage/count";
 
 /** Removes what is past its time. A worker does it once an hour. */
 export async function housekeep(): Promise<void> {
@@ -13,6 +14,7 @@ export async function housekeep(): Promise<void> {
   const idempotencyKeys = await purgeIdempotencyKeys();
   const logins = await purgeLogins();
   const reports = await purgeReports();
+  await purgeFacets();
   await purgeLimits();
   await purgeHeartbeats();
   log.info({ uploads, idempotencyKeys, logins, reports }, "housekeeping is done");

@@ -15,9 +15,12 @@ import { reconcileJobs } from "#lib/ingest/reconcile";
 import { ingestPayload } from "#lib/ingest/schema";
 import { log } from "#lib/log";
 import { makeWorkerBoss, queues } from "#lib/queue";
+import { countUsage } from "#lib/usage/count";
 
 const heartbeatMs = 10_000;
 const reconcileMs = 60_000;
+/** Between two looks for conversations that changed. */
+const usageMs = 1000;
 /** Below the 15 seconds within which the process is to be gone. */
 const drainMs = 12_000;
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
@@ -26,6 +29,7 @@ const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
 const processId = randomUUID();
 let heartbeat: NodeJS.Timeout | undefined;
 let reconciliation: NodeJS.Timeout | undefined;
+let usageCount: NodeJS.Timeout | undefined;
 
 /** A handler of one job at a time whose payload has a schema. */
 const handler =
@@ -44,6 +48,16 @@ async function reconcile(): Promise<void> {
   }
 }
 
+/** Counts what changed conversations used, again and again. By a timer: their own rows say what is left to count. */
+async function keepCounting(): Promise<void> {
+  try {
+    await countUsage(usageMs / 1000);
+  } catch (error) {
+    log.warn({ err: error }, "what conversations used could not be counted");
+  }
+  usageCount = setTimeout(keepCounting, usageMs);
+}
+
 /** Takes uploads, one at a time. After each it asks for the next at once: the queue by itself would wait for its next poll. */
 async function takeUploads(): Promise<void> {
   const run = handler(ingestPayload, runJob);
@@ -60,6 +74,7 @@ async function takeUploads(): Promise<void> {
 async function stop(): Promise<void> {
   clearInterval(heartbeat);
   clearInterval(reconciliation);
+  clearTimeout(usageCount);
   await boss.stop({ graceful: true, timeout: drainMs });
   await stopBeating(processId).catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
   // Work that did not end in time holds its connection; the queue gives its job to another.
@@ -89,4 +104,5 @@ heartbeat = setInterval(() => {
 }, heartbeatMs);
 await reconcile();
 reconciliation = setInterval(reconcile, reconcileMs);
+usageCount = setTimeout(keepCounting, usageMs);
 process.send?.("ready");

@@ -4,7 +4,7 @@ import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
 import { requireSameOrigin } from "#lib/auth/session";
 import { env } from "#lib/env";
-import { themeChoice, themeCookie } from "../components/theme";
+import { preferences } from "../components/preferences";
 
 /** Ends this browser's session. */
 export async function signOutAction(): Promise<void> {
@@ -14,10 +14,13 @@ export async function signOutAction(): Promise<void> {
   redirect("/sign-in");
 }
 
-/** Keeps the reader's theme for a year. */
-export async function setThemeAction(form: FormData): Promise<void> {
+/** Keeps what the form says of this browser's preferences for a year. */
+export async function setPreferencesAction(form: FormData): Promise<void> {
   requireSameOrigin(await headers());
   const secure = env().BASE_URL.startsWith("https:");
   const options = { path: "/", maxAge: 365 * 86_400, sameSite: "lax", httpOnly: true, secure } as const;
-  (await cookies()).set(themeCookie, themeChoice.parse(form.get("theme")), options);
+  const store = await cookies();
+  for (const [name, { cookie, choice }] of Object.entries(preferences)) {
+    if (form.has(name)) store.set(cookie, choice.parse(form.get(name)), options);
+  }
 }

@@ -1,21 +1,15 @@
-const paths = {
-  down: "M4 6l4 4 4-4",
-  left: "M10 4L6 8l4 4",
-  cross: "M4 4l8 8M12 4l-8 8",
-  check: "M3 8.5l3.5 3.5L13 4.5",
-  ring: "M8 3.5a4.5 4.5 0 100 9 4.5 4.5 0 000-9z",
-  dot: "M8 3.5a4.5 4.5 0 100 9 4.5 4.5 0 000-9z",
-} as const;
+import { Check, ChevronDown, ChevronLeft, Circle, X } from "lucide-react";
+
+const icons = { down: ChevronDown, left: ChevronLeft, cross: X, check: Check, ring: Circle, dot: Circle } as const;
 
 /** A small sign beside a word that says the same. Drawn, since not every system has a glyph for each of them. */
-export function Sign({ name }: { name: keyof typeof paths }) {
+export function Sign({ name }: { name: keyof typeof icons }) {
+  const Icon = icons[name];
+  const round = name === "ring" || name === "dot";
   return (
-    <svg
-      viewBox="0 0 16 16"
+    <Icon
       aria-hidden="true"
-      className={`inline-block size-[1em] shrink-0 stroke-2 stroke-current ${name === "dot" ? "fill-current" : "fill-none"}`}
-    >
-      <path d={paths[name]} />
-    </svg>
+      className={`inline-block shrink-0 ${round ? "size-[0.75em] stroke-3" : "size-[1.15em]"} ${name === "dot" ? "fill-current" : ""}`}
+    />
   );
 }

@@ -5,6 +5,7 @@ import { type Origin, recordEvent } from "#lib/auth/audit";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
+import { together } from "#lib/together";
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomDigits = 30;
@@ -70,18 +71,29 @@ export async function requireBearer(authorization: string | null, address: strin
   const [, text] = /^bearer +(.*)$/i.exec(authorization ?? "") ?? [];
   if (text === undefined) throw new SpoorError("missing_token", "Send a token: Authorization: Bearer <token>.");
   if (!isTokenText(text)) throw invalidToken();
-  const { rows } = await pool().query<CliToken & { stale: boolean }>(
-    `select id, user_id as "userId", machine, created_at as "createdAt", expires_at as "expiresAt",
-            coalesce(last_used_at < now() - interval '1 minute', true) as stale
-     from cli_token where hash = $1 and revoked_at is null and expires_at > now()`,
-    [hashOf(text)],
-  );
-  const [row] = rows;
+  const row = await findToken(hashOf(text));
   if (!row) throw invalidToken();
   const { stale, ...token } = row;
   if (stale) await noteUse(token, address);
   return token;
 }
+
+type FoundToken = CliToken & { stale: boolean };
+
+/** The valid token of a hash. Those that are asked for at the same time are looked up in one query. */
+const findToken = together<Buffer, FoundToken | undefined>(
+  async (group) => {
+    const { rows } = await pool().query<FoundToken & { hash: string }>(
+      `select encode(hash, 'hex') as hash, id, user_id as "userId", machine, created_at as "createdAt",
+              expires_at as "expiresAt", coalesce(last_used_at < now() - interval '1 minute', true) as stale
+       from cli_token where hash = any($1::bytea[]) and revoked_at is null and expires_at > now()`,
+      [group.map(({ item }) => item)],
+    );
+    const found = new Map(rows.map(({ hash, ...token }) => [hash, token]));
+    for (const { item, resolve } of group) resolve(found.get(item.toString("hex")));
+  },
+  { most: 100, atOnce: 2 },
+);
 
 async function noteUse(token: CliToken, address: string): Promise<void> {
   await pool().query(

@@ -1,7 +1,7 @@
 import "server-only";
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
-import { requiredEnv } from "#lib/env";
+import { env, requiredEnv } from "#lib/env";
 import { PrismaClient } from "#lib/generated/prisma/client";
 import { log } from "#lib/log";
 
@@ -15,7 +15,8 @@ export function pool(): pg.Pool {
   if (globals.spoorPool) return globals.spoorPool;
   const made = new pg.Pool({
     connectionString: requiredEnv("DATABASE_URL"),
-    max: 16,
+    // A job holds two connections at most, and must never wait for one that another job holds.
+    max: Math.max(16, 2 * env().WORKER_CONCURRENCY + 4),
     // Below the two seconds within which a client is to hear that the database is away.
     connectionTimeoutMillis: 1500,
     idleTimeoutMillis: 30_000,

@@ -18,8 +18,11 @@ export type Decoder = {
   ): Promise<Awaited<Result<O>>>;
 };
 
-/** The longest that one operation may take. 256 MiB of ordinary messages take about 5 s. */
-const callSeconds = 60;
+/**
+ * The longest that one operation may take. 256 MiB of ordinary messages take about 5 s. It is less than a job's transaction
+ * may be idle (process.ts), so that a job hears of it and spends a try.
+ */
+const callSeconds = 25;
 
 type Waiting = { resolve: (result: unknown) => void; reject: (error: Error) => void; deadline: NodeJS.Timeout };
 
@@ -28,9 +31,12 @@ export class DecodeThread implements Decoder {
   #worker = new Worker(new URL("./thread.ts", import.meta.url), { name: "decode" });
   #waiting = new Map<number, Waiting>();
   #lastId = 0;
+  readonly #callMs: number;
   broken = false;
 
-  constructor() {
+  /** @param callMs the longest that one operation may take, in milliseconds. */
+  constructor(callMs = callSeconds * 1000) {
+    this.#callMs = callMs;
     this.#worker.unref();
     this.#worker.on("message", (answer: Answer) => this.#settle(answer));
     this.#worker.on("error", (error) => this.#fail(new Error("the decoding thread broke", { cause: error })));
@@ -45,7 +51,7 @@ export class DecodeThread implements Decoder {
     return new Promise<unknown>((resolve, reject) => {
       if (this.broken) return reject(new Error("the decoding thread is gone"));
       const id = ++this.#lastId;
-      const deadline = setTimeout(() => this.#giveUp(), callSeconds * 1000);
+      const deadline = setTimeout(() => this.#giveUp(), this.#callMs);
       this.#waiting.set(id, { resolve, reject, deadline });
       this.#worker.ref();
       const call: Call = { id, operation, input };
@@ -68,7 +74,8 @@ export class DecodeThread implements Decoder {
   }
 
   #giveUp(): void {
-    this.#fail(new SpoorError("invalid_request", `The body could not be read within ${callSeconds} seconds.`));
+    const message = `The body could not be read within ${this.#callMs / 1000} seconds. Send it again, or less at once.`;
+    this.#fail(new SpoorError("unavailable", message, { retryAfterSeconds: 30 }));
     this.#worker.terminate();
   }
 

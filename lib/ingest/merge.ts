@@ -12,6 +12,9 @@ import type { StoredBatch } from "#lib/ingest/stored-batch";
 /** What became of a batch's traces, and how many message rows were written. */
 export type MergeCounts = { created: number; updated: number; unchanged: number; kept: number; written: number };
 
+/** What an upload says of itself; `sequence` is its place in the order of the user's uploads. */
+type Upload = { userId: string; sequence: string; machine: string };
+
 type Stored = {
   id: string;
   source: string;
@@ -43,11 +46,7 @@ type Pair = { index: number; header: TraceHeader; stored: Stored };
  *
  * Uploads with traces in common may run at once: all of them take the traces' rows in the same order.
  */
-export async function mergeBatch(
-  tx: PoolClient,
-  batch: StoredBatch,
-  upload: { userId: string; sequence: string },
-): Promise<MergeCounts> {
+export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upload): Promise<MergeCounts> {
   const { created, pairs } = await lockTraces(tx, batch.headers, upload);
   const { unchanged, changed, kept } = judge(pairs);
   const plan: CopyPlan["traces"] = [...created].map(([index, traceId]) => ({ index, traceId, skipBytes: 0 }));
@@ -105,8 +104,8 @@ const lastMessageAt = column("last_message_at", "timestamptz", (header) => time(
 const namesOf = (columns: Column[]) => columns.map(({ name }) => name).join(", ");
 const valuesOf = (columns: Column[], traces: { header: TraceHeader }[]) =>
   columns.map(({ value }) => traces.map(({ header }) => value(header)));
-/** Rows of arrays of some types, which are the parameters from `$3`. */
-const unnest = (types: string[]) => `unnest(${types.map((type, index) => `$${index + 3}::${type}[]`).join(", ")})`;
+/** Rows of arrays of some types, which are the parameters from `$4`. */
+const unnest = (types: string[]) => `unnest(${types.map((type, index) => `$${index + 4}::${type}[]`).join(", ")})`;
 
 /**
  * Takes the rows of all traces of a batch: those that exist are locked, the others are inserted, both in the order of
@@ -119,7 +118,7 @@ const unnest = (types: string[]) => `unnest(${types.map((type, index) => `$${ind
 async function lockTraces(
   tx: PoolClient,
   headers: TraceHeader[],
-  upload: { userId: string; sequence: string },
+  upload: Upload,
 ): Promise<{ created: Map<number, string>; pairs: Pair[] }> {
   const batch = headers.map((header, index) => ({ index, header }));
   const pairs = await lockStored(tx, batch, upload);
@@ -139,31 +138,27 @@ type Placed = { index: number; header: TraceHeader };
 async function insertNew(
   tx: PoolClient,
   traces: Placed[],
-  { userId, sequence }: { userId: string; sequence: string },
+  { userId, sequence, machine }: Upload,
 ): Promise<Map<number, string>> {
   if (traces.length === 0) return new Map();
   const ids = traces.map(() => uuid());
   const stored = [...keyColumns, ...contentColumns];
   const given = [...stored, lastMessageAt];
   const { rows } = await tx.query<{ id: string }>(
-    `insert into trace (user_id, id, ${namesOf(stored)}, activity_at, upload_sequence, replace_sequence)
-     select $1::uuid, id, ${namesOf(stored)}, least(coalesce(last_message_at, created_at, now()), now()), $2::bigint,
+    `insert into trace (user_id, id, machine, ${namesOf(stored)}, activity_at, upload_sequence, replace_sequence)
+     select $1::uuid, id, $3, ${namesOf(stored)}, least(coalesce(last_message_at, created_at, now()), now()), $2::bigint,
        case when replaces then $2::bigint else 0 end
      from ${unnest(["uuid", "bool", ...given.map(({ type }) => type)])} as given (id, replaces, ${namesOf(given)})
      order by source collate "C", source_id collate "C"
      on conflict (user_id, source, source_id) do nothing returning id`,
-    [userId, sequence, ids, traces.map(({ header }) => header.replace), ...valuesOf(given, traces)],
+    [userId, sequence, machine, ids, traces.map(({ header }) => header.replace), ...valuesOf(given, traces)],
   );
   const indexes = new Map(ids.map((id, place) => [id, traces[place]?.index ?? -1]));
   return new Map(rows.map(({ id }) => [indexes.get(id) ?? -1, id]));
 }
 
 /** Locks the rows that are stored under the traces' keys, in the order of the keys. */
-async function lockStored(
-  tx: PoolClient,
-  traces: Placed[],
-  { userId, sequence }: { userId: string; sequence: string },
-): Promise<Pair[]> {
+async function lockStored(tx: PoolClient, traces: Placed[], { userId, sequence }: Upload): Promise<Pair[]> {
   if (traces.length === 0) return [];
   const { rows } = await tx.query<Stored>(
     `select trace.id, source, source_id as "sourceId", deleted_at is not null as deleted, upload_sequence > $2 as newer,
@@ -214,11 +209,7 @@ async function splitChanged(batch: StoredBatch, changed: Pair[]): Promise<{ grow
  * An upload that found its traces unchanged still was the newest to say so: none older may change them afterwards. Where
  * none older is left that could, there is nothing to note.
  */
-async function noteSequence(
-  tx: PoolClient,
-  pairs: Pair[],
-  upload: { userId: string; sequence: string },
-): Promise<void> {
+async function noteSequence(tx: PoolClient, pairs: Pair[], upload: Upload): Promise<void> {
   const older = pairs.filter(({ stored }) => !stored.newer).map(({ stored }) => stored.id);
   if (older.length === 0) return;
   await tx.query(
@@ -229,7 +220,7 @@ async function noteSequence(
 }
 
 /** Remembers the newest upload that said `replace`, whatever became of it here. */
-async function noteReplace(tx: PoolClient, pairs: Pair[], upload: { userId: string; sequence: string }): Promise<void> {
+async function noteReplace(tx: PoolClient, pairs: Pair[], upload: Upload): Promise<void> {
   const ids = pairs.filter(({ header }) => header.replace).map(({ stored }) => stored.id);
   if (ids.length === 0) return;
   await tx.query(
@@ -239,11 +230,7 @@ async function noteReplace(tx: PoolClient, pairs: Pair[], upload: { userId: stri
 }
 
 /** Writes what the upload says of traces; of those whose own fields are as they were, only what their messages come to. */
-async function updateTraces(
-  tx: PoolClient,
-  pairs: Pair[],
-  upload: { userId: string; sequence: string },
-): Promise<void> {
+async function updateTraces(tx: PoolClient, pairs: Pair[], upload: Upload): Promise<void> {
   const { same = [], other = [] } = Object.groupBy(pairs, ({ header, stored }) =>
     haveSameFields(header.contentHash, stored.contentHash) ? "same" : "other",
   );
@@ -255,17 +242,18 @@ async function updateColumns(
   tx: PoolClient,
   pairs: Pair[],
   columns: Column[],
-  { userId, sequence }: { userId: string; sequence: string },
+  { userId, sequence, machine }: Upload,
 ): Promise<void> {
   if (pairs.length === 0) return;
   const given = [...columns, lastMessageAt];
   const set = columns.map(({ name }) => `${name} = given.${name}`);
   await tx.query(
-    `update trace set ${set.join(", ")}, upload_sequence = $2::bigint, stored_at = now(),
+    `update trace set ${set.join(", ")}, machine = $3, upload_sequence = $2::bigint, stored_at = now(),
+            usage_due = true,
             activity_at = least(coalesce(given.last_message_at, now()), now())
      from ${unnest(["uuid", ...given.map(({ type }) => type)])} as given (id, ${namesOf(given)})
      where trace.user_id = $1::uuid and trace.id = given.id`,
-    [userId, sequence, pairs.map(({ stored }) => stored.id), ...valuesOf(given, pairs)],
+    [userId, sequence, machine, pairs.map(({ stored }) => stored.id), ...valuesOf(given, pairs)],
   );
 }
 

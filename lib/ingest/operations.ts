@@ -57,8 +57,11 @@ export type Operations = {
   close(): void;
 };
 
-/** How much of a COPY stream one call hands over, in bytes; of a small batch, what it and the rows' own fields come to. */
-const copyBytes = 4 << 20;
+/**
+ * How much of a COPY stream one call hands over, in bytes: first little, so that PostgreSQL has something to do at once, then
+ * twice as much each time. Of a small batch it is what that and the rows' own fields come to.
+ */
+const [firstCopyBytes, mostCopyBytes] = [256 << 10, 4 << 20];
 const smallestPartBytes = 16 << 10;
 
 const compressBeside = promisify(zstdCompress);
@@ -166,7 +169,7 @@ function compress(bytes: Uint8Array): Promise<Buffer> | Buffer {
 function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Part, Part> {
   const user = uuidBytes(userId);
   const rows = new Rows();
-  const partBytes = Math.min(copyBytes, open.bytes.byteLength + smallestPartBytes);
+  let partBytes = Math.min(firstCopyBytes, open.bytes.byteLength + smallestPartBytes);
   let part = Buffer.allocUnsafeSlow(partBytes);
   let end = part.write(copyHeader, "latin1");
   for (const { index, traceId, skipBytes } of traces) {
@@ -178,6 +181,7 @@ function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Part, 
       end += copied;
       if (end < partBytes) continue;
       yield { bytes: part, isLast: false };
+      partBytes = Math.min(2 * partBytes, mostCopyBytes);
       part = Buffer.allocUnsafeSlow(partBytes);
       end = 0;
     }

@@ -31,7 +31,7 @@ export async function runJob({ userId, jobId }: Payload, patience = usualPatienc
       transaction(async (tx) => {
         const sequence = await lock(tx, userId, jobId);
         if (sequence === undefined) return;
-        const counts = await mergeBatch(tx, batch, { userId, sequence });
+        const counts = await mergeBatch(tx, batch, { userId, sequence, machine: claimed.machine });
         await tx.query(
           `update ingest_job set status = 'succeeded', finished_at = now(), error_code = null, error_message = null,
              traces_created = $3, traces_updated = $4, traces_unchanged = $5, traces_kept = $6, messages_written = $7
@@ -42,7 +42,7 @@ export async function runJob({ userId, jobId }: Payload, patience = usualPatienc
     );
     log.info({ jobId, milliseconds: Math.round(performance.now() - startedAt) }, "an upload was processed");
   } catch (error) {
-    if (error instanceof SpoorError) {
+    if (error instanceof SpoorError && error.code !== "unavailable") {
       return failJob({ userId, jobId }, error.code, messageOf(error), claimed.attempts);
     }
     const { code, stack } = error as { code?: unknown; stack?: string };
@@ -79,8 +79,8 @@ function messageOf({ message, errors = [] }: SpoorError): string {
 /** How often a job is tried before it is given up on. */
 const mostTries = 5;
 
-/** One try of a job: the how manieth it is, the upload's decoded size, and whether the same body came before. */
-type Try = { attempts: number; bytes: number; isRepeat: boolean };
+/** One try of a job: the how manieth it is, the upload's decoded size and sender, and whether the same body came before. */
+type Try = { attempts: number; bytes: number; machine: string; isRepeat: boolean };
 
 /** Marks a job as running and counts the try. @returns undefined where the job has ended already, or is out of tries */
 async function claim({ userId, jobId }: Payload, patience: typeof usualPatience): Promise<Try | undefined> {
@@ -88,7 +88,7 @@ async function claim({ userId, jobId }: Payload, patience: typeof usualPatience)
     whileClaiming(patience),
     `update ingest_job job set status = 'running', attempts = attempts + 1, started_at = coalesce(started_at, now())
      where user_id = ${escapeLiteral(userId)} and id = ${escapeLiteral(jobId)} and status in ('queued', 'running')
-     returning attempts, bytes, exists (select 1 from ingest_job earlier where earlier.user_id = job.user_id
+     returning attempts, bytes, machine, exists (select 1 from ingest_job earlier where earlier.user_id = job.user_id
        and earlier.body_sha256 = job.body_sha256 and earlier.sequence < job.sequence) as "isRepeat"`,
   ).catch(async (error) => {
     if (error.code === lockNotAvailable) await endStopped(userId, jobId, patience.silentSeconds);

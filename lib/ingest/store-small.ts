@@ -5,6 +5,7 @@ import { isOutage } from "#lib/errors";
 import type { Checked } from "#lib/ingest/operations";
 import { durably, freeOldKeys, type NewUpload } from "#lib/ingest/store";
 import { enqueue, prepareQueue, queues } from "#lib/queue";
+import { together, type Waiting } from "#lib/together";
 
 /** How many are written together at most. */
 const mostTogether = 64;
@@ -12,10 +13,9 @@ const mostTogether = 64;
 const mostWriters = 2;
 
 type Small = NewUpload & Checked;
-type Pending = { upload: Small; resolve: (isStored: boolean) => void; reject: (error: unknown) => void };
+type Pending = Waiting<Small, boolean>;
 
-const pending: Pending[] = [];
-let writers = 0;
+const store = together(settle, { most: mostTogether, atOnce: mostWriters });
 
 /**
  * Stores a small upload with those that come at the same time (16 connections with uploads of ten messages: 450 a second, one
@@ -25,32 +25,16 @@ let writers = 0;
  */
 export async function storeSmall(upload: Small): Promise<boolean> {
   await prepareQueue();
-  return new Promise((resolve, reject) => {
-    pending.push({ upload, resolve, reject });
-    if (writers < mostWriters) write();
-  });
-}
-
-/** Writes what is pending, and what comes meanwhile, until nothing is left. */
-async function write(): Promise<void> {
-  writers += 1;
-  // Those that arrived in the same turn of the event loop go together.
-  await new Promise((resolve) => setImmediate(resolve));
-  while (pending.length > 0) await settle(pending.splice(0, mostTogether));
-  writers -= 1;
+  return store(upload);
 }
 
 /** Stores uploads together. What one of them is at fault for, or waits for, must not be the others' fault too. */
 async function settle(group: Pending[]): Promise<void> {
   try {
-    const stored = await storeTogether(group.map(({ upload }) => upload));
-    for (const { upload, resolve } of group) resolve(stored.has(upload.jobId));
+    const stored = await storeTogether(group.map(({ item }) => item));
+    for (const { item, resolve } of group) resolve(stored.has(item.jobId));
   } catch (error) {
-    if (isOutage(error) && !isForLock(error)) {
-      // Whoever waits behind them would only learn the same later.
-      for (const { reject } of [...group, ...pending.splice(0)]) reject(error);
-      return;
-    }
+    if (isOutage(error) && !isForLock(error)) throw error;
     const parts = isForLock(error) ? byUser(group) : singly(group);
     if (parts.length === 1) for (const { reject } of group) reject(error);
     else for (const part of parts) await settle(part);
@@ -62,7 +46,7 @@ const isForLock = (error: unknown) => ["55P03", "40P01"].includes((error as { co
 const singly = (group: Pending[]) => group.map((one) => [one]);
 
 /** What is waited for is a user's own: the account that is being deleted, an idempotency key that another process stores. */
-const byUser = (group: Pending[]) => [...Map.groupBy(group, ({ upload }) => upload.userId).values()];
+const byUser = (group: Pending[]) => [...Map.groupBy(group, ({ item }) => item.userId).values()];
 
 /** Stores uploads in one transaction. @returns the ids of the jobs that were new */
 async function storeTogether(uploads: Small[]): Promise<Set<string>> {

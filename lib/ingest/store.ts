@@ -19,7 +19,7 @@ export const durably = {
   synchronous_commit: "on",
   lock_timeout: "1500ms",
   // A process that stops (not ends) while a body is being read lets go of it: a little longer than the reading may take.
-  idle_in_transaction_session_timeout: "70s",
+  idle_in_transaction_session_timeout: "35s",
 };
 
 /**

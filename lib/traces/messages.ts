@@ -77,6 +77,16 @@ export async function readEarlier(
   return { messages: rows.map(presentMessage), hasMore: rows[0]?.hasMore ?? false };
 }
 
+/** The messages at these positions, as many of them as there are; the trace's owner must be known to be `userId`. */
+export async function readMessagesAt(userId: string, traceId: string, positions: number[]): Promise<Message[]> {
+  const { rows } = await pool().query<MessageRow>(
+    `select position, role, content, token_count as "tokenCount", created_at as "createdAt", metadata from message
+     where user_id = $1 and trace_id = $2 and position = any($3::int[]) order by position`,
+    [userId, traceId, positions],
+  );
+  return rows.map(presentMessage);
+}
+
 /** How many messages stand before a position, and how many behind it; the trace's owner must be known to be `userId`. */
 export async function countAround(
   userId: string,
@@ -101,6 +111,6 @@ export async function listMessages(
   return readMessages(userId, traceId, after, bounds);
 }
 
-function presentMessage({ hasMore: _, createdAt, ...row }: MessageRow & { hasMore: boolean }): Message {
+function presentMessage({ hasMore: _, createdAt, ...row }: MessageRow & { hasMore?: boolean }): Message {
   return { ...row, createdAt: createdAt?.toISOString() ?? null };
 }

@@ -119,7 +119,7 @@ export async function deleteTrace(userId: string, traceId: string, from: Origin)
     const { rowCount } = await tx.query(
       `update trace set deleted_at = now(), model = null, title = null, derived_title = null, project = null, machine = null,
          metadata = null, created_at = null, message_count = 0, token_count = 0, sanitized = false,
-         content_hash = '', messages_bytes = null, messages_hash = null
+         content_hash = '', messages_bytes = null, messages_hash = null, usage_due = true
        where user_id = $1 and id = $2 and deleted_at is null`,
       [userId, traceId],
     );

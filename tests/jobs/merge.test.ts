@@ -22,6 +22,8 @@ describe("what a job does with a trace", () => {
       messages: { received: 2, written: 2 },
     });
     expect(await stored("new")).toMatchObject({ source: "unknown", messageCount: 2, contents: ["a", "b"] });
+    const { rows } = await pool().query("select machine from trace where user_id = $1 and source_id = 'new'", [userId]);
+    expect(rows).toEqual([{ machine: "test" }]);
   });
 
   test("the same content again is unchanged and writes nothing", async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { deleteAccount } from "#lib/auth/accounts";
 import { pool } from "#lib/db/client";
+import { SpoorError } from "#lib/errors";
 import { acceptBatch } from "#lib/ingest/accept";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process";
@@ -132,4 +133,14 @@ describe("an account that is deleted while its upload is processed", () => {
       await nothingOf(leaver);
     }
   });
+});
+
+test("a job whose batch could not be read in time is tried again, and spends a try", async () => {
+  await accept("busy");
+  const jobId = await accept("busy");
+  vi.spyOn(StoredBatch.prototype, "begin").mockRejectedValueOnce(new SpoorError("unavailable", "busy"));
+  await expect(runJob({ userId, jobId }, patience)).rejects.toThrow("busy");
+  expect(await getJob(userId, jobId)).toMatchObject({ status: "queued", attempts: 1 });
+  await runJob({ userId, jobId }, patience);
+  expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", attempts: 2 });
 });

@@ -7,13 +7,13 @@ import { parseSync } from "oxc-parser";
  * Names within one inner list stand side by side.
  */
 const layers = [
-  ["env", "errors", "ports", "fields", "streams"],
+  ["env", "errors", "ports", "fields", "streams", "together"],
   ["log", "limits", "address"],
-  ["json"],
+  ["json", "reader"],
   ["db"],
   ["rate-limit", "queue", "heartbeat"],
   ["auth"],
-  ["device", "ingest", "traces", "telemetry"],
+  ["device", "ingest", "traces", "telemetry", "usage"],
   ["http"],
   ["readiness", "housekeeping", "build", "processes"],
   ["drain"],
@@ -21,7 +21,7 @@ const layers = [
   ["demo", "admin"],
 ];
 
-const domains = ["device", "ingest", "traces", "telemetry"];
+const domains = ["device", "ingest", "traces", "telemetry", "usage"];
 
 /** A module as the rules see it: its path below the project, its imports' targets, and how its text begins. */
 type Module = { path: string; imports: string[]; text: string };

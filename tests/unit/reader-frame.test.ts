@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cutWindow, rowsWithin } from "../../app/(app)/traces/[id]/cut.ts";
 import { matchFrom, ordinalOf, stepMatch } from "../../app/(app)/traces/[id]/matches.ts";
 import { resumeCommand } from "../../app/(app)/traces/[id]/resume.ts";
-import { changeSegments, firstSegments, loadedSpan, ownPosition } from "../../app/(app)/traces/[id]/segments.ts";
+import { changeSegments, firstSegments, loadedSpan } from "../../app/(app)/traces/[id]/segments.ts";
 import { shortPath, stepTurn, turnAt } from "../../app/(app)/traces/[id]/turns.ts";
 import { requestOf } from "../../app/(app)/traces/[id]/window-request.ts";
 
@@ -47,7 +47,6 @@ describe("the windows on a page", () => {
     before: first,
     earlier: more.earlier ?? true,
     later: more.later ?? true,
-    aliases: [[first + 1, first]] as [number, number][],
     hidden: false,
   });
 
@@ -57,8 +56,6 @@ describe("the windows on a page", () => {
     list = changeSegments(list, { type: "later", segment: segment(400) });
     expect(list.map(({ first }) => first)).toEqual([200, 300, 400]);
     expect(loadedSpan(list)).toEqual({ from: 201, to: 500 });
-    expect(ownPosition(list, 301)).toBe(300);
-    expect(ownPosition(list, 302)).toBe(302);
   });
 
   test("keep an emptied window's place and height until it is filled again", () => {

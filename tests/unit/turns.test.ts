@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { endThreads, withThread } from "#lib/ingest/decode";
+import { DecodeThread, endThreads, withThread } from "#lib/ingest/decode";
 import { Turns } from "#lib/ingest/turns";
 
 afterAll(endThreads);
@@ -92,4 +92,12 @@ test("work that throws gives its thread back", async () => {
   for (let n = 0; n < 3; n++)
     await expect(withThread("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await withThread("a", async () => "read")).toBe("read");
+});
+
+test("a thread that takes too long is given up on, and what it was asked may be asked again", async () => {
+  const thread = new DecodeThread(1);
+  const body = new Uint8Array(8 << 20);
+  const input = { body, encoding: "identity", maxBytes: body.byteLength } as const;
+  await expect(thread.call("judge", input)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 30 });
+  expect(thread.broken).toBe(true);
 });

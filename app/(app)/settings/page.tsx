@@ -1,7 +1,9 @@
 import type { Metadata } from "next";
 import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
 import { requireUser } from "#lib/auth/session";
+import { Choice, themeNames } from "../../components/choice";
 import { Form } from "../../components/form";
+import { readKeys, readTheme } from "../../components/preferences";
 import { ProviderForm } from "../../components/provider-form";
 import { Section } from "../../components/section";
 import { changePasswordAction, connectAction, renameAction } from "./actions";
@@ -39,6 +41,7 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
           )}
           {connected.includes("credential") ? <ChangePassword /> : <NoPassword />}
         </Section>
+        <Appearance />
         {providers.length > 0 && (
           <Section id="providers" title="Other ways to sign in">
             {typeof error === "string" && (
@@ -65,6 +68,23 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
           </Section>
         )}
       </div>
+    </>
+  );
+}
+
+/** What is kept for this browser alone. */
+async function Appearance() {
+  return (
+    <>
+      <Section id="appearance" title="Appearance">
+        <Choice name="theme" label="Theme" values={themeNames} chosen={await readTheme()} />
+      </Section>
+      <Section id="keys" title="Keyboard shortcuts">
+        <p className="text-muted">
+          Single keys such as <kbd>/</kbd> to search and <kbd>?</kbd> for all of them. Off, no page listens to them.
+        </p>
+        <Choice name="keys" label="Keyboard shortcuts" values={{ on: "On", off: "Off" }} chosen={await readKeys()} />
+      </Section>
     </>
   );
 }

@@ -8,10 +8,15 @@ const navHeight = 48;
 
 const articleSelector = "article[data-position]";
 
-export const positionOf = (article: Element): number => Number(article.getAttribute("data-position"));
+/** What shows a message: its own row, or its place among folded tools. */
+export const rowSelector = "article[data-position], [data-member]";
 
-/** A message's row, where it is in the page. */
-export const articleAt = (position: number): HTMLElement | null => document.getElementById(`m${position}`);
+export const positionOf = (row: Element): number =>
+  Number(row.getAttribute("data-member") ?? row.getAttribute("data-position"));
+
+/** What shows the message at a position, where it is in the page; a result is shown at its call. */
+export const articleAt = (position: number): HTMLElement | null =>
+  document.getElementById(`m${position}`)?.closest<HTMLElement>(rowSelector) ?? null;
 
 /** The rows in a part of the page, those in closed folds aside. */
 export function openArticles(root: ParentNode): HTMLElement[] {

@@ -1,9 +1,9 @@
 import type { Dispatch, RefObject, SetStateAction } from "react";
 import type { Frame } from "./context";
 import { type Links, readerHref } from "./links";
-import { flash, openArticles, positionOf, scrollToRow, topArticle, topOffset } from "./places";
+import { flash, openArticles, positionOf, rowSelector, scrollToRow, topArticle, topOffset } from "./places";
 import { stepTurn } from "./turns";
-import { fetchContent } from "./use-copy";
+import { contentOf } from "./use-copy";
 import type { useFind } from "./use-find";
 import type { KeyActions } from "./use-keys";
 
@@ -53,6 +53,10 @@ export function readerKeys({
     remeasure();
     setSaid(open ? "All folds are open" : "All folds are closed");
   };
+  const copyMessage = async () => {
+    const row = currentArticle(list);
+    if (row) await copy(await contentOf(row, frame.traceId), "Message copied");
+  };
   const address = () => new URL(readerHref(frame.traceId, { at: String(here(list)) }), location.href).href;
   return new Map<string, () => unknown>([
     ["j", () => move(list, 1)],
@@ -65,7 +69,7 @@ export function readerKeys({
     ["f", () => find.setOpen(true)],
     ["n", () => find.step(1)],
     ["N", () => find.step(-1)],
-    ["c", () => fetchContent(frame.traceId, here(list)).then((text) => copy(text, "Message copied"))],
+    ["c", () => copyMessage()],
     ["y", () => copy(address(), "Link copied")],
     [
       "t",
@@ -81,7 +85,7 @@ export function readerKeys({
 
 /** The row that has the focus, where it can be seen, else the one at the top. */
 function currentArticle(list: RefObject<HTMLElement | null>): HTMLElement | undefined {
-  const focused = document.activeElement?.closest<HTMLElement>("article[data-position]");
+  const focused = document.activeElement?.closest<HTMLElement>(rowSelector);
   if (focused) {
     const { top, bottom } = focused.getBoundingClientRect();
     if (bottom > topOffset() && top < window.innerHeight) return focused;

@@ -1,5 +1,5 @@
 import "server-only";
-import type { ReaderRow } from "#lib/reader/rows";
+import type { ReaderRow } from "#lib/reader/message";
 import { countAround } from "#lib/traces/messages";
 import { readerZone } from "../../../components/zone";
 import { Messages } from "./messages/messages";
@@ -16,8 +16,6 @@ export type Segment = {
   before: number;
   earlier: boolean;
   later: boolean;
-  /** Positions that are shown at another's row: a call's result, an empty message. */
-  aliases: [position: number, shownAt: number][];
   /** Whether the position that was asked for is one that Talk leaves out. */
   hidden: boolean;
 };
@@ -36,9 +34,6 @@ export async function renderSegment(
     ...rest,
     before: window.earlier ? (await countAround(userId, traceId, window.first)).before : 0,
     node: <Messages rows={rows} traceId={traceId} zone={await readerZone()} talk={talk} />,
-    aliases: rows.flatMap(({ position, positions }) =>
-      positions.filter((other) => other !== position).map((other): [number, number] => [other, position]),
-    ),
     hidden: "at" in request && talk && isHidden(rows, request.at),
   };
 }

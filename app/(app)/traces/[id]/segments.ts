@@ -39,19 +39,13 @@ export function changeSegments(list: Shown[], change: Change): Shown[] {
   return list.map((shown) => {
     if (shown.key !== change.key) return shown;
     if (change.type === "empty") return { ...shown, node: null, height: change.height };
-    return { ...shown, node: change.segment?.node ?? "", aliases: change.segment?.aliases ?? [] };
+    return { ...shown, node: change.segment?.node ?? "" };
   });
 }
 
 /** The window that covers a position, whether or not its messages are mounted. */
 export const segmentAt = (list: Shown[], position: number): Shown | undefined =>
   list.find(({ first, last }) => position >= first && position <= last);
-
-/** The position at whose row another is shown. */
-export function ownPosition(list: Shown[], position: number): number {
-  const alias = segmentAt(list, position)?.aliases.find(([other]) => other === position);
-  return alias?.[1] ?? position;
-}
 
 /** Which messages are loaded, counted from 1, as "412–640". */
 export function loadedSpan(list: Shown[]): { from: number; to: number } {

@@ -25,7 +25,7 @@ export function useBodies(list: RefObject<HTMLElement | null>, traceId: string):
       body.setAttribute("role", "status");
       target.append(body);
       try {
-        const node = await loadBody({ traceId, position: Number(target.dataset.load) });
+        const node = await loadBody({ traceId, ...bodyOf(target) });
         if (!body.isConnected) return;
         body.replaceChildren();
         body.removeAttribute("role");
@@ -49,4 +49,12 @@ export function useBodies(list: RefObject<HTMLElement | null>, traceId: string):
     return () => place.removeEventListener("toggle", onToggle, true);
   }, [list, traceId]);
   return bodies.filter(({ place }) => place.isConnected).map(({ key, place, node }) => createPortal(node, place, key));
+}
+
+/** What a fold says of its body; without positions of its own it is the row's. */
+function bodyOf(fold: HTMLDetailsElement) {
+  const { load, part } = fold.dataset;
+  const place =
+    fold.dataset.positions ?? fold.closest<HTMLElement>("[data-positions]")?.dataset.positions ?? load ?? "";
+  return { position: Number(load), positions: place.split(" ").map(Number), part };
 }

@@ -1,9 +1,13 @@
 "use client";
 import { type RefObject, useEffect } from "react";
+import { rowSelector } from "./places";
+
+/** Of a row that many messages share, so many are copied. */
+const copiedMost = 50;
 
 /**
- * Handles the messages' copy buttons: `data-copy="message"` copies the stored Markdown of its row, `block` the text of the
- * code it stands in, `command` the text of the template beside it.
+ * Handles the messages' copy buttons: `data-copy="message"` copies the stored Markdown of its row, `block` and `command`
+ * the text of the `pre` beside the button.
  *
  * @param say tells the reader what came of it
  */
@@ -29,17 +33,20 @@ export function useCopy(list: RefObject<HTMLElement | null>, traceId: string, sa
 }
 
 async function textOf(button: HTMLElement, traceId: string): Promise<string> {
-  if (button.dataset.copy === "message") {
-    const article = button.closest("article[data-position]");
-    return fetchContent(traceId, Number(article?.getAttribute("data-position")));
-  }
-  const template = button.querySelector("template") ?? button.parentElement?.querySelector("template");
-  if (template) return template.content.textContent ?? "";
+  const row = button.closest<HTMLElement>(rowSelector);
+  if (button.dataset.copy === "message") return row ? contentOf(row, traceId) : "";
   return button.parentElement?.querySelector("pre")?.textContent ?? "";
 }
 
-/** A message as it is stored. */
-export async function fetchContent(traceId: string, position: number): Promise<string> {
+/** The messages that a row shows, as they are stored. */
+export async function contentOf(row: HTMLElement, traceId: string): Promise<string> {
+  const { positions, position, member } = row.dataset;
+  const wanted = (positions ?? member ?? position ?? "").split(" ").slice(0, copiedMost).map(Number);
+  const contents = await Promise.all(wanted.map((one) => fetchContent(traceId, one)));
+  return contents.filter((content) => content !== "").join("\n\n");
+}
+
+async function fetchContent(traceId: string, position: number): Promise<string> {
   const after = position > 0 ? `&after=${position - 1}` : "";
   const response = await fetch(`/api/traces/${traceId}/messages?limit=1${after}`);
   if (!response.ok) throw new Error(`the messages answered ${response.status}`);

@@ -8,8 +8,6 @@ import { articleAt, openFoldsRound, topOffset } from "./places";
 type Props = {
   traceId: string;
   list: RefObject<HTMLElement | null>;
-  /** The row at which a position is shown. */
-  own: (position: number) => number;
   /** The position at the top of the page. */
   top: () => number;
   jump: (position: number) => void;
@@ -19,7 +17,7 @@ type Props = {
 type Result = { query: string; found: Found };
 
 /** Finding a text in the whole stored session: the server counts, and what is in the page is painted. */
-export function useFind({ traceId, list, own, top, jump, initial }: Props) {
+export function useFind({ traceId, list, top, jump, initial }: Props) {
   const [open, setOpen] = useState(initial !== "");
   const [query, setQuery] = useState(initial);
   const [result, setResult] = useState<Result>();
@@ -59,7 +57,7 @@ export function useFind({ traceId, list, own, top, jump, initial }: Props) {
   const position = match && result?.found.places[match.place]?.[0];
   const refresh = useCallback(() => {
     if (!list.current || !result) return;
-    const row = position === undefined ? null : articleAt(own(position));
+    const row = position === undefined ? null : articleAt(position);
     ranges.current = row ? rangesOf(row, result.query) : [];
     const current = match && ranges.current[Math.min(match.within, ranges.current.length - 1)];
     paint(
@@ -72,13 +70,13 @@ export function useFind({ traceId, list, own, top, jump, initial }: Props) {
       openFoldsRound(elementOf(current));
       bringIntoView(current);
     } else openUnloaded(row);
-  }, [list, own, result, match, position]);
+  }, [list, result, match, position]);
 
   useEffect(() => {
     if (!match || position === undefined) return;
     awaited.current = match;
-    if (!articleAt(own(position))) jump(position);
-  }, [match, position, own, jump]);
+    if (!articleAt(position)) jump(position);
+  }, [match, position, jump]);
 
   useEffect(() => {
     if (!open || !result || !list.current) return unpaint();

@@ -12,15 +12,7 @@ import {
 import { loadSegment } from "./load";
 import { articleAt, flash, openFoldsRound, scrollToRow } from "./places";
 import type { Segment } from "./segment";
-import {
-  type Change,
-  changeSegments,
-  firstSegments,
-  mountedMost,
-  ownPosition,
-  type Shown,
-  segmentAt,
-} from "./segments";
+import { type Change, changeSegments, firstSegments, mountedMost, type Shown, segmentAt } from "./segments";
 import type { WindowRequest } from "./window-request";
 
 /** How far beyond the visible part windows are kept ready, in screens. */
@@ -106,7 +98,7 @@ export function useWindows({ traceId, talk, initial, list, onHidden }: Props) {
   }, [list, load, change]);
 
   const arrive = useCallback(({ position, offset, quiet }: Target): boolean => {
-    const row = articleAt(position) ?? articleAt(ownPosition(current.current, position));
+    const row = articleAt(position);
     if (!row) return false;
     openFoldsRound(row);
     scrollToRow(row, offset);

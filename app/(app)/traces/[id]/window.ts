@@ -1,5 +1,6 @@
 import "server-only";
-import { type ReaderRow, rowsOf } from "#lib/reader/rows";
+import type { ReaderRow } from "#lib/reader/message";
+import { rowsOf } from "#lib/reader/rows";
 import { readEarlier, readMessages } from "#lib/traces/messages";
 import type { Message } from "#lib/traces/queries";
 import { cutWindow, rowsWithin } from "./cut";

@@ -1,0 +1,146 @@
+"use client";
+import { useEffect, useRef, useState } from "react";
+import { addKeys, type KeyBinding, type KeyGroup, knownKeys, readKey } from "./key-registry";
+import { pages, searchHref } from "./pages";
+
+/** How long the second key of a sequence may take. */
+const sequenceMs = 1500;
+
+/**
+ * Gives a part of a page its keys for as long as it is mounted; `?` lists them under `title`. They work while no field has
+ * the focus and no dialog is open, and not at all where the reader switched keys off.
+ */
+export function useKeys(title: string, bindings: KeyBinding[]): void {
+  const latest = useRef(bindings);
+  latest.current = bindings;
+  const names = JSON.stringify(bindings.map(({ keys, does }) => [keys, does]));
+  useEffect(() => {
+    const named = JSON.parse(names) as [string, string][];
+    const run = (keys: string) => latest.current.find((binding) => binding.keys === keys)?.run();
+    return addKeys({ title, bindings: named.map(([keys, does]) => ({ keys, does, run: () => run(keys) })) });
+  }, [title, names]);
+}
+
+/** Listens to the keys of every page, and shows what they are. */
+export function Keys() {
+  const help = useRef<HTMLDialogElement>(null);
+  const [groups, setGroups] = useState<KeyGroup[]>([]);
+  const showHelp = () => {
+    setGroups(knownKeys());
+    help.current?.showModal();
+  };
+  useKeys("Everywhere", [
+    { keys: "/", does: "Search", run: focusSearch },
+    ...pages.map(({ href, name, key }) => ({ keys: `g ${key}`, does: name, run: () => location.assign(href) })),
+    { keys: "Escape", does: "Close what is open", run: closeMenus },
+    { keys: "?", does: "Show these keys", run: showHelp },
+  ]);
+  useEffect(listen, []);
+  return (
+    <dialog
+      ref={help}
+      aria-labelledby="keys-title"
+      className="m-auto max-h-[85dvh] w-[min(40rem,calc(100vw-2rem))] overflow-y-auto rounded-dialog border border-hairline bg-overlay p-5 text-text shadow-lg backdrop:bg-black/40"
+    >
+      <div className="flex items-center justify-between gap-4 pb-3">
+        <h2 id="keys-title" className="font-semibold text-title">
+          Keys
+        </h2>
+        <form method="dialog">
+          <button type="submit" className="button">
+            Close
+          </button>
+        </form>
+      </div>
+      <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2">
+        {groups.map((group) => (
+          <KeyTable key={group.title} group={group} />
+        ))}
+      </div>
+      <p className="pt-4 text-muted">
+        Everything also works by Tab.{" "}
+        <a href="/settings#keys" className="link">
+          Switch the keys off
+        </a>
+      </p>
+    </dialog>
+  );
+}
+
+function KeyTable({ group: { title, bindings } }: { group: KeyGroup }) {
+  return (
+    <section>
+      <h3 className="pb-1 font-medium">{title}</h3>
+      <dl className="grid grid-cols-[5rem_1fr] gap-y-1">
+        {bindings.map(({ keys, does }) => (
+          <div key={keys} className="col-span-2 grid grid-cols-subgrid items-baseline">
+            <dt className="flex gap-1">
+              {keys.split(" ").map((key) => (
+                <kbd key={key}>{key === "Escape" ? "Esc" : key}</kbd>
+              ))}
+            </dt>
+            <dd className="text-muted">{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function listen(): () => void {
+  let begun = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const onKey = (event: KeyboardEvent) => {
+    if (!isForUs(event)) return;
+    const read = readKey(begun, event.key);
+    clearTimeout(timer);
+    begun = read.begun;
+    timer = setTimeout(() => {
+      begun = "";
+    }, sequenceMs);
+    if (read.binding) event.preventDefault();
+    read.binding?.run();
+  };
+  document.addEventListener("keydown", onKey);
+  return () => document.removeEventListener("keydown", onKey);
+}
+
+/** Shows the help to who does not know its key. */
+export function KeysButton() {
+  return (
+    <button type="button" onClick={() => readKey("", "?").binding?.run()} className="link w-fit needs-script">
+      Keys
+    </button>
+  );
+}
+
+const typing = "input:not([type=checkbox], [type=radio], [type=submit], [type=button]), textarea, select";
+
+function isForUs(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (["Shift", "CapsLock"].includes(event.key) || document.querySelector("dialog[open]")) return false;
+  const target = event.target instanceof HTMLElement ? event.target : undefined;
+  if (event.key === "Enter" || event.key === " ")
+    return !target?.closest("a, button, summary, input, select, textarea");
+  const writes = target?.isContentEditable || target?.matches(typing);
+  return !writes || event.key === "Escape";
+}
+
+/** The page's own search field, else the list's. */
+function focusSearch(): void {
+  const field = document.querySelector<HTMLInputElement>("main input[type=search]");
+  if (!field) location.assign(searchHref);
+  field?.focus();
+  field?.select();
+}
+
+/** Closes open menus, innermost first, and leaves a field. */
+function closeMenus(): void {
+  const open = [...document.querySelectorAll<HTMLDetailsElement>("details[data-menu][open]")].at(-1);
+  if (open) {
+    open.open = false;
+    open.querySelector("summary")?.focus();
+  } else if (document.activeElement instanceof HTMLInputElement) {
+    document.activeElement.blur();
+  }
+}

@@ -1,0 +1,9 @@
+/** The pages of the bar, each with the key that leads to it behind `g`. */
+export const pages = [
+  { href: "/traces", name: "Traces", key: "t" },
+  { href: "/uploads", name: "Uploads", key: "u" },
+  { href: "/devices", name: "Devices", key: "e" },
+] as const;
+
+/** Where the search of all sessions is: its field takes the focus that the fragment names. */
+export const searchHref = "/traces#search";

@@ -1,0 +1,22 @@
+import "server-only";
+import { cookies } from "next/headers";
+import { z } from "zod";
+
+export const themes = ["system", "light", "dark"] as const;
+export const switches = ["on", "off"] as const;
+
+const theme = { cookie: "spoor_theme", choice: z.enum(themes).catch("system") };
+const keys = { cookie: "spoor_keys", choice: z.enum(switches).catch("on") };
+
+/** What a reader can set for one browser, by the name of its form field. */
+export const preferences = { theme, keys } as const;
+
+/** The reader's theme by cookie, so that the first paint has it already. */
+export async function readTheme(): Promise<(typeof themes)[number]> {
+  return theme.choice.parse((await cookies()).get(theme.cookie)?.value);
+}
+
+/** Whether pages listen to single keys; who dictates or whose hand slips can switch that off (WCAG 2.2, 2.1.4). */
+export async function readKeys(): Promise<(typeof switches)[number]> {
+  return keys.choice.parse((await cookies()).get(keys.cookie)?.value);
+}

@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
+import { pool } from "#lib/db/client";
+import { deleteTrace } from "#lib/traces/queries";
+import { countUsage, purgeFacets } from "#lib/usage/count";
+import { countDue, lastUse, readUsage } from "#lib/usage/queries";
+import { makeUser, provideOwner } from "../support/server.ts";
+import { uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+const { send, stored } = uploadsOf(userId);
+
+beforeEach(async () => {
+  await pool().query("delete from trace");
+  await pool().query("delete from trace_usage");
+});
+
+const day = (text: string) => new Date(`2026-03-${text}`);
+/** From the 1st of March 2026 to the 8th, in days of UTC. */
+const week = Array.from({ length: 8 }, (_, index) => day(`0${index + 1}T00:00Z`));
+
+/** A message of the 2nd of March at a time, or on another day of March 2026 ("03T10:00"). */
+function message(position: number, at: string | null, tokenCount?: number) {
+  const createdAt = at && `2026-03-${at.includes("T") ? at : `02T${at}`}:00Z`;
+  return {
+    position,
+    content: `message ${position}`,
+    ...(createdAt && { createdAt }),
+    ...(tokenCount && { tokenCount }),
+  };
+}
+
+/** What each span's traces used, all agents together, as "sessions/messages/tokens". */
+async function spans(starts = week, user = userId) {
+  const { bySpan } = await readUsage(user, starts, "source");
+  return Object.fromEntries(
+    bySpan.map(({ span, sessions, messages, tokens }) => [span, `${sessions}/${messages}/${tokens}`]),
+  );
+}
+
+/** Makes all traces be counted by a moment's rule, as if they had been sent then. */
+const sentLater = () => pool().query("update trace set stored_at = '2026-04-01', activity_at = '2026-03-31'");
+
+describe("usage", () => {
+  test("counts a session's messages on the days they happened, and the session once in all", async () => {
+    await send({
+      sourceId: "long",
+      source: "codex",
+      project: "api",
+      messages: [message(0, "23:50", 5), message(1, "23:55", 6), message(2, "03T00:05", 7), message(3, "06T12:00", 8)],
+    });
+    await send({ sourceId: "short", source: "codex", model: "opus", messages: [message(0, "23:59", 100)] });
+    expect(await countDue(userId)).toBe(2);
+    expect(await countUsage(10)).toBe(2);
+    expect(await countDue(userId)).toBe(0);
+    expect(await spans()).toEqual({ 1: "2/3/111", 2: "1/1/7", 5: "1/1/8" });
+    const { total, byFacet } = await readUsage(userId, week, "source");
+    expect(total).toEqual({ sessions: 2, messages: 5, tokens: 126, untimed: 0, uncounted: 0 });
+    expect(byFacet.source).toEqual([{ value: "codex", sessions: 2, messages: 5, tokens: 126 }]);
+    expect(byFacet.machine).toEqual([{ value: "test", sessions: 2, messages: 5, tokens: 126 }]);
+    expect(byFacet.model.toSorted((a, b) => a.tokens - b.tokens)).toEqual([
+      { value: null, sessions: 1, messages: 4, tokens: 26 },
+      { value: "opus", sessions: 1, messages: 1, tokens: 100 },
+    ]);
+  });
+
+  test("fits the days of every zone, by quarters of an hour", async () => {
+    await send({ sourceId: "a", messages: [message(0, "18:14", 1), message(1, "18:15", 2), message(2, "19:00", 4)] });
+    await countUsage(10);
+    // In Kathmandu, 5:45 ahead, the 3rd of March begins at 18:15.
+    const kathmandu = ["01T18:15Z", "02T18:15Z", "03T18:15Z"].map(day);
+    expect(await spans(kathmandu)).toEqual({ 0: "1/1/1", 1: "1/2/6" });
+    expect((await readUsage(userId, kathmandu, "source")).total.sessions).toBe(1);
+    // What lies outside of all spans counts in none, though its day of UTC is one of theirs.
+    expect(await spans([day("02T18:15Z"), day("02T18:30Z")])).toEqual({ 0: "1/1/2" });
+  });
+
+  test("says how many messages have no time or no token count, and counts the former with the one before", async () => {
+    await send({ sourceId: "a", messages: [message(0, null, 1), message(1, "10:00"), message(2, null, 2)] });
+    await send({ sourceId: "b", createdAt: "2026-03-04T09:00:00Z", messages: [message(0, null, 16)] });
+    await sentLater();
+    await countUsage(10);
+    // The first message of "a" has nothing before it: it counts when the session was last active, outside of this week.
+    expect(await spans()).toEqual({ 1: "1/2/2", 3: "1/1/16" });
+    const { total } = await readUsage(userId, [day("01T00:00Z"), new Date("2026-04-02")], "source");
+    expect(total).toEqual({ sessions: 2, messages: 4, tokens: 19, untimed: 3, uncounted: 1 });
+  });
+
+  test("counts no message later than its upload, whatever its clock said", async () => {
+    await send({ sourceId: "a", messages: [{ position: 0, content: "x", createdAt: "2099-01-01T00:00:00Z" }] });
+    await countUsage(10);
+    expect((await readUsage(userId, [new Date("2098-01-01"), new Date("2100-01-01")], "source")).total.messages).toBe(
+      0,
+    );
+    const tomorrow = new Date(Date.now() + 86_400_000);
+    expect((await lastUse(userId, tomorrow))?.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  test("follows what a later upload changed: more messages, other names", async () => {
+    await send({ sourceId: "a", project: "old", messages: [message(0, "10:00", 1)] });
+    await countUsage(10);
+    await send({ sourceId: "a", project: "new", messages: [message(0, "10:00", 1), message(1, "03T10:00", 2)] });
+    expect(await countDue(userId)).toBe(1);
+    expect(await countUsage(10)).toBe(1);
+    expect(await spans()).toEqual({ 1: "1/1/1", 2: "1/1/2" });
+    const { byFacet } = await readUsage(userId, week, "project");
+    expect(byFacet.project).toEqual([{ value: "new", sessions: 1, messages: 2, tokens: 3 }]);
+    expect(await countUsage(10)).toBe(0);
+  });
+
+  test("forgets a deleted session at once, and its names with the housekeeping", async () => {
+    await send({ sourceId: "a", project: "secret", messages: [message(0, "10:00", 1)] });
+    await send({ sourceId: "b", project: "open", messages: [message(0, "09:00", 2)] });
+    await countUsage(10);
+    await deleteTrace(userId, (await stored("a"))?.id ?? "", operator);
+    expect(await spans()).toEqual({ 1: "1/1/2" });
+    expect(await lastUse(userId, day("08T00:00Z"))).toEqual(day("02T09:00Z"));
+    expect(await countDue(userId)).toBe(0);
+    expect(await countUsage(10)).toBe(1);
+    await purgeFacets();
+    const { rows } = await pool().query("select project from usage_facets");
+    expect(rows).toEqual([{ project: "open" }]);
+  });
+
+  test("is nobody else's", async () => {
+    await send({ sourceId: "a", messages: [message(0, "10:00", 1)] });
+    await countUsage(10);
+    const other = await makeUser({ name: "Bo", email: "bo@example.org", password: "correct horse battery" });
+    expect(await spans(week, other)).toEqual({});
+    expect(await lastUse(other, new Date())).toBeUndefined();
+  });
+});
+
+describe("counting", () => {
+  test("leaves the mark of a trace that an upload changes meanwhile, and waits for no upload", async () => {
+    for (const sourceId of ["held", "free"]) await send({ sourceId, messages: [message(0, "10:00", 1)] });
+    const upload = await pool().connect();
+    try {
+      await upload.query("begin");
+      await upload.query("select from trace where source_id = 'held' for update");
+      expect(await countUsage(0.001)).toBe(2);
+      expect(await countDue(userId)).toBe(1);
+      await upload.query("update trace set model = 'changed', usage_due = true where source_id = 'held'");
+      await upload.query("commit");
+    } finally {
+      upload.release();
+    }
+    expect(await countUsage(10)).toBe(1);
+    const { byFacet } = await readUsage(userId, week, "source");
+    expect(byFacet.model.map(({ value }) => value).toSorted()).toEqual(["changed", null]);
+  });
+
+  test("is done by one at a time, and all of it is done in the end", async () => {
+    const traces = Array.from({ length: 40 }, (_, n) => ({ sourceId: `t${n}`, messages: [message(0, "10:00", 1)] }));
+    await send(...traces);
+    const counted = await Promise.all(Array.from({ length: 4 }, () => countUsage(10)));
+    expect(counted.reduce((sum, one) => sum + one)).toBe(40);
+    expect(await spans()).toEqual({ 1: "40/40/40" });
+  });
+});
