@@ -69,6 +69,7 @@ describe("windows of a session", () => {
     });
     const window = await readWindow(userId, big, {}, false);
     expect(window?.last).toBeLessThan(20);
+    expect(window?.last).toBeGreaterThan(10);
     expect(await readWindow(userId, big, { after: 19 }, false)).toMatchObject({ first: 20, count: 1, later: true });
   });
 });

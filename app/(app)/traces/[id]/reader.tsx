@@ -70,6 +70,8 @@ export function Reader(props: Props) {
     const place = { ...filter, at: String(frame.top.get()) };
     window.location.assign(readerHref(traceId, view === "talk" ? { ...place, view } : place));
   };
+  const [live, setLive] = useState(false);
+  useEffect(() => setLive(true), []);
   const partly = shown[0]?.earlier || last?.later || shown.some(({ node }) => node === null);
   const actions = readerKeys({ frame, list, links, find, copy, toView, talk, remeasure, setPanel, setSaid });
   useKeys(actions, keys);
@@ -95,7 +97,7 @@ export function Reader(props: Props) {
       <p role="status" className="sr-only">
         {said}
       </p>
-      <div className="flex gap-6">
+      <div className="flex gap-6" data-live={live}>
         <aside
           aria-label="Outline"
           hidden={!panel.rail}
@@ -106,6 +108,7 @@ export function Reader(props: Props) {
         <div className="min-w-0 grow">
           <div className="[overflow-anchor:none]">{props.facts}</div>
           <WindowList
+            live={live}
             {...windows}
             list={list}
             observe={observe}

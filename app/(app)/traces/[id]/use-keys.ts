@@ -17,14 +17,14 @@ export function useKeys(actions: KeyActions, enabled: boolean): void {
   latest.current = actions;
   useEffect(() => {
     if (!enabled) return;
-    let wentAt = 0;
+    let wentAt = Number.NEGATIVE_INFINITY;
     const onKey = (event: KeyboardEvent) => {
       const { key, target } = event;
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
       if (target instanceof Element && target.closest(typing)) return;
       if (document.querySelector("[role=dialog][data-open]")) return;
       const second = event.timeStamp - wentAt < 1000;
-      wentAt = key === "g" ? event.timeStamp : 0;
+      wentAt = key === "g" ? event.timeStamp : Number.NEGATIVE_INFINITY;
       const action = latest.current.get(key);
       if (second || !action || action() === false) return;
       event.preventDefault();

@@ -17,6 +17,8 @@ import type { WindowRequest } from "./window-request";
 
 /** How far beyond the visible part windows are kept ready, in screens. */
 const screensAhead = 2;
+/** And in pixels at least: a quick wheel turns 3,000 in a second, and a window takes half of one on a busy server. */
+const leastAhead = 3000;
 
 /** Where a loading is or failed: at an edge, or in the box of a window. */
 export type Place = "earlier" | "later" | "jump" | number;
@@ -77,7 +79,7 @@ export function useWindows({ traceId, talk, initial, list, onHidden }: Props) {
     const [first] = current.current;
     const last = current.current.at(-1);
     if (!first || !last) return;
-    const reach = window.innerHeight * screensAhead;
+    const reach = Math.max(window.innerHeight * screensAhead, leastAhead);
     const farthest = farthestMounted(place, current.current);
     if (farthest) {
       busy.current = true;

@@ -8,12 +8,14 @@ type Props = {
   shown: Shown[];
   observe: (section: HTMLElement | null) => (() => void) | undefined;
   failed: Place | undefined;
+  /** Whether the script is at work. */
+  live: boolean;
   retry: () => void;
   href: (query: Record<string, string>) => string;
 };
 
 /** The windows of messages one below the other, and what stands for those that are not loaded. */
-export function WindowList({ list, shown, observe, failed, retry, href }: Props) {
+export function WindowList({ list, shown, observe, failed, live, retry, href }: Props) {
   const [first] = shown;
   const last = shown.at(-1);
   return (
@@ -34,7 +36,8 @@ export function WindowList({ list, shown, observe, failed, retry, href }: Props)
         ))}
       </div>
       {last?.later && (
-        <div className="min-h-dvh">
+        // As long as there is more, what is jumped to near the end of what is loaded can come to stand at the top.
+        <div className={live ? "min-h-dvh" : undefined}>
           <Edge failed={failed === "later"} retry={retry} href={href({ after: String(last.last) })} name="Later" />
         </div>
       )}
@@ -52,7 +55,7 @@ const Section = memo(function Section({ segment: { key, node, height, first }, o
       </section>
     );
   return (
-    <section key="messages" ref={observe} data-key={key} data-first={first} className="-mx-2 px-2">
+    <section key="messages" ref={observe} data-key={key} data-first={first} className="-mx-2 flow-root px-2">
       {node}
     </section>
   );

@@ -12,6 +12,8 @@ const sizes = { all: 100, talk: 300 };
 const margin = 12;
 /** A window of long messages is shorter; one message comes however long it is. */
 const maxBytes = 2 * 1024 * 1024;
+/** The margin of what was read, which may be a few long messages. */
+const marginOf = ({ length }: Message[]) => Math.min(margin, Math.floor(length / 4));
 /** How much of a window round a position stands behind it, with the position itself. */
 const partBehind = 0.7;
 
@@ -76,25 +78,26 @@ async function readBehind(source: Source, after: number, size: number): Promise<
   if (behind.messages.length === 0) return { ...nothing, earlier: before.messages.length > 0 };
   const messages = [...before.messages, ...behind.messages];
   const start = before.messages.length;
-  const wanted = Math.min(start + size, messages.length - margin) - 1;
+  const wanted = Math.min(start + size, messages.length - marginOf(behind.messages)) - 1;
   const end = behind.hasMore ? Math.max(start, wanted) : messages.length - 1;
   const fixed = { start: true, end: !behind.hasMore };
   return { messages, start, end, fixed, earlier: start > 0, later: behind.hasMore };
 }
 
 async function readBefore(source: Source, position: number, size: number): Promise<Read> {
-  const [{ messages, hasMore }, behind] = await Promise.all([
+  const [before, behind] = await Promise.all([
     source.earlier(position, size + margin),
-    source.later(position - 1, 1),
+    source.later(position - 1, margin),
   ]);
-  const end = messages.length - 1;
-  const start = hasMore ? Math.min(Math.max(margin, messages.length - size), end) : 0;
+  const end = before.messages.length - 1;
+  const least = marginOf(before.messages);
+  const start = before.hasMore ? Math.min(Math.max(least, before.messages.length - size), end) : 0;
   return {
-    messages,
+    messages: before.messages.length > 0 ? [...before.messages, ...behind.messages] : [],
     start,
     end,
-    fixed: { start: !hasMore, end: true },
-    earlier: hasMore,
+    fixed: { start: !before.hasMore, end: true },
+    earlier: before.hasMore,
     later: behind.messages.length > 0,
   };
 }
@@ -110,8 +113,8 @@ async function readRound(source: Source, position: number, size: number): Promis
   const last = messages.length - 1;
   return {
     messages,
-    start: before.hasMore ? Math.min(margin, keep) : 0,
-    end: behind.hasMore ? Math.max(keep, last - margin) : last,
+    start: before.hasMore ? Math.min(marginOf(before.messages), keep) : 0,
+    end: behind.hasMore ? Math.max(keep, last - marginOf(behind.messages)) : last,
     keep,
     fixed: { start: !before.hasMore, end: !behind.hasMore },
     earlier: before.hasMore,
@@ -121,12 +124,12 @@ async function readRound(source: Source, position: number, size: number): Promis
 
 async function readRange(source: Source, { from, to }: { from: number; to: number }, size: number): Promise<Read> {
   const [before, behind] = await Promise.all([source.earlier(from, 1), source.later(from - 1, size + 2 * margin)]);
-  const within = behind.messages.filter(({ position }) => position <= to);
-  const messages = [...before.messages, ...within];
+  const count = behind.messages.filter(({ position }) => position <= to).length;
   const start = before.messages.length;
-  const later = behind.hasMore || within.length < behind.messages.length;
-  if (within.length === 0) return { ...nothing, earlier: start > 0, later };
-  return { messages, start, end: messages.length - 1, fixed: { start: true, end: true }, earlier: start > 0, later };
+  const later = behind.hasMore || count < behind.messages.length;
+  if (count === 0) return { ...nothing, earlier: start > 0, later };
+  const messages = [...before.messages, ...behind.messages];
+  return { messages, start, end: start + count - 1, fixed: { start: true, end: true }, earlier: start > 0, later };
 }
 
 const nothing = { messages: [], start: 0, end: 0, fixed: { start: true, end: true }, earlier: false, later: false };
