@@ -10,6 +10,7 @@ import { env, requiredEnv } from "#lib/env";
 import { beat, stopBeating } from "#lib/heartbeat";
 import { housekeep } from "#lib/housekeeping";
 import { endThreads } from "#lib/ingest/decode";
+import { hasOpenJobs } from "#lib/ingest/jobs";
 import { giveUp, runJob } from "#lib/ingest/process";
 import { reconcileJobs } from "#lib/ingest/reconcile";
 import { ingestPayload } from "#lib/ingest/schema";
@@ -21,6 +22,8 @@ const heartbeatMs = 10_000;
 const reconcileMs = 60_000;
 /** Between two looks for conversations that changed. */
 const usageMs = 1000;
+/** How long one must have been as it is to be counted, in seconds: while uploads wait, they have the processor. */
+const settledSeconds = { usually: 2, whileUploadsWait: 120 };
 /** Below the 15 seconds within which the process is to be gone. */
 const drainMs = 12_000;
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
@@ -51,7 +54,8 @@ async function reconcile(): Promise<void> {
 /** Counts what changed conversations used, again and again. By a timer: their own rows say what is left to count. */
 async function keepCounting(): Promise<void> {
   try {
-    await countUsage(usageMs / 1000);
+    const { usually, whileUploadsWait } = settledSeconds;
+    await countUsage(usageMs / 1000, (await hasOpenJobs()) ? whileUploadsWait : usually);
   } catch (error) {
     log.warn({ err: error }, "what conversations used could not be counted");
   }

@@ -157,4 +157,11 @@ describe("counting", () => {
     expect(counted.reduce((sum, one) => sum + one)).toBe(40);
     expect(await spans()).toEqual({ 1: "40/40/40" });
   });
+
+  test("leaves alone what changed a moment ago, until it has settled", async () => {
+    await send({ sourceId: "growing", messages: [message(0, "10:00", 1)] });
+    expect(await countUsage(10, 60)).toBe(0);
+    await sentLater();
+    expect(await countUsage(10, 60)).toBe(1);
+  });
 });
