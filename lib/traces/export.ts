@@ -20,6 +20,11 @@ export function exportTraces(userId: string, filter: TraceFilter): ReadableStrea
   return streamOf(encoded(exportParts(userId, filter)), (error) => log.warn({ err: error }, "an export broke off"));
 }
 
+/** One trace in the same form, as its own line; `trace` is a row of `userId`'s. */
+export function exportTrace(userId: string, trace: TraceRow): ReadableStream<Uint8Array> {
+  return streamOf(encoded(traceParts(userId, trace)), (error) => log.warn({ err: error }, "an export broke off"));
+}
+
 async function* encoded(texts: AsyncGenerator<string>): AsyncGenerator<Uint8Array, undefined> {
   const encoder = new TextEncoder();
   for await (const text of texts) yield encoder.encode(text);
@@ -35,13 +40,17 @@ async function* exportParts(userId: string, filter: TraceFilter): AsyncGenerator
       [...filterValues(userId, filter), ...last, tracesAtATime],
     );
     for (const row of rows) {
-      yield opening(row);
-      yield* messageParts(userId, row.id);
-      yield "]}\n";
+      yield* traceParts(userId, row);
       last = [row.activityAt, row.id];
     }
     if (rows.length < tracesAtATime) return;
   }
+}
+
+async function* traceParts(userId: string, row: TraceRow): AsyncGenerator<string, undefined> {
+  yield opening(row);
+  yield* messageParts(userId, row.id);
+  yield "]}\n";
 }
 
 /** A trace's line up to its messages. Only what the client sent: a derived title would come back as one of its own. */

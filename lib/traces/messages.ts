@@ -11,25 +11,33 @@ const size = "octet_length(content) + coalesce(octet_length(metadata::text), 0)"
 /**
  * The messages of a page, found one after the other until the rows (`$4`) or the bytes (`$5`) are used up, so that what
  * does not come is not read either: of 1000 messages with 256 kB of metadata each, a page of 8 MiB takes 24 ms, and with a
- * running sum over all of them 341 ms.
+ * running sum over all of them 341 ms. The page lies behind `$3`, or before it where `beyond` is `<`.
  */
-const pageSql = `
+const pageSql = (beyond: ">" | "<") => {
+  const [order, last] = beyond === ">" ? ["asc", "max"] : ["desc", "min"];
+  return `
   with recursive page (position, bytes, rows) as (
     (select position, (${size})::bigint, 1 from message
-     where user_id = $1 and trace_id = $2 and position > $3 order by position limit 1)
+     where user_id = $1 and trace_id = $2 and position ${beyond} $3 order by position ${order} limit 1)
     union all
     select next.position, bytes + next.size, rows + 1
     from page, lateral (
       select position, ${size} as size from message
-      where user_id = $1 and trace_id = $2 and position > page.position order by position limit 1) as next
+      where user_id = $1 and trace_id = $2 and position ${beyond} page.position order by position ${order} limit 1) as next
     where rows < $4 and bytes + next.size <= $5
-  ), page_end as (select max(position) as position from page)
+  ), page_end as (select ${last}(position) as position from page)
   select position, role, content, token_count as "tokenCount", created_at as "createdAt", metadata,
     exists (select 1 from message where user_id = $1 and trace_id = $2
-      and position > (select position from page_end)) as "hasMore"
+      and position ${beyond} (select position from page_end)) as "hasMore"
   from message
-  where user_id = $1 and trace_id = $2 and position > $3 and position <= (select position from page_end)
+  where user_id = $1 and trace_id = $2
+    and position between least($3, (select position from page_end)) and greatest($3, (select position from page_end))
+    and position <> $3
   order by position`;
+};
+
+const laterSql = pageSql(">");
+const earlierSql = pageSql("<");
 
 /** What bounds a page: the first of both that is reached. */
 export type PageBounds = { limit: number; maxBytes?: number };
@@ -48,9 +56,49 @@ export async function readMessages(
   { limit, maxBytes = limits.traces.messagesPageBytes }: PageBounds,
 ): Promise<{ messages: Message[]; nextAfter: number | null }> {
   const values = [userId, traceId, after, limit, maxBytes];
-  const { rows } = await pool().query<MessageRow & { hasMore: boolean }>(pageSql, values);
+  const { rows } = await pool().query<MessageRow & { hasMore: boolean }>(laterSql, values);
   const last = rows.at(-1);
   return { messages: rows.map(presentMessage), nextAfter: last?.hasMore ? last.position : null };
+}
+
+/**
+ * The messages right before a position, in the order of their positions; else as `readMessages`.
+ *
+ * @returns `hasMore` whether there are earlier ones.
+ */
+export async function readEarlier(
+  userId: string,
+  traceId: string,
+  before: number,
+  { limit, maxBytes = limits.traces.messagesPageBytes }: PageBounds,
+): Promise<{ messages: Message[]; hasMore: boolean }> {
+  const values = [userId, traceId, before, limit, maxBytes];
+  const { rows } = await pool().query<MessageRow & { hasMore: boolean }>(earlierSql, values);
+  return { messages: rows.map(presentMessage), hasMore: rows[0]?.hasMore ?? false };
+}
+
+/** The messages at these positions, as many of them as there are; the trace's owner must be known to be `userId`. */
+export async function readMessagesAt(userId: string, traceId: string, positions: number[]): Promise<Message[]> {
+  const { rows } = await pool().query<MessageRow>(
+    `select position, role, content, token_count as "tokenCount", created_at as "createdAt", metadata from message
+     where user_id = $1 and trace_id = $2 and position = any($3::int[]) order by position`,
+    [userId, traceId, positions],
+  );
+  return rows.map(presentMessage);
+}
+
+/** How many messages stand before a position, and how many behind it; the trace's owner must be known to be `userId`. */
+export async function countAround(
+  userId: string,
+  traceId: string,
+  position: number,
+): Promise<{ before: number; behind: number }> {
+  const { rows } = await pool().query<{ before: number; behind: number }>(
+    `select (count(*) filter (where position < $3))::int as before, (count(*) filter (where position > $3))::int as behind
+     from message where user_id = $1 and trace_id = $2`,
+    [userId, traceId, position],
+  );
+  return rows[0] ?? { before: 0, behind: 0 };
 }
 
 /** A page of messages, as `readMessages`. @throws SpoorError `not_found` as `getTrace` */
@@ -63,6 +111,6 @@ export async function listMessages(
   return readMessages(userId, traceId, after, bounds);
 }
 
-function presentMessage({ hasMore: _, createdAt, ...row }: MessageRow & { hasMore: boolean }): Message {
+function presentMessage({ hasMore: _, createdAt, ...row }: MessageRow & { hasMore?: boolean }): Message {
   return { ...row, createdAt: createdAt?.toISOString() ?? null };
 }

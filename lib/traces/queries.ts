@@ -95,13 +95,18 @@ export async function listTraces(
 
 /** One trace of a user. @throws SpoorError `not_found`, for a deleted one and for another user's as well */
 export async function getTrace(userId: string, traceId: string): Promise<Trace> {
+  return presentTrace(await getTraceRow(userId, traceId));
+}
+
+/** The same as it is stored. @throws SpoorError `not_found` as `getTrace` */
+export async function getTraceRow(userId: string, traceId: string): Promise<TraceRow> {
   const { rows } = await pool().query<TraceRow>(
     `select ${traceColumns} from trace where user_id = $1 and id = $2 and deleted_at is null`,
     [userId, traceId],
   );
   const [row] = rows;
   if (!row) throw notFound();
-  return presentTrace(row);
+  return row;
 }
 
 /**

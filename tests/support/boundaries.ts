@@ -9,7 +9,7 @@ import { parseSync } from "oxc-parser";
 const layers = [
   ["env", "errors", "ports", "fields", "streams", "together"],
   ["log", "limits", "address"],
-  ["json"],
+  ["json", "reader"],
   ["db"],
   ["rate-limit", "queue", "heartbeat"],
   ["auth"],

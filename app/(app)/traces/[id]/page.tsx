@@ -1,67 +1,122 @@
 import type { Metadata } from "next";
+import { cookies } from "next/headers";
 import { notFound } from "next/navigation";
-import { cache } from "react";
+import { cache, Suspense } from "react";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/session";
 import { SpoorError } from "#lib/errors";
-import { limits } from "#lib/limits";
-import { listMessages } from "#lib/traces/messages";
+import { neighbours } from "#lib/traces/neighbours";
 import { getTrace, type Trace } from "#lib/traces/queries";
-import { messagesQuery } from "#lib/traces/schema";
-import { formatCount } from "../../../components/figures";
-import { TraceHeader } from "./header";
-import { MessageView } from "./message";
-
-/** A page that a browser shows at once, however long its messages are. */
-const readerPage = { limit: limits.traces.messagesPerPage, maxBytes: 2 * 1024 * 1024 };
+import type { TraceFilter } from "#lib/traces/schema";
+import { Notice } from "../../../components/notice";
+import { readerZone } from "../../../components/zone";
+import { listHref, readListParams } from "../filters";
+import { TraceFacts } from "./facts";
+import { filterOf, type Links, readerHref } from "./links";
+import { OutlineData } from "./outline-data";
+import { Reader } from "./reader";
+import { resumeCommand } from "./resume";
+import { renderSegment } from "./segment";
+import { requestOf } from "./window-request";
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]">): Promise<Metadata> {
   const { id } = await params;
-  const trace = await ownTrace(id);
-  return { title: trace.title || "Untitled session" };
+  return { title: titleOf(await ownTrace(id)) };
 }
 
 export default async function Page({ params, searchParams }: PageProps<"/traces/[id]">) {
   const { id } = await params;
   const user = await requireUser(`/traces/${encodeURIComponent(id)}`);
-  const trace = await ownTrace(id);
   const query = await searchParams;
-  const asked = messagesQuery.safeParse({ after: query.after });
-  const after = asked.success ? asked.data.after : undefined;
-  const { messages, nextAfter } = await listMessages(user.id, id, { after, ...readerPage });
-  const first = messages[0]?.position;
-  const last = messages.at(-1)?.position;
+  const [trace, { segment, talk, opened }, list] = await Promise.all([
+    ownTrace(id),
+    readView(user.id, id, query),
+    readListParams(filterOf(query), await readerZone()),
+  ]);
+  const filter = filterOf(query);
+  const facts = (
+    <>
+      <TraceFacts trace={trace} deleting={query.delete === "1"} />
+      {opened && (
+        <Notice tone="info">
+          <p>The message that you followed a link to is not part of the talk, so all messages are shown.</p>
+        </Notice>
+      )}
+    </>
+  );
+  if (!segment) return <Empty trace={trace} facts={facts} />;
+  const { at } = requestOf(query) as { at?: number };
   return (
-    <div className="flex flex-col gap-6">
-      <TraceHeader trace={trace} deleting={query.delete === "1"} />
-      {after !== undefined && (
-        <p className="flex flex-wrap gap-x-4 text-code text-muted">
-          <a href={`/traces/${id}`} className="link">
+    <div className="-mt-6">
+      <Reader
+        traceId={id}
+        title={titleOf(trace)}
+        total={trace.messageCount}
+        initial={segment}
+        talk={talk}
+        at={at}
+        filter={filter}
+        links={await linksOf(user.id, id, filter, list.filter, at)}
+        resume={resumeCommand(trace.source, trace.sourceId)}
+        keys={(await cookies()).get("spoor_keys")?.value !== "off"}
+        facts={facts}
+        outline={
+          <Suspense fallback={<p className="p-3 text-code text-muted">Reading the outline…</p>}>
+            <OutlineData userId={user.id} traceId={id} />
+          </Suspense>
+        }
+      />
+    </div>
+  );
+}
+
+const titleOf = (trace: Trace) => trace.title || "Untitled session";
+
+type Query = Awaited<PageProps<"/traces/[id]">["searchParams"]>;
+
+/** The window that was asked for. A message that Talk leaves out is shown among all of them. */
+async function readView(userId: string, id: string, query: Query) {
+  if (!z.uuid().safeParse(id).success) notFound();
+  const talk = query.view === "talk";
+  const request = requestOf(query);
+  const segment = await renderSegment(userId, id, request, talk);
+  if (!segment?.hidden) return { segment, talk, opened: false };
+  return { segment: await renderSegment(userId, id, request, false), talk: false, opened: true };
+}
+
+async function linksOf(
+  userId: string,
+  id: string,
+  filter: Record<string, string>,
+  listed: TraceFilter,
+  at: number | undefined,
+): Promise<Links> {
+  const { newer, older } = await neighbours(userId, id, listed);
+  const place = { ...filter, ...(at !== undefined && { at: String(at) }) };
+  const beside = (one: typeof newer) =>
+    one && { href: readerHref(one.id, filter), title: one.title ?? "Untitled session" };
+  return {
+    list: listHref(filter),
+    all: readerHref(id, place),
+    talk: readerHref(id, { ...place, view: "talk" }),
+    newer: beside(newer),
+    older: beside(older),
+  };
+}
+
+function Empty({ trace, facts }: { trace: Trace; facts: React.ReactNode }) {
+  return (
+    <div className="flex flex-col gap-4">
+      <h1 className="font-semibold text-title">{titleOf(trace)}</h1>
+      {facts}
+      <p className="py-8 text-muted">
+        {trace.messageCount === 0 ? "This session has no messages." : "There are no messages here."}{" "}
+        {trace.messageCount > 0 && (
+          <a href={`/traces/${trace.id}`} className="link">
             From the start
           </a>
-          {first !== undefined && last !== undefined && (
-            <span>
-              Positions {formatCount(first)} to {formatCount(last)}
-            </span>
-          )}
-        </p>
-      )}
-      {messages.length > 0 ? (
-        <ol className="flex flex-col gap-4">
-          {messages.map((message) => (
-            <MessageView key={message.position} message={message} />
-          ))}
-        </ol>
-      ) : (
-        <p className="py-8 text-muted">{after === undefined ? "This session has no messages." : "Nothing later."}</p>
-      )}
-      {nextAfter !== null && (
-        <nav aria-label="Pages of the session">
-          <a href={`/traces/${id}?after=${nextAfter}`} rel="next" className="button">
-            Later
-          </a>
-        </nav>
-      )}
+        )}
+      </p>
     </div>
   );
 }

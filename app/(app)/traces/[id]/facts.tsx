@@ -2,29 +2,19 @@ import type { Trace } from "#lib/traces/queries";
 import { countOf, Figure } from "../../../components/figures";
 import { Monogram } from "../../../components/mark";
 import { Notice } from "../../../components/notice";
-import { Sign } from "../../../components/sign";
 import { Time } from "../../../components/time";
 import { listHref } from "../filters";
 import { deleteAction } from "./actions";
 import { Metadata } from "./metadata";
 
 /** What a session is, and what can be done with it as a whole. */
-export function TraceHeader({ trace, deleting }: { trace: Trace; deleting: boolean }) {
+export function TraceFacts({ trace, deleting }: { trace: Trace; deleting: boolean }) {
   const { source, model, project } = trace;
   return (
-    <header className="flex flex-col gap-3 border-hairline border-b pb-4">
-      <p>
-        <a href="/traces" className="link text-code">
-          <Sign name="left" /> All traces
-        </a>
-      </p>
-      <div className="flex items-start gap-3">
-        <Monogram source={source} />
-        <h1 className="min-w-0 break-words font-semibold text-title">{trace.title || "Untitled session"}</h1>
-      </div>
-      <p className="flex flex-wrap gap-x-4 gap-y-1 text-code">
-        <a href={listHref({ source })} className="quiet-link">
-          {source}
+    <div className="flex flex-col gap-2 py-3">
+      <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-code">
+        <a href={listHref({ source })} className="quiet-link flex items-center gap-2">
+          <Monogram source={source} /> {source}
         </a>
         {model && (
           <a href={listHref({ model })} className="quiet-link break-all">
@@ -36,16 +26,9 @@ export function TraceHeader({ trace, deleting }: { trace: Trace; deleting: boole
             {project}
           </a>
         )}
+        <Span from={trace.createdAt} to={trace.updatedAt} />
         <span>{countOf(trace.messageCount, "message")}</span>
         {trace.tokenCount > 0 && <Figure count={trace.tokenCount} unit="tokens" />}
-        {trace.createdAt && (
-          <span>
-            <span className="text-muted">began</span> <Time at={trace.createdAt} as="long" />
-          </span>
-        )}
-        <span>
-          <span className="text-muted">last activity</span> <Time at={trace.updatedAt} as="long" />
-        </span>
       </p>
       {trace.sanitized && (
         <Notice tone="warn">
@@ -53,14 +36,34 @@ export function TraceHeader({ trace, deleting }: { trace: Trace; deleting: boole
         </Notice>
       )}
       <div className="flex flex-wrap items-start gap-x-4 gap-y-2 text-code">
+        <a href={`/api/traces/${trace.id}/export.md`} className="link">
+          Markdown
+        </a>
+        <a href={`/api/traces/${trace.id}/export.json`} className="link">
+          JSON
+        </a>
         <a href={`/api/traces/${trace.id}/messages`} className="link">
-          Messages as JSON
+          Raw messages
         </a>
         {trace.metadata && <Metadata value={trace.metadata} />}
         {!deleting && <AskToDelete />}
       </div>
       {deleting && <DeleteConfirmation trace={trace} />}
-    </header>
+    </div>
+  );
+}
+
+/** From the first to the last activity; one moment where they are the same, or where the first is not known. */
+function Span({ from, to }: { from: string | null; to: string }) {
+  return (
+    <span className="text-muted">
+      {from && from < to && (
+        <>
+          <Time at={from} as="moment" /> –{" "}
+        </>
+      )}
+      <Time at={to} as="moment" />
+    </span>
   );
 }
 

@@ -1,0 +1,63 @@
+type Row = { positions: number[] };
+
+/** How far a window's edge may move from where it was wanted, in messages, so that it parts no row. */
+const slack = 50;
+
+/**
+ * Where a window of messages begins and ends: as near as can be to what is wanted, but never between two messages that
+ * make one row (a call and its result, folded tools).
+ *
+ * @param positions of all messages that were read, ascending; more than are wanted, so that rows over the edges are seen.
+ * @param wanted indices into `positions`, both included; `keep` is the index of one that must be in.
+ * @param fixed which edge is one that an earlier window chose, or an end of the conversation.
+ * @returns indices, both included.
+ */
+export function cutWindow(
+  positions: number[],
+  rows: Row[],
+  wanted: { start: number; end: number; keep?: number },
+  fixed: { start: boolean; end: boolean },
+): { start: number; end: number } {
+  const joined = joinedToNext(positions, rows);
+  const { keep = wanted.end } = wanted;
+  let { start, end } = wanted;
+  if (!fixed.start) {
+    const last = Math.min(keep, wanted.start + slack);
+    while (start <= last && start > 0 && joined[start - 1]) start += 1;
+    if (start > last) start = wanted.start;
+  }
+  if (!fixed.end) {
+    const first = Math.max(start, wanted.keep ?? start, wanted.end - slack);
+    while (end >= first && joined[end]) end -= 1;
+    if (end < first) end = wanted.end;
+  }
+  return { start, end };
+}
+
+/** For each message, whether some row holds it or one before it together with one behind it. */
+function joinedToNext(positions: number[], rows: Row[]): boolean[] {
+  const indexOf = new Map(positions.map((position, index) => [position, index]));
+  const change = new Array<number>(positions.length + 1).fill(0);
+  for (const row of rows) {
+    const indices = row.positions.flatMap((position) => indexOf.get(position) ?? []);
+    if (indices.length < 2) continue;
+    change[Math.min(...indices)] = (change[Math.min(...indices)] ?? 0) + 1;
+    change[Math.max(...indices)] = (change[Math.max(...indices)] ?? 0) - 1;
+  }
+  let open = 0;
+  return positions.map((_, index) => {
+    open += change[index] ?? 0;
+    return open > 0;
+  });
+}
+
+/** The rows that lie within a window, or undefined where one of them reaches over its edge. */
+export function rowsWithin<R extends Row>(rows: R[], first: number, last: number): R[] | undefined {
+  const inside: R[] = [];
+  for (const row of rows) {
+    const within = row.positions.filter((position) => position >= first && position <= last).length;
+    if (within === row.positions.length) inside.push(row);
+    else if (within > 0) return undefined;
+  }
+  return inside;
+}

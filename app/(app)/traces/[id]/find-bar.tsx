@@ -1,0 +1,78 @@
+"use client";
+import { ChevronDown, ChevronUp, X } from "lucide-react";
+import { useEffect, useRef } from "react";
+import { countOf, formatCount } from "../../../components/figures";
+import type { useFind } from "./use-find";
+
+type Props = { find: ReturnType<typeof useFind>; onClose: () => void };
+
+/** The field to find in the session, over the page so that no text moves. */
+export function FindBar({ find, onClose }: Props) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
+  return (
+    <search
+      aria-label="Find in this session"
+      className="absolute top-full right-0 z-10 mt-1 flex max-w-full flex-wrap items-center gap-1 rounded-block border border-hairline bg-overlay p-2 shadow-lg"
+    >
+      <input
+        ref={field}
+        id="find"
+        type="search"
+        aria-label="Find"
+        placeholder="Find in the whole session"
+        value={find.query}
+        maxLength={512}
+        autoComplete="off"
+        onChange={({ target }) => find.setQuery(target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") find.step(event.shiftKey ? -1 : 1);
+          else if (event.key === "Escape") onClose();
+          else return;
+          event.preventDefault();
+          event.stopPropagation();
+        }}
+        className="input w-60"
+      />
+      <output htmlFor="find" className="min-w-28 px-2 text-code text-muted">
+        {saying(find)}
+      </output>
+      <IconButton label="Previous match" onClick={() => find.step(-1)}>
+        <ChevronUp aria-hidden="true" className="size-4" />
+      </IconButton>
+      <IconButton label="Next match" onClick={() => find.step(1)}>
+        <ChevronDown aria-hidden="true" className="size-4" />
+      </IconButton>
+      <IconButton label="Close find" onClick={onClose}>
+        <X aria-hidden="true" className="size-4" />
+      </IconButton>
+    </search>
+  );
+}
+
+function saying({ query, found, ordinal, state }: Props["find"]): string {
+  if (query.trim() === "") return "";
+  if (state === "failed") return "Could not search. Try again.";
+  if (!found) return "Searching…";
+  if (found.total === 0) return "Nothing found";
+  return `${formatCount(ordinal ?? 1)} of ${formatCount(found.total)} in ${countOf(found.messages, "message")}`;
+}
+
+type ButtonProps = { label: string; onClick: () => void; children: React.ReactNode };
+
+function IconButton({ label, onClick, children }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      onClick={onClick}
+      className="grid size-8 place-items-center rounded-control hover:bg-block pointer-coarse:size-11"
+    >
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,40 @@
+"use server";
+import { z } from "zod";
+import { requireUser } from "#lib/auth/session";
+import { rowsOf } from "#lib/reader/rows";
+import { readMessagesAt } from "#lib/traces/messages";
+import { readerZone } from "../../../components/zone";
+import { MessageBody } from "./messages/messages";
+import { renderSegment, type Segment } from "./segment";
+import { windowRequest } from "./window-request";
+
+const segmentInput = z.object({ traceId: z.uuid(), request: windowRequest, talk: z.boolean() });
+const position = z.int().min(0).max(2_147_483_647);
+const bodyInput = z.object({
+  traceId: z.uuid(),
+  position,
+  /** Those of all messages that the row is made of. */
+  positions: z.array(position).min(1).max(1000),
+  part: z.string().max(40).optional(),
+});
+
+/** A window of messages, rendered. It changes nothing. @returns undefined where there is nothing (any more) */
+export async function loadSegment(input: z.input<typeof segmentInput>): Promise<Segment | undefined> {
+  const { traceId, request, talk } = segmentInput.parse(input);
+  const user = await requireUser(`/traces/${traceId}`);
+  return renderSegment(user.id, traceId, request, talk);
+}
+
+/**
+ * The body of a fold that was not on the page, rendered. It changes nothing.
+ *
+ * @returns undefined where there is none (any more)
+ */
+export async function loadBody(input: z.input<typeof bodyInput>): Promise<React.ReactNode> {
+  const { traceId, position, positions, part } = bodyInput.parse(input);
+  const user = await requireUser(`/traces/${traceId}`);
+  const messages = await readMessagesAt(user.id, traceId, positions);
+  const row = rowsOf(messages).find((one) => one.position === position);
+  if (!row) return undefined;
+  return <MessageBody row={row} traceId={traceId} zone={await readerZone()} whole part={part} />;
+}

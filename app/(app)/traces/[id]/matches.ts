@@ -1,0 +1,28 @@
+import type { Found } from "./found";
+
+/** A match: the message's place among those found, and which one within the message, from 0. */
+export type Match = { place: number; within: number };
+
+/** The first match that stands at a position or behind it, else the first of all. */
+export function matchFrom({ places }: Found, position: number): Match {
+  const place = places.findIndex(([at]) => at >= position);
+  return { place: Math.max(0, place), within: 0 };
+}
+
+/**
+ * The match behind another, or the one before it, round the ends.
+ *
+ * @param shown how many matches the message shows; its text may have been counted with marks that are not shown.
+ */
+export function stepMatch({ places }: Found, match: Match, by: 1 | -1, shown: number): Match {
+  const within = match.within + by;
+  if (within >= 0 && within < shown) return { place: match.place, within };
+  const place = (match.place + by + places.length) % places.length;
+  return { place, within: by === 1 ? 0 : Math.max(0, (places[place]?.[1] ?? 1) - 1) };
+}
+
+/** Which of all matches one is, from 1. */
+export function ordinalOf({ places }: Found, { place, within }: Match): number {
+  const before = places.slice(0, place).reduce((sum, [, count]) => sum + count, 0);
+  return before + Math.min(within + 1, places[place]?.[1] ?? 1);
+}

@@ -1,0 +1,152 @@
+import type { ReactNode } from "react";
+import { type Block, blockSize, type Part } from "#lib/reader/message";
+import { rowsOf } from "#lib/reader/rows";
+import { amountOf, countLines } from "#lib/reader/text";
+import { CodeBlock, Output } from "./code";
+import { Diff } from "./diff";
+import type { Effort } from "./effort";
+import { Prose } from "./markdown";
+import { Row } from "./row";
+import type { Scene } from "./scene";
+import { markdownSlice, mostMarkdown, plainSlice, slices } from "./slices";
+
+/** What of a block is drawn at once; more of it stands folded where it is little, and is loaded where it is much. */
+type Most = { lines: number; characters: number };
+
+type Drawn = { scene: Scene; effort: Effort; most: Most };
+
+/** What remains of a block is on the page already up to so many characters; a longer rest is loaded. */
+const restOnPage = 4096;
+
+/** A part's blocks. @param at the part's index in its row, by which a rest is asked for later */
+export function Blocks({ part, at, ...drawn }: { part: Part; at: number } & Drawn) {
+  return part.blocks.map((block, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a stored message never change their order
+    <BlockFrom key={index} block={block} at={`${at}.${index}`} from={0} {...drawn} />
+  ));
+}
+
+/** A block from a character (of a diff: a line) on. */
+export function BlockFrom({ block, at, from, ...drawn }: { block: Block; at: string; from: number } & Drawn) {
+  const { scene, effort, most } = drawn;
+  switch (block.type) {
+    case "tasks":
+      return <Tasks items={block.items} />;
+    case "transcript":
+      return <Transcript block={block} scene={scene} />;
+    case "diff": {
+      const end = Math.min(block.lines.length, from + most.lines);
+      const rest = block.lines.slice(end);
+      return (
+        <>
+          {block.path && from === 0 && <p className="block-label">{block.path}</p>}
+          <Diff lines={block.lines.slice(from, end)} />
+          {rest.length > 0 && (
+            <Rest size={blockSize({ ...block, lines: rest })} lines={rest.length} at={`${at}+${end}`} scene={scene}>
+              <BlockFrom block={block} at={at} from={end} {...drawn} most={slices.page} />
+            </Rest>
+          )}
+        </>
+      );
+    }
+    default:
+      return <TextFrom block={block} at={at} from={from} scene={scene} effort={effort} most={most} />;
+  }
+}
+
+type TextBlock = Extract<Block, { text: string }>;
+
+function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string; from: number } & Drawn) {
+  const { scene, effort, most } = drawn;
+  const asMarkdown = block.type === "markdown" && block.text.length <= mostMarkdown;
+  const { text, end } = (asMarkdown ? markdownSlice : plainSlice)(block.text, from, most);
+  const rest = block.text.length - end;
+  return (
+    <>
+      {asMarkdown ? (
+        <Prose text={text} anchor={`m${scene.position}-${at.replace(".", "-")}-${from}`} effort={effort} />
+      ) : block.type === "code" ? (
+        <CodeBlock text={text.replace(/\n$/, "")} language={block.language} label={block.label} effort={effort} />
+      ) : (
+        <Output text={text.replace(/\n$/, "")} effort={effort} />
+      )}
+      {rest > 0 && (
+        <Rest size={rest} lines={countLines(block.text.slice(end))} at={`${at}+${end}`} scene={scene}>
+          <BlockFrom block={block} at={at} from={end} {...drawn} most={slices.page} />
+        </Rest>
+      )}
+    </>
+  );
+}
+
+/** What a block goes on with: folded where it is short, else to be loaded. */
+function Rest(props: { size: number; lines: number; at: string; scene: Scene; children: ReactNode }) {
+  const { size, lines, at, scene, children } = props;
+  const label = lines > 1 ? `${amountOf(lines, "more line")}` : `${amountOf(size, "more character")}`;
+  if (size > restOnPage) return <ToLoad label={label} part={at} scene={scene} />;
+  return (
+    <details className="more" data-fold="">
+      <summary>{label}</summary>
+      {children}
+    </details>
+  );
+}
+
+/** A fold whose body the reader's shell loads when it is opened. Without script it leads to the message as it is stored. */
+export function ToLoad(props: { label: ReactNode; part: string; scene: Scene; className?: string }) {
+  const { label, part, scene, className = "more" } = props;
+  const { traceId, position, positions, nested } = scene;
+  if (nested) return <p className="cut">{label}</p>;
+  const after = position > 0 ? `&after=${position - 1}` : "";
+  return (
+    <details
+      className={className}
+      data-fold=""
+      data-load={position}
+      data-positions={positions.join(" ")}
+      data-part={part}
+    >
+      <summary>{label}</summary>
+      <p className="without-script">
+        <a href={`/api/traces/${traceId}/messages?limit=1${after}`} className="link">
+          As it is stored
+        </a>
+      </p>
+    </details>
+  );
+}
+
+const taskSigns = { open: "☐", doing: "◐", done: "☑" };
+const taskWords = { open: "to do", doing: "under way", done: "done" };
+
+function Tasks({ items }: { items: Extract<Block, { type: "tasks" }>["items"] }) {
+  return (
+    <ul className="tasks">
+      {items.map(({ state, text }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a stored list never changes its order
+        <li key={index} data-state={state}>
+          <span aria-hidden="true">{taskSigns[state]}</span> {text}
+          <span className="sr-only"> ({taskWords[state]})</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** How many rows of a sub-agent's conversation are drawn. */
+const mostNested = 200;
+
+function Transcript({ block, scene }: { block: Extract<Block, { type: "transcript" }>; scene: Scene }) {
+  const rows = rowsOf(block.messages);
+  return (
+    <details className="more" data-fold="">
+      <summary>{amountOf(block.messages.length, "message")} of the sub-agent</summary>
+      <div className="transcript">
+        {rows.slice(0, mostNested).map((row) => (
+          <Row key={row.position} row={row} scene={{ ...scene, nested: true }} />
+        ))}
+        {rows.length > mostNested && <p className="cut">{amountOf(rows.length - mostNested, "more row")}</p>}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,85 @@
+import type { Effort } from "./effort";
+import { highlight, type Span } from "./highlight";
+
+/** A block of code in its language's colours; plain where the language is not known or the text is long. */
+export function CodeBlock(props: { text: string; language: string; label?: string | undefined; effort: Effort }) {
+  const { text, language, label, effort } = props;
+  const lines = language ? highlight(text, language, effort) : undefined;
+  return (
+    <div className="code-block" data-block="">
+      {label && <span className="code-label">{label}</span>}
+      <CopyBlock />
+      <pre>
+        <code>{lines ? <Lines lines={lines} /> : text}</code>
+      </pre>
+    </div>
+  );
+}
+
+/** What a program printed, in the colours that it asked for. */
+export function Output({ text, effort }: { text: string; effort: Effort }) {
+  const plain = printable(text);
+  const lines = plain.includes(controlStart) ? highlight(plain, "ansi", effort) : undefined;
+  return (
+    <div className="code-block output" data-block="">
+      <CopyBlock />
+      <pre>
+        <code>{lines ? <Lines lines={lines} /> : plain.replace(colours, "")}</code>
+      </pre>
+    </div>
+  );
+}
+
+/** The reader's shell copies the text of the block that this stands in. */
+function CopyBlock() {
+  return (
+    <button type="button" className="copy" data-copy="block" aria-label="Copy this block">
+      Copy
+    </button>
+  );
+}
+
+function Lines({ lines }: { lines: Span[][] }) {
+  return lines.map((spans, line) => {
+    const end = line < lines.length - 1 ? "\n" : "";
+    // biome-ignore lint/suspicious/noArrayIndexKey: a drawn text never changes its order
+    return <LineOf key={line} spans={spans} end={end} />;
+  });
+}
+
+function LineOf({ spans, end }: { spans: Span[]; end: string }) {
+  return (
+    <>
+      {spans.map(({ text, className }, index) =>
+        className === "" ? (
+          text
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a drawn text never changes its order
+          <span key={index} className={className}>
+            {text}
+          </span>
+        ),
+      )}
+      {end}
+    </>
+  );
+}
+
+const controlStart = "\u001b";
+const colours = new RegExp(`${controlStart}\\[[0-9;:]*m`, "g");
+/** Sequences that move the cursor, erase, or set titles: in a text that lies still they mean nothing. */
+const movements = new RegExp(
+  `${controlStart}(?:\\[[0-9;?<=>]*[@-ln-~]|\\][^\\u0007${controlStart}\\n]{0,2000}(?:\\u0007|${controlStart}\\\\)|[()][0-9A-B]|[=>78])`,
+  "g",
+);
+
+/** What stands on the lines in the end: of lines written over each other by carriage returns, the last. */
+function printable(text: string): string {
+  const still = text.includes(controlStart) ? text.replace(movements, "") : text;
+  if (!still.includes("\r")) return still;
+  return still
+    .replaceAll("\r\n", "\n")
+    .split("\n")
+    .map((line) => (line.includes("\r") ? (line.split("\r").findLast((part) => part !== "") ?? "") : line))
+    .join("\n");
+}

@@ -1,0 +1,180 @@
+import "server-only";
+import type { HighlighterCore, LanguageInput, ThemedToken, ThemeRegistration } from "shiki/core";
+import { createHighlighterCore } from "shiki/core";
+import { createOnigurumaEngine } from "shiki/engine/oniguruma";
+import type { Effort } from "./effort";
+
+/**
+ * Grammars, by the names of lib/reader/vocabulary.ts; each is read when a text first needs it.
+ *
+ * They run on Oniguruma: one line of 20,000 letters took the JavaScript engine 13.7 s, and Oniguruma 9 ms; otherwise both
+ * take the same (411 lines of TypeScript in 35 ms).
+ */
+const grammars: Record<string, () => Promise<{ default: LanguageInput }>> = {
+  bash: () => import("shiki/langs/bash.mjs"),
+  c: () => import("shiki/langs/c.mjs"),
+  cpp: () => import("shiki/langs/cpp.mjs"),
+  csharp: () => import("shiki/langs/csharp.mjs"),
+  css: () => import("shiki/langs/css.mjs"),
+  diff: () => import("shiki/langs/diff.mjs"),
+  docker: () => import("shiki/langs/docker.mjs"),
+  go: () => import("shiki/langs/go.mjs"),
+  graphql: () => import("shiki/langs/graphql.mjs"),
+  html: () => import("shiki/langs/html.mjs"),
+  ini: () => import("shiki/langs/ini.mjs"),
+  java: () => import("shiki/langs/java.mjs"),
+  javascript: () => import("shiki/langs/javascript.mjs"),
+  json: () => import("shiki/langs/json.mjs"),
+  jsx: () => import("shiki/langs/jsx.mjs"),
+  kotlin: () => import("shiki/langs/kotlin.mjs"),
+  lua: () => import("shiki/langs/lua.mjs"),
+  make: () => import("shiki/langs/make.mjs"),
+  markdown: () => import("shiki/langs/markdown.mjs"),
+  php: () => import("shiki/langs/php.mjs"),
+  powershell: () => import("shiki/langs/powershell.mjs"),
+  prisma: () => import("shiki/langs/prisma.mjs"),
+  python: () => import("shiki/langs/python.mjs"),
+  ruby: () => import("shiki/langs/ruby.mjs"),
+  rust: () => import("shiki/langs/rust.mjs"),
+  scala: () => import("shiki/langs/scala.mjs"),
+  scss: () => import("shiki/langs/scss.mjs"),
+  sql: () => import("shiki/langs/sql.mjs"),
+  svelte: () => import("shiki/langs/svelte.mjs"),
+  swift: () => import("shiki/langs/swift.mjs"),
+  terraform: () => import("shiki/langs/terraform.mjs"),
+  toml: () => import("shiki/langs/toml.mjs"),
+  tsx: () => import("shiki/langs/tsx.mjs"),
+  typescript: () => import("shiki/langs/typescript.mjs"),
+  vue: () => import("shiki/langs/vue.mjs"),
+  xml: () => import("shiki/langs/xml.mjs"),
+  yaml: () => import("shiki/langs/yaml.mjs"),
+  zig: () => import("shiki/langs/zig.mjs"),
+};
+
+/** The scopes of grammars by the class in which messages.css colours them; in the order of the theme's colours. */
+const scopes: [className: string, scope: string[]][] = [
+  ["", []],
+  ["hl-comment", ["comment", "punctuation.definition.comment"]],
+  ["hl-string", ["string", "punctuation.definition.string", "string.regexp", "markup.inline.raw"]],
+  ["hl-keyword", ["keyword", "storage", "variable.language", "keyword.operator.new", "entity.name.tag"]],
+  ["hl-value", ["constant", "support.constant", "variable.other.enummember"]],
+  [
+    "hl-name",
+    ["entity.name.function", "support.function", "entity.other.attribute-name", "meta.function-call.generic"],
+  ],
+  ["hl-type", ["entity.name.type", "entity.name.class", "support.type", "support.class", "entity.name.namespace"]],
+  ["", ["keyword.operator", "punctuation", "meta.brace"]],
+  ["hl-heading", ["markup.heading", "entity.name.section", "markup.bold"]],
+  ["hl-added", ["markup.inserted"]],
+  ["hl-removed", ["markup.deleted"]],
+];
+
+const terminal = ["Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", "White"];
+const colour = (index: number) => `#0000${index.toString(16).padStart(2, "0")}`;
+const ansiBase = 0x80;
+
+/** A theme whose colours are names: each stands for a class, since the page's policy allows no style attributes. */
+const theme: ThemeRegistration = {
+  name: "classes",
+  type: "light",
+  fg: colour(0),
+  bg: "#ffffff",
+  colors: Object.fromEntries(
+    terminal.flatMap((name, index) => [
+      [`terminal.ansi${name}`, colour(ansiBase + index)],
+      [`terminal.ansiBright${name}`, colour(ansiBase + index)],
+    ]),
+  ),
+  settings: [
+    { settings: { foreground: colour(0) } },
+    ...scopes.flatMap(([, scope], index) =>
+      scope.length > 0 ? [{ scope, settings: { foreground: colour(index) } }] : [],
+    ),
+  ],
+};
+
+const classes = new Map<string, string>([
+  ...scopes.map(([className], index) => [colour(index), className] as const),
+  ...terminal.map((_, index) => [colour(ansiBase + index), `ansi-${index}`] as const),
+]);
+
+export type Span = { text: string; className: string };
+
+let highlighter: Promise<HighlighterCore> | undefined;
+let ready: HighlighterCore | undefined;
+
+/** Reads the grammars that some texts need, so that colouring them is one step. Languages without a grammar are left out. */
+export async function prepareLanguages(languages: Iterable<string>): Promise<void> {
+  highlighter ??= createHighlighterCore({
+    themes: [theme],
+    langs: [],
+    engine: createOnigurumaEngine(import("shiki/wasm")),
+  });
+  ready = await highlighter;
+  const loaded = new Set(ready.getLoadedLanguages());
+  const wanted = [...new Set(languages)].flatMap((language) =>
+    loaded.has(language) ? [] : (grammars[language]?.() ?? []),
+  );
+  await ready.loadLanguage(...(await Promise.all(wanted)).map((grammar) => grammar.default));
+}
+
+const most = { lines: 500, characters: 60_000, lineLength: 1000 };
+/** Lines that are coloured before the clock is looked at, and what one of them may take. */
+const step = { lines: 20, milliseconds: 10 };
+
+/**
+ * The lines of a text in spans with classes; undefined where it is to be plain: the language has no grammar here, the text
+ * is long, or the effort is used up.
+ */
+export function highlight(text: string, language: string, effort: Effort): Span[][] | undefined {
+  if (!ready || text.length > most.characters || effort.isSpent()) return undefined;
+  if (language !== "ansi" && !ready.getLoadedLanguages().includes(language)) return undefined;
+  const lines = text.split("\n");
+  if (lines.length > most.lines) return undefined;
+  const core = ready;
+  return effort.spend(() => tokenize(core, lines, language, effort));
+}
+
+function tokenize(core: HighlighterCore, lines: string[], language: string, effort: Effort): Span[][] | undefined {
+  const coloured: Span[][] = [];
+  let grammarState: ReturnType<HighlighterCore["getLastGrammarState"]> | undefined;
+  for (let from = 0; from < lines.length; from += step.lines) {
+    if (effort.isSpent()) return undefined;
+    const tokens = core.codeToTokensBase(lines.slice(from, from + step.lines).join("\n"), {
+      lang: language,
+      theme: "classes",
+      tokenizeMaxLineLength: most.lineLength,
+      tokenizeTimeLimit: step.milliseconds,
+      ...(grammarState && { grammarState }),
+    });
+    if (language !== "ansi") grammarState = core.getLastGrammarState(tokens);
+    coloured.push(...tokens.map(spansOf));
+  }
+  return coloured;
+}
+
+/** Tokens as spans; neighbours of one class become one, and white space takes its neighbour's. */
+function spansOf(tokens: ThemedToken[]): Span[] {
+  const spans: Span[] = [];
+  for (const token of tokens) {
+    const last = spans.at(-1);
+    const className = token.content.trim() === "" && last && !token.bgColor ? last.className : classOf(token);
+    if (last && last.className === className) last.text += token.content;
+    else spans.push({ text: token.content, className });
+  }
+  return spans;
+}
+
+function classOf({ color = "", bgColor, fontStyle = 0 }: ThemedToken): string {
+  const background = bgColor && bgColor !== "#ffffff" ? ansiClass(bgColor).replace("ansi-", "ansi-on-") : "";
+  return [ansiClass(color), background, fontStyle > 0 && fontStyle & 2 ? "hl-bold" : ""].filter(Boolean).join(" ");
+}
+
+/** The class of a colour; one that a program mixed itself takes that of the nearest of the eight. */
+function ansiClass(color: string): string {
+  const known = classes.get(color.slice(0, 7));
+  if (known !== undefined) return known;
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16) || 0);
+  const threshold = Math.max(red, green, blue) / 2;
+  return `ansi-${Number(red > threshold) + 2 * Number(green > threshold) + 4 * Number(blue > threshold)}`;
+}

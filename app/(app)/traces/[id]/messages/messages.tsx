@@ -1,0 +1,53 @@
+import "./messages.css";
+import "./words.css";
+import type { ReaderRow } from "#lib/reader/message";
+import { BlockFrom, Blocks } from "./blocks";
+import { Row } from "./row";
+import { prepareScene } from "./scene";
+import { slices } from "./slices";
+
+/**
+ * Rows as the reader shows them, without any state in the browser: folds are native, and all else is the page's shell's, by
+ * attributes.
+ *
+ * - `article#m{position}` with `data-position`, `data-positions` (all that lead to it, by spaces), `data-kind`,
+ *   `data-turn-start`, `data-failed` and `data-talk` (`shown`, `hidden`); a group's members are `[data-member]` in it.
+ * - `details[data-fold]`: every fold. One with `data-load` has its body loaded when it is opened: by `MessageBody`, of the
+ *   row at the position that `data-load` names, with its `data-part`; its messages are those at `data-positions`.
+ * - `button[data-copy]`: `block` and `command` copy the text of the `pre` beside the button; `message` copies the `content`
+ *   of the messages at `data-positions` of the nearest `article` or `[data-member]`, which
+ *   `/api/traces/{id}/messages?limit=1&after={position - 1}` gives (no `after` for position 0).
+ * - `[data-divider]`: a line between rows that tells of a gap or a new day.
+ * - `[data-wrap="off"]` on any element above: long lines of code scroll instead of breaking.
+ *
+ * @param talk leaves out the rows that do not belong to the talk
+ */
+export async function Messages(props: { rows: ReaderRow[]; traceId: string; zone: string; talk: boolean }) {
+  const { rows, traceId, zone, talk } = props;
+  const shown = talk ? rows.filter((row) => row.talk) : rows;
+  const scene = await prepareScene(traceId, zone, shown);
+  return (
+    <div className="messages" data-view={talk ? "talk" : "all"}>
+      {shown.map((row) => (
+        <Row key={row.position} row={row} scene={{ ...scene, position: row.position, positions: row.positions }} />
+      ))}
+    </div>
+  );
+}
+
+/** @param part a part's index, or `part.block+offset` for what a block goes on with: the fold's `data-part` */
+type BodyProps = { row: ReaderRow; traceId: string; zone: string; whole: true; part?: string | undefined };
+
+/** The body of a fold that was not on the page; nothing where `part` names none, since it comes from the browser. */
+export async function MessageBody({ row, traceId, zone, part = "0" }: BodyProps) {
+  const [, partIndex, blockIndex, offset] = /^(\d{1,4})(?:\.(\d{1,4})\+(\d{1,9}))?$/.exec(part) ?? [];
+  const own = row.members.find(({ position }) => position === row.position) ?? row;
+  const wanted = own.parts[Number(partIndex)];
+  if (!wanted) return null;
+  const { position, positions } = own;
+  const scene = { ...(await prepareScene(traceId, zone, [own])), position, positions };
+  const drawn = { scene, effort: scene.open, most: slices.more };
+  if (blockIndex === undefined) return <Blocks part={wanted} at={Number(partIndex)} {...drawn} />;
+  const block = wanted.blocks[Number(blockIndex)];
+  return block ? <BlockFrom block={block} at={`${partIndex}.${blockIndex}`} from={Number(offset)} {...drawn} /> : null;
+}

@@ -1,0 +1,165 @@
+import { blockSize, type Kind, type Part } from "#lib/reader/message";
+import { amountOf, cut, tailOf } from "#lib/reader/text";
+import { Blocks, ToLoad } from "./blocks";
+import { durationOf } from "./clock";
+import { Output } from "./code";
+import type { Scene } from "./scene";
+import { KindSign } from "./sign";
+import { slices } from "./slices";
+
+/** What of an open body shows at once. */
+const openLines: Partial<Record<Kind, number>> = { user: 40, edit: 24 };
+const opened = new Set<Kind>(["question", "plan", "tasks", "subagent"]);
+/** A closed body of more characters is not on the page. */
+const closedOnPage = 4096;
+const tailLines = 20;
+
+/** One part of a row: words as they are, all else a line with a fold. */
+export function PartView({ part, index, scene }: { part: Part; index: number; scene: Scene }) {
+  const { kind, blocks } = part;
+  const most = { ...slices.page, lines: openLines[kind] ?? slices.page.lines };
+  if (kind === "user" || kind === "assistant")
+    return <Blocks part={part} at={index} scene={scene} effort={scene.open} most={most} />;
+  if (blocks.length === 0)
+    return (
+      <div className="part-line">
+        <Head part={part} />
+      </div>
+    );
+  const isOpen = opened.has(kind) || (kind === "edit" && part.changes !== undefined);
+  return (
+    <>
+      <Fold part={part} index={index} scene={scene} isOpen={isOpen} most={most} />
+      {part.status === "failed" && !isOpen && <Tail part={part} scene={scene} />}
+    </>
+  );
+}
+
+type FoldProps = {
+  part: Part;
+  index: number;
+  scene: Scene;
+  isOpen: boolean;
+  most: { lines: number; characters: number };
+};
+
+function Fold({ part, index, scene, isOpen, most }: FoldProps) {
+  const size = part.blocks.reduce((sum, block) => sum + blockSize(block), 0);
+  if (!isOpen && size > closedOnPage && !scene.nested)
+    return <ToLoad label={<Head part={part} />} part={`${index}`} scene={scene} className="part" />;
+  return (
+    <details className="part" data-fold="" open={isOpen}>
+      <summary>
+        <Head part={part} />
+      </summary>
+      <div className="part-body">
+        <Blocks part={part} at={index} scene={scene} effort={isOpen ? scene.open : scene.closed} most={most} />
+      </div>
+    </details>
+  );
+}
+
+/** The last lines of what failed; the fold above it has all of them. */
+function Tail({ part, scene }: { part: Part; scene: Scene }) {
+  const output = part.blocks.findLast((block) => block.type === "output");
+  if (output?.type !== "output") return null;
+  return (
+    <div className="tail">
+      <Output text={tailOf(output.text, tailLines)} effort={scene.open} />
+    </div>
+  );
+}
+
+const words: Partial<Record<Kind, string>> = {
+  thinking: "Thinking",
+  shell: "Command",
+  edit: "Edit",
+  write: "New file",
+  read: "Read",
+  search: "Search",
+  web: "Web",
+  question: "Question",
+  plan: "Plan",
+  tasks: "Tasks",
+  subagent: "Sub-agent",
+  command: "Command of yours",
+  notice: "Notice",
+};
+
+/** The line that always shows. */
+function Head({ part }: { part: Part }) {
+  const { kind, tool, title, note, amount, changes } = part;
+  return (
+    <span className="head" data-kind={kind}>
+      <KindSign kind={kind} />
+      <span className="sr-only">{words[kind] ?? "Tool"}: </span>
+      {kind === "unknown" && <span className="tool-name">{cut(tool ?? "tool", 100)}</span>}
+      {title && <Title kind={kind} title={title} />}
+      {note && <span className="note">{note}</span>}
+      <span className="facts">
+        {amount && <span>{amount}</span>}
+        {changes && <Changes {...changes} />}
+        <Outcome part={part} />
+      </span>
+    </span>
+  );
+}
+
+function Title({ kind, title }: { kind: Kind; title: string }) {
+  if (kind === "edit" || kind === "write" || kind === "read") return <Path path={title} />;
+  const isCode = kind === "shell" || kind === "search" || kind === "web" || kind === "command";
+  return <span className={isCode ? "title mono" : "title"}>{title}</span>;
+}
+
+/** A path whose folders give way first where there is no room, so that its name stays. */
+function Path({ path }: { path: string }) {
+  const name = path.lastIndexOf("/", path.length - 2) + 1;
+  return (
+    <span className="title mono path" title={path.slice(0, 1000)}>
+      {name > 0 && <span className="folder">{path.slice(0, name)}</span>}
+      <span className="name">{path.slice(name)}</span>
+    </span>
+  );
+}
+
+/** "+12 −4" */
+export function Changes({ added, removed }: { added: number; removed: number }) {
+  return (
+    <span className="changes">
+      {added > 0 && (
+        <span className="text-ok">
+          +{added.toLocaleString("en")}
+          <span className="sr-only"> lines added</span>
+        </span>
+      )}{" "}
+      {removed > 0 && (
+        <span className="text-bad">
+          −{removed.toLocaleString("en")}
+          <span className="sr-only"> lines removed</span>
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Outcome({ part: { kind, status, exitCode, durationMs } }: { part: Part }) {
+  const took = durationMs === undefined || durationMs < 1000 ? "" : durationOf(durationMs);
+  const word =
+    status === "failed"
+      ? exitCode === undefined
+        ? "✕ failed"
+        : `✕ exit ${exitCode}`
+      : status === "rejected"
+        ? "declined"
+        : status === "pending"
+          ? "no result"
+          : kind === "shell" && exitCode === 0
+            ? "ok"
+            : "";
+  return (
+    <>
+      {word && <span className={status === "failed" ? "text-bad" : undefined}>{word}</span>}
+      {took && <span title={amountOf(durationMs ?? 0, "millisecond")}>{took}</span>}
+    </>
+  );
+}

@@ -1,0 +1,158 @@
+import type { Part, ReaderRow } from "#lib/reader/message";
+import { clockOf, dayOf, momentOf, spanOf } from "./clock";
+import { Changes, PartView } from "./part";
+import type { Scene } from "./scene";
+import { KindSign } from "./sign";
+
+type RowProps = { row: ReaderRow; scene: Scene };
+
+/** One row: an `<article>`, after a divider where time has passed. */
+export function Row({ row, scene }: RowProps) {
+  const { position, positions, kind, turnStart, failed, talk } = row;
+  const own = { ...scene, ...(!scene.nested && { position, positions }) };
+  return (
+    <>
+      <Divider row={row} zone={scene.zone} />
+      <article
+        id={scene.nested ? undefined : `m${position}`}
+        data-position={scene.nested ? undefined : position}
+        data-positions={scene.nested ? undefined : positions.join(" ")}
+        data-kind={kind}
+        data-turn-start={turnStart ? "" : undefined}
+        data-failed={failed ? "" : undefined}
+        data-talk={talk ? "shown" : "hidden"}
+        aria-label={labelOf(row)}
+        className="row"
+      >
+        {!scene.nested && <OtherPositions row={row} />}
+        <Facts row={row} scene={own} />
+        <Speaker row={row} />
+        {kind === "group" ? <Group row={row} scene={own} /> : <Parts row={row} scene={own} />}
+        {row.turnChanges && <TurnChanges changes={row.turnChanges} />}
+      </article>
+    </>
+  );
+}
+
+function Parts({ row, scene }: RowProps) {
+  return row.parts.map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a stored message never change their order
+    <PartView key={index} part={part} index={index} scene={scene} />
+  ));
+}
+
+/** Links to positions that resolve to this row find it too. */
+function OtherPositions({ row: { kind, position, positions } }: { row: ReaderRow }) {
+  if (kind === "group") return null;
+  return positions.slice(0, 200).map((other) => (other === position ? null : <span key={other} id={`m${other}`} />));
+}
+
+function Group({ row, scene }: RowProps) {
+  return (
+    <details className="part" data-fold="">
+      <summary>
+        <span className="head" data-kind="group">
+          <KindSign kind="group" />
+          <span className="title">{row.parts[0]?.title}</span>
+        </span>
+      </summary>
+      <div className="members">
+        {row.members.map((member) => (
+          <Member key={member.position} row={member} scene={scene} />
+        ))}
+      </div>
+    </details>
+  );
+}
+
+/** A member has its own place; the first one's is the group's, which is what a link to it shows. */
+function Member({ row, scene }: RowProps) {
+  const { position, positions } = row;
+  const own = { ...scene, ...(!scene.nested && { position, positions }) };
+  const isFirst = position === scene.position;
+  return (
+    <div id={isFirst || scene.nested ? undefined : `m${position}`} data-member={position} className="row">
+      {!scene.nested && <OtherPositions row={row} />}
+      <Facts row={row} scene={own} />
+      <Parts row={row} scene={own} />
+    </div>
+  );
+}
+
+const speakers: Record<string, string> = { user: "You", assistant: "Assistant", tool: "Tool", system: "System" };
+
+const labelOf = ({ role, kind }: ReaderRow) =>
+  kind === "user" ? "You" : (speakers[role ?? ""] ?? role?.slice(0, 32) ?? "Unknown role");
+
+/** Who speaks, where words begin: the person, an answer of another model than before, or a role that is not one of these. */
+function Speaker({ row: { kind, role, model } }: { row: ReaderRow }) {
+  if (kind === "user") return <h2 className="speaker speaker-user">You</h2>;
+  if (kind !== "assistant") return null;
+  if (role !== "assistant" && role !== "model")
+    return <h2 className="speaker">{role?.slice(0, 32) ?? "unknown role"}</h2>;
+  return model ? <p className="speaker">{model}</p> : null;
+}
+
+/** What stands at a row's edge: what it cost, when it was, and ways to take it along. */
+function Facts({ row: { position, tokenCount, createdAt, kind, parts }, scene }: RowProps) {
+  if (scene.nested) return null;
+  const command = kind === "shell" ? commandOf(parts) : "";
+  const moment = createdAt && momentOf(createdAt, scene.zone);
+  return (
+    <div className="facts-edge">
+      {command && (
+        <span className="contents">
+          <button type="button" className="copy" data-copy="command" aria-label={`Copy the command of ${position}`}>
+            Copy command
+          </button>
+          <pre hidden>{command}</pre>
+        </span>
+      )}
+      <button type="button" className="copy" data-copy="message" aria-label={`Copy message ${position}`}>
+        Copy
+      </button>
+      {tokenCount !== null && (
+        <span className="tokens" title={`${tokenCount.toLocaleString("en")} tokens`}>
+          {tokenCount.toLocaleString("en", { notation: "compact" })}
+          <span className="unit"> tok</span>
+        </span>
+      )}
+      <a href={`/traces/${scene.traceId}?at=${position}`} title={moment || `Position ${position}`} className="when">
+        {createdAt ? <time dateTime={createdAt}>{clockOf(createdAt, scene.zone)}</time> : `#${position}`}
+        {kind === "group" && <span className="sr-only"> first of the group</span>}
+      </a>
+    </div>
+  );
+}
+
+/** The whole of a command, of which the head shows the first line. */
+function commandOf([part]: Part[]): string {
+  const [block] = part?.blocks ?? [];
+  return block?.type === "code" ? block.text : (part?.title ?? "");
+}
+
+function TurnChanges({ changes }: { changes: NonNullable<ReaderRow["turnChanges"]> }) {
+  const { files, ...counts } = changes;
+  return (
+    <p className="turn-changes">
+      {files === 1 ? "1 file" : `${files} files`} changed in this turn <Changes {...counts} />
+    </p>
+  );
+}
+
+/** The least time without a message that is worth a line. */
+const gapSeconds = 300;
+
+function Divider({ row: { createdAt, gapBefore }, zone }: { row: ReaderRow; zone: string }) {
+  if (!createdAt || !gapBefore) return null;
+  const { since, seconds } = gapBefore;
+  const day = dayOf(createdAt, zone);
+  const isNewDay = day !== dayOf(since, zone) && seconds > 0;
+  if (seconds < gapSeconds && !isNewDay) return null;
+  const later = seconds >= gapSeconds ? `${spanOf(seconds)} later` : "";
+  return (
+    <p className="divider" data-divider="">
+      <span>{[later, isNewDay ? day : "", clockOf(createdAt, zone)].filter(Boolean).join(" · ")}</span>
+    </p>
+  );
+}

@@ -1,0 +1,43 @@
+import { sliceEnd } from "#lib/reader/text";
+
+/** How much of a text is drawn at a time: on the page, and in what is loaded when a reader asks for more. */
+export const slices = {
+  page: { lines: 200, characters: 16_000 },
+  more: { lines: 2000, characters: 128_000 },
+};
+
+/** Beyond this a text is not read as Markdown at all, but as the lines that it has. */
+export const mostMarkdown = 256_000;
+
+export type Slice = { text: string; end: number };
+
+/** A slice of plain text from a character on. */
+export function plainSlice(text: string, from: number, most: { lines: number; characters: number }): Slice {
+  const end = sliceEnd(text, from, most);
+  return { text: text.slice(from, end), end };
+}
+
+/** A slice of Markdown that ends between paragraphs where it can; a fence that it cuts is closed in it and opened in the next. */
+export function markdownSlice(text: string, from: number, most: { lines: number; characters: number }): Slice {
+  const opened = from === 0 ? "" : openFence(text.slice(0, from));
+  const characters = Math.min(most.characters, slices.page.characters - 1000);
+  let end = sliceEnd(text, from, { lines: most.lines, characters });
+  if (end < text.length) {
+    const gap = text.lastIndexOf("\n\n", end);
+    if (gap > from + (end - from) / 2) end = gap + 2;
+  }
+  const part = (opened && `${opened}\n`) + text.slice(from, end);
+  const open = end < text.length ? openFence(part) : "";
+  const mark = /^\s*([`~]+)/.exec(open)?.[1];
+  return { text: mark ? `${part.replace(/\n$/, "")}\n${mark}` : part, end };
+}
+
+/** The line that opened the fence in which a text ends; "" where it ends in none. */
+function openFence(text: string): string {
+  let open = "";
+  let mark = "";
+  for (const [line, fence = ""] of text.matchAll(/^ {0,3}(`{3,}|~{3,})[^\n]{0,100}$/gm))
+    if (open === "") [open, mark] = [line, fence];
+    else if (fence.startsWith(mark) && line.trim() === fence) open = "";
+  return open;
+}

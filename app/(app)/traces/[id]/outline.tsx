@@ -1,0 +1,146 @@
+"use client";
+import { Tabs } from "@base-ui/react/tabs";
+import { memo, useEffect, useRef, useSyncExternalStore } from "react";
+import type { Outline } from "#lib/reader/outline";
+import { formatCount } from "../../../components/figures";
+import { useFrame } from "./context";
+import { shortPath, turnAt } from "./turns";
+
+/** The outline beside the messages; it also tells the frame what the outline is, for the keys and the menu. */
+export function OutlineRail({ outline }: { outline: Outline }) {
+  const frame = useFrame();
+  useEffect(() => frame.outline.set(outline), [frame, outline]);
+  return <OutlineTabs outline={outline} />;
+}
+
+const tabLook =
+  "flex h-8 items-center gap-1 border-transparent border-b-2 px-2 text-code text-muted hover:text-text data-active:border-accent data-active:text-text pointer-coarse:h-11";
+
+export function OutlineTabs({ outline, onPick }: { outline: Outline; onPick?: () => void }) {
+  const { turns, files, errors } = outline;
+  const lists = [
+    ["turns", "Turns", turns.length],
+    ["files", "Files", files.length],
+    ["errors", "Errors", errors.length],
+  ] as const;
+  return (
+    <Tabs.Root defaultValue="turns" className="flex min-h-0 flex-1 flex-col">
+      <Tabs.List aria-label="Outline" className="flex shrink-0 border-hairline border-b">
+        {lists.map(([value, name, count]) => (
+          <Tabs.Tab key={value} value={value} className={tabLook}>
+            {name} <span className="text-meta text-muted">{formatCount(count)}</span>
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value="turns" className="flex min-h-0 flex-1 flex-col">
+        <Turns turns={turns} onPick={onPick} />
+      </Tabs.Panel>
+      <Tabs.Panel value="files" className="min-h-0 flex-1 overflow-y-auto">
+        <Files files={files} onPick={onPick} />
+      </Tabs.Panel>
+      <Tabs.Panel value="errors" className="min-h-0 flex-1 overflow-y-auto">
+        <Errors errors={errors} onPick={onPick} />
+      </Tabs.Panel>
+    </Tabs.Root>
+  );
+}
+
+type Picks = { onPick: (() => void) | undefined };
+
+function Turns({ turns, onPick }: { turns: Outline["turns"] } & Picks) {
+  const { top } = useFrame();
+  const position = useSyncExternalStore(top.subscribe, top.get, top.get);
+  const active = turnAt(turns, position);
+  const scroller = useRef<HTMLDivElement>(null);
+  const shown = useRef(-1);
+  useEffect(() => {
+    const place = scroller.current;
+    const links = place?.querySelectorAll<HTMLElement>("a");
+    if (!place || !links) return;
+    links[shown.current]?.removeAttribute("aria-current");
+    const link = links[active];
+    shown.current = active;
+    if (!link) return;
+    link.setAttribute("aria-current", "true");
+    // Its own scroller alone: `scrollIntoView` would move the page as well.
+    const [room, at] = [place.getBoundingClientRect(), link.getBoundingClientRect()];
+    if (at.top < room.top || at.bottom > room.bottom) place.scrollTop += at.top - room.top - room.height / 3;
+  }, [active]);
+  if (turns.length === 0) return <p className="p-3 text-code text-muted">Nobody asked anything here.</p>;
+  return (
+    <div ref={scroller} className="relative min-h-0 flex-1 overflow-y-auto py-1">
+      <TurnList turns={turns} onPick={onPick} />
+    </div>
+  );
+}
+
+/** Drawn once: which turn is the current one is set on its link, however many there are. */
+const TurnList = memo(function TurnList({ turns, onPick }: { turns: Outline["turns"] } & Picks) {
+  return (
+    <ol className="trail">
+      {turns.map(({ position, title }, index) => (
+        <li key={position} className="outline-row">
+          <Pick position={position} onPick={onPick} title={title}>
+            <span className="trail-dot" aria-hidden="true" />
+            <span className="w-6 shrink-0 text-right text-meta text-muted">{index + 1}</span>
+            <span className="min-w-0 truncate">{title || "(no words)"}</span>
+          </Pick>
+        </li>
+      ))}
+    </ol>
+  );
+});
+
+const Files = memo(function Files({ files, onPick }: { files: Outline["files"] } & Picks) {
+  if (files.length === 0) return <p className="p-3 text-code text-muted">No file was changed.</p>;
+  return (
+    <ul className="py-1">
+      {files.map(({ path, added, removed, positions }) => (
+        <li key={path} className="outline-row">
+          <Pick position={positions[0] ?? 0} onPick={onPick} title={path}>
+            <span className="min-w-0 grow truncate font-mono">{shortPath(path)}</span>
+            <span className="shrink-0 text-meta">
+              <span className="text-ok">+{formatCount(added)}</span>{" "}
+              <span className="text-bad">−{formatCount(removed)}</span>
+            </span>
+          </Pick>
+        </li>
+      ))}
+    </ul>
+  );
+});
+
+const Errors = memo(function Errors({ errors, onPick }: { errors: Outline["errors"] } & Picks) {
+  if (errors.length === 0) return <p className="p-3 text-code text-muted">Nothing failed.</p>;
+  return (
+    <ul className="py-1">
+      {errors.map(({ position, title }) => (
+        <li key={position} className="outline-row">
+          <Pick position={position} onPick={onPick} title={title}>
+            <span aria-hidden="true" className="shrink-0 text-bad">
+              ✕
+            </span>
+            <span className="min-w-0 truncate font-mono">{title || "failed"}</span>
+          </Pick>
+        </li>
+      ))}
+    </ul>
+  );
+});
+
+type PickProps = { position: number; title: string; children: React.ReactNode } & Picks;
+
+/** A link to a message; the frame takes its click and jumps there without leaving the page. */
+function Pick({ position, title, onPick, children }: PickProps) {
+  const { traceId } = useFrame();
+  return (
+    <a
+      href={`/traces/${traceId}?at=${position}#m${position}`}
+      title={title}
+      onClick={onPick}
+      className="flex h-7 items-center gap-2 rounded-control px-2 text-code hover:bg-block aria-[current]:bg-tint pointer-coarse:h-11"
+    >
+      {children}
+    </a>
+  );
+}

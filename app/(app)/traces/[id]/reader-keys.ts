@@ -1,0 +1,121 @@
+import type { Dispatch, RefObject, SetStateAction } from "react";
+import type { Frame } from "./context";
+import { type Links, readerHref } from "./links";
+import { flash, openArticles, positionOf, rowSelector, scrollToRow, topArticle, topOffset } from "./places";
+import { stepTurn } from "./turns";
+import { contentOf } from "./use-copy";
+import type { useFind } from "./use-find";
+import type { KeyActions } from "./use-keys";
+
+type Panel = { help: boolean; menu: boolean; rail: boolean };
+type Props = {
+  frame: Frame;
+  list: RefObject<HTMLElement | null>;
+  links: Links;
+  find: ReturnType<typeof useFind>;
+  talk: boolean;
+  copy: (text: string, what: string) => Promise<void>;
+  toView: (view: "all" | "talk") => void;
+  remeasure: () => void;
+  setPanel: Dispatch<SetStateAction<Panel>>;
+  setSaid: (text: string) => void;
+};
+
+/** What the reader's keys do. */
+export function readerKeys({
+  frame,
+  list,
+  links,
+  find,
+  talk,
+  copy,
+  toView,
+  remeasure,
+  setPanel,
+  setSaid,
+}: Props): KeyActions {
+  const follow = (href: string | undefined) => {
+    if (!href) return false;
+    window.location.assign(href);
+    return true;
+  };
+  const turn = (by: 1 | -1) => {
+    const position = stepTurn(frame.outline.get()?.turns ?? [], here(list), by);
+    if (position === undefined) return false;
+    frame.jump(position);
+    return true;
+  };
+  const all = () => {
+    const folds = [...(list.current?.querySelectorAll("details") ?? [])];
+    const open = folds.some((fold) => !fold.open && !fold.dataset.load);
+    // What has to be fetched stays closed: opening hundreds at once would ask the server for all of them.
+    for (const fold of folds) fold.open = open && (fold.open || !fold.dataset.load);
+    remeasure();
+    setSaid(open ? "All folds are open" : "All folds are closed");
+  };
+  const copyMessage = async () => {
+    const row = currentArticle(list);
+    if (row) await copy(await contentOf(row, frame.traceId), "Message copied");
+  };
+  const address = () => new URL(readerHref(frame.traceId, { at: String(here(list)) }), location.href).href;
+  return new Map<string, () => unknown>([
+    ["j", () => move(list, 1)],
+    ["k", () => move(list, -1)],
+    ["J", () => turn(1)],
+    ["K", () => turn(-1)],
+    ["o", () => toggle(currentArticle(list))],
+    ["O", all],
+    ["v", () => toView(talk ? "all" : "talk")],
+    ["f", () => find.setOpen(true)],
+    ["n", () => find.step(1)],
+    ["N", () => find.step(-1)],
+    ["c", () => copyMessage()],
+    ["y", () => copy(address(), "Link copied")],
+    [
+      "t",
+      () => setPanel((now) => (window.innerWidth >= 1024 ? { ...now, rail: !now.rail } : { ...now, menu: !now.menu })),
+    ],
+    ["u", () => follow(links.list)],
+    ["[", () => follow(links.newer?.href)],
+    ["]", () => follow(links.older?.href)],
+    ["?", () => setPanel((now) => ({ ...now, help: true }))],
+    ["Escape", () => find.open && find.setOpen(false)],
+  ]);
+}
+
+/** The row that has the focus, where it can be seen, else the one at the top. */
+function currentArticle(list: RefObject<HTMLElement | null>): HTMLElement | undefined {
+  const focused = document.activeElement?.closest<HTMLElement>(rowSelector);
+  if (focused) {
+    const { top, bottom } = focused.getBoundingClientRect();
+    if (bottom > topOffset() && top < window.innerHeight) return focused;
+  }
+  return list.current ? topArticle(list.current) : undefined;
+}
+
+function here(list: RefObject<HTMLElement | null>): number {
+  const article = currentArticle(list);
+  return article ? positionOf(article) : 0;
+}
+
+function move(list: RefObject<HTMLElement | null>, by: 1 | -1): boolean {
+  const articles = list.current ? openArticles(list.current) : [];
+  const current = currentArticle(list);
+  const index = current ? articles.indexOf(current) : -1;
+  const begun = current && current.getBoundingClientRect().top >= topOffset() - 2;
+  const isCurrent = current === document.activeElement;
+  // The first step takes the row at the top itself, where that begins in sight; back, where its beginning is out of sight.
+  const stay = !isCurrent && (by === 1 ? begun : !begun);
+  const next = articles[stay ? index : index + by];
+  if (!next) return false;
+  scrollToRow(next);
+  flash(next);
+  return true;
+}
+
+function toggle(article: HTMLElement | undefined): boolean {
+  const folds = [...(article?.querySelectorAll("details") ?? [])];
+  const open = folds.some((fold) => !fold.open);
+  for (const fold of folds) fold.open = open;
+  return folds.length > 0;
+}

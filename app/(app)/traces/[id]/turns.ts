@@ -1,0 +1,28 @@
+/** Which turn a position lies in: the index of the last that begins at it or before it, 0 before the first. */
+export function turnAt(turns: { position: number }[], position: number): number {
+  let [low, high] = [0, turns.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((turns[middle]?.position ?? 0) <= position) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low - 1);
+}
+
+/** The turn that a step leads to: back first to the beginning of the one that is being read. */
+export function stepTurn(turns: { position: number }[], position: number, by: 1 | -1): number | undefined {
+  const index = turnAt(turns, position);
+  const begin = turns[index]?.position;
+  if (by === 1) return begin !== undefined && begin > position ? begin : turns[index + 1]?.position;
+  return begin !== undefined && begin < position ? begin : turns[index - 1]?.position;
+}
+
+const pathMost = 34;
+
+/** A path with its middle left out where it is long: where it begins and the file's name tell most. */
+export function shortPath(path: string): string {
+  if (path.length <= pathMost) return path;
+  const name = path.slice(path.lastIndexOf("/"));
+  const room = pathMost - name.length - 1;
+  return room > 3 ? `${path.slice(0, room)}…${name}` : `…${path.slice(-(pathMost - 1))}`;
+}

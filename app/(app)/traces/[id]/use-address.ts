@@ -1,0 +1,75 @@
+"use client";
+import { useCallback, useEffect, useRef } from "react";
+import { positionOf, topArticle } from "./places";
+import type { Target } from "./use-windows";
+
+type Saved = { position: number; offset: number };
+type Props = {
+  list: React.RefObject<HTMLElement | null>;
+  jump: (target: Target) => void;
+  /** The position of the address that the page was made for. */
+  at: number | undefined;
+};
+
+/**
+ * Keeps the address and the place in the page together: a jump is an entry of the history, and going back, or loading anew,
+ * comes back to where the page stood.
+ */
+export function useAddress({ list, jump, at }: Props) {
+  const start = useRef(at);
+  const first = useRef(true);
+
+  useEffect(() => {
+    history.scrollRestoration = "manual";
+    const come = () => {
+      const saved = savedPlace();
+      const asked = askedPosition();
+      if (saved) jump({ ...saved, quiet: true });
+      else if (asked !== undefined) jump({ position: asked });
+    };
+    if (first.current && (savedPlace() || start.current !== undefined || /^#m\d+$/.test(location.hash))) come();
+    first.current = false;
+    window.addEventListener("popstate", come);
+    window.addEventListener("hashchange", come);
+    return () => {
+      history.scrollRestoration = "auto";
+      window.removeEventListener("popstate", come);
+      window.removeEventListener("hashchange", come);
+    };
+  }, [jump]);
+
+  /** Notes in the history's entry where the page stands. */
+  const save = useCallback(() => {
+    const row = list.current && topArticle(list.current);
+    if (!row) return;
+    const spoor: Saved = { position: positionOf(row), offset: row.getBoundingClientRect().top };
+    history.replaceState({ ...history.state, spoor }, "");
+  }, [list]);
+
+  /** Jumps, as an entry of its own in the history. */
+  const go = useCallback(
+    (position: number) => {
+      save();
+      const address = new URL(location.href);
+      for (const name of ["before", "after"]) address.searchParams.delete(name);
+      address.searchParams.set("at", String(position));
+      address.hash = "";
+      history.pushState(null, "", address);
+      jump({ position });
+    },
+    [jump, save],
+  );
+
+  return { go, save };
+}
+
+function savedPlace(): Saved | undefined {
+  const spoor: unknown = history.state?.spoor;
+  return spoor && typeof spoor === "object" && "position" in spoor ? (spoor as Saved) : undefined;
+}
+
+/** The position that the address names, in its query or behind `#m`. */
+export function askedPosition(address = new URL(location.href)): number | undefined {
+  const text = /^#m(\d{1,10})$/.exec(address.hash)?.[1] ?? address.searchParams.get("at");
+  return text && /^\d{1,10}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,60 @@
+"use client";
+import { type RefObject, startTransition, useEffect, useState } from "react";
+import { createPortal } from "react-dom";
+import { loadBody } from "./load";
+
+type Body = { key: string; place: HTMLElement; node: React.ReactNode };
+
+/**
+ * Fetches what a closed fold holds when it is opened: `<details data-load={position}>` has its summary alone until then.
+ *
+ * @returns what draws the fetched bodies into their folds.
+ */
+export function useBodies(list: RefObject<HTMLElement | null>, traceId: string): React.ReactNode {
+  const [bodies, setBodies] = useState<Body[]>([]);
+  useEffect(() => {
+    const place = list.current;
+    if (!place) return;
+    let count = 0;
+    const onToggle = async ({ target }: Event) => {
+      if (!(target instanceof HTMLDetailsElement) || !target.open || !target.dataset.load) return;
+      if (target.querySelector(":scope > [data-body]")) return;
+      const body = document.createElement("div");
+      body.dataset.body = "";
+      body.textContent = "Loading…";
+      body.setAttribute("role", "status");
+      target.append(body);
+      try {
+        const node = await loadBody({ traceId, ...bodyOf(target) });
+        if (!body.isConnected) return;
+        body.replaceChildren();
+        body.removeAttribute("role");
+        count += 1;
+        const key = String(count);
+        startTransition(() =>
+          setBodies((all) => [
+            ...all.filter((one) => one.place.isConnected),
+            { key, place: body, node: node ?? "It is not there any more." },
+          ]),
+        );
+      } catch {
+        body.textContent = "It could not be loaded. Close and open it to try again.";
+        target.addEventListener("toggle", () => body.remove(), { once: true });
+      }
+    };
+    place.addEventListener("toggle", onToggle, true);
+    // What was opened before the script was there, by hand or by going back.
+    for (const fold of place.querySelectorAll("details[data-load][open]"))
+      onToggle({ target: fold } as unknown as Event);
+    return () => place.removeEventListener("toggle", onToggle, true);
+  }, [list, traceId]);
+  return bodies.filter(({ place }) => place.isConnected).map(({ key, place, node }) => createPortal(node, place, key));
+}
+
+/** What a fold says of its body; without positions of its own it is the row's. */
+function bodyOf(fold: HTMLDetailsElement) {
+  const { load, part } = fold.dataset;
+  const place =
+    fold.dataset.positions ?? fold.closest<HTMLElement>("[data-positions]")?.dataset.positions ?? load ?? "";
+  return { position: Number(load), positions: place.split(" ").map(Number), part };
+}

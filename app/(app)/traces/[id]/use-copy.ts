@@ -1,0 +1,55 @@
+"use client";
+import { type RefObject, useEffect } from "react";
+import { rowSelector } from "./places";
+
+/** Of a row that many messages share, so many are copied. */
+const copiedMost = 50;
+
+/**
+ * Handles the messages' copy buttons: `data-copy="message"` copies the stored Markdown of its row, `block` and `command`
+ * the text of the `pre` beside the button.
+ *
+ * @param say tells the reader what came of it
+ */
+export function useCopy(list: RefObject<HTMLElement | null>, traceId: string, say: (text: string) => void) {
+  useEffect(() => {
+    const place = list.current;
+    if (!place) return;
+    const onClick = async ({ target }: MouseEvent) => {
+      const button = target instanceof Element ? target.closest<HTMLElement>("button[data-copy]") : null;
+      if (!button) return;
+      try {
+        await navigator.clipboard.writeText(await textOf(button, traceId));
+        say("Copied");
+        button.dataset.copied = "";
+        setTimeout(() => delete button.dataset.copied, 2000);
+      } catch {
+        say("It could not be copied");
+      }
+    };
+    place.addEventListener("click", onClick);
+    return () => place.removeEventListener("click", onClick);
+  }, [list, traceId, say]);
+}
+
+async function textOf(button: HTMLElement, traceId: string): Promise<string> {
+  const row = button.closest<HTMLElement>(rowSelector);
+  if (button.dataset.copy === "message") return row ? contentOf(row, traceId) : "";
+  return button.parentElement?.querySelector("pre")?.textContent ?? "";
+}
+
+/** The messages that a row shows, as they are stored. */
+export async function contentOf(row: HTMLElement, traceId: string): Promise<string> {
+  const { positions, position, member } = row.dataset;
+  const wanted = (positions ?? member ?? position ?? "").split(" ").slice(0, copiedMost).map(Number);
+  const contents = await Promise.all(wanted.map((one) => fetchContent(traceId, one)));
+  return contents.filter((content) => content !== "").join("\n\n");
+}
+
+async function fetchContent(traceId: string, position: number): Promise<string> {
+  const after = position > 0 ? `&after=${position - 1}` : "";
+  const response = await fetch(`/api/traces/${traceId}/messages?limit=1${after}`);
+  if (!response.ok) throw new Error(`the messages answered ${response.status}`);
+  const { messages } = (await response.json()) as { messages: { content: string }[] };
+  return messages[0]?.content ?? "";
+}

@@ -1,0 +1,14 @@
+import { endpoint, idParams, route } from "#lib/http/route";
+import { markdownOf } from "#lib/traces/markdown";
+import { getTraceRow } from "#lib/traces/queries";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
+  GET: endpoint({ auth: "cookie-or-bearer", params: idParams }, async ({ caller, params }) => {
+    const trace = await getTraceRow(caller.userId, params.id);
+    const headers = {
+      "Content-Type": "text/markdown; charset=utf-8",
+      "Content-Disposition": `attachment; filename="spoor-${trace.id}.md"`,
+    };
+    return new Response(markdownOf(caller.userId, trace), { headers });
+  }),
+});

@@ -1,0 +1,192 @@
+import type { Call, Piece } from "#lib/reader/call";
+import { readFences, readTicks } from "#lib/reader/fences";
+import type { Kind } from "#lib/reader/message";
+import { firstLine } from "#lib/reader/text";
+import { kindOfTool } from "#lib/reader/vocabulary";
+
+const toolTag = /^<tool-use data-tool-type="([^"\n]{0,128})" data-tool-name="([^"\n]{0,128})">/;
+const toolLine = /^Tool use: \*\*([^*\n]{1,128})\*\*([^\n]*)/;
+const thinkTag = /^<(think|thinking)>/;
+const transcriptHeading = /^_\*\*(?:Agent|User)[^*\n]{0,200}\*\*_[ \t]*$/m;
+/** What may follow a wrapper's end: nothing, a rule, a heading of a transcript, another wrapper. */
+const seam = /\s*(?:$|---[ \t]*(?:\n|$)|_\*\*|<tool-use |<think)/y;
+
+/** What marks in a content tell, for messages without metadata; undefined where it has none of them. */
+export function readMarkers(content: string): Piece[] | undefined {
+  const text = content.trimStart();
+  if (toolTag.test(text) || thinkTag.test(text)) return readWrappers(text);
+  const line = toolLine.exec(text);
+  if (line) return [readTool(line[1] ?? "", undefined, line[2] ?? "", text.slice(line[0].length))];
+  return readEcho(text);
+}
+
+function readWrappers(content: string): Piece[] {
+  const pieces: Piece[] = [];
+  let rest = content;
+  for (;;) {
+    const tool = toolTag.exec(rest);
+    const think = thinkTag.exec(rest);
+    if (!tool && !think) break;
+    const close = tool ? "</tool-use>" : `</${think?.[1]}>`;
+    const end = endOfWrapper(rest, close);
+    const inner = rest.slice((tool ?? think)?.[0].length, end === -1 ? undefined : end);
+    pieces.push(tool ? readToolTag(tool, inner) : readThinking(inner));
+    rest = end === -1 ? "" : rest.slice(end + close.length).trimStart();
+  }
+  const text = withoutRule(rest);
+  if (transcriptHeading.test(firstLine(text, 1000))) pieces.push({ type: "transcript", text });
+  else if (text.trim() !== "") pieces.push({ type: "text", kind: "assistant", title: "", text });
+  return pieces;
+}
+
+/** The end whose like can't stand in a quoted text, else the last one: tools print such wrappers too. */
+function endOfWrapper(text: string, close: string): number {
+  for (let at = text.indexOf(close); at !== -1; at = text.indexOf(close, at + 1)) {
+    seam.lastIndex = at + close.length;
+    if (seam.test(text)) return at;
+  }
+  return text.lastIndexOf(close);
+}
+
+function readToolTag([, type, name]: RegExpExecArray, inner: string): Piece {
+  const { summary, body } = unfold(inner);
+  const rest = summary.replace(/^Tool use:\s*/, "").replace(/^\*\*[^*\n]*\*\*/, "");
+  return readTool(name ?? "", type, rest, body);
+}
+
+function readThinking(inner: string): Piece {
+  const { body } = unfold(inner);
+  return { type: "text", kind: "thinking", title: firstLine(body), text: body.trim() };
+}
+
+/** What is within `<details>`, and its summary. */
+function unfold(inner: string): { summary: string; body: string } {
+  let body = inner.trim();
+  if (body.startsWith("<details>")) body = body.slice("<details>".length).trimStart();
+  if (body.endsWith("</details>")) body = body.slice(0, -"</details>".length);
+  if (!body.startsWith("<summary>")) return { summary: "", body };
+  const end = body.indexOf("</summary>");
+  if (end === -1) return { summary: "", body };
+  return { summary: body.slice("<summary>".length, end).trim(), body: body.slice(end + "</summary>".length) };
+}
+
+/** The rule by which exporters part turns, off the end. */
+export const withoutRule = (text: string) => text.replace(/\n\s{0,4}\n---[ \t]*\n?$/, "");
+
+/** A tool as exporters write it: words and arguments in backticks, then what it was given or gave in fences. */
+function readTool(name: string, type: string | undefined, summary: string, body: string): Piece {
+  const kind = kindOfTool(name, type);
+  const single = kind === "read" || kind === "search" || kind === "web";
+  const { before, fences, after } = readFences(body.replace(/^Result:$/m, "").trim(), single);
+  const words = `${summary.replace(/^\s*•\s*/, " ").trim()}\n${before}`.trim();
+  const call: Call = { name, input: {}, ...(type && { type }) };
+  const rest = (readers[kind] ?? readOther)(call, words, [...fences]);
+  const output = [...rest.map(({ text }) => text), kind === "question" || kind === "plan" ? "" : after]
+    .filter((text) => text.trim() !== "")
+    .join("\n");
+  return { type: "call", call, result: { output } };
+}
+
+type Fence = { language: string; text: string };
+/** Fills in a call's input from the words and fences; returns the fences that are its output. */
+type ToolReader = (call: Call, words: string, fences: Fence[]) => Fence[];
+
+const isDiff = ({ language }: Fence) => language === "diff" || language === "patch";
+
+const readers: Partial<Record<Kind, ToolReader>> = {
+  shell: (call, words, fences) => {
+    const [first, ...rest] = fences;
+    const scripted = first && /^(bash|sh|zsh|shell|powershell|pwsh|console)$/.test(first.language);
+    const tick = words.indexOf("`");
+    const quoted = tick === -1 ? "" : words.slice(tick + 1, words.lastIndexOf("`"));
+    call.input = { command: scripted ? first.text : quoted, description: tick === -1 ? words : words.slice(0, tick) };
+    return scripted ? rest : fences;
+  },
+  edit: (call, words, fences) => {
+    const path = pathIn(words) ?? pathIn(fences.find((fence) => !isDiff(fence))?.text ?? "");
+    call.input = {
+      file_path: path,
+      diff:
+        fences
+          .filter(isDiff)
+          .map(({ text }) => text)
+          .join("\n") || undefined,
+    };
+    return fences.filter((fence) => !isDiff(fence));
+  },
+  write: (call, words, fences) => {
+    const [content, ...rest] = fences;
+    call.input = { file_path: pathIn(words) ?? pathIn(rest[0]?.text ?? ""), content: content?.text };
+    return rest;
+  },
+  read: (call, words, fences) => {
+    call.input = { file_path: pathIn(words) ?? words.replace(/^[\w ]+: /, "") };
+    return fences;
+  },
+  search: (call, words, fences) => {
+    const ticks = readTicks(words);
+    const labelled = Object.fromEntries(ticks.filter(({ label }) => label).map(({ label, value }) => [label, value]));
+    call.input = { pattern: ticks.find(({ label }) => label !== "path")?.value ?? words, ...labelled };
+    return fences;
+  },
+  web: (call, words, fences) => {
+    const value = readTicks(words)[0]?.value ?? words;
+    call.input = URL.canParse(value) ? { url: value } : { query: value };
+    return fences;
+  },
+};
+
+const readOther: ToolReader = (call, words, fences) => {
+  const given = words.replace(/\*\*(?:Input|Result):\*\*/g, "").trim();
+  const listed = [...given.matchAll(/^- (\w{1,64}): `([^\n]*)`$/gm)];
+  call.input = listed.length > 0 ? Object.fromEntries(listed.map(([, key, value]) => [key, value])) : { text: given };
+  return fences;
+};
+
+/** A path in backticks, or one that a tool's answer names. */
+function pathIn(text: string): string | undefined {
+  const ticked = readTicks(text)[0]?.value;
+  return ticked ?? /\b(?:The file|successfully at:?|file:|Updated|Wrote) (\/?[^\s`]+[^\s`.:,])/.exec(text)?.[1];
+}
+
+const commandEcho = /^<(command-name|command-message)>/;
+
+/** Commands that a person gave the agent's own program, what it said, and what stopped it. */
+function readEcho(text: string): Piece[] | undefined {
+  if (commandEcho.test(text)) {
+    const name = tagged(text, "command-name") ?? `/${tagged(text, "command-message") ?? ""}`;
+    const given = tagged(text, "command-args") ?? "";
+    return [
+      { type: "text", kind: "command", title: firstLine(`${name} ${given}`), text: given.includes("\n") ? given : "" },
+    ];
+  }
+  const printed = /^<(?:local-command-std(?:out|err)|bash-std(?:out|err))>/.exec(text);
+  if (printed)
+    return [{ type: "output", text: text.replace(/<\/?(?:local-command|bash)-std(?:out|err)>/g, "").trim() }];
+  const typed = tagged(text, "bash-input");
+  if (typed !== undefined && text.startsWith("<bash-input>"))
+    return [{ type: "text", kind: "command", title: firstLine(`! ${typed}`), text: "" }];
+  return readNotice(text);
+}
+
+const noticeTags =
+  /^<(local-command-caveat|task-notification|system-reminder|environment_context|user_instructions|turn_aborted|permissions instructions)>/;
+const noticeText =
+  /^(?:\[Request interrupted by user|Caveat: The messages below were generated|This session is being continued from a previous conversation|# AGENTS\.md instructions for )/;
+
+function readNotice(text: string): Piece[] | undefined {
+  const tag = noticeTags.exec(text)?.[1];
+  if (!tag && !noticeText.test(text)) return undefined;
+  const summary =
+    tag && (tagged(text, "summary") ?? `${tag.replace(/[-_]/g, " ")}: ${firstLine(tagged(text, tag) ?? "")}`);
+  const title = firstLine(summary || text.replace(/^\[(.*)\]/, "$1"));
+  return [{ type: "text", kind: "notice", title, text: (tag && tagged(text, "result")) || text }];
+}
+
+function tagged(text: string, tag: string): string | undefined {
+  const start = text.indexOf(`<${tag}>`);
+  if (start === -1) return undefined;
+  const from = start + tag.length + 2;
+  const end = text.indexOf(`</${tag}>`, from);
+  return text.slice(from, end === -1 ? undefined : end).trim();
+}

@@ -1,0 +1,112 @@
+/** A message as the API gives it (`lib/traces/schema.ts`), of which the reader needs no more than this. */
+export type ReaderMessage = {
+  position: number;
+  role: string | null;
+  content: string;
+  tokenCount: number | null;
+  /** ISO 8601 */
+  createdAt: string | null;
+  metadata: Record<string, unknown> | null;
+};
+
+/** What a message is to the one who reads it. */
+export const kinds = [
+  "user",
+  "assistant",
+  "thinking",
+  "shell",
+  "edit",
+  "write",
+  "read",
+  "search",
+  "web",
+  "question",
+  "plan",
+  "tasks",
+  "subagent",
+  "command",
+  "notice",
+  "unknown",
+] as const;
+
+export type Kind = (typeof kinds)[number];
+
+export const isKind = (value: unknown): value is Kind => kinds.some((kind) => kind === value);
+
+/** One line of a change. */
+export type DiffLine = { type: "added" | "removed" | "same" | "hunk"; text: string };
+
+export type TaskState = "open" | "doing" | "done";
+
+/** One thing in a body, to be drawn in the order in which they stand. */
+export type Block =
+  | { type: "markdown"; text: string }
+  | { type: "code"; text: string; language: string; label?: string }
+  /** What a program printed, with its ANSI colours. */
+  | { type: "output"; text: string }
+  | { type: "diff"; lines: DiffLine[]; language: string; path?: string }
+  | { type: "tasks"; items: { state: TaskState; text: string }[] }
+  /** A sub-agent's own conversation. */
+  | { type: "transcript"; messages: ReaderMessage[] };
+
+/** How a tool ended; `pending` where no result came. */
+export type Status = "ok" | "failed" | "rejected" | "pending";
+
+/** One thing within a message: its text, its thinking, or one tool's call with what came of it. */
+export type Part = {
+  kind: Kind;
+  /** What always shows: a command, a path, a query, a thought's first line. */
+  title: string;
+  /** The tool's own name. */
+  tool?: string;
+  /** Why it was called, in the agent's words. */
+  note?: string;
+  /** What is known of its size: "34 lines", "12 hits". */
+  amount?: string;
+  status?: Status;
+  exitCode?: number;
+  durationMs?: number;
+  changes?: { added: number; removed: number };
+  /** The files that it changed. */
+  files?: { path: string; added: number; removed: number }[];
+  blocks: Block[];
+};
+
+/** What the reader shows as one thing. */
+export type ReaderRow = {
+  /** Its own position, that of its first message with content. */
+  position: number;
+  /** Every position that leads here, ascending; `position` is the first, except where empty messages came before it. */
+  positions: number[];
+  kind: Kind | "group";
+  role: string | null;
+  createdAt: string | null;
+  tokenCount: number | null;
+  /** Where it differs from the answer before. */
+  model: string | null;
+  /** The time since the row before, where both are known. */
+  gapBefore: { since: string; seconds: number } | null;
+  turnStart: boolean;
+  failed: boolean;
+  /** Whether it shows where only the talk is wanted. */
+  talk: boolean;
+  /** What the turn changed; at its last answer. */
+  turnChanges: { files: number; added: number; removed: number } | null;
+  parts: Part[];
+  /** Of a group: the quiet tools in it. */
+  members: ReaderRow[];
+};
+
+/** How many characters a block holds. */
+export function blockSize(block: Block): number {
+  switch (block.type) {
+    case "diff":
+      return block.lines.reduce((sum, { text }) => sum + text.length + 1, 0);
+    case "tasks":
+      return block.items.reduce((sum, { text }) => sum + text.length, 0);
+    case "transcript":
+      return block.messages.reduce((sum, { content }) => sum + content.length, 0);
+    default:
+      return block.text.length;
+  }
+}

@@ -1,0 +1,242 @@
+import type { Call, Piece, Result } from "#lib/reader/call";
+import { isKind, type ReaderMessage } from "#lib/reader/message";
+import { firstLine } from "#lib/reader/text";
+
+type Fields = Record<string, unknown>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The first value of that type among some keys. */
+function stringOf(fields: Fields, ...keys: string[]): string | undefined {
+  for (const key of keys) if (typeof fields[key] === "string" && fields[key] !== "") return fields[key];
+  return undefined;
+}
+
+function numberOf(fields: Fields, ...keys: string[]): number | undefined {
+  for (const key of keys) if (typeof fields[key] === "number" && Number.isFinite(fields[key])) return fields[key];
+  return undefined;
+}
+
+const idKeys = ["callId", "call_id", "tool_use_id", "toolUseId", "toolCallId", "tool_call_id", "id"];
+
+/**
+ * What metadata says of a message: by the reader's own vocabulary (docs/trace-format.md), or in the shapes that common
+ * agents write into their session files. Undefined where it says nothing.
+ */
+export function readMetadata({ metadata, content }: ReaderMessage): Piece[] | undefined {
+  if (!metadata) return undefined;
+  const own = readOwn(metadata, content);
+  if (own) return own;
+  for (const fields of [metadata, metadata.payload, metadata.message]) {
+    const pieces = isFields(fields) ? readForeign(fields, content) : [];
+    if (pieces.length > 0) return pieces.map((piece) => enrich(piece, metadata.toolUseResult));
+  }
+  return undefined;
+}
+
+function readOwn(metadata: Fields, content: string): Piece[] | undefined {
+  const { tool, result, kind } = metadata;
+  if (typeof tool === "string" || isFields(tool)) return [readOwnTool(tool, metadata, content)];
+  if (isFields(result) && stringOf(result, ...idKeys))
+    return [{ type: "result", result: readOwnResult(result, metadata, content) }];
+  switch (kind) {
+    case "user":
+    case "assistant":
+      return [{ type: "text", kind, title: "", text: content }];
+    case "thinking":
+    case "command":
+    case "notice":
+      return [{ type: "text", kind, title: firstLine(content), text: content }];
+    default:
+      return isKind(kind) ? [readOwnTool(kind, { ...metadata, input: { text: content } }, "")] : undefined;
+  }
+}
+
+function readOwnTool(tool: string | Fields, metadata: Fields, content: string): Piece {
+  const fields: Fields = typeof tool === "string" ? { ...metadata, name: tool } : { ...metadata, ...tool };
+  const call: Call = {
+    name: stringOf(fields, "name") ?? "tool",
+    input: inputOf(fields.input ?? fields.arguments ?? fields.args),
+  };
+  if (isKind(metadata.kind)) call.kind = metadata.kind;
+  const type = stringOf(fields, "type");
+  if (type) call.type = type;
+  const callId = stringOf(fields, ...idKeys);
+  if (callId) call.callId = callId;
+  const reported = isFields(metadata.result) ? metadata.result : fields;
+  const ended = ["output", "exitCode", "isError", "status"].some((key) => reported[key] !== undefined);
+  if (!ended && content.trim() === "") return { type: "call", call };
+  return { type: "call", call, result: readOwnResult(reported, metadata, content) };
+}
+
+function readOwnResult(fields: Fields, metadata: Fields, content: string): Result {
+  const output = fields.output === undefined ? content : textOf(fields.output);
+  const status = stringOf(fields, "status");
+  const failed = fields.isError === true || (status !== undefined && /^(error|failed|failure)$/i.test(status));
+  const callId = stringOf(fields, ...idKeys);
+  const exitCode = numberOf(fields, "exitCode", "exit_code");
+  const durationMs = numberOf(fields, "durationMs") ?? numberOf(metadata, "durationMs");
+  const patch = stringOf(fields, "patch", "diff");
+  const name = stringOf(metadata, "toolName");
+  return {
+    output,
+    ...(failed && { failed }),
+    ...(callId && { callId }),
+    ...(exitCode !== undefined && { exitCode }),
+    ...(durationMs !== undefined && { durationMs }),
+    ...(patch && { patch }),
+    ...(name && { name }),
+  };
+}
+
+const callTypes = /^(tool_use|server_tool_use|tool-call|tool_call|function_call|custom_tool_call|local_shell_call)$/;
+const resultTypes = /^(tool_result|web_search_tool_result|tool-result|function_call_output|custom_tool_call_output)$/;
+
+/** The blocks of Claude Code, Codex, Gemini and of what speaks as their APIs do. */
+function readForeign(fields: Fields, content: string): Piece[] {
+  const one = readBlock(fields, content);
+  if (one) return [one];
+  const pieces: Piece[] = [];
+  const blocks = Array.isArray(fields.content) ? fields.content.filter(isFields) : [];
+  for (const block of blocks.slice(0, 200)) {
+    const piece = readBlock(block, "");
+    if (piece) pieces.push(piece);
+  }
+  if (Array.isArray(fields.thoughts)) pieces.push(...readThoughts(fields.thoughts));
+  const calls = [fields.toolCalls, fields.tool_calls].find(Array.isArray) ?? [];
+  for (const call of calls.filter(isFields).slice(0, 200)) pieces.push(readListedCall(call));
+  for (const key of ["tool_use", "toolUse", "functionCall"])
+    if (isFields(fields[key])) pieces.push(readCall(fields[key]));
+  for (const key of ["tool_result", "toolResult", "functionResponse"])
+    if (isFields(fields[key])) pieces.push({ type: "result", result: readResult(fields[key], content) });
+  return withContent(pieces, content);
+}
+
+/** A message's own text stands before what its metadata tells, unless that is a result, whose text it is. */
+function withContent(pieces: Piece[], content: string): Piece[] {
+  if (pieces.length === 0 || content.trim() === "") return pieces;
+  if (pieces.some(({ type }) => type === "result")) return pieces;
+  const texts = pieces.filter((piece) => piece.type === "text" && piece.kind === "assistant");
+  if (texts.length > 0) return pieces;
+  const thoughts = pieces.filter(({ type }) => type === "text");
+  const rest = pieces.filter(({ type }) => type !== "text");
+  return [...thoughts, { type: "text", kind: "assistant", title: "", text: content }, ...rest];
+}
+
+function readBlock(block: Fields, content: string): Piece | undefined {
+  const type = stringOf(block, "type") ?? "";
+  if (callTypes.test(type)) return readCall(block);
+  if (resultTypes.test(type)) return { type: "result", result: readResult(block, content) };
+  if (type === "thinking" || type === "reasoning") {
+    const text = stringOf(block, "thinking", "text") ?? (textOf(block.summary ?? block.content) || content);
+    return text.trim() === "" ? undefined : { type: "text", kind: "thinking", title: firstLine(text), text };
+  }
+  const text = type === "text" ? stringOf(block, "text") : undefined;
+  return text === undefined ? undefined : { type: "text", kind: "assistant", title: "", text };
+}
+
+function readCall(block: Fields): Piece {
+  const callId = stringOf(block, ...idKeys);
+  const action = isFields(block.action) ? block.action : undefined;
+  const name = stringOf(block, "name") ?? (action ? "local_shell" : "tool");
+  const input = inputOf(block.input ?? block.arguments ?? block.args ?? action);
+  return { type: "call", call: { name, input, ...(callId && { callId }) } };
+}
+
+/** Gemini's `toolCalls` bring their results; OpenAI's `tool_calls` hold a `function`. */
+function readListedCall(call: Fields): Piece {
+  const called = isFields(call.function) ? { ...call.function, id: call.id } : call;
+  const piece = readCall(called);
+  const output = textOf(call.resultDisplay ?? call.result ?? call.output);
+  const failed = /^(error|failed|cancelled)$/.test(stringOf(call, "status") ?? "");
+  if (piece.type !== "call" || (output === "" && call.status === undefined)) return piece;
+  return { ...piece, result: { output, ...(failed && { failed }) } };
+}
+
+function readResult(block: Fields, content: string): Result {
+  const callId = stringOf(block, ...idKeys);
+  const name = stringOf(block, "name");
+  const given = textOf(block.content ?? block.output ?? block.response) || content;
+  const { output, exitCode, durationMs } = readCodexOutput(given);
+  return {
+    output,
+    ...(block.is_error === true && { failed: true }),
+    ...(callId && { callId }),
+    ...(name && { name }),
+    ...(exitCode !== undefined && { exitCode }),
+    ...(durationMs !== undefined && { durationMs }),
+  };
+}
+
+/** Codex writes `{"output":"…","metadata":{"exit_code":0,"duration_seconds":0.1}}` as the output's text. */
+function readCodexOutput(text: string): {
+  output: string;
+  exitCode?: number | undefined;
+  durationMs?: number | undefined;
+} {
+  if (!/^\{\s*"(output|metadata)"/.test(text)) return { output: text };
+  const parsed = parse(text);
+  if (!isFields(parsed) || typeof parsed.output !== "string") return { output: text };
+  const metadata = isFields(parsed.metadata) ? parsed.metadata : {};
+  const seconds = numberOf(metadata, "duration_seconds");
+  return {
+    output: parsed.output,
+    exitCode: numberOf(metadata, "exit_code"),
+    durationMs: seconds === undefined ? undefined : Math.round(seconds * 1000),
+  };
+}
+
+/** What Claude Code writes beside a result of its own tools. */
+function enrich(piece: Piece, told: unknown): Piece {
+  if (piece.type !== "result" || !isFields(told)) return piece;
+  const patch = Array.isArray(told.structuredPatch) ? patchOf(told.structuredPatch.filter(isFields)) : "";
+  const durationMs = numberOf(told, "totalDurationMs", "durationMs");
+  const result = { ...piece.result, ...(patch && { patch }), ...(durationMs !== undefined && { durationMs }) };
+  return { type: "result", result };
+}
+
+function patchOf(hunks: Fields[]): string {
+  return hunks
+    .slice(0, 500)
+    .map(({ oldStart, newStart, lines }) => {
+      const body = Array.isArray(lines) ? lines.filter((line) => typeof line === "string").join("\n") : "";
+      return `@@ -${Number(oldStart)} +${Number(newStart)} @@\n${body}`;
+    })
+    .join("\n");
+}
+
+function readThoughts(thoughts: unknown[]): Piece[] {
+  const text = thoughts
+    .filter(isFields)
+    .map((thought) => [stringOf(thought, "subject"), stringOf(thought, "description")].filter(Boolean).join("\n\n"))
+    .join("\n\n");
+  return text === "" ? [] : [{ type: "text", kind: "thinking", title: firstLine(text), text }];
+}
+
+/** A tool's input as fields; JSON in a string is read, any other value stands by itself as `input`. */
+function inputOf(input: unknown): Fields {
+  const value = typeof input === "string" && /^\s*\{/.test(input) ? (parse(input) ?? input) : input;
+  if (isFields(value)) return value;
+  return value === undefined || value === null ? {} : { input: value };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The text in a value as agents nest it: strings, lists of `{text}`, Gemini's responses; JSON of anything else. */
+function textOf(value: unknown, depth = 0): string {
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) return "";
+  if (depth > 8 || !(Array.isArray(value) || isFields(value))) return JSON.stringify(value) ?? "";
+  if (Array.isArray(value)) return value.map((entry) => textOf(entry, depth + 1)).join("\n");
+  for (const key of ["text", "output", "functionResponse", "response", "content", "stdout", "error"])
+    if (value[key] !== undefined && value[key] !== "") return textOf(value[key], depth + 1);
+  return JSON.stringify(value, null, 2);
+}

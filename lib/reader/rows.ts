@@ -1,0 +1,240 @@
+import type { Call, Piece, Result } from "#lib/reader/call";
+import { piecesOf } from "#lib/reader/kind";
+import type { Kind, Part, ReaderMessage, ReaderRow } from "#lib/reader/message";
+import { amountOf } from "#lib/reader/text";
+import { describeTool } from "#lib/reader/tools";
+import { readTranscript } from "#lib/reader/transcript";
+
+export type { ReaderMessage, ReaderRow };
+
+/** A row while its parts can still change: a result may come later. */
+type Draft = { message: ReaderMessage; positions: number[]; pieces: Piece[] };
+
+type OpenCall = { draft: Draft; piece: Extract<Piece, { type: "call" }> };
+
+/**
+ * The rows of some messages in the order of their positions.
+ *
+ * Every position leads to exactly one row: a result to its call's, what a command printed to the command's, an empty message
+ * to the next row. Only what is among the messages can be paired; a call whose result is elsewhere is `pending`.
+ */
+export function rowsOf(messages: ReaderMessage[]): ReaderRow[] {
+  return finish(pair(messages).map(rowOf));
+}
+
+function pair(messages: ReaderMessage[]): Draft[] {
+  const drafts: Draft[] = [];
+  const open = new Map<string, OpenCall>();
+  const taken = new Set<number>();
+  let empties: number[] = [];
+  for (const message of messages) {
+    const pieces = piecesOf(message).filter((piece) => !attach(piece, message.position, drafts, open, taken));
+    if (pieces.length === 0) {
+      if (!taken.has(message.position)) empties.push(message.position);
+      continue;
+    }
+    const draft = { message, positions: [...empties, message.position], pieces };
+    empties = [];
+    drafts.push(draft);
+    for (const piece of pieces)
+      if (piece.type === "call" && !piece.result)
+        open.set(piece.call.callId ?? `after ${message.position}`, { draft, piece });
+  }
+  return withEmpties(drafts, empties, messages);
+}
+
+/** Gives a result to its call, and what was printed to the command before it. @returns whether there was one to give it to */
+function attach(
+  piece: Piece,
+  position: number,
+  drafts: Draft[],
+  open: Map<string, OpenCall>,
+  taken: Set<number>,
+): boolean {
+  const before = drafts.at(-1);
+  if (piece.type === "output") {
+    const [command] = before?.pieces ?? [];
+    if (!before || command?.type !== "text" || command.kind !== "command") return false;
+    before.pieces.push(piece);
+    before.positions.push(position);
+    taken.add(position);
+    return true;
+  }
+  if (piece.type !== "result") return false;
+  const key = piece.result.callId ?? `after ${before?.message.position}`;
+  const call = open.get(key);
+  if (!call) return false;
+  open.delete(key);
+  call.piece.result = piece.result;
+  if (!taken.has(position)) call.draft.positions.push(position);
+  taken.add(position);
+  return true;
+}
+
+function withEmpties(drafts: Draft[], empties: number[], messages: ReaderMessage[]): Draft[] {
+  if (empties.length === 0) return drafts;
+  const last = drafts.at(-1);
+  if (last) {
+    last.positions.push(...empties);
+    return drafts;
+  }
+  const [message] = messages;
+  const title = amountOf(empties.length, "empty message");
+  return message ? [{ message, positions: empties, pieces: [{ type: "text", kind: "notice", title, text: "" }] }] : [];
+}
+
+function rowOf({ message, positions, pieces }: Draft): ReaderRow {
+  const parts = joinOutput(pieces.map(partOf));
+  const { position, role, createdAt, tokenCount, metadata } = message;
+  const model = metadata?.model;
+  const kind = parts[0]?.kind ?? "unknown";
+  return {
+    position,
+    positions,
+    kind,
+    role,
+    createdAt,
+    tokenCount,
+    model: typeof model === "string" && model !== "" ? model.slice(0, 256) : null,
+    gapBefore: null,
+    turnStart: kind === "user",
+    failed: parts.some(({ status }) => status === "failed"),
+    talk: parts.some((part) => part.status === "failed" || talked.has(part.kind)),
+    turnChanges: null,
+    parts,
+    members: [],
+  };
+}
+
+const talked = new Set<Kind>(["user", "question"]);
+
+function partOf(piece: Piece): Part {
+  switch (piece.type) {
+    case "call":
+      return describeTool(piece.call, piece.result);
+    case "result":
+      return describeOrphan(piece.result);
+    case "output":
+      return { kind: "notice", title: "", blocks: [{ type: "output", text: piece.text }] };
+    case "transcript":
+      return { kind: "subagent", title: "", blocks: [{ type: "transcript", messages: readTranscript(piece.text) }] };
+    case "text": {
+      const { kind, title, text } = piece;
+      return { kind, title, blocks: text.trim() === "" ? [] : [{ type: "markdown", text }] };
+    }
+  }
+}
+
+/** A result whose call is not here. */
+function describeOrphan(result: Result): Part {
+  const call: Call = { name: result.name ?? "result", input: {} };
+  return { ...describeTool(call, result), ...(!result.name && { title: "The result of a call that isn't here" }) };
+}
+
+/** What a command printed stands in the command's body, and a sub-agent's conversation in the sub-agent's. */
+function joinOutput(parts: Part[]): Part[] {
+  const joined: Part[] = [];
+  for (const part of parts) {
+    const before = joined.at(-1);
+    const [block] = part.blocks;
+    const belongs =
+      (before?.kind === "command" && part.kind === "notice" && block?.type === "output") ||
+      (before?.kind === "subagent" && part.title === "" && block?.type === "transcript");
+    if (belongs) before?.blocks.push(...part.blocks);
+    else joined.push(named(part));
+  }
+  return joined;
+}
+
+const named = (part: Part): Part =>
+  part.title === "" && part.blocks[0]?.type === "output"
+    ? { ...part, title: part.blocks[0].text.trim().split("\n", 1)[0]?.slice(0, 200) ?? "" }
+    : part;
+
+/** What a row owes to those before and after it. */
+function finish(rows: ReaderRow[]): ReaderRow[] {
+  let since: string | null = null;
+  let model: string | null = null;
+  for (const row of rows) {
+    if (row.createdAt !== null && since !== null)
+      row.gapBefore = { since, seconds: Math.round((Date.parse(row.createdAt) - Date.parse(since)) / 1000) };
+    since = row.createdAt ?? since;
+    const told = row.model;
+    if (told === model) row.model = null;
+    model = told ?? model;
+  }
+  markTurns(rows);
+  return group(rows);
+}
+
+/** Each turn's last answer belongs to the talk, and tells what the turn changed. */
+function markTurns(rows: ReaderRow[]): void {
+  let answer: ReaderRow | undefined;
+  let files = new Map<string, { added: number; removed: number }>();
+  const end = () => {
+    if (answer) {
+      answer.talk = true;
+      const counts = [...files.values()];
+      const total = (side: "added" | "removed") => counts.reduce((sum, count) => sum + count[side], 0);
+      if (counts.length > 0)
+        answer.turnChanges = { files: counts.length, added: total("added"), removed: total("removed") };
+    }
+    answer = undefined;
+    files = new Map();
+  };
+  for (const row of rows) {
+    if (row.turnStart) end();
+    if (row.parts.some(({ kind, blocks }) => kind === "assistant" && blocks.length > 0)) answer = row;
+    for (const { path, added, removed } of row.parts.flatMap((part) => part.files ?? [])) {
+      const count = files.get(path) ?? { added: 0, removed: 0 };
+      files.set(path, { added: count.added + added, removed: count.removed + removed });
+    }
+  }
+  end();
+}
+
+/** The fewest quiet tools in a row that fold into one. */
+const fewest = 4;
+const quiet: Partial<Record<Kind, [one: string, many: string]>> = {
+  read: ["read", "reads"],
+  search: ["search", "searches"],
+  web: ["web look-up", "web look-ups"],
+};
+
+const isQuiet = ({ parts, failed }: ReaderRow) => !failed && parts.every(({ kind }) => quiet[kind] !== undefined);
+
+function group(rows: ReaderRow[]): ReaderRow[] {
+  const grouped: ReaderRow[] = [];
+  let run: ReaderRow[] = [];
+  const end = () => {
+    grouped.push(...(run.length >= fewest ? [groupOf(run)] : run));
+    run = [];
+  };
+  for (const row of rows) {
+    if (!isQuiet(row)) {
+      end();
+      grouped.push(row);
+    } else run.push(row);
+  }
+  end();
+  return grouped;
+}
+
+function groupOf(members: ReaderRow[]): ReaderRow {
+  const parts = members.flatMap((member) => member.parts);
+  const title = Object.entries(quiet)
+    .map(([kind, names]) => [parts.filter((part) => part.kind === kind).length, names] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, names]) => amountOf(count, ...names))
+    .join(", ");
+  const [first] = members as [ReaderRow];
+  const counts = members.flatMap(({ tokenCount }) => tokenCount ?? []);
+  return {
+    ...first,
+    kind: "group",
+    positions: members.flatMap(({ positions }) => positions),
+    tokenCount: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null,
+    parts: [{ kind: "read", title, blocks: [] }],
+    members: members.map((member) => ({ ...member, gapBefore: null })),
+  };
+}

@@ -1,0 +1,54 @@
+/** The text until its first line's end, without spaces around; at most `most` characters. */
+export function firstLine(text: string, most = 200): string {
+  const start = text.search(/\S/);
+  if (start === -1) return "";
+  const end = text.indexOf("\n", start);
+  const line = text.slice(start, end === -1 ? undefined : end).trimEnd();
+  return line.length <= most ? line : `${cut(line, most - 1)}…`;
+}
+
+/** The first `length` characters, never half a one. */
+export function cut(text: string, length: number): string {
+  return text.slice(0, /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? length - 1 : length);
+}
+
+/** How many lines a text has; a last line's end begins no further one. */
+export function countLines(text: string): number {
+  if (text === "") return 0;
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at !== -1 && at < text.length - 1; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}
+
+/** The last lines of a text, at most `lines` and 4,000 characters of them. */
+export function tailOf(text: string, lines: number): string {
+  const trimmed = text.trimEnd();
+  let start = trimmed.length;
+  for (let line = 0; line < lines && start > 0; line += 1) start = trimmed.lastIndexOf("\n", start - 1);
+  return trimmed.slice(Math.max(start + 1, trimmed.length - 4000, 0));
+}
+
+/** "1 line", "1,049 lines". */
+export const amountOf = (count: number, one: string, many = `${one}s`) =>
+  `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+
+/**
+ * Where a slice that begins at `from` ends: behind `lines` lines or `characters` characters, whichever comes first, at a
+ * line's end where there is one.
+ */
+export function sliceEnd(text: string, from: number, { lines, characters }: { lines: number; characters: number }) {
+  const most = from + characters;
+  let end = from;
+  for (let line = 0; line < lines; line += 1) {
+    const next = text.indexOf("\n", end);
+    if (next === -1) return text.length <= most ? text.length : lastBreak(text, from, most);
+    if (next + 1 > most) return lastBreak(text, from, most);
+    end = next + 1;
+  }
+  return end;
+}
+
+function lastBreak(text: string, from: number, most: number): number {
+  const line = text.lastIndexOf("\n", most - 1);
+  return line > from ? line + 1 : from + cut(text.slice(from, most), most - from).length;
+}

@@ -1,0 +1,104 @@
+import type { Kind } from "#lib/reader/message";
+
+/** The names of common agents' tools, in lower case and without anything but letters and digits. */
+const names: Partial<Record<Kind, string>> = {
+  shell: `bash shell shellcommand exec execcommand execute executecommand runcommand runshellcommand runterminalcmd
+    runterminalcommand runterminalcommandv2 localshell localshellcall terminal bashoutput taskoutput killshell killbash
+    writestdin commandstatus sendcommandinput powershell`,
+  edit: `edit multiedit notebookedit applypatch applydiff searchreplace strreplace strreplaceeditor
+    strreplacebasededittool replace editfile replaceincontent replaceinfile replacefilecontent
+    multireplacefilecontent update patch editnotebook`,
+  write: "write writefile writetofile createfile newfile create",
+  read: `read readfile viewfile view readmanyfiles listdir listdirectory listfiles ls notebookread openfile
+    viewfileoutline viewcodeitem viewimage readfiles listcodedefinitionnames`,
+  search: `grep glob search searchfiles grepsearch filesearch codebasesearch searchfilecontent findfiles findbyname
+    ripgrep toolsearch codesearch findfile`,
+  web: `webfetch websearch fetch googlewebsearch searchweb readurlcontent browser browseraction webrun
+    webfetchtool urlfetch`,
+  question: "askuserquestion askquestion askfollowupquestion requestuserinput askuser question",
+  plan: "exitplanmode enterplanmode planmoderespond createplan presentplan",
+  tasks: `todowrite todoread taskcreate taskupdate tasklist taskget updateplan todo todolist managetask writetodos
+    updatetodos setplan`,
+  subagent: "task agent spawnagent invokesubagent subagent delegate newtask dispatchagent",
+  command: "skill slashcommand useskill activateskill",
+};
+
+const kindByName = new Map(
+  Object.entries(names).flatMap(([kind, list]) => list.split(/\s+/).map((name) => [name, kind as Kind] as const)),
+);
+
+/** What wrappers in the content and other clients call the types of tools. */
+const kindByType: Record<string, Kind> = {
+  shell: "shell",
+  write: "edit",
+  read: "read",
+  search: "search",
+  task: "tasks",
+};
+
+/**
+ * The kind of a tool.
+ *
+ * @param type what the client called its type, which decides where the name says nothing
+ */
+export function kindOfTool(name: string, type?: string): Kind {
+  const plain = name
+    .slice(0, 128)
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, "");
+  return kindByName.get(plain) ?? kindByType[type ?? ""] ?? "unknown";
+}
+
+const languages: Record<string, string> = {
+  bash: "bash sh zsh shell shellscript console shellsession fish ksh",
+  c: "c h",
+  cpp: "cpp cc cxx hpp hh c++",
+  csharp: "cs csharp c#",
+  css: "css",
+  diff: "diff patch",
+  docker: "docker dockerfile",
+  go: "go golang",
+  graphql: "graphql gql",
+  html: "html htm",
+  ini: "ini cfg conf properties",
+  java: "java",
+  javascript: "js javascript mjs cjs",
+  json: "json jsonl ndjson json5 jsonc ipynb",
+  jsx: "jsx",
+  kotlin: "kt kts kotlin",
+  lua: "lua",
+  make: "make makefile mk",
+  markdown: "md markdown mdx",
+  php: "php",
+  powershell: "ps1 powershell pwsh",
+  prisma: "prisma",
+  python: "py python py3 pyi",
+  ruby: "rb ruby",
+  rust: "rs rust",
+  scala: "scala sc",
+  scss: "scss sass",
+  sql: "sql pgsql psql",
+  svelte: "svelte",
+  swift: "swift",
+  terraform: "tf hcl terraform",
+  toml: "toml",
+  tsx: "tsx",
+  typescript: "ts typescript mts cts",
+  vue: "vue",
+  xml: "xml svg plist",
+  yaml: "yaml yml",
+  zig: "zig",
+};
+
+const languageByName = new Map(
+  Object.entries(languages).flatMap(([language, list]) => list.split(" ").map((name) => [name, language] as const)),
+);
+
+/** The language that a fence names, one of those that the reader highlights; "" where it is none of them. */
+export const languageOf = (name: string) => languageByName.get(name.slice(0, 32).toLowerCase()) ?? "";
+
+/** The language of a file by its name. */
+export function languageOfPath(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return languageOf(name.slice(name.lastIndexOf(".") + 1));
+}

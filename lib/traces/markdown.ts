@@ -1,0 +1,59 @@
+import "server-only";
+import { log } from "#lib/log";
+import { streamOf } from "#lib/streams";
+import { readMessages } from "#lib/traces/messages";
+import type { Message, TraceRow } from "#lib/traces/queries";
+
+const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
+
+/**
+ * A trace as a Markdown document: its title and facts, then each message below a heading with its role, time and position.
+ * Contents stand as they were sent, metadata as JSON. Memory stays the same however long the trace is.
+ */
+export function markdownOf(userId: string, trace: TraceRow): ReadableStream<Uint8Array> {
+  return streamOf(parts(userId, trace), (error) => log.warn({ err: error }, "a Markdown export broke off"));
+}
+
+async function* parts(userId: string, trace: TraceRow): AsyncGenerator<Uint8Array, undefined> {
+  const encoder = new TextEncoder();
+  yield encoder.encode(headMarkdown(trace));
+  let after: number | null = -1;
+  while (after !== null) {
+    const page: Awaited<ReturnType<typeof readMessages>> = await readMessages(userId, trace.id, after, messagePage);
+    if (page.messages.length > 0) yield encoder.encode(page.messages.map(messageMarkdown).join(""));
+    after = page.nextAfter;
+  }
+}
+
+/** The document's head: the title, and a list of what is known of the session. */
+export function headMarkdown(trace: TraceRow): string {
+  const { source, sourceId, model, project, createdAt, activityAt, messageCount, tokenCount } = trace;
+  const facts: [string, string | null | undefined][] = [
+    ["Agent", source],
+    ["Session", sourceId],
+    ["Model", model],
+    ["Project", project],
+    ["Began", createdAt?.toISOString()],
+    ["Last activity", activityAt.toISOString()],
+    ["Messages", String(messageCount)],
+    ["Tokens", Number(tokenCount) > 0 ? String(tokenCount) : null],
+  ];
+  const lines = facts.flatMap(([name, value]) => (value ? [`- ${name}: ${oneLine(value)}`] : []));
+  return `# ${oneLine(trace.title ?? trace.derivedTitle ?? "Untitled session")}\n\n${lines.join("\n")}\n`;
+}
+
+/** One message below its heading. */
+export function messageMarkdown({ position, role, content, createdAt, metadata }: Message): string {
+  const heading = [role ?? "unknown", createdAt, `#${position}`].filter(Boolean).join(" · ");
+  const body = content === "" ? "" : `\n${content.trimEnd()}\n`;
+  return `\n## ${oneLine(heading)}\n${body}${metadata ? `\n${fenced(JSON.stringify(metadata, null, 2))}\n` : ""}`;
+}
+
+/** A block of JSON behind a fence that is longer than any run of backticks in it (CommonMark 0.31, section 4.5). */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}json\n${text}\n${fence}`;
+}
+
+const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();

@@ -1,0 +1,77 @@
+import type { Page } from "playwright";
+
+/** Where a message's row stands, in pixels below the bars that stick to the top. */
+export const belowBars = (page: Page, position: number): Promise<number> =>
+  page.evaluate((at) => {
+    const bar = document.querySelector("[data-toolbar]")?.getBoundingClientRect().bottom ?? 0;
+    return (document.getElementById(`m${at}`)?.getBoundingClientRect().top ?? Number.NaN) - bar;
+  }, position);
+
+/** The position of the row that has the focus. */
+export const focused = (page: Page): Promise<number> =>
+  page.evaluate(() => Number(document.activeElement?.getAttribute("data-position") ?? Number.NaN));
+
+/** Which positions are in the page, the first and the last, and how many windows have their messages mounted. */
+export const mounted = (page: Page): Promise<{ first: number; last: number; windows: number; boxes: number }> =>
+  page.evaluate(() => {
+    const all = [...document.querySelectorAll("article[data-position]")].map((one) =>
+      Number(one.getAttribute("data-position")),
+    );
+    const count = (selector: string) => document.querySelectorAll(`[data-messages] > section${selector}`).length;
+    return {
+      first: all[0] ?? -1,
+      last: all.at(-1) ?? -1,
+      windows: count(":not([data-box])"),
+      boxes: count("[data-box]"),
+    };
+  });
+
+/**
+ * Begins to follow, frame by frame, how far what is in sight moves, and which tasks take long. A row is followed for as long
+ * as it is in sight, and another one after it.
+ */
+export const watchMotion = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const watched = { moved: 0, lost: 0, tasks: [] as number[] };
+    Object.assign(window, { watched });
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) watched.tasks.push(Math.round(duration));
+    }).observe({ type: "longtask" });
+    let row: Element | undefined;
+    let top = 0;
+    const pick = () => {
+      row = [...document.querySelectorAll("article[data-position]")].find((one) => {
+        const { top, bottom } = one.getBoundingClientRect();
+        return bottom > innerHeight * 0.3 && top < innerHeight * 0.8 && bottom > top;
+      });
+      top = row?.getBoundingClientRect().top ?? 0;
+    };
+    const look = () => {
+      if (row && !row.isConnected) watched.lost += 1;
+      if (row?.isConnected) {
+        const rect = row.getBoundingClientRect();
+        watched.moved += rect.top - top;
+        top = rect.top;
+        if (rect.top > innerHeight * 0.8 || rect.bottom < innerHeight * 0.2) pick();
+      } else pick();
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+
+/** What was seen since `watchMotion`. */
+export const motion = (page: Page): Promise<{ moved: number; lost: number; tasks: number[] }> =>
+  page.evaluate(() => (window as unknown as { watched: { moved: number; lost: number; tasks: number[] } }).watched);
+
+/** Turns the wheel upwards for a while, a notch of `step` pixels every 40 ms. @returns the pixels turned */
+export async function wheelUp(page: Page, seconds: number, step: number): Promise<number> {
+  const { width, height } = page.viewportSize() ?? { width: 800, height: 600 };
+  await page.mouse.move(width * 0.6, height / 2);
+  let turned = 0;
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; turned += step) {
+    await page.mouse.wheel(0, -step);
+    await page.waitForTimeout(40);
+  }
+  await page.waitForTimeout(1000);
+  return turned;
+}

@@ -1,0 +1,338 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import { describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { signIn } from "../support/browser.ts";
+import { addMessages, storeSession } from "../support/long-session.ts";
+import { owner } from "../support/server.ts";
+import { belowBars, focused, motion, mounted, watchMotion, wheelUp } from "./reader-page.ts";
+import { provideSignedIn } from "./signed-in.ts";
+
+const { server, browser, page, faults, open } = await provideSignedIn();
+await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+
+const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
+const userId = rows[0]?.id ?? "";
+const long = await storeSession(userId, { messages: 50_000 });
+const middle = await storeSession(userId, { messages: 400, title: "Middle", sourceId: "middle" });
+const short = await storeSession(userId, { messages: 120, title: "Short", sourceId: "short" });
+
+const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+/** The page's script is at work when the outline, which comes last, is there. */
+const ready = () => page.locator(".trail a").first().waitFor({ state: "attached" });
+
+async function openReady(path: string): Promise<void> {
+  await open(path);
+  await ready();
+  await page.waitForTimeout(300);
+}
+
+describe("a session of 50,000 messages", () => {
+  test("opens at its start and says how much of it is loaded", async () => {
+    await openReady(`/traces/${long}`);
+    expect(await mounted(page)).toMatchObject({ first: 0 });
+    await page
+      .getByText(/^1–\d+ of 50,000$/)
+      .first()
+      .waitFor();
+    expect(await page.title()).toMatch(/^A long session/);
+    expect(await page.locator(".trail a").count()).toBe(1000);
+    expect(faults).toEqual([]);
+  });
+
+  test("a link to a message lands on it exactly, gives it the focus, and marks its turn in the outline", async () => {
+    for (const path of [`?at=25001`, `#m25001`]) {
+      if (path.startsWith("#")) await open("/traces");
+      await openReady(`/traces/${long}${path}`);
+      await expect.poll(() => focused(page)).toBe(25001);
+      expect(Math.abs((await belowBars(page, 25001)) - 8)).toBeLessThanOrEqual(2);
+      await expect.poll(() => page.locator(".trail [aria-current]").textContent()).toContain("Question 25000");
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test("wheeling upwards moves the page by what was wheeled and by nothing else", async () => {
+    await openReady(`/traces/${long}?at=25000`);
+    const before = await mounted(page);
+    await watchMotion(page);
+    const wheeled = await wheelUp(page, 10, 360);
+    const { moved, lost } = await motion(page);
+    expect(lost).toBe(0);
+    expect(Math.abs(moved - wheeled)).toBeLessThanOrEqual(2);
+    const after = await mounted(page);
+    expect(after.first).toBeLessThan(before.first - 100);
+    expect(faults).toEqual([]);
+  }, 60_000);
+
+  test("has at most twelve windows mounted, and those that were emptied come back where they stood", async () => {
+    await openReady(`/traces/${long}?at=25000`);
+    for (let turn = 0; turn < 16; turn += 1) {
+      await page.evaluate("window.scrollBy(0, -document.documentElement.scrollHeight)");
+      const { first } = await mounted(page);
+      await expect.poll(async () => (await mounted(page)).first, { timeout: 10_000 }).toBeLessThan(first);
+    }
+    await expect.poll(async () => (await mounted(page)).windows).toBeLessThanOrEqual(12);
+    expect((await mounted(page)).boxes).toBeGreaterThan(0);
+    await page.evaluate("window.scrollTo(0, document.querySelector('[data-box]').offsetTop + 200)");
+    await expect
+      .poll(() => page.evaluate("document.elementFromPoint(700, 400)?.closest('article') !== null"))
+      .toBe(true);
+    expect(faults).toEqual([]);
+  }, 60_000);
+
+  test("find counts in the whole of it, jumps, and goes on with n and N", async () => {
+    await openReady(`/traces/${long}`);
+    await page.keyboard.press("f");
+    await page.keyboard.type("Question 3100");
+    const output = page.locator("output");
+    await expect.poll(() => output.textContent()).toBe("1 of 2 in 2 messages");
+    await page.locator("#m3100").waitFor();
+    expect(await page.evaluate("CSS.highlights.get('find').size > 0")).toBe(true);
+    await page.keyboard.press("Enter");
+    await page.locator("#m31000").waitFor();
+    await expect.poll(() => output.textContent()).toBe("2 of 2 in 2 messages");
+    await page.locator("#m31000").click({ position: { x: 5, y: 5 } });
+    await page.keyboard.press("N");
+    await page.locator("#m3100").waitFor();
+    await page.keyboard.press("Escape");
+    await output.waitFor({ state: "detached" });
+    expect(await page.evaluate("CSS.highlights.has('find')")).toBe(false);
+    expect(faults).toEqual([]);
+  });
+
+  test("Ctrl+F finds in all of it, and pressed again is the browser's", async () => {
+    await openReady(`/traces/${long}`);
+    await page.keyboard.press("Control+f");
+    await page.getByLabel("Find", { exact: true }).and(page.locator("input")).waitFor();
+    await page.evaluate(`document.addEventListener("keydown", (event) => { window.left = !event.defaultPrevented; })`);
+    await page.keyboard.press("Control+f");
+    expect(await page.evaluate("window.left")).toBe(true);
+  });
+
+  test("a word to be found in the address is found at once", async () => {
+    await openReady(`/traces/${long}?q=question%2031000`);
+    await page.locator("#m31000").waitFor();
+    await expect.poll(() => page.locator("output").textContent()).toBe("1 of 1 in 1 message");
+  });
+
+  test("a window that cannot be loaded leaves a row to try again", async () => {
+    await openReady(`/traces/${long}?at=40000`);
+    await page.route(`**/traces/${long}*`, (route) =>
+      route.request().method() === "POST" ? route.abort() : route.fallback(),
+    );
+    await page.evaluate("window.scrollTo(0, 0)");
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    await page.unroute(`**/traces/${long}*`);
+    const { first } = await mounted(page);
+    await again.click();
+    await expect.poll(async () => (await mounted(page)).first).toBeLessThan(first);
+    faults.length = 0; // the browser logs what was aborted
+  });
+});
+
+describe("keys", () => {
+  test("step through messages and turns, and go back", async () => {
+    await openReady(`/traces/${middle}`);
+    await page.keyboard.press("j");
+    const first = await focused(page);
+    await page.keyboard.press("j");
+    const second = await focused(page);
+    expect(second).toBeGreaterThan(first);
+    expect(Math.abs((await belowBars(page, second)) - 8)).toBeLessThanOrEqual(2);
+    await page.keyboard.press("k");
+    expect(await focused(page)).toBe(first);
+    await page.keyboard.press("J");
+    await expect.poll(() => focused(page)).toBe(50);
+    await page.keyboard.press("J");
+    await expect.poll(() => focused(page)).toBe(100);
+    expect(new URL(page.url()).searchParams.get("at")).toBe("100");
+    await page.keyboard.press("K");
+    await expect.poll(() => focused(page)).toBe(50);
+    await page.goBack();
+    await expect.poll(() => belowBars(page, 100)).toBeLessThan(40);
+    expect(faults).toEqual([]);
+  });
+
+  test("open folds, copy, and show help", async () => {
+    await openReady(`/traces/${middle}?at=3`);
+    await expect.poll(() => focused(page)).toBe(3);
+    await page.keyboard.press("o");
+    expect(await page.locator("#m3 details[open]").count()).toBeGreaterThan(0);
+    await page.keyboard.press("o");
+    expect(await page.locator("#m3 details[open]").count()).toBe(0);
+    await page.keyboard.press("c");
+    await expect.poll(clipboard).toContain('<tool-use data-tool-type="shell"');
+    await page.keyboard.press("y");
+    await expect.poll(clipboard).toBe(`${server.url}/traces/${middle}?at=3`);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.keyboard.press("j");
+    expect(await focused(page)).not.toBe(4);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(faults).toEqual([]);
+  });
+
+  test("lead to the neighbours in the filtered list and back to it", async () => {
+    await openReady(`/traces/${middle}?source=claude-code`);
+    await page.keyboard.press("]");
+    await page.waitForURL(new RegExp(`/traces/${short}\\?source=claude-code$`));
+    await ready();
+    await page.keyboard.press("[");
+    await page.waitForURL(new RegExp(`/traces/${middle}\\?`));
+    await ready();
+    await page.keyboard.press("u");
+    await page.waitForURL(`${server.url}/traces?source=claude-code`);
+  });
+
+  test("do nothing while somebody types, nor where they are switched off", async () => {
+    await openReady(`/traces/${middle}`);
+    await page.keyboard.press("f");
+    await page.keyboard.type("jjv?");
+    expect(await page.locator("#find").inputValue()).toBe("jjv?");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.context().addCookies([{ name: "spoor_keys", value: "off", url: server.url }]);
+    await openReady(`/traces/${middle}`);
+    await page.keyboard.press("?");
+    await page.keyboard.press("j");
+    expect(await focused(page)).toBeNaN();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.context().clearCookies({ name: "spoor_keys" });
+  });
+});
+
+describe("the talk alone", () => {
+  test("leaves tools out, and keeps the place when it is switched", async () => {
+    await openReady(`/traces/${middle}?at=100`);
+    await page.keyboard.press("v");
+    await page.waitForURL(/view=talk/);
+    await ready();
+    await page.locator("#m100").waitFor();
+    expect(await page.locator("article[data-kind=shell]:not([data-failed])").count()).toBe(0);
+    expect(await page.locator("article[data-kind=user]").count()).toBeGreaterThan(2);
+  });
+
+  test("a link to what it leaves out shows all, and says so", async () => {
+    await openReady(`/traces/${middle}?view=talk&at=3`);
+    await page.getByText("is not part of the talk").waitFor();
+    await expect.poll(() => focused(page)).toBe(3);
+  });
+});
+
+test("a message's time links to it, its button copies it, and a copied link reads the same", async () => {
+  await openReady(`/traces/${middle}`);
+  const row = page.locator("#m4");
+  await row.hover();
+  await row.getByRole("button", { name: "Copy message 4" }).click();
+  await expect.poll(clipboard).toMatch(/^Answer 4\. /);
+  await row.locator("a.when").click();
+  await expect.poll(() => focused(page)).toBe(4);
+  expect(new URL(page.url()).searchParams.get("at")).toBe("4");
+});
+
+test("resume copies the agent's own command", async () => {
+  await openReady(`/traces/${middle}`);
+  await page.getByRole("button", { name: "Resume" }).click();
+  await expect.poll(clipboard).toBe("claude --resume middle");
+});
+
+test("what comes while the page is open is told, and moves nothing until it is asked for", async () => {
+  await openReady(`/traces/${short}?at=119`);
+  const at = await page.evaluate("scrollY");
+  await addMessages(userId, short, { from: 120, to: 133 });
+  const pill = page.getByRole("button", { name: "14 new messages ↓" });
+  await pill.waitFor({ timeout: 15_000 });
+  expect(await page.evaluate("scrollY")).toBe(at);
+  await pill.click();
+  await expect.poll(() => focused(page)).toBe(120);
+  expect(faults).toEqual([]);
+}, 30_000);
+
+test("a message of 5 MB is opened in parts and does not freeze the page", async () => {
+  const content = `case p when 1 then '<tool-use data-tool-type="shell" data-tool-name="Bash"><details>' || chr(10)
+    || '<summary>Tool use: **Bash**</summary>' || chr(10) || '\`cat log\`' || chr(10) || chr(10) || '\`\`\`text' || chr(10)
+    || repeat('a line of a long log' || chr(10), 250000) || '\`\`\`' || chr(10) || '</details></tool-use>'
+    when 2 then repeat('x', 5000000) else 'Small ' || p end`;
+  const big = await storeSession(userId, { messages: 6, sourceId: "big", content });
+  await openReady(`/traces/${big}`);
+  await page.locator("#m5").waitFor({ state: "attached" });
+  await watchMotion(page);
+  await page.locator("#m1 details summary").first().click();
+  await page.locator("#m1 [data-body]").getByText("a line of a long log").first().waitFor();
+  await page.waitForTimeout(500);
+  expect(Math.max(0, ...(await motion(page)).tasks)).toBeLessThan(1000);
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test("without script there are links to earlier and later messages, and an anchor", async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const plain = await context.newPage();
+  await signIn(plain, server, owner);
+  await open(`/traces/${long}?at=25000#m25000`, plain);
+  expect(await plain.locator("#m25000").isVisible()).toBe(true);
+  await plain.getByRole("link", { name: "Earlier", exact: true }).click();
+  expect(Number(new URL(plain.url()).searchParams.get("before"))).toBeLessThan(25000);
+  await plain.getByRole("link", { name: "Later", exact: true }).click();
+  expect(new URL(plain.url()).searchParams.get("after")).toMatch(/^\d+$/);
+  expect(await plain.locator("article[data-position]").count()).toBeGreaterThan(20);
+  await plain.getByRole("link", { name: "Talk", exact: true }).click();
+  expect(new URL(plain.url()).searchParams.get("view")).toBe("talk");
+  await context.close();
+});
+
+test("one session is exported as Markdown and as the JSON that the API takes back", async () => {
+  const markdown = await page.request.get(`${server.url}/api/traces/${middle}/export.md`);
+  expect(markdown.headers()["content-disposition"]).toContain(`spoor-${middle}.md`);
+  expect(await markdown.text()).toMatch(/^# Middle\n/);
+  const json = await (await page.request.get(`${server.url}/api/traces/${middle}/export.json`)).json();
+  expect(json).toMatchObject({ sourceId: "middle", title: "Middle" });
+  expect(json.messages).toHaveLength(400);
+  const missing = await page.request.get(`${server.url}/api/traces/${crypto.randomUUID()}/export.md`);
+  expect(missing.status()).toBe(404);
+});
+
+describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
+  test.each([
+    [1280, 800],
+    [360, 740],
+  ])(
+    "the page at %i px, with find, help and outline open, is accessible and fits",
+    async (width, height) => {
+      const context = await browser.newContext({ colorScheme, viewport: { width, height } });
+      const other = await context.newPage();
+      await signIn(other, server, owner);
+      const judge = async (name: string) => {
+        if (process.env.SCREENSHOTS)
+          await other.screenshot({ path: `${process.env.SCREENSHOTS}/reader-${name}-${width}-${colorScheme}.png` });
+        const overflow = await other.evaluate("document.documentElement.scrollWidth - innerWidth");
+        expect(overflow, `${name} is too wide`).toBeLessThanOrEqual(0);
+        const { violations } = await new AxeBuilder({ page: other }).analyze();
+        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+        expect(serious.map(({ id, nodes }) => `${name}: ${id} ${nodes[0]?.html}`)).toEqual([]);
+      };
+      await open(`/traces/${middle}`, other);
+      await other.waitForTimeout(1000);
+      await judge("start");
+      await open(`/traces/${middle}?at=150`, other);
+      await other.waitForTimeout(2500);
+      await judge("at");
+      await other.keyboard.press("f");
+      await other.keyboard.type("module");
+      await other.locator("output", { hasText: " of " }).waitFor();
+      await other.waitForTimeout(300);
+      await judge("find");
+      await other.keyboard.press("Escape");
+      await other.locator("body").press("?");
+      await other.getByRole("dialog").waitFor();
+      await judge("help");
+      await other.keyboard.press("Escape");
+      if (width < 1024) {
+        await other.getByRole("button", { name: /turns/ }).click();
+        await other.getByRole("dialog", { name: "Outline" }).waitFor();
+        await judge("outline");
+      }
+      await context.close();
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { findInMessages } from "#lib/traces/find";
+import { headMarkdown, markdownOf, messageMarkdown } from "#lib/traces/markdown";
+import { countAround, readEarlier } from "#lib/traces/messages";
+import { neighbours } from "#lib/traces/neighbours";
+import { getTraceRow } from "#lib/traces/queries";
+import { readWindow } from "../../app/(app)/traces/[id]/window.ts";
+import { storeSession } from "../support/long-session.ts";
+import { provideOwner } from "../support/server.ts";
+
+const { userId } = await provideOwner();
+const nobody = "00000000-0000-4000-8000-000000000000";
+
+const one = await storeSession(userId, { messages: 1000 });
+
+describe("windows of a session", () => {
+  test("follow one another without a gap or a repetition, forwards and backwards", async () => {
+    const forwards = [];
+    let after: number | undefined;
+    for (;;) {
+      const window = await readWindow(userId, one, after === undefined ? {} : { after }, false);
+      if (!window) break;
+      forwards.push(...window.rows.flatMap(({ positions }) => positions));
+      after = window.last;
+      expect(window.later).toBe(window.last < 999);
+      if (!window.later) break;
+    }
+    expect(forwards).toEqual(Array.from({ length: 1000 }, (_, position) => position));
+
+    const backwards = [];
+    let before = 1000;
+    for (let more = true; more; ) {
+      const window = await readWindow(userId, one, { before }, false);
+      if (!window) break;
+      backwards.unshift(...window.rows.flatMap(({ positions }) => positions));
+      before = window.first;
+      more = window.earlier;
+    }
+    expect(backwards).toEqual(forwards);
+  });
+
+  test("lie round a position that is asked for, at the ends as well", async () => {
+    for (const at of [0, 3, 500, 999]) {
+      const window = await readWindow(userId, one, { at }, false);
+      expect(window?.first).toBeLessThanOrEqual(at);
+      expect(window?.last).toBeGreaterThanOrEqual(at);
+      expect(window?.count).toBeGreaterThan(60);
+    }
+    expect(await readWindow(userId, one, { at: 5000 }, false)).toMatchObject({ last: 999, later: false });
+  });
+
+  test("come again as they were, by their first and last position", async () => {
+    const window = await readWindow(userId, one, { at: 500 }, false);
+    const again = await readWindow(userId, one, { from: window?.first ?? 0, to: window?.last ?? 0 }, false);
+    expect(again).toEqual(window);
+  });
+
+  test("are nobody else's", async () => {
+    expect(await readWindow(nobody, one, {}, false)).toBeUndefined();
+    expect(await findInMessages(nobody, one, "question")).toEqual({ total: 0, messages: 0, places: [] });
+  });
+
+  test("are bounded by bytes: a message of 5 MB does not bring its neighbours along", async () => {
+    const big = await storeSession(userId, {
+      messages: 40,
+      sourceId: "big",
+      content: `case p when 20 then repeat('x', 5000000) else 'small' end`,
+    });
+    const window = await readWindow(userId, big, {}, false);
+    expect(window?.last).toBeLessThan(20);
+    expect(await readWindow(userId, big, { after: 19 }, false)).toMatchObject({ first: 20, count: 1, later: true });
+  });
+});
+
+test("the messages before a position come in order, with whether there are more", async () => {
+  const { messages, hasMore } = await readEarlier(userId, one, 10, { limit: 4 });
+  expect(messages.map(({ position }) => position)).toEqual([6, 7, 8, 9]);
+  expect(hasMore).toBe(true);
+  expect(await readEarlier(userId, one, 2, { limit: 4 })).toMatchObject({ messages: [{}, {}], hasMore: false });
+  expect(await readEarlier(userId, one, 0, { limit: 4 })).toEqual({ messages: [], hasMore: false });
+  expect(await countAround(userId, one, 10)).toEqual({ before: 10, behind: 989 });
+});
+
+describe("find", () => {
+  test("counts a text as it is written but for its case, signs of patterns as they stand", async () => {
+    const id = await storeSession(userId, {
+      messages: 5,
+      sourceId: "find",
+      content: `(array['100% sure, 100% done', 'a_b and A_B', 'nothing', E'back\\\\slash', 'ÄPFEL äpfel'])[p + 1]`,
+    });
+    expect(await findInMessages(userId, id, "100%")).toEqual({ total: 2, messages: 1, places: [[0, 2]] });
+    expect(await findInMessages(userId, id, "a_b")).toEqual({ total: 2, messages: 1, places: [[1, 2]] });
+    expect(await findInMessages(userId, id, "back\\s")).toMatchObject({ places: [[3, 1]] });
+    expect(await findInMessages(userId, id, "äpfel")).toMatchObject({ places: [[4, 2]] });
+    expect(await findInMessages(userId, id, "absent")).toEqual({ total: 0, messages: 0, places: [] });
+  });
+
+  test("looks into metadata as well", async () => {
+    await pool().query(`update message set metadata = '{"tool":"WebFetch"}' where trace_id = $1 and position = 9`, [
+      one,
+    ]);
+    expect(await findInMessages(userId, one, "webfetch")).toEqual({ total: 1, messages: 1, places: [[9, 1]] });
+  });
+});
+
+test("the neighbours of a session are those of the filtered list", async () => {
+  const source = "neighbours";
+  const ids: string[] = [];
+  for (const messages of [30, 20, 10])
+    ids.push(await storeSession(userId, { messages, source, sourceId: `n${messages}` }));
+  const [newest = "", middle = "", oldest = ""] = ids;
+  expect(await neighbours(userId, middle, { source })).toMatchObject({ newer: { id: newest }, older: { id: oldest } });
+  expect((await neighbours(userId, newest, { source })).newer).toBeUndefined();
+  expect((await neighbours(userId, oldest, { source })).older).toBeUndefined();
+  expect(await neighbours(nobody, middle, { source })).toEqual({ newer: undefined, older: undefined });
+});
+
+describe("a session as Markdown", () => {
+  test("has its facts, and every message below a heading", async () => {
+    const text = await new Response(markdownOf(userId, await getTraceRow(userId, one))).text();
+    expect(text).toMatch(/^# A long session\n\n- Agent: claude-code\n- Session: long-1000\n- Model: opus-4\n/);
+    expect(text.match(/^## (user|assistant) · 2026-\S+Z · #\d+$/gm)).toHaveLength(1000);
+  });
+
+  test("leaves out what is not there, and keeps a fence longer than those in the metadata", async () => {
+    const trace = {
+      ...(await getTraceRow(userId, one)),
+      model: null,
+      project: null,
+      createdAt: null,
+      title: "Two\nlines",
+    };
+    expect(headMarkdown(trace)).toMatch(
+      /^# Two lines\n\n- Agent: claude-code\n- Session: long-1000\n- Last activity: /,
+    );
+    const message = { position: 3, role: null, content: "", tokenCount: null, createdAt: null };
+    expect(messageMarkdown({ ...message, metadata: null })).toBe("\n## unknown · #3\n");
+    expect(messageMarkdown({ ...message, content: "Hi\n", metadata: { a: "````" } })).toBe(
+      '\n## unknown · #3\n\nHi\n\n`````json\n{\n  "a": "````"\n}\n`````\n',
+    );
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest";
+import { cutWindow, rowsWithin } from "../../app/(app)/traces/[id]/cut.ts";
+import { matchFrom, ordinalOf, stepMatch } from "../../app/(app)/traces/[id]/matches.ts";
+import { resumeCommand } from "../../app/(app)/traces/[id]/resume.ts";
+import { changeSegments, firstSegments, loadedSpan } from "../../app/(app)/traces/[id]/segments.ts";
+import { shortPath, stepTurn, turnAt } from "../../app/(app)/traces/[id]/turns.ts";
+import { requestOf } from "../../app/(app)/traces/[id]/window-request.ts";
+
+const positions = Array.from({ length: 20 }, (_, index) => index * 10);
+const row = (...at: number[]) => ({ positions: at });
+const free = { start: false, end: false };
+
+describe("a window's edges", () => {
+  test("stay where they were wanted when no row reaches over them", () => {
+    expect(cutWindow(positions, [row(30), row(40, 50)], { start: 3, end: 15 }, free)).toEqual({ start: 3, end: 15 });
+  });
+
+  test("move inwards to where no row is parted", () => {
+    const rows = [row(20, 30, 40), row(140, 160)];
+    expect(cutWindow(positions, rows, { start: 3, end: 15 }, free)).toEqual({ start: 5, end: 13 });
+  });
+
+  test("never leave out the message that was asked for", () => {
+    const rows = [row(20, 80), row(100, 170)];
+    expect(cutWindow(positions, rows, { start: 3, end: 12, keep: 6 }, free)).toEqual({ start: 3, end: 9 });
+    expect(cutWindow(positions, [row(50, 170)], { start: 3, end: 12, keep: 8 }, free)).toEqual({ start: 3, end: 12 });
+  });
+
+  test("stay where an earlier window chose them", () => {
+    const rows = [row(20, 30), row(140, 160)];
+    const fixed = { start: true, end: true };
+    expect(cutWindow(positions, rows, { start: 3, end: 15 }, fixed)).toEqual({ start: 3, end: 15 });
+  });
+
+  test("tell whether a row is parted all the same", () => {
+    expect(rowsWithin([row(10, 20), row(30), row(50)], 20, 40)).toBeUndefined();
+    expect(rowsWithin([row(10), row(30), row(20, 40), row(50)], 20, 40)).toEqual([row(30), row(20, 40)]);
+  });
+});
+
+describe("the windows on a page", () => {
+  const segment = (first: number, more: { earlier?: boolean; later?: boolean; node?: string } = {}) => ({
+    node: more.node ?? "messages",
+    first,
+    last: first + 99,
+    count: 100,
+    before: first,
+    earlier: more.earlier ?? true,
+    later: more.later ?? true,
+    hidden: false,
+  });
+
+  test("join what is loaded before and behind, and say what is loaded", () => {
+    let list = firstSegments(segment(300));
+    list = changeSegments(list, { type: "earlier", segment: segment(200) });
+    list = changeSegments(list, { type: "later", segment: segment(400) });
+    expect(list.map(({ first }) => first)).toEqual([200, 300, 400]);
+    expect(loadedSpan(list)).toEqual({ from: 201, to: 500 });
+  });
+
+  test("keep an emptied window's place and height until it is filled again", () => {
+    const [only] = firstSegments(segment(0));
+    const key = only?.key ?? 0;
+    const emptied = changeSegments(only ? [only] : [], { type: "empty", key, height: 1234.5 });
+    expect(emptied).toMatchObject([{ key, node: null, height: 1234.5, first: 0 }]);
+    const filled = changeSegments(emptied, { type: "fill", key, segment: segment(0, { node: "again" }) });
+    expect(filled).toMatchObject([{ key, node: "again" }]);
+  });
+
+  test("end where nothing more was there, and go on where the session has grown", () => {
+    const list = firstSegments(segment(0));
+    const ended = changeSegments(list, { type: "later", segment: undefined });
+    expect(ended[0]?.later).toBe(false);
+    expect(changeSegments(list, { type: "earlier", segment: undefined })[0]?.earlier).toBe(false);
+  });
+});
+
+describe("matches", () => {
+  const found = {
+    total: 6,
+    messages: 3,
+    places: [
+      [10, 1],
+      [20, 3],
+      [30, 2],
+    ] as [number, number][],
+  };
+
+  test("begin at what is being read, and go round the ends", () => {
+    expect(matchFrom(found, 15)).toEqual({ place: 1, within: 0 });
+    expect(matchFrom(found, 31)).toEqual({ place: 0, within: 0 });
+    expect(stepMatch(found, { place: 1, within: 1 }, 1, 3)).toEqual({ place: 1, within: 2 });
+    expect(stepMatch(found, { place: 2, within: 1 }, 1, 2)).toEqual({ place: 0, within: 0 });
+    expect(stepMatch(found, { place: 0, within: 0 }, -1, 1)).toEqual({ place: 2, within: 1 });
+  });
+
+  test("step to the next message where this one shows fewer than were counted", () => {
+    expect(stepMatch(found, { place: 1, within: 0 }, 1, 1)).toEqual({ place: 2, within: 0 });
+    expect(stepMatch(found, { place: 1, within: 0 }, 1, 0)).toEqual({ place: 2, within: 0 });
+  });
+
+  test("are counted over all messages", () => {
+    expect(ordinalOf(found, { place: 0, within: 0 })).toBe(1);
+    expect(ordinalOf(found, { place: 2, within: 1 })).toBe(6);
+  });
+});
+
+describe("turns", () => {
+  const turns = [{ position: 0 }, { position: 50 }, { position: 100 }];
+
+  test("lie from where they begin to the next", () => {
+    expect([0, 49, 50, 100, 5000].map((position) => turnAt(turns, position))).toEqual([0, 0, 1, 2, 2]);
+  });
+
+  test("are stepped through, back to the beginning of the one that is read first", () => {
+    expect(stepTurn(turns, 50, 1)).toBe(100);
+    expect(stepTurn(turns, 100, 1)).toBeUndefined();
+    expect(stepTurn(turns, 70, -1)).toBe(50);
+    expect(stepTurn(turns, 50, -1)).toBe(0);
+    expect(stepTurn([{ position: 7 }], 3, 1)).toBe(7);
+    expect(stepTurn([], 3, 1)).toBeUndefined();
+  });
+});
+
+test("a long path loses its middle and keeps its file's name", () => {
+  expect(shortPath("src/a.ts")).toBe("src/a.ts");
+  const short = shortPath("packages/server/src/modules/authentication/session-store.ts");
+  expect(short).toMatch(/^packages\/.*…\/session-store\.ts$/);
+  expect(short.length).toBeLessThanOrEqual(34);
+  expect(shortPath(`src/${"x".repeat(60)}.ts`)).toHaveLength(34);
+});
+
+test("a session is resumed by its agent's own command, and only where that is known and safe to paste", () => {
+  expect(resumeCommand("claude-code", "0199-ab")).toBe("claude --resume 0199-ab");
+  expect(resumeCommand("codex-cli", "0199-ab")).toBe("codex resume 0199-ab");
+  expect(resumeCommand("cursor-ide", "0199-ab")).toBeUndefined();
+  expect(resumeCommand("constructor", "0199-ab")).toBeUndefined();
+  expect(resumeCommand("claude-code", "x; rm -rf /")).toBeUndefined();
+  expect(resumeCommand("claude-code", "--help")).toBeUndefined();
+});
+
+test("an address asks for a window, and one that makes no sense for the start", () => {
+  expect(requestOf({ at: "812" })).toEqual({ at: 812 });
+  expect(requestOf({ before: "7", after: "3" })).toEqual({ before: 7 });
+  expect(requestOf({ after: "0" })).toEqual({ after: 0 });
+  expect(requestOf({ at: "-1", after: ["1", "2"] })).toEqual({});
+  expect(requestOf({ at: "99999999999" })).toEqual({});
+});

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { message, render, renderBody } from "./rendering";
+
+const folder = "tests/fixtures/conversations";
+
+test.each(readdirSync(folder))("the conversation %s is drawn whole", async (name) => {
+  const { messages } = JSON.parse(readFileSync(join(folder, name), "utf8"));
+  const html = await render(messages.map((fields: object) => message(fields)));
+  expect(html).toContain('<article id="m');
+  expect(html).not.toMatch(/ style=/);
+});
+
+test("a long body is not on the page but can be loaded, slice by slice, until nothing is left", async () => {
+  const text = Array.from({ length: 5000 }, (_, line) => `line ${line}`).join("\n");
+  const long = message({ metadata: { tool: { name: "Bash", input: { command: "seq 5000" } } }, content: text });
+  const page = await render([long]);
+  expect(page).toContain(`data-load="${long.position}"`);
+  expect(page).not.toContain("line 300");
+  let loaded = "";
+  for (let part: string | undefined = "0"; part !== undefined; ) {
+    const slice: string = await renderBody([long], part);
+    loaded += slice;
+    part = /data-part="([^"]+)"/.exec(slice)?.[1];
+  }
+  for (const line of [0, 1999, 2000, 4999])
+    expect(loaded.split(`line ${line}\n`).length + loaded.split(`line ${line}<`).length).toBe(3);
+});
