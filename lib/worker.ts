@@ -16,6 +16,7 @@ import { reconcileJobs } from "#lib/ingest/reconcile";
 import { ingestPayload } from "#lib/ingest/schema";
 import { log } from "#lib/log";
 import { makeWorkerBoss, queues } from "#lib/queue";
+import { keepIndexing } from "#lib/search/indexer";
 import { countUsage } from "#lib/usage/count";
 
 const heartbeatMs = 10_000;
@@ -30,6 +31,8 @@ const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 
 const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
 const processId = randomUUID();
+const stopping = new AbortController();
+let indexing: Promise<void> | undefined;
 let heartbeat: NodeJS.Timeout | undefined;
 let reconciliation: NodeJS.Timeout | undefined;
 let usageCount: NodeJS.Timeout | undefined;
@@ -79,10 +82,11 @@ async function stop(): Promise<void> {
   clearInterval(heartbeat);
   clearInterval(reconciliation);
   clearTimeout(usageCount);
+  stopping.abort();
   await boss.stop({ graceful: true, timeout: drainMs });
   await stopBeating(processId).catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
   // Work that did not end in time holds its connection; the queue gives its job to another.
-  await Promise.race([endThreads().then(closeDatabase), sleep(1000)]);
+  await Promise.race([Promise.all([indexing, endThreads()]).then(closeDatabase), sleep(1000)]);
   process.exit(0);
 }
 
@@ -109,4 +113,5 @@ heartbeat = setInterval(() => {
 await reconcile();
 reconciliation = setInterval(reconcile, reconcileMs);
 usageCount = setTimeout(keepCounting, usageMs);
+indexing = keepIndexing(stopping.signal);
 process.send?.("ready");

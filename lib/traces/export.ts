@@ -1,10 +1,10 @@
 import "server-only";
-import { pool } from "#lib/db/client";
 import { log } from "#lib/log";
 import { streamOf } from "#lib/streams";
 import { readMessages } from "#lib/traces/messages";
-import { filterSql, filterValues, type TraceRow, traceColumns } from "#lib/traces/queries";
+import { readTraces, type TraceRow } from "#lib/traces/queries";
 import type { TraceFilter } from "#lib/traces/schema";
+import type { Place } from "#lib/traces/search";
 
 /** How much is held at a time; a trace may have 256 KiB of metadata. */
 const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
@@ -31,17 +31,12 @@ async function* encoded(texts: AsyncGenerator<string>): AsyncGenerator<Uint8Arra
 }
 
 async function* exportParts(userId: string, filter: TraceFilter): AsyncGenerator<string, undefined> {
-  let last: [Date | null, string | null] = [null, null];
+  let behind: Place | undefined;
   for (;;) {
-    const { rows } = await pool().query<TraceRow>(
-      `select ${traceColumns} from trace
-       where ${filterSql} and ($7::timestamptz is null or (activity_at, id) < ($7, $8::uuid))
-       order by activity_at desc, id desc limit $9`,
-      [...filterValues(userId, filter), ...last, tracesAtATime],
-    );
+    const rows = await readTraces(userId, filter, { behind, limit: tracesAtATime });
     for (const row of rows) {
       yield* traceParts(userId, row);
-      last = [row.activityAt, row.id];
+      behind = [row.activityAt, row.id];
     }
     if (rows.length < tracesAtATime) return;
   }

@@ -4,7 +4,9 @@ import { type Origin, recordEvent } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
 import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
+import { conditionsOf } from "#lib/traces/conditions";
 import type { messageShape, TraceFilter, traceShape } from "#lib/traces/schema";
+import { type Place, searchTraces } from "#lib/traces/search";
 
 export type Trace = z.input<typeof traceShape>;
 export type Message = z.input<typeof messageShape>;
@@ -28,20 +30,6 @@ export type TraceRow = {
 export const traceColumns = `id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
   created_at as "createdAt", activity_at as "activityAt", message_count as "messageCount", token_count as "tokenCount",
   sanitized, metadata`;
-
-/** The conditions of a filter on a user's traces that are not deleted; `$1` to `$6` are `filterValues`. */
-export const filterSql = `user_id = $1 and deleted_at is null
-  and ($2::text is null or source = $2) and ($3::text is null or model = $3) and ($4::text is null or project = $4)
-  and ($5::timestamptz is null or activity_at >= $5) and ($6::timestamptz is null or activity_at < $6)`;
-
-export const filterValues = (userId: string, { source, model, project, from, to }: TraceFilter) => [
-  userId,
-  source ?? null,
-  model ?? null,
-  project ?? null,
-  from ?? null,
-  to ?? null,
-];
 
 function presentTrace(row: TraceRow): Trace {
   const { derivedTitle, activityAt, title, createdAt, tokenCount, ...rest } = row;
@@ -81,16 +69,29 @@ export async function listTraces(
   filter: TraceFilter,
   page: { cursor?: string | undefined; limit: number },
 ): Promise<{ traces: Trace[]; nextCursor: string | null }> {
-  const [activityAt, id] = page.cursor ? readCursor(page.cursor) : [null, null];
-  const { rows } = await pool().query<TraceRow>(
-    `select ${traceColumns} from trace
-     where ${filterSql} and ($7::timestamptz is null or (activity_at, id) < ($7, $8::uuid))
-     order by activity_at desc, id desc limit $9`,
-    [...filterValues(userId, filter), activityAt, id, page.limit + 1],
-  );
+  const behind: Place | undefined = page.cursor ? readCursor(page.cursor) : undefined;
+  const rows = await readTraces(userId, filter, { behind, limit: page.limit + 1 });
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
   return { traces: shown.map(presentTrace), nextCursor: rows.length > page.limit && last ? cursorOf(last) : null };
+}
+
+/** The rows of a user's traces behind a place of the list, newest activity first; of a search, those that it finds. */
+export async function readTraces(
+  userId: string,
+  filter: TraceFilter,
+  { behind, limit }: { behind?: Place | undefined; limit: number },
+): Promise<TraceRow[]> {
+  const ids = filter.q === undefined ? undefined : await searchTraces(userId, filter, { behind, limit });
+  const { where, values } = conditionsOf(userId, { ...filter, ids });
+  const rest =
+    behind && !ids && `and (activity_at, id) < ($${values.push(behind[0])}, $${values.push(behind[1])}::uuid)`;
+  const { rows } = await pool().query<TraceRow>(
+    `select ${traceColumns} from trace where ${where} ${rest || ""}
+     order by activity_at desc, id desc limit $${values.push(limit)}`,
+    values,
+  );
+  return rows;
 }
 
 /** One trace of a user. @throws SpoorError `not_found`, for a deleted one and for another user's as well */
