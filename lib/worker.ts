@@ -15,10 +15,13 @@ import { reconcileJobs } from "#lib/ingest/reconcile";
 import { ingestPayload } from "#lib/ingest/schema";
 import { log } from "#lib/log";
 import { makeWorkerBoss, queues } from "#lib/queue";
+import { purgeDeleted } from "#lib/traces/purge";
 import { countUsage } from "#lib/usage/count";
 
 const heartbeatMs = 10_000;
 const reconcileMs = 60_000;
+/** How often, and at most for how long, the messages of deleted conversations are removed. */
+const purge = { everyMs: 10_000, seconds: 8 };
 /** Between two looks for conversations that changed. */
 const usageMs = 1000;
 /** Below the 15 seconds within which the process is to be gone. */
@@ -29,6 +32,7 @@ const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
 const processId = randomUUID();
 let heartbeat: NodeJS.Timeout | undefined;
 let reconciliation: NodeJS.Timeout | undefined;
+let purging: NodeJS.Timeout | undefined;
 let usageCount: NodeJS.Timeout | undefined;
 
 /** A handler of one job at a time whose payload has a schema. */
@@ -74,6 +78,7 @@ async function takeUploads(): Promise<void> {
 async function stop(): Promise<void> {
   clearInterval(heartbeat);
   clearInterval(reconciliation);
+  clearInterval(purging);
   clearTimeout(usageCount);
   await boss.stop({ graceful: true, timeout: drainMs });
   await stopBeating(processId).catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
@@ -104,5 +109,8 @@ heartbeat = setInterval(() => {
 }, heartbeatMs);
 await reconcile();
 reconciliation = setInterval(reconcile, reconcileMs);
+purging = setInterval(() => {
+  purgeDeleted(purge.seconds).catch((error) => log.warn({ err: error }, "deleted conversations could not be emptied"));
+}, purge.everyMs);
 usageCount = setTimeout(keepCounting, usageMs);
 process.send?.("ready");

@@ -1,10 +1,10 @@
 import "server-only";
 import { z } from "zod";
-import { type Origin, recordEvent } from "#lib/auth/audit";
-import { pool, transaction } from "#lib/db/client";
+import { pool } from "#lib/db/client";
 import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
-import type { messageShape, TraceFilter, traceShape } from "#lib/traces/schema";
+import { conditionsOf, type Selection } from "#lib/traces/conditions";
+import type { messageShape, traceShape } from "#lib/traces/schema";
 
 export type Trace = z.input<typeof traceShape>;
 export type Message = z.input<typeof messageShape>;
@@ -28,20 +28,6 @@ export type TraceRow = {
 export const traceColumns = `id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
   created_at as "createdAt", activity_at as "activityAt", message_count as "messageCount", token_count as "tokenCount",
   sanitized, metadata`;
-
-/** The conditions of a filter on a user's traces that are not deleted; `$1` to `$6` are `filterValues`. */
-export const filterSql = `user_id = $1 and deleted_at is null
-  and ($2::text is null or source = $2) and ($3::text is null or model = $3) and ($4::text is null or project = $4)
-  and ($5::timestamptz is null or activity_at >= $5) and ($6::timestamptz is null or activity_at < $6)`;
-
-export const filterValues = (userId: string, { source, model, project, from, to }: TraceFilter) => [
-  userId,
-  source ?? null,
-  model ?? null,
-  project ?? null,
-  from ?? null,
-  to ?? null,
-];
 
 function presentTrace(row: TraceRow): Trace {
   const { derivedTitle, activityAt, title, createdAt, tokenCount, ...rest } = row;
@@ -78,15 +64,16 @@ function readCursor(cursor: string): [string, string] {
  */
 export async function listTraces(
   userId: string,
-  filter: TraceFilter,
+  selection: Selection,
   page: { cursor?: string | undefined; limit: number },
 ): Promise<{ traces: Trace[]; nextCursor: string | null }> {
-  const [activityAt, id] = page.cursor ? readCursor(page.cursor) : [null, null];
+  const { where, values } = conditionsOf(userId, selection);
+  const [activityAt, id] = page.cursor ? readCursor(page.cursor) : [];
+  const behind = activityAt && `and (activity_at, id) < ($${values.push(activityAt)}, $${values.push(id)}::uuid)`;
   const { rows } = await pool().query<TraceRow>(
-    `select ${traceColumns} from trace
-     where ${filterSql} and ($7::timestamptz is null or (activity_at, id) < ($7, $8::uuid))
-     order by activity_at desc, id desc limit $9`,
-    [...filterValues(userId, filter), activityAt, id, page.limit + 1],
+    `select ${traceColumns} from trace where ${where} ${behind ?? ""}
+     order by activity_at desc, id desc limit $${values.push(page.limit + 1)}`,
+    values,
   );
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
@@ -102,24 +89,4 @@ export async function getTrace(userId: string, traceId: string): Promise<Trace> 
   const [row] = rows;
   if (!row) throw notFound();
   return presentTrace(row);
-}
-
-/**
- * Deletes a trace for good. What stays is a tombstone of its key, so that a client's next sync does not bring it back.
- *
- * @throws SpoorError `not_found` as `getTrace`.
- */
-export async function deleteTrace(userId: string, traceId: string, from: Origin): Promise<void> {
-  await transaction(async (tx) => {
-    const { rowCount } = await tx.query(
-      `update trace set deleted_at = now(), model = null, title = null, derived_title = null, project = null, machine = null,
-         metadata = null, created_at = null, message_count = 0, token_count = 0, sanitized = false,
-         content_hash = '', messages_bytes = null, messages_hash = null, usage_due = true
-       where user_id = $1 and id = $2 and deleted_at is null`,
-      [userId, traceId],
-    );
-    if (rowCount === 0) throw notFound();
-    await tx.query("delete from message where user_id = $1 and trace_id = $2", [userId, traceId]);
-    await recordEvent(tx, userId, "trace_deleted", traceId, from);
-  });
 }

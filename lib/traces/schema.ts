@@ -34,6 +34,7 @@ const filter = {
   source: exactText(1, limits.trace.source).optional(),
   model: exactText(1, limits.trace.model).optional(),
   project: exactText(1, limits.trace.project).optional(),
+  machine: exactText(1, limits.device.machine).optional(),
   from: utcInstant.optional(),
   to: utcInstant.optional(),
 };
