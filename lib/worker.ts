@@ -17,10 +17,13 @@ import { ingestPayload } from "#lib/ingest/schema";
 import { log } from "#lib/log";
 import { makeWorkerBoss, queues } from "#lib/queue";
 import { keepIndexing } from "#lib/search/indexer";
+import { purgeDeleted } from "#lib/traces/purge";
 import { countUsage } from "#lib/usage/count";
 
 const heartbeatMs = 10_000;
 const reconcileMs = 60_000;
+/** How often, and at most for how long, the messages of deleted conversations are removed. */
+const purge = { everyMs: 10_000, seconds: 8 };
 /** Between two looks for conversations that changed. */
 const usageMs = 1000;
 /** How long one must have been as it is to be counted, in seconds: while uploads wait, they have the processor. */
@@ -35,6 +38,7 @@ const stopping = new AbortController();
 let indexing: Promise<void> | undefined;
 let heartbeat: NodeJS.Timeout | undefined;
 let reconciliation: NodeJS.Timeout | undefined;
+let purging: NodeJS.Timeout | undefined;
 let usageCount: NodeJS.Timeout | undefined;
 
 /** A handler of one job at a time whose payload has a schema. */
@@ -81,6 +85,7 @@ async function takeUploads(): Promise<void> {
 async function stop(): Promise<void> {
   clearInterval(heartbeat);
   clearInterval(reconciliation);
+  clearInterval(purging);
   clearTimeout(usageCount);
   stopping.abort();
   await boss.stop({ graceful: true, timeout: drainMs });
@@ -112,6 +117,9 @@ heartbeat = setInterval(() => {
 }, heartbeatMs);
 await reconcile();
 reconciliation = setInterval(reconcile, reconcileMs);
+purging = setInterval(() => {
+  purgeDeleted(purge.seconds).catch((error) => log.warn({ err: error }, "deleted conversations could not be emptied"));
+}, purge.everyMs);
 usageCount = setTimeout(keepCounting, usageMs);
 indexing = keepIndexing(stopping.signal);
 process.send?.("ready");

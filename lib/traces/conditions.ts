@@ -6,6 +6,9 @@ import type { TraceFilter } from "#lib/traces/schema";
  */
 export type Selection = TraceFilter & { ids?: string[] | undefined; storedUntil?: string | undefined };
 
+/** A selection without a search: that is no condition of SQL, and is looked up first (`lookedUp` in lib/traces/search.ts). */
+export type PlainSelection = Omit<Selection, "q"> & { q?: undefined };
+
 /** The columns that a filter compares with one value. */
 export const facets = ["source", "model", "project", "machine"] as const;
 export type Facet = (typeof facets)[number];
@@ -15,7 +18,7 @@ export type Facet = (typeof facets)[number];
  *
  * @returns `values` are the parameters of `where` from `$1` on; a query with more of them pushes them behind.
  */
-export function conditionsOf(userId: string, selection: Selection): { where: string; values: unknown[] } {
+export function conditionsOf(userId: string, selection: PlainSelection): { where: string; values: unknown[] } {
   const { from, to, ids, storedUntil } = selection;
   const values: unknown[] = [];
   const conditions = [`user_id = $${values.push(userId)}`, "deleted_at is null"];

@@ -5,7 +5,7 @@ import { snapshot } from "#lib/db/client";
 import { findDocuments, type Hits } from "#lib/search/find";
 import { needsText, parseQuery, type Query } from "#lib/search/query";
 import { keepMatching } from "#lib/search/text";
-import { conditionsOf, type Selection } from "#lib/traces/conditions";
+import { conditionsOf, type PlainSelection, type Selection } from "#lib/traces/conditions";
 
 /** A place in the list's order: a trace's last activity and its id. */
 export type Place = [activityAt: Date | string, id: string];
@@ -17,8 +17,10 @@ export type Place = [activityAt: Date | string, id: string];
 const fewHits = 4000;
 /** How many traces of the list are looked at in one step; each step takes four times as many. */
 const firstStep = 256;
-/** So many sessions are read to see whether a phrase of three words and more stands in them; further ones are believed. */
-const mostRead = 300;
+/** Of so many sessions of a list the text is read, to see whether a phrase of three words and more stands in them. */
+const mostReadOfList = 300;
+/** And so many at once. */
+const readAtOnce = 200;
 
 const settings = { statement_timeout: "5s" };
 
@@ -27,11 +29,7 @@ const settings = { statement_timeout: "5s" };
  *
  * @throws SpoorError `invalid_request` as `parseQuery`.
  */
-export async function searchTraces(
-  userId: string,
-  { q = "", ...filter }: Selection,
-  page: { behind?: Place | undefined; limit: number },
-): Promise<string[]> {
+export async function searchTraces(userId: string, { q = "", ...filter }: Selection, page: Page): Promise<string[]> {
   const query = parseQuery(q);
   return snapshot(async (tx) => {
     const hits = await findDocuments(tx, userId, query);
@@ -39,20 +37,37 @@ export async function searchTraces(
   }, settings);
 }
 
-type Page = { behind?: Place | undefined; limit: number };
-type Search = { userId: string; filter: Selection; query: Query; hits: Hits };
+/** `mostRead`: of so many sessions the text is read where the index can't be sure; further ones are believed. */
+type Page = { behind?: Place | undefined; limit: number; mostRead?: number };
+/**
+ * A selection with the ids of what its search finds, the newest so many, in that search's place.
+ *
+ * @param page.mostRead is `Infinity` where a session that the phrase does not stand in must not be among them.
+ */
+export async function lookedUp(
+  userId: string,
+  selection: Selection,
+  page: { limit: number; mostRead?: number },
+): Promise<PlainSelection> {
+  const { q, ...plain } = selection;
+  return q === undefined ? plain : { ...plain, ids: await searchTraces(userId, selection, page) };
+}
+
+type Search = { userId: string; filter: PlainSelection; query: Query; hits: Hits };
 type Candidate = { id: string; activityAt: Date };
 
-async function findPage(tx: PoolClient, search: Search, { behind, limit }: Page): Promise<string[]> {
+async function findPage(tx: PoolClient, search: Search, page: Page): Promise<string[]> {
+  const { behind, limit, mostRead = mostReadOfList } = page;
   if (!needsText(search.query)) return idsOf(await nextHits(tx, search, { behind, limit }));
   const ids: string[] = [];
   let place = behind;
-  for (let read = 0; ; read += limit) {
-    const candidates = await nextHits(tx, search, { behind: place, limit });
+  const step = Math.min(limit, readAtOnce);
+  for (let read = 0; ; read += step) {
+    const candidates = await nextHits(tx, search, { behind: place, limit: step });
     const found = idsOf(candidates);
     ids.push(...(read < mostRead ? await keepMatching(tx, search.userId, found, search.query) : found));
     const last = candidates.at(-1);
-    if (ids.length >= limit || candidates.length < limit || !last) return ids.slice(0, limit);
+    if (ids.length >= limit || candidates.length < step || !last) return ids.slice(0, limit);
     place = [last.activityAt, last.id];
   }
 }

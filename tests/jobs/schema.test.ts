@@ -13,7 +13,14 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** What the schema language cannot say, and the migrations therefore add by hand. */
-const byHand = ["user_one_owner", "ingest_job_open", "trace_usage_due", "trace_search_pending"];
+const byHand = [
+  "user_one_owner",
+  "ingest_job_open",
+  "trace_usage_due",
+  "trace_search_pending",
+  "trace_to_purge",
+  "trace_list",
+];
 
 async function catalog(client: pg.Client | pg.Pool) {
   const { rows: columns } = await client.query(

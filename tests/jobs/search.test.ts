@@ -6,7 +6,8 @@ import { searchLag } from "#lib/search/find";
 import { indexNext } from "#lib/search/indexer";
 import { parseQuery } from "#lib/search/query";
 import { excerptsOf, findInTrace } from "#lib/search/text";
-import { deleteTrace, listTraces } from "#lib/traces/queries";
+import { countSelection, deleteSelection, deleteTrace } from "#lib/traces/deletion";
+import { listTraces } from "#lib/traces/queries";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 
@@ -77,6 +78,20 @@ describe("a session", () => {
     expect(await searchLag(userId)).toBe(0);
     await indexAll();
     expect(await search("alpha")).toEqual([]);
+  });
+
+  test("is counted and deleted by what finds it, and no other with it", async () => {
+    await send({ sourceId: "one", messages: messages("the retry of the first test") });
+    await send({ sourceId: "two", messages: messages("the retry of the test came first") });
+    await send({ sourceId: "three", messages: messages("nothing") });
+    await indexAll();
+    const phrase = { q: '"retry of the first test"' };
+    expect(await countSelection(userId, { q: "retry" })).toMatchObject({ traces: 2 });
+    const counted = await countSelection(userId, phrase);
+    expect(counted).toMatchObject({ traces: 1, messages: 1 });
+    expect(await deleteSelection(userId, { q: "retry" }, counted.mark, operator)).toBeUndefined();
+    expect(await deleteSelection(userId, phrase, counted.mark, operator)).toBe(1);
+    expect([await search("retry"), await search("nothing")]).toEqual([["two"], ["three"]]);
   });
 
   test("is found by its owner alone", async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
-import { deleteTrace } from "#lib/traces/queries";
+import { deleteTrace } from "#lib/traces/deletion";
 import { countUsage, purgeFacets } from "#lib/usage/count";
 import { countDue, lastUse, readUsage } from "#lib/usage/queries";
 import { makeUser, provideOwner } from "../support/server.ts";
