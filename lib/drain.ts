@@ -7,6 +7,8 @@ import { reconcileJobs } from "#lib/ingest/reconcile";
 import { ingestPayload } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 import { queues, superviseQueues, takeOne } from "#lib/queue";
+import { indexNext } from "#lib/search/indexer";
+import { purgeDeleted } from "#lib/traces/purge";
 import { countUsage } from "#lib/usage/count";
 
 /** What `/api/ready` and `/uploads` know the calls of `/api/cron` by, all of them together, as one worker. */
@@ -17,7 +19,8 @@ const usageSeconds = 5;
 
 /**
  * Does a worker's work for a bounded time, for hosts that run none: gives back what a process left behind, enqueues what
- * lost its entry, processes the uploads that wait, counts what they used, and does the hourly housekeeping.
+ * lost its entry, processes the uploads that wait, empties deleted conversations, counts what was used, makes sessions
+ * searchable, and does the hourly housekeeping.
  *
  * @param seconds how long to go on taking jobs; the last ones taken may end later.
  * @returns how many queue entries were worked on, and whether none was left to take.
@@ -31,7 +34,9 @@ export async function drainQueues(
   await reconcileJobs();
   const loops = Array.from({ length: env().WORKER_CONCURRENCY }, () => takeUntil(deadline));
   const results = await Promise.all(loops);
+  await purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000));
   await countUsage(usageSeconds);
+  while (performance.now() < deadline && (await indexNext()) > 0);
   await housekeepHourly();
   await beat(cronId);
   return {

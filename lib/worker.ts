@@ -10,25 +10,35 @@ import { env, requiredEnv } from "#lib/env";
 import { beat, stopBeating } from "#lib/heartbeat";
 import { housekeep } from "#lib/housekeeping";
 import { endThreads } from "#lib/ingest/decode";
+import { hasOpenJobs } from "#lib/ingest/jobs";
 import { giveUp, runJob } from "#lib/ingest/process";
 import { reconcileJobs } from "#lib/ingest/reconcile";
 import { ingestPayload } from "#lib/ingest/schema";
 import { log } from "#lib/log";
 import { makeWorkerBoss, queues } from "#lib/queue";
+import { keepIndexing } from "#lib/search/indexer";
+import { purgeDeleted } from "#lib/traces/purge";
 import { countUsage } from "#lib/usage/count";
 
 const heartbeatMs = 10_000;
 const reconcileMs = 60_000;
+/** How often, and at most for how long, the messages of deleted conversations are removed. */
+const purge = { everyMs: 10_000, seconds: 8 };
 /** Between two looks for conversations that changed. */
 const usageMs = 1000;
+/** How long one must have been as it is to be counted, in seconds: while uploads wait, they have the processor. */
+const settledSeconds = { usually: 2, whileUploadsWait: 120 };
 /** Below the 15 seconds within which the process is to be gone. */
 const drainMs = 12_000;
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 
 const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
 const processId = randomUUID();
+const stopping = new AbortController();
+let indexing: Promise<void> | undefined;
 let heartbeat: NodeJS.Timeout | undefined;
 let reconciliation: NodeJS.Timeout | undefined;
+let purging: NodeJS.Timeout | undefined;
 let usageCount: NodeJS.Timeout | undefined;
 
 /** A handler of one job at a time whose payload has a schema. */
@@ -51,7 +61,8 @@ async function reconcile(): Promise<void> {
 /** Counts what changed conversations used, again and again. By a timer: their own rows say what is left to count. */
 async function keepCounting(): Promise<void> {
   try {
-    await countUsage(usageMs / 1000);
+    const { usually, whileUploadsWait } = settledSeconds;
+    await countUsage(usageMs / 1000, (await hasOpenJobs()) ? whileUploadsWait : usually);
   } catch (error) {
     log.warn({ err: error }, "what conversations used could not be counted");
   }
@@ -74,11 +85,13 @@ async function takeUploads(): Promise<void> {
 async function stop(): Promise<void> {
   clearInterval(heartbeat);
   clearInterval(reconciliation);
+  clearInterval(purging);
   clearTimeout(usageCount);
+  stopping.abort();
   await boss.stop({ graceful: true, timeout: drainMs });
   await stopBeating(processId).catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
   // Work that did not end in time holds its connection; the queue gives its job to another.
-  await Promise.race([endThreads().then(closeDatabase), sleep(1000)]);
+  await Promise.race([Promise.all([indexing, endThreads()]).then(closeDatabase), sleep(1000)]);
   process.exit(0);
 }
 
@@ -104,5 +117,9 @@ heartbeat = setInterval(() => {
 }, heartbeatMs);
 await reconcile();
 reconciliation = setInterval(reconcile, reconcileMs);
+purging = setInterval(() => {
+  purgeDeleted(purge.seconds).catch((error) => log.warn({ err: error }, "deleted conversations could not be emptied"));
+}, purge.everyMs);
 usageCount = setTimeout(keepCounting, usageMs);
+indexing = keepIndexing(stopping.signal);
 process.send?.("ready");

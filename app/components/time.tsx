@@ -19,7 +19,8 @@ function momentTime(date: Date, timeZone: string): string {
   return short === clock ? clock : `${short}, ${clock}`;
 }
 
-function longTime(date: Date, timeZone: string): string {
+/** A moment to the second, with its zone. */
+export function longTime(date: Date, timeZone: string): string {
   return new Intl.DateTimeFormat("en-GB", {
     timeZone,
     day: "numeric",

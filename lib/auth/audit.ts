@@ -26,6 +26,7 @@ export const auditActions = {
   invitation_revoked: "Invitation revoked",
   invitation_used: "Invitation used",
   trace_deleted: "Conversation deleted",
+  traces_deleted: "Conversations deleted",
 } as const;
 
 export type AuditAction = keyof typeof auditActions;

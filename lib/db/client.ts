@@ -52,11 +52,23 @@ const plansLastMs = 1000;
  *
  * @param settings what is set for this transaction alone (`set local`).
  */
-export async function transaction<T>(work: (tx: pg.PoolClient) => Promise<T>, settings: Settings = {}): Promise<T> {
+export function transaction<T>(work: (tx: pg.PoolClient) => Promise<T>, settings: Settings = {}): Promise<T> {
+  return within((tx) => [...freshPlans(tx), "begin", ...setLocal(settings)], work);
+}
+
+/** Runs `work` in a transaction that only reads, and whose statements all see the state at the first of them. */
+export function snapshot<T>(work: (tx: pg.PoolClient) => Promise<T>, settings: Settings = {}): Promise<T> {
+  return within(() => ["begin isolation level repeatable read, read only", ...setLocal(settings)], work);
+}
+
+async function within<T>(
+  opening: (tx: pg.PoolClient) => string[],
+  work: (tx: pg.PoolClient) => Promise<T>,
+): Promise<T> {
   const tx = await pool().connect();
   let broken: Error | undefined;
   try {
-    await tx.query([...freshPlans(tx), "begin", ...setLocal(settings)].join("; "));
+    await tx.query(opening(tx).join("; "));
     const result = await work(tx);
     const { command } = await tx.query("commit");
     // After a statement that failed, and whose error went unnoticed, PostgreSQL answers a commit by rolling back.

@@ -99,6 +99,14 @@ export async function countJobs(userId: string): Promise<{ queued: number; runni
   return { queued: 0, running: 0, failed: 0, ...Object.fromEntries(rows.map(({ status, count }) => [status, count])) };
 }
 
+/** Whether any upload, of whomever, waits or is being processed. */
+export async function hasOpenJobs(): Promise<boolean> {
+  const { rowCount } = await pool().query(
+    "select 1 from ingest_job where status <> 'succeeded' and status in ('queued', 'running') limit 1",
+  );
+  return rowCount === 1;
+}
+
 function present(row: JobRow): Job {
   return {
     ok: true,

@@ -15,6 +15,7 @@ import { notPlain } from "#lib/ingest/plain";
 import { Rows } from "#lib/ingest/rows";
 import { type ScannedTrace, Scanner } from "#lib/ingest/scan";
 import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
+import { calledCommand, firstLine, humanLine } from "#lib/ingest/title";
 import { limits } from "#lib/limits";
 
 /** A trace without its messages, as the database compares it with what it has. Hashes are made with SHA-256, in Base64. */
@@ -214,17 +215,24 @@ export const haveSameFields = (one: string, other: string) =>
 /** How much of a long message is looked at for its first line, in bytes. */
 const firstLineBytes = 64 * 1024;
 
-/** The first line with something in it of the first user message, at most as long as a title. */
+/**
+ * The first line that the user wrote, at most as long as a title; where there is none but commands' echoes, the first
+ * command that was called, else the first line of all.
+ */
 function deriveTitle(rows: Rows): string | null {
+  let command: string | undefined;
+  let first: string | undefined;
   for (let at = 0; at < rows.end; at = rows.next(at)) {
     const { role, content } = rows.read(at);
     if (role !== "user") continue;
     const start = content.toString("utf8", 0, firstLineBytes);
     const text = /\S/.test(start) || content.length <= firstLineBytes ? start : content.toString("utf8");
-    const line = /\S[^\r\n]*/.exec(text)?.[0].trim();
-    if (line) return line.slice(0, limits.trace.title).toWellFormed();
+    const line = humanLine(text);
+    if (line) return line;
+    command ??= calledCommand(text);
+    first ??= firstLine(text);
   }
-  return null;
+  return command ?? first ?? null;
 }
 
 /** The version of what is stored as a manifest; one of another version is made anew from the upload. */

@@ -249,7 +249,7 @@ async function updateColumns(
   const set = columns.map(({ name }) => `${name} = given.${name}`);
   await tx.query(
     `update trace set ${set.join(", ")}, machine = $3, upload_sequence = $2::bigint, stored_at = now(),
-            usage_due = true,
+            usage_due = true, search_pending = true,
             activity_at = least(coalesce(given.last_message_at, now()), now())
      from ${unnest(["uuid", ...given.map(({ type }) => type)])} as given (id, ${namesOf(given)})
      where trace.user_id = $1::uuid and trace.id = given.id`,

@@ -1,10 +1,10 @@
 import "server-only";
-import { pool } from "#lib/db/client";
 import { log } from "#lib/log";
 import { streamOf } from "#lib/streams";
+import type { Selection } from "#lib/traces/conditions";
 import { readMessages } from "#lib/traces/messages";
-import { filterSql, filterValues, type TraceRow, traceColumns } from "#lib/traces/queries";
-import type { TraceFilter } from "#lib/traces/schema";
+import { readTraces, type TraceRow } from "#lib/traces/queries";
+import type { Place } from "#lib/traces/search";
 
 /** How much is held at a time; a trace may have 256 KiB of metadata. */
 const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
@@ -14,10 +14,11 @@ const tracesAtATime = 20;
  * A user's traces as JSON lines, newest activity first: each line one trace with its messages, in the form that
  * `POST /api/ingest` takes back. Memory stays the same however many there are, and however long one is: pages of about a
  * MiB, each read when the client has taken the one before. Between two pages no connection and no transaction is held.
- * The stream ends early, with an error, where the database goes away: a cut-off line is never valid JSON.
+ * The stream ends early, with an error, where the database goes away, or a conversation while its line is being sent: the
+ * connection breaks, and a cut-off line is never valid JSON.
  */
-export function exportTraces(userId: string, filter: TraceFilter): ReadableStream<Uint8Array> {
-  return streamOf(encoded(exportParts(userId, filter)), (error) => log.warn({ err: error }, "an export broke off"));
+export function exportTraces(userId: string, selection: Selection): ReadableStream<Uint8Array> {
+  return streamOf(encoded(exportParts(userId, selection)), (error) => log.warn({ err: error }, "an export broke off"));
 }
 
 /** One trace in the same form, as its own line; `trace` is a row of `userId`'s. */
@@ -30,18 +31,13 @@ async function* encoded(texts: AsyncGenerator<string>): AsyncGenerator<Uint8Arra
   for await (const text of texts) yield encoder.encode(text);
 }
 
-async function* exportParts(userId: string, filter: TraceFilter): AsyncGenerator<string, undefined> {
-  let last: [Date | null, string | null] = [null, null];
+async function* exportParts(userId: string, selection: Selection): AsyncGenerator<string, undefined> {
+  let behind: Place | undefined;
   for (;;) {
-    const { rows } = await pool().query<TraceRow>(
-      `select ${traceColumns} from trace
-       where ${filterSql} and ($7::timestamptz is null or (activity_at, id) < ($7, $8::uuid))
-       order by activity_at desc, id desc limit $9`,
-      [...filterValues(userId, filter), ...last, tracesAtATime],
-    );
+    const rows = await readTraces(userId, selection, { behind, limit: tracesAtATime });
     for (const row of rows) {
       yield* traceParts(userId, row);
-      last = [row.activityAt, row.id];
+      behind = [row.activityAt, row.id];
     }
     if (rows.length < tracesAtATime) return;
   }
@@ -49,7 +45,7 @@ async function* exportParts(userId: string, filter: TraceFilter): AsyncGenerator
 
 async function* traceParts(userId: string, row: TraceRow): AsyncGenerator<string, undefined> {
   yield opening(row);
-  yield* messageParts(userId, row.id);
+  yield* messageParts(userId, row);
   yield "]}\n";
 }
 
@@ -59,15 +55,18 @@ function opening({ sourceId, source, model, title, project, createdAt, metadata 
   return `${JSON.stringify(sent).slice(0, -1)},"messages":[`;
 }
 
-async function* messageParts(userId: string, traceId: string): AsyncGenerator<string> {
+/** @throws where messages went away since the line was begun: half a conversation must not pass for a whole one */
+async function* messageParts(userId: string, { id, messageCount }: TraceRow): AsyncGenerator<string> {
+  let sent = 0;
   let after: number | null = -1;
   while (after !== null) {
-    const page = await readMessages(userId, traceId, after, messagePage);
-    const separator = after === -1 ? "" : ",";
+    const page = await readMessages(userId, id, after, messagePage);
     const lines = page.messages.map((message) => JSON.stringify(present(message)));
-    if (lines.length > 0) yield separator + lines.join(",");
+    if (lines.length > 0) yield (sent === 0 ? "" : ",") + lines.join(",");
+    sent += lines.length;
     after = page.nextAfter;
   }
+  if (sent < messageCount) throw new Error("a conversation was deleted or became shorter while it was exported");
 }
 
 /** The fields that are not null. */

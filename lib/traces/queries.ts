@@ -1,10 +1,11 @@
 import "server-only";
 import { z } from "zod";
-import { type Origin, recordEvent } from "#lib/auth/audit";
-import { pool, transaction } from "#lib/db/client";
+import { pool } from "#lib/db/client";
 import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
-import type { messageShape, TraceFilter, traceShape } from "#lib/traces/schema";
+import { conditionsOf, type Selection } from "#lib/traces/conditions";
+import type { messageShape, traceShape } from "#lib/traces/schema";
+import { type Place, searchTraces } from "#lib/traces/search";
 
 export type Trace = z.input<typeof traceShape>;
 export type Message = z.input<typeof messageShape>;
@@ -28,20 +29,6 @@ export type TraceRow = {
 export const traceColumns = `id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
   created_at as "createdAt", activity_at as "activityAt", message_count as "messageCount", token_count as "tokenCount",
   sanitized, metadata`;
-
-/** The conditions of a filter on a user's traces that are not deleted; `$1` to `$6` are `filterValues`. */
-export const filterSql = `user_id = $1 and deleted_at is null
-  and ($2::text is null or source = $2) and ($3::text is null or model = $3) and ($4::text is null or project = $4)
-  and ($5::timestamptz is null or activity_at >= $5) and ($6::timestamptz is null or activity_at < $6)`;
-
-export const filterValues = (userId: string, { source, model, project, from, to }: TraceFilter) => [
-  userId,
-  source ?? null,
-  model ?? null,
-  project ?? null,
-  from ?? null,
-  to ?? null,
-];
 
 function presentTrace(row: TraceRow): Trace {
   const { derivedTitle, activityAt, title, createdAt, tokenCount, ...rest } = row;
@@ -78,19 +65,35 @@ function readCursor(cursor: string): [string, string] {
  */
 export async function listTraces(
   userId: string,
-  filter: TraceFilter,
+  selection: Selection,
   page: { cursor?: string | undefined; limit: number },
 ): Promise<{ traces: Trace[]; nextCursor: string | null }> {
-  const [activityAt, id] = page.cursor ? readCursor(page.cursor) : [null, null];
-  const { rows } = await pool().query<TraceRow>(
-    `select ${traceColumns} from trace
-     where ${filterSql} and ($7::timestamptz is null or (activity_at, id) < ($7, $8::uuid))
-     order by activity_at desc, id desc limit $9`,
-    [...filterValues(userId, filter), activityAt, id, page.limit + 1],
-  );
+  const behind: Place | undefined = page.cursor ? readCursor(page.cursor) : undefined;
+  const rows = await readTraces(userId, selection, { behind, limit: page.limit + 1 });
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
   return { traces: shown.map(presentTrace), nextCursor: rows.length > page.limit && last ? cursorOf(last) : null };
+}
+
+/** The rows of a user's traces behind a place of the list, newest activity first; of a search, those that it finds. */
+export async function readTraces(
+  userId: string,
+  selection: Selection,
+  { behind, limit }: { behind?: Place | undefined; limit: number },
+): Promise<TraceRow[]> {
+  const { q, ...plain } = selection;
+  const ids = q === undefined ? plain.ids : await searchTraces(userId, selection, { behind, limit });
+  const { where, values } = conditionsOf(userId, { ...plain, ids });
+  const rest =
+    behind &&
+    q === undefined &&
+    `and (activity_at, id) < ($${values.push(behind[0])}, $${values.push(behind[1])}::uuid)`;
+  const { rows } = await pool().query<TraceRow>(
+    `select ${traceColumns} from trace where ${where} ${rest || ""}
+     order by activity_at desc, id desc limit $${values.push(limit)}`,
+    values,
+  );
+  return rows;
 }
 
 /** One trace of a user. @throws SpoorError `not_found`, for a deleted one and for another user's as well */
@@ -107,24 +110,4 @@ export async function getTraceRow(userId: string, traceId: string): Promise<Trac
   const [row] = rows;
   if (!row) throw notFound();
   return row;
-}
-
-/**
- * Deletes a trace for good. What stays is a tombstone of its key, so that a client's next sync does not bring it back.
- *
- * @throws SpoorError `not_found` as `getTrace`.
- */
-export async function deleteTrace(userId: string, traceId: string, from: Origin): Promise<void> {
-  await transaction(async (tx) => {
-    const { rowCount } = await tx.query(
-      `update trace set deleted_at = now(), model = null, title = null, derived_title = null, project = null, machine = null,
-         metadata = null, created_at = null, message_count = 0, token_count = 0, sanitized = false,
-         content_hash = '', messages_bytes = null, messages_hash = null, usage_due = true
-       where user_id = $1 and id = $2 and deleted_at is null`,
-      [userId, traceId],
-    );
-    if (rowCount === 0) throw notFound();
-    await tx.query("delete from message where user_id = $1 and trace_id = $2", [userId, traceId]);
-    await recordEvent(tx, userId, "trace_deleted", traceId, from);
-  });
 }

@@ -31,14 +31,16 @@ export const messageShape = z.object({
 });
 
 const filter = {
+  q: exactText(1, page.query).optional(),
   source: exactText(1, limits.trace.source).optional(),
   model: exactText(1, limits.trace.model).optional(),
   project: exactText(1, limits.trace.project).optional(),
+  machine: exactText(1, limits.device.machine).optional(),
   from: utcInstant.optional(),
   to: utcInstant.optional(),
 };
 
-/** What narrows a list or an export: exact values, and a span of the last activity (`from` included, `to` not). */
+/** What narrows a list or an export: words to be found (lib/search/query.ts), exact values, and a span of the last activity (`from` included, `to` not). */
 export const traceFilter = z.object(filter);
 export type TraceFilter = z.output<typeof traceFilter>;
 

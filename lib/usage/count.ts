@@ -21,36 +21,37 @@ const lockNumber = 5_620_260_001;
  * one that an upload holds. A trace that an upload changed meanwhile keeps its mark and is counted once more.
  *
  * @param seconds how long to go on; what is left then is for the next call.
+ * @param settledSeconds for how long a trace must have been as it is: one that grows line by line is not counted at each.
  * @returns how many traces were counted.
  */
-export async function countUsage(seconds: number): Promise<number> {
+export async function countUsage(seconds: number, settledSeconds = 0): Promise<number> {
   const deadline = performance.now() + seconds * 1000;
   let counted = 0;
   while (performance.now() < deadline) {
-    const some = await countSome();
+    const some = await countSome(settledSeconds);
     if (some === 0) break;
     counted += some;
   }
   return counted;
 }
 
-async function countSome(): Promise<number> {
+async function countSome(settledSeconds: number): Promise<number> {
   // Looked at without a transaction first: that there is nothing to do is what it finds nearly always.
-  if ((await findDue(pool(), 1)).length === 0) return 0;
+  if ((await findDue(pool(), settledSeconds, 1)).length === 0) return 0;
   return transaction(async (tx) => {
     const { rows } = await tx.query<{ mine: boolean }>(`select pg_try_advisory_xact_lock(${lockNumber}) as mine`);
     if (!rows[0]?.mine) return 0;
-    const due = firstOf(await findDue(tx, tracesAtATime));
+    const due = firstOf(await findDue(tx, settledSeconds, tracesAtATime));
     if (due.length > 0) await count(tx, due);
     return due.length;
   });
 }
 
-async function findDue(from: Queryable, limit: number): Promise<Due[]> {
+async function findDue(from: Queryable, settledSeconds: number, limit: number): Promise<Due[]> {
   const { rows } = await from.query<Due>(
     `select user_id as "userId", id, message_count as "messageCount", ${version} as version
-     from trace where usage_due limit $1`,
-    [limit],
+     from trace where usage_due and stored_at <= now() - make_interval(secs => $1) limit $2`,
+    [settledSeconds, limit],
   );
   return rows;
 }

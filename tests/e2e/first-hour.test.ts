@@ -188,7 +188,7 @@ test("login, approval and reading work without any script", async () => {
   await other.getByText("Return to your terminal").waitFor();
   expect((await poll(login.deviceCode)).status).toBe(200);
   await other.goto(`${server.url}/traces`);
-  await other.locator("main a[href^='/traces/']").first().click();
+  await other.locator("main a[data-row]").first().click();
   expect(new URL(other.url()).pathname).toMatch(/^\/traces\/[0-9a-f-]{36}$/);
   await plain.close();
 });

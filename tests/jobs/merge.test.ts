@@ -4,7 +4,8 @@ import { pool } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process";
-import { deleteTrace, listTraces } from "#lib/traces/queries";
+import { deleteTrace } from "#lib/traces/deletion";
+import { listTraces } from "#lib/traces/queries";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 

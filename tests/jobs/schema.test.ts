@@ -13,7 +13,14 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** What the schema language cannot say, and the migrations therefore add by hand. */
-const byHand = ["user_one_owner", "ingest_job_open", "trace_usage_due"];
+const byHand = [
+  "user_one_owner",
+  "ingest_job_open",
+  "trace_usage_due",
+  "trace_search_pending",
+  "trace_to_purge",
+  "trace_list",
+];
 
 async function catalog(client: pg.Client | pg.Pool) {
   const { rows: columns } = await client.query(
@@ -102,7 +109,18 @@ test("every key of a tenant table begins with the owner's id", async () => {
   );
   const tenant = rows.filter(({ table }) => !(table in referenceTables));
   expect(new Set(tenant.map(({ table }) => table))).toEqual(
-    new Set(["audit_event", "ingest_job", "message", "trace", "trace_usage", "upload", "usage_facets"]),
+    new Set([
+      "audit_event",
+      "ingest_job",
+      "message",
+      "search_block",
+      "search_bucket",
+      "search_document",
+      "trace",
+      "trace_usage",
+      "upload",
+      "usage_facets",
+    ]),
   );
   expect(tenant.filter(({ first }) => first !== "user_id")).toEqual([]);
 });

@@ -84,6 +84,18 @@ describe("what is stored", () => {
     expect(await stored("untitled")).toMatchObject({ title: "Fix it" });
   });
 
+  test("a title skips commands' echoes to the first line that a person wrote, where there is one", async () => {
+    const echo = "<command-name>/clear</command-name>\n<command-message>clear</command-message>";
+    const user = (position: number, content: string) => ({ position, role: "user", content });
+    await send({
+      sourceId: "echoes",
+      messages: [user(0, echo), user(1, "[Request interrupted by user]"), user(2, "Fix")],
+    });
+    expect(await stored("echoes")).toMatchObject({ title: "Fix" });
+    await send({ sourceId: "only-echoes", messages: [user(0, "[Request interrupted by user]"), user(1, echo)] });
+    expect(await stored("only-echoes")).toMatchObject({ title: "/clear" });
+  });
+
   test("an empty batch is a valid one", async () => {
     expect(await send()).toMatchObject({ status: "succeeded", traces: { received: 0 }, messages: { written: 0 } });
   });

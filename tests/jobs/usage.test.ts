@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
-import { deleteTrace } from "#lib/traces/queries";
+import { deleteTrace } from "#lib/traces/deletion";
 import { countUsage, purgeFacets } from "#lib/usage/count";
 import { countDue, lastUse, readUsage } from "#lib/usage/queries";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -156,5 +156,12 @@ describe("counting", () => {
     const counted = await Promise.all(Array.from({ length: 4 }, () => countUsage(10)));
     expect(counted.reduce((sum, one) => sum + one)).toBe(40);
     expect(await spans()).toEqual({ 1: "40/40/40" });
+  });
+
+  test("leaves alone what changed a moment ago, until it has settled", async () => {
+    await send({ sourceId: "growing", messages: [message(0, "10:00", 1)] });
+    expect(await countUsage(10, 60)).toBe(0);
+    await sentLater();
+    expect(await countUsage(10, 60)).toBe(1);
   });
 });

@@ -12,7 +12,7 @@ const layers = [
   ["json", "reader"],
   ["db"],
   ["rate-limit", "queue", "heartbeat"],
-  ["auth"],
+  ["auth", "search"],
   ["device", "ingest", "traces", "telemetry", "usage"],
   ["http"],
   ["readiness", "housekeeping", "build", "processes"],

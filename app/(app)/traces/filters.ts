@@ -1,7 +1,7 @@
 import { listQuery, type TraceFilter } from "#lib/traces/schema";
 import { startOfDay } from "../../components/zone";
 
-export const filterNames = ["source", "model", "project", "from", "to"] as const;
+export const filterNames = ["source", "model", "project", "machine", "from", "to"] as const;
 export type FilterName = (typeof filterNames)[number];
 type Params = Record<string, string | string[] | undefined>;
 
@@ -14,6 +14,8 @@ export type ListRequest = {
   /** Parameters that could not be understood and are left out. */
   ignored: string[];
 };
+
+export type Given = ListRequest["given"];
 
 const day = /^\d{4}-\d\d-\d\d$/;
 
@@ -34,14 +36,25 @@ export function readListParams(params: Params, zone: string): ListRequest {
   return { filter, cursor, limit, given, ignored };
 }
 
+const withQuery = (path: string, query: URLSearchParams) => (query.size > 0 ? `${path}?${query}` : path);
+
 /** The list's address with these filters; without a cursor it begins at the newest. */
-export function listHref(given: ListRequest["given"], more: { cursor?: string } = {}): string {
-  const query = new URLSearchParams({ ...given, ...more }).toString();
-  return query ? `/traces?${query}` : "/traces";
+export function listHref(given: Given, more: { cursor?: string; menus?: "1"; deleted?: string } = {}): string {
+  return withQuery("/traces", new URLSearchParams({ ...given, ...more }));
 }
 
+/** A session's address, with the list that one came from: its neighbours there, and the way back. */
+export const traceHref = (id: string, given: Given): string =>
+  withQuery(`/traces/${id}`, new URLSearchParams({ ...given }));
+
+/** Where the export of all that a filter matches is. The API knows no reader's zone, so it is told moments. */
+export const exportHref = (filter: TraceFilter): string =>
+  withQuery("/api/traces/export", new URLSearchParams(filter as Record<string, string>));
+
+/** The question whether to delete all that a filter matches. */
+export const deleteAllHref = (given: Given): string => `/traces/delete?${new URLSearchParams({ ...given, all: "1" })}`;
+
 /** The same filters with one of them taken away. */
-export function without(given: ListRequest["given"], name: FilterName): ListRequest["given"] {
-  const { [name]: _dropped, ...rest } = given;
-  return rest;
+export function without(given: Given, ...names: FilterName[]): Given {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name as FilterName)));
 }

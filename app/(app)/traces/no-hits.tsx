@@ -1,28 +1,30 @@
-import { listTraces } from "#lib/traces/queries";
+import { countTraces } from "#lib/traces/facets";
 import { readerZone } from "../../components/zone";
+import { mostCounted, sessionsOf } from "./count";
 import { type FilterName, type ListRequest, listHref, readListParams, without } from "./filters";
 
-/** Says which filter to drop: the ones without which there is something. */
+/** Says which filter to drop: each one without which there is something, with how much that is. */
 export async function NoHits({ userId, request: { given } }: { userId: string; request: ListRequest }) {
   const zone = await readerZone();
   const tries = await Promise.all(
     (Object.keys(given) as FilterName[]).map(async (name) => {
       const rest = without(given, name);
-      const { traces } = await listTraces(userId, readListParams(rest, zone).filter, { limit: 1 });
-      return { name, rest, helps: traces.length > 0 };
+      return { name, rest, count: await countTraces(userId, readListParams(rest, zone).filter, mostCounted + 1) };
     }),
   );
-  const helpful = tries.filter(({ helps }) => helps);
+  const helpful = tries.filter(({ count }) => count > 0).toSorted((a, b) => a.count - b.count);
   return (
     <div className="flex flex-col gap-3 py-8">
       <p>No session matches {tries.length === 1 ? "this filter" : "all of these filters"}.</p>
       <ul className="flex flex-col gap-2">
-        {helpful.map(({ name, rest }) => (
+        {helpful.map(({ name, rest, count }) => (
           <li key={name}>
             <a href={listHref(rest)} className="link">
               Drop {name}
             </a>{" "}
-            <span className="text-muted">“{given[name]}”: then there are some.</span>
+            <span className="text-muted">
+              “{given[name]}”: then there {count === 1 ? "is" : "are"} {sessionsOf(count)}.
+            </span>
           </li>
         ))}
         {tries.length > 1 && helpful.length === 0 && (

@@ -1,55 +1,110 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/session";
 import { SpoorError } from "#lib/errors";
+import { countTraces } from "#lib/traces/facets";
 import { listTraces } from "#lib/traces/queries";
 import { Notice } from "../../components/notice";
+import { Time } from "../../components/time";
 import { readerZone } from "../../components/zone";
+import { Chips } from "./chips";
 import { Connect } from "./connect";
+import { mostCounted, sessionsOf } from "./count";
 import { FilterBar } from "./filter-bar";
-import { type ListRequest, listHref, readListParams } from "./filters";
+import { HiddenFilters } from "./filter-menu";
+import { deleteAllHref, exportHref, type ListRequest, listHref, readListParams } from "./filters";
+import { ListKeys } from "./list-keys";
+import { Newer } from "./newer";
 import { NoHits } from "./no-hits";
+import { Selection } from "./selection";
 import { TraceList } from "./trace-list";
 
 export const metadata: Metadata = { title: "Traces" };
 
 export default async function Page({ searchParams }: PageProps<"/traces">) {
-  const request = readListParams(await searchParams, await readerZone());
-  const user = await requireUser(listHref(request.given));
-  const { traces, nextCursor, ignored } = await readPage(user.id, request);
-  const { given, cursor } = request;
-  const filtered = Object.keys(given).length > 0;
-  if (traces.length === 0 && !filtered && !cursor && ignored.length === 0) return <Connect />;
+  const params = await searchParams;
+  const request = readListParams(params, await readerZone());
+  const { given, cursor, filter } = request;
+  const user = await requireUser(listHref(given));
+  const [{ traces, nextCursor, ignored }, count] = await Promise.all([
+    readPage(user.id, request),
+    countTraces(user.id, filter, mostCounted + 1),
+  ]);
+  const isFiltered = Object.keys(given).length > 0;
+  if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
+  const [first] = traces;
   return (
     <>
-      <div className="flex flex-wrap items-start gap-x-4 gap-y-2 pb-4">
-        <h1 className="font-semibold text-title">Traces</h1>
-        <FilterBar given={given} />
+      <h1 className="sr-only">Traces</h1>
+      <Notices ignored={ignored} deleted={params.deleted} />
+      <div className="flex flex-wrap items-start gap-2">
+        <FilterBar userId={user.id} filter={filter} given={given} isWaitedFor={params.menus === "1"} />
       </div>
-      {ignored.length > 0 && (
-        <div className="pb-4">
-          <Notice tone="warn">
-            <p>
-              Left out, because {ignored.length === 1 ? "it is" : "they are"} not valid: {ignored.join(", ")}.
-            </p>
-          </Notice>
-        </div>
-      )}
-      {traces.length > 0 && <TraceList traces={traces} given={given} />}
-      {traces.length === 0 && filtered && <NoHits userId={user.id} request={request} />}
-      {traces.length === 0 && !filtered && <p className="py-8 text-muted">Nothing older.</p>}
-      <nav aria-label="Pages of the list" className="flex gap-4 py-4">
+      <form method="get" action="/traces/delete" id="selection">
+        <HiddenFilters given={given} />
+        <Selection
+          shown={traces.length}
+          total={sessionsOf(count)}
+          exportHref={exportHref(filter)}
+          deleteHref={deleteAllHref(given)}
+        >
+          <ul className="flex min-w-0 flex-wrap items-center gap-2">
+            <li className="whitespace-nowrap">{sessionsOf(count)}</li>
+            <Chips given={given} />
+            {first && !cursor && (
+              <li>
+                <Newer
+                  query={new URLSearchParams({ ...given, id: first.id, than: first.updatedAt }).toString()}
+                  href={listHref(given)}
+                />
+              </li>
+            )}
+          </ul>
+        </Selection>
+        {traces.length > 0 && <TraceList traces={traces} given={given} />}
+      </form>
+      {traces.length === 0 && isFiltered && <NoHits userId={user.id} request={request} />}
+      {traces.length === 0 && !isFiltered && <p className="py-8 text-muted">Nothing older.</p>}
+      <nav aria-label="Pages of the list" className="flex items-center gap-2 py-4">
         {cursor && (
-          <a href={listHref(given)} className="link">
+          <a href={listHref(given)} className="button">
             Newest
           </a>
         )}
         {nextCursor && (
-          <a href={listHref(given, { cursor: nextCursor })} className="link" rel="next">
+          <a href={listHref(given, { cursor: nextCursor })} className="button" rel="next">
             Older
           </a>
         )}
+        <span className="ml-auto text-meta text-muted">
+          As of <Time at={new Date().toISOString()} as="moment" />
+        </span>
       </nav>
+      <ListKeys />
     </>
+  );
+}
+
+type NoticesProps = { ignored: string[]; deleted: string | string[] | undefined };
+
+function Notices({ ignored, deleted }: NoticesProps) {
+  const count = typeof deleted === "string" && /^\d{1,9}$/.test(deleted) ? Number(deleted) : undefined;
+  return (
+    <div role="status" className="flex flex-col gap-2 not-empty:pb-4">
+      {count !== undefined && (
+        <Notice tone="info">
+          <p>
+            {count} {count === 1 ? "session was" : "sessions were"} deleted.
+          </p>
+        </Notice>
+      )}
+      {ignored.length > 0 && (
+        <Notice tone="warn">
+          <p>
+            Left out, because {ignored.length === 1 ? "it is" : "they are"} not valid: {ignored.join(", ")}.
+          </p>
+        </Notice>
+      )}
+    </div>
   );
 }
 

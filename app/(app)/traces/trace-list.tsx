@@ -1,50 +1,73 @@
 import type { Trace } from "#lib/traces/queries";
-import { Figure } from "../../components/figures";
+import { countOf, Figure } from "../../components/figures";
 import { Monogram } from "../../components/mark";
-import { Time } from "../../components/time";
-import { type ListRequest, listHref } from "./filters";
+import { longTime, Time } from "../../components/time";
+import { readerZone } from "../../components/zone";
+import { type Given, listHref, traceHref } from "./filters";
 
-type Given = ListRequest["given"];
-
-export function TraceList({ traces, given }: { traces: Trace[]; given: Given }) {
+/** The sessions of a page, each with a box to tick. */
+export async function TraceList({ traces, given }: { traces: Trace[]; given: Given }) {
+  const zone = await readerZone();
   return (
-    <ul className="border-hairline border-t">
+    <ul aria-label="Sessions" data-rows className="border-hairline border-t">
       {traces.map((trace) => (
-        <Row key={trace.id} trace={trace} given={given} />
+        <Row key={trace.id} trace={trace} given={given} zone={zone} />
       ))}
     </ul>
   );
 }
 
-function Row({ trace, given }: { trace: Trace; given: Given }) {
-  const { source, model, project } = trace;
+function Row({ trace, given, zone }: { trace: Trace; given: Given; zone: string }) {
+  const { id, source, model, project, messageCount, tokenCount, updatedAt } = trace;
   return (
-    <li className="flex items-center gap-3 border-hairline border-b py-1.5 hover:bg-block sm:min-h-10 sm:py-1">
-      <Monogram source={source} />
+    <li className="group relative flex items-start gap-2 border-hairline border-b py-1.5 hover:bg-block has-checked:bg-tint sm:min-h-10 sm:items-center sm:py-1">
+      <label className="grid size-6 shrink-0 place-items-center pointer-coarse:size-11 pointer-coarse:max-sm:-my-2 pointer-coarse:max-sm:-ml-3">
+        <input type="checkbox" name="id" value={id} className="size-4 accent-accent" aria-labelledby={`title-${id}`} />
+      </label>
+      <span title={source}>
+        <Monogram source={source} />
+        <span className="sr-only">{source}: </span>
+      </span>
       <div className="flex min-w-0 grow flex-col sm:flex-row sm:items-center sm:gap-4">
-        <a href={`/traces/${trace.id}`} className="quiet-link min-w-0 truncate font-medium sm:grow">
+        <a
+          id={`title-${id}`}
+          data-row
+          href={traceHref(id, given)}
+          aria-describedby={`facts-${id}`}
+          className="quiet-link min-w-0 font-medium max-sm:line-clamp-2 sm:grow sm:truncate"
+        >
           {trace.title || <span className="text-muted">Untitled session</span>}
         </a>
-        <p className="flex min-w-0 flex-wrap gap-x-3 text-code sm:shrink-0 sm:flex-nowrap sm:justify-end">
-          <Facet name="source" value={source} given={given} />
-          {model && <Facet name="model" value={model} given={given} />}
-          {project && <Facet name="project" value={project} given={given} />}
-        </p>
-        <p className="flex gap-x-3 text-code sm:w-64 sm:shrink-0 sm:justify-end">
-          <Figure count={trace.messageCount} unit="msg" />
-          <span className="sm:w-24 sm:text-right">
-            {trace.tokenCount > 0 && <Figure count={trace.tokenCount} unit="tokens" />}
+        <div className="flex min-w-0 gap-x-3 text-code sm:shrink-0 sm:gap-x-4">
+          <span className="min-w-0 max-sm:contents sm:w-36 sm:truncate">
+            {project && <Facet name="project" value={project} given={given} />}
           </span>
-          <span className="text-muted max-sm:ml-auto sm:w-14 sm:text-right">
-            <Time at={trace.updatedAt} />
+          <span className="min-w-0 max-lg:hidden lg:w-44 lg:truncate">
+            {model && <Facet name="model" value={model} given={given} />}
           </span>
-        </p>
+          <span className="shrink-0 sm:w-20 sm:text-right">
+            <Figure count={messageCount} unit="msg" />
+          </span>
+          <span className="shrink-0 sm:w-24 sm:text-right">
+            {tokenCount > 0 && <Figure count={tokenCount} unit="tokens" />}
+          </span>
+          <span className="shrink-0 text-muted max-sm:ml-auto sm:w-20 sm:text-right">
+            <Time at={updatedAt} />
+          </span>
+        </div>
       </div>
+      <p
+        id={`facts-${id}`}
+        className="pointer-events-none absolute top-full right-0 z-10 hidden rounded-control border border-hairline bg-overlay px-2 py-1 text-meta shadow-lg group-has-[[data-row]:focus-visible]:block"
+      >
+        {countOf(messageCount, "message")}
+        {tokenCount > 0 && ` · ${countOf(tokenCount, "token")}`} · {longTime(new Date(updatedAt), zone)}
+      </p>
     </li>
   );
 }
 
-type FacetProps = { name: "source" | "model" | "project"; value: string; given: Given };
+type FacetProps = { name: "model" | "project"; value: string; given: Given };
 
 /** A value of a session that narrows the list to its like. */
 function Facet({ name, value, given }: FacetProps) {
@@ -52,7 +75,7 @@ function Facet({ name, value, given }: FacetProps) {
     <a
       href={listHref({ ...given, [name]: value })}
       title={`Only ${name} ${value}`}
-      className="quiet-link max-w-40 truncate text-muted"
+      className="quiet-link truncate text-muted"
     >
       {value}
     </a>

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireSameOrigin, requireUser } from "#lib/auth/session";
 import { SpoorError } from "#lib/errors";
-import { deleteTrace } from "#lib/traces/queries";
+import { deleteTrace } from "#lib/traces/deletion";
 
 /** Deletes a session for good. One that is gone already is what was asked for. */
 export async function deleteAction(form: FormData): Promise<void> {

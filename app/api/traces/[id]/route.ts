@@ -1,6 +1,7 @@
 import { originOf } from "#lib/auth/audit";
 import { endpoint, idParams, noContent, route } from "#lib/http/route";
-import { deleteTrace, getTrace } from "#lib/traces/queries";
+import { deleteTrace } from "#lib/traces/deletion";
+import { getTrace } from "#lib/traces/queries";
 import { traceResponse } from "#lib/traces/schema";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({

@@ -1,0 +1,41 @@
+import { Field } from "../../components/field";
+import { datePresets, dayIn } from "./dates";
+import { Choice, HiddenFilters, Menu } from "./filter-menu";
+import { type Given, listHref, without } from "./filters";
+
+/** Narrows the list to sessions with their last activity in a span of days, which are the reader's. */
+export function DateMenu({ given, zone }: { given: Given; zone: string }) {
+  const { from, to } = given;
+  const others = without(given, "from", "to");
+  // What is given may be a moment, as a link from another page has it; a field for a day takes days alone.
+  const day = (value: string | undefined) => value && (value.length === 10 ? value : dayIn(zone, new Date(value)));
+  return (
+    <Menu label="Date" isSet={from !== undefined || to !== undefined} side="right">
+      <ul className="py-1">
+        {(from !== undefined || to !== undefined) && (
+          <li>
+            <Choice href={listHref(others)} isChosen={false} value="Any time" />
+          </li>
+        )}
+        {datePresets(zone, new Date()).map((preset) => (
+          <li key={preset.label}>
+            <Choice
+              href={listHref({ ...others, from: preset.from })}
+              isChosen={from === preset.from && to === undefined}
+              value={preset.label}
+            />
+          </li>
+        ))}
+      </ul>
+      <form method="get" action="/traces" className="flex flex-col gap-3 border-hairline border-t p-3">
+        <HiddenFilters given={others} />
+        <Field name="from" label="From" type="date" defaultValue={day(from)} />
+        <Field name="to" label="To, included" type="date" defaultValue={day(to)} />
+        <button type="submit" className="button">
+          Show
+        </button>
+        <p className="text-meta text-muted">Days of {zone}, by a session's last activity.</p>
+      </form>
+    </Menu>
+  );
+}

@@ -1,0 +1,28 @@
+"use server";
+import { headers } from "next/headers";
+import { redirect } from "next/navigation";
+import { z } from "zod";
+import { currentOrigin } from "#lib/auth/audit";
+import { requireSameOrigin, requireUser } from "#lib/auth/session";
+import { deleteSelection } from "#lib/traces/deletion";
+import { traceFilter } from "#lib/traces/schema";
+import { text } from "../../../components/form-guard";
+import { filterNames, listHref } from "../filters";
+import { tickedIds } from "../ticked";
+
+const asked = traceFilter.extend({ ids: tickedIds.optional(), storedUntil: z.iso.datetime().optional() });
+const given = z.partialRecord(z.enum(filterNames), z.string());
+
+/** Deletes what the page had counted, or asks again where it is not the same any more. */
+export async function deleteSelectionAction(form: FormData): Promise<void> {
+  const user = await requireUser("/traces");
+  requireSameOrigin(await headers());
+  const selection = asked.parse(JSON.parse(text(form, "asked")));
+  const filters = given.parse(JSON.parse(text(form, "given")));
+  const deleted = await deleteSelection(user.id, selection, text(form, "mark"), await currentOrigin());
+  if (deleted !== undefined) redirect(listHref(selection.ids ? filters : {}, { deleted: String(deleted) }));
+  const again = new URLSearchParams({ ...filters, changed: "1" });
+  for (const id of selection.ids ?? []) again.append("id", id);
+  if (!selection.ids) again.set("all", "1");
+  redirect(`/traces/delete?${again}`);
+}

@@ -1,0 +1,131 @@
+import type { Metadata } from "next";
+import { z } from "zod";
+import { requireUser } from "#lib/auth/session";
+import { env } from "#lib/env";
+import { countSelection } from "#lib/traces/deletion";
+import { listTraces, type Trace } from "#lib/traces/queries";
+import { countOf } from "../../../components/figures";
+import { Notice } from "../../../components/notice";
+import { Time } from "../../../components/time";
+import { readerZone } from "../../../components/zone";
+import { type Given, type ListRequest, listHref, readListParams } from "../filters";
+import { tickedIds } from "../ticked";
+import { deleteSelectionAction } from "./actions";
+
+export const metadata: Metadata = { title: "Delete sessions" };
+
+/** How many titles are named. */
+const mostNamed = 10;
+
+/** Asks whether to delete the ticked sessions, or all that a filter matches. Looking at it changes nothing. */
+export default async function Page({ searchParams }: PageProps<"/traces/delete">) {
+  const params = await searchParams;
+  const zone = await readerZone();
+  const request = readListParams(params, zone);
+  const asked = askedFor(params, request);
+  const user = await requireUser("/traces");
+  const back = listHref(request.given);
+  if (!asked) return <Nothing back={back} />;
+  const [{ traces, messages, mark, countedAt }, named] = await Promise.all([
+    countSelection(user.id, asked),
+    listTraces(user.id, asked, { limit: mostNamed }),
+  ]);
+  if (traces === 0) return <Nothing back={back} />;
+  const storedUntil = asked.ids ? undefined : countedAt;
+  return (
+    <div className="flex max-w-[72ch] flex-col gap-4">
+      <h1 className="font-semibold text-title">
+        {traces === 1 ? "Delete this session?" : `Delete these ${countOf(traces, "session")}?`}
+      </h1>
+      {params.changed === "1" && (
+        <Notice tone="warn">
+          <p>
+            Nothing was deleted: some of the sessions went on or away since they were counted. They are counted anew.
+          </p>
+        </Notice>
+      )}
+      {!asked.ids && <Scope given={request.given} countedAt={countedAt} />}
+      <Titles traces={named.traces} more={traces - named.traces.length} />
+      <p>
+        {traces === 1 ? "It and its" : "They and their"} {countOf(messages, "message")} will be gone for good, here, in
+        searches and in exports. A later sync from your machines does not bring {traces === 1 ? "it" : "them"} back. The
+        raw uploads behind {traces === 1 ? "it" : "them"} are kept for {countOf(env().UPLOAD_RETENTION_DAYS, "day")}{" "}
+        after they were processed.
+      </p>
+      <form action={deleteSelectionAction} className="flex items-center gap-4">
+        <Hidden name="asked" value={JSON.stringify({ ...asked, storedUntil })} />
+        <Hidden name="given" value={JSON.stringify(request.given)} />
+        <Hidden name="mark" value={mark} />
+        <button type="submit" className="button button-bad">
+          Delete
+        </button>
+        <a href={back} className="link">
+          Keep {traces === 1 ? "it" : "them"}
+        </a>
+      </form>
+    </div>
+  );
+}
+
+const Hidden = (input: { name: string; value: string }) => <input type="hidden" {...input} />;
+
+/** What is to be deleted: the ids where there are some, else the filter where all of it is asked for by name. */
+function askedFor(params: Record<string, string | string[] | undefined>, { filter, ignored }: ListRequest) {
+  const ids = tickedIds.safeParse(z.array(z.string()).parse([params.id ?? []].flat()));
+  if (!ids.success) return undefined;
+  if (ids.data.length > 0) return { ids: ids.data };
+  // A filter that could not be understood must not widen what goes.
+  return params.all === "1" && ignored.length === 0 ? { ...filter, ids: undefined } : undefined;
+}
+
+function Nothing({ back }: { back: string }) {
+  return (
+    <div className="flex flex-col gap-3">
+      <h1 className="font-semibold text-title">Nothing to delete</h1>
+      <p className="text-muted">No session is selected, or all of them are gone already.</p>
+      <p>
+        <a href={back} className="link">
+          Back to the list
+        </a>
+      </p>
+    </div>
+  );
+}
+
+function Scope({ given, countedAt }: { given: Given; countedAt: string }) {
+  const filters = Object.entries(given);
+  return (
+    <p>
+      {filters.length === 0 ? (
+        <strong className="font-semibold">All of your sessions</strong>
+      ) : (
+        <>
+          All with{" "}
+          {filters.map(([name, value], index) => (
+            <span key={name}>
+              {index > 0 && ", "}
+              {name} <strong className="break-words font-semibold">{value}</strong>
+            </span>
+          ))}
+        </>
+      )}
+      , as of <Time at={countedAt} as="long" />. What comes in after that stays.
+    </p>
+  );
+}
+
+function Titles({ traces, more }: { traces: Trace[]; more: number }) {
+  return (
+    <ul className="list-disc pl-5">
+      {traces.map(({ id, title, messageCount, updatedAt }) => (
+        <li key={id} className="[overflow-wrap:anywhere]">
+          <span className="font-medium">{title || "Untitled session"}</span>{" "}
+          <span className="text-code text-muted">
+            {countOf(messageCount, "message")}, <Time at={updatedAt} as="moment" />
+          </span>
+        </li>
+      ))}
+      {more > 0 && <li className="text-muted">and {countOf(more, "more", "more")}</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,22 @@
+"use client";
+import { useState } from "react";
+
+/** On a phone, the button behind which the filters stand; it says how many are set. */
+export function FilterSwitch({ count, controls }: { count: number; controls: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const toggle = () => {
+    document.getElementById(controls)?.toggleAttribute("data-open", !isOpen);
+    setOpen(!isOpen);
+  };
+  return (
+    <button
+      type="button"
+      onClick={toggle}
+      aria-expanded={isOpen}
+      aria-controls={controls}
+      className="button sm:hidden noscript:hidden"
+    >
+      Filter{count > 0 && `·${count}`}
+    </button>
+  );
+}

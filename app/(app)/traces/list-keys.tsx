@@ -1,0 +1,21 @@
+"use client";
+import { useKeys } from "../../components/keys";
+
+/** Goes to the session so many rows on from the one that has the focus; Enter then opens it, as the browser does by itself. */
+function go(step: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLAnchorElement>("a[data-row]")];
+  const at = rows.findIndex((row) => row.closest("li")?.contains(document.activeElement));
+  const next = at === -1 ? rows.at(0) : rows[at + step];
+  next?.focus({ preventScroll: true });
+  next?.closest("li")?.scrollIntoView({ block: "nearest" });
+}
+
+/** The keys of the list. */
+export function ListKeys() {
+  useKeys("The list", [
+    { keys: "j", does: "Next session", run: () => go(1) },
+    { keys: "k", does: "Previous session", run: () => go(-1) },
+    { keys: "Enter", does: "Open the session", run: () => {} },
+  ]);
+  return null;
+}

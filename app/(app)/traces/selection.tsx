@@ -1,0 +1,143 @@
+"use client";
+import { useEffect, useRef, useState } from "react";
+
+type Props = {
+  /** How many sessions this page has, and the words for how many the filter matches. */
+  shown: number;
+  total: string;
+  exportHref: string;
+  deleteHref: string;
+  children: React.ReactNode;
+};
+
+const boxesOf = (form: HTMLFormElement) => [
+  ...form.querySelectorAll<HTMLInputElement>("[data-rows] input[type=checkbox]"),
+];
+
+/**
+ * The line over the list: what it shows, and what can be done with the ticked sessions or with all of them. The boxes belong
+ * to the form around it, which works without script.
+ */
+export function Selection({ shown, total, exportHref, deleteHref, children }: Props) {
+  const bar = useRef<HTMLDivElement>(null);
+  const [ticked, setTicked] = useState(0);
+  const [isWhole, setWhole] = useState(false);
+  useEffect(() => {
+    const onTick = (count: number) => {
+      setTicked(count);
+      setWhole(false);
+    };
+    return followBoxes(bar.current?.closest("form"), onTick);
+  }, []);
+  const tickAll = (checked: boolean) => {
+    const form = bar.current?.closest("form");
+    for (const box of form ? boxesOf(form) : []) box.checked = checked;
+    setTicked(checked ? shown : 0);
+    setWhole(false);
+  };
+  return (
+    <div ref={bar} className="sticky top-12 z-[5] flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 bg-page py-2">
+      {shown > 0 && <AllBox ticked={ticked} shown={shown} onChange={tickAll} />}
+      <div className="min-w-0 grow">{children}</div>
+      {ticked === 0 ? (
+        shown > 0 && (
+          <>
+            <a href={exportHref} download title={`Export ${total} as JSON lines`} className="button">
+              Export
+            </a>
+            <p className="hidden gap-2 noscript:flex">
+              <TickedButtons exportName="Export ticked" deleteName="Delete ticked" />
+              <a href={deleteHref} className="button">
+                Delete all
+              </a>
+            </p>
+          </>
+        )
+      ) : (
+        <div className="flex flex-wrap items-center gap-2 max-sm:fixed max-sm:inset-x-0 max-sm:bottom-0 max-sm:border-hairline max-sm:border-t max-sm:bg-overlay max-sm:p-3">
+          <p role="status">{isWhole ? `All ${total} selected` : `${ticked} selected`}</p>
+          {ticked === shown && !isWhole && (
+            <button type="button" className="link" onClick={() => setWhole(true)}>
+              Select all {total} of this filter
+            </button>
+          )}
+          <button type="button" className="link" onClick={() => tickAll(false)}>
+            Clear
+          </button>
+          <span className="ml-auto flex gap-2">
+            {isWhole ? (
+              <>
+                <a href={exportHref} download className="button">
+                  Export
+                </a>
+                <a href={deleteHref} className="button button-bad">
+                  Delete
+                </a>
+              </>
+            ) : (
+              <TickedButtons exportName="Export" deleteName="Delete" />
+            )}
+          </span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function TickedButtons({ exportName, deleteName }: { exportName: string; deleteName: string }) {
+  return (
+    <>
+      <button type="submit" formAction="/traces/export" className="button">
+        {exportName}
+      </button>
+      <button type="submit" className="button button-bad">
+        {deleteName}
+      </button>
+    </>
+  );
+}
+
+type AllBoxProps = { ticked: number; shown: number; onChange: (checked: boolean) => void };
+
+/** Ticks every session of the page; half ticked where some are. */
+function AllBox({ ticked, shown, onChange }: AllBoxProps) {
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = ticked > 0 && ticked < shown;
+  }, [ticked, shown]);
+  return (
+    <label className="grid size-6 shrink-0 place-items-center noscript:hidden pointer-coarse:size-11 pointer-coarse:max-sm:-ml-3">
+      <input
+        ref={box}
+        type="checkbox"
+        aria-label={`Select all ${shown} on this page`}
+        checked={ticked === shown}
+        onChange={(event) => onChange(event.target.checked)}
+        className="size-4 accent-accent"
+      />
+    </label>
+  );
+}
+
+/** Counts the ticked boxes of a form, and ticks every box between two where Shift is held. @returns what ends it */
+function followBoxes(form: HTMLFormElement | null | undefined, onTick: (count: number) => void): () => void {
+  if (!form) return () => {};
+  let last: HTMLInputElement | undefined;
+  const count = () => onTick(boxesOf(form).filter(({ checked }) => checked).length);
+  const onClick = (event: MouseEvent) => {
+    const boxes = boxesOf(form);
+    const box = boxes.find((one) => one === event.target);
+    if (!box) return;
+    const [from, to] = [boxes.indexOf(last ?? box), boxes.indexOf(box)].toSorted((a, b) => a - b);
+    if (event.shiftKey && from !== -1) for (const one of boxes.slice(from, to)) one.checked = box.checked;
+    last = box;
+    count();
+  };
+  count(); // a browser that goes back fills in what was ticked
+  form.addEventListener("click", onClick);
+  window.addEventListener("pageshow", count);
+  return () => {
+    form.removeEventListener("click", onClick);
+    window.removeEventListener("pageshow", count);
+  };
+}

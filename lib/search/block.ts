@@ -1,0 +1,176 @@
+// How postings are laid out. A posting says that a document has a term. A block holds those of up to 4,096 documents,
+// sorted, in buckets by the first bits of the term; a bucket is one row. Each term is written as its distance from the one
+// before, the number of its documents, and their distances; all of these as variable-length numbers, seven bits a byte.
+import { termBits } from "#lib/search/terms";
+
+/** How many documents a block can have. */
+export const mostDocuments = 4096;
+
+/** How many postings share a bucket, about: a row of less than a kilobyte, as long as no term stands in most documents. */
+const postingsPerBucket = 256;
+
+/** Terms and the slots of their documents, sorted by both: `term * 4096 + slot`, below 2^52. */
+export type Postings = Float64Array;
+
+export const postingOf = (term: number, slot: number) => term * mostDocuments + slot;
+
+/** By how many bits of the term postings are parted before they are sorted: 1.3 to 2 times as fast as sorting all at once. */
+const partBits = 12;
+
+/** Postings in their order, in memory of their own. */
+export function sort(postings: Postings): Postings {
+  const span = 2 ** (termBits - partBits) * mostDocuments;
+  // Where each part's next posting comes; once all are there, where the part ends.
+  const places = new Uint32Array(2 ** partBits + 1);
+  const count = (part: number, more: number) => {
+    const place = places[part] as number;
+    places[part] = place + more;
+    return place;
+  };
+  for (const posting of postings) count(Math.floor(posting / span) + 1, 1);
+  for (let part = 1; part < places.length; part += 1) count(part, places[part - 1] as number);
+  const sorted = new Float64Array(postings.length);
+  for (const posting of postings) sorted[count(Math.floor(posting / span), 1)] = posting;
+  let start = 0;
+  for (const end of places) {
+    if (end > start + 1) sorted.subarray(start, end).sort();
+    start = end;
+  }
+  return sorted;
+}
+
+/** How many bits of a term say its bucket, in a block of so many postings. */
+export const bucketBits = (postings: number) =>
+  Math.max(0, Math.min(13, Math.round(Math.log2(postings / postingsPerBucket))));
+
+/** The bucket of a term, of `2 ** bits`. */
+export const bucketOf = (term: number, bits: number) => Math.floor(term / 2 ** (termBits - bits));
+
+/** A growing piece of memory that variable-length numbers are written to. */
+class Writer {
+  private bytes = Buffer.allocUnsafeSlow(4096);
+  private end = 0;
+
+  write(number: number): void {
+    if (this.end + 8 > this.bytes.length) {
+      this.bytes = Buffer.concat([this.bytes], this.bytes.length * 2);
+    }
+    let rest = number;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) this.bytes[this.end++] = (rest % 128) | 128;
+    this.bytes[this.end++] = rest;
+  }
+
+  /** What was written since the last call. */
+  take(): Buffer {
+    const taken = Buffer.from(this.bytes.subarray(0, this.end));
+    this.end = 0;
+    return taken;
+  }
+}
+
+/** A row of a block. */
+export type Bucket = { bucket: number; postings: Buffer };
+
+/** Lays sorted postings out in buckets, leaving out the empty ones. None may stand twice. */
+export function encode(sorted: Postings, bits: number): Bucket[] {
+  const writer = new Writer();
+  const buckets: Bucket[] = [];
+  const span = 2 ** (termBits - bits) * mostDocuments;
+  for (let at = 0; at < sorted.length; ) {
+    const bucket = Math.floor((sorted[at] as number) / span);
+    let previous = bucket * (span / mostDocuments);
+    while (at < sorted.length && (sorted[at] as number) < (bucket + 1) * span) {
+      const term = Math.floor((sorted[at] as number) / mostDocuments);
+      const end = endOfTerm(sorted, at, term);
+      writer.write(term - previous);
+      writeSlots(writer, sorted.subarray(at, end), term);
+      previous = term;
+      at = end;
+    }
+    buckets.push({ bucket, postings: writer.take() });
+  }
+  return buckets;
+}
+
+function endOfTerm(sorted: Postings, from: number, term: number): number {
+  const next = postingOf(term + 1, 0);
+  let end = from + 1;
+  while (end < sorted.length && (sorted[end] as number) < next) end += 1;
+  return end;
+}
+
+function writeSlots(writer: Writer, postings: Postings, term: number): void {
+  writer.write(postings.length);
+  let previous = 0;
+  for (const posting of postings) {
+    const slot = posting - postingOf(term, 0);
+    writer.write(slot - previous);
+    previous = slot;
+  }
+}
+
+/** Reads variable-length numbers. */
+class Reader {
+  private at = 0;
+  private readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  get hasMore(): boolean {
+    return this.at < this.bytes.length;
+  }
+
+  read(): number {
+    let [number, place] = [0, 1];
+    for (;;) {
+      const byte = this.bytes[this.at++] as number;
+      if (byte < 128) return number + byte * place;
+      number += (byte & 127) * place;
+      place *= 128;
+    }
+  }
+
+  skip(numbers: number): void {
+    for (let n = 0; n < numbers; this.at += 1) if ((this.bytes[this.at] as number) < 128) n += 1;
+  }
+}
+
+/** The slots of the documents that have a term, in their order. */
+export function slotsOf(term: number, { bucket, postings }: Bucket, bits: number): number[] {
+  const reader = new Reader(postings);
+  let current = bucket * 2 ** (termBits - bits);
+  while (reader.hasMore) {
+    current += reader.read();
+    const count = reader.read();
+    if (current > term) return [];
+    if (current < term) reader.skip(count);
+    else {
+      let slot = 0;
+      return Array.from({ length: count }, () => {
+        slot += reader.read();
+        return slot;
+      });
+    }
+  }
+  return [];
+}
+
+/** Tells every posting of a bucket. */
+export function forEachPosting(
+  { bucket, postings }: Bucket,
+  bits: number,
+  tell: (term: number, slot: number) => void,
+): void {
+  const reader = new Reader(postings);
+  let term = bucket * 2 ** (termBits - bits);
+  while (reader.hasMore) {
+    term += reader.read();
+    let slot = 0;
+    for (let left = reader.read(); left > 0; left -= 1) {
+      slot += reader.read();
+      tell(term, slot);
+    }
+  }
+}

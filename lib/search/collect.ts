@@ -1,0 +1,116 @@
+import { mostDocuments, type Postings, postingOf, sort } from "#lib/search/block";
+import { composed, forEachTerm } from "#lib/search/terms";
+
+/**
+ * A set of terms, by open addressing; terms are above 0. JavaScript's own puts each number of 40 bits into an object.
+ * One is used for all documents: what it holds of memory it keeps.
+ */
+class TermSet {
+  private places = new Float64Array(2 ** 13);
+  size = 0;
+
+  add(term: number): void {
+    const mask = this.places.length - 1;
+    let at = term & mask;
+    for (let found = this.places[at]; found !== 0; found = this.places[at]) {
+      if (found === term) return;
+      at = (at + 1) & mask;
+    }
+    this.places[at] = term;
+    this.size += 1;
+    if (this.size * 2 > this.places.length) this.grow();
+  }
+
+  /** Writes a posting of each term from a place of `target` on, and forgets the terms. @returns the place behind them */
+  drain(target: Postings, from: number, slot: number): number {
+    let at = from;
+    for (const term of this.places) if (term !== 0) target[at++] = postingOf(term, slot);
+    if (this.places.length > 2 ** 16) this.places = new Float64Array(2 ** 13);
+    else this.places.fill(0);
+    this.size = 0;
+    return at;
+  }
+
+  private grow(): void {
+    const old = this.places;
+    this.places = new Float64Array(old.length * 4);
+    this.size = 0;
+    for (const term of old) if (term !== 0) this.add(term);
+  }
+}
+
+/** A part of a trace as the index knows it: its messages from a position on. */
+export type Document = { traceId: string; firstPosition: number; slot: number };
+
+/** What becomes one block. */
+export type Draft = { documents: Document[]; postings: Postings };
+
+/** A document ends where it has so many messages or characters, so that no search reads much for one hit. */
+const mostMessages = 2000;
+const mostCharacters = 2 ** 21;
+/** A draft ends where it has so many postings: 16 MiB of them are in memory. */
+const mostPostings = 2 ** 21;
+
+/** Collects the terms of traces, one after the other, into drafts of blocks. */
+export class Collector {
+  readonly drafts: Draft[] = [];
+  private documents: Document[] = [];
+  private postings = new Float64Array(2 ** 16);
+  private count = 0;
+  private open: { document: Document; messages: number; characters: number } | undefined;
+  private readonly terms = new TermSet();
+  private readonly tell = (term: number) => this.terms.add(term);
+
+  /** Begins a trace with what is found besides its messages. */
+  begin(traceId: string, texts: string[]): void {
+    this.startDocument(traceId, 0);
+    for (const text of texts) forEachTerm(composed(text), this.tell);
+  }
+
+  /** Adds a message to the trace that was begun last; they come in the order of their positions. */
+  add(traceId: string, position: number, content: string): void {
+    const { messages, characters } = this.open ?? { messages: 0, characters: 0 };
+    if (messages >= mostMessages || characters >= mostCharacters) this.startDocument(traceId, position);
+    if (!this.open) throw new Error("a message comes without its trace");
+    this.open.messages += 1;
+    this.open.characters += content.length;
+    forEachTerm(composed(content), this.tell);
+  }
+
+  /** Ends the last trace. @returns the drafts of all */
+  finish(): Draft[] {
+    this.endDocument();
+    this.endDraft();
+    return this.drafts;
+  }
+
+  private startDocument(traceId: string, firstPosition: number): void {
+    this.endDocument();
+    if (this.documents.length === mostDocuments || this.count >= mostPostings) this.endDraft();
+    const document = { traceId, firstPosition, slot: this.documents.length };
+    this.open = { document, messages: 0, characters: 0 };
+  }
+
+  private endDocument(): void {
+    if (!this.open) return;
+    const { document } = this.open;
+    this.reserve(this.terms.size);
+    this.count = this.terms.drain(this.postings, this.count, document.slot);
+    this.documents.push(document);
+    this.open = undefined;
+  }
+
+  private endDraft(): void {
+    if (this.documents.length === 0) return;
+    this.drafts.push({ documents: this.documents, postings: sort(this.postings.subarray(0, this.count)) });
+    this.documents = [];
+    this.count = 0;
+  }
+
+  private reserve(more: number): void {
+    if (this.count + more <= this.postings.length) return;
+    const larger = new Float64Array(Math.max(this.count + more, this.postings.length * 2));
+    larger.set(this.postings.subarray(0, this.count));
+    this.postings = larger;
+  }
+}

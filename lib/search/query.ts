@@ -1,0 +1,83 @@
+// What a person types into the search box, and where it stands in a text.
+import { SpoorError } from "#lib/errors";
+import { composed, forEachTerm, isBoundary, wordsAndGaps } from "#lib/search/terms";
+
+/** A word, identifier, path or phrase of a query; `needle` are its words. */
+type Unit = { words: number; terms: number[]; pattern: RegExp; needle: string[] };
+
+/** All of its units must be found. */
+export type Query = { units: Unit[] };
+
+const mostWords = 32;
+const quoted = /["“”]([^"“”]*)["“”]|[^\s"“”]+/gu;
+
+/**
+ * Reads a query: words, and phrases in quotes. A word with signs inside (`src/lib/x.ts`, `foo_bar`) is found as it is
+ * written; signs at its ends do not count, and neither does case.
+ *
+ * @throws SpoorError `invalid_request` where there is no word in it, or more than 32.
+ */
+export function parseQuery(text: string): Query {
+  const units = [...composed(text).matchAll(quoted)].flatMap(([whole, phrase]) => unitOf(phrase ?? whole) ?? []);
+  const words = units.reduce((sum, unit) => sum + unit.words, 0);
+  if (words === 0) throw refused("has no word or number to search for");
+  if (words > mostWords) throw refused(`must have at most ${mostWords} words`);
+  return { units };
+}
+
+function refused(message: string): SpoorError {
+  return new SpoorError("invalid_request", "The request is not valid; see errors.", {
+    errors: [{ path: "q", message }],
+  });
+}
+
+function unitOf(text: string): Unit | undefined {
+  const pieces = wordsAndGaps(text);
+  if (pieces.length === 0) return undefined;
+  const terms: number[] = [];
+  forEachTerm(pieces.join(""), (term) => terms.push(term), { parts: false });
+  const needle = pieces.filter((_, place) => place % 2 === 0);
+  return { words: (pieces.length + 1) / 2, terms, pattern: new RegExp(pieces.map(patternOf).join(""), "giu"), needle };
+}
+
+/** White space stands for any white space, and a straight quote for a curly one. */
+function patternOf(piece: string): string {
+  return piece
+    .split(/(\s+|['‘’])/)
+    .map((part) => (/^\s/.test(part) ? "\\s+" : /^['‘’]/.test(part) ? "['‘’]" : RegExp.escape(part)))
+    .join("");
+}
+
+/** Whether the terms say all of a unit: of three words and more, the pairs may stand apart. */
+export const needsText = ({ units }: Query) => units.some(({ words }) => words > 2);
+
+/** Where a query's units stand in a text: `[start, end]` in its order, none within another. */
+export type Ranges = [number, number][];
+
+const mostRanges = 200;
+
+/**
+ * Finds a query's units in a text.
+ *
+ * @param text as `composed` makes it.
+ * @returns the ranges, at most 200 of each unit, and how many of the units there are.
+ */
+export function findIn(text: string, { units }: Query): { ranges: Ranges; found: number } {
+  const each = units.map((unit) => rangesOf(text, unit));
+  const ranges: Ranges = [];
+  for (const range of each.flat().toSorted((a, b) => a[0] - b[0] || b[1] - a[1])) {
+    if (range[0] >= (ranges.at(-1)?.[1] ?? 0)) ranges.push(range);
+  }
+  return { ranges, found: each.filter(({ length }) => length > 0).length };
+}
+
+function rangesOf(text: string, { pattern }: Unit): Ranges {
+  const ranges: Ranges = [];
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match !== null && ranges.length < mostRanges; match = pattern.exec(text)) {
+    const end = match.index + match[0].length;
+    if (isBoundary(text, match.index) && isBoundary(text, end)) ranges.push([match.index, end]);
+    else pattern.lastIndex = match.index + 1;
+  }
+  return ranges;
+}

@@ -1,0 +1,150 @@
+// What of a text can be found. Words are runs of letters and digits, and single characters of scripts that put no spaces
+// between words. A term is a number of 40 bits: of a word, of a part of a camelCase word, or of two words that follow each
+// other with what stands between them. Thereby a phrase, an identifier or a path is found by its pairs, as it is written.
+
+const other = 0;
+const space = 1;
+const letter = 2;
+const single = 3;
+
+/** A term's size in bits. */
+export const termBits = 40;
+
+const wordCharacter = /[\p{L}\p{N}\p{M}\p{Cs}]/u;
+const spaceless = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]/u;
+const combining = /[\u0300-\u036f\u3099\u309a]/;
+const quotes: Record<string, string> = { "‘": "'", "’": "'", "“": '"', "”": '"' };
+
+/** The kind of each UTF-16 code unit, and what stands for it: its lower case, and plain quotes for curly ones. */
+const { kinds, folded } = makeTables();
+
+function makeTables() {
+  const kinds = new Uint8Array(65_536);
+  const folded = new Uint16Array(65_536);
+  for (let code = 0; code < 65_536; code += 1) {
+    const character = String.fromCharCode(code);
+    const lower = quotes[character] ?? character.toLowerCase();
+    folded[code] = lower.length === 1 ? lower.charCodeAt(0) : code;
+    if (wordCharacter.test(character)) kinds[code] = spaceless.test(character) ? single : letter;
+    else if (/\s/.test(character)) kinds[code] = space;
+  }
+  return { kinds, folded };
+}
+
+const kindAt = (text: string, at: number) => kinds[text.charCodeAt(at)] as number;
+const isUpper = (code: number) => folded[code] !== code;
+
+/** The form in which texts are compared: letters and their accents in one code unit where there is one. */
+export const composed = (text: string) => (combining.test(text) ? text.normalize("NFC") : text);
+
+/** The last step of MurmurHash3 (Austin Appleby, public domain): every bit of the input changes half of the output's. */
+function mix(value: number): number {
+  let hash = value ^ (value >>> 16);
+  hash = Math.imul(hash, 0x85ebca6b);
+  hash ^= hash >>> 13;
+  hash = Math.imul(hash, 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
+
+const seeds = [0x811c9dc5, 0x2545f491] as const;
+const primes = [0x01000193, 0x5bd1e995] as const;
+
+/** 32 bits of one hash and 8 of another one. */
+const termOf = (first: number, second: number) => (mix(first) >>> 0) * 256 + (mix(second) & 255);
+
+/**
+ * Tells a text's terms, each as often as it occurs.
+ *
+ * @param text as `composed` makes it.
+ * @param options.parts whether the parts of a camelCase word are told as words too; of a query they are not, so that
+ *   `getUser` finds what is written so.
+ */
+export function forEachTerm(text: string, tell: (term: number) => void, { parts = true } = {}): void {
+  const { length } = text;
+  let previous = 0;
+  let between = 0;
+  let at = 0;
+  while (at < length) {
+    const kind = kindAt(text, at);
+    if (kind < letter) {
+      // White space counts as one space, however much of it there is.
+      if (kind === other) between = Math.imul(between ^ (folded[text.charCodeAt(at)] as number), primes[0]) + 1;
+      else if (at === 0 || kindAt(text, at - 1) !== space) between = Math.imul(between ^ 32, primes[0]) + 1;
+      at += 1;
+      continue;
+    }
+    const start = at;
+    let [first, second]: [number, number] = [...seeds];
+    let mixedCase = false;
+    do {
+      const code = text.charCodeAt(at);
+      const lower = folded[code] as number;
+      if (lower !== code && at > start) mixedCase = true;
+      first = Math.imul(first ^ lower, primes[0]);
+      second = Math.imul(second ^ lower, primes[1]) + 1;
+      at += 1;
+    } while (kind === letter && at < length && kindAt(text, at) === letter);
+    tell(termOf(first, second));
+    const word = mix(first ^ second) | 1;
+    if (previous !== 0) tell(pairOf(previous, between, word));
+    if (parts && mixedCase) forEachPart(text, start, at, tell);
+    previous = word;
+    between = 0;
+  }
+}
+
+function pairOf(previous: number, between: number, word: number): number {
+  const first = Math.imul(Math.imul(previous, primes[0]) ^ between, primes[1]) ^ word;
+  return termOf(first, Math.imul(word, primes[0]) ^ previous ^ between);
+}
+
+/** Tells the parts of a word such as `getUserName`, where it has several. */
+function forEachPart(text: string, start: number, end: number, tell: (term: number) => void): void {
+  let from = start;
+  for (let at = start + 1; at <= end; at += 1) {
+    if (at < end && !isHump(text, at)) continue;
+    if (at - from === end - start) return;
+    let [first, second]: [number, number] = [...seeds];
+    for (let place = from; place < at; place += 1) {
+      const lower = folded[text.charCodeAt(place)] as number;
+      first = Math.imul(first ^ lower, primes[0]);
+      second = Math.imul(second ^ lower, primes[1]) + 1;
+    }
+    tell(termOf(first, second));
+    from = at;
+  }
+}
+
+/** Whether a part of a camelCase word begins at a place inside it: `getUser`, `HTTPServer`. */
+function isHump(text: string, at: number): boolean {
+  if (!isUpper(text.charCodeAt(at))) return false;
+  if (!isUpper(text.charCodeAt(at - 1))) return true;
+  const next = at + 1 < text.length ? text.charCodeAt(at + 1) : 0;
+  return kinds[next] === letter && !isUpper(next);
+}
+
+/** Whether a word, or a part of one, may begin or end at a place of a text. */
+export function isBoundary(text: string, at: number): boolean {
+  if (at <= 0 || at >= text.length) return true;
+  return kindAt(text, at - 1) !== letter || kindAt(text, at) !== letter || isHump(text, at);
+}
+
+/** The words of a text and what stands between them: word, gap, word, …; begins and ends with a word. */
+export function wordsAndGaps(text: string): string[] {
+  const pieces: string[] = [];
+  let gap = "";
+  for (let at = 0; at < text.length; ) {
+    const start = at;
+    const kind = kindAt(text, at);
+    do at += 1;
+    while (kind === letter && at < text.length && kindAt(text, at) === letter);
+    const piece = text.slice(start, at);
+    if (kind < letter) gap += piece;
+    else {
+      if (pieces.length > 0) pieces.push(gap);
+      pieces.push(piece);
+      gap = "";
+    }
+  }
+  return pieces;
+}

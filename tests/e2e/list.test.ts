@@ -1,0 +1,283 @@
+import { readFile } from "node:fs/promises";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "playwright";
+import { beforeAll, describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { provideBrowser, signIn, watchFaults } from "../support/browser.ts";
+import { makeUser, owner, provideServer } from "../support/server.ts";
+
+const server = await provideServer({ worker: false });
+const userId = await makeUser();
+const { browser, page, faults, button } = await provideBrowser();
+
+const open = (path = "/traces", on = page) => on.goto(server.url + path);
+const link = (name: string | RegExp, on = page) => on.getByRole("link", { name, exact: typeof name === "string" });
+const rows = (on = page) => on.getByRole("list", { name: "Sessions" }).getByRole("listitem");
+const boxes = (on = page) => on.getByRole("list", { name: "Sessions" }).getByRole("checkbox");
+const menu = (name: string, on = page) => on.locator("#filters summary", { hasText: name });
+const query = (on = page) => new URL(on.url()).search;
+
+/** Stores sessions `from` to `to`, newest last, each with one message. */
+async function store(from: number, to: number): Promise<void> {
+  await pool().query(
+    `with made as (
+       insert into trace (user_id, id, source, source_id, title, model, project, machine, message_count, token_count,
+         content_hash, upload_sequence, activity_at)
+       select $1, gen_random_uuid(), case n % 3 when 0 then 'codex-cli' else 'claude-code' end, n, 'Session ' || n,
+         'model-' || n % 2, 'project-' || n % 5, 'ada-laptop', 1, 1200 * n, '', 1, now() - make_interval(mins => 2000 - n)
+       from generate_series($2::int, $3::int) n returning id
+     ) insert into message (user_id, trace_id, position, role, content) select $1, id, 0, 'user', 'text' from made`,
+    [userId, from, to],
+  );
+}
+
+beforeAll(async () => {
+  await signIn(page, server, owner);
+});
+
+async function reset(): Promise<void> {
+  await pool().query("delete from trace");
+  await store(1, 120);
+}
+
+describe("the list", () => {
+  test("is narrowed by menus whose values have counts, one step of the history each, and widened by chips", async () => {
+    await reset();
+    await open();
+    await page.getByText("120 sessions", { exact: true }).first().waitFor();
+    await menu("Source").click();
+    await link("codex-cli 40").click();
+    await page.getByText("40 sessions", { exact: true }).first().waitFor();
+    expect(query()).toBe("?source=codex-cli");
+    await menu("Project").click();
+    await link("project-3 8").click();
+    await page.getByText("8 sessions", { exact: true }).first().waitFor();
+    expect(await rows().count()).toBe(8);
+    await page.goBack();
+    await page.getByText("40 sessions", { exact: true }).first().waitFor();
+    await page.goForward();
+    await link(/Remove filter source/).click();
+    await page.getByText("24 sessions", { exact: true }).first().waitFor();
+    expect(query()).toBe("?project=project-3");
+    await menu("Project").click(); // a set filter offers what else there is
+    await link("project-1 24").waitFor();
+    await link("Any project").click();
+    await page.getByText("120 sessions", { exact: true }).first().waitFor();
+    await menu("Model").click();
+    await page.getByLabel("Model, exactly").fill("model-1");
+    await page.getByLabel("Model, exactly").press("Enter");
+    await page.getByText("60 sessions", { exact: true }).first().waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test("goes back a page at a time, and its rows take the filters along into the session", async () => {
+    await open("/traces?model=model-1");
+    expect(await rows().count()).toBe(50);
+    await link("Older").click();
+    await link("Newest").waitFor();
+    expect(await rows().count()).toBe(10);
+    await link("Newest").click();
+    await link("Session 119").click();
+    await page.waitForURL(/\/traces\/[0-9a-f-]{36}\?model=model-1$/);
+  });
+
+  test("knows days of the reader's zone", async () => {
+    await open();
+    await menu("Date").click();
+    await link("Last 7 days").click();
+    await page.getByText("120 sessions", { exact: true }).first().waitFor();
+    const today = new Date().toLocaleDateString("en-CA");
+    await open(`/traces?to=${today}`);
+    await page.getByText("120 sessions", { exact: true }).first().waitFor();
+    await open("/traces?to=2020-01-01");
+    await page.getByText("No session matches this filter.").waitFor();
+    await page.getByText("then there are 120 sessions").waitFor();
+    await link("Drop to").click();
+    await page.getByText("120 sessions", { exact: true }).first().waitFor();
+  });
+
+  test("is walked through by j, k and Enter, unless keys are off", async () => {
+    await open();
+    const focused = () => page.evaluate("document.activeElement.textContent");
+    // The keys work as soon as the page's script does.
+    const press = async (key: string) => page.keyboard.press(key).then(focused);
+    await expect.poll(() => press("j")).toBe("Session 120");
+    expect([await press("j"), await press("j"), await press("k")]).toEqual([
+      "Session 119",
+      "Session 118",
+      "Session 119",
+    ]);
+    await page.getByText(/^1 message · 142,800 tokens · /).waitFor({ state: "visible" });
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/traces\/[0-9a-f-]{36}$/);
+    await page.context().addCookies([{ name: "spoor_keys", value: "off", url: server.url }]);
+    await open();
+    await page.keyboard.press("j");
+    expect(await focused()).not.toMatch(/^Session/);
+    await page.context().clearCookies({ name: "spoor_keys" });
+  });
+
+  test("closes its menus at Escape and at a click elsewhere", async () => {
+    await open();
+    await menu("Source").click();
+    await link("codex-cli 40").waitFor();
+    await page.keyboard.press("Escape");
+    await link("codex-cli 40").waitFor({ state: "hidden" });
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Source");
+    await menu("Source").click();
+    await page.mouse.click(5, 500);
+    await link("codex-cli 40").waitFor({ state: "hidden" });
+  });
+
+  test("tells what came since, and leads to it", { timeout: 40_000 }, async () => {
+    await open();
+    await store(1999, 2000);
+    await link("2 new or changed ↑").click({ timeout: 20_000 });
+    await page.getByText("122 sessions", { exact: true }).first().waitFor();
+    await link("Session 2000").waitFor();
+  });
+});
+
+describe("selected sessions", () => {
+  test("are ticked singly, in ranges, as a page and as a whole filter", async () => {
+    await reset();
+    await open("/traces?model=model-1");
+    await boxes().nth(2).click();
+    await boxes()
+      .nth(5)
+      .click({ modifiers: ["Shift"] });
+    await page.getByText("4 selected", { exact: true }).waitFor();
+    await page.getByLabel("Select all 50 on this page").click();
+    await page.getByText("50 selected", { exact: true }).waitFor();
+    await button("Select all 60 sessions of this filter").click();
+    await page.getByText("All 60 sessions selected").waitFor();
+    await boxes().nth(1).click();
+    await page.getByText("49 selected", { exact: true }).waitFor();
+    await button("Clear").click();
+    await page.getByText("49 selected", { exact: true }).waitFor({ state: "hidden" });
+  });
+
+  test("are exported, and so is all of a filter", async () => {
+    await open("/traces?model=model-1");
+    const lines = async (click: () => Promise<void>) => {
+      const [download] = await Promise.all([page.waitForEvent("download"), click()]);
+      return (await readFile(await download.path(), "utf8"))
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+    };
+    expect(await lines(() => link("Export").click())).toHaveLength(60);
+    await boxes().nth(0).click();
+    await boxes().nth(1).click();
+    expect((await lines(() => button("Export").click())).map(({ title }) => title)).toEqual([
+      "Session 119",
+      "Session 117",
+    ]);
+  });
+
+  test("are deleted after a page that names them and counts honestly", async () => {
+    await open("/traces?model=model-1");
+    await boxes().nth(0).click();
+    await button("Delete").click();
+    await page.getByRole("heading", { name: "Delete this session?" }).waitFor();
+    await page.getByText("Session 119").waitFor();
+    await link("Keep it").click();
+    await boxes().nth(0).check();
+    await boxes().nth(1).check();
+    await button("Delete").click();
+    await page.getByText("Delete these 2 sessions?").waitFor();
+    await button("Delete").click();
+    await page.getByText("2 sessions were deleted.").waitFor();
+    await page.getByText("58 sessions", { exact: true }).first().waitFor();
+    expect(query()).toBe("?model=model-1&deleted=2");
+  });
+
+  test("of a filter are all deleted, and nothing that came since they were counted", async () => {
+    await open("/traces?project=project-0");
+    await page.getByLabel(/^Select all \d+ on this page$/).check();
+    await button("Select all 24 sessions of this filter").click();
+    await link("Delete").click();
+    await page.getByText("Delete these 24 sessions?").waitFor();
+    await page.getByText("and 14 more").waitFor();
+    await store(2000, 2000);
+    await button("Delete").click();
+    await page.getByText("24 sessions were deleted.").waitFor();
+    await open("/traces?project=project-0");
+    await page.getByText("1 session", { exact: true }).first().waitFor();
+    await open("/traces/delete?all=1&project=project-1");
+    await pool().query("update trace set stored_at = now() + interval '1 second' where title = 'Session 1'");
+    await button("Delete").click();
+    await page.getByText("Nothing was deleted").waitFor();
+    await page.getByRole("heading", { name: "Delete these 24 sessions?" }).waitFor();
+    await open("/traces/delete?all=1&from=nonsense");
+    await page.getByRole("heading", { name: "Nothing to delete" }).waitFor();
+    expect(faults).toEqual([]);
+  });
+});
+
+test("without script the list is narrowed, paged, exported and deleted from as well", async () => {
+  await reset();
+  const context = await browser.newContext({
+    javaScriptEnabled: false,
+    storageState: await page.context().storageState(),
+  });
+  context.setDefaultTimeout(10_000);
+  const plain = await context.newPage();
+  await open("/traces", plain);
+  await menu("Source", plain).click();
+  await plain.getByRole("link", { name: "Show the values there are" }).first().click();
+  await menu("Source", plain).click();
+  await link("codex-cli 40", plain).click();
+  await plain.getByText("40 sessions", { exact: true }).first().waitFor();
+  await boxes(plain).nth(0).check();
+  await plain.getByRole("button", { name: "Delete ticked" }).click();
+  await plain.getByRole("button", { name: "Delete", exact: true }).click();
+  await plain.getByText("1 session was deleted.").waitFor();
+  await link("Delete all", plain).click();
+  await plain.getByText("Delete these 39 sessions?").waitFor();
+  await context.close();
+});
+
+describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
+  test.each([1280, 360])("every state at %i px is accessible and fits", { timeout: 60_000 }, async (width) => {
+    await reset();
+    const context = await browser.newContext({
+      colorScheme,
+      viewport: { width, height: 740 },
+      storageState: await page.context().storageState(),
+    });
+    const wrong = watchFaults(context);
+    const tab = await context.newPage();
+    const check = async (name: string) => {
+      const overflow = await tab.evaluate("document.documentElement.scrollWidth - innerWidth");
+      expect(overflow, `${name} is too wide`).toBeLessThanOrEqual(0);
+      const { violations } = await new AxeBuilder({ page: tab }).analyze();
+      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      expect(serious.map(({ id, nodes }) => `${name}: ${id} ${nodes[0]?.html}`)).toEqual([]);
+      if (process.env.SCREENSHOTS)
+        await tab.screenshot({ path: `${process.env.SCREENSHOTS}/list-${name}-${width}-${colorScheme}.png` });
+    };
+    await open("/traces?project=project-3&source=codex-cli", tab);
+    await check("filtered");
+    await open("/traces", tab);
+    await openMenu(tab, width);
+    await check("menu");
+    await open("/traces", tab);
+    await boxes(tab).nth(3).check();
+    await tab.getByText("1 selected").waitFor();
+    await tab.keyboard.press("j");
+    await check("selected");
+    await open("/traces/delete?all=1&project=project-3", tab);
+    await check("delete");
+    await open("/traces?source=nothing&project=project-3", tab);
+    await check("no-hits");
+    expect(wrong).toEqual([]);
+    await context.close();
+  });
+});
+
+async function openMenu(tab: Page, width: number): Promise<void> {
+  if (width < 640) await tab.getByRole("button", { name: "Filter" }).click();
+  await menu("Project", tab).click();
+  await link("project-3 24", tab).waitFor();
+}

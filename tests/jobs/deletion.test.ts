@@ -1,0 +1,149 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
+import { pool } from "#lib/db/client";
+import { countSelection, deleteSelection, deleteTrace } from "#lib/traces/deletion";
+import { exportTraces } from "#lib/traces/export";
+import { purgeDeleted } from "#lib/traces/purge";
+import { listTraces } from "#lib/traces/queries";
+import { trace } from "../support/ingesting.ts";
+import { makeUser, provideOwner } from "../support/server.ts";
+import { uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+const { send } = uploadsOf(userId);
+beforeEach(async () => {
+  await pool().query("delete from trace");
+});
+
+/** Stores traces in SQL, each with the same number of messages. */
+async function store(traces: number, messagesEach: number, owner = userId): Promise<void> {
+  await pool().query(
+    `insert into trace (user_id, id, source, source_id, project, message_count, token_count, content_hash, upload_sequence,
+       activity_at, stored_at)
+     select $1, gen_random_uuid(), 'test', n, 'p' || n % 10, $3, 0, '', 1, now() - n * interval '1 minute', now()
+     from generate_series(1, $2) n`,
+    [owner, traces, messagesEach],
+  );
+  await pool().query(
+    `insert into message (user_id, trace_id, position, content)
+     select user_id, id, p, 'text' from trace, generate_series(1, $2) p where user_id = $1`,
+    [owner, messagesEach],
+  );
+}
+
+const rowsOf = async (table: "message" | "trace", owner = userId) =>
+  Number((await pool().query(`select count(*) from ${table} where user_id = $1`, [owner])).rows[0].count);
+const listed = async () => (await listTraces(userId, {}, { limit: 200 })).traces;
+const exported = async () => (await new Response(exportTraces(userId, {})).text()).split("\n").length - 1;
+const lastEvent = async () =>
+  (await pool().query("select action, subject from audit_event order by id desc limit 1")).rows[0];
+
+describe("deleting 50,000 conversations with 200,000 messages", () => {
+  test("makes them gone at once, and what is left of them goes in bounded parts", { timeout: 60_000 }, async () => {
+    await store(50_000, 4);
+    const { countedAt, mark, ...count } = await countSelection(userId, {});
+    expect(count).toEqual({ traces: 50_000, messages: 200_000 });
+    const startedAt = performance.now();
+    expect(await deleteSelection(userId, { storedUntil: countedAt }, mark, operator)).toBe(50_000);
+    expect(performance.now() - startedAt).toBeLessThan(15_000); // 1.2 s where nothing else runs
+    expect([await listed(), await exported()]).toEqual([[], 0]);
+    expect(await lastEvent()).toEqual({ action: "traces_deleted", subject: "50000 conversations" });
+    expect(await rowsOf("message")).toBe(200_000);
+    await purgeDeleted(0.001);
+    const left = await rowsOf("message");
+    expect(left).toBeGreaterThanOrEqual(180_000);
+    expect(left).toBeLessThan(200_000);
+    await Promise.all([purgeDeleted(30), purgeDeleted(30)]);
+    expect([await rowsOf("message"), await rowsOf("trace")]).toEqual([0, 50_000]);
+    expect(await purgeDeleted(1)).toBe(0);
+  });
+
+  test("goes on where it was broken off", async () => {
+    await store(2000, 20);
+    const { mark } = await countSelection(userId, {});
+    await deleteSelection(userId, {}, mark, operator);
+    await pool().query(`create function break() returns trigger language plpgsql as $$ begin
+      if (select count(*) from message) < 30000 then raise 'broken'; end if; return null; end $$`);
+    await pool().query("create trigger break after delete on message for each statement execute function break()");
+    await expect(purgeDeleted(30)).rejects.toThrow("broken");
+    expect(await rowsOf("message")).toBeGreaterThanOrEqual(30_000);
+    await pool().query("drop function break cascade");
+    await purgeDeleted(30);
+    expect(await rowsOf("message")).toBe(0);
+  });
+});
+
+describe("what is deleted is what was counted", () => {
+  test("a conversation that comes in between stays, and the counted ones go", async () => {
+    await store(3, 2);
+    const { countedAt, mark } = await countSelection(userId, {});
+    await pool().query("select pg_sleep(0.01)");
+    await send(trace("late", "a"));
+    expect(await deleteSelection(userId, { storedUntil: countedAt }, mark, operator)).toBe(3);
+    expect(await listed()).toMatchObject([{ sourceId: "late" }]);
+    expect(await rowsOf("message")).toBe(1);
+  });
+
+  test("where a counted one went on or went away in between, nothing is deleted", async () => {
+    await send(trace("grows", "a"), trace("other", "a"));
+    const { countedAt, mark } = await countSelection(userId, {});
+    await pool().query("select pg_sleep(0.01)");
+    await send(trace("grows", "a", "b"));
+    expect(await deleteSelection(userId, { storedUntil: countedAt }, mark, operator)).toBeUndefined();
+    expect(await listed()).toHaveLength(2);
+    const again = await countSelection(userId, {});
+    const [gone] = await listed();
+    await deleteTrace(userId, gone?.id ?? "", operator);
+    expect(await deleteSelection(userId, { storedUntil: again.countedAt }, again.mark, operator)).toBeUndefined();
+    expect(await listed()).toHaveLength(1);
+  });
+
+  test("a filter and ids both narrow it, and ids of somebody else's name nothing", async () => {
+    await store(20, 1);
+    const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
+    await store(2, 1, other);
+    const { rows } = await pool().query<{ id: string }>("select id from trace where user_id = $1", [other]);
+    const strange = { ids: rows.map(({ id }) => id) };
+    expect(await countSelection(userId, strange)).toMatchObject({ traces: 0, messages: 0, mark: "0" });
+    expect(await deleteSelection(userId, strange, "0", operator)).toBe(0);
+    const { mark } = await countSelection(userId, { project: "p3" });
+    expect(await deleteSelection(userId, { project: "p3" }, mark, operator)).toBe(2);
+    expect([(await listed()).length, await rowsOf("trace", other), await rowsOf("message", other)]).toEqual([18, 2, 2]);
+  });
+
+  test("a later sync brings none of them back", async () => {
+    await send(trace("one", "a"), trace("two", "a"));
+    const { mark } = await countSelection(userId, {});
+    await deleteSelection(userId, {}, mark, operator);
+    expect(await rowsOf("message")).toBe(0); // so few go at once
+    const again = await send(trace("one", "a", "b"), trace("two", "a"));
+    expect(again).toMatchObject({ traces: { kept: 2 }, messages: { written: 0 } });
+    expect(await listed()).toEqual([]);
+  });
+
+  test("uploads of the same conversations at the same time neither fail nor make it fail", async () => {
+    const traces = Array.from({ length: 40 }, (_, n) => trace(`busy-${n}`, "a"));
+    await send(...traces);
+    const grown = traces.map(({ sourceId }) => trace(sourceId, "a", "b")).reverse();
+    const { mark } = await countSelection(userId, {});
+    const [deleted, ...jobs] = await Promise.all([
+      deleteSelection(userId, {}, mark, operator),
+      ...Array.from({ length: 4 }, () => send(...grown)),
+    ]);
+    expect(deleted).toBe(40);
+    expect(jobs.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded", "succeeded"]);
+    expect([await listed(), await rowsOf("message")]).toEqual([[], 0]);
+  });
+});
+
+test("an export in whose middle a conversation is deleted breaks off", async () => {
+  await store(30, 3);
+  const reader = exportTraces(userId, {}).getReader();
+  await reader.read();
+  await pool().query("update trace set deleted_at = now()");
+  await pool().query("delete from message");
+  const rest = async () => {
+    while (!(await reader.read()).done);
+  };
+  await expect(rest()).rejects.toThrow("deleted or became shorter");
+});

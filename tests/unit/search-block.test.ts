@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { bucketBits, bucketOf, encode, forEachPosting, postingOf, slotsOf, sort } from "#lib/search/block";
+import { Collector } from "#lib/search/collect";
+
+/** Numbers that look like terms; the same at every call. */
+function* someTerms(count: number): Generator<number> {
+  let state = 1n;
+  for (let n = 0; n < count; n += 1) {
+    state = (state * 6_364_136_223_846_793_005n + 1_442_695_040_888_963_407n) & 0xffffffffffffffffn;
+    yield Number(state >> 24n);
+  }
+}
+
+test.each([1, 300, 20_000])("a block of %i terms gives back what was put into it", (count) => {
+  const terms = [...someTerms(count)];
+  const given = terms.flatMap((term, n) => [postingOf(term, n % 4095), postingOf(term, 4095)]);
+  const sorted = sort(Float64Array.from(given));
+  expect([...sorted]).toEqual(given.toSorted((a, b) => a - b));
+  const bits = bucketBits(sorted.length);
+  const buckets = encode(sorted, bits);
+  const read: number[] = [];
+  for (const bucket of buckets) forEachPosting(bucket, bits, (term, slot) => read.push(postingOf(term, slot)));
+  expect(read).toEqual([...sorted]);
+  for (const [n, term] of terms.entries()) {
+    const bucket = buckets.find((one) => one.bucket === bucketOf(term, bits));
+    expect(bucket && slotsOf(term, bucket, bits)).toEqual([n % 4095, 4095]);
+  }
+});
+
+test("a term that is not in its bucket has no slots", () => {
+  const [bucket] = encode(Float64Array.of(postingOf(5, 1), postingOf(9, 2)), 0);
+  expect(bucket && [4, 5, 6, 9, 10].map((term) => slotsOf(term, bucket, 0))).toEqual([[], [1], [], [2], []]);
+});
+
+test("a very long session becomes several documents, each from a position on", () => {
+  const collector = new Collector();
+  collector.begin("long", ["title"]);
+  for (let position = 0; position < 4500; position += 1) collector.add("long", position * 2, `word ${position}`);
+  collector.begin("short", []);
+  const [draft, ...others] = collector.finish();
+  expect(others).toEqual([]);
+  expect(draft?.documents).toEqual([
+    { traceId: "long", firstPosition: 0, slot: 0 },
+    { traceId: "long", firstPosition: 4000, slot: 1 },
+    { traceId: "long", firstPosition: 8000, slot: 2 },
+    { traceId: "short", firstPosition: 0, slot: 3 },
+  ]);
+});

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { SpoorError } from "#lib/errors";
+import { findIn, parseQuery } from "#lib/search/query";
+import { forEachTerm } from "#lib/search/terms";
+
+function termsOf(text: string): Set<number> {
+  const terms = new Set<number>();
+  forEachTerm(text, (term) => terms.add(term));
+  return terms;
+}
+
+/** Whether the index has all of a query's terms of a text, and the text all of its words and phrases. */
+function isFound(text: string, q: string) {
+  const query = parseQuery(q);
+  const terms = termsOf(text);
+  return {
+    byTerms: query.units.every((unit) => unit.terms.every((term) => terms.has(term))),
+    inText: findIn(text, query).found === query.units.length,
+  };
+}
+
+const found = { byTerms: true, inText: true };
+const missing = { byTerms: false, inText: false };
+
+describe("a query", () => {
+  test.each([
+    ["The retry test fails", "retry"],
+    ["The RETRY test fails", "Retry TEST"],
+    ["The retry test fails", '"retry test"'],
+    ["the retry\n    test fails", '"retry test"'],
+    ["it moved to src/lib/x.ts, then", "src/lib/x.ts"],
+    ["it moved to src/lib/x.ts, then", "lib/x.ts"],
+    ["call foo_bar(1)", "foo_bar"],
+    ["call foo_bar(1)", "bar"],
+    ["call getUserName(1)", "getUserName"],
+    ["call getUserName(1)", "getusername"],
+    ["call getUserName(1)", "user"],
+    ["class HTTPServer {}", "server"],
+    ["npm run bench -- --json", "--json"],
+    ["it doesn’t resume", "doesn't"],
+    ["这个函数返回空值", "函数"],
+    ["这个函数返回空值", "空"],
+    ["テストを実行する", "実行"],
+    ["호출이 실패했습니다", "실패"],
+    ["API設計の話", "API設計"],
+    ["une idée ÉLÉGANTE", "élégante"],
+    ["e\u0301tat".normalize("NFC"), "e\u0301tat"],
+  ])("finds in %j the words of %j", (text, q) => {
+    expect(isFound(text, q)).toEqual(found);
+  });
+
+  test.each([
+    ["The retry test fails", "etry"],
+    ["The retry test fails", '"test retry"'],
+    ["The retry test fails", '"retry fails"'],
+    ["foo.bar and foo bar", "foo_bar"],
+    ["src/libs/x.ts", "src/lib/x.ts"],
+    ["这个函数返回空值", "数函"],
+    ["getUserName", "ser"],
+  ])("does not find in %j the words of %j", (text, q) => {
+    expect(isFound(text, q)).toEqual(missing);
+  });
+
+  test.each(["", "   ", '"', '""', "-> => !!", "\u0000", "“”"])("of no word is refused: %j", (q) => {
+    expect(() => parseQuery(q)).toThrow(SpoorError);
+  });
+
+  test("of too many words is refused, whether they stand apart or in one phrase", () => {
+    expect(() => parseQuery("a ".repeat(33))).toThrow(SpoorError);
+    expect(() => parseQuery(`"${"a ".repeat(33)}"`)).toThrow(SpoorError);
+    expect(parseQuery("a ".repeat(32)).units).toHaveLength(32);
+  });
+
+  test.each([".*+?^$", "{}()|[]\\a", "a(((((", '"lone', "[^a]", "a{1,9999}", "%_a\\", "\ud800a"])(
+    "takes every sign for itself: %j",
+    (q) => {
+      expect(() => findIn("some text, a(((((", parseQuery(q))).not.toThrow();
+    },
+  );
+
+  test("marks each place once, in the order of the text", () => {
+    expect(findIn("retry the retry test", parseQuery('retry "retry test"')).ranges).toEqual([
+      [0, 5],
+      [10, 20],
+    ]);
+  });
+});
