@@ -1,5 +1,4 @@
 import type { Metadata } from "next";
-import { cookies } from "next/headers";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
 import { z } from "zod";
@@ -58,7 +57,6 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         filter={filter}
         links={await linksOf(user.id, id, filter, list.filter, at)}
         resume={resumeCommand(trace.source, trace.sourceId)}
-        keys={(await cookies()).get("spoor_keys")?.value !== "off"}
         facts={facts}
         outline={
           <Suspense fallback={<p className="p-3 text-code text-muted">Reading the outline…</p>}>

@@ -1,13 +1,13 @@
 import type { Dispatch, RefObject, SetStateAction } from "react";
+import type { KeyBinding } from "../../../components/key-registry";
 import type { Frame } from "./context";
 import { type Links, readerHref } from "./links";
 import { flash, openArticles, positionOf, rowSelector, scrollToRow, topArticle, topOffset } from "./places";
 import { stepTurn } from "./turns";
 import { contentOf } from "./use-copy";
 import type { useFind } from "./use-find";
-import type { KeyActions } from "./use-keys";
 
-type Panel = { help: boolean; menu: boolean; rail: boolean };
+type Panel = { menu: boolean; rail: boolean };
 type Props = {
   frame: Frame;
   list: RefObject<HTMLElement | null>;
@@ -33,7 +33,7 @@ export function readerKeys({
   remeasure,
   setPanel,
   setSaid,
-}: Props): KeyActions {
+}: Props): KeyBinding[] {
   const follow = (href: string | undefined) => {
     if (!href) return false;
     window.location.assign(href);
@@ -58,30 +58,34 @@ export function readerKeys({
     if (row) await copy(await contentOf(row, frame.traceId), "Message copied");
   };
   const address = () => new URL(readerHref(frame.traceId, { at: String(here(list)) }), location.href).href;
-  return new Map<string, () => unknown>([
-    ["j", () => move(list, 1)],
-    ["k", () => move(list, -1)],
-    ["J", () => turn(1)],
-    ["K", () => turn(-1)],
-    ["o", () => toggle(currentArticle(list))],
-    ["O", all],
-    ["v", () => toView(talk ? "all" : "talk")],
-    ["f", () => find.setOpen(true)],
-    ["n", () => find.step(1)],
-    ["N", () => find.step(-1)],
-    ["c", () => copyMessage()],
-    ["y", () => copy(address(), "Link copied")],
+  const bindings: [keys: string, does: string, run: () => unknown][] = [
+    ["j", "Next message", () => move(list, 1)],
+    ["k", "Message before", () => move(list, -1)],
+    ["J", "Next turn", () => turn(1)],
+    ["K", "Turn before", () => turn(-1)],
+    ["o", "Open or close folds", () => toggle(currentArticle(list))],
+    ["O", "Open or close all folds", all],
+    ["v", "All, or the talk alone", () => toView(talk ? "all" : "talk")],
+    ["f", "Find in the session", () => find.setOpen(true)],
+    ["n", "Next match", () => find.step(1)],
+    ["N", "Match before", () => find.step(-1)],
+    ["c", "Copy the message", () => copyMessage()],
+    ["y", "Copy a link to it", () => copy(address(), "Link copied")],
     [
       "t",
+      "Outline",
       () => setPanel((now) => (window.innerWidth >= 1024 ? { ...now, rail: !now.rail } : { ...now, menu: !now.menu })),
     ],
-    ["u", () => follow(links.list)],
-    ["[", () => follow(links.newer?.href)],
-    ["]", () => follow(links.older?.href)],
-    ["?", () => setPanel((now) => ({ ...now, help: true }))],
-    ["Escape", () => find.open && find.setOpen(false)],
-  ]);
+    ["u", "Back to the list", () => follow(links.list)],
+    ["[", "Newer session of the list", () => follow(links.newer?.href)],
+    ["]", "Older session of the list", () => follow(links.older?.href)],
+  ];
+  if (find.open) bindings.push(["Escape", "Close find", () => find.setOpen(false)]);
+  return bindings.map(([keys, does, run]) => ({ keys, does, run: () => void (sheetIsOpen() || run()) }));
 }
+
+/** While the outline's sheet is open, what lies below it keeps still. */
+const sheetIsOpen = () => document.querySelector("[role=dialog][data-open]") !== null;
 
 /** The row that has the focus, where it can be seen, else the one at the top. */
 function currentArticle(list: RefObject<HTMLElement | null>): HTMLElement | undefined {

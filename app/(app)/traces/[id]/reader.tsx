@@ -2,8 +2,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Outline } from "#lib/reader/outline";
 import { countOf } from "../../../components/figures";
+import { useKeys } from "../../../components/keys";
 import { type Frame, FrameContext } from "./context";
-import { HelpDialog } from "./help";
 import { type Links, readerHref } from "./links";
 import { positionOf } from "./places";
 import { readerKeys } from "./reader-keys";
@@ -16,7 +16,6 @@ import { useBodies } from "./use-bodies";
 import { useCopy } from "./use-copy";
 import { useFind } from "./use-find";
 import { useGrowth } from "./use-growth";
-import { useKeys } from "./use-keys";
 import { useMeasured } from "./use-measured";
 import { useWindows } from "./use-windows";
 import { WindowList } from "./window-list";
@@ -32,7 +31,6 @@ type Props = {
   filter: Record<string, string>;
   links: Links;
   resume: string | undefined;
-  keys: boolean;
   /** What the server renders: facts above the messages, and the outline beside them. */
   facts: React.ReactNode;
   outline: React.ReactNode;
@@ -40,10 +38,10 @@ type Props = {
 
 /** The frame of the page: the one client shell round messages that stay the server's. */
 export function Reader(props: Props) {
-  const { traceId, initial, talk, at, links, filter, keys } = props;
+  const { traceId, initial, talk, at, links, filter } = props;
   const list = useRef<HTMLDivElement>(null);
   const [said, setSaid] = useState("");
-  const [panel, setPanel] = useState({ help: false, menu: false, rail: true });
+  const [panel, setPanel] = useState({ menu: false, rail: true });
   const windows = useWindows({ traceId, talk, initial, list, onHidden: showHidden });
   const { shown, jump } = windows;
   const { observe, remeasure, noteAnchor } = useMeasured(list);
@@ -73,8 +71,8 @@ export function Reader(props: Props) {
   const [live, setLive] = useState(false);
   useEffect(() => setLive(true), []);
   const partly = shown[0]?.earlier || last?.later || shown.some(({ node }) => node === null);
-  const actions = readerKeys({ frame, list, links, find, copy, toView, talk, remeasure, setPanel, setSaid });
-  useKeys(actions, keys);
+  const bindings = readerKeys({ frame, list, links, find, copy, toView, talk, remeasure, setPanel, setSaid });
+  useKeys("This session", bindings);
   useFindKey(find, Boolean(partly));
 
   return (
@@ -86,7 +84,6 @@ export function Reader(props: Props) {
         find={find}
         onCloseFind={() => find.setOpen(false)}
         onOutline={() => setPanel((now) => ({ ...now, rail: !now.rail }))}
-        onHelp={() => setPanel((now) => ({ ...now, help: true }))}
         onCopy={(text) => copy(text, "Command copied")}
         onView={(event) => {
           event.preventDefault();
@@ -126,7 +123,6 @@ export function Reader(props: Props) {
           {countOf(grown, "new message")} ↓
         </button>
       )}
-      <HelpDialog open={panel.help} onOpenChange={(help) => setPanel((now) => ({ ...now, help }))} enabled={keys} />
     </FrameContext>
   );
 }

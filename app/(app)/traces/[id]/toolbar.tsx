@@ -1,5 +1,5 @@
 "use client";
-import { ChevronLeft, Keyboard, PanelLeft, Search, SkipBack, SkipForward } from "lucide-react";
+import { ChevronLeft, PanelLeft, Search, SkipBack, SkipForward } from "lucide-react";
 import { formatCount } from "../../../components/figures";
 import { FindBar } from "./find-bar";
 import type { Links } from "./links";
@@ -16,7 +16,6 @@ type Props = {
   find: ReturnType<typeof useFind>;
   onCloseFind: () => void;
   onOutline: () => void;
-  onHelp: () => void;
   onCopy: (text: string) => void;
   onView: (event: React.MouseEvent) => void;
   menu: { open: boolean; onOpenChange: (open: boolean) => void };
@@ -71,15 +70,6 @@ export function Toolbar({ title, links, talk, span, total, resume, find, ...on }
           className={`${iconLook} max-lg:hidden`}
         >
           <PanelLeft aria-hidden="true" className="size-4" />
-        </button>
-        <button
-          type="button"
-          onClick={on.onHelp}
-          title="Keys (?)"
-          aria-label="Keys"
-          className={`${iconLook} max-sm:hidden`}
-        >
-          <Keyboard aria-hidden="true" className="size-4" />
         </button>
         {find.open && <FindBar find={find} onClose={on.onCloseFind} />}
       </div>
