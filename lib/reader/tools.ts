@@ -9,9 +9,11 @@ type Fields = Record<string, unknown>;
 type Described = Partial<Part> & { title: string; blocks: Block[] };
 type Describe = (input: Fields, outcome: Outcome, call: Call, result?: Result) => Described;
 
+export const kindOfCall = (call: Call): Kind => call.kind ?? kindOfTool(call.name, call.type);
+
 /** A call and what came of it, as the reader shows it. */
 export function describeTool(call: Call, result: Result | undefined): Part {
-  const kind = call.kind ?? kindOfTool(call.name, call.type);
+  const kind = kindOfCall(call);
   const outcome = outcomeOf(result);
   const known = describers[kind] ?? describeUnknown;
   const { status, exitCode, durationMs } = outcome;
