@@ -125,10 +125,11 @@ function Facts({ row: { position, tokenCount, createdAt, kind, parts }, scene }:
   );
 }
 
-/** The whole of a command, of which the head shows the first line. */
+/** The whole of a command, of which the head shows the first line; "" where it is too long to be on the page twice. */
 function commandOf([part]: Part[]): string {
   const [block] = part?.blocks ?? [];
-  return block?.type === "code" ? block.text : (part?.title ?? "");
+  const command = block?.type === "code" ? block.text : (part?.title ?? "");
+  return command.length > 4096 ? "" : command;
 }
 
 function TurnChanges({ changes }: { changes: NonNullable<ReaderRow["turnChanges"]> }) {
