@@ -20,14 +20,16 @@ export function ExcerptList({ traceId, q, found: { excerpts, more, atLeast } }: 
       ))}
       {more > 0 && (
         <li className="text-muted">
-          {atLeast ? "more than " : "+"}
-          {more} more
+          <a href={searchHref(traceId, q)} className="link">
+            {atLeast ? `more than ${more} more` : `+${more} more`}
+          </a>
         </li>
       )}
     </ul>
   );
 }
 
+const searchHref = (traceId: string, q: string) => `/traces/${traceId}?${new URLSearchParams({ q })}`;
 const placeHref = (traceId: string, q: string, position: number) =>
   `/traces/${traceId}?${new URLSearchParams({ at: String(position), q })}`;
 

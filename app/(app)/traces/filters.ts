@@ -4,6 +4,10 @@ import { startOfDay } from "../../components/zone";
 
 export const filterNames = ["q", "source", "model", "project", "machine", "from", "to"] as const;
 export type FilterName = (typeof filterNames)[number];
+
+/** What a filter is called on the page. */
+export const labelOf = (name: FilterName): string => (name === "q" ? "search" : name);
+
 type Params = Record<string, string | string[] | undefined>;
 
 export type ListRequest = {
