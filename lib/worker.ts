@@ -121,5 +121,5 @@ purging = setInterval(() => {
   purgeDeleted(purge.seconds).catch((error) => log.warn({ err: error }, "deleted conversations could not be emptied"));
 }, purge.everyMs);
 usageCount = setTimeout(keepCounting, usageMs);
-indexing = keepIndexing(stopping.signal);
+indexing = keepIndexing(stopping.signal, hasOpenJobs);
 process.send?.("ready");
