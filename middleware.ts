@@ -1,10 +1,10 @@
 import { type NextRequest, NextResponse } from "next/server";
 
-// The proxy of pages, never of the API: Next buffers and cuts the bodies of what a middleware matches.
-export const config = { matcher: ["/((?!api(?:/|$)|_next/|icon\\.svg$|favicon\\.ico$|robots\\.txt$).*)"] };
+// The proxy of pages, never of the API and of uploads: Next buffers and cuts the bodies of what a middleware matches.
+export const config = { matcher: ["/((?!api(?:/|$)|upload/file$|_next/|icon\\.svg$|favicon\\.ico$|robots\\.txt$).*)"] };
 
 const sessionCookie = "authlib.session_token";
-const signedInOnly = /^\/(traces|uploads|devices|settings)(\/|$)/;
+const signedInOnly = /^\/(traces|uploads?|devices|settings)(\/|$)/;
 
 function contentPolicy(nonce: string): string {
   const script = process.env.NODE_ENV === "development" ? " 'unsafe-eval'" : "";
