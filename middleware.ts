@@ -34,6 +34,7 @@ export function middleware(request: NextRequest): NextResponse {
   response.headers.set("referrer-policy", "no-referrer");
   response.headers.set("x-content-type-options", "nosniff");
   response.headers.set("cache-control", "no-store");
+  response.headers.set("x-robots-tag", "noindex, nofollow");
   response.headers.set("x-request-id", crypto.randomUUID());
   return response;
 }
