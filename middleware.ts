@@ -4,7 +4,7 @@ import { type NextRequest, NextResponse } from "next/server";
 export const config = { matcher: ["/((?!api(?:/|$)|upload/file$|_next/|icon\\.svg$|favicon\\.ico$|robots\\.txt$).*)"] };
 
 const sessionCookie = "authlib.session_token";
-const signedInOnly = /^\/(traces|uploads?|devices|settings)(\/|$)/;
+const signedInOnly = /^\/(traces|uploads?|usage|devices|settings)(\/|$)/;
 
 function contentPolicy(nonce: string): string {
   const script = process.env.NODE_ENV === "development" ? " 'unsafe-eval'" : "";
@@ -34,6 +34,7 @@ export function middleware(request: NextRequest): NextResponse {
   response.headers.set("referrer-policy", "no-referrer");
   response.headers.set("x-content-type-options", "nosniff");
   response.headers.set("cache-control", "no-store");
+  response.headers.set("x-robots-tag", "noindex, nofollow");
   response.headers.set("x-request-id", crypto.randomUUID());
   return response;
 }

@@ -2,6 +2,7 @@
 export const pages = [
   { href: "/traces", name: "Traces", key: "t" },
   { href: "/uploads", name: "Uploads", key: "u" },
+  { href: "/usage", name: "Usage", key: "y" },
   { href: "/devices", name: "Devices", key: "e" },
 ] as const;
 

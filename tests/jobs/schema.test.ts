@@ -89,6 +89,7 @@ const referenceTables: Record<string, string> = {
   rate_limit: "keyed by address as well",
   cli_token: "looked up by its hash, which says whose it is",
   device_login: "looked up by its codes, before there is a user",
+  trace_share: "found by its token, before anybody is known",
   telemetry_report: "may be anonymous",
   diagnostic: "part of a telemetry report",
   client_event: "part of a telemetry report",

@@ -104,7 +104,7 @@ function Rest(props: { size: number; lines: number; at: string; scene: Scene; ch
 /** A fold whose body the reader's shell loads when it is opened. Without script it leads to the message as it is stored. */
 export function ToLoad(props: { label: ReactNode; part: string; scene: Scene; className?: string }) {
   const { label, part, scene, className = "more" } = props;
-  const { traceId, position, positions, nested } = scene;
+  const { stored, position, positions, nested } = scene;
   if (nested) return <p className="cut">{label}</p>;
   const after = position > 0 ? `&after=${position - 1}` : "";
   return (
@@ -116,11 +116,13 @@ export function ToLoad(props: { label: ReactNode; part: string; scene: Scene; cl
       data-part={part}
     >
       <summary>{label}</summary>
-      <p className="without-script">
-        <a href={`/api/traces/${traceId}/messages?limit=1${after}`} className="link">
-          As it is stored
-        </a>
-      </p>
+      {stored && (
+        <p className="without-script">
+          <a href={`${stored}?limit=1${after}`} className="link">
+            As it is stored
+          </a>
+        </p>
+      )}
     </details>
   );
 }

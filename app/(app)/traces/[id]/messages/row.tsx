@@ -108,16 +108,18 @@ function Facts({ row: { position, tokenCount, createdAt, kind, parts }, scene }:
           <pre hidden>{command}</pre>
         </span>
       )}
-      <button type="button" className="copy" data-copy="message" aria-label={`Copy message ${position}`}>
-        Copy
-      </button>
+      {scene.stored && (
+        <button type="button" className="copy" data-copy="message" aria-label={`Copy message ${position}`}>
+          Copy
+        </button>
+      )}
       {tokenCount !== null && (
         <span className="tokens" title={`${tokenCount.toLocaleString("en")} tokens`}>
           {tokenCount.toLocaleString("en", { notation: "compact" })}
           <span className="unit"> tok</span>
         </span>
       )}
-      <a href={`/traces/${scene.traceId}?at=${position}`} title={moment || `Position ${position}`} className="when">
+      <a href={`${scene.page}?at=${position}`} title={moment || `Position ${position}`} className="when">
         {createdAt ? <time dateTime={createdAt}>{clockOf(createdAt, scene.zone)}</time> : `#${position}`}
         {kind === "group" && <span className="sr-only"> first of the group</span>}
       </a>
