@@ -3,6 +3,7 @@ export const pages = [
   { href: "/traces", name: "Traces", key: "t" },
   { href: "/uploads", name: "Uploads", key: "u" },
   { href: "/devices", name: "Devices", key: "e" },
+  { href: "/diagnostics", name: "Diagnostics", key: "d" },
 ] as const;
 
 /** Where the search of all sessions is: its field takes the focus that the fragment names. */

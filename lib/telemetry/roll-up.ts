@@ -165,7 +165,7 @@ async function rollUpDay(tx: Queryable, userId: string | null, cliVersion: strin
      from unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
        $10::bigint[], $11::jsonb[]) as sums (adapter, ${counters}, unhandled)
      on conflict (user_id, day, adapter, cli_version) do update
-       set ${added}, unhandled = coalesce(${mergedTypes}, '{}')`,
+       set ${added}, unhandled = coalesce(${mergedTypes}, '{}'), seen_at = now()`,
     [
       userId,
       cliVersion,

@@ -1,7 +1,8 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { pool, type Queryable } from "#lib/db/client";
-import type { Sink } from "#lib/telemetry/sinks";
+import { env } from "#lib/env";
+import { type Sink, sinkOf } from "#lib/telemetry/sinks";
 
 // What a sink asked of us holds for all processes, so it stands in the database: a row of the server's settings whose
 // value names the sink's own settings, so that other ones begin anew.
@@ -42,8 +43,10 @@ export async function disableSink(sink: Sink): Promise<void> {
   );
 }
 
-/** When a sink was disabled, or undefined where it is not. */
-export async function disabledSince(sink: Sink): Promise<Date | undefined> {
+/** When the sink of this server's settings was disabled; undefined where it is not, or there is none. */
+export async function whenSinkWasDisabled(): Promise<Date | undefined> {
+  const sink = sinkOf(env());
+  if (!sink) return undefined;
   const { rows } = await pool().query<{ updated_at: Date }>(
     "select updated_at from server_setting where key = $1 and value = $2",
     [disabledKey, fingerprint(sink)],

@@ -3,12 +3,11 @@ import { hostname } from "node:os";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { env, setEnv } from "#lib/env";
+import { setEnv } from "#lib/env";
 import { forwardDue } from "#lib/telemetry/forward";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
-import { disabledSince, enableSinks } from "#lib/telemetry/sink-state";
-import { sinkOf } from "#lib/telemetry/sinks";
+import { enableSinks, whenSinkWasDisabled } from "#lib/telemetry/sink-state";
 import { provideOwner } from "../support/server.ts";
 import { startSink, status } from "../support/sink.ts";
 
@@ -181,19 +180,18 @@ describe("a sink that is", () => {
   test("gone (410) is asked no more, until a restart or other settings", async () => {
     sink.answer = status(410);
     expect(await submit()).toEqual(notYet);
-    const current = () => sinkOf(env()) ?? expect.fail();
-    expect(await disabledSince(current())).toBeInstanceOf(Date);
+    expect(await whenSinkWasDisabled()).toBeInstanceOf(Date);
     sink.answer = status(200);
     expect(await submit()).toEqual(notYet);
     await pass(60);
     expect([await forwardDue(), sink.got.length]).toEqual([0, 1]);
     use({ TELEMETRY_SINK_URL: `${sink.url}/new` });
-    expect(await disabledSince(current())).toBeUndefined();
+    expect(await whenSinkWasDisabled()).toBeUndefined();
     expect(await submit()).toEqual(forwarded);
     use();
     expect(await submit()).toEqual(notYet);
     await enableSinks(); // what a start does
-    expect(await disabledSince(current())).toBeUndefined();
+    expect(await whenSinkWasDisabled()).toBeUndefined();
     expect(await forwardDue()).toBe(3);
   });
 });

@@ -23,6 +23,7 @@ CREATE TABLE "diagnostic_day" (
     "rejected" BIGINT NOT NULL,
     "empty_parses" BIGINT NOT NULL,
     "unhandled" JSONB NOT NULL DEFAULT '{}',
+    "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "diagnostic_day_pkey" PRIMARY KEY ("id")
 );
