@@ -4,7 +4,7 @@ import { type NextRequest, NextResponse } from "next/server";
 export const config = { matcher: ["/((?!api(?:/|$)|upload/file$|_next/|icon\\.svg$|favicon\\.ico$|robots\\.txt$).*)"] };
 
 const sessionCookie = "authlib.session_token";
-const signedInOnly = /^\/(traces|uploads?|usage|devices|settings)(\/|$)/;
+const signedInOnly = /^\/(traces|uploads?|usage|devices|diagnostics|settings)(\/|$)/;
 
 function contentPolicy(nonce: string): string {
   const script = process.env.NODE_ENV === "development" ? " 'unsafe-eval'" : "";

@@ -12,6 +12,7 @@ import { readOrMake } from "#lib/db/secrets";
 import { EnvError, env, requiredEnv, setEnv } from "#lib/env";
 import { supervise } from "#lib/processes";
 import { installQueues } from "#lib/queue";
+import { enableSinks } from "#lib/telemetry/sink-state";
 
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -72,6 +73,7 @@ async function main(role: Role): Promise<void> {
       if (applied.length > 0) say(`Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}.`);
       if (role === "migrate") return say("The database is up to date.");
     }
+    await enableSinks();
     await serve(role, database, asked, async () => {
       if (role !== "worker") await greet();
       return true;
