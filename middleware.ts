@@ -1,7 +1,7 @@
 import { type NextRequest, NextResponse } from "next/server";
 
-// The proxy of pages, never of the API: Next buffers and cuts the bodies of what a middleware matches.
-export const config = { matcher: ["/((?!api(?:/|$)|_next/|icon\\.svg$|favicon\\.ico$|robots\\.txt$).*)"] };
+// The proxy of pages, never of the API or of the client that is delivered: Next buffers and cuts the bodies of what a middleware matches.
+export const config = { matcher: ["/((?!api(?:/|$)|_next/|icon\\.svg$|favicon\\.ico$|robots\\.txt$|spoor\\.mjs$).*)"] };
 
 const sessionCookie = "authlib.session_token";
 const signedInOnly = /^\/(traces|uploads|devices|settings)(\/|$)/;
