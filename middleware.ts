@@ -1,7 +1,10 @@
 import { type NextRequest, NextResponse } from "next/server";
 
-// The proxy of pages, never of the API and of uploads: Next buffers and cuts the bodies of what a middleware matches.
-export const config = { matcher: ["/((?!api(?:/|$)|upload/file$|_next/|icon\\.svg$|favicon\\.ico$|robots\\.txt$).*)"] };
+// The proxy of pages, never of the API, of uploads, or of the client that is delivered: Next buffers and cuts the bodies of
+// what a middleware matches.
+export const config = {
+  matcher: ["/((?!api(?:/|$)|upload/file$|_next/|icon\\.svg$|favicon\\.ico$|robots\\.txt$|spoor\\.mjs$).*)"],
+};
 
 const sessionCookie = "authlib.session_token";
 const signedInOnly = /^\/(traces|uploads?|usage|devices|diagnostics|settings)(\/|$)/;
