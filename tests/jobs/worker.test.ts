@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept";
@@ -131,7 +131,11 @@ test("an outage spends no try: a full disk is waited out", async () => {
   await pool().query("create trigger full_disk before insert on trace for each row execute function full_disk()");
   const jobId = await accept("patient", 2);
   await sleep(6000);
-  expect(await getJob(userId, jobId)).toMatchObject({ status: "queued", attempts: 0 });
+  // Between two tries; one is under way for a moment each second.
+  await vi.waitFor(
+    async () => expect(await getJob(userId, jobId)).toMatchObject({ status: "queued", attempts: 0 }),
+    5000,
+  );
   await pool().query("drop trigger full_disk on trace");
   expect(await end(jobId, 60)).toMatchObject({ status: "succeeded", attempts: 1, messages: { written: 2 } });
 });
