@@ -1,8 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { kinds, type ReaderMessage } from "#lib/reader/message";
 import { outlineOf } from "#lib/reader/outline";
 import { forbidden, tagsOf } from "./markup";
 import { message, render, renderBody } from "./rendering";
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const payloads: Record<string, string> = {
   script: "<script>alert(1)</script>",

@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { ReaderMessage, ReaderRow } from "#lib/reader/message";
 import { outlineOf } from "#lib/reader/outline";
 import { rowsOf } from "#lib/reader/rows";
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const file = "../shared/data/real-sessions.json.gz";
 const found = [process.env.REAL_SESSIONS ?? "", file, "/work/shared/data/real-sessions.json.gz"].find(existsSync);

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { message, render, renderBody } from "./rendering";
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const folder = "tests/fixtures/conversations";
 

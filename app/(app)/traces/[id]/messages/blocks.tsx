@@ -73,7 +73,12 @@ function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string;
   return (
     <>
       {asMarkdown ? (
-        <Prose text={text} anchor={`m${scene.position}-${at.replace(".", "-")}-${from}`} effort={effort} />
+        <Prose
+          text={text}
+          anchor={`m${scene.position}-${at.replace(".", "-")}-${from}`}
+          words={scene.words}
+          effort={effort}
+        />
       ) : block.type === "code" ? (
         <CodeBlock text={text.replace(/\n$/, "")} language={block.language} label={block.label} effort={effort} />
       ) : (

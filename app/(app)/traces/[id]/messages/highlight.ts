@@ -104,7 +104,7 @@ let highlighter: Promise<HighlighterCore> | undefined;
 let ready: HighlighterCore | undefined;
 
 /** Reads the grammars that some texts need, so that colouring them is one step. Languages without a grammar are left out. */
-export async function prepareLanguages(languages: Iterable<string>): Promise<void> {
+export async function prepareLanguages(languages: Set<string>): Promise<void> {
   highlighter ??= createHighlighterCore({
     themes: [theme],
     langs: [],
@@ -112,15 +112,26 @@ export async function prepareLanguages(languages: Iterable<string>): Promise<voi
   });
   ready = await highlighter;
   const loaded = new Set(ready.getLoadedLanguages());
-  const wanted = [...new Set(languages)].flatMap((language) =>
-    loaded.has(language) ? [] : (grammars[language]?.() ?? []),
-  );
+  const wanted = [...languages].flatMap((language) => (loaded.has(language) ? [] : (grammars[language]?.() ?? [])));
   await ready.loadLanguage(...(await Promise.all(wanted)).map((grammar) => grammar.default));
+  for (const language of languages) if (!loaded.has(language)) warmUp(ready, language);
 }
 
+/** A grammar's first use takes ten times as long as any later one, which must not be on the clock of a text. */
+function warmUp(core: HighlighterCore, language: string): void {
+  if (core.getLoadedLanguages().includes(language)) core.codeToTokensBase(sample, { lang: language, theme: "classes" });
+}
+
+const sample = `import { a } from "b"; // c
+/** d */ export const e = (f: string): number => { return f.g("h", 1, true) + \`\${i}\`; };
+class J extends K<L> { async m() { if (!n) throw new O('p'); else for (const q of r) await s[0]; } }
+# t
+u: v
+`;
+
 const most = { lines: 500, characters: 60_000, lineLength: 1000 };
-/** Lines that are coloured before the clock is looked at, and what one of them may take. */
-const step = { lines: 20, milliseconds: 50 };
+/** Lines that are coloured before the clock is looked at. */
+const stepLines = 20;
 
 /**
  * The lines of a text in spans with classes; undefined where it is to be plain: the language has no grammar here, the text
@@ -138,13 +149,12 @@ export function highlight(text: string, language: string, effort: Effort): Span[
 function tokenize(core: HighlighterCore, lines: string[], language: string, effort: Effort): Span[][] | undefined {
   const coloured: Span[][] = [];
   let grammarState: ReturnType<HighlighterCore["getLastGrammarState"]> | undefined;
-  for (let from = 0; from < lines.length; from += step.lines) {
+  for (let from = 0; from < lines.length; from += stepLines) {
     if (effort.isSpent()) return undefined;
-    const tokens = core.codeToTokensBase(lines.slice(from, from + step.lines).join("\n"), {
+    const tokens = core.codeToTokensBase(lines.slice(from, from + stepLines).join("\n"), {
       lang: language,
       theme: "classes",
       tokenizeMaxLineLength: most.lineLength,
-      tokenizeTimeLimit: step.milliseconds,
       ...(grammarState && { grammarState }),
     });
     if (language !== "ansi") grammarState = core.getLastGrammarState(tokens);

@@ -8,8 +8,9 @@ import type { Effort } from "./effort";
 import { safeHref } from "./links";
 
 /** Markdown of GitHub's flavour, without raw HTML; as plain text where reading it as Markdown would take too long. */
-export function Prose({ text, anchor, effort }: { text: string; anchor: string; effort: Effort }) {
-  const drawn = !effort.isSpent() && isAffordable(text) ? effort.spend(() => draw(text, anchor, effort)) : undefined;
+export function Prose(props: { text: string; anchor: string; words: Effort; effort: Effort }) {
+  const { text, anchor, words, effort } = props;
+  const drawn = !words.isSpent() && isAffordable(text) ? words.spend(() => draw(text, anchor, effort)) : undefined;
   return drawn ? <div className="prose">{drawn}</div> : <div className="prose plain">{text}</div>;
 }
 

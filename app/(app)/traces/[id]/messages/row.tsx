@@ -103,7 +103,7 @@ function Facts({ row: { position, tokenCount, createdAt, kind, parts }, scene }:
       {command && (
         <span className="contents">
           <button type="button" className="copy" data-copy="command" aria-label={`Copy the command of ${position}`}>
-            Copy command
+            Command
           </button>
           <pre hidden>{command}</pre>
         </span>

@@ -15,7 +15,8 @@ export type Scene = {
   positions: number[];
   /** Within a sub-agent's conversation, whose rows have no place of their own in the session. */
   nested: boolean;
-  /** The time for what shows at once, and for what is folded. */
+  /** For Markdown; for the colours of what shows at once, and of what is folded. */
+  words: Effort;
   open: Effort;
   closed: Effort;
 };
@@ -28,24 +29,22 @@ function addressesOf(whose: Whose): Pick<Scene, "page" | "stored"> {
   return { page: `/traces/${whose.traceId}`, stored: `/api/traces/${whose.traceId}/messages` };
 }
 
-/** For what one answer shows at once, and for what it holds folded. 18,700 characters of TypeScript take 35 ms. */
+/** Of one answer. 18,700 characters of TypeScript take 35 ms; the times are for what nobody thought of. */
 const efforts = {
-  open: { milliseconds: 1000, characters: 150_000 },
-  closed: { milliseconds: 500, characters: 50_000 },
+  words: { milliseconds: 3000, characters: 0 },
+  open: { milliseconds: 3000, characters: 150_000 },
+  closed: { milliseconds: 1500, characters: 50_000 },
 };
 
 /** Makes ready what drawing some rows needs. */
 export async function prepareScene(whose: Whose, zone: string, rows: ReaderRow[]) {
-  await prepareLanguages(
-    rows.flatMap(({ parts, members }) => [
-      ...parts.flatMap(({ blocks }) => blocks.flatMap(languagesOf)),
-      ...members.flatMap((member) => member.parts.flatMap(({ blocks }) => blocks.flatMap(languagesOf))),
-    ]),
-  );
+  const parts = rows.flatMap((row) => [row, ...row.members]).flatMap((row) => row.parts);
+  await prepareLanguages(new Set(parts.flatMap(({ blocks }) => blocks.flatMap(languagesOf))));
   return {
     ...addressesOf(whose),
     zone,
     nested: false,
+    words: new Effort(efforts.words),
     open: new Effort(efforts.open),
     closed: new Effort(efforts.closed),
   };
