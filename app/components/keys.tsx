@@ -101,8 +101,9 @@ function listen(): () => void {
     if (read.binding) event.preventDefault();
     read.binding?.run();
   };
-  document.addEventListener("keydown", onKey);
-  return () => document.removeEventListener("keydown", onKey);
+  // Behind the document's own listeners: what a page does with a key of its own goes first.
+  window.addEventListener("keydown", onKey);
+  return () => window.removeEventListener("keydown", onKey);
 }
 
 /** Shows the help to who does not know its key. */
@@ -118,7 +119,7 @@ const typing = "input:not([type=checkbox], [type=radio], [type=submit], [type=bu
 
 function isForUs(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return false;
-  if (["Shift", "CapsLock"].includes(event.key) || document.querySelector("dialog[open]")) return false;
+  if (["Shift", "CapsLock"].includes(event.key) || document.querySelector("dialog[open], [role=dialog]")) return false;
   const target = event.target instanceof HTMLElement ? event.target : undefined;
   if (event.key === "Enter" || event.key === " ")
     return !target?.closest("a, button, summary, input, select, textarea");

@@ -1,9 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Browser } from "playwright";
+import type { Browser, BrowserContextOptions, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
+import { shareTrace } from "#lib/traces/shares";
 import { countUsage } from "#lib/usage/count";
 import { launchBrowser, signIn, watchFaults } from "../support/browser.ts";
 import { ingest, logIn, makeUser, owner, post, type Server, startServer } from "../support/server.ts";
@@ -12,6 +14,7 @@ let server: Server;
 let browser: Browser;
 let traceId: string;
 let userCode: string;
+let shared: string;
 
 beforeAll(async () => {
   server = await startServer({ environment: { SIGN_UP: "open" } });
@@ -27,6 +30,7 @@ beforeAll(async () => {
   await countUsage(10);
   const { rows } = await pool().query<{ id: string }>("select id from trace order by message_count desc limit 1");
   traceId = rows[0]?.id ?? "";
+  shared = new URL(await shareTrace(userId, traceId, 7, operator)).pathname;
   userCode = (await (await post(server, "/api/cli/device/start", { machine: "ada-laptop" })).json()).userCode;
   browser = await launchBrowser();
 });
@@ -39,12 +43,15 @@ const pages = (): Record<string, string> => ({
   "sign-in": "/sign-in",
   "sign-up": "/sign-up",
   setup: "/setup?token=gone",
+  shared,
   "device-code": "/device",
   device: `/device?code=${userCode}`,
   traces: "/traces",
   "traces-no-hits": "/traces?source=nothing",
   trace: `/traces/${traceId}`,
   uploads: "/uploads",
+  upload: "/upload",
+  diagnostics: "/diagnostics",
   usage: "/usage?from=2026-11-01&to=2026-11-21&by=project",
   "usage-year": "/usage?days=365",
   "usage-nothing": "/usage?from=2001-01-01&to=2001-01-02",
@@ -52,6 +59,7 @@ const pages = (): Record<string, string> => ({
   settings: "/settings",
   "two-factor": "/settings/two-factor",
   sessions: "/settings/sessions",
+  shares: "/settings/shares",
   invitations: "/settings/invitations",
   trail: "/settings/trail",
   "delete-account": "/settings/delete",
@@ -71,6 +79,7 @@ describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
       for (const [name, path] of Object.entries(pages())) {
         if (name === "device-code") await signIn(page, server, owner);
         const response = await page.goto(server.url + path, { waitUntil: "load" });
+        if (/^usage(-year)?$/.test(name)) await page.locator(".recharts-bar a").first().waitFor();
         const headers = response?.headers() ?? {};
         expect(headers["content-security-policy"], name).toMatch(/frame-ancestors 'none'/);
         expect(headers["content-security-policy"], name).not.toMatch(/unsafe-inline|unsafe-eval/);
@@ -97,4 +106,75 @@ describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
     },
     120_000,
   );
+});
+
+/** Opens every page, signed in from the first that asks for it, and calls `look` on each. */
+async function visit(options: BrowserContextOptions, look: (page: Page, name: string) => Promise<void>) {
+  const context = await browser.newContext(options);
+  watchFaults(context);
+  const page = await context.newPage();
+  for (const [name, path] of Object.entries(pages())) {
+    if (name === "device-code") await signIn(page, server, owner);
+    await page.goto(server.url + path, { waitUntil: "load" });
+    await look(page, name);
+  }
+  await context.close();
+}
+
+test("under a finger every button and field is 44 px high", async () => {
+  const low: string[] = [];
+  const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+  await visit(phone, async (page, name) => {
+    const controls = page.locator("button:not([data-copy]):visible, .button:visible, .input:visible");
+    const found = await controls.evaluateAll((all) =>
+      all.filter((one) => one.getBoundingClientRect().height < 43.5).map((one) => one.outerHTML.slice(0, 120)),
+    );
+    low.push(...found.map((html) => `${name}: ${html}`));
+  });
+  expect(low).toEqual([]);
+}, 120_000);
+
+/** Everything that can take the focus by Tab and is to be seen. */
+const reachable =
+  "a[href]:visible, button:enabled:visible, input:enabled:visible, select:visible, textarea:visible, summary:visible, [tabindex='0']:visible";
+
+test("every page is gone through by Tab, the way past the bar first, and the focus is always seen", async () => {
+  await visit({ viewport: { width: 1280, height: 800 } }, async (page, name) => {
+    const wanted = await page.locator(reachable).evaluateAll((all) => {
+      const stops = all.filter((one) => (one as HTMLElement).tabIndex >= 0);
+      for (const stop of stops) stop.setAttribute("data-stop", "");
+      return stops.length;
+    });
+    for (let presses = 0; presses < wanted + 5; presses += 1) {
+      await page.keyboard.press("Tab");
+      const focus = await page.evaluate(() => {
+        const one = document.activeElement;
+        if (!one || one === document.body) return undefined;
+        one.removeAttribute("data-stop");
+        return {
+          text: one.textContent,
+          outline: getComputedStyle(one).outlineStyle,
+          html: one.outerHTML.slice(0, 120),
+        };
+      });
+      if (!focus) break;
+      if (presses === 0) expect(focus.text, name).toBe("Skip to the content");
+      expect(focus.outline, `${name}: ${focus.html}`).not.toBe("none");
+    }
+    const missed = await page
+      .locator("[data-stop]")
+      .evaluateAll((all) => all.map((one) => one.outerHTML.slice(0, 120)));
+    expect(missed, name).toEqual([]);
+  });
+}, 180_000);
+
+test("the chosen theme is there with the first byte, whatever the system's is", async () => {
+  const context = await browser.newContext({ colorScheme: "light" });
+  await context.addCookies([{ name: "spoor_theme", value: "dark", url: server.url }]);
+  const page = await context.newPage();
+  const html = await (await page.goto(`${server.url}/sign-in`))?.text();
+  expect(html).toMatch(/<html lang="en" data-theme="dark"/);
+  expect(html).toMatch(/<meta name="color-scheme" content="dark"/);
+  expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(15, 20, 21)");
+  await context.close();
 });

@@ -45,9 +45,9 @@ export function Hatch() {
 }
 
 /** One part of a bar; a line in the page's colour keeps it apart from the next. */
-export function Part({ place, unfinished, href, ...box }: PartProps) {
+export function Part({ place, unfinished, href, label, ...box }: PartProps) {
   return (
-    <a href={href} tabIndex={-1} className="hover:opacity-80">
+    <a href={href} aria-label={label} tabIndex={-1} className="hover:opacity-80">
       <rect {...box} className={`${fillOf(place)} stroke-1 stroke-page`} />
       {unfinished && <rect {...box} fill="url(#hatch)" />}
     </a>
@@ -58,6 +58,7 @@ type PartProps = {
   place: number;
   unfinished: boolean;
   href: string;
+  label: string;
   x: number | string;
   y: number | string;
   width: number | string;
@@ -70,7 +71,7 @@ export function Bars({ columns, top }: { columns: Column[]; top: number }) {
   return (
     <svg aria-hidden="true" className="absolute inset-0 size-full">
       <HatchPattern />
-      {columns.map(({ label, amounts, hrefs, unfinished }, index) => {
+      {columns.map(({ label, amounts, texts, hrefs, unfinished }, index) => {
         let below = 0;
         return amounts.map((amount, part) => {
           if (amount === 0) return null;
@@ -82,6 +83,7 @@ export function Bars({ columns, top }: { columns: Column[]; top: number }) {
               place={part}
               unfinished={unfinished}
               href={hrefs[part] ?? ""}
+              label={`${label}: ${texts[part]}`}
               x={`${place * (index + gap / 2)}%`}
               width={`${place * (1 - gap)}%`}
               y={`${100 - (100 * below) / top}%`}

@@ -35,9 +35,10 @@ export function RechartsBars({ columns, names, top, onDrawn }: Props) {
               stackId="all"
               isAnimationActive={false}
               shape={({ x, y, width, height, payload }) => {
-                const { unfinished, hrefs } = payload as Column;
+                const { label, texts, unfinished, hrefs } = payload as Column;
                 if (!height) return <g />;
-                const part = { place, unfinished, href: hrefs[place] ?? "", x, y, width, height };
+                const said = `${label}, ${name}: ${texts[place]}`;
+                const part = { place, unfinished, href: hrefs[place] ?? "", label: said, x, y, width, height };
                 return <DrawnPart part={part} onDrawn={onDrawn} />;
               }}
             />

@@ -74,7 +74,7 @@ function AskToDelete() {
   return (
     <form method="get">
       <input type="hidden" name="delete" value="1" />
-      <button type="submit" className="text-muted hover:text-text">
+      <button type="submit" className="text-muted hover:text-text pointer-coarse:min-h-11">
         Delete
       </button>
     </form>
