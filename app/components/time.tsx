@@ -1,37 +1,53 @@
 import { readerZone } from "./zone";
 
-const day = (date: Date, timeZone: string) => new Intl.DateTimeFormat("en-CA", { timeZone }).format(date);
+type Parts = Omit<Intl.DateTimeFormatOptions, "timeZone">;
+
+const clockParts: Parts = { hour: "2-digit", minute: "2-digit" };
+const longParts: Parts = {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  timeZoneName: "short",
+};
+
+/** Formatters that were made, the ones for other readers' zones among them. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+const mostFormatters = 100;
+
+/** Writes a moment. Making a formatter takes eighty times as long as using it, and a list would make four hundred. */
+function format(date: Date, timeZone: string, parts: Parts, locale = "en-GB"): string {
+  const key = [locale, timeZone, ...Object.entries(parts).flat()].join();
+  let formatter = formatters.get(key);
+  if (!formatter) {
+    if (formatters.size >= mostFormatters) formatters.clear();
+    formatter = new Intl.DateTimeFormat(locale, { ...parts, timeZone });
+    formatters.set(key, formatter);
+  }
+  return formatter.format(date);
+}
+
+const day = (date: Date, timeZone: string) => format(date, timeZone, {}, "en-CA");
 
 /** A moment as people say it: the clock today, the day this year, the date before that. */
 function shortTime(date: Date, timeZone: string): string {
-  const now = new Date();
-  const clock = new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", minute: "2-digit" });
-  if (day(date, timeZone) === day(now, timeZone)) return clock.format(date);
-  const sameYear = day(date, timeZone).slice(0, 4) === day(now, timeZone).slice(0, 4);
-  const calendar = { timeZone, day: "numeric", month: "short" } as const;
-  return new Intl.DateTimeFormat("en-GB", sameYear ? calendar : { ...calendar, year: "numeric" }).format(date);
+  const [its, today] = [day(date, timeZone), day(new Date(), timeZone)];
+  if (its === today) return format(date, timeZone, clockParts);
+  const calendar: Parts = { day: "numeric", month: "short" };
+  return format(date, timeZone, its.slice(0, 4) === today.slice(0, 4) ? calendar : { ...calendar, year: "numeric" });
 }
 
 /** The same, always with the clock. */
 function momentTime(date: Date, timeZone: string): string {
-  const clock = new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", minute: "2-digit" }).format(date);
+  const clock = format(date, timeZone, clockParts);
   const short = shortTime(date, timeZone);
   return short === clock ? clock : `${short}, ${clock}`;
 }
 
 /** A moment to the second, with its zone. */
-export function longTime(date: Date, timeZone: string): string {
-  return new Intl.DateTimeFormat("en-GB", {
-    timeZone,
-    day: "numeric",
-    month: "short",
-    year: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    timeZoneName: "short",
-  }).format(date);
-}
+export const longTime = (date: Date, timeZone: string): string => format(date, timeZone, longParts);
 
 function timeAgo(date: Date): string {
   const seconds = Math.max(0, Math.round((Date.now() - date.getTime()) / 1000));

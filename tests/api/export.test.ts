@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
+import { pool } from "#lib/db/client";
 import { get, ingest, logIn, makeUser, post, provideOwnedServer } from "../support/server.ts";
 import { bearer, expectProblem, sessionCookie } from "./client.ts";
 
@@ -79,6 +81,25 @@ test("an export is narrowed as the list is, and comes to a cookie as well", asyn
   const headers = { Cookie: await sessionCookie(server) };
   const response = await fetch(`${server.url}/api/traces/export?project=p`, { headers });
   expect((await response.text()).split("\n")).toHaveLength(2);
+});
+
+test("an export that can't be finished breaks the connection off: a client never takes it for a whole one", async () => {
+  const large = Array.from({ length: 40 }, (_, n) => ({
+    source: "broken-off",
+    sourceId: String(n),
+    messages: [{ position: 0, content: randomBytes(500_000).toString("hex") }],
+  }));
+  await ingest(server, token, large);
+  const response = await get(server, "/api/traces/export?source=broken-off", token);
+  const reader = response.body?.getReader();
+  await reader?.read();
+  // More is under way than connections hold, so that the server still has some of it to read.
+  await pool().query("update trace set deleted_at = now() where source = 'broken-off'");
+  await pool().query("delete from message where trace_id in (select id from trace where source = 'broken-off')");
+  const rest = async () => {
+    while (!(await reader?.read())?.done);
+  };
+  await expect(rest()).rejects.toThrow();
 });
 
 test("an export that its reader leaves early leaves the server serving", async () => {
