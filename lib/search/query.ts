@@ -58,8 +58,8 @@ function patternOf(piece: string): string {
     .join("");
 }
 
-/** Whether the terms say all of a unit: of three words and more, the pairs may stand apart. */
-export const needsText = ({ units }: Query) => units.some(({ words }) => words > 2);
+/** The units of which the terms do not say all: of three words and more, the pairs may stand apart. */
+export const phrasesOf = ({ units }: Query): Unit[] => units.filter(({ words }) => words > 2);
 
 /** Where a query's units stand in a text: `[start, end]` in its order, none within another. */
 export type Ranges = [number, number][];

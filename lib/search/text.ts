@@ -2,7 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { snapshot } from "#lib/db/client";
-import { findIn, type Query, type Ranges } from "#lib/search/query";
+import { findIn, phrasesOf, type Query, type Ranges } from "#lib/search/query";
 import { composed } from "#lib/search/terms";
 
 const queryCanceled = "57014";
@@ -15,18 +15,36 @@ const mostMessages = 200;
 
 type Text = { traceId: string; position: number; role: string | null; content: string };
 
-/** Traces of which a phrase's words are known to be there: those where it stands as it is written, in the same order. */
+/**
+ * Of traces that have a query's terms, those in which its phrases of three words and more stand as they are written, in the
+ * same order. What would take long to read, for one message is long or very many come into question, is believed.
+ */
 export async function keepMatching(
   tx: PoolClient,
   userId: string,
   traceIds: string[],
   query: Query,
 ): Promise<string[]> {
-  const most = new Map<string, number>();
-  for (const { traceId, content } of await readTexts(tx, userId, traceIds, query)) {
-    most.set(traceId, Math.max(most.get(traceId) ?? 0, findIn(composed(content), query).found));
-  }
-  return traceIds.filter((id) => (most.get(id) ?? 0) > 0);
+  const phrases = phrasesOf(query);
+  const { rows } = await tx.query<{ traceId: string; content: string | null }>(
+    `select wanted.id as "traceId", found.content from unnest($2::uuid[]) as wanted (id)
+     cross join lateral (
+       select title as content from trace where user_id = $1 and id = wanted.id and title ilike any ($3)
+       union all
+       select source_id from trace where user_id = $1 and id = wanted.id and source_id ilike any ($3)
+       union all
+       (select case when length(content) <= ${wholeCharacters} then content end from message
+        where user_id = $1 and trace_id = wanted.id and content ilike any ($3) limit ${mostMessages})) as found`,
+    [userId, traceIds, patternsOf({ units: phrases })],
+  );
+  const texts = Map.groupBy(rows, ({ traceId }) => traceId);
+  return traceIds.filter((id) => {
+    const contents = (texts.get(id) ?? []).map(({ content }) => content);
+    if (contents.length >= mostMessages || contents.includes(null)) return true;
+    return phrases.every((unit) =>
+      contents.some((text) => findIn(composed(text ?? ""), { units: [unit] }).found === 1),
+    );
+  });
 }
 
 /** A message in which a query was found. */

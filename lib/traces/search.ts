@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { snapshot } from "#lib/db/client";
 import { findDocuments, type Hits } from "#lib/search/find";
-import { needsText, parseQuery, type Query } from "#lib/search/query";
+import { parseQuery, phrasesOf, type Query } from "#lib/search/query";
 import { keepMatching } from "#lib/search/text";
 import { conditionsOf, type PlainSelection, type Selection } from "#lib/traces/conditions";
 
@@ -58,7 +58,7 @@ type Candidate = { id: string; activityAt: Date };
 
 async function findPage(tx: PoolClient, search: Search, page: Page): Promise<string[]> {
   const { behind, limit, mostRead = mostReadOfList } = page;
-  if (!needsText(search.query)) return idsOf(await nextHits(tx, search, { behind, limit }));
+  if (phrasesOf(search.query).length === 0) return idsOf(await nextHits(tx, search, { behind, limit }));
   const ids: string[] = [];
   let place = behind;
   const step = Math.min(limit, readAtOnce);

@@ -228,6 +228,19 @@ describe("a search", () => {
     );
     await indexAll();
     expect(await search('"one two three"')).toEqual(["together"]);
+    expect(await search('four "one two three"')).toEqual([]);
+  });
+
+  test("of a phrase finds it in a title, in a very long message, and behind hundreds that are like it", async () => {
+    const long = `${"one filler two filler three ".repeat(5000)} two three one two filler one two three`;
+    const like = Array.from({ length: 250 }, () => "two three and then one two");
+    await send(
+      { sourceId: "titled", title: "One two three", messages: messages("nothing") },
+      { sourceId: "long", messages: messages(long) },
+      { sourceId: "many", messages: messages(...like.map((text) => `${text} one x two x three`), "one two three") },
+    );
+    await indexAll();
+    expect(await search('"one two three"')).toEqual(["long", "many", "titled"]);
   });
 
   test("goes through the list where most of it is found, and looks up the hits where few are", async () => {
