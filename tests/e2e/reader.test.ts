@@ -210,7 +210,8 @@ describe("keys", () => {
 
 describe("the talk alone", () => {
   test("leaves tools out, and keeps the place when it is switched", async () => {
-    await openReady(`/traces/${middle}?at=100`);
+    await openReady(`/traces/${middle}?at=102`); // a command
+    await expect.poll(() => focused(page)).toBe(102);
     await page.keyboard.press("v");
     await page.waitForURL(/view=talk/);
     await ready();
