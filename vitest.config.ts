@@ -25,6 +25,7 @@ export default defineConfig({
     reporters: process.env.CI ? ["default", ["json", { outputFile: "test-results/vitest.json" }]] : ["default"],
     projects: [
       { ...shared, test: { env, name: "unit", include: ["tests/unit/**/*.test.ts"] } },
+      { ...shared, test: { env, name: "cli", include: ["tests/cli/**/*.test.ts"], testTimeout: 30_000 } },
       { ...shared, test: { ...onPostgres, name: "jobs", include: ["tests/jobs/**/*.test.ts"] } },
       { ...shared, test: { ...onPostgres, name: "api", include: ["tests/api/**/*.test.ts"] } },
       {

@@ -9,7 +9,11 @@ export const metadata: Metadata = {
   robots: { index: false, follow: false },
 };
 
-export const viewport: Viewport = { colorScheme: "light dark" };
+/** What is behind a page until its stylesheet is there has its colours already. */
+export async function generateViewport(): Promise<Viewport> {
+  const theme = await readTheme();
+  return { colorScheme: theme === "system" ? "light dark" : theme };
+}
 
 /** Reads the theme's cookie, so every page is rendered on request, as the nonce of its scripts demands. */
 export default async function Layout({ children }: { children: React.ReactNode }) {

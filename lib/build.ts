@@ -2,17 +2,21 @@ import "server-only";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { clientFile } from "#lib/client";
 
 /** Everything that a build is made of. */
 const sources = [
   "app",
+  "cli",
   "lib",
   "public",
   "middleware.ts",
   "next.config.ts",
   "postcss.config.mjs",
+  "package.json",
   "package-lock.json",
   "tsconfig.json",
 ];
@@ -28,9 +32,10 @@ const stamp = ".next/spoor-sources.sha256";
 export async function buildIfNeeded(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
   const wanted = await fingerprint();
   const built = await readFile(stamp, "utf8").catch(() => undefined);
-  if (built === wanted) return;
+  if (built === wanted && existsSync(clientFile)) return;
   say("Building the web application (once for each version, about half a minute)…");
   const startedAt = performance.now();
+  await buildClient();
   const child = spawn(process.execPath, ["node_modules/next/dist/bin/next", "build"], {
     env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -42,6 +47,27 @@ export async function buildIfNeeded(say: (line: string) => void, signal?: AbortS
   if (code !== 0) throw new Error(`The build failed.\n${output}`);
   await writeFile(stamp, wanted);
   say(`Built in ${Math.round((performance.now() - startedAt) / 1000)} s.`);
+}
+
+/**
+ * Builds the client that `/spoor.mjs` delivers: one file for Node 20 and later, with nothing left to install. It is not
+ * minified, so that whoever runs it can read it.
+ */
+export async function buildClient(): Promise<void> {
+  const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
+  // Only who builds needs the bundler.
+  const { rolldown } = await import("rolldown");
+  const bundle = await rolldown({
+    input: "cli/main.ts",
+    platform: "node",
+    tsconfig: false,
+    transform: { target: "node20", define: { SPOOR_VERSION: JSON.stringify(version) } },
+  });
+  const banner = `#!/usr/bin/env node\n// spoor ${version}: sends conversations with coding agents to a Spoor server.`;
+  const { output } = await bundle.generate({ format: "esm", codeSplitting: false, comments: { legal: false }, banner });
+  await bundle.close();
+  await mkdir(dirname(clientFile), { recursive: true });
+  await writeFile(clientFile, output[0].code);
 }
 
 async function fingerprint(): Promise<string> {
@@ -66,3 +92,5 @@ async function filesBelow(path: string): Promise<string[]> {
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
 }
+
+if (import.meta.main) await buildIfNeeded((line) => process.stdout.write(`${line}\n`));

@@ -8,6 +8,7 @@ import { ingestPayload } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 import { queues, superviseQueues, takeOne } from "#lib/queue";
 import { indexNext } from "#lib/search/indexer";
+import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 import { countUsage } from "#lib/usage/count";
 
@@ -16,6 +17,8 @@ const cronId = "00000000-0000-4000-8000-00000000c404";
 
 /** For what the uploads changed; a long backlog is for several calls. */
 const usageSeconds = 5;
+/** How long a call goes on forwarding telemetry behind the uploads; a try that began ends within 10 s. */
+const forwardSeconds = 3;
 
 /**
  * Does a worker's work for a bounded time, for hosts that run none: gives back what a process left behind, enqueues what
@@ -37,6 +40,7 @@ export async function drainQueues(
   await purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000));
   await countUsage(usageSeconds);
   while (performance.now() < deadline && (await indexNext()) > 0);
+  await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));
   await housekeepHourly();
   await beat(cronId);
   return {

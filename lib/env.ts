@@ -30,6 +30,19 @@ const list = z.string().transform((value) =>
     .filter(Boolean),
 );
 
+/** Where telemetry is forwarded to: a URL without credentials, which stand in TELEMETRY_SINK_KEY, and without a fragment. */
+const sinkUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true }).refine((text) => {
+  const { username, password, hash } = new URL(text);
+  return username === "" && password === "" && hash === "";
+}, "must have neither a user name, nor a password, nor a fragment");
+
+/** A Standard Webhooks secret: 24 to 64 bytes in base64, with or without its prefix. */
+const isWebhookSecret = (key: string) => {
+  const text = key.replace(/^whsec_/, "");
+  const { length } = Buffer.from(text, "base64");
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0 && length >= 24 && length <= 64;
+};
+
 /** V8 can hold 512 MiB of text in one string; a decoded body has to stay below it. */
 const maxDecodableBytes = 500 * 1024 * 1024;
 
@@ -54,6 +67,10 @@ const schema = z
     UPLOAD_RETENTION_DAYS: withDefault(wholeNumber(0, 3650), "7"),
     WORKER_CONCURRENCY: withDefault(wholeNumber(1, 16), "2"),
     CRON_SECRET: optional(z.string().min(16, "must have at least 16 characters")),
+    TELEMETRY_SINK: optional(z.enum(["posthog", "webhook", "otlp"])),
+    TELEMETRY_SINK_URL: optional(sinkUrl),
+    TELEMETRY_SINK_KEY: optional(z.string().regex(/^[\x20-\x7e]{1,4096}$/, "must be printable ASCII")),
+    TELEMETRY_SINK_ALLOW_PRIVATE: withDefault(z.enum(["0", "1"]), "0"),
     LOG_LEVEL: withDefault(z.enum(logLevels), "info"),
     GITHUB_CLIENT_ID: optional(z.string()),
     GITHUB_CLIENT_SECRET: optional(z.string()),
@@ -63,6 +80,14 @@ const schema = z
     VERCEL: optional(z.string()),
   })
   .superRefine((env, context) => {
+    const { TELEMETRY_SINK: sink, TELEMETRY_SINK_URL: url, TELEMETRY_SINK_KEY: key } = env;
+    const wrong = (name: string, message: string) => context.addIssue({ code: "custom", path: [name], message });
+    if (!sink && (url || key)) wrong("TELEMETRY_SINK", "must be set where TELEMETRY_SINK_URL or _KEY is");
+    if (sink && !url) wrong("TELEMETRY_SINK_URL", "must be set with TELEMETRY_SINK");
+    if (sink && sink !== "otlp" && !key) wrong("TELEMETRY_SINK_KEY", `must be set with TELEMETRY_SINK=${sink}`);
+    if (sink === "webhook" && key && !isWebhookSecret(key)) {
+      wrong("TELEMETRY_SINK_KEY", "must be a Standard Webhooks secret: whsec_ and 24 to 64 bytes in base64");
+    }
     for (const provider of ["GITHUB", "GOOGLE"] as const) {
       const [id, secret] = [`${provider}_CLIENT_ID`, `${provider}_CLIENT_SECRET`] as const;
       if ((env[id] === undefined) === (env[secret] === undefined)) continue;

@@ -6,6 +6,7 @@ import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/uploads";
 import { log } from "#lib/log";
 import { purgeLimits } from "#lib/rate-limit";
 import { purgeReports } from "#lib/telemetry/record";
+import { purgeShares } from "#lib/traces/shares";
 import { purgeFacets } from "#lib/usage/count";
 
 /** Removes what is past its time. A worker does it once an hour. */
@@ -15,6 +16,7 @@ export async function housekeep(): Promise<void> {
   const logins = await purgeLogins();
   const reports = await purgeReports();
   await purgeFacets();
+  await purgeShares();
   await purgeLimits();
   await purgeHeartbeats();
   log.info({ uploads, idempotencyKeys, logins, reports }, "housekeeping is done");

@@ -20,6 +20,8 @@ export const limits = {
     inFlightBytes: 512 * MiB,
     queuedJobsPerUser: 10_000,
     replaysAtOnce: 1000,
+    // A form is read whole before the file in it is known.
+    formBytes: 16 * MiB,
   },
   /** How long one call of `/api/cron` goes on taking jobs. The last one taken may end later. */
   cron: { drainSeconds: 45 },

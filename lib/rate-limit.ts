@@ -21,6 +21,12 @@ export async function overLimit(name: string, key: string, window: Window): Prom
   }
 }
 
+/** Whether a key is past its limit already. It counts nothing, where only what goes wrong is to count. */
+export async function isOverLimit(name: string, key: string, window: Window): Promise<boolean> {
+  const counted = await limiterOf(name, window).get(key);
+  return counted !== null && counted.consumedPoints > window.points;
+}
+
 /** Takes back one counted call, where only those that went wrong are to count. */
 export async function uncount(name: string, key: string, window: Window): Promise<void> {
   await limiterOf(name, window).reward(key, 1);

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { openSetup } from "#lib/auth/accounts";
-import { buildIfNeeded } from "#lib/build";
+import { buildClient, buildIfNeeded } from "#lib/build";
 import { closeDatabase } from "#lib/db/client";
 import { type EmbeddedDatabase, startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
@@ -12,6 +12,7 @@ import { readOrMake } from "#lib/db/secrets";
 import { EnvError, env, requiredEnv, setEnv } from "#lib/env";
 import { supervise } from "#lib/processes";
 import { installQueues } from "#lib/queue";
+import { enableSinks } from "#lib/telemetry/sink-state";
 
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -56,6 +57,7 @@ export async function startProcesses(
   signal?: AbortSignal,
 ): Promise<ReturnType<typeof supervise>> {
   if (role === "all" || role === "web") await buildIfNeeded(say, signal);
+  if (role === "dev") await buildClient();
   const web = { name: "web", words: ["lib/web.ts", ...(role === "dev" ? ["--dev"] : [])] };
   const worker = { name: "worker", words: ["--conditions=react-server", "lib/worker.ts"] };
   const wanted = { all: [worker, web], dev: [worker, web], web: [web], worker: [worker] }[role];
@@ -72,6 +74,7 @@ async function main(role: Role): Promise<void> {
       if (applied.length > 0) say(`Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}.`);
       if (role === "migrate") return say("The database is up to date.");
     }
+    await enableSinks();
     await serve(role, database, asked, async () => {
       if (role !== "worker") await greet();
       return true;

@@ -37,7 +37,7 @@ const handle = app.getRequestHandler();
 const isUpload = ({ method, url }: IncomingMessage) => method === "POST" && url?.startsWith("/api/ingest");
 
 function boundArrival(request: IncomingMessage): void {
-  if (request.url?.startsWith("/api/ingest")) return;
+  if (/^\/(api\/ingest|upload\/file)/.test(request.url ?? "")) return;
   const timer = setTimeout(() => !request.complete && request.destroy(), requestTimeoutMs);
   request.once("close", () => clearTimeout(timer));
 }

@@ -17,6 +17,7 @@ import { ingestPayload } from "#lib/ingest/schema";
 import { log } from "#lib/log";
 import { makeWorkerBoss, queues } from "#lib/queue";
 import { keepIndexing } from "#lib/search/indexer";
+import { forwardRegularly } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 import { countUsage } from "#lib/usage/count";
 
@@ -121,5 +122,6 @@ purging = setInterval(() => {
   purgeDeleted(purge.seconds).catch((error) => log.warn({ err: error }, "deleted conversations could not be emptied"));
 }, purge.everyMs);
 usageCount = setTimeout(keepCounting, usageMs);
-indexing = keepIndexing(stopping.signal);
+indexing = keepIndexing(stopping.signal, hasOpenJobs);
+forwardRegularly(stopping.signal);
 process.send?.("ready");

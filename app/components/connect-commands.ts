@@ -20,3 +20,7 @@ export const pollCommand = (baseUrl: string) =>
 /** Sends one small session. */
 export const ingestCommand = (baseUrl: string) =>
   `curl -sS ${baseUrl}/api/ingest -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"traces":[{"source":"curl","sourceId":"first","messages":[{"position":0,"role":"user","content":"Hello, Spoor"}]}]}'`;
+
+/** Tells how one scan of a machine went. */
+export const telemetryCommand = (baseUrl: string) =>
+  `curl -sS ${baseUrl}/api/cli/telemetry -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"schema":1,"deviceId":"my-laptop","cliVersion":"1.0.0","platform":"linux","arch":"x64","command":"scan","diagnostics":[{"adapter":"claude-code","totalEntries":120,"skippedEntries":2,"unhandledTypes":["summary"]}]}'`;

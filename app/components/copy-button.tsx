@@ -17,7 +17,7 @@ export function CopyButton({ text }: { text: string }) {
     <button
       type="button"
       onClick={copy}
-      className="absolute top-1.5 right-1.5 rounded-control border border-hairline bg-overlay px-2 py-0.5 text-meta text-muted hover:text-text"
+      className="absolute top-1.5 right-1.5 rounded-control border border-hairline bg-overlay px-2 py-0.5 text-meta text-muted hover:text-text pointer-coarse:min-h-11 pointer-coarse:min-w-11"
     >
       <span aria-live="polite">{state === "copied" ? "Copied" : "Copy"}</span>
     </button>

@@ -14,6 +14,17 @@ export const readerZone = cache(async (): Promise<string> => {
   }
 });
 
+/** The calendar day (`YYYY-MM-DD`) of a moment in a zone. */
+export const dayOf = (date: Date, zone: string): string =>
+  new Intl.DateTimeFormat("en-CA", { timeZone: zone }).format(date);
+
+/** The day (`YYYY-MM-DD`) that comes so many days after another, or before it. */
+export function addDays(day: string, days: number): string {
+  const date = new Date(`${day}T00:00:00Z`);
+  date.setUTCDate(date.getUTCDate() + days);
+  return date.toISOString().slice(0, 10);
+}
+
 /**
  * The moment at which a calendar day begins in a zone.
  *
@@ -25,10 +36,21 @@ export function startOfDay(day: string, zone: string, plusDays = 0): string | un
   const midnightUtc = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(midnightUtc.getTime())) return undefined;
   midnightUtc.setUTCDate(midnightUtc.getUTCDate() + plusDays);
-  const name = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" })
-    .formatToParts(midnightUtc)
+  // The offset at midnight UTC is another than at the day's own beginning where the clocks change in between.
+  const nearly = midnightUtc.getTime() - offsetMs(midnightUtc, zone);
+  return new Date(midnightUtc.getTime() - offsetMs(new Date(nearly), zone)).toISOString();
+}
+
+/** How far a zone's clocks are ahead of UTC at a moment. */
+function offsetMs(date: Date, zone: string): number {
+  const name = offsetFormat(zone)
+    .formatToParts(date)
     .find(({ type }) => type === "timeZoneName")?.value;
   const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)/.exec(name ?? "") ?? [];
-  const offsetMinutes = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * (sign === "-" ? -1 : 1);
-  return new Date(midnightUtc.getTime() - offsetMinutes * 60_000).toISOString();
+  return (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * (sign === "-" ? -1 : 1) * 60_000;
 }
+
+/** Making one costs 30 µs and more; the days of a year need hundreds. */
+const offsetFormat = cache(
+  (zone: string) => new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" }),
+);

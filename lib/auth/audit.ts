@@ -27,6 +27,8 @@ export const auditActions = {
   invitation_used: "Invitation used",
   trace_deleted: "Conversation deleted",
   traces_deleted: "Conversations deleted",
+  share_created: "Share link made",
+  share_revoked: "Share link revoked",
 } as const;
 
 export type AuditAction = keyof typeof auditActions;

@@ -68,11 +68,15 @@ export async function requireToken(request: Request, address: string): Promise<C
   return { via: "bearer", userId, token };
 }
 
-/** The user of a valid token, for a route that works without one; anything else counts as none. */
-export async function optionalToken(request: Request, address: string): Promise<string | undefined> {
+/** Whom a valid token names, and of which machine, for a route that works without one; anything else counts as none. */
+export async function optionalToken(
+  request: Request,
+  address: string,
+): Promise<{ userId: string; machine: string } | undefined> {
   if (!request.headers.has("authorization")) return undefined;
   try {
-    return (await requireToken(request, address)).userId;
+    const { userId, token } = await requireToken(request, address);
+    return { userId, machine: token.machine };
   } catch (error) {
     if (error instanceof SpoorError) return undefined;
     throw error;

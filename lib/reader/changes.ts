@@ -1,36 +1,63 @@
 import { structuredPatch } from "diff";
 import type { DiffLine } from "#lib/reader/message";
+import { countLines } from "#lib/reader/text";
+
+/** What changed: lines to draw, at most `mostLines` of them, and how many came and went in all. */
+export type Change = { lines: DiffLine[]; added: number; removed: number };
 
 /** Beyond these a change is not compared but shown as all of the old and all of the new. */
 const comparable = { characters: 200_000, edits: 2000, milliseconds: 50 };
+const mostLines = 5000;
 
 /** A text in place of another, as a unified diff's lines with three lines around each change. */
-export function compare(before: string, after: string): DiffLine[] {
+export function compare(before: string, after: string): Change {
   const { characters, edits, milliseconds } = comparable;
-  if (before === "") return linesOf(after, "added");
-  const small = before.length + after.length <= characters;
-  const patch = small
-    ? structuredPatch("", "", before, after, "", "", { context: 3, maxEditLength: edits, timeout: milliseconds })
-    : undefined;
-  if (!patch) return [...linesOf(before, "removed"), ...linesOf(after, "added")];
-  return patch.hunks.flatMap((hunk, index) => [
-    ...(index > 0 ? [{ type: "hunk", text: "" } as const] : []),
-    ...hunk.lines.filter((line) => !line.startsWith("\\")).map(readLine),
-  ]);
+  if (before === "" || before.length + after.length > characters) return replaced(before, after);
+  const options = { context: 3, maxEditLength: edits, timeout: milliseconds };
+  const patch = structuredPatch("", "", before, after, "", "", options);
+  if (!patch) return replaced(before, after);
+  return changeOf(
+    patch.hunks.flatMap((hunk, index) => [...(index > 0 ? ["@@"] : []), ...hunk.lines.filter(isContent)]),
+  );
+}
+
+const isContent = (line: string) => !line.startsWith("\\");
+
+function replaced(before: string, after: string): Change {
+  const lines = [...linesOf(before, "removed"), ...linesOf(after, "added")];
+  return { lines, added: countLines(after), removed: countLines(before) };
 }
 
 function linesOf(text: string, type: DiffLine["type"]): DiffLine[] {
   if (text === "") return [];
-  return text
-    .replace(/\n$/, "")
-    .split("\n")
-    .map((line) => ({ type, text: line }));
+  const lines = text.split("\n", mostLines + 1);
+  if (lines.length <= mostLines && lines.at(-1) === "") lines.pop();
+  const more = lines.length > mostLines ? countLines(text) - mostLines : 0;
+  return [...lines.slice(0, mostLines).map((line) => ({ type, text: line })), ...notDrawn(more)];
 }
 
+const notDrawn = (lines: number): DiffLine[] =>
+  lines > 0 ? [{ type: "hunk", text: `${lines.toLocaleString("en")} more lines are not shown` }] : [];
+
 /** The lines of a unified diff; headers of files are left out, hunks' headings are kept. */
-export function readPatch(patch: string): DiffLine[] {
-  const lines = patch.replace(/\n$/, "").split("\n");
-  return lines.filter((line) => !/^(?:\\ |--- |\+\+\+ |diff --git |index [0-9a-f]|\*\*\* )/.test(line)).map(readLine);
+export const readPatch = (patch: string): Change =>
+  changeOf(
+    patch
+      .replace(/\n$/, "")
+      .split("\n")
+      .filter((line) => !header.test(line)),
+  );
+
+const header = /^(?:\\ |--- |\+\+\+ |diff --git |index [0-9a-f]|\*\*\* )/;
+
+function changeOf(lines: string[]): Change {
+  const first = /^@@[^\n]*?(?:@@ ?)?$/.test(lines[0] ?? "") ? 1 : 0;
+  const count = (sign: string) => lines.reduce((sum, line) => sum + (line.startsWith(sign) ? 1 : 0), 0);
+  return {
+    lines: [...lines.slice(first, mostLines).map(readLine), ...notDrawn(lines.length - mostLines)],
+    added: count("+"),
+    removed: count("-"),
+  };
 }
 
 function readLine(line: string): DiffLine {
@@ -39,11 +66,16 @@ function readLine(line: string): DiffLine {
   return { type, text: type === "same" && !line.startsWith(" ") ? line : line.slice(1) };
 }
 
-/** How many lines came and went. */
-export function countChanges(lines: DiffLine[]): { added: number; removed: number } {
-  const count = (type: DiffLine["type"]) => lines.reduce((sum, line) => sum + (line.type === type ? 1 : 0), 0);
-  return { added: count("added"), removed: count("removed") };
-}
+/** Several changes of one file as one. */
+export const joinChanges = (changes: Change[]): Change => ({
+  lines: changes.flatMap(({ lines }, index) => [...(index > 0 ? [{ type: "hunk", text: "" } as const] : []), ...lines]),
+  ...sumOf(changes),
+});
+
+export const sumOf = (counts: { added: number; removed: number }[]) => ({
+  added: counts.reduce((total, { added }) => total + added, 0),
+  removed: counts.reduce((total, { removed }) => total + removed, 0),
+});
 
 /** The files of a patch in the form of Codex's `apply_patch`, each with its part of the patch; undefined for other text. */
 export function readFilePatches(text: string): { path: string; patch: string; isNew: boolean }[] | undefined {

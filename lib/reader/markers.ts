@@ -71,14 +71,19 @@ function unfold(inner: string): { summary: string; body: string } {
 }
 
 /** The rule by which exporters part turns, off the end. */
-export const withoutRule = (text: string) => text.replace(/\n\s{0,4}\n---[ \t]*\n?$/, "");
+export function withoutRule(text: string): string {
+  const end = text.trimEnd();
+  const before = end.endsWith("\n---") ? end.slice(0, -"\n---".length) : "";
+  const line = before.lastIndexOf("\n");
+  return line !== -1 && before.slice(line).trim() === "" ? before.trimEnd() : text;
+}
 
 /** A tool as exporters write it: words and arguments in backticks, then what it was given or gave in fences. */
 function readTool(name: string, type: string | undefined, summary: string, body: string): Piece {
   const kind = kindOfTool(name, type);
   const single = kind === "read" || kind === "search" || kind === "web";
-  const { before, fences, after } = readFences(body.replace(/^Result:$/m, "").trim(), single);
-  const words = `${summary.replace(/^\s*•\s*/, " ").trim()}\n${before}`.trim();
+  const { before, fences, after } = readFences(body.trim(), single);
+  const words = `${summary.replace(/^\s*•\s*/, " ").trim()}\n${before.replace(/^Result:$/m, "")}`.trim();
   const call: Call = { name, input: {}, ...(type && { type }) };
   const rest = (readers[kind] ?? readOther)(call, words, [...fences]);
   const output = [...rest.map(({ text }) => text), kind === "question" || kind === "plan" ? "" : after]

@@ -40,11 +40,12 @@ export type TaskState = "open" | "doing" | "done";
 
 /** One thing in a body, to be drawn in the order in which they stand. */
 export type Block =
-  | { type: "markdown"; text: string }
+  /** @property fold what it says where it stands folded in an open body */
+  | { type: "markdown"; text: string; fold?: string }
   | { type: "code"; text: string; language: string; label?: string }
   /** What a program printed, with its ANSI colours. */
   | { type: "output"; text: string }
-  | { type: "diff"; lines: DiffLine[]; language: string; path?: string }
+  | { type: "diff"; lines: DiffLine[]; path?: string }
   | { type: "tasks"; items: { state: TaskState; text: string }[] }
   /** A sub-agent's own conversation. */
   | { type: "transcript"; messages: ReaderMessage[] };

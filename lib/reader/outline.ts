@@ -1,8 +1,9 @@
-import type { Call, Piece } from "#lib/reader/call";
+import type { Call, Result } from "#lib/reader/call";
 import { piecesOf } from "#lib/reader/kind";
-import type { Part, ReaderMessage } from "#lib/reader/message";
+import type { ReaderMessage } from "#lib/reader/message";
+import { outcomeOf } from "#lib/reader/outcome";
 import { firstLine } from "#lib/reader/text";
-import { describeTool } from "#lib/reader/tools";
+import { describeTool, kindOfCall } from "#lib/reader/tools";
 
 /** What a session is made of, whole: what the person asked, the files that changed, and what failed. */
 export type Outline = {
@@ -23,8 +24,11 @@ export function makeOutliner(): Outliner {
   const files = new Map<string, Outline["files"][number]>();
   const open = new Map<string, { call: Call; position: number }>();
 
-  const take = (part: Part, position: number) => {
-    if (part.status === "failed") errors.push({ position, title: firstLine(part.title || part.tool || "", 120) });
+  const take = (call: Call, result: Result | undefined, position: number) => {
+    const kind = kindOfCall(call);
+    if (kind !== "edit" && kind !== "write" && outcomeOf(result).status !== "failed") return;
+    const part = describeTool(call, result);
+    if (part.status === "failed") errors.push({ position, title: firstLine(part.title || call.name, 120) });
     for (const { path, added, removed } of part.files ?? []) {
       const file = files.get(path) ?? { path, added: 0, removed: 0, positions: [] };
       files.set(path, file);
@@ -33,19 +37,19 @@ export function makeOutliner(): Outliner {
       if (file.positions.at(-1) !== position) file.positions.push(position);
     }
   };
-  const close = (key: string, result?: Extract<Piece, { type: "result" }>) => {
+  const close = (key: string, result?: Result) => {
     const waiting = open.get(key);
     open.delete(key);
-    if (waiting) take(describeTool(waiting.call, result?.result), waiting.position);
+    if (waiting) take(waiting.call, result, waiting.position);
   };
 
   const add = (message: ReaderMessage) => {
     const { position } = message;
     for (const piece of piecesOf(message)) {
       if (piece.type === "text" && piece.kind === "user") turns.push({ position, title: firstLine(piece.text, 120) });
-      else if (piece.type === "result") close(piece.result.callId ?? "", piece);
+      else if (piece.type === "result") close(piece.result.callId ?? "", piece.result);
       else if (piece.type === "call" && (piece.result || piece.call.callId === undefined))
-        take(describeTool(piece.call, piece.result), position);
+        take(piece.call, piece.result, position);
       else if (piece.type === "call") {
         const [oldest] = open.size >= mostOpen ? open.keys() : [];
         if (oldest !== undefined) close(oldest);

@@ -8,7 +8,7 @@ import { readTranscript } from "#lib/reader/transcript";
 export type { ReaderMessage, ReaderRow };
 
 /** A row while its parts can still change: a result may come later. */
-type Draft = { message: ReaderMessage; positions: number[]; pieces: Piece[] };
+type Draft = { message: ReaderMessage; positions: number[]; pieces: Piece[]; tokenCount: number | null };
 
 type OpenCall = { draft: Draft; piece: Extract<Piece, { type: "call" }> };
 
@@ -25,50 +25,48 @@ export function rowsOf(messages: ReaderMessage[]): ReaderRow[] {
 function pair(messages: ReaderMessage[]): Draft[] {
   const drafts: Draft[] = [];
   const open = new Map<string, OpenCall>();
-  const taken = new Set<number>();
   let empties: number[] = [];
   for (const message of messages) {
-    const pieces = piecesOf(message).filter((piece) => !attach(piece, message.position, drafts, open, taken));
-    if (pieces.length === 0) {
-      if (!taken.has(message.position)) empties.push(message.position);
-      continue;
-    }
-    const draft = { message, positions: [...empties, message.position], pieces };
-    empties = [];
-    drafts.push(draft);
-    for (const piece of pieces)
-      if (piece.type === "call" && !piece.result)
-        open.set(piece.call.callId ?? `after ${message.position}`, { draft, piece });
+    const { position, tokenCount } = message;
+    const given = new Set<Draft>();
+    const pieces = piecesOf(message).filter((piece) => {
+      const draft = attach(piece, drafts, open);
+      if (draft) given.add(draft);
+      return !draft;
+    });
+    const [target] = given;
+    if (pieces.length > 0) {
+      const draft = { message, positions: [...empties, position], pieces, tokenCount };
+      empties = [];
+      drafts.push(draft);
+      for (const piece of pieces)
+        if (piece.type === "call" && !piece.result)
+          open.set(piece.call.callId ?? `after ${position}`, { draft, piece });
+    } else if (target) {
+      target.positions.push(position);
+      target.tokenCount = addTokens(target.tokenCount, tokenCount);
+    } else empties.push(position);
   }
   return withEmpties(drafts, empties, messages);
 }
 
-/** Gives a result to its call, and what was printed to the command before it. @returns whether there was one to give it to */
-function attach(
-  piece: Piece,
-  position: number,
-  drafts: Draft[],
-  open: Map<string, OpenCall>,
-  taken: Set<number>,
-): boolean {
+const addTokens = (one: number | null, other: number | null) => (one === null ? other : one + (other ?? 0));
+
+/** Gives a result to its call, and what was printed to the command before it. @returns to whose draft, if there was one */
+function attach(piece: Piece, drafts: Draft[], open: Map<string, OpenCall>): Draft | undefined {
   const before = drafts.at(-1);
   if (piece.type === "output") {
     const [command] = before?.pieces ?? [];
-    if (!before || command?.type !== "text" || command.kind !== "command") return false;
-    before.pieces.push(piece);
-    before.positions.push(position);
-    taken.add(position);
-    return true;
+    if (command?.type !== "text" || command.kind !== "command") return undefined;
+    before?.pieces.push(piece);
+    return before;
   }
-  if (piece.type !== "result") return false;
+  if (piece.type !== "result") return undefined;
   const key = piece.result.callId ?? `after ${before?.message.position}`;
   const call = open.get(key);
-  if (!call) return false;
   open.delete(key);
-  call.piece.result = piece.result;
-  if (!taken.has(position)) call.draft.positions.push(position);
-  taken.add(position);
-  return true;
+  if (call) call.piece.result = piece.result;
+  return call?.draft;
 }
 
 function withEmpties(drafts: Draft[], empties: number[], messages: ReaderMessage[]): Draft[] {
@@ -80,12 +78,14 @@ function withEmpties(drafts: Draft[], empties: number[], messages: ReaderMessage
   }
   const [message] = messages;
   const title = amountOf(empties.length, "empty message");
-  return message ? [{ message, positions: empties, pieces: [{ type: "text", kind: "notice", title, text: "" }] }] : [];
+  if (!message) return [];
+  const pieces: Piece[] = [{ type: "text", kind: "notice", title, text: "" }];
+  return [{ message, positions: empties, pieces, tokenCount: null }];
 }
 
-function rowOf({ message, positions, pieces }: Draft): ReaderRow {
+function rowOf({ message, positions, pieces, tokenCount }: Draft): ReaderRow {
   const parts = joinOutput(pieces.map(partOf));
-  const { position, role, createdAt, tokenCount, metadata } = message;
+  const { position, role, createdAt, metadata } = message;
   const model = metadata?.model;
   const kind = parts[0]?.kind ?? "unknown";
   return {
@@ -228,12 +228,11 @@ function groupOf(members: ReaderRow[]): ReaderRow {
     .map(([count, names]) => amountOf(count, ...names))
     .join(", ");
   const [first] = members as [ReaderRow];
-  const counts = members.flatMap(({ tokenCount }) => tokenCount ?? []);
   return {
     ...first,
     kind: "group",
     positions: members.flatMap(({ positions }) => positions),
-    tokenCount: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null,
+    tokenCount: members.map(({ tokenCount }) => tokenCount).reduce(addTokens, null),
     parts: [{ kind: "read", title, blocks: [] }],
     members: members.map((member) => ({ ...member, gapBefore: null })),
   };

@@ -1,6 +1,6 @@
 import type { Call, Result } from "#lib/reader/call";
-import { compare, countChanges, readFilePatches, readPatch } from "#lib/reader/changes";
-import type { Block, DiffLine, Kind, Part, TaskState } from "#lib/reader/message";
+import { type Change, compare, joinChanges, readFilePatches, readPatch, sumOf } from "#lib/reader/changes";
+import type { Block, Kind, Part, TaskState } from "#lib/reader/message";
 import { type Outcome, outcomeOf } from "#lib/reader/outcome";
 import { amountOf, countLines, firstLine } from "#lib/reader/text";
 import { kindOfTool, languageOfPath } from "#lib/reader/vocabulary";
@@ -9,9 +9,11 @@ type Fields = Record<string, unknown>;
 type Described = Partial<Part> & { title: string; blocks: Block[] };
 type Describe = (input: Fields, outcome: Outcome, call: Call, result?: Result) => Described;
 
+export const kindOfCall = (call: Call): Kind => call.kind ?? kindOfTool(call.name, call.type);
+
 /** A call and what came of it, as the reader shows it. */
 export function describeTool(call: Call, result: Result | undefined): Part {
-  const kind = call.kind ?? kindOfTool(call.name, call.type);
+  const kind = kindOfCall(call);
   const outcome = outcomeOf(result);
   const known = describers[kind] ?? describeUnknown;
   const { status, exitCode, durationMs } = outcome;
@@ -79,46 +81,41 @@ function commandOf(input: Fields): string {
 
 const describeEdit: Describe = (input, outcome, _call, result) => {
   const patch = field(input, "patch", "diff", "input", "patchText");
-  const files = readFilePatches(patch);
-  const changed = files?.map((file) => ({ ...file, lines: readPatch(file.patch) })) ?? [
-    { path: pathOf(input), lines: editLines(input, result?.patch ?? patch), isNew: false },
+  const files = readFilePatches(patch)?.map((file) => ({ ...file, change: readPatch(file.patch) })) ?? [
+    { path: pathOf(input), change: editOf(input, result?.patch ?? patch), isNew: false },
   ];
-  const counted = changed.map(({ path, lines }) => ({ path, ...countChanges(lines) }));
-  const [first] = changed;
-  const shown = changed.filter(({ lines }) => lines.length > 0);
+  const shown = files.filter(({ change }) => change.lines.length > 0);
   const blocks = shown.map(
-    ({ path, lines }): Block => ({
+    ({ path, change: { lines } }): Block => ({
       type: "diff",
       lines,
-      language: languageOfPath(path),
-      ...(changed.length > 1 && { path }),
+      ...(files.length > 1 && { path }),
     }),
   );
+  const counted = files.map(({ path, change: { added, removed } }) => ({ path, added, removed }));
   return {
-    kind: changed.every(({ isNew }) => isNew) ? "write" : "edit",
-    title: changed.length > 1 ? amountOf(changed.length, "file") : first?.path || firstLine(outcome.output) || "a file",
-    ...(shown.length > 0 && { changes: sum(counted) }),
+    kind: files.every(({ isNew }) => isNew) ? "write" : "edit",
+    title: files.length > 1 ? amountOf(files.length, "file") : files[0]?.path || firstLine(outcome.output) || "a file",
+    ...(shown.length > 0 && { changes: sumOf(counted) }),
     ...(outcome.status !== "rejected" && { files: counted.filter(({ path }) => path !== "") }),
     blocks: [...blocks, ...(outcome.status === "ok" && shown.length > 0 ? [] : printed(outcome))],
   };
 };
 
-const sum = (counts: { added: number; removed: number }[]) => ({
-  added: counts.reduce((total, { added }) => total + added, 0),
-  removed: counts.reduce((total, { removed }) => total + removed, 0),
-});
-
-function editLines(input: Fields, patch: string): DiffLine[] {
+function editOf(input: Fields, patch: string): Change {
   if (patch.trim() !== "") return readPatch(patch);
   const edits = [input.edits, input.replacements, input.ReplacementChunks].find(Array.isArray) ?? [input];
-  return edits
-    .filter((edit): edit is Fields => typeof edit === "object" && edit !== null)
-    .slice(0, 200)
-    .flatMap((edit, index): DiffLine[] => {
-      const before = field(edit, "old_string", "oldString", "old_str", "oldText", "TargetContent");
-      const after = field(edit, "new_string", "newString", "new_str", "newText", "ReplacementContent", "new_source");
-      return [...(index > 0 ? [{ type: "hunk", text: "" } as const] : []), ...compare(before, after)];
-    });
+  return joinChanges(
+    edits
+      .filter(isObject)
+      .slice(0, 200)
+      .map((edit) =>
+        compare(
+          field(edit, "old_string", "oldString", "old_str", "oldText", "TargetContent"),
+          field(edit, "new_string", "newString", "new_str", "newText", "ReplacementContent", "new_source"),
+        ),
+      ),
+  );
 }
 
 const describeWrite: Describe = (input, outcome) => {
@@ -183,10 +180,11 @@ const describeQuestion: Describe = (input, outcome) => {
   const asked = Array.isArray(input.questions) ? input.questions.filter(isObject).map(questionText).join("\n\n") : "";
   const text = asked || field(input, "question", "text", "prompt", "message");
   const answer = outcome.output.trim();
+  const { title, rest } = takeTitle(text);
   return {
-    title: firstLine(text.replace(/\*\*/g, "")) || "a question",
+    title: title || "a question",
     blocks: [
-      ...(text ? [{ type: "markdown", text } as const] : []),
+      ...(rest ? [{ type: "markdown", text: rest } as const] : []),
       ...(answer ? [{ type: "markdown", text: `**Answer:** ${answer}` } as const] : []),
     ],
   };
@@ -204,13 +202,22 @@ function questionText(question: Fields): string {
   return [`**${field(question, "question", "header")}**`, listed.join("\n")].filter(Boolean).join("\n\n");
 }
 
+/** A text's first line as a title, and what follows it; all of it follows where the line is no heading and does not fit. */
+function takeTitle(text: string): { title: string; rest: string } {
+  const [line = "", ...lines] = text.trim().split("\n");
+  const title = firstLine(line.replace(/^#+ |\*\*/g, ""));
+  const whole = /^(?:#+ |\*\*)/.test(line) && !title.endsWith("…");
+  return { title, rest: whole ? lines.join("\n").trim() : text };
+}
+
 const describePlan: Describe = (input, outcome, call) => {
   const text = field(input, "plan", "text", "content", "response");
   const entering = /enter/i.test(call.name);
+  const { title, rest } = takeTitle(text);
   return {
-    title: entering ? "Planning begins" : firstLine(text.replace(/^#+ /, "")) || "A plan",
+    title: entering ? "Planning begins" : title || "A plan",
     blocks: [
-      ...(text ? [{ type: "markdown", text } as const] : []),
+      ...(rest ? [{ type: "markdown", text: rest } as const] : []),
       ...(entering || (outcome.status === "ok" && text) ? [] : printed(outcome)),
     ],
   };
@@ -263,7 +270,7 @@ const describeSubagent: Describe = (input, outcome) => {
     title: firstLine(task) || "a sub-agent",
     ...(type && { note: type }),
     blocks: [
-      ...(prompt && prompt !== task ? [{ type: "markdown", text: prompt } as const] : []),
+      ...(prompt && prompt !== task ? [{ type: "markdown", text: prompt, fold: "What it was given" } as const] : []),
       ...(outcome.output.trim() ? [{ type: "markdown", text: outcome.output } as const] : []),
     ],
   };

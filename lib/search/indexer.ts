@@ -36,15 +36,26 @@ export async function indexNext(): Promise<number> {
 
 const pauseMs = 1000;
 
-/** Makes sessions searchable as they come, until it is told to stop; the batch that it is at then is finished. */
-export async function keepIndexing(signal: AbortSignal): Promise<void> {
+/**
+ * Makes sessions searchable as they come, until it is told to stop; the batch that it is at then is finished.
+ *
+ * @param uploadsWait whether uploads wait or run: between two batches it then rests for as long as the first one took.
+ */
+export async function keepIndexing(signal: AbortSignal, uploadsWait: () => Promise<boolean>): Promise<void> {
   while (!signal.aborted) {
-    const taken = await indexNext().catch((error) => {
+    const restMs = await indexAndRest(uploadsWait).catch((error) => {
       log.warn({ err: error }, "sessions could not be made searchable this time");
-      return 0;
+      return pauseMs;
     });
-    if (taken === 0) await sleep(pauseMs, undefined, { signal }).catch(() => {}); // ends early where it is to stop
+    if (restMs > 0) await sleep(restMs, undefined, { signal }).catch(() => {}); // ends early where it is to stop
   }
+}
+
+/** Indexes a batch. @returns for how long to do nothing then, in milliseconds */
+async function indexAndRest(uploadsWait: () => Promise<boolean>): Promise<number> {
+  const startedAt = performance.now();
+  if ((await indexNext()) === 0) return pauseMs;
+  return (await uploadsWait()) ? performance.now() - startedAt : 0;
 }
 
 async function lock(tx: PoolClient): Promise<boolean> {

@@ -18,11 +18,21 @@ const quoted = /["“”]([^"“”]*)["“”]|[^\s"“”]+/gu;
  * @throws SpoorError `invalid_request` where there is no word in it, or more than 32.
  */
 export function parseQuery(text: string): Query {
-  const units = [...composed(text).matchAll(quoted)].flatMap(([whole, phrase]) => unitOf(phrase ?? whole) ?? []);
-  const words = units.reduce((sum, unit) => sum + unit.words, 0);
+  const { units, words } = read(text);
   if (words === 0) throw refused("has no word or number to search for");
   if (words > mostWords) throw refused(`must have at most ${mostWords} words`);
   return { units };
+}
+
+function read(text: string): { units: Unit[]; words: number } {
+  const units = [...composed(text).matchAll(quoted)].flatMap(([whole, phrase]) => unitOf(phrase ?? whole) ?? []);
+  return { units, words: units.reduce((sum, unit) => sum + unit.words, 0) };
+}
+
+/** Whether a text is a query, as `parseQuery` takes it. */
+export function isQuery(text: string): boolean {
+  const { units, words } = read(text);
+  return units.length > 0 && words <= mostWords;
 }
 
 function refused(message: string): SpoorError {

@@ -5,6 +5,8 @@ import { snapshot } from "#lib/db/client";
 import { findIn, type Query, type Ranges } from "#lib/search/query";
 import { composed } from "#lib/search/terms";
 
+const queryCanceled = "57014";
+
 /** Longer messages are looked at round the first place where the query's longest word stands. */
 const wholeCharacters = 100_000;
 const nearCharacters = 10_000;
@@ -40,7 +42,11 @@ const mostExcerpts = 3;
  * any message of their trace: all of them, where there is such a message.
  */
 export async function excerptsOf(userId: string, traceIds: string[], query: Query): Promise<Map<string, Excerpts>> {
-  const texts = await snapshot((tx) => readTexts(tx, userId, traceIds, query), { statement_timeout: "2s" });
+  const read = snapshot((tx) => readTexts(tx, userId, traceIds, query), { statement_timeout: "2s" });
+  const texts = await read.catch((error) => {
+    if (error.code !== queryCanceled) throw error;
+    return []; // the list is worth more than its excerpts
+  });
   const byTrace = Map.groupBy(texts, ({ traceId }) => traceId);
   return new Map([...byTrace].map(([traceId, messages]) => [traceId, summarize(messages, query)]));
 }

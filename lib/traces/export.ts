@@ -1,5 +1,6 @@
 import "server-only";
 import { log } from "#lib/log";
+import { parseQuery } from "#lib/search/query";
 import { streamOf } from "#lib/streams";
 import type { Selection } from "#lib/traces/conditions";
 import { readMessages } from "#lib/traces/messages";
@@ -16,8 +17,11 @@ const tracesAtATime = 20;
  * MiB, each read when the client has taken the one before. Between two pages no connection and no transaction is held.
  * The stream ends early, with an error, where the database goes away, or a conversation while its line is being sent: the
  * connection breaks, and a cut-off line is never valid JSON.
+ *
+ * @throws SpoorError `invalid_request` as `parseQuery`, before anything is sent.
  */
 export function exportTraces(userId: string, selection: Selection): ReadableStream<Uint8Array> {
+  if (selection.q !== undefined) parseQuery(selection.q);
   return streamOf(encoded(exportParts(userId, selection)), (error) => log.warn({ err: error }, "an export broke off"));
 }
 

@@ -4,6 +4,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { countUsage } from "#lib/usage/count";
 import { launchBrowser, signIn, watchFaults } from "../support/browser.ts";
 import { ingest, logIn, makeUser, owner, post, type Server, startServer } from "../support/server.ts";
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
     token,
     await Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), "utf8")))),
   );
+  await countUsage(10);
   const { rows } = await pool().query<{ id: string }>("select id from trace order by message_count desc limit 1");
   traceId = rows[0]?.id ?? "";
   userCode = (await (await post(server, "/api/cli/device/start", { machine: "ada-laptop" })).json()).userCode;
@@ -43,6 +45,9 @@ const pages = (): Record<string, string> => ({
   "traces-no-hits": "/traces?source=nothing",
   trace: `/traces/${traceId}`,
   uploads: "/uploads",
+  usage: "/usage?from=2026-11-01&to=2026-11-21&by=project",
+  "usage-year": "/usage?days=365",
+  "usage-nothing": "/usage?from=2001-01-01&to=2001-01-02",
   devices: "/devices",
   settings: "/settings",
   "two-factor": "/settings/two-factor",

@@ -247,7 +247,10 @@ describe("deleting an account", () => {
     await send(); // still waiting in the queue
     const report = { schema: 1, deviceId: "erased-device", cliVersion: "1", platform: "p", arch: "a", command: "scan" };
     const diagnostics = [{ adapter: "erased-adapter" }];
-    await recordTelemetry(telemetryRequest.parse({ ...report, diagnostics }), user);
+    await recordTelemetry(telemetryRequest.parse({ ...report, diagnostics }), {
+      userId: user,
+      machine: "erased-machine",
+    });
 
     const marks = [user, email, marker, "erased-machine", "erased-device", "erased-adapter"];
     const before = await everything();

@@ -18,7 +18,7 @@ test("telemetry goes after 90 days with all that belongs to it, and not before",
   ]) {
     const sent = { schema: 1, deviceId, cliVersion: "1", platform: "p", arch: "a", command: "scan" };
     const parts = { diagnostics: [{ adapter: deviceId }], events: [{ name: deviceId, properties: {} }] };
-    await recordTelemetry(telemetryRequest.parse({ ...sent, ...parts }), userId);
+    await recordTelemetry(telemetryRequest.parse({ ...sent, ...parts }), { userId, machine: deviceId ?? "" });
     await pool().query("update telemetry_report set received_at = now() - $2::interval where device_id = $1", [
       deviceId,
       age,

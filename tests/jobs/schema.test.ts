@@ -20,6 +20,9 @@ const byHand = [
   "trace_search_pending",
   "trace_to_purge",
   "trace_list",
+  "diagnostic_day_key",
+  "diagnostic_machine_key",
+  "telemetry_device_key",
 ];
 
 async function catalog(client: pg.Client | pg.Pool) {
@@ -89,9 +92,14 @@ const referenceTables: Record<string, string> = {
   rate_limit: "keyed by address as well",
   cli_token: "looked up by its hash, which says whose it is",
   device_login: "looked up by its codes, before there is a user",
+  trace_share: "found by its token, before anybody is known",
   telemetry_report: "may be anonymous",
   diagnostic: "part of a telemetry report",
   client_event: "part of a telemetry report",
+  forward_outbox: "part of a telemetry report",
+  diagnostic_day: "counts anonymous telemetry as well",
+  diagnostic_machine: "counts anonymous telemetry as well",
+  telemetry_device: "may be anonymous",
   _prisma_migrations: "Prisma's own",
 };
 

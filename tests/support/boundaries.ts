@@ -9,7 +9,7 @@ import { parseSync } from "oxc-parser";
 const layers = [
   ["env", "errors", "ports", "fields", "streams", "together"],
   ["log", "limits", "address"],
-  ["json", "reader"],
+  ["json", "reader", "client"],
   ["db"],
   ["rate-limit", "queue", "heartbeat"],
   ["auth", "search"],
@@ -52,6 +52,15 @@ const rules: Rule[] = [
     breaks: ({ path }, target) =>
       /^lib\/[^/]+\/schema\.ts$/.test(path) &&
       !["zod", "lib/limits.ts", "lib/fields.ts", "lib/json.ts"].includes(target),
+  },
+  {
+    reason:
+      "the client is one file that runs anywhere: it imports Node and its own modules, and nothing but types else",
+    breaks: ({ path }, target) => path.startsWith("cli/") && !target.startsWith("cli/") && !target.startsWith("node:"),
+  },
+  {
+    reason: "the application knows the client as a file that it delivers, never as code: they meet over HTTP alone",
+    breaks: ({ path }, target) => !path.startsWith("cli/") && target.startsWith("cli/"),
   },
   {
     reason: "app has no SQL and no Prisma: a page or route calls its domain's function, which is tested",
@@ -114,7 +123,7 @@ function resolve(from: string, specifier: string): string {
 /** Every source file of the application, below the project's folder. */
 export async function sourceFiles(): Promise<{ path: string; text: string }[]> {
   const found = await Promise.all(
-    ["app", "lib"].map(async (folder) => {
+    ["app", "cli", "lib"].map(async (folder) => {
       const entries = await readdir(folder, { recursive: true, withFileTypes: true });
       return entries
         .filter(

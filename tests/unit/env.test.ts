@@ -38,6 +38,12 @@ describe("the environment", () => {
     ["LOG_LEVEL", "loud"],
     ["TRUSTED_PROXIES", "not-an-address"],
     ["AUTH_RATE_LIMIT", "maybe"],
+    ["TELEMETRY_SINK", "kafka"],
+    ["TELEMETRY_SINK_URL", "ftp://sink.example"],
+    ["TELEMETRY_SINK_URL", "https://user:secret@sink.example"],
+    ["TELEMETRY_SINK_URL", "https://sink.example/#part"],
+    ["TELEMETRY_SINK_KEY", "two\nlines"],
+    ["TELEMETRY_SINK_ALLOW_PRIVATE", "yes"],
   ])("names %s where it is %j", (name, value) => {
     expect(() => parseEnv({ [name]: value })).toThrow(EnvError);
     expect(() => parseEnv({ [name]: value })).toThrow(new RegExp(`\\n {2}${name}: `));
@@ -46,6 +52,25 @@ describe("the environment", () => {
   test("names the half of a provider's keys that is missing", () => {
     expect(() => parseEnv({ GITHUB_CLIENT_ID: "id" })).toThrow(/GITHUB_CLIENT_SECRET: must be set/);
     expect(() => parseEnv({ GOOGLE_CLIENT_SECRET: "secret" })).toThrow(/GOOGLE_CLIENT_ID: must be set/);
+  });
+
+  const sink = { TELEMETRY_SINK: "webhook", TELEMETRY_SINK_URL: "https://sink.example/hook" };
+  const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+  test.each<[missing: string, given: Record<string, string>]>([
+    ["TELEMETRY_SINK", { TELEMETRY_SINK_URL: "https://sink.example" }],
+    ["TELEMETRY_SINK", { TELEMETRY_SINK_KEY: "key" }],
+    ["TELEMETRY_SINK_URL", { TELEMETRY_SINK: "otlp" }],
+    ["TELEMETRY_SINK_KEY", { ...sink, TELEMETRY_SINK: "posthog" }],
+    ["TELEMETRY_SINK_KEY", sink],
+    ["TELEMETRY_SINK_KEY", { ...sink, TELEMETRY_SINK_KEY: "whsec_c2hvcnQ=" }],
+    ["TELEMETRY_SINK_KEY", { ...sink, TELEMETRY_SINK_KEY: `${secret}!` }],
+  ])("names %s where a sink is not whole: %j", (name, given) => {
+    expect(() => parseEnv(given)).toThrow(new RegExp(`\\n {2}${name}: must be`));
+  });
+
+  test("takes a sink that is whole", () => {
+    expect(parseEnv({ ...sink, TELEMETRY_SINK_KEY: secret })).toMatchObject({ ...sink, TELEMETRY_SINK_KEY: secret });
+    expect(parseEnv({ ...sink, TELEMETRY_SINK: "otlp" }).TELEMETRY_SINK_KEY).toBeUndefined();
   });
 
   test("names every wrong variable at once", () => {

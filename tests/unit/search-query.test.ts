@@ -71,7 +71,7 @@ describe("a query", () => {
     expect(parseQuery("a ".repeat(32)).units).toHaveLength(32);
   });
 
-  test.each([".*+?^$", "{}()|[]\\a", "a(((((", '"lone', "[^a]", "a{1,9999}", "%_a\\", "\ud800a"])(
+  test.each(["a.*+?^$", "{}()|[]\\a", "a(((((", '"lone', "[^a]", "a{1,9999}", "%_a\\", "\ud800a"])(
     "takes every sign for itself: %j",
     (q) => {
       expect(() => findIn("some text, a(((((", parseQuery(q))).not.toThrow();

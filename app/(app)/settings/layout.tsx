@@ -10,6 +10,7 @@ export default async function Layout({ children }: { children: React.ReactNode }
         <SettingsLink href="/settings">Account</SettingsLink>
         <SettingsLink href="/settings/two-factor">Two-factor</SettingsLink>
         <SettingsLink href="/settings/sessions">Sessions</SettingsLink>
+        <SettingsLink href="/settings/shares">Shared sessions</SettingsLink>
         {owner && <SettingsLink href="/settings/invitations">Invitations</SettingsLink>}
         <SettingsLink href="/settings/trail">Audit trail</SettingsLink>
         <SettingsLink href="/settings/delete">Delete account</SettingsLink>

@@ -1,11 +1,14 @@
 import type { Metadata } from "next";
 import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
 import { requireUser } from "#lib/auth/session";
+import { env } from "#lib/env";
 import { Choice, themeNames } from "../../components/choice";
+import { countOf } from "../../components/figures";
 import { Form } from "../../components/form";
 import { readKeys, readTheme } from "../../components/preferences";
 import { ProviderForm } from "../../components/provider-form";
 import { Section } from "../../components/section";
+import { readerZone } from "../../components/zone";
 import { changePasswordAction, connectAction, renameAction } from "./actions";
 import { waysIn } from "./ways-in";
 
@@ -42,6 +45,7 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
           {connected.includes("credential") ? <ChangePassword /> : <NoPassword />}
         </Section>
         <Appearance />
+        <YourData />
         {providers.length > 0 && (
           <Section id="providers" title="Other ways to sign in">
             {typeof error === "string" && (
@@ -78,6 +82,7 @@ async function Appearance() {
     <>
       <Section id="appearance" title="Appearance">
         <Choice name="theme" label="Theme" values={themeNames} chosen={await readTheme()} />
+        <p className="text-muted">Times and days are those of {await readerZone()}, as this browser says.</p>
       </Section>
       <Section id="keys" title="Keyboard shortcuts">
         <p className="text-muted">
@@ -86,6 +91,27 @@ async function Appearance() {
         <Choice name="keys" label="Keyboard shortcuts" values={{ on: "On", off: "Off" }} chosen={await readKeys()} />
       </Section>
     </>
+  );
+}
+
+/** What is kept, for how long, and how to take it along. */
+function YourData() {
+  const days = env().UPLOAD_RETENTION_DAYS;
+  return (
+    <Section id="data" title="Your data">
+      <p className="text-muted">
+        Sessions stay until you delete them. The uploads that they came in are removed {countOf(days, "day")} after they
+        succeeded.
+      </p>
+      <p className="flex flex-wrap gap-x-4 gap-y-1">
+        <a href="/api/traces/export" download="sessions.jsonl" className="link">
+          Export all sessions
+        </a>
+        <a href="/settings/delete" className="link">
+          Delete account
+        </a>
+      </p>
+    </Section>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Sign } from "../../components/sign";
-import { filterNames, type Given, listHref, without } from "./filters";
+import { filterNames, type Given, labelOf, listHref, without } from "./filters";
 
 /** The filters that are set, each a link to the list without it. */
 export function Chips({ given }: { given: Given }) {
@@ -13,7 +13,7 @@ export function Chips({ given }: { given: Given }) {
           className="flex h-6 items-center gap-1 rounded-control bg-tint px-2 text-code text-text hover:opacity-80 pointer-coarse:h-9"
         >
           <span className="sr-only">Remove filter</span>
-          <span className="text-muted">{name}</span>
+          <span className="text-muted">{labelOf(name)}</span>
           <span className="max-w-60 truncate">{value}</span>
           <Sign name="cross" />
         </a>

@@ -35,6 +35,9 @@ export function Connect() {
         Waiting for the first upload…{" "}
         <a href="/uploads" className="link">
           What became of uploads
+        </a>{" "}
+        <a href="/upload" className="link">
+          Upload a file
         </a>
       </p>
       <Refresh everySeconds={3} />

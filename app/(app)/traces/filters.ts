@@ -1,8 +1,13 @@
+import { isQuery } from "#lib/search/query";
 import { listQuery, type TraceFilter } from "#lib/traces/schema";
 import { startOfDay } from "../../components/zone";
 
-export const filterNames = ["source", "model", "project", "machine", "from", "to"] as const;
+export const filterNames = ["q", "source", "model", "project", "machine", "from", "to"] as const;
 export type FilterName = (typeof filterNames)[number];
+
+/** What a filter is called on the page. */
+export const labelOf = (name: FilterName): string => (name === "q" ? "search" : name);
+
 type Params = Record<string, string | string[] | undefined>;
 
 export type ListRequest = {
@@ -30,6 +35,7 @@ export function readListParams(params: Params, zone: string): ListRequest {
   if (typeof asked.to === "string" && day.test(asked.to)) exact.to = startOfDay(asked.to, zone, 1) ?? asked.to;
   const parsed = listQuery.safeParse(exact);
   const ignored = parsed.success ? [] : [...new Set(parsed.error.issues.map(({ path }) => String(path[0])))];
+  if (typeof exact.q === "string" && !ignored.includes("q") && !isQuery(exact.q)) ignored.push("q");
   for (const name of ignored) delete exact[name];
   const { cursor, limit, ...filter } = listQuery.parse(exact);
   const given = Object.fromEntries(filterNames.filter((name) => name in filter).map((name) => [name, asked[name]]));

@@ -1,7 +1,7 @@
 import { countTraces } from "#lib/traces/facets";
 import { readerZone } from "../../components/zone";
 import { mostCounted, sessionsOf } from "./count";
-import { type FilterName, type ListRequest, listHref, readListParams, without } from "./filters";
+import { type FilterName, type ListRequest, labelOf, listHref, readListParams, without } from "./filters";
 
 /** Says which filter to drop: each one without which there is something, with how much that is. */
 export async function NoHits({ userId, request: { given } }: { userId: string; request: ListRequest }) {
@@ -20,7 +20,7 @@ export async function NoHits({ userId, request: { given } }: { userId: string; r
         {helpful.map(({ name, rest, count }) => (
           <li key={name}>
             <a href={listHref(rest)} className="link">
-              Drop {name}
+              Drop {labelOf(name)}
             </a>{" "}
             <span className="text-muted">
               “{given[name]}”: then there {count === 1 ? "is" : "are"} {sessionsOf(count)}.

@@ -1,6 +1,8 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/session";
 import { SpoorError } from "#lib/errors";
+import { parseQuery } from "#lib/search/query";
+import { excerptsOf } from "#lib/search/text";
 import { countTraces } from "#lib/traces/facets";
 import { listTraces } from "#lib/traces/queries";
 import { Notice } from "../../components/notice";
@@ -9,12 +11,14 @@ import { readerZone } from "../../components/zone";
 import { Chips } from "./chips";
 import { Connect } from "./connect";
 import { mostCounted, sessionsOf } from "./count";
+import { Lag } from "./excerpts";
 import { FilterBar } from "./filter-bar";
 import { HiddenFilters } from "./filter-menu";
 import { deleteAllHref, exportHref, type ListRequest, listHref, readListParams } from "./filters";
 import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
 import { NoHits } from "./no-hits";
+import { SearchBox } from "./search-box";
 import { Selection } from "./selection";
 import { TraceList } from "./trace-list";
 
@@ -29,6 +33,8 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
     readPage(user.id, request),
     countTraces(user.id, filter, mostCounted + 1),
   ]);
+  const ids = traces.map(({ id }) => id);
+  const excerpts = given.q ? await excerptsOf(user.id, ids, parseQuery(given.q)) : undefined;
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
   const [first] = traces;
@@ -37,8 +43,10 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
       <h1 className="sr-only">Traces</h1>
       <Notices ignored={ignored} deleted={params.deleted} />
       <div className="flex flex-wrap items-start gap-2">
+        <SearchBox given={given} />
         <FilterBar userId={user.id} filter={filter} given={given} isWaitedFor={params.menus === "1"} />
       </div>
+      {given.q && <Lag userId={user.id} />}
       <form method="get" action="/traces/delete" id="selection">
         <HiddenFilters given={given} />
         <Selection
@@ -60,7 +68,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
             )}
           </ul>
         </Selection>
-        {traces.length > 0 && <TraceList traces={traces} given={given} />}
+        {traces.length > 0 && <TraceList traces={traces} given={given} excerpts={excerpts} />}
       </form>
       {traces.length === 0 && isFiltered && <NoHits userId={user.id} request={request} />}
       {traces.length === 0 && !isFiltered && <p className="py-8 text-muted">Nothing older.</p>}

@@ -1,26 +1,32 @@
+import type { Excerpts } from "#lib/search/text";
 import type { Trace } from "#lib/traces/queries";
 import { countOf, Figure } from "../../components/figures";
 import { Monogram } from "../../components/mark";
 import { longTime, Time } from "../../components/time";
 import { readerZone } from "../../components/zone";
+import { ExcerptList } from "./excerpts";
 import { type Given, listHref, traceHref } from "./filters";
 
+type Props = { traces: Trace[]; given: Given; excerpts?: Map<string, Excerpts> | undefined };
+
 /** The sessions of a page, each with a box to tick. */
-export async function TraceList({ traces, given }: { traces: Trace[]; given: Given }) {
+export async function TraceList({ traces, given, excerpts }: Props) {
   const zone = await readerZone();
   return (
     <ul aria-label="Sessions" data-rows className="border-hairline border-t">
       {traces.map((trace) => (
-        <Row key={trace.id} trace={trace} given={given} zone={zone} />
+        <Row key={trace.id} trace={trace} given={given} zone={zone} found={excerpts?.get(trace.id)} />
       ))}
     </ul>
   );
 }
 
-function Row({ trace, given, zone }: { trace: Trace; given: Given; zone: string }) {
+type RowProps = { trace: Trace; given: Given; zone: string; found: Excerpts | undefined };
+
+function Row({ trace, given, zone, found }: RowProps) {
   const { id, source, model, project, messageCount, tokenCount, updatedAt } = trace;
   return (
-    <li className="group relative flex items-start gap-2 border-hairline border-b py-1.5 hover:bg-block has-checked:bg-tint sm:min-h-10 sm:items-center sm:py-1">
+    <li className="group relative flex flex-wrap items-start gap-2 border-hairline border-b py-1.5 hover:bg-block has-checked:bg-tint sm:min-h-10 sm:items-center sm:py-1">
       <label className="grid size-6 shrink-0 place-items-center pointer-coarse:size-11 pointer-coarse:max-sm:-my-2 pointer-coarse:max-sm:-ml-3">
         <input type="checkbox" name="id" value={id} className="size-4 accent-accent" aria-labelledby={`title-${id}`} />
       </label>
@@ -28,7 +34,7 @@ function Row({ trace, given, zone }: { trace: Trace; given: Given; zone: string 
         <Monogram source={source} />
         <span className="sr-only">{source}: </span>
       </span>
-      <div className="flex min-w-0 grow flex-col sm:flex-row sm:items-center sm:gap-4">
+      <div className="flex min-w-0 grow basis-0 flex-col sm:flex-row sm:items-center sm:gap-4">
         <a
           id={`title-${id}`}
           data-row
@@ -63,6 +69,7 @@ function Row({ trace, given, zone }: { trace: Trace; given: Given; zone: string 
         {countOf(messageCount, "message")}
         {tokenCount > 0 && ` · ${countOf(tokenCount, "token")}`} · {longTime(new Date(updatedAt), zone)}
       </p>
+      {found && given.q && <ExcerptList traceId={id} q={given.q} found={found} />}
     </li>
   );
 }

@@ -30,11 +30,12 @@ export default async function Page({ searchParams }: PageProps<"/uploads">) {
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2 pb-4">
         <h1 className="font-semibold text-title">Uploads</h1>
         <Filters current={filter} counts={{ waiting, failed }} />
-        {failed > 1 && (
-          <div className="ml-auto">
-            <ReplayButton jobId="all" />
-          </div>
-        )}
+        <div className="ml-auto flex items-center gap-2">
+          {failed > 1 && <ReplayButton jobId="all" />}
+          <a href="/upload" className="button">
+            Upload
+          </a>
+        </div>
       </div>
       <ReplayForm action={replayAction} />
       {waiting > 0 && <Moving href={uploadsHref(filter, before)} />}
@@ -71,6 +72,10 @@ function Empty({ filter, older }: { filter: JobFilter | undefined; older: boolea
       Nothing was uploaded yet.{" "}
       <a href="/devices" className="link">
         Connect a machine
+      </a>{" "}
+      or{" "}
+      <a href="/upload" className="link">
+        send a file by hand
       </a>
     </p>
   );

@@ -6,6 +6,7 @@ import { Time } from "../../../components/time";
 import { listHref } from "../filters";
 import { deleteAction } from "./actions";
 import { Metadata } from "./metadata";
+import { ShareLink } from "./share";
 
 /** What a session is, and what can be done with it as a whole. */
 export function TraceFacts({ trace, deleting }: { trace: Trace; deleting: boolean }) {
@@ -46,6 +47,7 @@ export function TraceFacts({ trace, deleting }: { trace: Trace; deleting: boolea
           Raw messages
         </a>
         {trace.metadata && <Metadata value={trace.metadata} />}
+        <ShareLink traceId={trace.id} />
         {!deleting && <AskToDelete />}
       </div>
       {deleting && <DeleteConfirmation trace={trace} />}

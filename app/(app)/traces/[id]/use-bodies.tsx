@@ -1,16 +1,21 @@
 "use client";
 import { type RefObject, startTransition, useEffect, useState } from "react";
 import { createPortal } from "react-dom";
-import { loadBody } from "./load";
 
 type Body = { key: string; place: HTMLElement; node: React.ReactNode };
+
+/** Which body a fold is closed over. */
+export type BodyPlace = { position: number; positions: number[]; part: string | undefined };
+
+type LoadBody = (body: BodyPlace) => Promise<React.ReactNode>;
 
 /**
  * Fetches what a closed fold holds when it is opened: `<details data-load={position}>` has its summary alone until then.
  *
+ * @param load fetches a body, rendered; the same function at each call.
  * @returns what draws the fetched bodies into their folds.
  */
-export function useBodies(list: RefObject<HTMLElement | null>, traceId: string): React.ReactNode {
+export function useBodies(list: RefObject<HTMLElement | null>, load: LoadBody): React.ReactNode {
   const [bodies, setBodies] = useState<Body[]>([]);
   useEffect(() => {
     const place = list.current;
@@ -25,7 +30,7 @@ export function useBodies(list: RefObject<HTMLElement | null>, traceId: string):
       body.setAttribute("role", "status");
       target.append(body);
       try {
-        const node = await loadBody({ traceId, ...bodyOf(target) });
+        const node = await load(bodyOf(target));
         if (!body.isConnected) return;
         body.replaceChildren();
         body.removeAttribute("role");
@@ -47,12 +52,12 @@ export function useBodies(list: RefObject<HTMLElement | null>, traceId: string):
     for (const fold of place.querySelectorAll("details[data-load][open]"))
       onToggle({ target: fold } as unknown as Event);
     return () => place.removeEventListener("toggle", onToggle, true);
-  }, [list, traceId]);
+  }, [list, load]);
   return bodies.filter(({ place }) => place.isConnected).map(({ key, place, node }) => createPortal(node, place, key));
 }
 
 /** What a fold says of its body; without positions of its own it is the row's. */
-function bodyOf(fold: HTMLDetailsElement) {
+function bodyOf(fold: HTMLDetailsElement): BodyPlace {
   const { load, part } = fold.dataset;
   const place =
     fold.dataset.positions ?? fold.closest<HTMLElement>("[data-positions]")?.dataset.positions ?? load ?? "";

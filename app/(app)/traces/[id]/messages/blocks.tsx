@@ -8,6 +8,7 @@ import type { Effort } from "./effort";
 import { Prose } from "./markdown";
 import { Row } from "./row";
 import type { Scene } from "./scene";
+import { KindSign } from "./sign";
 import { markdownSlice, mostMarkdown, plainSlice, slices } from "./slices";
 
 /** What of a block is drawn at once; more of it stands folded where it is little, and is loaded where it is much. */
@@ -28,7 +29,7 @@ export function Blocks({ part, at, ...drawn }: { part: Part; at: number } & Draw
 
 /** A block from a character (of a diff: a line) on. */
 export function BlockFrom({ block, at, from, ...drawn }: { block: Block; at: string; from: number } & Drawn) {
-  const { scene, effort, most } = drawn;
+  const { scene, most } = drawn;
   switch (block.type) {
     case "tasks":
       return <Tasks items={block.items} />;
@@ -49,8 +50,16 @@ export function BlockFrom({ block, at, from, ...drawn }: { block: Block; at: str
         </>
       );
     }
+    case "markdown":
+      if (!block.fold || from > 0) return <TextFrom block={block} at={at} from={from} {...drawn} />;
+      return (
+        <details className="more" data-fold="">
+          <summary>{block.fold}</summary>
+          <TextFrom block={block} at={at} from={from} {...drawn} effort={scene.closed} />
+        </details>
+      );
     default:
-      return <TextFrom block={block} at={at} from={from} scene={scene} effort={effort} most={most} />;
+      return <TextFrom block={block} at={at} from={from} {...drawn} />;
   }
 }
 
@@ -95,7 +104,7 @@ function Rest(props: { size: number; lines: number; at: string; scene: Scene; ch
 /** A fold whose body the reader's shell loads when it is opened. Without script it leads to the message as it is stored. */
 export function ToLoad(props: { label: ReactNode; part: string; scene: Scene; className?: string }) {
   const { label, part, scene, className = "more" } = props;
-  const { traceId, position, positions, nested } = scene;
+  const { stored, position, positions, nested } = scene;
   if (nested) return <p className="cut">{label}</p>;
   const after = position > 0 ? `&after=${position - 1}` : "";
   return (
@@ -107,16 +116,17 @@ export function ToLoad(props: { label: ReactNode; part: string; scene: Scene; cl
       data-part={part}
     >
       <summary>{label}</summary>
-      <p className="without-script">
-        <a href={`/api/traces/${traceId}/messages?limit=1${after}`} className="link">
-          As it is stored
-        </a>
-      </p>
+      {stored && (
+        <p className="without-script">
+          <a href={`${stored}?limit=1${after}`} className="link">
+            As it is stored
+          </a>
+        </p>
+      )}
     </details>
   );
 }
 
-const taskSigns = { open: "☐", doing: "◐", done: "☑" };
 const taskWords = { open: "to do", doing: "under way", done: "done" };
 
 function Tasks({ items }: { items: Extract<Block, { type: "tasks" }>["items"] }) {
@@ -125,27 +135,32 @@ function Tasks({ items }: { items: Extract<Block, { type: "tasks" }>["items"] })
       {items.map(({ state, text }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a stored list never changes its order
         <li key={index} data-state={state}>
-          <span aria-hidden="true">{taskSigns[state]}</span> {text}
-          <span className="sr-only"> ({taskWords[state]})</span>
+          <KindSign kind={state} />
+          <span>
+            {text}
+            <span className="sr-only"> ({taskWords[state]})</span>
+          </span>
         </li>
       ))}
     </ul>
   );
 }
 
-/** How many rows of a sub-agent's conversation are drawn. */
+/** How many messages of a sub-agent's conversation are drawn. */
 const mostNested = 200;
 
 function Transcript({ block, scene }: { block: Extract<Block, { type: "transcript" }>; scene: Scene }) {
-  const rows = rowsOf(block.messages);
+  const rows = rowsOf(block.messages.slice(0, mostNested));
   return (
     <details className="more" data-fold="">
       <summary>{amountOf(block.messages.length, "message")} of the sub-agent</summary>
       <div className="transcript">
-        {rows.slice(0, mostNested).map((row) => (
+        {rows.map((row) => (
           <Row key={row.position} row={row} scene={{ ...scene, nested: true }} />
         ))}
-        {rows.length > mostNested && <p className="cut">{amountOf(rows.length - mostNested, "more row")}</p>}
+        {block.messages.length > mostNested && (
+          <p className="cut">{amountOf(block.messages.length - mostNested, "more message")}</p>
+        )}
       </div>
     </details>
   );

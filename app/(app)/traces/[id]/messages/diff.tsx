@@ -1,11 +1,15 @@
 import { diffWordsWithSpace } from "diff";
 import { Fragment } from "react";
 import type { DiffLine } from "#lib/reader/message";
+import { amountOf, cut } from "#lib/reader/text";
 
 type Word = { text: string; changed: boolean };
 
 /** What may be compared word by word: pairs of lines in a block, and the length of a line. */
 const comparable = { pairs: 100, lineLength: 300 };
+
+/** How much of one line is drawn. */
+const mostDrawn = 2000;
 
 /** Lines of a unified diff. Signs and marks are drawn by the stylesheet, so that what is copied is the code alone. */
 export function Diff({ lines }: { lines: DiffLine[] }) {
@@ -30,7 +34,9 @@ function Line({ line: { type, text }, words }: { line: DiffLine; words: Word[] |
         // biome-ignore lint/suspicious/noArrayIndexKey: a drawn line never changes its order
         changed ? <b key={index}>{word}</b> : <Fragment key={index}>{word}</Fragment>,
       )
-    : text;
+    : text.length <= mostDrawn
+      ? text
+      : `${cut(text, mostDrawn)}… ${amountOf(text.length - mostDrawn, "more character")}`;
   if (type === "added")
     return (
       <ins className="diff-line">

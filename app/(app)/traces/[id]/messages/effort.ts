@@ -1,18 +1,30 @@
 import "server-only";
 
-/** The time that one answer may spend on how its texts look. What comes when it is used up is shown plain. */
+/**
+ * What one answer may spend on how its texts look: the characters of code that are coloured, and as a last bound the time.
+ * What comes when it is used up is shown plain.
+ */
 export class Effort {
-  #left: number;
+  #milliseconds: number;
+  #characters: number;
   #began: number | undefined;
 
-  constructor(milliseconds: number) {
-    this.#left = milliseconds;
+  constructor({ milliseconds, characters }: { milliseconds: number; characters: number }) {
+    this.#milliseconds = milliseconds;
+    this.#characters = characters;
   }
 
-  /** Whether nothing is left, the work under way included. */
+  /** Whether no time is left, with the work under way. */
   isSpent(): boolean {
     const running = this.#began === undefined ? 0 : performance.now() - this.#began;
-    return this.#left - running <= 0;
+    return this.#milliseconds - running <= 0;
+  }
+
+  /** Takes characters off what may be coloured. @returns whether there were as many left */
+  take(characters: number): boolean {
+    if (this.isSpent() || this.#characters < characters) return false;
+    this.#characters -= characters;
+    return true;
   }
 
   /** Does some work on the clock; within other work it is counted once. */
@@ -22,7 +34,7 @@ export class Effort {
     try {
       return work();
     } finally {
-      this.#left -= performance.now() - this.#began;
+      this.#milliseconds -= performance.now() - this.#began;
       this.#began = undefined;
     }
   }

@@ -120,17 +120,17 @@ export async function prepareLanguages(languages: Iterable<string>): Promise<voi
 
 const most = { lines: 500, characters: 60_000, lineLength: 1000 };
 /** Lines that are coloured before the clock is looked at, and what one of them may take. */
-const step = { lines: 20, milliseconds: 10 };
+const step = { lines: 20, milliseconds: 50 };
 
 /**
  * The lines of a text in spans with classes; undefined where it is to be plain: the language has no grammar here, the text
  * is long, or the effort is used up.
  */
 export function highlight(text: string, language: string, effort: Effort): Span[][] | undefined {
-  if (!ready || text.length > most.characters || effort.isSpent()) return undefined;
+  if (!ready || text.length > most.characters) return undefined;
   if (language !== "ansi" && !ready.getLoadedLanguages().includes(language)) return undefined;
   const lines = text.split("\n");
-  if (lines.length > most.lines) return undefined;
+  if (lines.length > most.lines || !effort.take(text.length)) return undefined;
   const core = ready;
   return effort.spend(() => tokenize(core, lines, language, effort));
 }

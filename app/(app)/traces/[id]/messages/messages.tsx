@@ -3,7 +3,7 @@ import "./words.css";
 import type { ReaderRow } from "#lib/reader/message";
 import { BlockFrom, Blocks } from "./blocks";
 import { Row } from "./row";
-import { prepareScene } from "./scene";
+import { prepareScene, type Whose } from "./scene";
 import { slices } from "./slices";
 
 /**
@@ -22,10 +22,10 @@ import { slices } from "./slices";
  *
  * @param talk leaves out the rows that do not belong to the talk
  */
-export async function Messages(props: { rows: ReaderRow[]; traceId: string; zone: string; talk: boolean }) {
-  const { rows, traceId, zone, talk } = props;
+export async function Messages(props: { rows: ReaderRow[]; zone: string; talk: boolean } & Whose) {
+  const { rows, zone, talk } = props;
   const shown = talk ? rows.filter((row) => row.talk) : rows;
-  const scene = await prepareScene(traceId, zone, shown);
+  const scene = await prepareScene(props, zone, shown);
   return (
     <div className="messages" data-view={talk ? "talk" : "all"}>
       {shown.map((row) => (
@@ -36,16 +36,16 @@ export async function Messages(props: { rows: ReaderRow[]; traceId: string; zone
 }
 
 /** @param part a part's index, or `part.block+offset` for what a block goes on with: the fold's `data-part` */
-type BodyProps = { row: ReaderRow; traceId: string; zone: string; whole: true; part?: string | undefined };
+type BodyProps = { row: ReaderRow; zone: string; whole: true; part?: string | undefined } & Whose;
 
 /** The body of a fold that was not on the page; nothing where `part` names none, since it comes from the browser. */
-export async function MessageBody({ row, traceId, zone, part = "0" }: BodyProps) {
+export async function MessageBody({ row, zone, part = "0", ...whose }: BodyProps) {
   const [, partIndex, blockIndex, offset] = /^(\d{1,4})(?:\.(\d{1,4})\+(\d{1,9}))?$/.exec(part) ?? [];
   const own = row.members.find(({ position }) => position === row.position) ?? row;
   const wanted = own.parts[Number(partIndex)];
   if (!wanted) return null;
   const { position, positions } = own;
-  const scene = { ...(await prepareScene(traceId, zone, [own])), position, positions };
+  const scene = { ...(await prepareScene(whose, zone, [own])), position, positions };
   const drawn = { scene, effort: scene.open, most: slices.more };
   if (blockIndex === undefined) return <Blocks part={wanted} at={Number(partIndex)} {...drawn} />;
   const block = wanted.blocks[Number(blockIndex)];

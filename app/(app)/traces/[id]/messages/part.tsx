@@ -142,24 +142,27 @@ export function Changes({ added, removed }: { added: number; removed: number }) 
   );
 }
 
-function Outcome({ part: { kind, status, exitCode, durationMs } }: { part: Part }) {
-  const took = durationMs === undefined || durationMs < 1000 ? "" : durationOf(durationMs);
-  const word =
-    status === "failed"
-      ? exitCode === undefined
-        ? "✕ failed"
-        : `✕ exit ${exitCode}`
-      : status === "rejected"
-        ? "declined"
-        : status === "pending"
-          ? "no result"
-          : kind === "shell" && exitCode === 0
-            ? "ok"
-            : "";
+function Outcome({ part }: { part: Part }) {
+  const { status, durationMs } = part;
+  const word = outcomeWord(part);
   return (
     <>
-      {word && <span className={status === "failed" ? "text-bad" : undefined}>{word}</span>}
-      {took && <span title={amountOf(durationMs ?? 0, "millisecond")}>{took}</span>}
+      {word && (
+        <span className={status === "failed" ? "text-bad" : undefined}>
+          {status === "failed" && <KindSign kind="failed" />}
+          {word}
+        </span>
+      )}
+      {durationMs !== undefined && durationMs >= 1000 && (
+        <span title={amountOf(durationMs, "millisecond")}>{durationOf(durationMs)}</span>
+      )}
     </>
   );
+}
+
+function outcomeWord({ kind, status, exitCode }: Part): string {
+  if (status === "failed") return exitCode === undefined ? "failed" : `exit ${exitCode}`;
+  if (status === "rejected") return "declined";
+  if (status === "pending") return "no result";
+  return kind === "shell" && exitCode === 0 ? "ok" : "";
 }

@@ -108,16 +108,18 @@ function Facts({ row: { position, tokenCount, createdAt, kind, parts }, scene }:
           <pre hidden>{command}</pre>
         </span>
       )}
-      <button type="button" className="copy" data-copy="message" aria-label={`Copy message ${position}`}>
-        Copy
-      </button>
+      {scene.stored && (
+        <button type="button" className="copy" data-copy="message" aria-label={`Copy message ${position}`}>
+          Copy
+        </button>
+      )}
       {tokenCount !== null && (
         <span className="tokens" title={`${tokenCount.toLocaleString("en")} tokens`}>
           {tokenCount.toLocaleString("en", { notation: "compact" })}
           <span className="unit"> tok</span>
         </span>
       )}
-      <a href={`/traces/${scene.traceId}?at=${position}`} title={moment || `Position ${position}`} className="when">
+      <a href={`${scene.page}?at=${position}`} title={moment || `Position ${position}`} className="when">
         {createdAt ? <time dateTime={createdAt}>{clockOf(createdAt, scene.zone)}</time> : `#${position}`}
         {kind === "group" && <span className="sr-only"> first of the group</span>}
       </a>
@@ -125,10 +127,11 @@ function Facts({ row: { position, tokenCount, createdAt, kind, parts }, scene }:
   );
 }
 
-/** The whole of a command, of which the head shows the first line. */
+/** The whole of a command, of which the head shows the first line; "" where it is too long to be on the page twice. */
 function commandOf([part]: Part[]): string {
   const [block] = part?.blocks ?? [];
-  return block?.type === "code" ? block.text : (part?.title ?? "");
+  const command = block?.type === "code" ? block.text : (part?.title ?? "");
+  return command.length > 4096 ? "" : command;
 }
 
 function TurnChanges({ changes }: { changes: NonNullable<ReaderRow["turnChanges"]> }) {

@@ -6,7 +6,9 @@ import { prepareLanguages } from "./highlight";
 
 /** What every part of a row is drawn with. */
 export type Scene = {
-  traceId: string;
+  /** The address of the page that has the messages, and of the API that gives them as stored, for who may ask it. */
+  page: string;
+  stored: string | undefined;
   zone: string;
   /** The row's own position and all that lead to it. */
   position: number;
@@ -18,18 +20,35 @@ export type Scene = {
   closed: Effort;
 };
 
-/** Milliseconds for the looks of what one answer shows at once, and of what it holds folded. */
-const efforts = { open: 400, closed: 150 };
+/** Messages of one's own trace, or those that are shared at an address. */
+export type Whose = { traceId: string } | { sharedAt: string };
+
+function addressesOf(whose: Whose): Pick<Scene, "page" | "stored"> {
+  if ("sharedAt" in whose) return { page: whose.sharedAt, stored: undefined };
+  return { page: `/traces/${whose.traceId}`, stored: `/api/traces/${whose.traceId}/messages` };
+}
+
+/** For what one answer shows at once, and for what it holds folded. 18,700 characters of TypeScript take 35 ms. */
+const efforts = {
+  open: { milliseconds: 1000, characters: 150_000 },
+  closed: { milliseconds: 500, characters: 50_000 },
+};
 
 /** Makes ready what drawing some rows needs. */
-export async function prepareScene(traceId: string, zone: string, rows: ReaderRow[]) {
+export async function prepareScene(whose: Whose, zone: string, rows: ReaderRow[]) {
   await prepareLanguages(
     rows.flatMap(({ parts, members }) => [
       ...parts.flatMap(({ blocks }) => blocks.flatMap(languagesOf)),
       ...members.flatMap((member) => member.parts.flatMap(({ blocks }) => blocks.flatMap(languagesOf))),
     ]),
   );
-  return { traceId, zone, nested: false, open: new Effort(efforts.open), closed: new Effort(efforts.closed) };
+  return {
+    ...addressesOf(whose),
+    zone,
+    nested: false,
+    open: new Effort(efforts.open),
+    closed: new Effort(efforts.closed),
+  };
 }
 
 const fenceName = /^[ \t>]*(?:`{3,}|~{3,})[ \t]*([\w+#.-]{1,32})/gm;

@@ -1,6 +1,8 @@
-import type { ReaderRow } from "#lib/reader/message";
+import type { ReaderRow, TaskState } from "#lib/reader/message";
 
-const paths: Partial<Record<ReaderRow["kind"], string>> = {
+type Name = ReaderRow["kind"] | TaskState | "failed";
+
+const paths: Partial<Record<Name, string>> = {
   thinking: "M3.5 8h.01M8 8h.01M12.5 8h.01",
   shell: "M3 4l4 4-4 4M8.5 12H13",
   edit: "M11 2.5L13.5 5 6 12.5l-3.5 1 1-3.5z",
@@ -15,11 +17,15 @@ const paths: Partial<Record<ReaderRow["kind"], string>> = {
   command: "M9.5 2.5l-3 11",
   notice: "M8 7.5v3.5M8 5v.01M8 2.5a5.5 5.5 0 100 11 5.5 5.5 0 000-11z",
   unknown: "M3.5 3.5h9v9h-9z",
+  open: "M3 3h10v10H3z",
+  doing: "M3 3h10v10H3zM6 8h4",
+  done: "M3 3h10v10H3zM5.5 8l2 2 3-4",
+  failed: "M4 4l8 8M12 4l-8 8",
   group: "M4 5h8M4 8h8M4 11h8",
 };
 
-/** The sign of a kind, beside words that say it. */
-export function KindSign({ kind }: { kind: ReaderRow["kind"] }) {
+/** The sign of a kind or a state, beside words that say it. Drawn, since not every system has a glyph for each. */
+export function KindSign({ kind }: { kind: Name }) {
   return (
     <svg viewBox="0 0 16 16" aria-hidden="true" className="kind-sign">
       <path d={paths[kind]} />

@@ -1,0 +1,115 @@
+import type { AdapterHealth } from "#lib/telemetry/diagnostics";
+import { sharesOf } from "#lib/telemetry/health";
+import { countOf, formatCount } from "../../components/figures";
+import { Monogram } from "../../components/mark";
+import { Notice } from "../../components/notice";
+import { Time } from "../../components/time";
+import { AdapterDetails } from "./adapter-details";
+import { Name } from "./names";
+import { Badness, formatShare, words } from "./shares";
+import { Sparkline } from "./sparkline";
+
+type Props = { adapters: AdapterHealth[]; showUsers: boolean };
+
+/** What broke with the last CLI version, in sentences, and a row for each adapter. */
+export function AdapterList({ adapters, showUsers }: Props) {
+  const changed = adapters.filter(({ verdict }) => verdict.change === "broke" || verdict.change === "worse");
+  return (
+    <>
+      {changed.length > 0 && (
+        <Notice tone={changed.some(({ verdict }) => verdict.change === "broke") ? "bad" : "warn"}>
+          <ul aria-label="What got worse" className="flex flex-col gap-1">
+            {changed.slice(0, 5).map((health) => (
+              <li key={health.adapter}>
+                <Change health={health} />
+              </li>
+            ))}
+          </ul>
+          {changed.length > 5 && <p>And {countOf(changed.length - 5, "more adapter")}.</p>}
+        </Notice>
+      )}
+      <ul aria-label="Adapters" className="border-hairline border-t">
+        {adapters.map((health) => (
+          <li key={health.adapter} className="border-hairline border-b">
+            <details>
+              <summary className="py-2.5 hover:bg-block">
+                <Row health={health} />
+              </summary>
+              <AdapterDetails health={health} showUsers={showUsers} />
+            </details>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** "codex broke with 1.4.2: 80% of the scans found nothing (1.4.1: 0%)." */
+function Change({ health: { adapter, versions, verdict } }: { health: AdapterHealth }) {
+  const [latest, before] = versions;
+  if (!latest || !before) return null;
+  const [now, then] = [sharesOf(latest)[verdict.about], sharesOf(before)[verdict.about]];
+  return (
+    <>
+      <strong className="font-semibold">
+        <Name text={adapter} /> {verdict.change === "broke" ? "broke" : "got worse"} with{" "}
+        <Name text={latest.cliVersion} />
+      </strong>
+      : {formatShare(now)} {words[verdict.about]} (<Name text={before.cliVersion} />: {formatShare(then)}).
+    </>
+  );
+}
+
+const changes = { broke: "broke", worse: "worse", better: "better", same: "", first: "" } as const;
+
+function Row({ health: { adapter, versions, verdict, types, trend } }: { health: AdapterHealth }) {
+  const [latest, before] = versions;
+  if (!latest) return null;
+  const [first] = types;
+  return (
+    <span className="inline-grid w-[calc(100%-1.5rem)] grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 align-middle md:grid-cols-[minmax(0,1.4fr)_9rem_9rem_minmax(0,1fr)_6rem_7.5rem]">
+      <span className="flex min-w-0 items-center gap-2 font-medium">
+        <Monogram source={adapter} />
+        <Name text={adapter} />
+      </span>
+      <span className="max-md:justify-self-end">
+        <Labelled name={<Name text={latest.cliVersion} />}>
+          <Badness health={latest} />
+        </Labelled>
+      </span>
+      <span className="max-md:hidden">
+        {before && (
+          <Labelled name={<Name text={before.cliVersion} />}>
+            <Badness health={before} />
+          </Labelled>
+        )}
+      </span>
+      <span className="min-w-0 text-code text-muted">
+        {changes[verdict.change] && <span className="font-medium text-text">{changes[verdict.change]} · </span>}
+        {first ? (
+          <span title={countOf(first.count, "scan")}>
+            <span className="font-mono">
+              <Name text={first.type} />
+            </span>
+            ·{formatCount(first.count)}
+          </span>
+        ) : (
+          "nothing unhandled"
+        )}
+      </span>
+      <span className="text-code text-muted max-md:hidden">
+        <Time at={latest.seenAt.toISOString()} as="short" />
+      </span>
+      <Sparkline trend={trend} />
+    </span>
+  );
+}
+
+function Labelled({ name, children }: { name: React.ReactNode; children: React.ReactNode }) {
+  return (
+    <span className="flex flex-col max-md:items-end">
+      <span className="text-meta text-muted">{name}</span>
+      <span className="text-code">{children}</span>
+    </span>
+  );
+}

@@ -1,0 +1,44 @@
+import { env } from "#lib/env";
+import { Command } from "../../components/command";
+import { telemetryCommand } from "../../components/connect-commands";
+import { Mark } from "../../components/mark";
+import { Refresh } from "../../components/refresh";
+
+/** The page before any client told of a scan: what to send, and what stays on the machine. */
+export function Empty() {
+  return (
+    <section className="mx-auto flex max-w-[72ch] flex-col gap-6 py-4">
+      <Mark className="size-12" />
+      <div className="flex flex-col gap-1">
+        <h1 className="font-semibold text-title">Diagnostics</h1>
+        <p className="text-muted">
+          No client has told of a scan yet. After each one it can say how its parsers did, so that you see here when an
+          agent's new format is no longer understood.
+        </p>
+      </div>
+      <div className="flex flex-col gap-2">
+        <p>
+          Send one with the token of{" "}
+          <a href="/devices" className="link">
+            a connected machine
+          </a>
+          :
+        </p>
+        <Command text={telemetryCommand(env().BASE_URL)} />
+      </div>
+      <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[auto_minmax(0,1fr)]">
+        <dt className="font-medium">Sent</dt>
+        <dd className="text-muted">
+          An id of the device, the client's version and platform, and for each adapter counts, and the names of entry
+          types that it does not know.
+        </dd>
+        <dt className="font-medium">Never leaves the machine</dt>
+        <dd className="text-muted">
+          What was said: prompts, answers, commands and their output, and the content of files. A report has no field
+          for them.
+        </dd>
+      </dl>
+      <Refresh everySeconds={5} />
+    </section>
+  );
+}

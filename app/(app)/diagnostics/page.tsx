@@ -1,0 +1,40 @@
+import type { Metadata } from "next";
+import { requireUser } from "#lib/auth/session";
+import { hasTelemetry, listAdapters, listDevices, trendDays } from "#lib/telemetry/diagnostics";
+import { Section } from "../../components/section";
+import { AdapterList } from "./adapter-list";
+import { DeviceList } from "./device-list";
+import { Empty } from "./empty";
+import { SinkNotice } from "./sink-notice";
+
+export const metadata: Metadata = { title: "Diagnostics" };
+
+/** Whether the clients' parsers still understand the agents: by adapter and CLI version, what broke first. */
+export default async function Page() {
+  const user = await requireUser("/diagnostics");
+  const reader = { userId: user.id, seesAll: user.role === "owner" };
+  if (!(await hasTelemetry(reader))) return <Empty />;
+  const [adapters, devices] = await Promise.all([listAdapters(reader), listDevices(reader)]);
+  return (
+    <div className="flex flex-col gap-8">
+      <div className="flex flex-col gap-4">
+        <div>
+          <h1 className="font-semibold text-title">Diagnostics</h1>
+          <p className="text-muted">
+            {reader.seesAll ? "Every client's scans, anonymous ones too" : "Your clients' scans"}, over the last{" "}
+            {trendDays} days.
+          </p>
+        </div>
+        {reader.seesAll && <SinkNotice />}
+        {adapters.length > 0 ? (
+          <AdapterList adapters={adapters} showUsers={reader.seesAll} />
+        ) : (
+          <p className="py-4 text-muted">No adapter was run in these days.</p>
+        )}
+      </div>
+      <Section id="clients" title="Clients">
+        <DeviceList {...devices} showUsers={reader.seesAll} />
+      </Section>
+    </div>
+  );
+}

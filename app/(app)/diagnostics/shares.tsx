@@ -1,0 +1,39 @@
+import { type Shares, sharesOf, type VersionHealth, worstOf } from "#lib/telemetry/health";
+
+const percent = new Intl.NumberFormat("en", { style: "percent", maximumSignificantDigits: 2 });
+
+/** "0.1%", "34%"; never 0% or 100% for what is neither. */
+export function formatShare(share: number): string {
+  if (share > 0 && share < 0.0001) return "<0.01%";
+  return share > 0.99 && share < 1 ? ">99%" : percent.format(share);
+}
+
+/** What a share counts, behind its number. */
+export const words = {
+  empty: "of the scans found nothing",
+  lost: "of the entries were not read",
+  rejected: "of the traces were refused",
+} as const satisfies Record<keyof Shares, string>;
+
+const kinds = Object.keys(words) as (keyof Shares)[];
+
+/** From these shares on a version has trouble, and bad trouble. */
+const bounds = { warn: 0.01, bad: 0.1 };
+
+export const inkOf = (share: number) =>
+  share >= bounds.bad ? "text-bad" : share >= bounds.warn ? "text-warn" : "text-ok";
+
+/** The worst that a version does, in a word or two. The sign says it without its colour as well. */
+export function Badness({ health }: { health: VersionHealth }) {
+  const shares = sharesOf(health);
+  const worst = worstOf(shares);
+  const kind = kinds.find((one) => shares[one] === worst) ?? "lost";
+  const sign = worst >= bounds.bad ? "✕" : worst >= bounds.warn ? "!" : "✓";
+  const short = { empty: "empty", lost: "lost", rejected: "refused" }[kind];
+  return (
+    <span className={`whitespace-nowrap ${inkOf(worst)}`} title={`${formatShare(worst)} ${words[kind]}`}>
+      <span aria-hidden="true">{sign} </span>
+      {formatShare(worst)} {worst > 0 && <span className="text-muted">{short}</span>}
+    </span>
+  );
+}

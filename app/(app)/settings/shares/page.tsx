@@ -1,0 +1,60 @@
+import type { Metadata } from "next";
+import { requireUser } from "#lib/auth/session";
+import { listShares, type Share } from "#lib/traces/shares";
+import { Form } from "../../../components/form";
+import { Time } from "../../../components/time";
+import { revokeShareAction } from "../../traces/[id]/share-actions";
+
+export const metadata: Metadata = { title: "Shared sessions" };
+
+/** The links by which others can read single sessions. */
+export default async function Page() {
+  const user = await requireUser("/settings/shares");
+  const shares = await listShares(user.id);
+  return (
+    <div className="flex flex-col gap-3">
+      <h1 className="font-semibold text-title">Shared sessions</h1>
+      <p className="max-w-[72ch] text-muted">
+        Whoever has one of these links can read its session, and nothing else. A link is made on a session's own page.
+      </p>
+      {shares.length > 0 ? (
+        <ul aria-label="Shared sessions" className="border-hairline border-t">
+          {shares.map((share) => (
+            <ShareRow key={share.id} share={share} />
+          ))}
+        </ul>
+      ) : (
+        <p className="py-8 text-muted">No link is open: nobody but you can read any of your sessions.</p>
+      )}
+    </div>
+  );
+}
+
+function ShareRow({ share: { id, traceId, title, createdAt, expiresAt } }: { share: Share }) {
+  return (
+    <li className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2 border-hairline border-b py-2.5">
+      <div className="min-w-0">
+        <p id={`share-${id}`} className="font-medium [overflow-wrap:anywhere]">
+          <a href={`/traces/${traceId}`} className="quiet-link">
+            {title || "Untitled session"}
+          </a>
+        </p>
+        <p className="flex flex-wrap gap-x-4 text-code text-muted">
+          <span>
+            made <Time at={createdAt.toISOString()} as="moment" />
+          </span>
+          <span>{expiresAt ? <Ends at={expiresAt} /> : "until revoked"}</span>
+        </p>
+      </div>
+      <Form action={revokeShareAction} hidden={{ id }} submit="Revoke" describedBy={`share-${id}`} />
+    </li>
+  );
+}
+
+function Ends({ at }: { at: Date }) {
+  return (
+    <>
+      ends <Time at={at.toISOString()} as="moment" />
+    </>
+  );
+}

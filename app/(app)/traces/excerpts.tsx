@@ -1,0 +1,63 @@
+import { searchLag } from "#lib/search/find";
+import type { Excerpt, Excerpts } from "#lib/search/text";
+import { Notice } from "../../components/notice";
+
+type Props = { traceId: string; q: string; found: Excerpts };
+
+/** Where in a session the search found something: each place leads to its message. */
+export function ExcerptList({ traceId, q, found: { excerpts, more, atLeast } }: Props) {
+  return (
+    <ul className="flex min-w-0 basis-full flex-col gap-0.5 pb-1 pl-8 text-code">
+      {excerpts.map((excerpt) => (
+        <li key={excerpt.position} className="flex min-w-0 gap-2">
+          <a href={placeHref(traceId, q, excerpt.position)} className="quiet-link line-clamp-2 min-w-0 break-words">
+            <span className="text-muted">
+              {excerpt.role ?? "unknown"}#{excerpt.position}
+            </span>{" "}
+            <Marked excerpt={excerpt} />
+          </a>
+        </li>
+      ))}
+      {more > 0 && (
+        <li className="text-muted">
+          <a href={searchHref(traceId, q)} className="link">
+            {atLeast ? `more than ${more} more` : `+${more} more`}
+          </a>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+const searchHref = (traceId: string, q: string) => `/traces/${traceId}?${new URLSearchParams({ q })}`;
+const placeHref = (traceId: string, q: string, position: number) =>
+  `/traces/${traceId}?${new URLSearchParams({ at: String(position), q })}`;
+
+function Marked({ excerpt: { text, ranges } }: { excerpt: Excerpt }) {
+  return (
+    <>
+      {ranges.map(([start, end], place) => (
+        <span key={start}>
+          {text.slice(ranges[place - 1]?.[1] ?? 0, start)}
+          <mark className="bg-match text-text">{text.slice(start, end)}</mark>
+        </span>
+      ))}
+      {text.slice(ranges.at(-1)?.[1] ?? 0)}
+    </>
+  );
+}
+
+/** Says where the search can't have found everything yet. */
+export async function Lag({ userId }: { userId: string }) {
+  const sessions = await searchLag(userId);
+  if (sessions === 0) return null;
+  const count =
+    sessions >= 1000 ? "1,000 sessions and more are" : sessions === 1 ? "1 session is" : `${sessions} sessions are`;
+  return (
+    <div className="pb-4">
+      <Notice tone="info">
+        <p>{count} not yet searchable.</p>
+      </Notice>
+    </div>
+  );
+}

@@ -1,0 +1,80 @@
+"use client";
+import { useEffect, useState } from "react";
+import type { z } from "zod";
+import type { jobResponse } from "#lib/ingest/schema";
+import { countOf, formatCount } from "../../components/figures";
+import { Sign } from "../../components/sign";
+
+type Job = z.output<typeof jobResponse>;
+
+const everyMs = 1000;
+/** A job that was made that long before it was first asked for came from an earlier upload of the same content. */
+const earlierMs = 120_000;
+
+const marks = {
+  queued: { sign: "ring", word: "waiting", ink: "text-muted" },
+  running: { sign: "dot", word: "running", ink: "text-accent" },
+  succeeded: { sign: "check", word: "done", ink: "text-ok" },
+  failed: { sign: "cross", word: "failed", ink: "text-bad" },
+} as const;
+
+/** What became of one part of a file, followed until its job has ended. */
+export function JobLine({ jobId, label }: { jobId: string; label: string | undefined }) {
+  const { job, isEarlier } = useJob(jobId);
+  const { sign, word, ink } = marks[job?.status ?? "queued"];
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 text-code">
+      {label && <span className="text-muted">{label}</span>}
+      <span role="status" className={`inline-flex items-center gap-2 font-medium ${ink}`}>
+        <Sign name={sign} /> {word}
+      </span>
+      {job && <span className="min-w-0 [overflow-wrap:anywhere]">{outcomeOf(job)}</span>}
+      {isEarlier && <span className="text-muted">This very content was uploaded before.</span>}
+      <a href={`/uploads/${jobId}`} className="link">
+        Details
+      </a>
+      {job?.status === "succeeded" && (
+        <a href="/traces" className="link">
+          Sessions
+        </a>
+      )}
+    </li>
+  );
+}
+
+function outcomeOf({ status, traces, error }: Job): string {
+  if (status === "failed") return error?.message ?? "";
+  if (status !== "succeeded") return countOf(traces.received, "session");
+  const parts = (["created", "updated", "unchanged", "kept"] as const)
+    .filter((kind) => traces[kind] > 0)
+    .map((kind) => `${formatCount(traces[kind])} ${kind}`);
+  return [countOf(traces.received, "session"), parts.join(", ")].filter(Boolean).join(": ");
+}
+
+/** A job as the server has it, asked for once a second until it has ended. */
+function useJob(jobId: string): { job: Job | undefined; isEarlier: boolean } {
+  const [job, setJob] = useState<Job>();
+  const [isEarlier, setEarlier] = useState(false);
+  useEffect(() => {
+    const askedAt = Date.now();
+    let timer: ReturnType<typeof setTimeout>;
+    let isOver = false;
+    const look = async () => {
+      // Out of reach for a moment: the next look tells.
+      const response = await fetch(`/api/ingest/${jobId}`).catch(() => undefined);
+      const found = response?.ok ? ((await response.json()) as Job) : undefined;
+      if (isOver) return;
+      if (found) {
+        setJob(found);
+        setEarlier(askedAt - Date.parse(found.createdAt) > earlierMs);
+      }
+      if (found?.status !== "succeeded" && found?.status !== "failed") timer = setTimeout(look, everyMs);
+    };
+    look();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [jobId]);
+  return { job, isEarlier };
+}

@@ -1,0 +1,169 @@
+/** What one request carries: a batch as `POST /api/ingest` describes it. */
+export type Part = {
+  body: string;
+  /** How much of the file is in this part and those before it, in bytes of the file. */
+  readBytes: number;
+  /** The line of the file that each trace stood in; undefined where the file is one JSON text. */
+  lines?: number[];
+};
+
+export type PartLimits = { decodedBytes: number; traces: number };
+
+/** A file that can't be sent, with a sentence for the reader. */
+export class FileFault extends Error {}
+
+/** How many characters a part of a JSONL file has at most, but for a single line that is longer. */
+const partCharacters = 8 * 1024 * 1024;
+
+/**
+ * Cuts a file into batches while it is read, so that its length does not matter: JSON lines, each a trace, into parts of
+ * about 8 MB; JSON (a batch, a list of traces, or one trace) stays one part. Either may be compressed with gzip. What the
+ * file says goes on as it stands there, character by character.
+ *
+ * @throws FileFault where it is neither.
+ */
+export async function* partsOf(file: Blob, limits: PartLimits): AsyncGenerator<Part, void> {
+  const reading = { bytes: 0 };
+  const lines = linesOf(textOf(file, await isGzip(file), reading), limits.decodedBytes);
+  try {
+    yield* cut(lines, file, limits, reading);
+  } finally {
+    await lines.return();
+  }
+}
+
+async function* cut(
+  lines: AsyncGenerator<Line, void>,
+  file: Blob,
+  limits: PartLimits,
+  reading: Reading,
+): AsyncGenerator<Part, void> {
+  const first = await nextFilled(lines);
+  if (!first) throw new FileFault("The file is empty.");
+  if (isTrace(parsed(first.text))) {
+    yield* batches(first, lines, limits, reading);
+  } else {
+    const text = [first.text];
+    let length = first.text.length;
+    for await (const line of lines) {
+      length += line.text.length + 1;
+      if (length > limits.decodedBytes) throw tooLong();
+      text.push(line.text);
+    }
+    yield { body: batchOf(text.join("\n")), readBytes: file.size };
+  }
+}
+
+type Line = { number: number; text: string };
+type Reading = { bytes: number };
+
+async function* batches(
+  first: Line,
+  rest: AsyncGenerator<Line, void>,
+  limits: PartLimits,
+  reading: Reading,
+): AsyncGenerator<Part, void> {
+  let lines: Line[] = [];
+  let characters = 0;
+  const take = (): Part => {
+    const body = `{"traces":[${lines.map(({ text }) => text).join(",")}]}`;
+    const part = { body, readBytes: reading.bytes, lines: lines.map(({ number }) => number) };
+    lines = [];
+    characters = 0;
+    return part;
+  };
+  for (let line: Line | undefined = first; line; line = await nextFilled(rest)) {
+    if (parsed(line.text) === undefined) throw new FileFault(`Line ${line.number} is not valid JSON.`);
+    if (lines.length === limits.traces || (lines.length > 0 && characters + line.text.length > partCharacters)) {
+      yield take();
+    }
+    lines.push(line);
+    characters += line.text.length;
+  }
+  yield take();
+}
+
+/** A JSON text as a batch. */
+function batchOf(text: string): string {
+  const value = parsed(text);
+  if (value === undefined) throw new FileFault("The file is not valid JSON.");
+  if (Array.isArray(value)) return `{"traces":${text}}`;
+  if (isTrace(value)) return `{"traces":[${text}]}`;
+  if (typeof value === "object" && value !== null && "traces" in value) return text;
+  throw new FileFault("The file has no conversations in it: there is neither `traces` nor `messages`.");
+}
+
+const isTrace = (value: unknown) => typeof value === "object" && value !== null && "messages" in value;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function isGzip(file: Blob): Promise<boolean> {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  return first === 0x1f && second === 0x8b;
+}
+
+/** The file's text in pieces. @throws FileFault where it is not UTF-8, or not gzip after all */
+async function* textOf(file: Blob, isCompressed: boolean, reading: Reading): AsyncGenerator<string, void> {
+  const count = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      reading.bytes += chunk.byteLength;
+      controller.enqueue(chunk);
+    },
+  });
+  const counted = file.stream().pipeThrough(count);
+  const bytes = isCompressed ? counted.pipeThrough(new DecompressionStream("gzip")) : counted;
+  const reader = bytes.pipeThrough(new TextDecoderStream("utf-8", { fatal: true })).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } catch (error) {
+    // Decoders throw a TypeError for what they can't decode; a file that can't be read any more is another error.
+    if (!(error instanceof TypeError)) throw error;
+    throw new FileFault(isCompressed ? "The file is no whole gzip file of UTF-8." : "The file is not text in UTF-8.");
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** The lines of a text, counted from 1. @throws FileFault where one is longer than a batch may be */
+async function* linesOf(texts: AsyncGenerator<string, void>, mostCharacters: number): AsyncGenerator<Line, void> {
+  let number = 1;
+  let begun: string[] = [];
+  let length = 0;
+  for await (const text of texts) {
+    const [head = "", ...others] = text.split("\n");
+    const last = others.pop();
+    begun.push(head);
+    length += head.length;
+    if (length > mostCharacters) throw tooLong();
+    if (last === undefined) continue;
+    yield { number: number++, text: begun.join("") };
+    for (const line of others) yield { number: number++, text: line };
+    begun = [last];
+    length = last.length;
+  }
+  yield { number, text: begun.join("") };
+}
+
+const tooLong = () =>
+  new FileFault(
+    "The file is over the limit for one batch. As JSON lines, a conversation a line, it can be of any length.",
+  );
+
+/** The next line with something in it. */
+async function nextFilled(lines: AsyncGenerator<Line, void>): Promise<Line | undefined> {
+  for (;;) {
+    const { done, value } = await lines.next();
+    if (done) return undefined;
+    if (value.text.trim() !== "") return value;
+  }
+}

@@ -1,0 +1,115 @@
+import type { Metadata } from "next";
+import { requireUser } from "#lib/auth/session";
+import { countDue, lastUse, readUsage, type UsageReport } from "#lib/usage/queries";
+import { countOf, formatCount } from "../../components/figures";
+import { Notice } from "../../components/notice";
+import { Refresh } from "../../components/refresh";
+import { addDays, dayOf, readerZone } from "../../components/zone";
+import { Breakdowns } from "./breakdown";
+import { UsageChart } from "./chart";
+import { type Measure, measures, readUsageParams, type UsageRequest, usageHref } from "./range";
+import { RangeForm } from "./range-form";
+import { chartOf } from "./shape";
+import { dayText, shortNumber } from "./words";
+
+export const metadata: Metadata = { title: "Usage" };
+
+/** Where the tokens went. */
+export default async function Page({ searchParams }: PageProps<"/usage">) {
+  const user = await requireUser("/usage");
+  const zone = await readerZone();
+  const now = new Date();
+  const request = readUsageParams(await searchParams, zone, dayOf(now, zone));
+  const starts = [...request.spans.map(({ start }) => start), ...request.spans.slice(-1).map(({ end }) => end)];
+  const [report, due] = await Promise.all([readUsage(user.id, starts, request.by), countDue(user.id)]);
+  const measure = request.show ?? (report.total.tokens > 0 ? "tokens" : "messages");
+  return (
+    <div className="flex flex-col gap-6">
+      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
+        <h1 className="font-semibold text-title">Usage</h1>
+        <RangeForm request={request} />
+      </div>
+      {due > 0 && (
+        <Notice tone="info">
+          <p>{countOf(due, "session")} not yet counted as last uploaded. This page follows by itself.</p>
+          <Refresh everySeconds={3} />
+        </Notice>
+      )}
+      {report.total.messages === 0 ? (
+        <Nothing userId={user.id} request={request} zone={zone} end={starts.at(-1) ?? now} />
+      ) : (
+        <>
+          <Figures report={report} request={request} measure={measure} />
+          <UsageChart
+            chart={chartOf(report, request.spans, request.by, measure, now)}
+            request={request}
+            measure={measure}
+          />
+          <Breakdowns report={report} request={request} measure={measure} />
+          <HowCounted report={report} zone={zone} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The three sums; each of them chooses what the charts below are of. */
+function Figures({ report, request, measure }: { report: UsageReport; request: UsageRequest; measure: Measure }) {
+  return (
+    <ul aria-label="What the charts show" className="grid grid-cols-3 gap-2 sm:flex">
+      {measures.map((one) => (
+        <li key={one}>
+          <a
+            href={usageHref(request, { show: one })}
+            aria-current={one === measure ? "true" : undefined}
+            title={`${formatCount(report.total[one])} ${one}`}
+            className="flex flex-col sm:min-w-28 rounded-block border border-hairline px-3 py-2 hover:bg-block aria-[current]:border-accent aria-[current]:bg-tint"
+          >
+            <span className="font-semibold text-figure">{shortNumber(report.total[one])}</span>
+            <span className="text-code text-muted">{one}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function HowCounted({ report: { total }, zone }: { report: UsageReport; zone: string }) {
+  const { messages, uncounted, untimed } = total;
+  return (
+    <p className="max-w-[72ch] text-code text-muted">
+      Tokens are what each message said of itself when it was sent
+      {uncounted > 0 && `; ${formatCount(uncounted)} of ${countOf(messages, "message")} said nothing and count as none`}
+      .{untimed > 0 && ` ${countOf(untimed, "message")} without a time count with the one before.`} A session counts on
+      each day that it has messages of; the list that a bar leads to goes by a session's last activity. Days are those
+      of {zone}.
+    </p>
+  );
+}
+
+/** An empty range leads to the last day with something before it ends, or else to the last at all. */
+async function Nothing({
+  userId,
+  request,
+  zone,
+  end,
+}: {
+  userId: string;
+  request: UsageRequest;
+  zone: string;
+  end: Date;
+}) {
+  const last = (await lastUse(userId, end)) ?? (await lastUse(userId, new Date()));
+  if (!last) return <p className="py-8 text-muted">Nothing was uploaded yet, so there is nothing to count.</p>;
+  const day = dayOf(last, zone);
+  const href = usageHref(request, { range: { from: addDays(day, -29), to: day } });
+  return (
+    <p className="py-8">
+      Nothing was used in this time. The last day with something is{" "}
+      <a href={href} className="link">
+        {dayText(day, true)}
+      </a>
+      .
+    </p>
+  );
+}

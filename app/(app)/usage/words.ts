@@ -1,0 +1,38 @@
+import { countOf } from "../../components/figures";
+import type { Measure, UsageRequest } from "./range";
+import { type Chart, facetTexts } from "./shape";
+
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+/** "91M", "412". */
+export const shortNumber = (count: number) => compact.format(count);
+
+/** "41M tokens", "1 session". */
+export const amountOf = (count: number, measure: Measure) =>
+  count >= 10_000 ? `${compact.format(count)} ${measure}` : countOf(count, measure.slice(0, -1));
+
+const utc = { timeZone: "UTC" } as const;
+const dayFormat = new Intl.DateTimeFormat("en-GB", { ...utc, day: "numeric", month: "short" });
+const yearFormat = new Intl.DateTimeFormat("en-GB", { ...utc, day: "numeric", month: "short", year: "numeric" });
+
+/** A day (`YYYY-MM-DD`) as people write it. */
+export const dayText = (day: string, withYear = false) => (withYear ? yearFormat : dayFormat).format(new Date(day));
+
+/** "3 Mar", "3 to 9 Mar" for a week. */
+export function spanText({ from, to }: { from: string; to: string }): string {
+  if (from === to) return dayText(from);
+  const sameMonth = from.slice(0, 7) === to.slice(0, 7);
+  return `${sameMonth ? Number(from.slice(8)) : dayText(from)} to ${dayText(to)}`;
+}
+
+const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)}%`;
+
+/** What a chart of bars says, in a sentence. */
+export function findingOf({ series, bars }: Chart, { by, unit }: UsageRequest, measure: Measure): string {
+  const total = series.reduce((sum, one) => sum + one.total, 0);
+  const best = bars.reduce((most, bar) => (bar.total > most.total ? bar : most));
+  const peak = `The ${unit} with most was ${spanText(best.span)}, with ${amountOf(best.total, measure)}`;
+  const [first] = series;
+  if (!first || series.length === 1) return `${peak}.`;
+  return `${peak}; ${first.name} has ${percent(first.total, total)} of all, the most of its ${facetTexts[by].many}.`;
+}

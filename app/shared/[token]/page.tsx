@@ -1,0 +1,89 @@
+import type { Metadata } from "next";
+import { notFound } from "next/navigation";
+import { getTrace, type Trace } from "#lib/traces/queries";
+import { Messages } from "../../(app)/traces/[id]/messages/messages";
+import { readWindow } from "../../(app)/traces/[id]/window";
+import { requestOf } from "../../(app)/traces/[id]/window-request";
+import { countOf } from "../../components/figures";
+import { Mark, Monogram } from "../../components/mark";
+import { Time } from "../../components/time";
+import { readerZone } from "../../components/zone";
+import { openedBy } from "./opened";
+import { SharedShell } from "./shell";
+
+export async function generateMetadata({ params }: PageProps<"/shared/[token]">): Promise<Metadata> {
+  const { trace } = await shared((await params).token);
+  return { title: titleOf(trace), robots: { index: false, follow: false } };
+}
+
+/** One session for whoever has its link: without an account, and without a way into one. */
+export default async function Page({ params, searchParams }: PageProps<"/shared/[token]">) {
+  const { token } = await params;
+  const { trace, userId, expiresAt } = await shared(token);
+  const window = await readWindow(userId, trace.id, requestOf(await searchParams), false);
+  const address = `/shared/${token}`;
+  return (
+    <>
+      {/* The last one counts: that of all pages lets this one's address reach the server's other pages. */}
+      <meta name="referrer" content="no-referrer" />
+      <main id="main" tabIndex={-1} className="wide flex grow flex-col gap-6 py-6 outline-none">
+        <SharedHeader trace={trace} expiresAt={expiresAt} />
+        {!window && <p className="py-8 text-muted">There are no messages here.</p>}
+        {window?.earlier && <Edge href={`${address}?before=${window.first}`} name="Earlier" />}
+        {window && (
+          <SharedShell token={token}>
+            <Messages rows={window.rows} sharedAt={address} zone={await readerZone()} talk={false} />
+          </SharedShell>
+        )}
+        {window?.later && <Edge href={`${address}?after=${window.last}`} name="Later" />}
+      </main>
+    </>
+  );
+}
+
+function Edge({ href, name }: { href: string; name: string }) {
+  return (
+    <nav aria-label={`${name} messages`}>
+      <a href={href} className="button">
+        {name}
+      </a>
+    </nav>
+  );
+}
+
+const titleOf = (trace: Trace) => trace.title || "Untitled session";
+
+function SharedHeader({ trace, expiresAt }: { trace: Trace; expiresAt: Date | null }) {
+  const { source, model, messageCount, createdAt, updatedAt } = trace;
+  return (
+    <header className="flex flex-col gap-3 border-hairline border-b pb-4">
+      <p className="flex flex-wrap items-center gap-x-2 text-code text-muted">
+        <Mark /> A session that was shared with you
+        {expiresAt && (
+          <span>
+            · until <Time at={expiresAt.toISOString()} as="moment" />
+          </span>
+        )}
+      </p>
+      <div className="flex items-start gap-3">
+        <Monogram source={source} />
+        <h1 className="min-w-0 break-words font-semibold text-title">{titleOf(trace)}</h1>
+      </div>
+      <p className="flex flex-wrap gap-x-4 gap-y-1 text-code">
+        <span>{source}</span>
+        {model && <span className="break-all">{model}</span>}
+        <span>{countOf(messageCount, "message")}</span>
+        <span className="text-muted">
+          <Time at={createdAt ?? updatedAt} as="long" />
+        </span>
+      </p>
+    </header>
+  );
+}
+
+/** What the link opens; one that is unknown, expired, revoked, or whose session is deleted is the same 404. */
+async function shared(token: string) {
+  const opened = await openedBy(token);
+  if (!opened) notFound();
+  return { ...opened, trace: await getTrace(opened.userId, opened.traceId) };
+}

@@ -1,0 +1,23 @@
+"use client";
+import { useCallback, useRef, useState } from "react";
+import { type BodyPlace, useBodies } from "../../(app)/traces/[id]/use-bodies";
+import { useCopy } from "../../(app)/traces/[id]/use-copy";
+import { loadSharedBody } from "./load";
+
+/** The server's messages, with folds that load and blocks that copy. */
+export function SharedShell({ token, children }: { token: string; children: React.ReactNode }) {
+  const list = useRef<HTMLDivElement>(null);
+  const [said, setSaid] = useState("");
+  const load = useCallback((body: BodyPlace) => loadSharedBody({ token, ...body }), [token]);
+  const bodies = useBodies(list, load);
+  useCopy(list, "", setSaid);
+  return (
+    <>
+      <div ref={list}>{children}</div>
+      {bodies}
+      <p role="status" className="sr-only">
+        {said}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,7 @@
+import type { Adapter } from "./adapter.ts";
+import { claudeCode } from "./claude-code.ts";
+import { codex } from "./codex.ts";
+import { jsonl } from "./jsonl.ts";
+
+/** Every adapter, in the order in which they are shown. */
+export const adapters: readonly Adapter[] = [claudeCode, codex, jsonl];

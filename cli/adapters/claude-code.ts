@@ -1,0 +1,249 @@
+import { basename, dirname, join } from "node:path";
+import { inputsBelow } from "../files.ts";
+import { type Fields, isFields, readRecords } from "../lines.ts";
+import {
+  clip,
+  countOf,
+  projectOf,
+  stringOf,
+  timeOf,
+  type Usage,
+  UsageTally,
+  withMetadata,
+  withUsage,
+} from "../vocabulary.ts";
+import type { Adapter, Ending, Input, Message, Place, Root, Sink } from "./adapter.ts";
+import { messagesOf } from "./claude-messages.ts";
+
+const source = "claude-code";
+
+/**
+ * Claude Code: a file of JSON lines for each session and each sub-agent.
+ *
+ * - A message of the API comes as several lines with one `message.id`, each with the usage so far: each line adds what is
+ *   new in it.
+ * - Sub-agents have files of their own (`agent-….jsonl`); before, their lines stood among the session's (`isSidechain`).
+ *   Both become sessions of their own that name their parent.
+ * - A fork begins with its parent's history (`forkedFrom`, or lines of another `sessionId`): it is kept, and not counted.
+ * - A summary at a file's beginning is of another session; the one that names a line of this file is its title.
+ */
+export const claudeCode: Adapter = {
+  name: source,
+  title: "Claude Code",
+  version: 1,
+  diagnose,
+  async *discover(place) {
+    for (const { path } of diagnose(place)) yield* inputsBelow(path, (name) => name.endsWith(".jsonl"));
+  },
+  async parse(input, sink) {
+    const identity = identityOf(input);
+    const hasSidechain = await parseOne(input, sink, identity, identity.isAgent ? "all" : "main");
+    if (!hasSidechain) return;
+    const sidechain = { ...identity, sourceId: `${identity.sourceId}/sidechain`, parent: identity.sourceId };
+    await parseOne(input, withoutCounts(sink), sidechain, "side");
+  },
+};
+
+function diagnose({ home, env }: Place): Root[] {
+  const named = env.CLAUDE_CONFIG_DIR;
+  if (named)
+    return named.split(",").map((path) => ({ path: join(path.trim(), "projects"), from: "CLAUDE_CONFIG_DIR" }));
+  return [{ path: join(home, ".claude", "projects") }, { path: join(home, ".config", "claude", "projects") }];
+}
+
+type Identity = { sourceId: string; isAgent: boolean; parent?: string };
+
+/** A sub-agent's file stands beside its session's, or in the folder `SESSION/subagents`. */
+function identityOf({ path }: Input): Identity {
+  const name = basename(path, ".jsonl");
+  if (!name.startsWith("agent-")) return { sourceId: name, isAgent: false };
+  const folder = dirname(path);
+  const parent = basename(folder) === "subagents" ? basename(dirname(folder)) : undefined;
+  return { sourceId: name, isAgent: true, ...(parent && { parent }) };
+}
+
+const withoutCounts = (sink: Sink): Sink => ({
+  begin: (...words) => sink.begin(...words),
+  message: (message) => sink.message(message),
+  end: (ending) => sink.end(ending),
+  reject: (reason) => sink.reject(reason),
+  pause: () => sink.pause(),
+  entry() {},
+  skipped() {},
+  invalid() {},
+  unhandled() {},
+});
+
+/** @returns whether there are lines of a sidechain that were left out */
+async function parseOne(
+  input: Input,
+  sink: Sink,
+  identity: Identity,
+  wanted: "main" | "side" | "all",
+): Promise<boolean> {
+  const session = new Session(sink, identity);
+  let hasSidechain = false;
+  await readRecords(input.path, sink, (record) => {
+    const isSide = record.isSidechain === true;
+    hasSidechain ||= isSide && (record.type === "user" || record.type === "assistant");
+    if (wanted !== "all" && isSide !== (wanted === "side")) return;
+    session.take(record);
+  });
+  session.end();
+  return wanted === "main" && hasSidechain;
+}
+
+/** Lines that are none of the conversation. */
+const known = new Set(
+  `file-history-snapshot file-history-delta queue-operation progress last-prompt permission-mode mode agent-name agent-color agent-setting
+  attachment attribution-snapshot content-replacement context-collapse-commit marble-origami-commit marble-origami-snapshot
+  pr-link speculation-accept tag task-summary worktree-state bridge-session checkpoint`.split(/\s+/),
+);
+
+class Session {
+  readonly #sink: Sink;
+  readonly #identity: Identity;
+  readonly #usage = new UsageTally();
+  readonly #summaries = new Map<string, string>();
+  #isOpen = false;
+  #createdAt: string | undefined;
+  #cwd: string | undefined;
+  #branch: string | undefined;
+  #version: string | undefined;
+  #model: string | undefined;
+  #forkedFrom: string | undefined;
+  #lastUuid: string | undefined;
+  #titles: { custom?: string | undefined; made?: string | undefined; summary?: string | undefined } = {};
+
+  constructor(sink: Sink, identity: Identity) {
+    this.#sink = sink;
+    this.#identity = identity;
+  }
+
+  take(record: Fields): void {
+    const type = stringOf(record.type) ?? "";
+    switch (type) {
+      case "user":
+      case "assistant":
+      case "system":
+        this.#takeMessage(record);
+        return;
+      case "summary":
+        this.#takeSummary(record);
+        break;
+      case "custom-title":
+        this.#titles.custom = stringOf(record.customTitle) ?? this.#titles.custom;
+        break;
+      case "ai-title":
+        this.#titles.made = stringOf(record.aiTitle) ?? this.#titles.made;
+        break;
+      default:
+        if (!known.has(type)) this.#sink.unhandled(type || "(none)");
+    }
+    this.#sink.skipped();
+  }
+
+  #takeSummary({ summary, leafUuid }: Fields): void {
+    if (typeof summary !== "string" || typeof leafUuid !== "string") return;
+    if (leafUuid === this.#lastUuid) this.#titles.summary = summary;
+    else this.#summaries.set(leafUuid, summary);
+  }
+
+  #takeMessage(record: Fields): void {
+    this.#note(record);
+    const messages = messagesOf(record, (type) => this.#sink.unhandled(type));
+    if (messages === undefined) this.#sink.invalid();
+    else if (messages.length === 0) this.#sink.skipped();
+    else this.#say(messages, record);
+  }
+
+  #say(messages: Message[], record: Fields): void {
+    const replayedFrom = this.#replayedFrom(record);
+    const createdAt = timeOf(record.timestamp);
+    const [model, usage] = replayedFrom ? [] : this.#costOf(record);
+    this.#open(record);
+    for (const [index, message] of messages.entries()) {
+      const costed = index === 0 ? withMetadata(withUsage(message, usage), { model }) : message;
+      const told = replayedFrom ? withMetadata(costed, { replayed: true }) : costed;
+      this.#sink.message(createdAt ? { ...told, createdAt } : told);
+    }
+  }
+
+  #note(record: Fields): void {
+    this.#createdAt ??= timeOf(record.timestamp);
+    this.#cwd ??= stringOf(record.cwd);
+    this.#branch = stringOf(record.gitBranch) ?? this.#branch;
+    this.#version = stringOf(record.version) ?? this.#version;
+    const uuid = stringOf(record.uuid);
+    if (!uuid) return;
+    this.#lastUuid = uuid;
+    const summary = this.#summaries.get(uuid);
+    if (summary !== undefined) this.#titles.summary = summary;
+  }
+
+  #replayedFrom({ forkedFrom, sessionId }: Fields): string | undefined {
+    const named = isFields(forkedFrom) ? stringOf(forkedFrom.sessionId) : undefined;
+    const own = this.#identity.isAgent || this.#identity.parent ? undefined : this.#identity.sourceId;
+    const other = own && typeof sessionId === "string" && isUuid(own) && sessionId !== own ? sessionId : undefined;
+    const from = named ?? other;
+    this.#forkedFrom ??= from;
+    return from;
+  }
+
+  /** The model of a line where it is another one than before, and what the line adds to the session's usage. */
+  #costOf({ message, requestId, uuid }: Fields): [model?: string | undefined, usage?: Usage | undefined] {
+    if (!isFields(message)) return [];
+    const model = stringOf(message.model);
+    const isNew = model !== undefined && model !== "<synthetic>" && model !== this.#model;
+    if (isNew) this.#model = model;
+    const id = stringOf(message.id) ?? stringOf(requestId) ?? stringOf(uuid) ?? "";
+    const usage = isFields(message.usage) ? this.#usage.add(id, readUsage(message.usage)) : undefined;
+    return [isNew ? model : undefined, usage];
+  }
+
+  #open({ sessionId }: Fields): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    const { isAgent, sourceId } = this.#identity;
+    if (isAgent) this.#identity.parent ??= stringOf(sessionId) ?? "";
+    this.#sink.begin(source, isAgent && this.#identity.parent ? `${this.#identity.parent}/${sourceId}` : sourceId);
+  }
+
+  end(): void {
+    if (!this.#isOpen) return;
+    const { custom, made, summary } = this.#titles;
+    const title = custom ?? made ?? summary;
+    const project = projectOf(this.#cwd);
+    const ending: Ending = {
+      ...(this.#model && { model: clip(this.#model, 256) }),
+      ...(title && { title: clip(title, 512) }),
+      ...(project && { project }),
+      ...(this.#createdAt && { createdAt: this.#createdAt }),
+      metadata: this.#metadata(),
+    };
+    this.#sink.end(ending);
+  }
+
+  #metadata(): Fields {
+    const { parent } = this.#identity;
+    return {
+      ...(this.#cwd && { cwd: this.#cwd }),
+      ...(this.#branch && { branch: this.#branch }),
+      ...(this.#version && { agentVersion: this.#version }),
+      ...(parent && { parent }),
+      ...(this.#forkedFrom && { forkedFrom: this.#forkedFrom }),
+      ...(Object.keys(this.#usage.total).length > 0 && { usage: this.#usage.total }),
+    };
+  }
+}
+
+const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+function readUsage(usage: Fields): Usage {
+  return {
+    inputTokens: countOf(usage.input_tokens) ?? 0,
+    outputTokens: countOf(usage.output_tokens) ?? 0,
+    cacheReadTokens: countOf(usage.cache_read_input_tokens) ?? 0,
+    cacheWriteTokens: countOf(usage.cache_creation_input_tokens) ?? 0,
+  };
+}

@@ -1,0 +1,98 @@
+import { type FSWatcher, watch as watchFolder } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { adapters } from "../adapters/all.ts";
+import type { Context } from "../context.ts";
+import { isAbsent } from "../files.ts";
+import { filterOf } from "../filter.ts";
+import { openTarget, pushOnce, settleJobs, type Target } from "../pushing.ts";
+import { clockOf } from "../terminal.ts";
+import { outcomeOf, tellLeft } from "./push.ts";
+
+/** How long a file may go on changing before it is read: an agent writes several lines at once. */
+const settleMs = 300;
+/** How long a change may go unseen where the system tells of none. */
+const lookEveryMs = 1000;
+/** Looking costs at most this share of the time. */
+const mostShare = 0.05;
+const patienceSeconds = 7 * 24 * 3600;
+
+/** Sends what is there, and then what comes, until it is stopped. A server that is away is waited for. */
+export async function watch(context: Context): Promise<void> {
+  const { terminal, signal, values } = context;
+  const patient = { ...context, values: { ...values, patience: values.patience ?? String(patienceSeconds) } };
+  const target = await openTarget(patient);
+  await settleJobs(target);
+  terminal.say(`Watching this machine's sessions for ${target.connection.server}. Stop with Ctrl-C.`);
+  const changes = new Changes(patient);
+  try {
+    for (;;) {
+      const busyMs = await sendChanges(patient, target);
+      await changes.next(Math.max(lookEveryMs, busyMs / mostShare), signal);
+    }
+  } finally {
+    changes.close();
+  }
+}
+
+/** @returns how long it took to look, in milliseconds, where nothing was to be sent */
+async function sendChanges(context: Context, target: Target): Promise<number> {
+  const { terminal } = context;
+  const pushed = await pushOnce(context, target, filterOf(context));
+  const { sent, left, milliseconds } = pushed;
+  if (sent.sessions === 0) return sent.jobs.length > 0 ? 0 : milliseconds;
+  const at = new Date().toTimeString().slice(0, 8);
+  terminal.say(`${terminal.style("dim", at)}  ${outcomeOf(sent)} ${terminal.style("dim", clockOf(milliseconds))}`);
+  tellLeft(terminal, left);
+  terminal.json({ event: "sent", at: new Date().toISOString(), sent, left });
+  return 0;
+}
+
+/** Wakes up where the system tells of a change in a folder that adapters look at. It may miss some, so nobody relies on it. */
+class Changes {
+  readonly #watchers: FSWatcher[];
+  #wake: () => void = () => {};
+  #hasChanged = false;
+
+  constructor({ place }: Context) {
+    const roots = adapters.flatMap((adapter) => adapter.diagnose(place).map(({ path }) => path));
+    this.#watchers = [...new Set(roots)].flatMap((path) => this.#watch(path) ?? []);
+  }
+
+  #watch(path: string): FSWatcher | undefined {
+    try {
+      const watcher = watchFolder(path, { recursive: true, persistent: false }, () => this.#changed());
+      return watcher.on("error", () => watcher.close());
+    } catch (error) {
+      if (isAbsent(error) || isUnsupported(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #changed(): void {
+    this.#hasChanged = true;
+    this.#wake();
+  }
+
+  /** Waits for a change and until it has settled, at most so many milliseconds. */
+  async next(mostMs: number, signal: AbortSignal): Promise<void> {
+    const deadline = performance.now() + mostMs;
+    while (!this.#hasChanged && performance.now() < deadline) {
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      await Promise.race([woken, sleep(Math.min(250, deadline - performance.now()), undefined, { signal })]);
+    }
+    if (this.#hasChanged) await sleep(settleMs, undefined, { signal });
+    this.#hasChanged = false;
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers) watcher.close();
+  }
+}
+
+/** Systems bound how many folders are watched, and some watch none below the first. */
+const isUnsupported = (error: unknown): boolean =>
+  ["ENOSPC", "EMFILE", "ENOSYS", "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM"].includes(
+    (error as NodeJS.ErrnoException).code ?? "",
+  );

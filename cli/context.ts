@@ -1,0 +1,77 @@
+import type { Place } from "./adapters/adapter.ts";
+import { Api, type Wait } from "./api.ts";
+import { Failure } from "./failure.ts";
+import { program } from "./program.ts";
+import { readSettings, type Settings, serverOf, tokenOf } from "./settings.ts";
+import { clockOf, printable, type Terminal } from "./terminal.ts";
+
+export type Values = Record<string, string | boolean | string[] | undefined>;
+
+/** What a command works with. */
+export type Context = {
+  place: Place;
+  terminal: Terminal;
+  values: Values;
+  /** Words behind the command. */
+  words: string[];
+  signal: AbortSignal;
+};
+
+/** How long what may pass is waited for, in seconds, unless `--patience` says so. */
+const usualPatienceSeconds = 300;
+
+export function patienceOf({ values }: Context): number {
+  if (values.patience === undefined) return usualPatienceSeconds;
+  const seconds = Number(values.patience);
+  if (Number.isFinite(seconds) && seconds >= 0) return seconds;
+  throw new Failure("usage", `--patience takes seconds, not "${String(values.patience)}".`);
+}
+
+export const stringValue = ({ values }: Context, name: string): string | undefined =>
+  typeof values[name] === "string" ? values[name] : undefined;
+
+export const listValue = ({ values }: Context, name: string): string[] =>
+  Array.isArray(values[name]) ? values[name] : [];
+
+/** A server, the login there, and its interface. */
+export type Connection = { settings: Settings; server: string; token: string | undefined; api: Api };
+
+/** @param options `patienceSeconds` where it is not the usual */
+export async function connect(context: Context, options: { patienceSeconds?: number } = {}): Promise<Connection> {
+  const { place, terminal, signal } = context;
+  const settings = await readSettings(place);
+  const server = serverOf(place, settings, stringValue(context, "server"));
+  const token = tokenOf(place, settings, server);
+  const patienceSeconds = options.patienceSeconds ?? patienceOf(context);
+  const onWait = (wait: Wait) => tellWait(terminal, wait);
+  return { settings, server, token, api: new Api(server, { token, patienceSeconds, onWait, signal }) };
+}
+
+function tellWait(terminal: Terminal, { seconds, reason }: Wait): void {
+  if (seconds < 1) return;
+  terminal.warn(`${printable(reason)} Trying again in ${clockOf(seconds * 1000)}.`);
+}
+
+/** As `connect`, for what only somebody who is logged in can do. @throws Failure `login` */
+export async function connectLoggedIn(context: Context): Promise<Connection & { token: string }> {
+  const connection = await connect(context);
+  const { token, server } = connection;
+  if (!token) throw new Failure("login", `Not logged in at ${server}. Log in with: ${program} login`);
+  return { ...connection, token };
+}
+
+export type Owner = { userId: string; name: string; email: string; machine: string; expiresAt: string };
+
+/** Whose token it is. @throws Failure `login` where it is nobody's any more */
+export async function whose({ api, server }: Connection): Promise<Owner> {
+  const { body } = await api.ask("/api/cli/session");
+  const user = (body.user ?? {}) as { name?: string; email?: string };
+  if (typeof body.userId !== "string") throw new Failure("failed", `${server} does not say whose the token is.`);
+  return {
+    userId: body.userId,
+    name: String(user.name ?? ""),
+    email: String(user.email ?? ""),
+    machine: String(body.machine ?? ""),
+    expiresAt: String(body.expiresAt ?? ""),
+  };
+}

@@ -1,0 +1,57 @@
+import type { Dirent } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Input } from "./adapters/adapter.ts";
+
+/** What a file system says where something is not there, or is not for us. */
+const absent = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"]);
+
+export const isAbsent = (error: unknown): boolean => absent.has((error as NodeJS.ErrnoException).code ?? "");
+
+/** A file as an adapter's input; undefined where it is gone by now. */
+export async function inputOf(path: string): Promise<Input | undefined> {
+  try {
+    const found = await stat(path);
+    if (!found.isFile()) return undefined;
+    const stamp = `${found.size}:${found.mtimeMs}:${found.ino}`;
+    return { path, bytes: found.size, modifiedAt: found.mtimeMs, stamp };
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+/** How many files are looked at at once: the time goes into waiting for the file system. */
+const atOnce = 64;
+
+/**
+ * The files below a folder whose names match, none where it is not there. Links to folders are not followed, so that a
+ * circle of them ends.
+ *
+ * @param matches takes the file's name without its folders.
+ */
+export async function* inputsBelow(root: string, matches: (name: string) => boolean): AsyncGenerator<Input> {
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    const entries = await entriesOf(folder);
+    const paths: string[] = [];
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else if (matches(entry.name)) paths.push(path);
+    }
+    for (let at = 0; at < paths.length; at += atOnce) {
+      const inputs = await Promise.all(paths.slice(at, at + atOnce).map(inputOf));
+      for (const input of inputs) if (input) yield input;
+    }
+  }
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
+  }
+}

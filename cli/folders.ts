@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Place } from "./adapters/adapter.ts";
+import { isAbsent } from "./files.ts";
+import { parseJson } from "./lines.ts";
+
+/** Settings and tokens, by the XDG Base Directory Specification. */
+export const configFolder = ({ env, home }: Place): string =>
+  join(env.XDG_CONFIG_HOME || join(home, ".config"), "spoor");
+
+/** What is remembered between runs, and can be deleted at any time. */
+export const stateFolder = ({ env, home }: Place): string =>
+  join(env.XDG_STATE_HOME || join(home, ".local", "state"), "spoor");
+
+/**
+ * Writes a file of this user's alone, whole or not at all: whoever is killed in the middle leaves the old one.
+ *
+ * @throws where the folder can't be made or written to
+ */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
+  try {
+    await writeFile(temporary, text, { mode: 0o600 });
+    await chmod(temporary, 0o600);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** A JSON file's value; undefined where there is none, or none that can be read: what is in it is made anew. */
+export async function readJsonFile(path: string): Promise<unknown> {
+  try {
+    return parseJson(await readFile(path, "utf8"));
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}

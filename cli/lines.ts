@@ -1,0 +1,117 @@
+import { open } from "node:fs/promises";
+import type { Sink } from "./adapters/adapter.ts";
+
+const MiB = 1024 * 1024;
+const chunkBytes = MiB;
+/** A longer line is not read: its text, what it means and what is made of it would stand in memory together. */
+export const mostLineBytes = 32 * MiB;
+
+const newline = 0x0a;
+
+/** What is told of lines besides those that are whole. */
+export type LineReport = {
+  /** A line over the bound was left out. */
+  tooLong(bytes: number): void;
+  /** Is awaited after each chunk. */
+  pause(): Promise<void>;
+};
+
+/**
+ * Reads a file line by line; CRLF and a byte order mark are taken off. The last line, where no newline ends it, comes with
+ * `isOpen`: it may still be being written.
+ *
+ * @throws where the file can't be read
+ */
+export async function readLines(
+  path: string,
+  handle: (line: string, isOpen: boolean) => void,
+  report: LineReport,
+): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    const held = new HeldLine();
+    const chunk = Buffer.allocUnsafe(chunkBytes);
+    let isFirst = true;
+    for (;;) {
+      const { bytesRead } = await file.read(chunk, 0, chunkBytes, null);
+      if (bytesRead === 0) break;
+      let from = isFirst && chunk.subarray(0, 3).equals(byteOrderMark) ? 3 : 0;
+      isFirst = false;
+      for (let end = chunk.indexOf(newline, from); end !== -1 && end < bytesRead; end = chunk.indexOf(newline, from)) {
+        if (held.bytes > 0) held.finish(chunk.subarray(from, end), handle, report);
+        else if (end > from) handle(chunk.toString("utf8", from, end), false);
+        from = end + 1;
+      }
+      if (from < bytesRead) held.add(chunk.subarray(from, bytesRead));
+      await report.pause();
+    }
+    if (held.bytes > 0) held.finish(Buffer.alloc(0), (line) => handle(line, true), report);
+  } finally {
+    await file.close();
+  }
+}
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** A line that goes over several chunks. */
+class HeldLine {
+  #parts: Buffer[] = [];
+  bytes = 0;
+
+  add(part: Buffer): void {
+    this.bytes += part.length;
+    if (this.bytes > mostLineBytes) this.#parts = [];
+    else this.#parts.push(Buffer.from(part));
+  }
+
+  finish(rest: Buffer, handle: (line: string, isOpen: boolean) => void, report: LineReport): void {
+    this.add(rest);
+    const { bytes } = this;
+    const line = bytes > mostLineBytes ? undefined : Buffer.concat(this.#parts).toString("utf8");
+    this.#parts = [];
+    this.bytes = 0;
+    if (line === undefined) report.tooLong(bytes);
+    else handle(line, false);
+  }
+}
+
+export type Fields = Record<string, unknown>;
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * Reads a file of JSON objects, one a line, and counts them. What is no object is counted as invalid, a last line that is
+ * cut off is left for later without a word.
+ *
+ * @throws where the file can't be read
+ */
+export async function readRecords(path: string, sink: Sink, handle: (record: Fields) => void): Promise<void> {
+  const report = { tooLong: () => countInvalid(sink), pause: () => sink.pause() };
+  await readLines(path, (line, isOpen) => takeLine(line, isOpen, sink, handle), report);
+}
+
+function countInvalid(sink: Sink): void {
+  sink.entry();
+  sink.invalid();
+}
+
+function takeLine(line: string, isOpen: boolean, sink: Sink, handle: (record: Fields) => void): void {
+  const record = parseJson(line);
+  if (isFields(record)) {
+    sink.entry();
+    handle(record);
+  } else if (!isOpen && (record !== undefined || line.trim() !== "")) {
+    countInvalid(sink);
+  }
+}
+
+/** The value of a JSON text; undefined where it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

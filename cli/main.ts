@@ -1,0 +1,123 @@
+// The client: `spoor`. It is built into one file that a server delivers at /spoor.mjs.
+
+import { homedir } from "node:os";
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { Refusal } from "./api.ts";
+import { logout, whoami } from "./commands/account.ts";
+import { doctor } from "./commands/doctor.ts";
+import { login } from "./commands/login.ts";
+import { push } from "./commands/push.ts";
+import { scan } from "./commands/scan.ts";
+import { status } from "./commands/status.ts";
+import { watch } from "./commands/watch.ts";
+import type { Context, Values } from "./context.ts";
+import { exitCodes, Failure } from "./failure.ts";
+import { type CommandName, helpOf } from "./help.ts";
+import { program } from "./program.ts";
+import { Terminal } from "./terminal.ts";
+import { version } from "./version.ts";
+
+type Options = NonNullable<ParseArgsConfig["options"]>;
+// biome-ignore lint/suspicious/noConfusingVoidType: a command that only ever ends well returns nothing
+type Run = (context: Context) => Promise<number | void>;
+
+const everyOption: Options = {
+  server: { type: "string" },
+  patience: { type: "string" },
+  json: { type: "boolean" },
+  "no-color": { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean" },
+};
+
+const filters: Options = {
+  since: { type: "string" },
+  source: { type: "string", multiple: true },
+  project: { type: "string", multiple: true },
+};
+
+const telemetry: Options = { "no-telemetry": { type: "boolean" } };
+
+const commands: Record<CommandName, { run: Run; options: Options; takesWords?: boolean }> = {
+  login: { run: login, options: { machine: { type: "string" }, "no-browser": { type: "boolean" } } },
+  logout: { run: logout, options: {} },
+  whoami: { run: whoami, options: {} },
+  scan: {
+    run: scan,
+    options: { source: filters.source as Options[string], "show-telemetry": { type: "boolean" }, ...telemetry },
+  },
+  push: { run: push, options: { ...filters, ...telemetry, "dry-run": { type: "boolean" } }, takesWords: true },
+  watch: { run: watch, options: { ...filters, ...telemetry } },
+  status: { run: status, options: {} },
+  doctor: { run: doctor, options: {} },
+};
+
+const isCommand = (name: string | undefined): name is CommandName =>
+  name !== undefined && Object.hasOwn(commands, name);
+
+async function main(words: string[]): Promise<number> {
+  const { env } = process;
+  const interrupted = new AbortController();
+  const terminal = new Terminal(process.stdout, process.stderr, {
+    isJson: words.includes("--json"),
+    env: words.includes("--no-color") ? { ...env, NO_COLOR: "1" } : env,
+  });
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => interrupted.abort());
+  try {
+    return await run(words, terminal, interrupted.signal);
+  } catch (error) {
+    terminal.clear();
+    if (interrupted.signal.aborted) return exitCodes.interrupted;
+    return tellFailure(error, terminal);
+  }
+}
+
+async function run(words: string[], terminal: Terminal, signal: AbortSignal): Promise<number> {
+  const everywhere = Object.assign({}, everyOption, ...Object.values(commands).map(({ options }) => options));
+  const [name] = parseArgs({ args: words, options: everywhere, strict: false }).positionals;
+  const command = isCommand(name) ? commands[name] : undefined;
+  const { values, positionals } = parse(words, { ...everyOption, ...command?.options });
+  if (values.version === true) {
+    process.stdout.write(`${version}\n`);
+    return exitCodes.done;
+  }
+  if (values.help === true || name === undefined || name === "help") {
+    const about = name === "help" ? positionals[1] : name;
+    process.stdout.write(`${helpOf(isCommand(about) ? about : undefined)}\n`);
+    return values.help === true || name === "help" ? exitCodes.done : exitCodes.usage;
+  }
+  if (!command) throw new Failure("usage", `There is no command "${name}". What there is says: spoor --help`);
+  if (positionals.length > 1 && !command.takesWords) {
+    throw new Failure("usage", `"${positionals[1]}" is too much. How it is used says: spoor ${name} --help`);
+  }
+  const place = { home: homedir(), env: process.env, platform: process.platform };
+  return (await command.run({ place, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
+}
+
+function parse(args: string[], options: Options): { values: Values; positionals: string[] } {
+  try {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
+    return { values: values as Values, positionals };
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    if (code.startsWith("ERR_PARSE_ARGS")) throw new Failure("usage", `${message.split(". ")[0]}. See: spoor --help`);
+    throw error;
+  }
+}
+
+function tellFailure(error: unknown, terminal: Terminal): number {
+  const [kind, line] = failureOf(error);
+  terminal.json({ ok: false, error: kind, message: line });
+  if (!terminal.isJson) terminal.warn(`spoor: ${line}`);
+  return exitCodes[kind];
+}
+
+function failureOf(error: unknown): [Exclude<keyof typeof exitCodes, "done">, string] {
+  if (error instanceof Failure) return [error.kind, error.message];
+  if (!(error instanceof Refusal)) return ["failed", (error as Error).stack ?? String(error)];
+  if (error.status === 401) return ["login", `The token is not valid any more. Log in anew with: ${program} login`];
+  const request = error.requestId ? ` (request ${error.requestId})` : "";
+  return [error.status === 429 || error.status >= 500 ? "unreachable" : "failed", error.message + request];
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,75 @@
+import { Api, Refusal } from "./api.ts";
+import type { Context } from "./context.ts";
+import { Failure } from "./failure.ts";
+import type { Tally } from "./tally.ts";
+import { version } from "./version.ts";
+
+/** A submission as `POST /api/cli/telemetry` takes it: counts and names of types, never of files, never content. */
+export type Submission = {
+  schema: 1;
+  deviceId: string;
+  cliVersion: string;
+  platform: string;
+  arch: string;
+  command: string;
+  diagnostics: {
+    adapter: string;
+    totalEntries: number;
+    skippedEntries: number;
+    invalidEntries: number;
+    eventCount: number;
+    traceCount: number;
+    rejectedTraces: number;
+    unhandledTypes: string[];
+    emptyParse: boolean;
+  }[];
+};
+
+/** Names of types are programs' words. What could be anything else is told as `other`. */
+const typeName = /^[A-Za-z][A-Za-z0-9_.:()-]{0,63}$/;
+
+/** @param tallies what was counted, by the adapters' names */
+export function submissionOf(
+  deviceId: string,
+  command: string,
+  tallies: ReadonlyMap<string, Tally>,
+  platform: string,
+): Submission {
+  const diagnostics = [...tallies]
+    .filter(([, { inputs }]) => inputs > 0)
+    .map(([adapter, tally]) => ({
+      adapter: adapter.slice(0, 64),
+      totalEntries: tally.entries,
+      skippedEntries: tally.skipped,
+      invalidEntries: tally.invalid,
+      eventCount: tally.messages,
+      traceCount: tally.sessions,
+      rejectedTraces: tally.left.length,
+      unhandledTypes: namesOf(tally.unhandled),
+      emptyParse: tally.entries > 0 && tally.messages === 0,
+    }));
+  return { schema: 1, deviceId, cliVersion: version, platform, arch: process.arch, command, diagnostics };
+}
+
+function namesOf(unhandled: Tally["unhandled"]): string[] {
+  const names = Object.entries(unhandled)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name]) => (typeName.test(name) ? name : "other"));
+  return [...new Set(names)].slice(0, 100);
+}
+
+/** Whether the person wants none of it: `--no-telemetry`, or DO_NOT_TRACK (consoledonottrack.com). */
+export const isOff = ({ values, place }: Context): boolean =>
+  values["no-telemetry"] === true || !["", "0", "false", undefined].includes(place.env.DO_NOT_TRACK);
+
+/** Sends a submission, where that works at once: nobody waits for it, and nothing depends on it. */
+export async function submit(server: string, token: string, submission: Submission): Promise<boolean> {
+  const api = new Api(server, { token, patienceSeconds: 0 });
+  try {
+    await api.ask("/api/cli/telemetry", { method: "POST", json: submission, retries: false, timeoutSeconds: 3 });
+    return true;
+  } catch (error) {
+    if (error instanceof Failure || error instanceof Refusal) return false;
+    throw error;
+  }
+}

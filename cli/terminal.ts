@@ -1,0 +1,98 @@
+import { styleText } from "node:util";
+
+type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: number };
+type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+const progressEveryMs = 100;
+
+/** What the person, or the program, at the other end sees. Results go to the output, progress and faults beside it. */
+export class Terminal {
+  readonly isJson: boolean;
+  readonly #out: Stream;
+  readonly #side: Stream;
+  readonly #isColoured: boolean;
+  #shownAt = 0;
+  #isShown = false;
+
+  constructor(out: Stream, side: Stream, options: { isJson: boolean; env: Record<string, string | undefined> }) {
+    this.#out = out;
+    this.#side = side;
+    this.isJson = options.isJson;
+    const { NO_COLOR, TERM } = options.env;
+    this.#isColoured = out.isTTY === true && !NO_COLOR && TERM !== "dumb" && !options.isJson;
+  }
+
+  /** A line for people: nothing where JSON is wanted. */
+  say(line = ""): void {
+    if (this.isJson) return;
+    this.clear();
+    this.#out.write(`${line}\n`);
+  }
+
+  /** The result for programs: nothing where people read. */
+  json(value: unknown): void {
+    if (this.isJson) this.#out.write(`${JSON.stringify(value)}\n`);
+  }
+
+  /** What has to be seen even where the output goes into a file. */
+  warn(line: string): void {
+    this.clear();
+    this.#side.write(`${line}\n`);
+  }
+
+  /** One line that changes while work goes on; on a terminal only. */
+  progress(line: () => string): void {
+    const now = performance.now();
+    if (!this.#side.isTTY || this.isJson || now - this.#shownAt < progressEveryMs) return;
+    this.#shownAt = now;
+    this.#isShown = true;
+    this.#side.write(`\r\x1b[2K${line().slice(0, (this.#side.columns ?? 80) - 1)}`);
+  }
+
+  clear(): void {
+    if (this.#isShown) this.#side.write("\r\x1b[2K");
+    this.#isShown = false;
+  }
+
+  style(style: Style, text: string): string {
+    return this.#isColoured ? styleText(style, text, { validateStream: false }) : text;
+  }
+
+  /**
+   * Rows under a heading. The first column stands to the left, the others, which are numbers, to the right.
+   *
+   * @param rows texts without styles
+   */
+  table(heading: string[], rows: string[][]): void {
+    const widths = heading.map((title, column) =>
+      Math.max(...[title, ...rows.map((row) => row[column] ?? "")].map(widthOf)),
+    );
+    const line = (row: string[]) =>
+      row
+        .map((text, column) => {
+          const padding = " ".repeat(Math.max(0, (widths[column] ?? 0) - widthOf(text)));
+          return column === 0 ? text + padding : padding + text;
+        })
+        .join("  ")
+        .trimEnd();
+    this.say(this.style("dim", line(heading)));
+    for (const row of rows) this.say(line(row));
+  }
+}
+
+const widthOf = (text: string): number => [...text].length;
+
+/** A number with thin spaces between thousands, as its language writes it. */
+export const numberOf = (value: number): string => value.toLocaleString("en-GB");
+
+/** "1 session", "2 sessions". */
+export const amountOf = (count: number, noun: string): string => `${numberOf(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+/** A span of time as "0:07". */
+export function clockOf(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+/** Text of a server's or a file's, without what would move the cursor or change the terminal. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ");

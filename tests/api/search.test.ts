@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { searchLag } from "#lib/search/find";
+import { get, ingest, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
+import { expectProblem } from "./client.ts";
+
+const { server, userId, token } = await provideOwnedServer();
+const otherToken = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
+
+beforeAll(async () => {
+  const trace = (sourceId: string, project: string, ...contents: string[]) => ({
+    sourceId,
+    project,
+    messages: contents.map((content, position) => ({ position, content, role: "user" })),
+  });
+  await ingest(server, token, [
+    trace("timer", "api", "The retry test fails now and then.", "See src/lib/x.ts and foo_bar."),
+    trace("cjk", "web", "这个函数返回空值"),
+  ]);
+  for (let n = 0; n < 100 && (await searchLag(userId)) > 0; n += 1)
+    await new Promise((resolve) => setTimeout(resolve, 100));
+});
+
+const path = (q: string, more = "") => `/api/traces?q=${encodeURIComponent(q)}${more}`;
+const search = async (q: string, more = "", as = token) => {
+  const response = await get(server, path(q, more), as);
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { traces: { sourceId: string }[] }).traces.map(({ sourceId }) => sourceId);
+};
+
+describe("q in the list", () => {
+  test("finds what the running worker has indexed, within the filters, and of one's own alone", async () => {
+    for (const q of ["retry", '"retry test"', "src/lib/x.ts", "foo_bar", "RETRY foo_bar"])
+      expect(await search(q)).toEqual(["timer"]);
+    expect(await search("函数")).toEqual(["cjk"]);
+    expect(await search("retry", "&project=api")).toEqual(["timer"]);
+    expect(await search("retry", "&project=web")).toEqual([]);
+    expect(await search("retry", "", otherToken)).toEqual([]);
+  });
+
+  test.each(['"', "->", "  ", "\0", "\0a", "a ".repeat(256), "word ".repeat(1000), `"${"a ".repeat(40)}"`, ""])(
+    "refuses %j with its path",
+    async (q) => {
+      const problem = await expectProblem(await get(server, path(q), token), 400, "invalid_request");
+      expect(problem.errors?.map((error) => error.path)).toEqual(["q"]);
+    },
+  );
+
+  test.each(["(a|b)*+$[", "%", "100%_", "a\\", '"a', "a'; drop table trace", "😀", "a".repeat(512), "\u202e x"])(
+    "answers %j at once",
+    async (q) => {
+      const response = await get(server, path(q), token);
+      expect([200, 400]).toContain(response.status);
+    },
+  );
+
+  test("narrows an export as well", async () => {
+    const lines = async (q: string) => {
+      const text = await (await get(server, `/api/traces/export?q=${encodeURIComponent(q)}`, token)).text();
+      return text
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line).sourceId);
+    };
+    expect([await lines("retry"), await lines("nothing")]).toEqual([["timer"], []]);
+    await expectProblem(await get(server, "/api/traces/export?q=%22", token), 400, "invalid_request");
+  });
+});

@@ -1,0 +1,71 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Adapter, Ending, Input, Message, Place } from "../../cli/adapters/adapter.ts";
+
+/** A made-up home folder for the test that calls it. @param files texts by their paths below it */
+export async function makeHome(files: Record<string, string | Buffer> = {}): Promise<Place> {
+  const home = await mkdtemp(join(tmpdir(), "spoor-home-"));
+  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  for (const [path, content] of Object.entries(files)) await writeBelow(home, path, content);
+  return { home, env: {}, platform: "linux" };
+}
+
+export async function writeBelow(home: string, path: string, content: string | Buffer): Promise<string> {
+  const whole = join(home, path);
+  await mkdir(dirname(whole), { recursive: true });
+  await writeFile(whole, content);
+  return whole;
+}
+
+/** Objects as a file of JSON lines. */
+export const linesOf = (...records: unknown[]): string =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join("");
+
+export type Parsed = {
+  sessions: { source: string; sourceId: string; messages: Message[]; ending: Ending }[];
+  rejected: { sourceId: string; reason: string }[];
+  counts: { entries: number; skipped: number; invalid: number };
+  unhandled: string[];
+};
+
+export async function discoverAll(adapter: Adapter, place: Place): Promise<Input[]> {
+  const inputs: Input[] = [];
+  for await (const input of adapter.discover(place)) inputs.push(input);
+  return inputs.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Everything that an adapter finds in a place and tells of it. A session that neither ends nor is rejected is an error. */
+export async function parseAll(adapter: Adapter, place: Place): Promise<Parsed> {
+  const parsed: Parsed = { sessions: [], rejected: [], counts: { entries: 0, skipped: 0, invalid: 0 }, unhandled: [] };
+  let open: Parsed["sessions"][number] | undefined;
+  const begun = () => {
+    if (!open) throw new Error("no session was begun");
+    return open;
+  };
+  for (const input of await discoverAll(adapter, place)) {
+    await adapter.parse(input, {
+      begin(source, sourceId) {
+        if (open) throw new Error(`${open.sourceId} has not ended where ${sourceId} begins`);
+        open = { source, sourceId, messages: [], ending: {} };
+      },
+      message: (message) => void begun().messages.push(message),
+      end(ending) {
+        parsed.sessions.push({ ...begun(), ending });
+        open = undefined;
+      },
+      reject(reason) {
+        parsed.rejected.push({ sourceId: begun().sourceId, reason });
+        open = undefined;
+      },
+      entry: () => void parsed.counts.entries++,
+      skipped: () => void parsed.counts.skipped++,
+      invalid: () => void parsed.counts.invalid++,
+      unhandled: (type) => void parsed.unhandled.push(type),
+      pause: async () => {},
+    });
+    if (open) throw new Error(`${open.sourceId} never ended`);
+  }
+  return parsed;
+}

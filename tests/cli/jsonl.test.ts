@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { jsonl } from "../../cli/adapters/jsonl.ts";
+import { mostLineBytes } from "../../cli/lines.ts";
+import { linesOf, makeHome, parseAll } from "./home.ts";
+
+const inbox = ".local/share/spoor/jsonl";
+const one = { source: "own", sourceId: "a", title: "One", messages: [{ position: 3, content: "Hello" }] };
+const two = { sourceId: "b", messages: [] };
+
+test("each line is a session, with all of its fields", async () => {
+  const { sessions, counts } = await parseAll(jsonl, await makeHome({ [`${inbox}/x.jsonl`]: linesOf(one, two) }));
+  expect(sessions).toEqual([
+    { source: "own", sourceId: "a", messages: one.messages, ending: { title: "One" } },
+    { source: "unknown", sourceId: "b", messages: [], ending: {} },
+  ]);
+  expect(counts).toEqual({ entries: 2, skipped: 0, invalid: 0 });
+});
+
+test("CRLF, a byte order mark, empty lines and a line without its newline change nothing", async () => {
+  const text = `\ufeff${linesOf(one).trim()}\r\n\r\n   \r\n${JSON.stringify(two)}`;
+  const { sessions, counts } = await parseAll(jsonl, await makeHome({ [`${inbox}/x.ndjson`]: text }));
+  expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["a", "b"]);
+  expect(counts).toEqual({ entries: 2, skipped: 0, invalid: 0 });
+});
+
+test("a last line that is cut off is left for later, a broken one in the middle is counted", async () => {
+  const text = `{"sourceId":\n[]\n{"sourceId":"c"}\n${linesOf(one)}{"sourceId":"d","mess`;
+  const { sessions, counts } = await parseAll(jsonl, await makeHome({ [`${inbox}/x.jsonl`]: text }));
+  expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["a"]);
+  expect(counts).toEqual({ entries: 4, skipped: 0, invalid: 3 });
+});
+
+test("a line over the bound is named with its size, and the lines around it are read", async () => {
+  const long = JSON.stringify({ sourceId: "long", messages: [{ position: 0, content: "x".repeat(mostLineBytes) }] });
+  const place = await makeHome({ [`${inbox}/x.jsonl`]: `${linesOf(one)}${long}\n${linesOf(two)}` });
+  const { sessions, rejected } = await parseAll(jsonl, place);
+  expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["a", "b"]);
+  expect(rejected).toEqual([{ sourceId: "x.jsonl", reason: expect.stringContaining("32 MiB") }]);
+});
+
+test("lines that go over many chunks come whole", async () => {
+  const content = "ä𝄞x".repeat(400_000);
+  const text = linesOf({ sourceId: "wide", messages: [{ position: 0, content }] }, two);
+  const { sessions } = await parseAll(jsonl, await makeHome({ [`${inbox}/deep/er/x.jsonl`]: text }));
+  expect(sessions[0]?.messages[0]?.content === content).toBe(true);
+  expect(sessions[1]?.sourceId).toBe("b");
+});
+
+test("SPOOR_JSONL names other folders, and a missing one has nothing in it", async () => {
+  const place = await makeHome({ "elsewhere/x.jsonl": linesOf(one) });
+  expect((await parseAll(jsonl, place)).sessions).toEqual([]);
+  const env = { SPOOR_JSONL: join(place.home, "elsewhere") };
+  expect((await parseAll(jsonl, { ...place, env })).sessions).toHaveLength(1);
+});

@@ -1,0 +1,90 @@
+import { mkdir } from "node:fs/promises";
+import { AxeBuilder } from "@axe-core/playwright";
+import { beforeAll, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { runJob } from "#lib/ingest/process";
+import { indexNext } from "#lib/search/indexer";
+import { accept, trace } from "../support/ingesting.ts";
+import { provideSignedIn } from "./signed-in.ts";
+
+const { page, field, button, open, faults } = await provideSignedIn();
+
+const long = "a sentence that goes on and on, ".repeat(12);
+const sessions = [
+  trace("timer", `${long} the backoff never resets ${long}`, "resets 1", "resets 2", "resets 3", "resets 4"),
+  trace("paths", "See src/lib/x.ts first.", "<script>alert(1)</script> foo_bar"),
+];
+
+async function userId(): Promise<string> {
+  const { rows } = await pool().query<{ id: string }>('select id from "user"');
+  return rows[0]?.id ?? "";
+}
+
+async function send(...traces: unknown[]): Promise<void> {
+  const owner = await userId();
+  await runJob({ userId: owner, jobId: await accept(owner, ...traces) });
+}
+
+beforeAll(async () => {
+  await send(...sessions);
+  while ((await indexNext()) > 0);
+});
+
+async function shot(name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (!folder) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: `${folder}/search-${name}.png` });
+}
+
+test("a search by keyboard shows excerpts that lead to their messages", async () => {
+  await open("/traces?source=unknown");
+  await page.keyboard.press("/");
+  await page.keyboard.type("resets");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/q=resets/);
+  expect(new URL(page.url()).searchParams.get("source")).toBe("unknown");
+  await expect.poll(() => page.locator("mark").allTextContents()).toEqual(["resets", "resets", "resets"]);
+  expect(await page.getByText("+2 more").count()).toBe(1);
+  const [first] = await page.getByRole("link", { name: /backoff never/ }).all();
+  const href = new URL((await first?.getAttribute("href")) ?? "", page.url());
+  expect(Object.fromEntries(href.searchParams)).toEqual({ at: "0", q: "resets" });
+  expect(await field("Search").inputValue()).toBe("resets");
+  expect(faults).toEqual([]);
+});
+
+test.each([
+  ["1280, light", 1280, "light"],
+  ["1280, dark", 1280, "dark"],
+  ["360, light", 360, "light"],
+  ["360, dark", 360, "dark"],
+] as const)("what is found reads well at %s", async (name, width, colorScheme) => {
+  await page.setViewportSize({ width, height: 720 });
+  await page.emulateMedia({ colorScheme });
+  await open("/traces?q=resets");
+  await shot(name.replace(", ", "-"));
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  expect(overflow).toBeLessThanOrEqual(0);
+});
+
+test("stored markup in an excerpt stays text", async () => {
+  await open("/traces?q=foo_bar");
+  expect(await page.getByText("<script>alert(1)</script>").count()).toBe(1);
+  expect(faults).toEqual([]);
+});
+
+test("the page says what is not yet searchable, what is not a query, and that nothing was found", async () => {
+  await send(trace("late", "resets too"));
+  await open("/traces?q=resets");
+  expect(await page.getByText("1 session is not yet searchable.").count()).toBe(1);
+  while ((await indexNext()) > 0);
+  await open("/traces?q=%22");
+  expect(await page.getByText(/not valid: q/).count()).toBe(1);
+  await open("/traces");
+  await field("Search").fill("nothingofthesort");
+  await button("Search").click();
+  await page.waitForURL(/q=nothing/);
+  expect(await page.getByText(/No session matches/).count()).toBe(1);
+});

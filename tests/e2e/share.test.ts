@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { acceptBatch } from "#lib/ingest/accept";
+import { endThreads } from "#lib/ingest/decode";
+import { runJob } from "#lib/ingest/process";
+import { owner } from "../support/server.ts";
+import { provideSignedIn, trail } from "./signed-in.ts";
+
+const { server, page, faults, stranger, open, button } = await provideSignedIn({ AUTH_RATE_LIMIT: "on" });
+
+/** Uploads a session of the user's words, with what a tool said behind them. @returns its id */
+async function upload(sourceId: string, contents: string[], output?: string): Promise<string> {
+  const { rows } = await pool().query(`select id from "user"`);
+  const said = [
+    ...contents.map((content) => ({ content, role: "user" })),
+    ...(output ? [{ content: output, role: "tool" }] : []),
+  ];
+  const messages = said.map((one, position) => ({ ...one, position, metadata: { cwd: "/home/ada" } }));
+  const trace = { sourceId, source: "codex", title: `Title of ${sourceId}`, project: "secret-project", messages };
+  const caller = { userId: rows[0].id, machine: "ada-laptop" };
+  const body = Buffer.from(JSON.stringify({ traces: [trace] }));
+  await runJob({ userId: caller.userId, jobId: await acceptBatch(caller, body, "identity", undefined) });
+  await endThreads();
+  const found = await pool().query("select id from trace where source_id = $1", [sourceId]);
+  return found.rows[0].id;
+}
+
+/** Shares a session in the browser. @returns the link's path */
+async function share(traceId: string, days = "7"): Promise<string> {
+  await open(`/traces/${traceId}`);
+  await page.locator("summary", { hasText: "Share" }).click();
+  await page.getByLabel("It opens for").selectOption(days);
+  await button("Make link").click();
+  const link = await page.locator("pre", { hasText: "/shared/" }).first().textContent();
+  return new URL(String(link).trim()).pathname;
+}
+
+const missing = "There is nothing here";
+
+test("a shared session is read without an account, and nothing else is", async () => {
+  const traceId = await upload("one", ["first words", ...Array.from({ length: 120 }, (_, n) => `message ${n}`)]);
+  const path = await share(traceId);
+  const other = await stranger();
+  const errors: string[] = [];
+  other.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  const response = await other.goto(server.url + path);
+  expect(response?.status()).toBe(200);
+  expect(response?.headers()).toMatchObject({
+    "x-robots-tag": "noindex, nofollow",
+    "referrer-policy": "no-referrer",
+    "cache-control": expect.stringContaining("no-store"),
+    "content-security-policy": expect.stringContaining("frame-ancestors 'none'"),
+  });
+  await other.getByRole("heading", { name: "Title of one" }).waitFor();
+  await other.getByText("first words").waitFor();
+  const html = await other.content();
+  expect(html).toContain('<meta name="robots" content="noindex, nofollow"');
+  for (const secret of ["ada@example.org", "ada-laptop", "secret-project", "/home/ada", traceId, owner.name])
+    expect(html.includes(secret), secret).toBe(false);
+  expect(await other.locator("a[href^='/traces'], a[href^='/settings'], a[href^='/api'], form").count()).toBe(0);
+  const metas = await other
+    .locator("meta[name=referrer]")
+    .evaluateAll((all) => all.map((one) => one.getAttribute("content")));
+  expect(metas.at(-1)).toBe("no-referrer");
+  await other.getByRole("link", { name: "Later" }).click();
+  await other.getByText("message 119", { exact: true }).waitFor();
+  expect((await other.goto(`${server.url}/traces/${traceId}`))?.url()).toContain("/sign-in");
+  expect(errors).toEqual([]);
+  expect(faults).toEqual([]);
+  expect((await trail(owner.email))[0]).toBe("share_created");
+});
+
+test("a long result is loaded by the link alone, until it is revoked", async () => {
+  const output = Array.from({ length: 600 }, (_, n) => `line ${n} of the output`).join("\n");
+  const path = await share(await upload("long", ["run it"], output));
+  const other = await stranger();
+  await other.goto(server.url + path);
+  const fold = other.locator("details[data-load] > summary").first();
+  await fold.click();
+  await other.getByText("line 7 of the output").waitFor();
+  await pool().query("update trace_share set revoked_at = now()");
+  await fold.click();
+  await other.reload();
+  await other.getByText(missing).waitFor();
+});
+
+test("only the link's hash is kept", async () => {
+  const path = await share(await upload("hash", ["x"]));
+  const token = path.split("/").at(-1) ?? "";
+  const { rows } = await pool().query("select * from trace_share");
+  expect(JSON.stringify(rows).includes(token)).toBe(false);
+  expect(rows.map(({ hash }) => Buffer.from(hash).length)).toEqual(rows.map(() => 32));
+});
+
+test("unknown, expired, revoked links and those of deleted sessions look alike", async () => {
+  const traceId = await upload("two", ["words of two"]);
+  const [expired, revoked, deleted] = [
+    await share(traceId, "1"),
+    await share(traceId, "never"),
+    await share(await upload("three", ["x"])),
+  ];
+  const other = await stranger();
+  expect((await other.goto(server.url + revoked))?.status()).toBe(200);
+  await open("/settings/shares");
+  const row = page.getByRole("listitem").filter({ hasText: "Title of two" }).filter({ hasText: "until revoked" });
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await row.waitFor({ state: "detached" });
+  expect((await trail(owner.email))[0]).toBe("share_revoked");
+  await pool().query("update trace_share set expires_at = now() where expires_at < now() + interval '25 hours'");
+  await open(`/traces/${(await pool().query("select id from trace where source_id = 'three'")).rows[0].id}?delete=1`);
+  await button("Delete").click();
+  await page.waitForURL(`${server.url}/traces`);
+  const bodies = new Set<string>();
+  for (const path of [expired, revoked, deleted, `/shared/${"A".repeat(32)}`, "/shared/x"]) {
+    const response = await other.goto(server.url + path);
+    expect(response?.status(), path).toBe(404);
+    expect(response?.headers()["x-robots-tag"]).toBe("noindex, nofollow");
+    bodies.add(String(await other.locator("main").textContent()));
+  }
+  expect([...bodies]).toHaveLength(1);
+  expect([...bodies][0]).toContain(missing);
+});
+
+test("robots are told to stay away", async () => {
+  const robots = await fetch(`${server.url}/robots.txt`);
+  expect(await robots.text()).toBe("User-agent: *\nDisallow: /\n");
+});
+
+test("a network that tried many wrong links gets nothing for a while, not even by a right one", async () => {
+  const path = await share(await upload("four", ["x"]));
+  const ask = async (link: string) =>
+    (await fetch(server.url + link, { headers: { "X-Forwarded-For": "203.0.113.9" } })).status;
+  expect(await ask(path)).toBe(200);
+  const tries = Array.from({ length: 61 }, (_, n) => `/shared/${String(n).padStart(32, "x")}`);
+  for (const wrong of tries) expect(await ask(wrong)).toBe(404);
+  expect(await ask(path)).toBe(404);
+  expect((await fetch(server.url + path, { headers: { "X-Forwarded-For": "203.0.113.10" } })).status).toBe(200);
+});

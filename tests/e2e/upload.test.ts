@@ -1,0 +1,146 @@
+import { gzipSync } from "node:zlib";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "playwright";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { provideBrowser, signIn, watchFaults } from "../support/browser.ts";
+import { makeUser, owner, provideServer } from "../support/server.ts";
+
+const server = await provideServer();
+await makeUser();
+const { browser, page, faults, button } = await provideBrowser();
+
+beforeAll(async () => {
+  await signIn(page, server, owner);
+});
+beforeEach(async () => {
+  await pool().query("delete from ingest_job");
+  await pool().query("delete from trace");
+  await page.unrouteAll();
+  await page.goto(`${server.url}/upload`);
+});
+
+const trace = (sourceId: string) => ({ sourceId, title: sourceId, messages: [{ position: 0, content: "text" }] });
+const lines = (count: number) => Array.from({ length: count }, (_, n) => JSON.stringify(trace(`s-${n}`))).join("\n");
+const choose = (name: string, content: string | Buffer, on: Page = page) =>
+  on.locator("#file").setInputFiles({ name, mimeType: "application/octet-stream", buffer: Buffer.from(content) });
+const file = (name: string, on: Page = page) =>
+  on.getByRole("list", { name: "Files" }).getByRole("listitem").filter({ hasText: name });
+const jobs = async () => (await pool().query("select id from ingest_job")).rowCount;
+const stored = async () => Number((await pool().query("select count(*) from trace")).rows[0].count);
+
+describe("a file that is uploaded in the browser", () => {
+  test("of JSON lines goes in parts, and each part's job tells what became of it", async () => {
+    await choose("export.jsonl.gz", gzipSync(lines(2300)));
+    for (const [part, count] of [
+      ["Part 1", "1,000"],
+      ["Part 2", "1,000"],
+      ["Part 3", "300"],
+    ]) {
+      await file(String(part)).getByText(`${count} sessions: ${count} created`).last().waitFor();
+    }
+    expect(await stored()).toBe(2300);
+    await file("export.jsonl.gz").getByRole("link", { name: "Details" }).first().click();
+    await page.getByRole("heading", { name: "Upload from browser" }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test("is a batch, a conversation, or several files that are dropped", async () => {
+    await choose("batch.json", JSON.stringify({ traces: [trace("a"), trace("b")] }, null, 2));
+    await file("batch.json").getByText("2 sessions: 2 created").waitFor();
+    const dropped = [JSON.stringify(trace("c"), null, 2), JSON.stringify(trace("d"))];
+    const transfer = await page.evaluateHandle(`(() => {
+      const transfer = new DataTransfer();
+      ${JSON.stringify(dropped)}.forEach((text, n) => transfer.items.add(new File([text], "dropped-" + n + ".json")));
+      return transfer;
+    })()`);
+    await page.locator("#file").dispatchEvent("drop", { dataTransfer: transfer });
+    await file("dropped-0.json").getByText("1 session: 1 created").waitFor();
+    await file("dropped-1.json").getByText("1 session: 1 created").waitFor();
+    expect(await stored()).toBe(4);
+  });
+
+  test("is refused with the line and the field that are wrong", async () => {
+    const wrong = JSON.stringify({ sourceId: "wrong", messages: [{ position: -1, content: "" }] });
+    await choose("wrong.jsonl", `${lines(2)}\n${wrong}`);
+    await file("wrong.jsonl").getByText("line 3, messages.0.position").waitFor();
+    await file("wrong.jsonl").getByText("Nothing of the file was stored.").waitFor();
+    await choose("picture.png", Buffer.from([0x89, 0x50, 0xff, 0xfe]));
+    await file("picture.png").getByText("The file is not text in UTF-8.").waitFor();
+    expect(await jobs()).toBe(0);
+  });
+
+  test("whose connection is lost is sent again safely, even where the server had it already", async () => {
+    await page.route("**/upload/file", async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await choose("lost.json", JSON.stringify(trace("lost")));
+    await file("lost.json").getByText("Sending again is safe").waitFor();
+    expect(await jobs()).toBe(1);
+    await page.unrouteAll();
+    await button("Send again").click();
+    await file("lost.json").getByText("1 session: 1 created").waitFor();
+    expect(await jobs()).toBe(1);
+  });
+
+  test("waits where the server is busy, and goes on by itself", async () => {
+    let asked = 0;
+    await page.route("**/upload/file", (route) => {
+      asked += 1;
+      if (asked > 1) return route.continue();
+      const problem = { ok: false, status: 503, detail: "The server is receiving as much as it can hold." };
+      return route.fulfill({ status: 503, headers: { "Retry-After": "1" }, json: problem });
+    });
+    await choose("busy.json", JSON.stringify(trace("busy")));
+    await file("busy.json").getByText("as much as it can hold").waitFor();
+    await file("busy.json").getByText("1 session: 1 created").waitFor();
+  });
+});
+
+test("without script a form takes a JSON file, and says what is wrong with another", async () => {
+  const context = await browser.newContext({
+    javaScriptEnabled: false,
+    storageState: await page.context().storageState(),
+  });
+  context.setDefaultTimeout(10_000);
+  const plain = await context.newPage();
+  await plain.goto(`${server.url}/upload`);
+  await choose("wrong.json", '{"traces":[{"sourceId":"x"}]}', plain);
+  await plain.getByRole("button", { name: "Upload", exact: true }).click();
+  await plain.getByText("It goes wrong at traces.0.messages. Nothing of it was stored.").waitFor();
+  await choose("batch.json", JSON.stringify({ traces: [trace("plain")] }), plain);
+  await plain.getByRole("button", { name: "Upload", exact: true }).click();
+  await plain.getByRole("heading", { name: "Upload from browser" }).waitFor();
+  await context.close();
+});
+
+describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
+  test.each([1280, 360])("the page at %i px is accessible and fits", { timeout: 60_000 }, async (width) => {
+    const context = await browser.newContext({
+      colorScheme,
+      viewport: { width, height: 740 },
+      storageState: await page.context().storageState(),
+    });
+    const wrong = watchFaults(context);
+    const tab = await context.newPage();
+    await tab.goto(`${server.url}/upload`);
+    await choose("sessions-of-a-week-with-a-long-name.jsonl", lines(1200), tab);
+    await file("Part 2", tab).getByText("200 sessions").last().waitFor();
+    await choose("wrong.json", JSON.stringify({ traces: [{ sourceId: "x" }] }), tab);
+    await file("wrong.json", tab).getByText("traces.0.messages").waitFor();
+    // A request that never ends leaves the bar where it is.
+    await tab.route("**/upload/file", () => {});
+    await choose("under-way.json", JSON.stringify(trace("under-way")), tab);
+    await tab.getByRole("progressbar").waitFor();
+    const overflow = await tab.evaluate("document.documentElement.scrollWidth - innerWidth");
+    expect(overflow).toBeLessThanOrEqual(0);
+    const { violations } = await new AxeBuilder({ page: tab }).analyze();
+    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+    expect(serious.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`)).toEqual([]);
+    if (process.env.SCREENSHOTS)
+      await tab.screenshot({ path: `${process.env.SCREENSHOTS}/upload-${width}-${colorScheme}.png` });
+    expect(wrong.filter((fault) => !/status of 400/.test(fault))).toEqual([]);
+    await context.close();
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import { readUsageParams, tracesHref, usageHref } from "../../app/(app)/usage/range.ts";
+import { chartOf, roundTop } from "../../app/(app)/usage/shape.ts";
+import { findingOf, spanText } from "../../app/(app)/usage/words.ts";
+
+const today = "2026-03-31";
+const read = (params: Record<string, string>, zone = "UTC") => readUsageParams(params, zone, today);
+
+describe("the range", () => {
+  test("is 30 days up to today, in days of the reader's zone, also where clocks change", () => {
+    const { from, to, unit, spans } = read({}, "Europe/Berlin");
+    expect([from, to, unit, spans.length]).toEqual(["2026-03-02", today, "day", 30]);
+    const change = spans.find((span) => span.from === "2026-03-29");
+    expect(change?.start.toISOString()).toBe("2026-03-28T23:00:00.000Z");
+    expect(change?.end.toISOString()).toBe("2026-03-29T22:00:00.000Z");
+    const auckland = readUsageParams({ from: "2026-09-26", to: "2026-09-28" }, "Pacific/Auckland", today);
+    expect(auckland.spans.map(({ end }) => end.toISOString())).toEqual([
+      "2026-09-26T12:00:00.000Z",
+      "2026-09-27T11:00:00.000Z",
+      "2026-09-28T11:00:00.000Z",
+    ]);
+  });
+
+  test("of a year is in weeks from Monday to Sunday that leave nothing out", () => {
+    const { spans, unit } = read({ days: "365" });
+    expect([unit, spans.length]).toEqual(["week", 53]);
+    expect(spans.slice(0, 2).map(({ from, to }) => [from, to])).toEqual([
+      ["2025-04-01", "2025-04-06"],
+      ["2025-04-07", "2025-04-13"],
+    ]);
+    expect(spans.at(-1)).toMatchObject({ from: "2026-03-30", to: "2026-03-31" });
+    for (const [index, span] of spans.slice(1).entries()) expect(span.start).toEqual(spans[index]?.end);
+  });
+
+  test("takes what is given, at most three years of it, and overlooks what is not valid", () => {
+    expect(read({ from: "2026-01-01", to: "2026-01-02" }).spans).toHaveLength(2);
+    expect(read({ from: "2026-01-05", to: "2026-01-02" })).toMatchObject({ from: "2026-01-02", to: "2026-01-02" });
+    expect(read({ from: "1990-01-01" }).from).toBe("2023-03-28");
+    expect(read({ from: "2026-02-31", days: "12", by: "user", show: "money" })).toMatchObject({
+      days: "30",
+      by: "source",
+    });
+  });
+
+  test("stays in the page's own links", () => {
+    expect(usageHref(read({ days: "90" }), { by: "model" })).toBe("/usage?days=90&by=model");
+    const span = read({ from: "2026-01-01", to: "2026-01-02", show: "sessions" });
+    expect(usageHref(span, {})).toBe("/usage?from=2026-01-01&to=2026-01-02&by=source&show=sessions");
+    expect(tracesHref({ from: "2026-01-01", to: "2026-01-07" }, "project", "a & b")).toBe(
+      "/traces?project=a+%26+b&from=2026-01-01&to=2026-01-07",
+    );
+  });
+});
+
+describe("the chart", () => {
+  const request = read({ from: "2026-03-30", to: today });
+  const usage = (value: string | null, tokens: number) => ({ value, sessions: 1, messages: 2, tokens });
+  const chart = (bySpan: { span: number; value: string | null; tokens: number }[]) => {
+    const values = Map.groupBy(bySpan, ({ value }) => value);
+    const byFacet = [...values].map(([value, cells]) =>
+      usage(
+        value,
+        cells.reduce((sum, one) => sum + one.tokens, 0),
+      ),
+    );
+    const report = {
+      total: { ...usage(null, 0), untimed: 0, uncounted: 0 },
+      byFacet: { source: byFacet, model: [], project: [], machine: [] },
+      bySpan: bySpan.map((cell) => ({ ...usage(cell.value, cell.tokens), span: cell.span })),
+    };
+    return chartOf(report, request.spans, "source", "tokens", new Date(`${today}T12:00:00Z`));
+  };
+
+  test("has the largest five values and the others as one, and loses nothing", () => {
+    const cells = Array.from({ length: 8 }, (_, n) => ({
+      span: n % 2,
+      value: n === 7 ? null : `a${n}`,
+      tokens: n + 1,
+    }));
+    const { series, bars } = chart(cells);
+    expect(series.map(({ name, total }) => [name, total])).toEqual([
+      ["no agent", 8],
+      ["a6", 7],
+      ["a5", 6],
+      ["a4", 5],
+      ["a3", 4],
+      ["3 other agents", 6],
+    ]);
+    expect(bars.map(({ total, unfinished }) => [total, unfinished])).toEqual([
+      [16, false],
+      [20, true],
+    ]);
+    expect(bars[1]?.amounts).toEqual([8, 0, 6, 0, 4, 2]);
+  });
+
+  test("says in a sentence which day and which value has most", () => {
+    const finding = (cells: Parameters<typeof chart>[0]) => findingOf(chart(cells), request, "tokens");
+    const day = { span: 0, value: "codex", tokens: 30_000 };
+    expect(finding([day])).toBe("The day with most was 30 Mar, with 30K tokens.");
+    expect(finding([day, { span: 1, value: "cursor", tokens: 10_000 }])).toBe(
+      "The day with most was 30 Mar, with 30K tokens; codex has 75% of all, the most of its agents.",
+    );
+  });
+
+  test("begins at zero and ends at a round number of four steps", () => {
+    expect([0, 1, 4, 5, 13, 99, 100, 121, 9_200_000].map(roundTop)).toEqual([
+      4, 4, 4, 8, 20, 120, 120, 200, 12_000_000,
+    ]);
+    expect(spanText({ from: "2026-03-30", to: "2026-04-05" })).toBe("30 Mar to 5 Apr");
+    expect(spanText({ from: "2026-04-06", to: "2026-04-12" })).toBe("6 to 12 Apr");
+  });
+});
