@@ -16,6 +16,9 @@ const long = await storeSession(userId, { messages: 50_000 });
 const middle = await storeSession(userId, { messages: 400, title: "Middle", sourceId: "middle" });
 const short = await storeSession(userId, { messages: 120, title: "Short", sourceId: "short" });
 
+/** With a minute, on a machine with nothing else to do, the longest task is held to 100 ms as well. */
+const seconds = Number(process.env.READER_SECONDS ?? 8);
+
 const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
 /** Waits until the page's script is at work and the outline, which comes last, is there. */
 async function ready(on = page): Promise<void> {
@@ -56,14 +59,16 @@ describe("a session of 50,000 messages", () => {
     await openReady(`/traces/${long}?at=25000`);
     const before = await mounted(page);
     await watchMotion(page);
-    const wheeled = await wheelUp(page, 10, 120);
-    const { moved, lost } = await motion(page);
+    const wheeled = await wheelUp(page, seconds, 120);
+    const { moved, lost, tasks } = await motion(page);
     expect(lost).toBe(0);
     expect(Math.abs(moved - wheeled)).toBeLessThanOrEqual(2);
     const after = await mounted(page);
     expect(after.first).toBeLessThan(before.first - 100);
+    expect(await page.evaluate("performance.memory.usedJSHeapSize / 1e6")).toBeLessThan(200);
+    if (seconds >= 60) expect(Math.max(0, ...tasks)).toBeLessThanOrEqual(100);
     expect(faults).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test("has at most twelve windows mounted, and those that were emptied come back where they stood", async () => {
     await openReady(`/traces/${long}?at=25000`);
@@ -205,7 +210,8 @@ describe("keys", () => {
 
 describe("the talk alone", () => {
   test("leaves tools out, and keeps the place when it is switched", async () => {
-    await openReady(`/traces/${middle}?at=100`);
+    await openReady(`/traces/${middle}?at=102`); // a command
+    await expect.poll(() => focused(page)).toBe(102);
     await page.keyboard.press("v");
     await page.waitForURL(/view=talk/);
     await ready();

@@ -96,7 +96,8 @@ async function linksOf(
   return {
     list: listHref(filter),
     all: readerHref(id, place),
-    talk: readerHref(id, { ...place, view: "talk" }),
+    // Behind a place, not at it: what stands there may be what Talk leaves out.
+    talk: readerHref(id, { ...filter, ...(at !== undefined && at > 0 && { after: String(at - 1) }), view: "talk" }),
     newer: beside(newer),
     older: beside(older),
   };

@@ -43,6 +43,12 @@ export function topArticle(list: Element): HTMLElement | undefined {
   return undefined;
 }
 
+/** The row that Talk shows and that is nearest before a position, else the first behind it. */
+export function nearestTalk(list: Element | null, position: number): number | undefined {
+  const shown = [...(list?.querySelectorAll('article[data-position][data-talk="shown"]') ?? [])].map(positionOf);
+  return shown.findLast((at) => at <= position) ?? shown[0];
+}
+
 /** Opens every fold that a place lies in. @returns whether one was closed */
 export function openFoldsRound(place: Element): boolean {
   let opened = false;

@@ -6,7 +6,7 @@ import { useKeys } from "../../../components/keys";
 import { type Frame, FrameContext } from "./context";
 import { type Links, readerHref } from "./links";
 import { loadBody } from "./load";
-import { positionOf } from "./places";
+import { nearestTalk, positionOf } from "./places";
 import { readerKeys } from "./reader-keys";
 import type { Segment } from "./segment";
 import { loadedSpan } from "./segments";
@@ -67,7 +67,8 @@ export function Reader(props: Props) {
   }, []);
 
   const toView = (view: "all" | "talk") => {
-    const place = { ...filter, at: String(frame.top.get()) };
+    const position = view === "talk" ? nearestTalk(list.current, frame.top.get()) : frame.top.get();
+    const place = { ...filter, ...(position !== undefined && { at: String(position) }) };
     window.location.assign(readerHref(traceId, view === "talk" ? { ...place, view } : place));
   };
   const [live, setLive] = useState(false);
