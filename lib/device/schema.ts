@@ -24,7 +24,7 @@ export const startResponse = z.object({
 
 export const pollQuery = z.object({ deviceCode: z.string().min(1).max(limits.device.deviceCode) });
 
-const pending = z.object({
+export const pending = z.object({
   ok: z.literal(true),
   status: z.literal("pending"),
   interval: z.int(),
@@ -32,7 +32,7 @@ const pending = z.object({
   slowDown: z.literal(true).optional(),
 });
 
-const approved = z.object({
+export const approved = z.object({
   ok: z.literal(true),
   status: z.literal("approved"),
   token: z.string(),

@@ -23,6 +23,8 @@ const routes: [path: string, methods: string[]][] = [
   ["/api/limits", ["GET", "HEAD"]],
   ["/api/health", ["GET", "HEAD"]],
   ["/api/ready", ["GET", "HEAD"]],
+  ["/api/metrics", ["GET", "HEAD"]],
+  ["/api/openapi.json", ["GET", "HEAD"]],
 ];
 
 describe("a method that a path does not take", () => {
