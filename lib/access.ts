@@ -61,17 +61,20 @@ export async function makeAccessLog(): Promise<(request: IncomingMessage, respon
       observe?.({ method, route, status }, milliseconds / 1000);
       const level = frequent.has(route) ? "debug" : "info";
       if (!log.isLevelEnabled(level)) return;
-      log[level]({
-        method,
-        route,
-        status,
-        milliseconds: Math.round(milliseconds * 10) / 10,
-        received: Number(request.headers["content-length"] ?? 0),
-        sent: request.socket.bytesWritten - writtenBefore,
-        requestId: response.getHeader("x-request-id"),
-        userId: userOf(request),
-        ...(response.writableFinished ? {} : { brokenOff: true }),
-      });
+      log[level](
+        {
+          method,
+          route,
+          status,
+          milliseconds: Math.round(milliseconds * 10) / 10,
+          received: Number(request.headers["content-length"] ?? 0),
+          sent: request.socket.bytesWritten - writtenBefore,
+          requestId: response.getHeader("x-request-id"),
+          userId: userOf(request),
+          ...(response.writableFinished ? {} : { brokenOff: true }),
+        },
+        "a request was answered",
+      );
     };
   };
 }

@@ -121,9 +121,9 @@ export function errorsOf({ auth, params, query, body, about }: Operation): Parti
   return { ...Object.fromEntries(codes.map((code) => [code, usualErrors[code]])), ...own, ...errors };
 }
 
-/** An error's body as the server writes it. */
-function problemExample(code: ErrorCode, when: string) {
-  const errors = code === "invalid_request" ? { errors: [{ path: "machine", message: "must not be empty" }] } : {};
+/** An error's body as the server writes it. @param field one that may be wrong */
+function problemExample(code: ErrorCode, when: string, field: string) {
+  const errors = code === "invalid_request" ? { errors: [{ path: field, message: "is not valid" }] } : {};
   const { status, title } = errorTable[code];
   const detail = when.replaceAll("`", "");
   return { ok: false, type: "about:blank", title, status, detail, error: code, ...errors, requestId };
@@ -136,7 +136,7 @@ const challenge: Header = {
 };
 
 /** The errors of one status as one response. */
-function problemAnswer(status: number, errors: [ErrorCode, string][]): ZodOpenApiResponseObject {
+function problemAnswer(status: number, errors: [ErrorCode, string][], field: string): ZodOpenApiResponseObject {
   const headers = {
     ...commonHeaders,
     ...(status === 401 ? { "WWW-Authenticate": challenge } : {}),
@@ -148,7 +148,9 @@ function problemAnswer(status: number, errors: [ErrorCode, string][]): ZodOpenAp
     content: {
       "application/problem+json": {
         schema: problem,
-        examples: Object.fromEntries(errors.map(([code, when]) => [code, { value: problemExample(code, when) }])),
+        examples: Object.fromEntries(
+          errors.map(([code, when]) => [code, { value: problemExample(code, when, field) }]),
+        ),
       },
     },
   };
@@ -168,11 +170,19 @@ function successAnswer(
   };
 }
 
+/** The first field of what an operation takes. */
+function fieldOf({ query, body, about }: Operation): string {
+  const taken = about.sent ?? body?.schema ?? query;
+  return (taken instanceof z.ZodObject && Object.keys(taken.shape)[0]) || "field";
+}
+
 /** Every answer of an operation by its status. A 503 that is a success of its own kind (readiness) stays what it is. */
 function answersOf(operation: Operation): Record<string, ZodOpenApiResponseObject> {
   const errors = Object.entries(errorsOf(operation)) as [ErrorCode, string][];
   const byStatus = Map.groupBy(errors, ([code]) => errorTable[code].status);
-  const problems = [...byStatus].map(([status, codes]) => [String(status), problemAnswer(status, codes)] as const);
+  const problems = [...byStatus].map(
+    ([status, codes]) => [String(status), problemAnswer(status, codes, fieldOf(operation))] as const,
+  );
   const successes = Object.entries(operation.about.answers).map(
     ([status, answer]) => [status, successAnswer(answer, operation.response)] as const,
   );
@@ -226,7 +236,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
 const operationId = (operation: Operation, method: string) =>
   [method.toLowerCase(), ...operation.path.split(/\W+/).slice(2)].filter(Boolean).join("-");
 
-/** The methods of a path, with what every path answers: HEAD as its GET without a body, and OPTIONS. */
+/** The methods of a path, and OPTIONS, which tells them. */
 function pathItem(of: Operation[]) {
   const described = of.flatMap((operation) =>
     operation.methods.map((method) => [

@@ -20,7 +20,7 @@ export function EntrySection({ entry }: { entry: Entry }) {
       <p className="max-w-[44rem] text-prose">
         <Words text={text} />
       </p>
-      <p className="text-muted">Opened by {opens}.</p>
+      <p className="text-muted">{opens}</p>
       <Fields title="Parameters" fields={parameters} />
       <Fields title="Body" fields={sent} />
       <Command text={curl} />

@@ -86,8 +86,15 @@ export function readReference(): { name: string; text: string; entries: Entry[] 
   return tags.map(({ name, description }) => ({
     name,
     text: description,
-    entries: all.filter(({ tag }) => tag === name).map(({ entry }) => entry),
+    entries: merged(all.filter(({ tag }) => tag === name).map(({ entry }) => entry)),
   }));
+}
+
+/** What a path does alike for several methods is one entry. */
+function merged(entries: Entry[]): Entry[] {
+  return [...Map.groupBy(entries, ({ path, summary }) => `${path} ${summary}`).values()].flatMap(([first, ...more]) =>
+    first ? { ...first, method: [first, ...more].map(({ method }) => method).join(", ") } : [],
+  );
 }
 
 function entryOf(path: string, method: string, operation: Described): Entry {
@@ -132,8 +139,11 @@ function opens(security: Record<string, string[]>[]): string {
     session: "a browser's session",
     operatorSecret: "the operator's secret",
   };
-  const ways = security.map((way) => names[Object.keys(way)[0] ?? ""] ?? "nothing");
-  return ways.length === 0 ? "nothing" : ways.join(" or ");
+  const ways = security.flatMap((way) => names[Object.keys(way)[0] ?? ""] ?? []);
+  if (ways.length === 0) return "Open to everybody.";
+  return ways.length < security.length
+    ? `Open to everybody; takes ${ways.join(" or ")}.`
+    : `Needs ${ways.join(" or ")}.`;
 }
 
 const resolve = (schema: Schema): Schema => {

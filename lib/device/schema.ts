@@ -7,7 +7,8 @@ const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const machine = z
   .string()
   .transform((name) => name.replace(invisible, "").trim().toWellFormed())
-  .pipe(z.string().min(1, "must not be empty").max(limits.device.machine));
+  .pipe(z.string().min(1, "must not be empty").max(limits.device.machine))
+  .describe(`The machine's name, of 1 to ${limits.device.machine} characters.`);
 
 export const startRequest = z.object({ machine });
 

@@ -15,7 +15,7 @@ const job = {
   createdAt: "2026-11-20T10:05:12.101Z",
   startedAt: "2026-11-20T10:05:12.113Z",
   finishedAt: "2026-11-20T10:05:12.127Z",
-  bytes: 412,
+  bytes: 397,
   traces: { received: 1, created: 1, updated: 0, unchanged: 0, kept: 0 },
   messages: { received: 2, written: 2 },
   error: null,
@@ -46,7 +46,7 @@ export const sendBatch = {
   about: {
     group: "Ingest",
     summary: "Send a batch of conversations",
-    text: `A 202 means that the upload and its job are on disk; anything else stored nothing. A batch is taken whole or not at all. \`source\` and \`sourceId\` are a conversation's identity: send all of it again when it has grown, and only what is new is written. Fields that are not named here are kept in the \`metadata\` of their trace or message. The body may be compressed; it has at most ${limits.ingest.wireBytes} bytes on the wire.`,
+    text: `A 202 means that the upload and its job are on disk; anything else stored nothing. A batch is taken whole or not at all. \`source\` and \`sourceId\` are a conversation's identity: send all of it again when it has grown, and only what is new is written. Fields that are not named here are kept in the \`metadata\` of their trace or message. The body may be compressed; it has at most ${limits.ingest.wireBytes / 2 ** 20} MiB on the wire.`,
     // Its traces are parsed one by one (lib/ingest/schema.ts).
     sent: ingestRequest.extend({ traces: z.array(ingestTrace).max(limits.ingest.traces) }),
     headers: {

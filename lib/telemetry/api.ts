@@ -13,7 +13,7 @@ export const sendTelemetry = {
   about: {
     group: "Telemetry",
     summary: "Tell how the parser did",
-    text: `After a scan: figures only, never content or names of files. A valid token makes the report its user's; anything else in Authorization is ignored. The body has at most ${telemetry.bodyBytes} bytes.`,
+    text: `After a scan: figures only, never content or names of files. A valid token makes the report its user's; anything else in Authorization is ignored. The body has at most ${telemetry.bodyBytes / 2 ** 20} MiB.`,
     sent: telemetryRequest,
     answers: {
       200: {

@@ -39,6 +39,7 @@ const pages = (): Record<string, string> => ({
   "sign-in": "/sign-in",
   "sign-up": "/sign-up",
   setup: "/setup?token=gone",
+  docs: "/docs",
   "device-code": "/device",
   device: `/device?code=${userCode}`,
   traces: "/traces",
