@@ -8,11 +8,11 @@ import { processRegistry } from "#lib/registry";
 
 /** How long an answer of the database's is told again, in milliseconds: scrapes may come from several places at once. */
 const freshMs = 5000;
-/** How many open jobs are looked at: beyond it the figures stand still, and a scrape stays cheap. */
+/** How many open jobs, or waiting submissions, are looked at: beyond it the figures stand still, and a scrape stays cheap. */
 const mostOpen = 100_000;
 
 /** What the database knows, of all processes. */
-type Shared = { open: Map<string, { jobs: number; oldestSeconds: number }>; workers: number };
+type Shared = { open: Map<string, { jobs: number; oldestSeconds: number }>; workers: number; outbox: number };
 
 let known: { at: number; text: Promise<string> } | undefined;
 
@@ -41,7 +41,7 @@ function shared(): Promise<string> {
 }
 
 async function renderShared(): Promise<string> {
-  const [{ open, workers }, counts] = await Promise.all([readShared(), readCounts()]);
+  const [{ open, workers, outbox }, counts] = await Promise.all([readShared(), readCounts()]);
   const registry = new Registry();
   const jobs = gauge(registry, "spoor_jobs_open", "Ingest jobs that wait or run.", ["status"]);
   const age = gauge(registry, "spoor_jobs_oldest_seconds", "How long ago the oldest of them was accepted.", ["status"]);
@@ -51,6 +51,7 @@ async function renderShared(): Promise<string> {
     age.set({ status }, found?.oldestSeconds ?? 0);
   }
   gauge(registry, "spoor_workers", "Workers seen in the last 60 seconds.").set(workers);
+  gauge(registry, "spoor_telemetry_outbox", "Submissions of telemetry that are still to be passed on.").set(outbox);
   // A counter of the library's counts by itself; these have been counted.
   for (const figure of counts) registry.registerMetric({ ...figure, get: () => figure } as unknown as Metric);
   return [await registry.metrics(), await renderDatabaseUp(1)].join("\n");
@@ -64,12 +65,14 @@ async function readShared(): Promise<Shared> {
      group by status`,
     [mostOpen],
   );
-  const { rows: seen } = await pool().query<{ workers: number }>(
-    `select count(*)::int as workers from process_heartbeat
-     where role = 'worker' and seen_at > now() - interval '60 seconds'`,
+  const { rows: others } = await pool().query<{ workers: number; outbox: number }>(
+    `select (select count(*)::int from process_heartbeat
+             where role = 'worker' and seen_at > now() - interval '60 seconds') as workers,
+       (select count(*)::int from (select 1 from forward_outbox limit $1) as waiting) as outbox`,
+    [mostOpen],
   );
   const open = new Map(rows.map(({ status, jobs, oldest }) => [status, { jobs, oldestSeconds: oldest }]));
-  return { open, workers: seen[0]?.workers ?? 0 };
+  return { open, workers: others[0]?.workers ?? 0, outbox: others[0]?.outbox ?? 0 };
 }
 
 function renderDatabaseUp(up: 0 | 1): Promise<string> {

@@ -90,9 +90,9 @@ export function countError(route: string, error: ErrorCode): void {
   count("spoor_api_errors_total", { route, error });
 }
 
-/** Counts what came of an attempt to pass a submission of telemetry on. */
-export function countForward(outcome: "delivered" | "retried" | "dropped" | "expired" | "disabled"): void {
-  count("spoor_telemetry_forwards_total", { outcome });
+/** Counts what came of tries to pass submissions of telemetry on. */
+export function countForward(outcome: "delivered" | "later" | "dropped" | "expired" | "disabled", number = 1): void {
+  count("spoor_telemetry_forwards_total", { outcome }, number);
 }
 
 /** Writes down what this process counted. What could not be written is kept for the next time. */

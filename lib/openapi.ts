@@ -23,7 +23,15 @@ import {
   readReadiness,
 } from "#lib/service-api";
 import { sendTelemetry } from "#lib/telemetry/api";
-import { exportAllTraces, readMessages, readTrace, readTraces, removeTrace } from "#lib/traces/api";
+import {
+  exportAllTraces,
+  exportTraceAsJson,
+  exportTraceAsMarkdown,
+  readMessages,
+  readTrace,
+  readTraces,
+  removeTrace,
+} from "#lib/traces/api";
 import { messageShape, traceShape } from "#lib/traces/schema";
 
 /** Every operation of the API, in the order in which they are read. */
@@ -32,6 +40,7 @@ export const operations: readonly Operation[] = [
   ...[readSession, endSession, authComponent],
   ...[sendBatch, readJob, readRawUpload],
   ...[readTraces, readTrace, removeTrace, readMessages, exportAllTraces],
+  ...[exportTraceAsJson, exportTraceAsMarkdown],
   sendTelemetry,
   ...[readLimits, readHealth, readReadiness, readMetrics, drainNow, readDescription],
 ];

@@ -20,8 +20,8 @@ import { makeWorkerBoss, queues } from "#lib/queue";
 import { keepIndexing } from "#lib/search/indexer";
 import { forwardRegularly } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
-import { countUsage } from "#lib/usage/count";
 import { flushTracing, startTracing, traced } from "#lib/tracing";
+import { countUsage } from "#lib/usage/count";
 
 const heartbeatMs = 10_000;
 const reconcileMs = 60_000;

@@ -16,7 +16,7 @@ export type Answer = {
   /** What of the operation's `response` this status has, where it is not all of it. */
   schema?: z.ZodType;
   /** Where it is not JSON. */
-  type?: "application/x-ndjson" | "text/plain" | "application/json";
+  type?: "application/x-ndjson" | "text/markdown" | "text/plain" | "application/json";
   headers?: Record<string, Header>;
   /** None for an answer without a body. */
   example?: unknown;

@@ -1,5 +1,5 @@
 import "server-only";
-import type { z } from "zod";
+import { z } from "zod";
 import { clientAddress } from "#lib/address";
 import { type Caller, requireCaller, requireCookie, requireToken } from "#lib/auth/session";
 import { type FieldError, SpoorError } from "#lib/errors";
@@ -167,3 +167,5 @@ const invalid = (error: z.ZodError) =>
 function fieldErrors(error: z.ZodError): FieldError[] {
   return error.issues.slice(0, 20).map(({ path, message }) => ({ path: path.join("."), message }));
 }
+
+export const idParams = z.object({ id: z.uuid() });

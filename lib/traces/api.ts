@@ -55,7 +55,7 @@ export const readTraces = {
   about: {
     group: "Conversations",
     summary: "List conversations",
-    text: "Newest activity first. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not). The list goes on with `cursor` from `nextCursor`, which is null at its end.",
+    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not). The list goes on with `cursor` from `nextCursor`, which is null at its end.",
     answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [trace], nextCursor: null } } },
     errors: { invalid_request: "A parameter is wrong; so is a cursor that this server did not make." },
     example: { query: { project: "api", limit: "20" } },
@@ -106,6 +106,58 @@ export const readMessages = {
   },
 } satisfies Operation;
 
+const exported = {
+  source: trace.source,
+  sourceId: trace.sourceId,
+  title: trace.title,
+  messages: [{ position: 0, role: "user", content: "The retry test fails now and then." }],
+};
+
+const file = (ending: string) => ({
+  "Content-Disposition": { text: "A file's name.", example: `attachment; filename="spoor-${trace.id}.${ending}"` },
+});
+
+export const exportTraceAsJson = {
+  methods: ["GET"],
+  path: "/api/traces/{id}/export.json",
+  auth: "cookie-or-bearer",
+  params,
+  about: {
+    group: "Conversations",
+    summary: "Export a conversation as JSON",
+    text: "All of it, in the form that `POST /api/ingest` takes as an item of `traces`.",
+    answers: {
+      200: {
+        text: "The conversation.",
+        schema: z.looseObject({ source: z.string(), sourceId: z.string(), messages: z.array(z.looseObject({})) }),
+        headers: file("json"),
+        example: exported,
+      },
+    },
+  },
+} satisfies Operation;
+
+export const exportTraceAsMarkdown = {
+  methods: ["GET"],
+  path: "/api/traces/{id}/export.md",
+  auth: "cookie-or-bearer",
+  params,
+  about: {
+    group: "Conversations",
+    summary: "Export a conversation as Markdown",
+    text: "All of it, to be read.",
+    answers: {
+      200: {
+        text: "The conversation.",
+        type: "text/markdown",
+        schema: z.string(),
+        headers: file("md"),
+        example: `# ${trace.title}\n\n## User\n\nThe retry test fails now and then.\n`,
+      },
+    },
+  },
+} satisfies Operation;
+
 export const exportAllTraces = {
   methods: ["GET"],
   path: "/api/traces/export",
@@ -123,7 +175,7 @@ export const exportAllTraces = {
         headers: {
           "Content-Disposition": { text: "A file's name.", example: 'attachment; filename="spoor-traces.jsonl"' },
         },
-        example: `${JSON.stringify({ source: trace.source, sourceId: trace.sourceId, title: trace.title, messages: [{ position: 0, role: "user", content: messages[0]?.content }] })}\n`,
+        example: `${JSON.stringify(exported)}\n`,
       },
     },
     example: { query: { source: "claude-code" } },
