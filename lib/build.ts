@@ -14,6 +14,7 @@ const sources = [
   "lib",
   "public",
   "middleware.ts",
+  "instrumentation.ts",
   "next.config.ts",
   "postcss.config.mjs",
   "package.json",

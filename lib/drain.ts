@@ -6,6 +6,7 @@ import { giveUp, runJob } from "#lib/ingest/process";
 import { reconcileJobs } from "#lib/ingest/reconcile";
 import { ingestPayload } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
+import { writeCounts } from "#lib/metrics";
 import { queues, superviseQueues, takeOne } from "#lib/queue";
 import { indexNext } from "#lib/search/indexer";
 import { forwardDue } from "#lib/telemetry/forward";
@@ -43,6 +44,7 @@ export async function drainQueues(
   await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));
   await housekeepHourly();
   await beat(cronId);
+  await writeCounts(); // a function that is not called again may never come to it
   return {
     processed: results.reduce((sum, { processed }) => sum + processed, 0),
     drained: results.every(({ drained }) => drained),

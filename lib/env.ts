@@ -71,6 +71,8 @@ const schema = z
     TELEMETRY_SINK_URL: optional(sinkUrl),
     TELEMETRY_SINK_KEY: optional(z.string().regex(/^[\x20-\x7e]{1,4096}$/, "must be printable ASCII")),
     TELEMETRY_SINK_ALLOW_PRIVATE: withDefault(z.enum(["0", "1"]), "0"),
+    METRICS_TOKEN: optional(z.string().min(16, "must have at least 16 characters")),
+    OTEL_EXPORTER_OTLP_ENDPOINT: optional(z.url({ protocol: /^https?$/, error: "must be an http or https URL" })),
     LOG_LEVEL: withDefault(z.enum(logLevels), "info"),
     GITHUB_CLIENT_ID: optional(z.string()),
     GITHUB_CLIENT_SECRET: optional(z.string()),

@@ -7,12 +7,14 @@ import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import next from "next";
 import proxyaddr from "proxy-addr";
+import { makeAccessLog } from "#lib/access";
 import { clientAddressHeader, trustClientAddressHeader } from "#lib/address";
 import { env } from "#lib/env";
 import { notFound, SpoorError } from "#lib/errors";
 import { arrivalHeader, rememberArrival } from "#lib/http/arrival";
 import { problemResponse } from "#lib/http/problem";
 import { log } from "#lib/log";
+import { flushTracing } from "#lib/tracing";
 
 const headersTimeoutMs = 20_000;
 /** An upload at the slowest pace that is let through takes over an hour; lib/http/body.ts watches its pace. */
@@ -96,6 +98,7 @@ async function stop(): Promise<void> {
   server.closeAllConnections();
   await closed;
   await app.close();
+  await Promise.race([flushTracing().catch(() => {}), sleep(1000)]);
   process.exit(0);
 }
 
@@ -105,6 +108,7 @@ process.once("disconnect", stop);
 
 trustClientAddressHeader();
 await app.prepare();
+const watch = await makeAccessLog();
 const serve: RequestListener = (request, response) => {
   // Next's own client asks for pages in another form; asked so for an API route, it answers with a redirect.
   if (isApi(request.url)) delete request.headers.rsc;
@@ -114,9 +118,11 @@ const serve: RequestListener = (request, response) => {
   const name = randomUUID();
   request.headers[arrivalHeader] = name;
   const forget = rememberArrival(name, request);
+  const tell = watch(request, response);
   inFlight.add(response);
   response.once("close", () => {
     inFlight.delete(response);
+    tell();
     forget();
   });
   boundArrival(request);

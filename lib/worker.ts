@@ -15,10 +15,12 @@ import { giveUp, runJob } from "#lib/ingest/process";
 import { reconcileJobs } from "#lib/ingest/reconcile";
 import { ingestPayload } from "#lib/ingest/schema";
 import { log } from "#lib/log";
+import { writeCounts } from "#lib/metrics";
 import { makeWorkerBoss, queues } from "#lib/queue";
 import { keepIndexing } from "#lib/search/indexer";
 import { forwardRegularly } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
+import { flushTracing, startTracing, traced } from "#lib/tracing";
 import { countUsage } from "#lib/usage/count";
 
 const heartbeatMs = 10_000;
@@ -33,6 +35,7 @@ const settledSeconds = { usually: 2, whileUploadsWait: 120 };
 const drainMs = 12_000;
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 
+await startTracing("spoor-worker");
 const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
 const processId = randomUUID();
 const stopping = new AbortController();
@@ -72,7 +75,9 @@ async function keepCounting(): Promise<void> {
 
 /** Takes uploads, one at a time. After each it asks for the next at once: the queue by itself would wait for its next poll. */
 async function takeUploads(): Promise<void> {
-  const run = handler(ingestPayload, runJob);
+  const run = handler(ingestPayload, (payload) =>
+    traced("ingest.job", { "spoor.job": payload.jobId }, () => runJob(payload)),
+  );
   const worker: { id?: string } = {};
   worker.id = await boss.work<object>(queues.ingest, polling, async (jobs) => {
     try {
@@ -91,6 +96,7 @@ async function stop(): Promise<void> {
   stopping.abort();
   await boss.stop({ graceful: true, timeout: drainMs });
   await stopBeating(processId).catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
+  await Promise.race([Promise.allSettled([writeCounts(), flushTracing()]), sleep(1000)]);
   // Work that did not end in time holds its connection; the queue gives its job to another.
   await Promise.race([Promise.all([indexing, endThreads()]).then(closeDatabase), sleep(1000)]);
   process.exit(0);

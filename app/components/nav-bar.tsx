@@ -82,6 +82,9 @@ async function AppMenu({ name, email, keys }: MenuProps) {
           <a href="/settings" className="link">
             Settings
           </a>
+          <a href="/docs" className="link">
+            API
+          </a>
           {keys === "on" && <KeysButton />}
         </p>
         <Choice name="theme" label="Theme" values={themeNames} chosen={theme} />

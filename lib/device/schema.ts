@@ -7,7 +7,8 @@ const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const machine = z
   .string()
   .transform((name) => name.replace(invisible, "").trim().toWellFormed())
-  .pipe(z.string().min(1, "must not be empty").max(limits.device.machine));
+  .pipe(z.string().min(1, "must not be empty").max(limits.device.machine))
+  .describe(`The machine's name, of 1 to ${limits.device.machine} characters.`);
 
 export const startRequest = z.object({ machine });
 
@@ -24,7 +25,7 @@ export const startResponse = z.object({
 
 export const pollQuery = z.object({ deviceCode: z.string().min(1).max(limits.device.deviceCode) });
 
-const pending = z.object({
+export const pending = z.object({
   ok: z.literal(true),
   status: z.literal("pending"),
   interval: z.int(),
@@ -32,7 +33,7 @@ const pending = z.object({
   slowDown: z.literal(true).optional(),
 });
 
-const approved = z.object({
+export const approved = z.object({
   ok: z.literal(true),
   status: z.literal("approved"),
   token: z.string(),

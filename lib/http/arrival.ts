@@ -22,7 +22,10 @@ export type Arrival = {
 /** Set by the web server (lib/web.ts) on every request, whatever the client sent under this name. */
 export const arrivalHeader = "x-spoor-arrival";
 
-const globals = globalThis as typeof globalThis & { spoorArriving?: Map<string, IncomingMessage> };
+const globals = globalThis as typeof globalThis & {
+  spoorArriving?: Map<string, IncomingMessage>;
+  spoorUsers?: WeakMap<IncomingMessage, string>;
+};
 
 /** Remembers a request under the name that its header has, until it is answered. @returns what forgets it */
 export function rememberArrival(name: string, message: IncomingMessage): () => void {
@@ -30,6 +33,19 @@ export function rememberArrival(name: string, message: IncomingMessage): () => v
   const { spoorArriving } = globals;
   spoorArriving.set(name, message);
   return () => spoorArriving.delete(name);
+}
+
+/** Notes whose request it is, for the web server's log. */
+export function noteUser(request: Request, userId: string): void {
+  const message = globals.spoorArriving?.get(request.headers.get(arrivalHeader) ?? "");
+  if (!message) return;
+  globals.spoorUsers ??= new WeakMap();
+  globals.spoorUsers.set(message, userId);
+}
+
+/** Whose request it is, as far as an API route found out. */
+export function userOf(message: IncomingMessage): string | undefined {
+  return globals.spoorUsers?.get(message);
 }
 
 /** The body of a request; nothing of it was read before. */

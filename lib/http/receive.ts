@@ -3,6 +3,10 @@ import { declaredLength, readBody, requireJsonType } from "#lib/http/body";
 import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept";
 import { admitted } from "#lib/ingest/admission";
 import { limits } from "#lib/limits";
+import { traced } from "#lib/tracing";
+
+/** The work between the last byte of a body and its commit, as a span of its own. */
+const accept: typeof acceptBatch = (...upload) => traced("ingest.accept", {}, () => acceptBatch(...upload));
 
 /**
  * Takes in the batch that a request brings, as `POST /api/ingest` describes it; when this returns it is on disk.
@@ -17,7 +21,7 @@ export async function receiveBatch(request: Request, sender: { userId: string; m
   const { wireBytes } = limits.ingest;
   const bytes = declaredLength(request, wireBytes) ?? wireBytes;
   return admitted(sender.userId, bytes, async () =>
-    acceptBatch(sender, await readBody(request, wireBytes), encoding, idempotencyKey),
+    accept(sender, await readBody(request, wireBytes), encoding, idempotencyKey),
   );
 }
 
@@ -33,7 +37,7 @@ export async function receiveForm(request: Request, sender: { userId: string; ma
   return admitted(sender.userId, bytes, async () => {
     const file = await fileOf(await readBody(request, formBytes), request.headers.get("content-type") ?? "");
     const isGzip = file[0] === 0x1f && file[1] === 0x8b;
-    return acceptBatch(sender, file, isGzip ? "gzip" : "identity", undefined);
+    return accept(sender, file, isGzip ? "gzip" : "identity", undefined);
   });
 }
 

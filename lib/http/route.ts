@@ -3,16 +3,24 @@ import { z } from "zod";
 import { clientAddress } from "#lib/address";
 import { type Caller, requireCaller, requireCookie, requireToken } from "#lib/auth/session";
 import { type FieldError, SpoorError } from "#lib/errors";
+import { noteUser } from "#lib/http/arrival";
 import { readJson } from "#lib/http/body";
+import type { Mode } from "#lib/http/operation";
 import { problemResponse, toSpoorError } from "#lib/http/problem";
+import { countError } from "#lib/metrics";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 type Method = (typeof methods)[number];
-type Mode = "none" | "cookie" | "bearer" | "cookie-or-bearer";
 
-type Handler = (request: Request, context: { params: Promise<unknown> }) => Promise<Response>;
+/** A method of a route, with what it was declared as. */
+type Handler = {
+  (request: Request, context: { params: Promise<unknown> }): Promise<Response>;
+  declared?: object;
+};
 
+/** What of an operation (lib/http/operation.ts) a route keeps to; the route for all that is not there has no path. */
 type Options<P, Q, B, R> = {
+  path?: string;
   auth: Mode;
   params?: z.ZodType<P>;
   query?: z.ZodType<Q>;
@@ -58,11 +66,12 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
   options: Options<P, Q, B, R> & { auth: M },
   handle: (input: Input<M, P, Q, B>) => Promise<R | Reply<R> | Response> | R,
 ): Handler {
-  return async (request, context) => {
+  const handler: Handler = async (request, context) => {
     const requestId = crypto.randomUUID();
     try {
       const address = clientAddress(request.headers);
       const caller = await authorize(options.auth, request, address);
+      if (caller) noteUser(request, caller.userId);
       const params = options.params ? parse(options.params, await context.params, notAnId) : undefined;
       const query = options.query ? parse(options.query, queryOf(request)) : undefined;
       const body = options.body
@@ -71,9 +80,13 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
       const input = { request, requestId, address, caller, params, query, body };
       return finish(await handle(input as Input<M, P, Q, B>), options.response, requestId);
     } catch (error) {
-      return problemResponse(toSpoorError(error, requestId), requestId);
+      const known = toSpoorError(error, requestId);
+      countError(options.path ?? "unknown", known.code);
+      return problemResponse(known, requestId);
     }
   };
+  handler.declared = options;
+  return handler;
 }
 
 /**

@@ -10,6 +10,7 @@ import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import { type NewUpload, type Repeated, type Sender, storeRepeated, storeWhileReading } from "#lib/ingest/store";
 import { storeSmall } from "#lib/ingest/store-small";
 import { countValues } from "#lib/json";
+import { countUpload } from "#lib/metrics";
 
 /** The one encoding of a body. @throws SpoorError `unsupported_encoding` for others and for several at once */
 export function encodingOf(header: string | null): Encoding {
@@ -47,7 +48,9 @@ export async function acceptBatch(
   const upload = { ...sender, jobId: uuid(), idempotencyKey };
   const small = inflateSmall(body, encoding);
   const { received, storing } = await (small ? readSmall(upload, small) : readLarge(upload, body, encoding));
-  return (await storing) ? upload.jobId : earlierJob(sender.userId, idempotencyKey ?? "", received);
+  if (!(await storing)) return earlierJob(sender.userId, idempotencyKey ?? "", received);
+  countUpload(received.bytes);
+  return upload.jobId;
 }
 
 type Upload = Omit<NewUpload, keyof Received>;

@@ -7,6 +7,7 @@ import { mergeBatch } from "#lib/ingest/merge";
 import type { ingestPayload } from "#lib/ingest/schema";
 import { withStoredBatch } from "#lib/ingest/stored-batch";
 import { log } from "#lib/log";
+import { countRows, countTry } from "#lib/metrics";
 
 type Payload = z.output<typeof ingestPayload>;
 
@@ -26,11 +27,12 @@ export async function runJob({ userId, jobId }: Payload, patience = usualPatienc
   const claimed = await claim({ userId, jobId }, patience);
   if (!claimed) return;
   const startedAt = performance.now();
+  const seconds = () => (performance.now() - startedAt) / 1000;
   try {
-    await withStoredBatch({ userId, jobId, ...claimed }, (batch) =>
+    const merged = await withStoredBatch({ userId, jobId, ...claimed }, (batch) =>
       transaction(async (tx) => {
         const sequence = await lock(tx, userId, jobId);
-        if (sequence === undefined) return;
+        if (sequence === undefined) return undefined;
         const counts = await mergeBatch(tx, batch, { userId, sequence, machine: claimed.machine });
         await tx.query(
           `update ingest_job set status = 'succeeded', finished_at = now(), error_code = null, error_message = null,
@@ -38,16 +40,24 @@ export async function runJob({ userId, jobId }: Payload, patience = usualPatienc
            where user_id = $1 and id = $2`,
           [userId, jobId, counts.created, counts.updated, counts.unchanged, counts.kept, counts.written],
         );
+        return counts;
       }, whileProcessing(patience)),
     );
-    log.info({ jobId, milliseconds: Math.round(performance.now() - startedAt) }, "an upload was processed");
+    if (merged) {
+      countRows(merged);
+      countTry("succeeded", seconds());
+    }
+    log.info({ jobId, milliseconds: Math.round(seconds() * 1000) }, "an upload was processed");
   } catch (error) {
     if (error instanceof SpoorError && error.code !== "unavailable") {
+      countTry("failed", seconds());
       return failJob({ userId, jobId }, error.code, messageOf(error), claimed.attempts);
     }
     const { code, stack } = error as { code?: unknown; stack?: string };
     log.warn({ jobId, code, stack }, "an upload could not be processed this time");
-    if ((await putBack({ userId, jobId }, claimed.attempts, isOutage(error))) === "ended") return;
+    const after = await putBack({ userId, jobId }, claimed.attempts, isOutage(error));
+    countTry(after === "ended" ? "failed" : "retried", seconds());
+    if (after === "ended") return;
     throw error;
   }
 }

@@ -9,7 +9,7 @@ const metadata = z.record(z.string(), z.unknown(), { error: "must be an object" 
 
 /** A message as it is sent. */
 export const ingestMessage = z.looseObject({
-  position: wholeNumber,
+  position: wholeNumber.describe("Its place in the trace: unique in it, with gaps and in any order."),
   content: z.string(),
   role: z.string().max(mostOfMessage.role).optional(),
   tokenCount: wholeNumber.optional(),
@@ -20,14 +20,14 @@ export const ingestMessage = z.looseObject({
 /** A trace as it is sent. */
 export const ingestTrace = z.looseObject({
   // Parts of the key: nothing of them may be replaced.
-  sourceId: exactText(1, most.sourceId),
-  source: exactText(1, most.source).default("unknown"),
+  sourceId: exactText(1, most.sourceId).describe("The conversation's id where it comes from."),
+  source: exactText(1, most.source).default("unknown").describe("The agent or adapter it comes from."),
   messages: z.array(ingestMessage).max(ingest.messagesPerTrace),
   model: z.string().max(most.model).optional(),
   title: z.string().max(most.title).optional(),
   project: z.string().max(most.project).optional(),
   createdAt: instant.optional(),
-  replace: z.boolean().optional(),
+  replace: z.boolean().optional().describe("Lets it become shorter than what is stored."),
   metadata: metadata.optional(),
 });
 

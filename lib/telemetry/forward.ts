@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pool, type Queryable } from "#lib/db/client";
 import { env } from "#lib/env";
 import { log } from "#lib/log";
+import { countForward } from "#lib/metrics";
 import { PrivateAddressError } from "#lib/telemetry/addresses";
 import { post, type SinkAnswer } from "#lib/telemetry/post";
 import { loadReport } from "#lib/telemetry/report";
@@ -120,7 +121,9 @@ async function expire(): Promise<void> {
     "delete from forward_outbox where $1 or created_at < now() - make_interval(days => $2)",
     [sinkOf(env()) === undefined, expireDays],
   );
-  if (rowCount) log.warn({ expired: rowCount }, "submissions were not forwarded in their time, and are not any more");
+  if (!rowCount) return;
+  countForward("expired", rowCount);
+  log.warn({ expired: rowCount }, "submissions were not forwarded in their time, and are not any more");
 }
 
 /** One try of a row. @returns whether the sink answered 2xx, also where that could not be noted: it is sent again then */
@@ -133,6 +136,7 @@ async function attempt(sink: Sink, row: Row, timeoutMs: number): Promise<boolean
     (error: Error): Verdict => ({ outcome: "later", why: reasonOf(error) }),
   );
   const delivered = verdict.outcome === "delivered";
+  countForward(verdict.outcome);
   try {
     await note(sink, row, verdict);
   } catch (error) {

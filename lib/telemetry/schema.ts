@@ -29,7 +29,7 @@ const properties = z
 
 const event = z.object({
   name: text(most.eventName).refine((name) => name.length > 0, "must not be empty"),
-  properties: properties.default("{}"),
+  properties: properties.prefault({}),
 });
 
 /** The body of `POST /api/cli/telemetry`: metadata about a scan, never names or content of what was scanned. */

@@ -49,7 +49,8 @@ const wholeNumber = (least: number, most: number) =>
     .string()
     .regex(/^\d{1,10}$/, "must be a whole number")
     .transform(Number)
-    .pipe(z.int().min(least).max(most));
+    .pipe(z.int().min(least).max(most))
+    .meta({ type: "integer", pattern: undefined, minimum: least, maximum: most });
 
 export const listQuery = z.object({
   ...filter,

@@ -20,9 +20,13 @@ const routes: [path: string, methods: string[]][] = [
   [`/api/traces/${id}`, ["GET", "HEAD", "DELETE"]],
   [`/api/traces/${id}/messages`, ["GET", "HEAD"]],
   ["/api/traces/export", ["GET", "HEAD"]],
+  [`/api/traces/${id}/export.json`, ["GET", "HEAD"]],
+  [`/api/traces/${id}/export.md`, ["GET", "HEAD"]],
   ["/api/limits", ["GET", "HEAD"]],
   ["/api/health", ["GET", "HEAD"]],
   ["/api/ready", ["GET", "HEAD"]],
+  ["/api/metrics", ["GET", "HEAD"]],
+  ["/api/openapi.json", ["GET", "HEAD"]],
 ];
 
 describe("a method that a path does not take", () => {

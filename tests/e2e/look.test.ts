@@ -44,6 +44,7 @@ const pages = (): Record<string, string> => ({
   "sign-up": "/sign-up",
   setup: "/setup?token=gone",
   shared,
+  docs: "/docs",
   "device-code": "/device",
   device: `/device?code=${userCode}`,
   traces: "/traces",

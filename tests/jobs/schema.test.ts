@@ -90,6 +90,7 @@ const referenceTables: Record<string, string> = {
   server_setting: "the server's own",
   process_heartbeat: "the server's own",
   rate_limit: "keyed by address as well",
+  shared_count: "the server's own",
   cli_token: "looked up by its hash, which says whose it is",
   device_login: "looked up by its codes, before there is a user",
   trace_share: "found by its token, before anybody is known",

@@ -8,14 +8,15 @@ import { parseSync } from "oxc-parser";
  */
 const layers = [
   ["env", "errors", "ports", "fields", "streams", "together"],
-  ["log", "limits", "address"],
+  ["log", "limits", "address", "registry", "tracing"],
   ["json", "reader", "client"],
   ["db"],
-  ["rate-limit", "queue", "heartbeat"],
+  ["rate-limit", "queue", "heartbeat", "metrics"],
   ["auth", "search"],
   ["device", "ingest", "traces", "telemetry", "usage"],
   ["http"],
-  ["readiness", "housekeeping", "build", "processes"],
+  ["service-api", "openapi"],
+  ["readiness", "figures", "access", "housekeeping", "build", "processes"],
   ["drain"],
   ["worker", "web", "start"],
   ["demo", "admin"],
@@ -65,7 +66,7 @@ const rules: Rule[] = [
   {
     reason: "app has no SQL and no Prisma: a page or route calls its domain's function, which is tested",
     breaks: ({ path }, target) =>
-      (path.startsWith("app/") || path === "middleware.ts") &&
+      (path.startsWith("app/") || ["middleware.ts", "instrumentation.ts"].includes(path)) &&
       (/^lib\/(db|generated)\//.test(target) || /^(pg|pg-boss|@prisma\/.*)$/.test(target)),
   },
   {
@@ -133,6 +134,9 @@ export async function sourceFiles(): Promise<{ path: string; text: string }[]> {
     }),
   );
   return Promise.all(
-    [...found.flat(), "middleware.ts"].map(async (path) => ({ path, text: await readFile(path, "utf8") })),
+    [...found.flat(), "middleware.ts", "instrumentation.ts"].map(async (path) => ({
+      path,
+      text: await readFile(path, "utf8"),
+    })),
   );
 }

@@ -1,5 +1,6 @@
 import { endpoint, route } from "#lib/http/route";
+import { readHealth } from "#lib/service-api";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint({ auth: "none" }, () => ({ ok: true })),
+  GET: endpoint(readHealth, () => ({ ok: true as const })),
 });

@@ -1,6 +1,7 @@
 import { endpoint, route } from "#lib/http/route";
 import { publicLimits } from "#lib/limits";
+import { readLimits } from "#lib/service-api";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint({ auth: "none" }, () => ({ ok: true, ...publicLimits() })),
+  GET: endpoint(readLimits, () => ({ ok: true as const, ...publicLimits() })),
 });

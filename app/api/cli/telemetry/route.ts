@@ -2,11 +2,12 @@ import { optionalToken } from "#lib/auth/session";
 import { readJson } from "#lib/http/body";
 import { endpoint, parse, route } from "#lib/http/route";
 import { limits } from "#lib/limits";
+import { sendTelemetry } from "#lib/telemetry/api";
 import { limitAddress, limitDevice, recordTelemetry } from "#lib/telemetry/record";
-import { telemetryRequest, telemetryResponse } from "#lib/telemetry/schema";
+import { telemetryRequest } from "#lib/telemetry/schema";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  POST: endpoint({ auth: "none", response: telemetryResponse }, async ({ request, address }) => {
+  POST: endpoint(sendTelemetry, async ({ request, address }) => {
     await limitAddress(address);
     const submission = parse(telemetryRequest, await readJson(request, limits.telemetry.bodyBytes));
     await limitDevice(submission.deviceId);

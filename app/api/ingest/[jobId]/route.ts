@@ -1,12 +1,7 @@
-import { z } from "zod";
 import { endpoint, route } from "#lib/http/route";
+import { readJob } from "#lib/ingest/api";
 import { getJob } from "#lib/ingest/jobs";
-import { jobResponse } from "#lib/ingest/schema";
-
-const params = z.object({ jobId: z.uuid() });
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint({ auth: "cookie-or-bearer", params, response: jobResponse }, ({ caller, params }) =>
-    getJob(caller.userId, params.jobId),
-  ),
+  GET: endpoint(readJob, ({ caller, params }) => getJob(caller.userId, params.jobId)),
 });

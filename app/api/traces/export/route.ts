@@ -1,9 +1,9 @@
 import { endpoint, route } from "#lib/http/route";
+import { exportAllTraces } from "#lib/traces/api";
 import { exportTraces } from "#lib/traces/export";
-import { traceFilter } from "#lib/traces/schema";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint({ auth: "cookie-or-bearer", query: traceFilter }, ({ caller, query }) => {
+  GET: endpoint(exportAllTraces, ({ caller, query }) => {
     const headers = {
       "Content-Type": "application/x-ndjson",
       "Content-Disposition": 'attachment; filename="spoor-traces.jsonl"',

@@ -1,11 +1,9 @@
-import { z } from "zod";
 import { endpoint, route } from "#lib/http/route";
+import { readRawUpload } from "#lib/ingest/api";
 import { streamUpload } from "#lib/ingest/uploads";
 
-const params = z.object({ jobId: z.uuid() });
-
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint({ auth: "cookie", params }, async ({ caller, params: { jobId } }) => {
+  GET: endpoint(readRawUpload, async ({ caller, params: { jobId } }) => {
     const headers = {
       "Content-Type": "application/json",
       "Content-Disposition": `attachment; filename="spoor-upload-${jobId}.json"`,

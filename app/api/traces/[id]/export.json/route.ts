@@ -1,9 +1,10 @@
-import { endpoint, idParams, route } from "#lib/http/route";
+import { endpoint, route } from "#lib/http/route";
+import { exportTraceAsJson } from "#lib/traces/api";
 import { exportTrace } from "#lib/traces/export";
 import { getTraceRow } from "#lib/traces/queries";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint({ auth: "cookie-or-bearer", params: idParams }, async ({ caller, params }) => {
+  GET: endpoint(exportTraceAsJson, async ({ caller, params }) => {
     const trace = await getTraceRow(caller.userId, params.id);
     const headers = {
       "Content-Type": "application/json",

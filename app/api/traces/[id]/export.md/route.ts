@@ -1,9 +1,10 @@
-import { endpoint, idParams, route } from "#lib/http/route";
+import { endpoint, route } from "#lib/http/route";
+import { exportTraceAsMarkdown } from "#lib/traces/api";
 import { markdownOf } from "#lib/traces/markdown";
 import { getTraceRow } from "#lib/traces/queries";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint({ auth: "cookie-or-bearer", params: idParams }, async ({ caller, params }) => {
+  GET: endpoint(exportTraceAsMarkdown, async ({ caller, params }) => {
     const trace = await getTraceRow(caller.userId, params.id);
     const headers = {
       "Content-Type": "text/markdown; charset=utf-8",

@@ -1,0 +1,71 @@
+import type { Metadata } from "next";
+import { Command } from "../components/command";
+import { Mark } from "../components/mark";
+import { EntrySection } from "./entry";
+import { introduction, readReference } from "./reference";
+import { Words } from "./words";
+
+export const metadata: Metadata = { title: "API" };
+
+/** The API's reference, for people. It needs no session: it tells nothing of what is stored. */
+export default function Page() {
+  const groups = readReference();
+  return (
+    <main
+      id="main"
+      tabIndex={-1}
+      className="wide grid gap-x-12 gap-y-8 py-6 outline-none md:grid-cols-[14rem_minmax(0,1fr)]"
+    >
+      <div className="flex flex-col gap-6 md:sticky md:top-6 md:max-h-[calc(100dvh-3rem)] md:self-start md:overflow-y-auto">
+        <a href="/" className="flex w-fit items-center gap-2 font-semibold">
+          <Mark /> Spoor
+        </a>
+        <nav aria-label="Routes" className="flex flex-col gap-4">
+          {groups.map(({ name, entries }) => (
+            <div key={name} className="flex flex-col gap-1">
+              <p className="font-medium">{name}</p>
+              <ul className="flex flex-col gap-1 text-muted">
+                {entries.map(({ id, summary }) => (
+                  <li key={id}>
+                    <a href={`#${id}`} className="quiet-link">
+                      {summary}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
+        </nav>
+      </div>
+      <div className="flex min-w-0 flex-col gap-12">
+        <header className="flex max-w-[44rem] flex-col gap-3">
+          <h1 className="font-semibold text-title">The API</h1>
+          {introduction().map((paragraph) => (
+            <p key={paragraph} className="text-prose">
+              <Words text={paragraph} />
+            </p>
+          ))}
+          <p className="text-prose">
+            For programs the same is at{" "}
+            <a href="/api/openapi.json" className="link">
+              /api/openapi.json
+            </a>{" "}
+            (OpenAPI 3.1).
+          </p>
+          <Command text='TOKEN=spoor_…   # from a device login, or made on the page "Devices"' />
+        </header>
+        {groups.map(({ name, text, entries }) => (
+          <section key={name} className="flex flex-col gap-8">
+            <div>
+              <h2 className="font-semibold text-title">{name}</h2>
+              <p className="text-muted">{text}</p>
+            </div>
+            {entries.map((entry) => (
+              <EntrySection key={entry.id} entry={entry} />
+            ))}
+          </section>
+        ))}
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,41 @@
+// The routes of a token's session, as lib/http/operation.ts describes a route.
+import { sessionResponse } from "#lib/auth/schema";
+import type { Operation } from "#lib/http/operation";
+
+export const readSession = {
+  methods: ["GET"],
+  path: "/api/cli/session",
+  auth: "bearer",
+  response: sessionResponse,
+  about: {
+    group: "Sessions",
+    summary: "Ask whose token it is",
+    text: "A 401 says that the token is unknown, expired or revoked: log in again.",
+    answers: {
+      200: {
+        text: "The token's user.",
+        example: {
+          ok: true,
+          userId: "0b9ddc6e-3b0f-4c86-9a4c-4e2d1f2a7c55",
+          user: { name: "Ada", email: "ada@example.org" },
+          machine: "ada-laptop",
+          tokenId: "5d0f5c0e-8a53-4b4e-9b0c-0a8b5c7f1e11",
+          createdAt: "2026-11-20T10:05:00.000Z",
+          expiresAt: "2027-02-18T10:05:00.000Z",
+        },
+      },
+    },
+  },
+} satisfies Operation;
+
+export const endSession = {
+  methods: ["DELETE"],
+  path: "/api/cli/session",
+  auth: "bearer",
+  about: {
+    group: "Sessions",
+    summary: "Log out",
+    text: "The token revokes itself.",
+    answers: { 204: { text: "The token is of no use any more." } },
+  },
+} satisfies Operation;

@@ -1,0 +1,82 @@
+// The routes of the device login, as lib/http/operation.ts describes a route.
+import { approved, pending, pollQuery, pollResponse, startRequest, startResponse } from "#lib/device/schema";
+import type { Operation } from "#lib/http/operation";
+import { limits } from "#lib/limits";
+
+const { device } = limits;
+const deviceCode = "qLIBaOkLx0m3yM8v2c1Yd7Zt5uWnRj4EhGfKpSsTaQw";
+
+export const startDeviceLogin = {
+  methods: ["POST"],
+  path: "/api/cli/device/start",
+  auth: "none",
+  body: { schema: startRequest, maxBytes: device.bodyBytes },
+  response: startResponse,
+  about: {
+    group: "Device login",
+    summary: "Start a login",
+    text: `Nobody has to be signed in. Show the person \`userCode\` and open \`verificationUriComplete\` in a browser, where a signed-in person approves; meanwhile poll. \`machine\` is the machine's name, as its owner will know it.`,
+    answers: {
+      200: {
+        text: "The codes of the login.",
+        example: {
+          ok: true,
+          deviceCode,
+          userCode: "WDJB-MJHT",
+          verificationUri: "https://spoor.example.org/device",
+          verificationUriComplete: "https://spoor.example.org/device?code=WDJB-MJHT",
+          expiresIn: 600,
+          expiresAt: "2026-11-20T10:10:00.000Z",
+          interval: 5,
+        },
+      },
+    },
+    errors: { rate_limited: `More than ${device.startsPerTenMinutesAnIp} starts in 10 minutes from one address.` },
+    example: { body: { machine: "ada-laptop" } },
+  },
+} satisfies Operation;
+
+export const pollDeviceLogin = {
+  methods: ["GET"],
+  path: "/api/cli/device/poll",
+  auth: "none",
+  query: pollQuery,
+  response: pollResponse,
+  about: {
+    group: "Device login",
+    summary: "Ask whether a login was approved",
+    text: "Ask every `interval` seconds. The first poll after the approval redeems the code: its answer is the only one that has the token.",
+    head: false,
+    answers: {
+      202: {
+        text: "Not decided yet. `slowDown` is there where you asked too early, and the interval is longer now.",
+        schema: pending,
+        headers: { "Retry-After": { text: "Seconds to wait before the next poll.", example: "5" } },
+        example: { ok: true, status: "pending", interval: 5, expiresIn: 590 },
+      },
+      200: {
+        text: "Approved. Keep the token at mode 0600; it is valid for 90 days.",
+        schema: approved,
+        example: {
+          ok: true,
+          status: "approved",
+          token: "spoor_EXAMPLE000000000000000000000000000000",
+          tokenType: "Bearer",
+          userId: "0b9ddc6e-3b0f-4c86-9a4c-4e2d1f2a7c55",
+          user: { name: "Ada", email: "ada@example.org" },
+          machine: "ada-laptop",
+          expiresAt: "2027-02-18T10:05:00.000Z",
+        },
+      },
+    },
+    errors: {
+      invalid_request: "`deviceCode` is missing, there twice, or too long.",
+      invalid_grant: "No login has this code.",
+      access_denied: "The login was denied.",
+      already_consumed: "The token was given out already.",
+      expired_token: "The login's ten minutes are over.",
+      slow_down: `More than ${device.pollsPerMinuteACode} polls a minute for a code, or ${device.pollsPerMinuteAnIp} from an address.`,
+    },
+    example: { query: { deviceCode } },
+  },
+} satisfies Operation;

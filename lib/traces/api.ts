@@ -1,0 +1,183 @@
+// The routes of reading and deleting conversations, as lib/http/operation.ts describes a route.
+import { z } from "zod";
+import type { Operation } from "#lib/http/operation";
+import {
+  listQuery,
+  listResponse,
+  messagesQuery,
+  messagesResponse,
+  traceFilter,
+  traceResponse,
+} from "#lib/traces/schema";
+
+const params = z.object({ id: z.uuid() });
+
+const trace = {
+  id: "019a9c3e-5b8f-7a10-8c44-92d5e1f06a3b",
+  source: "claude-code",
+  sourceId: "6f1c2b9e",
+  model: "claude-opus-4-5",
+  title: "Fix the flaky test",
+  project: "api",
+  createdAt: "2026-11-20T10:00:00.000Z",
+  updatedAt: "2026-11-20T10:00:00.000Z",
+  messageCount: 2,
+  tokenCount: 7,
+  sanitized: false,
+  metadata: null,
+};
+
+const messages = [
+  {
+    position: 0,
+    role: "user",
+    content: "The retry test fails now and then.",
+    tokenCount: null,
+    createdAt: "2026-11-20T10:00:00.000Z",
+    metadata: null,
+  },
+  {
+    position: 1,
+    role: "assistant",
+    content: "I'll look at its timers.",
+    tokenCount: 7,
+    createdAt: null,
+    metadata: null,
+  },
+];
+
+export const readTraces = {
+  methods: ["GET"],
+  path: "/api/traces",
+  auth: "cookie-or-bearer",
+  query: listQuery,
+  response: listResponse,
+  about: {
+    group: "Conversations",
+    summary: "List conversations",
+    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not). The list goes on with `cursor` from `nextCursor`, which is null at its end.",
+    answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [trace], nextCursor: null } } },
+    errors: { invalid_request: "A parameter is wrong; so is a cursor that this server did not make." },
+    example: { query: { project: "api", limit: "20" } },
+  },
+} satisfies Operation;
+
+export const readTrace = {
+  methods: ["GET"],
+  path: "/api/traces/{id}",
+  auth: "cookie-or-bearer",
+  params,
+  response: traceResponse,
+  about: {
+    group: "Conversations",
+    summary: "Read a conversation's head",
+    text: "`title` falls back to the first line of the first user message. `sanitized` says that text came in which PostgreSQL can't hold, and U+FFFD stands in its place.",
+    answers: { 200: { text: "The conversation, without its messages.", example: { ok: true, trace } } },
+  },
+} satisfies Operation;
+
+export const removeTrace = {
+  methods: ["DELETE"],
+  path: "/api/traces/{id}",
+  auth: "cookie-or-bearer",
+  params,
+  about: {
+    group: "Conversations",
+    summary: "Delete a conversation",
+    text: "For good: sending it again does not bring it back.",
+    answers: { 204: { text: "It is gone." } },
+    errors: { access_denied: "A browser's session asked from a page that is not this server's own." },
+  },
+} satisfies Operation;
+
+export const readMessages = {
+  methods: ["GET"],
+  path: "/api/traces/{id}/messages",
+  auth: "cookie-or-bearer",
+  params,
+  query: messagesQuery,
+  response: messagesResponse,
+  about: {
+    group: "Conversations",
+    summary: "Read a conversation's messages",
+    text: "By position. The list goes on with `after` from `nextAfter`, which is null at its end. A page has at most 8 MiB, so it may be shorter than `limit`; one message always comes, however large it is.",
+    answers: { 200: { text: "A page of messages.", example: { ok: true, messages, nextAfter: null } } },
+    example: { query: { limit: "100" } },
+  },
+} satisfies Operation;
+
+const exported = {
+  source: trace.source,
+  sourceId: trace.sourceId,
+  title: trace.title,
+  messages: [{ position: 0, role: "user", content: "The retry test fails now and then." }],
+};
+
+const file = (ending: string) => ({
+  "Content-Disposition": { text: "A file's name.", example: `attachment; filename="spoor-${trace.id}.${ending}"` },
+});
+
+export const exportTraceAsJson = {
+  methods: ["GET"],
+  path: "/api/traces/{id}/export.json",
+  auth: "cookie-or-bearer",
+  params,
+  about: {
+    group: "Conversations",
+    summary: "Export a conversation as JSON",
+    text: "All of it, in the form that `POST /api/ingest` takes as an item of `traces`.",
+    answers: {
+      200: {
+        text: "The conversation.",
+        schema: z.looseObject({ source: z.string(), sourceId: z.string(), messages: z.array(z.looseObject({})) }),
+        headers: file("json"),
+        example: exported,
+      },
+    },
+  },
+} satisfies Operation;
+
+export const exportTraceAsMarkdown = {
+  methods: ["GET"],
+  path: "/api/traces/{id}/export.md",
+  auth: "cookie-or-bearer",
+  params,
+  about: {
+    group: "Conversations",
+    summary: "Export a conversation as Markdown",
+    text: "All of it, to be read.",
+    answers: {
+      200: {
+        text: "The conversation.",
+        type: "text/markdown",
+        schema: z.string(),
+        headers: file("md"),
+        example: `# ${trace.title}\n\n## User\n\nThe retry test fails now and then.\n`,
+      },
+    },
+  },
+} satisfies Operation;
+
+export const exportAllTraces = {
+  methods: ["GET"],
+  path: "/api/traces/export",
+  auth: "cookie-or-bearer",
+  query: traceFilter,
+  about: {
+    group: "Conversations",
+    summary: "Export conversations",
+    text: "A stream with a conversation and its messages on each line, in the form that `POST /api/ingest` takes as an item of `traces`. The filters are those of the list.",
+    answers: {
+      200: {
+        text: "JSON Lines.",
+        type: "application/x-ndjson",
+        schema: z.string(),
+        headers: {
+          "Content-Disposition": { text: "A file's name.", example: 'attachment; filename="spoor-traces.jsonl"' },
+        },
+        example: `${JSON.stringify(exported)}\n`,
+      },
+    },
+    example: { query: { source: "claude-code" } },
+  },
+} satisfies Operation;

@@ -1,0 +1,84 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, expect, test } from "vitest";
+import { openSetup } from "#lib/auth/accounts";
+import { setEnv } from "#lib/env";
+import { freePort } from "#lib/ports";
+import { SpoorProcess } from "../faults/process.ts";
+import { freshDatabase, testEnvironment } from "../support/database.ts";
+import { get, ingest, logIn, makeUser, owner, post, setupToken, someAddress } from "../support/server.ts";
+import { bearer, sessionCookie } from "./client.ts";
+
+const database = await freshDatabase();
+const port = await freePort();
+const url = `http://localhost:${port}`;
+const metricsToken = "canary metrics token";
+const environment = {
+  ...testEnvironment,
+  DATABASE_URL: database.url,
+  PORT: String(port),
+  BASE_URL: url,
+  SETUP_TOKEN: setupToken,
+  METRICS_TOKEN: metricsToken,
+  NODE_ENV: "production",
+  LOG_LEVEL: "debug",
+};
+setEnv(environment);
+await openSetup();
+const web = new SpoorProcess("web", environment);
+const worker = new SpoorProcess("worker", environment);
+afterAll(async () => {
+  await Promise.all([web.kill(), worker.kill()]);
+  await database.drop();
+});
+await Promise.all([web.ready(), worker.ready()]);
+const server = { url, stop: async () => {} };
+
+type Line = { level: string; route?: string; status?: number; requestId?: string; userId?: string; jobId?: string };
+
+/** Every line of a process's log. */
+const lines = (output: string): Line[] =>
+  output
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
+
+test("each request has a line with its route's pattern, and nothing of a token, a code or content is in any line", async () => {
+  const userId = await makeUser();
+  const token = await logIn(server, userId, "canary-machine");
+  const cookie = await sessionCookie(server);
+  const canary = {
+    sourceId: "canary-id",
+    title: "canary-title",
+    messages: [{ position: 0, content: "canary-content" }],
+  };
+  await ingest(server, token, [canary]);
+  await post(server, "/api/ingest", { traces: [{ ...canary, messages: "canary-content" }] }, bearer(token));
+  await post(server, "/api/ingest", '{"canary-content', bearer(token));
+  const started = await post(
+    server,
+    "/api/cli/device/start",
+    { machine: "canary" },
+    { "X-Forwarded-For": someAddress() },
+  );
+  const { deviceCode, userCode } = await started.json();
+  await get(server, `/api/cli/device/poll?deviceCode=${deviceCode}`);
+  await fetch(`${url}/device?code=${userCode}`, { headers: { Cookie: cookie } });
+  await fetch(`${url}/canary-path?canary=query`, { headers: { Cookie: cookie } });
+  await get(server, "/api/metrics", metricsToken);
+  const unknownJob = await get(server, `/api/ingest/${randomUUID()}`, token);
+
+  for (const one of [web, worker]) one.signal("SIGTERM");
+  await Promise.all([web.ended(), worker.ended()]); // so that all of their output is here
+  const requests = lines(web.output).filter(({ route }) => route !== undefined);
+  const found = requests.find(({ requestId }) => requestId === unknownJob.headers.get("x-request-id"));
+  expect(found).toMatchObject({ level: "info", route: "/api/ingest/{jobId}", status: 404, userId });
+  for (const route of ["/api/ingest", "/api/cli/device/poll", "/device", "unknown"]) {
+    expect(requests.map((line) => line.route)).toContain(route);
+  }
+  expect(requests.find(({ route }) => route === "/api/metrics")?.level).toBe("debug");
+  expect(lines(worker.output).some(({ jobId }) => jobId !== undefined)).toBe(true);
+
+  const all = web.output + worker.output;
+  const secrets = [token, deviceCode, userCode, cookie.split("=")[1], owner.password, setupToken, "canary"];
+  for (const secret of secrets) expect(all.includes(secret), `${secret} is in a log`).toBe(false);
+});

@@ -1,0 +1,50 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { openApiDocument } from "#lib/openapi";
+
+type Media = { schema?: object; examples?: Record<string, { value: unknown }> };
+type Content = { content?: Record<string, Media>; headers?: Record<string, { example?: string }> };
+type Described = { requestBody?: Content; responses: Record<string, Content> };
+type Example = { where: string; schema: object; value: unknown };
+
+/**
+ * The document, to check values by.
+ *
+ * @param served the document; by default the one of this process.
+ */
+export function shapes(served: object = openApiDocument()) {
+  const document = served as { paths: Record<string, Record<string, Described>> };
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: "document", ...document });
+
+  /** A schema of the document, whose references are the document's own. */
+  const whole = (schema: object) => JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/'));
+
+  const faultsOf = (where: string, schema: object, value: unknown): string[] => {
+    const check = ajv.compile(whole(schema));
+    if (check(value)) return [];
+    return (check.errors ?? []).map(({ instancePath, message }) => `${where}${instancePath}: ${message}`);
+  };
+
+  const examplesOf = (where: string, { content = {} }: Content): Example[] =>
+    Object.entries(content).flatMap(([type, { schema = {}, examples = {} }]) =>
+      Object.entries(examples).map(([name, { value }]) => ({ where: `${where} ${type} ${name}`, schema, value })),
+    );
+
+  const examples = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, { requestBody, responses }]) => [
+      ...(requestBody ? examplesOf(`${method} ${path}`, requestBody) : []),
+      ...Object.entries(responses).flatMap(([status, one]) => examplesOf(`${method} ${path} ${status}`, one)),
+    ]),
+  );
+
+  const answerOf = (path: string, method: string, status: string): Content | undefined =>
+    document.paths[path]?.[method]?.responses[status];
+
+  /** The schema of an answer's first media type. */
+  const schemaOf = (path: string, method: string, status: string): object =>
+    Object.values(answerOf(path, method, status)?.content ?? {})[0]?.schema ?? {};
+
+  return { examples, faultsOf, schemaOf, answerOf };
+}
