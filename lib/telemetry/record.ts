@@ -31,7 +31,8 @@ export async function recordTelemetry(
   return { ok: true, accepted: submission.diagnostics.length, forwarded: await firstTry() };
 }
 
-async function insertReport(tx: Queryable, submission: Submission, sender: Sender): Promise<string> {
+/** Stores a submission's rows. @returns its id */
+export async function insertReport(tx: Queryable, submission: Submission, sender: Sender): Promise<string> {
   const { diagnostics, events } = submission;
   const { rows } = await tx.query<{ id: string }>(
     `insert into telemetry_report (user_id, schema, device_id, cli_version, platform, arch, command, sent_at)

@@ -2,17 +2,17 @@ import type { AdapterHealth } from "#lib/telemetry/diagnostics";
 import { share } from "#lib/telemetry/health";
 import { countOf, formatCount } from "../../components/figures";
 import { Time } from "../../components/time";
-import { DeviceName, Name } from "./names";
+import { DeviceName, Name, readable } from "./names";
 import { formatShare } from "./shares";
 
 type Props = { health: AdapterHealth; showUsers: boolean };
 
 /** What stands behind an adapter's row: its versions, the types it does not know, the machines that had trouble. */
-export function AdapterDetails({ health: { versions, types, machines }, showUsers }: Props) {
+export function AdapterDetails({ health: { adapter, versions, types, machines }, showUsers }: Props) {
   const [latest] = versions;
   return (
     <div className="flex flex-col gap-5 pt-1 pb-5 pl-6">
-      <Versions versions={versions} />
+      <Versions label={`Versions of ${readable(adapter) || "other adapters"}`} versions={versions} />
       <div className="grid gap-x-8 gap-y-5 md:grid-cols-2">
         <Part title="Types of entries that were not handled">
           {types.length > 0 ? (
@@ -76,11 +76,11 @@ function Fact({ name, children }: { name: React.ReactNode; children: React.React
 
 const heads = ["Version", "Scans", "Entries", "Skipped", "Invalid", "Refused", "Empty", "Machines"];
 
-function Versions({ versions }: { versions: AdapterHealth["versions"] }) {
+function Versions({ label, versions }: { label: string; versions: AdapterHealth["versions"] }) {
   return (
     // The one thing here that may be wider than a phone: it scrolls by itself, also by keys.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
-    <section aria-label="Versions" tabIndex={0} className="relative overflow-x-auto">
+    <section aria-label={label} tabIndex={0} className="relative overflow-x-auto">
       <table className="w-full text-right text-code">
         <thead className="text-muted">
           <tr>

@@ -34,8 +34,8 @@ export function Empty() {
         </dd>
         <dt className="font-medium">Never leaves the machine</dt>
         <dd className="text-muted">
-          What was said: prompts, answers, commands and their output, and the content of files. A report has no field
-          for them.
+          What was said: prompts, answers, commands and their output, and the content of files. Spoor asks no client for
+          them here.
         </dd>
       </dl>
       <Refresh everySeconds={5} />

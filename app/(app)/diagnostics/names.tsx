@@ -1,7 +1,7 @@
 import type { Machine } from "#lib/telemetry/diagnostics";
 
 /** What a client named, to be read: signs that can't be seen, or that turn the text round them, are told as such. */
-const readable = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
+export const readable = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 
 /** A name that a client gave, or what stands for all that were too many to be counted apart. */
 export function Name({ text }: { text: string }) {

@@ -1,4 +1,5 @@
 import { type Shares, sharesOf, type VersionHealth, worstOf } from "#lib/telemetry/health";
+import { Sign } from "../../components/sign";
 
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumSignificantDigits: 2 });
 
@@ -28,12 +29,22 @@ export function Badness({ health }: { health: VersionHealth }) {
   const shares = sharesOf(health);
   const worst = worstOf(shares);
   const kind = kinds.find((one) => shares[one] === worst) ?? "lost";
-  const sign = worst >= bounds.bad ? "✕" : worst >= bounds.warn ? "!" : "✓";
   const short = { empty: "empty", lost: "lost", rejected: "refused" }[kind];
   return (
-    <span className={`whitespace-nowrap ${inkOf(worst)}`} title={`${formatShare(worst)} ${words[kind]}`}>
-      <span aria-hidden="true">{sign} </span>
-      {formatShare(worst)} {worst > 0 && <span className="text-muted">{short}</span>}
+    <span
+      className={`inline-flex items-center gap-1 whitespace-nowrap ${inkOf(worst)}`}
+      title={`${formatShare(worst)} ${words[kind]}`}
+    >
+      {worst >= bounds.bad && <Sign name="cross" />}
+      {worst >= bounds.warn && worst < bounds.bad && (
+        <span aria-hidden="true" className="font-semibold">
+          !
+        </span>
+      )}
+      {worst < bounds.warn && <Sign name="check" />}
+      <span>
+        {formatShare(worst)} {worst > 0 && <span className="text-muted">{short}</span>}
+      </span>
     </span>
   );
 }
