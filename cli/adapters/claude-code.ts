@@ -68,6 +68,7 @@ const withoutCounts = (sink: Sink): Sink => ({
   end: (ending) => sink.end(ending),
   reject: (reason) => sink.reject(reason),
   pause: () => sink.pause(),
+  lost() {},
   entry() {},
   skipped() {},
   invalid() {},

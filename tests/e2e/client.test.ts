@@ -110,7 +110,8 @@ describe("from nothing to an archive", () => {
     const scan = await client.run(["scan", "--show-telemetry"]);
     expect(scan.output).toContain("(sent), whole");
     const [, submission = ""] = scan.output.split("whole:");
-    for (const secret of [client.home, "ada", "api", idOf(1), "retry"]) expect(submission).not.toContain(secret);
+    for (const secret of [client.home, "code", owner.email, idOf(1), "retry", "Bash"])
+      expect(submission).not.toContain(secret);
     const quiet = await client.run(["scan", "--json"], { DO_NOT_TRACK: "1" });
     expect(JSON.parse(quiet.output)).toMatchObject({ telemetry: { sent: false } });
   });
