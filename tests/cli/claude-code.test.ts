@@ -103,10 +103,10 @@ test("a tool's result has its error, its time, its patch, and the session of the
     result({}, { structuredPatch: [hunk], durationMs: 12 }),
     result({}, { agentId: "ab12", totalDurationMs: 9 }),
   );
-  expect(sessions[0]?.messages.map(({ metadata }) => metadata?.result)).toEqual([
-    { callId: "t", isError: true },
-    { callId: "t", durationMs: 12, patch: "@@ -1,1 +1,2 @@\n-a\n+b\n+c" },
-    { callId: "t", durationMs: 9, session: `${id}/agent-ab12` },
+  expect(sessions[0]?.messages.map(({ metadata }) => metadata)).toEqual([
+    { result: { callId: "t", isError: true } },
+    { result: { callId: "t", patch: "@@ -1,1 +1,2 @@\n-a\n+b\n+c" }, durationMs: 12 },
+    { result: { callId: "t", session: `${id}/agent-ab12` }, durationMs: 9 },
   ]);
 });
 

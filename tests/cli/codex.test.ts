@@ -128,7 +128,7 @@ test("every kind of call and output is understood, and what the program says for
     ["Be brief.", { kind: "notice" }],
     ["Planning", { kind: "thinking" }],
     ["", { tool: { name: "apply_patch", callId: "p", input: { input: "*** Begin Patch" } } }],
-    ["Done", { result: { callId: "p", exitCode: 1, durationMs: 250 } }],
+    ["Done", { result: { callId: "p", exitCode: 1 }, durationMs: 250 }],
     ["", { tool: { name: "local_shell", callId: "s", input: { command: ["ls"] } } }],
     ["no", { result: { callId: "s", isError: true } }],
     ["", { tool: { name: "mcp__docs.find", callId: "f", input: { input: "not json" } } }],
