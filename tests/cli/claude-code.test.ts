@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
@@ -143,6 +144,23 @@ test("a fork keeps its parent's history and does not count it", async () => {
     [30, undefined],
   ]);
   expect(sessions[0]?.ending.metadata).toMatchObject({ forkedFrom: other, usage: { outputTokens: 30 } });
+});
+
+test("of two files that begin with the same lines, the older one counts them", async () => {
+  const shared = claudeLines(other, 2);
+  const copied = shared.map((line) => ({ ...line, sessionId: id }));
+  const place = await makeHome({ [`.claude/projects/-p/${other}.jsonl`]: linesOf(...shared) });
+  await sleep(20);
+  await writeBelow(place.home, `.claude/projects/-p/${id}.jsonl`, linesOf(...copied, ...claudeLines(id, 1)));
+  const { sessions } = await parseAll(claudeCode, place);
+  const told = sessions.map(({ sourceId, messages, ending }) => {
+    const { forkedFrom, usage } = ending.metadata as { forkedFrom?: string; usage: { outputTokens: number } };
+    return [sourceId, messages.filter(({ metadata }) => metadata?.replayed).length, forkedFrom, usage.outputTokens];
+  });
+  expect(told.sort()).toEqual([
+    [id, 8, other, 40],
+    [other, 0, undefined, 80],
+  ]);
 });
 
 test("a title is the one that was given, then made, then a summary of a line of this file; another session's is none", async () => {
