@@ -31,13 +31,13 @@ export async function readLines(
   report: LineReport,
 ): Promise<void> {
   const file = await open(path, "r");
+  const chunk = chunks.pop() ?? Buffer.allocUnsafeSlow(chunkBytes);
   try {
     const held = new HeldLine();
-    const chunk = Buffer.allocUnsafe(chunkBytes);
     let isFirst = true;
-    for (;;) {
-      const { bytesRead } = await file.read(chunk, 0, chunkBytes, null);
-      if (bytesRead === 0) break;
+    // A file that ends within a chunk is read in one go.
+    for (let bytesRead = chunkBytes; bytesRead === chunkBytes; ) {
+      ({ bytesRead } = await file.read(chunk, 0, chunkBytes, null));
       let from = isFirst && chunk.subarray(0, 3).equals(byteOrderMark) ? 3 : 0;
       isFirst = false;
       for (let end = chunk.indexOf(newline, from); end !== -1 && end < bytesRead; end = chunk.indexOf(newline, from)) {
@@ -50,9 +50,13 @@ export async function readLines(
     }
     if (held.bytes > 0) held.finish(Buffer.alloc(0), (line) => handle(line, true), report);
   } finally {
+    chunks.push(chunk);
     await file.close();
   }
 }
+
+/** Memory for chunks that nobody reads into right now. */
+const chunks: Buffer[] = [];
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 

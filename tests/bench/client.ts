@@ -70,10 +70,13 @@ async function run(home: string, words: string[]): Promise<Run> {
   return { seconds: (performance.now() - startedAt) / 1000, maxRssMb: rss / 1024, cpuSeconds: cpu / 1e6 };
 }
 
-const line = (name: string, { seconds, cpuSeconds, maxRssMb }: Run, bytes: number) =>
+function line(name: string, { seconds, cpuSeconds, maxRssMb }: Run, bytes: number): void {
+  const rate = `${(bytes / MB / cpuSeconds).toFixed(0)} MB for each second of CPU`;
+  const times = `${seconds.toFixed(2)} s, ${cpuSeconds.toFixed(2)} s of CPU`;
   console.log(
-    `${name.padEnd(44)} ${seconds.toFixed(2)} s, ${cpuSeconds.toFixed(2)} s of CPU, ${(bytes / MB / seconds).toFixed(0)} MB/s, ${maxRssMb.toFixed(0)} MB at most`,
+    `${name.padEnd(48)} ${(bytes / MB).toFixed(0)} MB in ${times}; ${rate}; ${maxRssMb.toFixed(0)} MB at most`,
   );
+}
 
 const work = await mkdtemp(join(tmpdir(), "spoor-bench-"));
 try {
