@@ -1,10 +1,13 @@
 import { open } from "node:fs/promises";
 import type { Sink } from "./adapters/adapter.ts";
+import { collectGarbage } from "./memory.ts";
 
 const MiB = 1024 * 1024;
 const chunkBytes = MiB;
-/** A longer line is not read: its text, what it means and what is made of it would stand in memory together. */
-export const mostLineBytes = 32 * MiB;
+/** A longer line is not read: its text, what it means and what is made of it stand in memory together. */
+export const mostLineBytes = 16 * MiB;
+/** What is made of a line of this size is not left to lie about. */
+const costlyBytes = 4 * MiB;
 
 const newline = 0x0a;
 
@@ -28,13 +31,13 @@ export async function readLines(
   report: LineReport,
 ): Promise<void> {
   const file = await open(path, "r");
+  const chunk = chunks.pop() ?? Buffer.allocUnsafeSlow(chunkBytes);
   try {
     const held = new HeldLine();
-    const chunk = Buffer.allocUnsafe(chunkBytes);
     let isFirst = true;
-    for (;;) {
-      const { bytesRead } = await file.read(chunk, 0, chunkBytes, null);
-      if (bytesRead === 0) break;
+    // A file that ends within a chunk is read in one go.
+    for (let bytesRead = chunkBytes; bytesRead === chunkBytes; ) {
+      ({ bytesRead } = await file.read(chunk, 0, chunkBytes, null));
       let from = isFirst && chunk.subarray(0, 3).equals(byteOrderMark) ? 3 : 0;
       isFirst = false;
       for (let end = chunk.indexOf(newline, from); end !== -1 && end < bytesRead; end = chunk.indexOf(newline, from)) {
@@ -47,31 +50,35 @@ export async function readLines(
     }
     if (held.bytes > 0) held.finish(Buffer.alloc(0), (line) => handle(line, true), report);
   } finally {
+    chunks.push(chunk);
     await file.close();
   }
 }
 
+/** Memory for chunks that nobody reads into right now. */
+const chunks: Buffer[] = [];
+
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** A line that goes over several chunks. */
+/** A line that goes over several chunks, in one block of memory for all such lines of a file. */
 class HeldLine {
-  #parts: Buffer[] = [];
+  #block: Buffer | undefined;
   bytes = 0;
 
   add(part: Buffer): void {
+    // Memory that is never written to is none of the machine's.
+    this.#block ??= Buffer.allocUnsafeSlow(mostLineBytes);
+    if (this.bytes + part.length <= mostLineBytes) part.copy(this.#block, this.bytes);
     this.bytes += part.length;
-    if (this.bytes > mostLineBytes) this.#parts = [];
-    else this.#parts.push(Buffer.from(part));
   }
 
   finish(rest: Buffer, handle: (line: string, isOpen: boolean) => void, report: LineReport): void {
     this.add(rest);
     const { bytes } = this;
-    const line = bytes > mostLineBytes ? undefined : Buffer.concat(this.#parts).toString("utf8");
-    this.#parts = [];
     this.bytes = 0;
-    if (line === undefined) report.tooLong(bytes);
-    else handle(line, false);
+    if (bytes > mostLineBytes) report.tooLong(bytes);
+    else handle(this.#block?.toString("utf8", 0, bytes) ?? "", false);
+    if (bytes > costlyBytes) collectGarbage();
   }
 }
 
@@ -87,9 +94,17 @@ export const isFields = (value: unknown): value is Fields =>
  * @throws where the file can't be read
  */
 export async function readRecords(path: string, sink: Sink, handle: (record: Fields) => void): Promise<void> {
-  const report = { tooLong: () => countInvalid(sink), pause: () => sink.pause() };
+  const tooLong = (bytes: number) => {
+    countInvalid(sink);
+    sink.lost(longLine(bytes));
+  };
+  const report = { tooLong, pause: () => sink.pause() };
   await readLines(path, (line, isOpen) => takeLine(line, isOpen, sink, handle), report);
 }
+
+/** What is told of a line that was left out. */
+export const longLine = (bytes: number): string =>
+  `one of its lines has ${Math.round(bytes / MiB)} MiB, and this client reads lines of up to ${mostLineBytes / MiB}`;
 
 function countInvalid(sink: Sink): void {
   sink.entry();

@@ -45,6 +45,7 @@ export async function readInput(found: Found, { bounds, packer, onSession, pause
         if (session) onSession?.(session);
       },
       left: (left) => void tally.left.push(left),
+      lost: (reason, sourceId = found.path) => void tally.left.push({ source: found.adapter.name, sourceId, reason }),
       entry: () => void tally.entries++,
       skipped: () => void tally.skipped++,
       invalid: () => void tally.invalid++,

@@ -31,6 +31,8 @@ type Handlers = {
   /** Is given each session that is whole; `session` is undefined where nothing is to be sent. */
   done(about: { source: string; sourceId: string; messages: number }, session: Session | undefined): void;
   left(left: Left): void;
+  /** `sourceId` is the session's to which it belongs, where one has begun. */
+  lost(reason: string, sourceId: string | undefined): void;
   entry(): void;
   skipped(): void;
   invalid(): void;
@@ -77,6 +79,10 @@ export class Collector implements Sink {
   reject(reason: string): void {
     if (this.#open) this.#handlers.left({ source: this.#open.source, sourceId: this.#open.sourceId, reason });
     this.#open = undefined;
+  }
+
+  lost(reason: string): void {
+    this.#handlers.lost(reason, this.#open?.sourceId);
   }
 
   entry(): void {
@@ -130,13 +136,26 @@ class Draft {
     }
     const json = JSON.stringify(message) ?? "null";
     const isPlaced = typeof message !== "object" || message === null || message.position !== undefined;
-    this.#text += `${position > 0 ? "," : ""}${isPlaced ? json : `{"position":${position},${json.slice(1)}`}`;
+    this.#text += (position > 0 ? "," : "") + (isPlaced ? "" : `{"position":${position},`);
+    const rest = isPlaced ? json : json.slice(1);
+    if (rest.length < pieceChars) this.#text += rest;
+    else this.#takeLong(rest);
     if (this.#text.length >= pieceChars) this.#take();
+  }
+
+  /** Joined to other text it would stand in memory once more. */
+  #takeLong(json: string): void {
+    this.#take();
+    this.#add(Buffer.from(json));
   }
 
   #take(): void {
     const piece = Buffer.from(this.#text);
     this.#text = "";
+    this.#add(piece);
+  }
+
+  #add(piece: Buffer): void {
     this.#bytes += piece.length;
     this.#hash.update(piece);
     if (this.excess()) {
@@ -150,12 +169,13 @@ class Draft {
   }
 
   #pack(): void {
-    const plain = Buffer.concat(this.#plain);
-    if (this.#packed && plain.length < MiB) return;
-    this.#flush(plain);
+    const bytes = this.#plain.reduce((sum, { length }) => sum + length, 0);
+    if (!this.#packed || bytes >= MiB) this.#flush();
   }
 
-  #flush(plain: Buffer): void {
+  #flush(): void {
+    const [only] = this.#plain;
+    const plain = only && this.#plain.length === 1 ? only : Buffer.concat(this.#plain);
     this.#packed ??= [];
     const piece = this.#packer?.piece(plain) ?? plain;
     this.#packed.push(piece);
@@ -169,7 +189,7 @@ class Draft {
     const json = JSON.stringify(known);
     this.#text += `]${json === "{}" ? "" : `,${json.slice(1, -1)}`}}`;
     this.#take();
-    if (this.#packed && this.#plain.length > 0) this.#flush(Buffer.concat(this.#plain));
+    if (this.#packed && this.#plain.length > 0) this.#flush();
     const cwd = metadata?.cwd;
     return {
       source: this.source,

@@ -87,9 +87,10 @@ export type ToolOutcome = {
 };
 
 /** What came of a tool's call; its output is the content. */
-export function toolResult(output: string, outcome: ToolOutcome): Message {
+export function toolResult(output: string, { durationMs, ...outcome }: ToolOutcome): Message {
   const told = Object.entries(outcome).filter(([, value]) => value !== undefined && value !== false);
-  return { role: "tool", content: output, metadata: { result: Object.fromEntries(told) } };
+  const result = Object.fromEntries(told);
+  return { role: "tool", content: output, metadata: { result, ...(durationMs !== undefined && { durationMs }) } };
 }
 
 export const thinking = (text: string): Message => ({

@@ -7,21 +7,21 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { clientFile } from "#lib/client";
 
-/** Everything that a build is made of. */
+/** Everything that a build of the web application is made of, and that of the client. */
 const sources = [
   "app",
-  "cli",
   "lib",
   "public",
   "middleware.ts",
   "instrumentation.ts",
   "next.config.ts",
   "postcss.config.mjs",
-  "package.json",
   "package-lock.json",
   "tsconfig.json",
 ];
+const clientSources = ["cli", "package.json"];
 const stamp = ".next/spoor-sources.sha256";
+const clientStamp = `${clientFile}.sources.sha256`;
 
 /**
  * Builds the web application where there is no build of these very sources, as after an update.
@@ -31,12 +31,12 @@ const stamp = ".next/spoor-sources.sha256";
  * @throws with the build's output where it fails.
  */
 export async function buildIfNeeded(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
-  const wanted = await fingerprint();
+  await buildClientIfNeeded();
+  const wanted = await fingerprint(sources);
   const built = await readFile(stamp, "utf8").catch(() => undefined);
-  if (built === wanted && existsSync(clientFile)) return;
+  if (built === wanted) return;
   say("Building the web application (once for each version, about half a minute)…");
   const startedAt = performance.now();
-  await buildClient();
   const child = spawn(process.execPath, ["node_modules/next/dist/bin/next", "build"], {
     env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -54,7 +54,10 @@ export async function buildIfNeeded(say: (line: string) => void, signal?: AbortS
  * Builds the client that `/spoor.mjs` delivers: one file for Node 20 and later, with nothing left to install. It is not
  * minified, so that whoever runs it can read it.
  */
-export async function buildClient(): Promise<void> {
+export async function buildClientIfNeeded(): Promise<void> {
+  const wanted = await fingerprint(clientSources);
+  const built = await readFile(clientStamp, "utf8").catch(() => undefined);
+  if (built === wanted && existsSync(clientFile)) return;
   const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
   // Only who builds needs the bundler.
   const { rolldown } = await import("rolldown");
@@ -69,11 +72,12 @@ export async function buildClient(): Promise<void> {
   await bundle.close();
   await mkdir(dirname(clientFile), { recursive: true });
   await writeFile(clientFile, output[0].code);
+  await writeFile(clientStamp, wanted);
 }
 
-async function fingerprint(): Promise<string> {
+async function fingerprint(paths: string[]): Promise<string> {
   const hash = createHash("sha256");
-  for (const path of (await Promise.all(sources.map(filesBelow))).flat()) {
+  for (const path of (await Promise.all(paths.map(filesBelow))).flat()) {
     hash.update(`${path}\0`).update(await readFile(path));
   }
   return hash.digest("hex");

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { openSetup } from "#lib/auth/accounts";
-import { buildClient, buildIfNeeded } from "#lib/build";
+import { buildClientIfNeeded, buildIfNeeded } from "#lib/build";
 import { closeDatabase } from "#lib/db/client";
 import { type EmbeddedDatabase, startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
@@ -57,7 +57,7 @@ export async function startProcesses(
   signal?: AbortSignal,
 ): Promise<ReturnType<typeof supervise>> {
   if (role === "all" || role === "web") await buildIfNeeded(say, signal);
-  if (role === "dev") await buildClient();
+  if (role === "dev") await buildClientIfNeeded();
   const web = { name: "web", words: ["lib/web.ts", ...(role === "dev" ? ["--dev"] : [])] };
   const worker = { name: "worker", words: ["--conditions=react-server", "lib/worker.ts"] };
   const wanted = { all: [worker, web], dev: [worker, web], web: [web], worker: [worker] }[role];

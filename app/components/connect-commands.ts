@@ -1,25 +1,11 @@
-// Until there is a client program, a machine is connected with what every machine has: curl and sed.
+/** Fetches the client that this server delivers. */
+export const fetchCommand = (baseUrl: string) => `curl -fsSO ${baseUrl}/spoor.mjs`;
 
-/** Runs a request, shows its answer and keeps one field of it in a variable. */
-const keep = (variable: string, field: string, request: string) =>
-  `ANSWER=$(${request}); echo "$ANSWER"
-${variable}=$(echo "$ANSWER" | sed -n 's/.*"${field}":"\\([^"]*\\)".*/\\1/p')`;
+/** Logs a machine in that has the client. */
+export const loginCommand = "node spoor.mjs login";
 
-/** Starts a device login and keeps its device code. */
-export const startCommand = (baseUrl: string) =>
-  keep(
-    "DEVICE_CODE",
-    "deviceCode",
-    `curl -sS ${baseUrl}/api/cli/device/start -H 'Content-Type: application/json' -d '{"machine":"my-laptop"}'`,
-  );
-
-/** Fetches the token of an approved login and keeps it. */
-export const pollCommand = (baseUrl: string) =>
-  keep("TOKEN", "token", `curl -sS "${baseUrl}/api/cli/device/poll?deviceCode=$DEVICE_CODE"`);
-
-/** Sends one small session. */
-export const ingestCommand = (baseUrl: string) =>
-  `curl -sS ${baseUrl}/api/ingest -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"traces":[{"source":"curl","sourceId":"first","messages":[{"position":0,"role":"user","content":"Hello, Spoor"}]}]}'`;
+/** Sends every session of a machine that is logged in. */
+export const pushCommand = "node spoor.mjs push";
 
 /** Tells how one scan of a machine went. */
 export const telemetryCommand = (baseUrl: string) =>

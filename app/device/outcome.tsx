@@ -1,6 +1,6 @@
 import { env } from "#lib/env";
 import { Command } from "../components/command";
-import { startCommand } from "../components/connect-commands";
+import { fetchCommand, loginCommand } from "../components/connect-commands";
 import { PlainPage } from "../components/plain-page";
 
 const outcomes = {
@@ -40,7 +40,7 @@ export function StartAnew() {
   return (
     <div className="flex flex-col gap-2">
       <p className="text-muted">To log a machine in, start anew in its terminal:</p>
-      <Command text={startCommand(env().BASE_URL)} />
+      <Command text={`${fetchCommand(env().BASE_URL)} && ${loginCommand}`} />
     </div>
   );
 }

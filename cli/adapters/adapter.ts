@@ -59,6 +59,8 @@ export interface Sink {
   end(ending: Ending): void;
   /** The session that was begun is left out, for a reason that a person understands. It is named, never dropped in silence. */
   reject(reason: string): void;
+  /** A part of the session, or of the input, can't be read, for a reason that a person understands: the rest is sent. */
+  lost(reason: string): void;
   /** An entry was read. */
   entry(): void;
   /** The entry is none of the conversation, and known to be. */

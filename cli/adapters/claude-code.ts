@@ -13,6 +13,7 @@ import {
   withUsage,
 } from "../vocabulary.ts";
 import type { Adapter, Ending, Input, Message, Place, Root, Sink } from "./adapter.ts";
+import { originalOf } from "./claude-forks.ts";
 import { messagesOf } from "./claude-messages.ts";
 
 const source = "claude-code";
@@ -24,7 +25,8 @@ const source = "claude-code";
  *   new in it.
  * - Sub-agents have files of their own (`agent-….jsonl`); before, their lines stood among the session's (`isSidechain`).
  *   Both become sessions of their own that name their parent.
- * - A fork begins with its parent's history (`forkedFrom`, or lines of another `sessionId`): it is kept, and not counted.
+ * - A fork begins with its parent's history (`forkedFrom`, lines of another `sessionId`, or copies that nothing tells of: see
+ *   claude-forks.ts): it is kept, and not counted.
  * - A summary at a file's beginning is of another session; the one that names a line of this file is its title.
  */
 export const claudeCode: Adapter = {
@@ -68,6 +70,7 @@ const withoutCounts = (sink: Sink): Sink => ({
   end: (ending) => sink.end(ending),
   reject: (reason) => sink.reject(reason),
   pause: () => sink.pause(),
+  lost() {},
   entry() {},
   skipped() {},
   invalid() {},
@@ -81,7 +84,7 @@ async function parseOne(
   identity: Identity,
   wanted: "main" | "side" | "all",
 ): Promise<boolean> {
-  const session = new Session(sink, identity);
+  const session = new Session(sink, identity, wanted === "main" ? await originalOf(input.path) : undefined);
   let hasSidechain = false;
   await readRecords(input.path, sink, (record) => {
     const isSide = record.isSidechain === true;
@@ -100,9 +103,12 @@ const known = new Set(
   pr-link speculation-accept tag task-summary worktree-state bridge-session checkpoint`.split(/\s+/),
 );
 
+type Original = Awaited<ReturnType<typeof originalOf>>;
+
 class Session {
   readonly #sink: Sink;
   readonly #identity: Identity;
+  readonly #original: Original;
   readonly #usage = new UsageTally();
   readonly #summaries = new Map<string, string>();
   #isOpen = false;
@@ -115,9 +121,10 @@ class Session {
   #lastUuid: string | undefined;
   #titles: { custom?: string | undefined; made?: string | undefined; summary?: string | undefined } = {};
 
-  constructor(sink: Sink, identity: Identity) {
+  constructor(sink: Sink, identity: Identity, original: Original) {
     this.#sink = sink;
     this.#identity = identity;
+    this.#original = original;
   }
 
   take(record: Fields): void {
@@ -181,11 +188,12 @@ class Session {
     if (summary !== undefined) this.#titles.summary = summary;
   }
 
-  #replayedFrom({ forkedFrom, sessionId }: Fields): string | undefined {
+  #replayedFrom({ forkedFrom, sessionId, uuid }: Fields): string | undefined {
     const named = isFields(forkedFrom) ? stringOf(forkedFrom.sessionId) : undefined;
     const own = this.#identity.isAgent || this.#identity.parent ? undefined : this.#identity.sourceId;
     const other = own && typeof sessionId === "string" && isUuid(own) && sessionId !== own ? sessionId : undefined;
-    const from = named ?? other;
+    const copied = typeof uuid === "string" && this.#original?.uuids.has(uuid) ? this.#original.sourceId : undefined;
+    const from = named ?? other ?? copied;
     this.#forkedFrom ??= from;
     return from;
   }

@@ -201,8 +201,9 @@ class Rollout {
     if ((total.outputTokens ?? 0) < (this.#lastTotal.outputTokens ?? 0)) this.#round++;
     this.#lastTotal = total;
     const name = String(this.#round);
-    if (this.#isReplayed(at)) this.#usage.skip(name, total);
-    else this.#release(this.#usage.add(name, total));
+    const isReplayed = this.#isReplayed(at);
+    if (isReplayed) this.#usage.skip(name, total);
+    this.#release(isReplayed ? undefined : this.#usage.add(name, total));
   }
 
   #release(usage?: Usage): void {

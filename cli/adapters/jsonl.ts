@@ -1,6 +1,6 @@
 import { basename, delimiter, join } from "node:path";
 import { inputsBelow } from "../files.ts";
-import { isFields, parseJson, readLines } from "../lines.ts";
+import { isFields, longLine, parseJson, readLines } from "../lines.ts";
 import type { Adapter, Message, Place, Root, Sink } from "./adapter.ts";
 
 const defaultSource = "unknown";
@@ -33,7 +33,7 @@ function diagnose({ home, env }: Place): Root[] {
 function rejectLong(bytes: number, path: string, sink: Sink): void {
   sink.entry();
   sink.begin(defaultSource, basename(path));
-  sink.reject(`one of its lines has ${Math.round(bytes / 1024 / 1024)} MiB, and this client reads lines of up to 32`);
+  sink.reject(longLine(bytes));
 }
 
 function takeLine(line: string, isOpen: boolean, sink: Sink): void {

@@ -12,8 +12,11 @@ import { outcomeOf, tellLeft } from "./push.ts";
 const settleMs = 300;
 /** How long a change may go unseen where the system tells of none. */
 const lookEveryMs = 1000;
-/** Looking costs at most this share of the time. */
+/** Looking without a reason costs at most this share of the time. */
 const mostShare = 0.05;
+/** After each look it rests for this many times as long: a session of 100 MB that grows all the time is not read all the time. */
+const restShare = 2;
+const mostRestMs = 10_000;
 const patienceSeconds = 7 * 24 * 3600;
 
 /** Sends what is there, and then what comes, until it is stopped. A server that is away is waited for. */
@@ -27,6 +30,7 @@ export async function watch(context: Context): Promise<void> {
   try {
     for (;;) {
       const busyMs = await sendChanges(patient, target);
+      await sleep(Math.min(mostRestMs, busyMs * restShare), undefined, { signal });
       await changes.next(Math.max(lookEveryMs, busyMs / mostShare), signal);
     }
   } finally {
@@ -34,17 +38,17 @@ export async function watch(context: Context): Promise<void> {
   }
 }
 
-/** @returns how long it took to look, in milliseconds, where nothing was to be sent */
+/** @returns how long it took, in milliseconds */
 async function sendChanges(context: Context, target: Target): Promise<number> {
   const { terminal } = context;
   const pushed = await pushOnce(context, target, filterOf(context));
   const { sent, left, milliseconds } = pushed;
-  if (sent.sessions === 0) return sent.jobs.length > 0 ? 0 : milliseconds;
+  if (sent.sessions === 0) return milliseconds;
   const at = new Date().toTimeString().slice(0, 8);
   terminal.say(`${terminal.style("dim", at)}  ${outcomeOf(sent)} ${terminal.style("dim", clockOf(milliseconds))}`);
   tellLeft(terminal, left);
   terminal.json({ event: "sent", at: new Date().toISOString(), sent, left });
-  return 0;
+  return milliseconds;
 }
 
 /** Wakes up where the system tells of a change in a folder that adapters look at. It may miss some, so nobody relies on it. */

@@ -28,6 +28,7 @@ export type Parsed = {
   rejected: { sourceId: string; reason: string }[];
   counts: { entries: number; skipped: number; invalid: number };
   unhandled: string[];
+  lost: string[];
 };
 
 export async function discoverAll(adapter: Adapter, place: Place): Promise<Input[]> {
@@ -38,7 +39,13 @@ export async function discoverAll(adapter: Adapter, place: Place): Promise<Input
 
 /** Everything that an adapter finds in a place and tells of it. A session that neither ends nor is rejected is an error. */
 export async function parseAll(adapter: Adapter, place: Place): Promise<Parsed> {
-  const parsed: Parsed = { sessions: [], rejected: [], counts: { entries: 0, skipped: 0, invalid: 0 }, unhandled: [] };
+  const parsed: Parsed = {
+    sessions: [],
+    rejected: [],
+    counts: { entries: 0, skipped: 0, invalid: 0 },
+    unhandled: [],
+    lost: [],
+  };
   let open: Parsed["sessions"][number] | undefined;
   const begun = () => {
     if (!open) throw new Error("no session was begun");
@@ -59,6 +66,7 @@ export async function parseAll(adapter: Adapter, place: Place): Promise<Parsed> 
         parsed.rejected.push({ sourceId: begun().sourceId, reason });
         open = undefined;
       },
+      lost: (reason) => void parsed.lost.push(reason),
       entry: () => void parsed.counts.entries++,
       skipped: () => void parsed.counts.skipped++,
       invalid: () => void parsed.counts.invalid++,

@@ -36,7 +36,7 @@ test("a line over the bound is named with its size, and the lines around it are 
   const place = await makeHome({ [`${inbox}/x.jsonl`]: `${linesOf(one)}${long}\n${linesOf(two)}` });
   const { sessions, rejected } = await parseAll(jsonl, place);
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["a", "b"]);
-  expect(rejected).toEqual([{ sourceId: "x.jsonl", reason: expect.stringContaining("32 MiB") }]);
+  expect(rejected).toEqual([{ sourceId: "x.jsonl", reason: expect.stringContaining("16 MiB") }]);
 });
 
 test("lines that go over many chunks come whole", async () => {

@@ -4,7 +4,7 @@ import { requireUser } from "#lib/auth/session";
 import { listTokens } from "#lib/auth/tokens";
 import { env } from "#lib/env";
 import { Command } from "../../components/command";
-import { pollCommand, startCommand } from "../../components/connect-commands";
+import { fetchCommand, loginCommand } from "../../components/connect-commands";
 import { EventList } from "../../components/event-list";
 import { Form } from "../../components/form";
 import { Section } from "../../components/section";
@@ -76,16 +76,8 @@ function Connect() {
   const { BASE_URL } = env();
   return (
     <Section id="connect" title="Connect a machine">
-      <p className="max-w-[72ch] text-muted">
-        Run this on it, then open the link that it answers and approve the login there.
-      </p>
-      <Command text={startCommand(BASE_URL)} />
-      <details>
-        <summary className="w-fit text-muted hover:text-text">Then fetch its token</summary>
-        <div className="pt-2">
-          <Command text={pollCommand(BASE_URL)} />
-        </div>
-      </details>
+      <p className="max-w-[72ch] text-muted">Run this on it, and approve the login in the browser that it opens.</p>
+      <Command text={`${fetchCommand(BASE_URL)} && ${loginCommand}`} />
     </Section>
   );
 }

@@ -1,6 +1,6 @@
 import { env } from "#lib/env";
 import { Command } from "../../components/command";
-import { ingestCommand, pollCommand, startCommand } from "../../components/connect-commands";
+import { fetchCommand, loginCommand, pushCommand } from "../../components/connect-commands";
 import { Mark } from "../../components/mark";
 import { Refresh } from "../../components/refresh";
 import { Sign } from "../../components/sign";
@@ -13,19 +13,17 @@ export function Connect() {
       <Mark className="size-12" />
       <div className="flex flex-col gap-1">
         <h1 className="font-semibold text-title">Connect a machine</h1>
-        <p className="text-muted">Three commands, in one terminal, bring the first session here.</p>
+        <p className="text-muted">Three commands, in its terminal, bring its sessions here.</p>
       </div>
       <ol className="flex flex-col gap-5">
-        <Step number={1} command={startCommand(BASE_URL)}>
-          Start a login. Then open the <code className="font-mono text-code">verificationUriComplete</code> that it
-          answers, and approve the login there.
+        <Step number={1} command={fetchCommand(BASE_URL)}>
+          Fetch the client: one file, for Node 20 or later.
         </Step>
-        <Step number={2} command={pollCommand(BASE_URL)}>
-          Fetch the machine's token. It is given out once; while it says{" "}
-          <code className="font-mono text-code">pending</code>, approve first and run it again.
+        <Step number={2} command={loginCommand}>
+          Log the machine in. It opens this server in your browser, where you approve the login.
         </Step>
-        <Step number={3} command={ingestCommand(BASE_URL)}>
-          Send a session.
+        <Step number={3} command={pushCommand}>
+          Send the sessions of every agent on it.
         </Step>
       </ol>
       <p role="status" className="text-muted">

@@ -1,0 +1,98 @@
+// `npm run bench:client`: how fast the client reads, and what it takes to read a gigabyte.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { claudeLines, codexLines } from "../cli/sessions.ts";
+import { loadTexts } from "./corpus.ts";
+
+const MB = 1_000_000;
+const { texts } = loadTexts();
+const jsonOf = (lines: unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+
+/** One file of about so many bytes. @returns its size */
+async function writeLarge(path: string, bytes: number): Promise<number> {
+  await mkdir(dirname(path), { recursive: true });
+  const file = createWriteStream(path);
+  const id = idOf(1);
+  let written = 0;
+  for (let turn = 0; written < bytes; turn++) {
+    const chunk = jsonOf(claudeLines(id, 25, { text: texts[turn % texts.length] ?? "" }));
+    written += chunk.length;
+    if (!file.write(chunk)) await once(file, "drain");
+  }
+  file.end();
+  await once(file, "finish");
+  return (await stat(path)).size;
+}
+
+async function writeMany(home: string, count: number): Promise<number> {
+  let bytes = 0;
+  for (let number = 1; number <= count; number++) {
+    const isCodex = number % 3 === 0;
+    const text = jsonOf(
+      isCodex
+        ? codexLines(idOf(number), 8)
+        : claudeLines(idOf(number), 8, { text: texts[number % texts.length] ?? "" }),
+    );
+    const folder = isCodex ? `.codex/sessions/2026/11/${number % 28}` : `.claude/projects/p${number % 40}`;
+    const path = join(home, folder, isCodex ? `rollout-${idOf(number)}.jsonl` : `${idOf(number)}.jsonl`);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    bytes += text.length;
+  }
+  return bytes;
+}
+
+type Run = { seconds: number; maxRssMb: number; cpuSeconds: number };
+
+/** Runs the client's source in a process of its own. */
+async function run(home: string, words: string[]): Promise<Run> {
+  const tell =
+    "process.on('exit', () => { const u = process.resourceUsage(); process.stderr.write('\\n' + JSON.stringify({ rss: u.maxRSS, cpu: u.userCPUTime + u.systemCPUTime })) })";
+  const startedAt = performance.now();
+  const child = spawn(
+    process.execPath,
+    ["--import", `data:text/javascript,${encodeURIComponent(tell)}`, resolve("cli/main.ts"), ...words, "--json"],
+    {
+      env: { NODE_ENV: "production", PATH: process.env.PATH, HOME: home },
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
+  let told = "";
+  child.stderr.on("data", (chunk: Buffer) => (told += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number];
+  if (code !== 0 && code !== 5) throw new Error(`the client ended with ${code}: ${told}`);
+  const { rss, cpu } = JSON.parse(told.trim().split("\n").at(-1) ?? "") as { rss: number; cpu: number };
+  return { seconds: (performance.now() - startedAt) / 1000, maxRssMb: rss / 1024, cpuSeconds: cpu / 1e6 };
+}
+
+function line(name: string, { seconds, cpuSeconds, maxRssMb }: Run, bytes: number): void {
+  const rate = `${(bytes / MB / cpuSeconds).toFixed(0)} MB for each second of CPU`;
+  const times = `${seconds.toFixed(2)} s, ${cpuSeconds.toFixed(2)} s of CPU`;
+  console.log(
+    `${name.padEnd(48)} ${(bytes / MB).toFixed(0)} MB in ${times}; ${rate}; ${maxRssMb.toFixed(0)} MB at most`,
+  );
+}
+
+const work = await mkdtemp(join(tmpdir(), "spoor-bench-"));
+try {
+  const one = join(work, "one");
+  const size = await writeLarge(join(one, ".claude/projects/p", `${idOf(1)}.jsonl`), 1000 * MB);
+  line("scan of one file of 1 GB", await run(one, ["scan"]), size);
+  line(
+    "dry run of the same: parsed, made JSON, hashed",
+    await run(one, ["push", "--dry-run", "--server", "http://localhost"]),
+    size,
+  );
+  const many = join(work, "many");
+  const bytes = await writeMany(many, 5000);
+  line("first scan of 5,000 files", await run(many, ["scan"]), bytes);
+  line("second scan of the same", await run(many, ["scan"]), bytes);
+  line("dry run of the same", await run(many, ["push", "--dry-run", "--server", "http://localhost"]), bytes);
+} finally {
+  await rm(work, { recursive: true, force: true });
+}

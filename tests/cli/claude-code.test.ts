@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { claudeCode } from "../../cli/adapters/claude-code.ts";
+import { linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { claudeLines } from "./sessions.ts";
+
+const id = "11111111-2222-4333-8444-555555555555";
+const other = "99999999-2222-4333-8444-555555555555";
+const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
+const parse = async (...records: unknown[]) => parseAll(claudeCode, await makeHome({ [path]: linesOf(...records) }));
+
+const said = (content: unknown, more: object = {}) => ({
+  type: "user",
+  sessionId: id,
+  uuid: "u",
+  timestamp: "2026-11-01T10:00:00.000Z",
+  message: { role: "user", content },
+  ...more,
+});
+const answered = (content: unknown, message: object = {}, more: object = {}) => ({
+  type: "assistant",
+  sessionId: id,
+  uuid: "a",
+  timestamp: "2026-11-01T10:00:01.000Z",
+  message: { id: "msg_1", role: "assistant", model: "claude-opus-4-5", content, ...message },
+  ...more,
+});
+const text = (words: string) => [{ type: "text", text: words }];
+
+test("a session has its turns, its tools with their results, and where it was held", async () => {
+  const { sessions, counts, unhandled } = await parse(...claudeLines(id, 1));
+  expect(sessions).toHaveLength(1);
+  expect(sessions[0]).toMatchObject({
+    source: "claude-code",
+    sourceId: id,
+    messages: [
+      { role: "user", content: "Look at the retry timer. (0)", createdAt: "2026-11-01T10:00:00.000Z" },
+      { role: "assistant", content: "Reading it, 0.", metadata: { model: "claude-opus-4-5" } },
+      {
+        role: "assistant",
+        content: "",
+        metadata: { tool: { name: "Bash", callId: "toolu_0", input: { command: "npm test -- 0" } } },
+      },
+      { role: "tool", content: "1 tests passed", metadata: { result: { callId: "toolu_0" } } },
+    ],
+    ending: { model: "claude-opus-4-5", project: "api", createdAt: "2026-11-01T10:00:00.000Z" },
+  });
+  expect(sessions[0]?.ending.metadata).toEqual({
+    cwd: "/home/ada/code/api",
+    branch: "main",
+    agentVersion: "2.1.0",
+    usage: { inputTokens: 10, outputTokens: 40, cacheReadTokens: 100, cacheWriteTokens: 5 },
+  });
+  expect([counts, unhandled]).toEqual([{ entries: 4, skipped: 0, invalid: 0 }, []]);
+});
+
+test("usage that several lines of one message repeat is counted once, and what a later line adds is added", async () => {
+  const usage = (output_tokens: number) => ({ usage: { input_tokens: 3, output_tokens } });
+  const { sessions } = await parse(
+    answered([{ type: "thinking", thinking: "Hm." }], usage(8)),
+    answered(text("One"), usage(8)),
+    answered(text("Two"), usage(50)),
+    answered(text("Another"), { id: "msg_2", ...usage(7) }),
+    answered(text("Two, once more"), usage(50)),
+  );
+  expect(sessions[0]?.messages.map(({ tokenCount }) => tokenCount)).toEqual([8, undefined, 42, 7, undefined]);
+  expect(sessions[0]?.ending.metadata).toMatchObject({ usage: { inputTokens: 6, outputTokens: 57 } });
+});
+
+test("what the program put in is a notice, thinking is thinking, images leave a mark", async () => {
+  const { sessions } = await parse(
+    said("Caveat: made by a command.", { isMeta: true }),
+    said("This session is being continued.", { isCompactSummary: true }),
+    {
+      type: "system",
+      subtype: "compact_boundary",
+      content: "Conversation compacted",
+      timestamp: "2026-11-01T10:00:00Z",
+    },
+    answered([
+      { type: "thinking", thinking: "A timer." },
+      { type: "redacted_thinking", data: "xx" },
+    ]),
+    answered(text("API Error: overloaded"), { model: "<synthetic>" }, { isApiErrorMessage: true }),
+    said([{ type: "image", source: { type: "base64", media_type: "image/png", data: "A".repeat(4096) } }]),
+  );
+  expect(sessions[0]?.messages.map(({ role, content, metadata }) => [role, content, metadata?.kind])).toEqual([
+    ["user", "Caveat: made by a command.", "notice"],
+    ["user", "This session is being continued.", "notice"],
+    ["system", "Conversation compacted", "notice"],
+    ["assistant", "A timer.", "thinking"],
+    ["system", "API Error: overloaded", "notice"],
+    ["user", "[image: image/png, 3 KiB]", undefined],
+  ]);
+  expect(sessions[0]?.ending.model).toBe("claude-opus-4-5");
+});
+
+test("a tool's result has its error, its time, its patch, and the session of the sub-agent that made it", async () => {
+  const hunk = { oldStart: 1, oldLines: 1, newStart: 1, newLines: 2, lines: ["-a", "+b", "+c"] };
+  const result = (more: object, toolUseResult: unknown) =>
+    said([{ type: "tool_result", tool_use_id: "t", content: text("Done"), ...more }], { toolUseResult });
+  const { sessions } = await parse(
+    result({ is_error: true }, "Error: no"),
+    result({}, { structuredPatch: [hunk], durationMs: 12 }),
+    result({}, { agentId: "ab12", totalDurationMs: 9 }),
+  );
+  expect(sessions[0]?.messages.map(({ metadata }) => metadata)).toEqual([
+    { result: { callId: "t", isError: true } },
+    { result: { callId: "t", patch: "@@ -1,1 +1,2 @@\n-a\n+b\n+c" }, durationMs: 12 },
+    { result: { callId: "t", session: `${id}/agent-ab12` }, durationMs: 9 },
+  ]);
+});
+
+test("sub-agents are sessions of their own that name their parent, in files of their own or among the session's lines", async () => {
+  const agent = { isSidechain: true, agentId: "ab12" };
+  const place = await makeHome({
+    [path]: linesOf(said("Main"), said("Inner", { isSidechain: true }), answered(text("Back"), {}, { uuid: "b" })),
+    ".claude/projects/-p/agent-ab12.jsonl": linesOf(said("Old place", agent)),
+    [`.claude/projects/-p/${other}/subagents/agent-cd34.jsonl`]: linesOf(
+      said("New place", { ...agent, sessionId: other }),
+    ),
+  });
+  const { sessions, counts } = await parseAll(claudeCode, place);
+  const told = sessions.map(({ sourceId, messages, ending }) => [sourceId, messages.length, ending.metadata?.parent]);
+  expect(told.sort()).toEqual([
+    [id, 2, undefined],
+    [`${id}/agent-ab12`, 1, id],
+    [`${id}/sidechain`, 1, id],
+    [`${other}/agent-cd34`, 1, other],
+  ]);
+  expect(counts.entries).toBe(5);
+});
+
+test("a fork keeps its parent's history and does not count it", async () => {
+  const usage = { usage: { output_tokens: 30 } };
+  const { sessions } = await parse(
+    answered(text("Old"), usage, { forkedFrom: { sessionId: other, messageUuid: "x" } }),
+    answered(text("Older still"), { id: "msg_0", ...usage }, { sessionId: other }),
+    answered(text("New"), { id: "msg_2", ...usage }),
+  );
+  expect(sessions[0]?.messages.map(({ tokenCount, metadata }) => [tokenCount, metadata?.replayed])).toEqual([
+    [undefined, true],
+    [undefined, true],
+    [30, undefined],
+  ]);
+  expect(sessions[0]?.ending.metadata).toMatchObject({ forkedFrom: other, usage: { outputTokens: 30 } });
+});
+
+test("of two files that begin with the same lines, the older one counts them", async () => {
+  const shared = claudeLines(other, 2);
+  const copied = shared.map((line) => ({ ...line, sessionId: id }));
+  const place = await makeHome({ [`.claude/projects/-p/${other}.jsonl`]: linesOf(...shared) });
+  await sleep(20);
+  await writeBelow(place.home, `.claude/projects/-p/${id}.jsonl`, linesOf(...copied, ...claudeLines(id, 1)));
+  const { sessions } = await parseAll(claudeCode, place);
+  const told = sessions.map(({ sourceId, messages, ending }) => {
+    const { forkedFrom, usage } = ending.metadata as { forkedFrom?: string; usage: { outputTokens: number } };
+    return [sourceId, messages.filter(({ metadata }) => metadata?.replayed).length, forkedFrom, usage.outputTokens];
+  });
+  expect(told.sort()).toEqual([
+    [id, 8, other, 40],
+    [other, 0, undefined, 80],
+  ]);
+});
+
+test("a title is the one that was given, then made, then a summary of a line of this file; another session's is none", async () => {
+  const summary = (leafUuid: string, summary: string) => ({ type: "summary", summary, leafUuid });
+  const titleOf = async (...records: unknown[]) => (await parse(...records)).sessions[0]?.ending.title;
+  expect(await titleOf(summary("elsewhere", "Not this one"), said("Hi"))).toBeUndefined();
+  expect(await titleOf(summary("u", "Retry timers"), said("Hi"))).toBe("Retry timers");
+  expect(await titleOf(said("Hi"), summary("u", "Retry timers"))).toBe("Retry timers");
+  expect(await titleOf(said("Hi"), { type: "ai-title", aiTitle: "Made" }, summary("u", "x"))).toBe("Made");
+  expect(
+    await titleOf({ type: "custom-title", customTitle: "Given" }, { type: "ai-title", aiTitle: "Made" }, said("Hi")),
+  ).toBe("Given");
+});
+
+test("what is not known is counted by its type, what is broken is counted, and the session goes on", async () => {
+  const { sessions, counts, unhandled } = await parse(
+    said("Hi"),
+    { type: "file-history-snapshot" },
+    { type: "hologram" },
+    { type: "system", subtype: "moon_phase", content: "full" },
+    answered([{ type: "smell", data: "rose" }]),
+    { type: "user", message: "no object" },
+    { type: "assistant", message: { content: 7 } },
+    answered(text("Still here")),
+  );
+  expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "Still here"]);
+  expect(unhandled).toEqual(["hologram", "system.moon_phase", "content.smell"]);
+  expect(counts).toEqual({ entries: 8, skipped: 4, invalid: 2 });
+});
+
+test("CRLF, a Windows folder, and a line that is still being written", async () => {
+  const lines = claudeLines(id, 1, { cwd: "C:\\Users\\ada\\code\\api" });
+  const file = linesOf(...lines).replaceAll("\n", "\r\n");
+  const { sessions, counts } = await parseAll(
+    claudeCode,
+    await makeHome({ [path]: `${file}{"type":"assistant","mess` }),
+  );
+  expect(sessions[0]?.messages).toHaveLength(4);
+  expect(sessions[0]?.ending).toMatchObject({ project: "api", metadata: { cwd: "C:\\Users\\ada\\code\\api" } });
+  expect(counts).toEqual({ entries: 4, skipped: 0, invalid: 0 });
+});
+
+test("CLAUDE_CONFIG_DIR names other folders; a file without a conversation is no session", async () => {
+  const place = await makeHome({ "own/projects/p/x.jsonl": linesOf({ type: "summary", summary: "s", leafUuid: "l" }) });
+  const env = { CLAUDE_CONFIG_DIR: `${place.home}/own` };
+  const { sessions, counts } = await parseAll(claudeCode, { ...place, env });
+  expect([sessions, counts]).toEqual([[], { entries: 1, skipped: 1, invalid: 0 }]);
+});

@@ -1,0 +1,174 @@
+import { expect, test } from "vitest";
+import { codex } from "../../cli/adapters/codex.ts";
+import { linesOf, makeHome, parseAll } from "./home.ts";
+import { codexLines } from "./sessions.ts";
+
+const id = "0199aaaa-2222-7333-8444-555555555555";
+const parent = "0199bbbb-2222-7333-8444-555555555555";
+const path = `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${id}.jsonl`;
+const parse = async (...records: unknown[]) => parseAll(codex, await makeHome({ [path]: linesOf(...records) }));
+
+const at = (seconds: number) => new Date(Date.parse("2026-11-01T10:00:00Z") + seconds * 1000).toISOString();
+const meta = (more: object = {}, seconds = 0) => ({
+  timestamp: at(seconds),
+  type: "session_meta",
+  payload: { id, timestamp: at(seconds), cwd: "/home/ada/code/web", cli_version: "0.60.0", ...more },
+});
+const item = (payload: object, seconds = 10) => ({ timestamp: at(seconds), type: "response_item", payload });
+const said = (role: string, text: string, seconds = 10) =>
+  item({ type: "message", role, content: [{ type: role === "user" ? "input_text" : "output_text", text }] }, seconds);
+const tokens = (output_tokens: number, seconds = 11, more: object = {}) => ({
+  timestamp: at(seconds),
+  type: "event_msg",
+  payload: { type: "token_count", info: { total_token_usage: { input_tokens: 0, output_tokens, ...more } } },
+});
+
+test("a session has its turns, its tools with their results, and where it was held", async () => {
+  const { sessions, counts, unhandled } = await parse(...codexLines(id, 1));
+  expect(sessions[0]).toMatchObject({
+    source: "codex-cli",
+    sourceId: id,
+    messages: [
+      { role: "user", content: "Question 0", createdAt: "2026-11-01T10:00:10.000Z" },
+      {
+        role: "assistant",
+        content: "",
+        metadata: { tool: { name: "exec_command", callId: "c0", input: { cmd: "ls 0" } } },
+      },
+      { role: "tool", content: "file 0", metadata: { result: { callId: "c0" } } },
+      { role: "assistant", content: "Answer 0" },
+    ],
+    ending: { model: "gpt-5.2", project: "web", createdAt: "2026-11-01T10:00:00.000Z" },
+  });
+  expect(sessions[0]?.ending.metadata).toEqual({
+    cwd: "/home/ada/code/web",
+    branch: "main",
+    agentVersion: "0.60.0",
+    usage: { inputTokens: 40, outputTokens: 20, cacheReadTokens: 60 },
+  });
+  expect([counts, unhandled]).toEqual([{ entries: 7, skipped: 3, invalid: 0 }, []]);
+});
+
+test("totals are cumulative: each answer has what it added, also where they begin anew", async () => {
+  const { sessions } = await parse(
+    meta(),
+    said("assistant", "One"),
+    tokens(10),
+    tokens(10),
+    said("assistant", "Two"),
+    tokens(25),
+    said("assistant", "Three, after a new start"),
+    tokens(4),
+  );
+  expect(sessions[0]?.messages.map(({ tokenCount }) => tokenCount)).toEqual([10, 15, 4]);
+  expect(sessions[0]?.ending.metadata).toMatchObject({ usage: { outputTokens: 29 } });
+});
+
+test("a compacted line's history is not said twice", async () => {
+  const history = [said("user", "Hi").payload, said("assistant", "Hello").payload];
+  const { sessions } = await parse(meta(), said("user", "Hi"), said("assistant", "Hello"), {
+    timestamp: at(20),
+    type: "compacted",
+    payload: { message: "They greeted.", replacement_history: history },
+  });
+  expect(sessions[0]?.messages.map(({ content, metadata }) => [content, metadata?.kind])).toEqual([
+    ["Hi", undefined],
+    ["Hello", undefined],
+    ["They greeted.", "notice"],
+  ]);
+});
+
+test("a fork keeps its parent's history and does not count it", async () => {
+  const { sessions } = await parse(
+    meta({ forked_from_id: parent }),
+    meta({ id: parent }, 0),
+    said("user", "Before", 0),
+    said("assistant", "Then", 0),
+    tokens(100, 0),
+    said("user", "Now", 30),
+    said("assistant", "New", 31),
+    tokens(130, 32),
+  );
+  expect(sessions).toHaveLength(1);
+  expect(
+    sessions[0]?.messages.map(({ content, tokenCount, metadata }) => [content, tokenCount, metadata?.replayed]),
+  ).toEqual([
+    ["Before", undefined, true],
+    ["Then", undefined, true],
+    ["Now", undefined, undefined],
+    ["New", 30, undefined],
+  ]);
+  expect(sessions[0]).toMatchObject({
+    sourceId: id,
+    ending: { metadata: { forkedFrom: parent, usage: { outputTokens: 30 } } },
+  });
+});
+
+test("every kind of call and output is understood, and what the program says for the user is a notice", async () => {
+  const { sessions, unhandled } = await parse(
+    meta({ source: { subagent: { thread_spawn: { parent_thread_id: parent } } } }),
+    said("user", "<environment_context>\n  <cwd>/x</cwd>"),
+    said("developer", "Be brief."),
+    item({ type: "reasoning", summary: [{ type: "summary_text", text: "Planning" }], encrypted_content: "x" }),
+    item({ type: "reasoning", summary: [], encrypted_content: "x" }),
+    item({ type: "custom_tool_call", name: "apply_patch", call_id: "p", input: "*** Begin Patch" }),
+    item({
+      type: "custom_tool_call_output",
+      call_id: "p",
+      output: '{"output":"Done","metadata":{"exit_code":1,"duration_seconds":0.25}}',
+    }),
+    item({ type: "local_shell_call", call_id: "s", action: { command: ["ls"] } }),
+    item({ type: "function_call_output", call_id: "s", output: { content: "no", success: false } }),
+    item({ type: "function_call", name: "find", namespace: "mcp__docs", call_id: "f", arguments: "not json" }),
+    item({ type: "web_search_call", id: "w", action: { query: "timers" } }),
+  );
+  expect(sessions[0]?.ending.metadata).toMatchObject({ parent });
+  expect(sessions[0]?.messages.map(({ content, metadata }) => [content, metadata])).toEqual([
+    [expect.stringContaining("environment_context"), { kind: "notice" }],
+    ["Be brief.", { kind: "notice" }],
+    ["Planning", { kind: "thinking" }],
+    ["", { tool: { name: "apply_patch", callId: "p", input: { input: "*** Begin Patch" } } }],
+    ["Done", { result: { callId: "p", exitCode: 1 }, durationMs: 250 }],
+    ["", { tool: { name: "local_shell", callId: "s", input: { command: ["ls"] } } }],
+    ["no", { result: { callId: "s", isError: true } }],
+    ["", { tool: { name: "mcp__docs.find", callId: "f", input: { input: "not json" } } }],
+    ["", { tool: { name: "web_search", callId: "w", input: { query: "timers" } } }],
+  ]);
+  expect(unhandled).toEqual([]);
+});
+
+test("a file from before there was an envelope is read as well", async () => {
+  const { sessions, counts } = await parse(
+    { id, timestamp: at(0), instructions: null, git: { branch: "trunk" } },
+    { record_type: "state" },
+    { type: "message", role: "user", content: [{ type: "input_text", text: "Hi" }] },
+    { role: "assistant", type: "message", content: [{ type: "output_text", text: "Hello" }] },
+  );
+  expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "Hello"]);
+  expect(sessions[0]).toMatchObject({ sourceId: id, ending: { createdAt: at(0), metadata: { branch: "trunk" } } });
+  expect(counts).toEqual({ entries: 4, skipped: 2, invalid: 0 });
+});
+
+test("what is not known is counted by its type, and the session goes on", async () => {
+  const { sessions, unhandled, counts } = await parse(
+    meta(),
+    { type: "dream", payload: {} },
+    item({ type: "telepathy" }),
+    { type: "event_msg", payload: { type: "sunrise" } },
+    { nothing: true },
+    said("user", "Hi"),
+  );
+  expect(sessions[0]?.messages).toHaveLength(1);
+  expect(unhandled).toEqual(["dream", "response_item.telepathy", "event_msg.sunrise"]);
+  expect(counts).toEqual({ entries: 6, skipped: 4, invalid: 1 });
+});
+
+test("CODEX_HOME names another folder, archived sessions are sessions, and CRLF changes nothing", async () => {
+  const place = await makeHome({
+    [`own/archived_sessions/rollout-x-${id}.jsonl`]: linesOf(...codexLines(id, 1)).replaceAll("\n", "\r\n"),
+    "own/sessions/history.jsonl": linesOf({ not: "a rollout" }),
+  });
+  const { sessions, counts } = await parseAll(codex, { ...place, env: { CODEX_HOME: `${place.home}/own` } });
+  expect(sessions.map(({ sourceId }) => sourceId)).toEqual([id]);
+  expect(counts.entries).toBe(7);
+});

@@ -1,0 +1,146 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gunzipSync, zstdDecompressSync } from "node:zlib";
+import { onTestFinished } from "vitest";
+
+type Trace = { source: string; sourceId: string; messages: { position: number; content: string }[] };
+type Upload = { key: string; encoding: string; wireBytes: number; traces: Trace[] };
+
+/** What a faulty server does to one request; undefined lets it through. */
+type Fault = (
+  request: IncomingMessage,
+  body: Buffer,
+) => { status: number; headers?: Record<string, string>; body?: object } | "hang up" | undefined;
+
+/**
+ * A server of the contract's interface that keeps what it is sent in memory, and fails as it is told to.
+ *
+ * @returns `archive` has the messages of each trace by its key; `uploads` every body that was accepted
+ */
+export async function startFake(options: { limits?: Record<string, unknown>; job?: (upload: Upload) => object } = {}) {
+  const state = {
+    uploads: [] as Upload[],
+    archive: new Map<string, number>(),
+    telemetry: [] as unknown[],
+    requests: [] as string[],
+  };
+  const keys = new Map<string, string>();
+  let fault: Fault = () => undefined;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readAll(request);
+    state.requests.push(`${request.method} ${request.url}`);
+    const failing = fault(request, body);
+    if (failing === "hang up") return void request.socket.destroy();
+    if (failing)
+      return send(
+        response,
+        failing.status,
+        failing.body ?? { ok: false, error: "fault", detail: "A fault." },
+        failing.headers,
+      );
+    const path = request.url ?? "";
+    if (path === "/api/limits") return send(response, 200, { ok: true, ingest: limits });
+    if (path === "/api/cli/session")
+      return send(response, 200, {
+        ok: true,
+        userId: "u1",
+        user: { name: "Ada", email: "ada@example.org" },
+        machine: "m",
+        expiresAt: "2027-01-01T00:00:00.000Z",
+      });
+    if (path === "/api/cli/telemetry")
+      return send(response, 200, {
+        ok: true,
+        accepted: state.telemetry.push(JSON.parse(body.toString())),
+        forwarded: false,
+      });
+    if (path === "/api/ingest")
+      return send(response, 202, { ok: true, jobId: accept(request, body), status: "queued" });
+    const index = Number(path.split("-").at(-1));
+    const upload = state.uploads[index];
+    if (upload) return send(response, 200, jobOf(upload));
+    send(response, 404, { ok: false, error: "not_found", detail: "There is nothing here." });
+  }
+
+  const limits = {
+    wireBytes: 1 << 26,
+    decodedBytes: 1 << 28,
+    traces: 1000,
+    messagesPerTrace: 50_000,
+    contentEncodings: ["gzip", "br", "zstd"],
+    ...options.limits,
+  };
+
+  function accept(request: IncomingMessage, body: Buffer): string {
+    const key = String(request.headers["idempotency-key"]);
+    const encoding = String(request.headers["content-encoding"]);
+    const plain = encoding === "zstd" ? zstdFrames(body) : gunzipSync(body);
+    const { traces } = JSON.parse(plain.toString()) as { traces: Trace[] };
+    const known = keys.get(key);
+    if (known) return known;
+    const upload = { key, encoding, wireBytes: body.length, traces };
+    const jobId = `job-${state.uploads.push(upload) - 1}`;
+    keys.set(key, jobId);
+    for (const { source, sourceId, messages } of traces) state.archive.set(`${source}/${sourceId}`, messages.length);
+    return jobId;
+  }
+
+  function jobOf(upload: Upload): object {
+    const messages = upload.traces.reduce((sum, trace) => sum + trace.messages.length, 0);
+    const traces = { received: upload.traces.length, created: upload.traces.length, updated: 0, unchanged: 0, kept: 0 };
+    const job = {
+      ok: true,
+      status: "succeeded",
+      traces,
+      messages: { received: messages, written: messages },
+      error: null,
+    };
+    return { ...job, ...options.job?.(upload) };
+  }
+
+  const server = createServer((request, response) => void answer(request, response));
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  onTestFinished(() => (server.listening ? close() : undefined));
+  return {
+    ...state,
+    url: `http://127.0.0.1:${port}`,
+    close,
+    listen: () => listen(port),
+    failWith(next: Fault) {
+      fault = next;
+    },
+  };
+}
+
+/** Node decodes one frame of a zstd stream at a time. */
+function zstdFrames(body: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let rest = body; rest.length > 0; ) {
+    const { buffer, engine } = zstdDecompressSync(rest, { info: true }) as unknown as {
+      buffer: Buffer;
+      engine: { bytesWritten: number };
+    };
+    parts.push(buffer);
+    rest = rest.subarray(engine.bytesWritten);
+  }
+  return Buffer.concat(parts);
+}
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}
+
+function send(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
+  const type = status < 400 ? "application/json" : "application/problem+json";
+  response.writeHead(status, { "Content-Type": type, ...headers }).end(JSON.stringify(body));
+}

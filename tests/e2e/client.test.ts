@@ -1,0 +1,193 @@
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { linesOf, writeBelow } from "../cli/home.ts";
+import { claudeLines, claudeMessagesPerTurn, codexLines } from "../cli/sessions.ts";
+import { provideBrowser, signIn } from "../support/browser.ts";
+import { download, ended, provideClient, wrote } from "../support/client.ts";
+import { get, logIn, makeUser, owner, provideServer } from "../support/server.ts";
+
+const server = await provideServer();
+const userId = await makeUser();
+const { page, faults, button } = await provideBrowser();
+const client = await provideClient((folder) => download(server.url, folder));
+
+const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+const claudePath = (number: number) => `.claude/projects/-home-ada-code-api/${idOf(number)}.jsonl`;
+
+type Listed = { sourceId: string; source: string; messageCount: number; tokenCount: number; project: string | null };
+
+async function archive(token: string): Promise<Map<string, Listed>> {
+  const found = new Map<string, Listed>();
+  for (let cursor = ""; ; ) {
+    const page = await get(server, `/api/traces?limit=200${cursor && `&cursor=${cursor}`}`, token);
+    const { traces, nextCursor } = (await page.json()) as { traces: Listed[]; nextCursor: string | null };
+    for (const trace of traces) {
+      if (found.has(trace.sourceId)) throw new Error(`${trace.sourceId} is there twice`);
+      found.set(trace.sourceId, trace);
+    }
+    if (!nextCursor) return found;
+    cursor = nextCursor;
+  }
+}
+
+const token = await logIn(server, userId, "reader");
+
+test("the client is delivered as one file, with its server in it", async () => {
+  const response = await fetch(`${server.url}/spoor.mjs`);
+  expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+  expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  const text = await response.text();
+  expect(text).toContain(`"${server.url}"`);
+  expect(text.match(/^import .* from "(?!node:)/gm)).toBeNull();
+  const etag = response.headers.get("etag") ?? "";
+  expect((await fetch(`${server.url}/spoor.mjs`, { headers: { "If-None-Match": etag } })).status).toBe(304);
+});
+
+describe("from nothing to an archive", () => {
+  test("before the login, every command that needs one says how to log in, and ends with 3", async () => {
+    for (const command of ["push", "whoami", "status", "watch"]) {
+      const { code, errors } = await client.run([command]);
+      expect([command, code, errors]).toEqual([command, 3, expect.stringContaining("node spoor.mjs login")]);
+    }
+  });
+
+  test("a login is approved in the browser, and the token kept at mode 0600", async () => {
+    const login = client.start(["login", "--machine", "ada's laptop"]);
+    const done = ended(login);
+    const [address] = await wrote(login, /http:\/\/\S+\/device\?code=\S+/);
+    await signIn(page, server, owner);
+    await page.goto(address);
+    await page.getByText("ada's laptop").first().waitFor();
+    await button("Approve").click();
+    const { code, output } = await done;
+    expect(output).toContain(`Logged in as ${owner.name} <${owner.email}>`);
+    expect(code).toBe(0);
+    const { output: who } = await client.run(["whoami", "--json"]);
+    expect(JSON.parse(who)).toMatchObject({ userId, email: owner.email, machine: "ada's laptop" });
+    const { output: health, code: healthy } = await client.run(["doctor"]);
+    expect([healthy, health]).toEqual([0, expect.stringContaining("agrees with the server's")]);
+    expect(faults).toEqual([]);
+  });
+
+  test("a push brings every session into the archive, and the next one has nothing to send", async () => {
+    for (const number of [1, 2, 3])
+      await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(idOf(number), number)));
+    await writeBelow(
+      client.home,
+      `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${idOf(4)}.jsonl`,
+      linesOf(...codexLines(idOf(4), 2)),
+    );
+    const { code, output } = await client.run(["push"]);
+    expect([code, output]).toEqual([0, expect.stringContaining("Sent 4 sessions with 32 messages")]);
+    const found = await archive(token);
+    expect([...found.keys()].sort()).toEqual([1, 2, 3, 4].map(idOf));
+    expect(found.get(idOf(3))).toMatchObject({
+      source: "claude-code",
+      messageCount: 12,
+      tokenCount: 120,
+      project: "api",
+    });
+    expect(found.get(idOf(4))).toMatchObject({ source: "codex-cli", messageCount: 8, tokenCount: 40, project: "web" });
+    const again = await client.run(["push", "--json"]);
+    expect(JSON.parse(again.output)).toMatchObject({ same: 4, sent: { sessions: 0, jobs: [] } });
+  });
+
+  test("what has grown is sent again, and without its record everything is, which changes nothing", async () => {
+    await appendFile(join(client.home, claudePath(1)), linesOf(...claudeLines(idOf(1), 2).slice(4)));
+    const grown = JSON.parse((await client.run(["push", "--json"])).output);
+    expect(grown).toMatchObject({ same: 3, sent: { sessions: 1, updated: 1, created: 0 } });
+    const forgetful = { XDG_STATE_HOME: join(client.home, "elsewhere") };
+    const all = JSON.parse((await client.run(["push", "--json"], forgetful)).output);
+    expect(all).toMatchObject({ same: 0, sent: { sessions: 4, created: 0, updated: 0, unchanged: 4 } });
+  });
+
+  test("status lists the uploads, and a scan tells nothing but counts", async () => {
+    const { output } = await client.run(["status", "--json"]);
+    const { jobs } = JSON.parse(output) as { jobs: { status: string }[] };
+    expect(jobs.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+    const scan = await client.run(["scan", "--show-telemetry"]);
+    expect(scan.output).toContain("(sent), whole");
+    const [, submission = ""] = scan.output.split("whole:");
+    for (const secret of [client.home, "code", owner.email, idOf(1), "retry", "Bash"])
+      expect(submission).not.toContain(secret);
+    const quiet = await client.run(["scan", "--json"], { DO_NOT_TRACK: "1" });
+    expect(JSON.parse(quiet.output)).toMatchObject({ telemetry: { sent: false } });
+  });
+
+  test("a gzip upload in pieces and a large session are taken like any other", async () => {
+    const large = claudeLines(idOf(90), 3000, { text: "A long question. ".repeat(300) });
+    await writeBelow(client.home, claudePath(90), linesOf(...large));
+    const { code, output } = await client.run(["push", "--json"]);
+    expect([code, JSON.parse(output).sent]).toEqual([0, expect.objectContaining({ created: 1, written: 12_000 })]);
+    expect((await archive(token)).get(idOf(90))?.messageCount).toBe(12_000);
+  });
+});
+
+describe("a push that is killed", () => {
+  test("at many moments, and run again, has everything there once", { timeout: 120_000 }, async () => {
+    const numbers = Array.from({ length: 60 }, (_, index) => 100 + index);
+    for (const number of numbers) {
+      const text = "Why does the retry timer fire twice? ".repeat(150);
+      await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(idOf(number), 40, { text })));
+    }
+    for (const milliseconds of [120, 200, 300, 450, 700]) {
+      const push = client.start(["push"]);
+      const gone = ended(push);
+      await sleep(milliseconds);
+      push.kill("SIGKILL");
+      await gone;
+    }
+    const { code, output, errors } = await client.run(["push"]);
+    expect([code, errors, output]).toEqual([0, "", expect.anything()]);
+    const found = await archive(token);
+    for (const number of numbers) expect(found.get(idOf(number))?.messageCount).toBe(40 * claudeMessagesPerTurn);
+  });
+});
+
+describe("watch", () => {
+  test("has new lines on the server within 3 s, of files old and new", async () => {
+    const watching = client.start(["watch"]);
+    const gone = ended(watching);
+    try {
+      await wrote(watching, /Watching/);
+      await sleep(1000);
+      for (const [number, content, messages] of [
+        [200, linesOf(...claudeLines(idOf(200), 1)), 4],
+        [200, linesOf(...claudeLines(idOf(200), 2).slice(4)), 8],
+        [201, linesOf(...claudeLines(idOf(201), 1)), 4],
+      ] as const) {
+        const startedAt = performance.now();
+        await appendFile(await touched(claudePath(number)), content);
+        for (;;) {
+          if ((await archive(token)).get(idOf(number))?.messageCount === messages) break;
+          expect(performance.now() - startedAt).toBeLessThan(3000);
+          await sleep(50);
+        }
+      }
+    } finally {
+      watching.kill("SIGTERM");
+    }
+    expect((await gone).code).toBe(130);
+  });
+
+  const touched = async (path: string) => {
+    await appendFile(join(client.home, path), "");
+    return join(client.home, path);
+  };
+});
+
+describe("a token that is revoked", () => {
+  test("ends a push with 3; after the next login it goes on", async () => {
+    await client.run(["logout"]);
+    await writeBelow(client.home, claudePath(300), linesOf(...claudeLines(idOf(300), 1)));
+    const revoked = await logIn(server, userId, "short-lived");
+    await fetch(`${server.url}/api/cli/session`, { method: "DELETE", headers: { Authorization: `Bearer ${revoked}` } });
+    const refused = await client.run(["push"], { SPOOR_TOKEN: revoked });
+    expect([refused.code, refused.errors]).toEqual([3, expect.stringContaining("not valid any more")]);
+    const { code } = await client.run(["push"], { SPOOR_TOKEN: token });
+    expect(code).toBe(0);
+    expect((await archive(token)).has(idOf(300))).toBe(true);
+  });
+});
