@@ -6,7 +6,7 @@ import { useKeys } from "../../../components/keys";
 import { type Frame, FrameContext } from "./context";
 import { type Links, readerHref } from "./links";
 import { loadBody } from "./load";
-import { nearestTalk, positionOf } from "./places";
+import { nearestTalk, positionOf, topOffset } from "./places";
 import { readerKeys } from "./reader-keys";
 import type { Segment } from "./segment";
 import { loadedSpan } from "./segments";
@@ -73,6 +73,7 @@ export function Reader(props: Props) {
   };
   const [live, setLive] = useState(false);
   useEffect(() => setLive(true), []);
+  useBars();
   const partly = shown[0]?.earlier || last?.later || shown.some(({ node }) => node === null);
   const bindings = readerKeys({ frame, list, links, find, copy, toView, talk, remeasure, setPanel, setSaid });
   useKeys("This session", bindings);
@@ -136,6 +137,16 @@ const showHidden = () => window.location.reload();
 function useFrameStores(traceId: string, first: number, go: (position: number) => void): Frame {
   const [stores] = useState(() => ({ top: makeStore(first), outline: makeStore<Outline | undefined>(undefined) }));
   return useMemo(() => ({ traceId, ...stores, jump: go }), [traceId, stores, go]);
+}
+
+/** Tells the style sheet how high the bars are, so that what the browser scrolls to by itself stands where a jump would put it. */
+function useBars() {
+  useEffect(() => {
+    const tell = () => document.documentElement.style.setProperty("--bars", `${topOffset()}px`);
+    tell();
+    window.addEventListener("resize", tell);
+    return () => window.removeEventListener("resize", tell);
+  }, []);
 }
 
 /** Follows the scrolling: what is at the top, for the outline, and where the page stands, for going back. */
