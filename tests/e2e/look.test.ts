@@ -56,7 +56,6 @@ const pages = (): Record<string, string> => ({
   "usage-year": "/usage?days=365",
   "usage-nothing": "/usage?from=2001-01-01&to=2001-01-02",
   devices: "/devices",
-  diagnostics: "/diagnostics",
   settings: "/settings",
   "two-factor": "/settings/two-factor",
   sessions: "/settings/sessions",
