@@ -14,7 +14,9 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(status: number, problem: Fields, headers: Headers) {
-    super(typeof problem.detail === "string" ? problem.detail : `The server answered ${status}.`);
+    const target =
+      status >= 300 && status < 400 ? `; it sends to ${headers.get("location")}, which --server can name` : "";
+    super(typeof problem.detail === "string" ? problem.detail : `The server answered ${status}${target}.`);
     this.status = status;
     this.code = typeof problem.error === "string" ? problem.error : "";
     const errors = Array.isArray(problem.errors) ? problem.errors.filter(isFields) : [];
@@ -101,7 +103,7 @@ export class Api {
     const signals = [timeout, signal].filter((one) => one !== undefined);
     const init: RequestInit = {
       method,
-      redirect: "error",
+      redirect: "manual",
       headers: {
         "User-Agent": `spoor/${version}`,
         Accept: "application/json",

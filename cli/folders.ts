@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Place } from "./adapters/adapter.ts";
+import { Failure } from "./failure.ts";
 import { isAbsent } from "./files.ts";
 import { parseJson } from "./lines.ts";
 
@@ -16,18 +17,18 @@ export const stateFolder = ({ env, home }: Place): string =>
 /**
  * Writes a file of this user's alone, whole or not at all: whoever is killed in the middle leaves the old one.
  *
- * @throws where the folder can't be made or written to
+ * @throws Failure where the folder can't be made or written to
  */
 export async function writeWhole(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(temporary, text, { mode: 0o600 });
     await chmod(temporary, 0o600);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    throw new Failure("failed", `${path} can't be written: ${(error as Error).message}.`);
   }
 }
 

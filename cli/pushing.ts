@@ -60,14 +60,22 @@ export async function pushOnce(context: Context, target: Target, filter = filter
   const { limits, packer, record } = target;
   const round = new Round(context, target, filter);
   const bounds = { bytes: limits.decodedBytes - 16, messages: limits.messagesPerTrace };
-  for await (const found of inputsOf(context, filter)) {
-    context.signal.throwIfAborted();
-    if (!filter.input(found)) continue;
-    const same = record.unchanged(nameOf(found), found.stamp, found.adapter.version);
-    if (same) round.same += same.length;
-    else await round.read(found, { bounds, packer });
+  try {
+    await readAll();
+    return await round.finish();
+  } finally {
+    await record.save(true);
   }
-  return round.finish();
+
+  async function readAll(): Promise<void> {
+    for await (const found of inputsOf(context, filter)) {
+      context.signal.throwIfAborted();
+      if (!filter.input(found)) continue;
+      const same = record.unchanged(nameOf(found), found.stamp, found.adapter.version);
+      if (same) round.same += same.length;
+      else await round.read(found, { bounds, packer });
+    }
+  }
 }
 
 /** The files that are named, else what the adapters find. */

@@ -23,6 +23,8 @@ export type Sent = {
 };
 
 const uploadsAtOnce = 2;
+/** Keys that are tried where the server knows one with other bytes. */
+const mostKeys = 3;
 /** Bodies that are held until their job has ended: what a failed one needs to be sent in parts. */
 const mostHeldBytes = 48 * 1024 * 1024;
 
@@ -85,7 +87,6 @@ export class Sender {
     while (this.#running.size + this.#jobs.size > 0 && !this.#failure) {
       await Promise.race([...this.#running, ...this.#jobs]);
     }
-    await this.#options.record.save(true);
     if (this.#failure) throw this.#failure;
   }
 
@@ -163,15 +164,20 @@ export class Sender {
 
   /** A failed job of an earlier run answers for the same bytes: they get one more try under another key. */
   async #failed(batch: Batch, job: Job, again: number): Promise<void> {
-    const named = [...job.error.matchAll(/traces\.(\d+)/g)].map(([, index]) => Number(index));
+    const named = [...job.error.matchAll(/traces\.(\d+)/g)]
+      .map(([, index]) => Number(index))
+      .filter((index) => batch.sessions[index]);
     if (named.length > 0) return this.#without(batch, named, job.error, again + 1);
     if (again === 0) return this.#upload(batch, 1);
     await this.#part(batch, job.error);
   }
 
   async #refused(batch: Batch, refusal: Refusal, again: number): Promise<void> {
-    if (refusal.status === 422) return this.#upload(batch, again + 1);
-    const named = refusal.errors.flatMap(({ path }) => /^traces\.(\d+)(?:\.|$)/.exec(path)?.[1] ?? []).map(Number);
+    if (refusal.status === 422 && again < mostKeys) return this.#upload(batch, again + 1);
+    const named = refusal.errors
+      .flatMap(({ path }) => /^traces\.(\d+)(?:\.|$)/.exec(path)?.[1] ?? [])
+      .map(Number)
+      .filter((index) => batch.sessions[index]);
     if (named.length === 0 || refusal.status === 413) return this.#part(batch, refusal.message);
     const reasonOf = (index: number) => {
       const fault = refusal.errors.find(

@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { Api, Refusal } from "./api.ts";
 import type { Context } from "./context.ts";
 import { Failure } from "./failure.ts";
+import { type Settings, settingsPath, writeSettings } from "./settings.ts";
 import type { Tally } from "./tally.ts";
 import { version } from "./version.ts";
 
@@ -28,8 +30,7 @@ export type Submission = {
 /** Names of types are programs' words. What could be anything else is told as `other`. */
 const typeName = /^[A-Za-z][A-Za-z0-9_.:()-]{0,63}$/;
 
-/** @param tallies what was counted, by the adapters' names */
-export function submissionOf(
+function submissionOf(
   deviceId: string,
   command: string,
   tallies: ReadonlyMap<string, Tally>,
@@ -59,11 +60,34 @@ function namesOf(unhandled: Tally["unhandled"]): string[] {
 }
 
 /** Whether the person wants none of it: `--no-telemetry`, or DO_NOT_TRACK (consoledonottrack.com). */
-export const isOff = ({ values, place }: Context): boolean =>
+const isOff = ({ values, place }: Context): boolean =>
   values["no-telemetry"] === true || !["", "0", "false", undefined].includes(place.env.DO_NOT_TRACK);
 
+/** Where a submission goes: one's own server, after a login there. */
+type Destination = { settings: Settings; server: string | undefined; token: string | undefined };
+
+/**
+ * Tells the server how the adapters did, unless that is not wanted.
+ *
+ * @param tallies what was counted, by the adapters' names
+ * @returns what it told, or would have
+ */
+export async function report(
+  context: Context,
+  { settings, server, token }: Destination,
+  command: string,
+  tallies: ReadonlyMap<string, Tally>,
+): Promise<{ submission: Submission; sent: boolean }> {
+  const { place } = context;
+  const submission = submissionOf(settings.deviceId, command, tallies, place.platform);
+  if (isOff(context) || !server || !token || submission.diagnostics.length === 0) return { submission, sent: false };
+  // A machine that never logged in, and has its token from the environment, keeps its name from now on.
+  if (!existsSync(settingsPath(place))) await writeSettings(place, settings);
+  return { submission, sent: await submit(server, token, submission) };
+}
+
 /** Sends a submission, where that works at once: nobody waits for it, and nothing depends on it. */
-export async function submit(server: string, token: string, submission: Submission): Promise<boolean> {
+async function submit(server: string, token: string, submission: Submission): Promise<boolean> {
   const api = new Api(server, { token, patienceSeconds: 0 });
   try {
     await api.ask("/api/cli/telemetry", { method: "POST", json: submission, retries: false, timeoutSeconds: 3 });

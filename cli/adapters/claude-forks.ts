@@ -75,6 +75,7 @@ async function firstUuid(path: string): Promise<string | undefined> {
 
 const isMessage = (type: unknown) => type === "user" || type === "assistant" || type === "system";
 
+/** A file that can't be read has no beginning here: it is named when it is its turn. */
 async function headOf(path: string): Promise<string> {
   let file: FileHandle | undefined;
   try {
@@ -82,7 +83,7 @@ async function headOf(path: string): Promise<string> {
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(headBytes), 0, headBytes, 0);
     return buffer.toString("utf8", 0, bytesRead);
   } catch (error) {
-    if (isAbsent(error)) return "";
+    if ((error as NodeJS.ErrnoException).syscall) return "";
     throw error;
   } finally {
     await file?.close();

@@ -3,20 +3,18 @@ import { exitCodes } from "../failure.ts";
 import { openTarget, type Pushed, pushOnce, rehearse, settleJobs } from "../pushing.ts";
 import { SentRecord } from "../record.ts";
 import { sizeOf } from "../session.ts";
-import { isOff, submissionOf, submit } from "../telemetry.ts";
+import { report } from "../telemetry.ts";
 import { amountOf, clockOf, numberOf, printable, type Terminal } from "../terminal.ts";
 
 /** Sends every session that is new or has changed, and waits until they are in the archive. */
 export async function push(context: Context): Promise<number> {
-  const { terminal, values, place } = context;
+  const { terminal, values } = context;
   if (values["dry-run"] === true) return dryRun(context);
   const target = await openTarget(context);
   await settleJobs(target);
   const pushed = await pushOnce(context, target);
-  const { settings, server, token } = target.connection;
-  if (!isOff(context) && pushed.tallies.size > 0) {
-    await submit(server, token, submissionOf(settings.deviceId, "push", pushed.tallies, place.platform));
-  }
+  const { server } = target.connection;
+  await report(context, target.connection, "push", pushed.tallies);
   tell(terminal, pushed, server);
   const { tallies: _, ...told } = pushed;
   terminal.json({ server, ...told });
@@ -35,13 +33,7 @@ function tell(terminal: Terminal, { sent, same, left, milliseconds }: Pushed, se
       `Nothing to send: ${amountOf(same, "session")} of this machine ${same === 1 ? "is" : "are"} in the archive as they are.`,
     );
   }
-  if (same > 0 && sent.sessions > 0)
-    terminal.say(
-      `  ${amountOf(same, "other")} had not changed and were not sent.`.replace(
-        /others? had/,
-        same === 1 ? "other had" : "others had",
-      ),
-    );
+  if (same > 0 && sent.sessions > 0) terminal.say(`  ${amountOf(same, "other session")} had not changed.`);
   if (sent.pending > 0) {
     terminal.say(
       `  The server has ${amountOf(sent.pending, "upload")} more and is still busy with them; see: spoor status`,

@@ -1,14 +1,14 @@
 import { adapters } from "../adapters/all.ts";
-import { type Context, listValue } from "../context.ts";
+import { type Context, listValue, stringValue } from "../context.ts";
 import { Failure } from "../failure.ts";
 import { ScanIndex } from "../index-file.ts";
 import { usualLimits } from "../limits.ts";
 import { program } from "../program.ts";
 import { findInputs, readInput } from "../reading.ts";
 import { sizeOf } from "../session.ts";
-import { readSettings, serverOf, tokenOf, writeSettings } from "../settings.ts";
+import { readSettings, serverOf, tokenOf } from "../settings.ts";
 import { addTally, emptyTally, type Tally } from "../tally.ts";
-import { isOff, type Submission, submissionOf, submit } from "../telemetry.ts";
+import { report, type Submission } from "../telemetry.ts";
 import { amountOf, clockOf, numberOf, printable } from "../terminal.ts";
 
 const bounds = { bytes: usualLimits.decodedBytes, messages: usualLimits.messagesPerTrace };
@@ -82,21 +82,17 @@ function show({ terminal }: Context, tallies: Map<string, Tally>, milliseconds: 
   }
 }
 
-/** Telemetry goes to the server that this machine is logged in at, and nowhere else. */
+/** Telemetry goes to the server that this machine is logged in at; where there is none, nothing goes anywhere. */
 async function tell(context: Context, tallies: Map<string, Tally>): Promise<{ submission: Submission; sent: boolean }> {
   const { place } = context;
   const settings = await readSettings(place);
-  const submission = submissionOf(settings.deviceId, "scan", tallies, place.platform);
-  if (isOff(context)) return { submission, sent: false };
   const server = serverIfKnown();
   const token = server && tokenOf(place, settings, server);
-  if (!server || !token) return { submission, sent: false };
-  await writeSettings(place, settings);
-  return { submission, sent: await submit(server, token, submission) };
+  return report(context, { settings, server, token }, "scan", tallies);
 
   function serverIfKnown(): string | undefined {
     try {
-      return serverOf(place, settings, typeof context.values.server === "string" ? context.values.server : undefined);
+      return serverOf(place, settings, stringValue(context, "server"));
     } catch (error) {
       if (error instanceof Failure) return undefined;
       throw error;
