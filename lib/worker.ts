@@ -18,32 +18,31 @@ import { log } from "#lib/log";
 import { writeCounts } from "#lib/metrics";
 import { makeWorkerBoss, queues } from "#lib/queue";
 import { keepIndexing } from "#lib/search/indexer";
-import { forwardRegularly } from "#lib/telemetry/forward";
+import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 import { flushTracing, startTracing, traced } from "#lib/tracing";
 import { countUsage } from "#lib/usage/count";
 
 const heartbeatMs = 10_000;
 const reconcileMs = 60_000;
-/** How often, and at most for how long, the messages of deleted conversations are removed. */
-const purge = { everyMs: 10_000, seconds: 8 };
+/** Between two times that the messages of deleted conversations are removed, and for how long at most. */
+const purge = { pauseMs: 5000, seconds: 8 };
 /** Between two looks for conversations that changed. */
 const usageMs = 1000;
 /** How long one must have been as it is to be counted, in seconds: while uploads wait, they have the processor. */
 const settledSeconds = { usually: 2, whileUploadsWait: 120 };
 /** Below the 15 seconds within which the process is to be gone. */
 const drainMs = 12_000;
+/** Between two looks into the outbox of telemetry. */
+const forwardMs = 2000;
+const lostQueue = "the uploads could not be compared with the queue";
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 
 await startTracing("spoor-worker");
 const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
 const processId = randomUUID();
 const stopping = new AbortController();
-let indexing: Promise<void> | undefined;
-let heartbeat: NodeJS.Timeout | undefined;
-let reconciliation: NodeJS.Timeout | undefined;
-let purging: NodeJS.Timeout | undefined;
-let usageCount: NodeJS.Timeout | undefined;
+let loops: Promise<void>[] = [];
 
 /** A handler of one job at a time whose payload has a schema. */
 const handler =
@@ -52,25 +51,27 @@ const handler =
     for (const job of jobs) await run(schema.parse(job.data));
   };
 
-/** By a timer and not by the queue: what it mends is a queue that lost its tables. */
-async function reconcile(): Promise<void> {
-  try {
-    const enqueued = await reconcileJobs();
-    if (enqueued > 0) log.warn({ enqueued }, "uploads without an entry in the queue were enqueued again");
-  } catch (error) {
-    log.warn({ err: error }, "the uploads could not be compared with the queue");
+/**
+ * Does something again and again, with a pause before each time, until the worker is to stop. It is not for the queue where
+ * the rows themselves say what is left to do, or where the queue is what may have lost something.
+ */
+async function repeat(pauseMs: number, failure: string, work: () => Promise<unknown>): Promise<void> {
+  const { signal } = stopping;
+  for (;;) {
+    await sleep(pauseMs, undefined, { signal }).catch(() => {}); // ends early where the worker is to stop
+    if (signal.aborted) return;
+    await work().catch((error) => log.warn({ err: error }, failure));
   }
 }
 
-/** Counts what changed conversations used, again and again. By a timer: their own rows say what is left to count. */
-async function keepCounting(): Promise<void> {
-  try {
-    const { usually, whileUploadsWait } = settledSeconds;
-    await countUsage(usageMs / 1000, (await hasOpenJobs()) ? whileUploadsWait : usually);
-  } catch (error) {
-    log.warn({ err: error }, "what conversations used could not be counted");
-  }
-  usageCount = setTimeout(keepCounting, usageMs);
+async function reconcile(): Promise<void> {
+  const enqueued = await reconcileJobs();
+  if (enqueued > 0) log.warn({ enqueued }, "uploads without an entry in the queue were enqueued again");
+}
+
+async function count(): Promise<void> {
+  const { usually, whileUploadsWait } = settledSeconds;
+  await countUsage(usageMs / 1000, (await hasOpenJobs()) ? whileUploadsWait : usually);
 }
 
 /** Takes uploads, one at a time. After each it asks for the next at once: the queue by itself would wait for its next poll. */
@@ -89,16 +90,12 @@ async function takeUploads(): Promise<void> {
 }
 
 async function stop(): Promise<void> {
-  clearInterval(heartbeat);
-  clearInterval(reconciliation);
-  clearInterval(purging);
-  clearTimeout(usageCount);
   stopping.abort();
   await boss.stop({ graceful: true, timeout: drainMs });
   await stopBeating(processId).catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
   await Promise.race([Promise.allSettled([writeCounts(), flushTracing()]), sleep(1000)]);
   // Work that did not end in time holds its connection; the queue gives its job to another.
-  await Promise.race([Promise.all([indexing, endThreads()]).then(closeDatabase), sleep(1000)]);
+  await Promise.race([Promise.all([...loops, endThreads()]).then(closeDatabase), sleep(1000)]);
   process.exit(0);
 }
 
@@ -119,15 +116,13 @@ await boss.work(
 );
 await boss.schedule(queues.housekeeping, "17 * * * *");
 await beat(processId);
-heartbeat = setInterval(() => {
-  beat(processId).catch((error) => log.warn({ err: error }, "the worker could not report itself"));
-}, heartbeatMs);
-await reconcile();
-reconciliation = setInterval(reconcile, reconcileMs);
-purging = setInterval(() => {
-  purgeDeleted(purge.seconds).catch((error) => log.warn({ err: error }, "deleted conversations could not be emptied"));
-}, purge.everyMs);
-usageCount = setTimeout(keepCounting, usageMs);
-indexing = keepIndexing(stopping.signal, hasOpenJobs);
-forwardRegularly(stopping.signal);
+await reconcile().catch((error) => log.warn({ err: error }, lostQueue));
+loops = [
+  repeat(heartbeatMs, "the worker could not report itself", () => beat(processId)),
+  repeat(reconcileMs, lostQueue, reconcile),
+  repeat(purge.pauseMs, "deleted conversations could not be emptied", () => purgeDeleted(purge.seconds)),
+  repeat(usageMs, "what conversations used could not be counted", count),
+  repeat(forwardMs, "the outbox of telemetry could not be looked through", () => forwardDue(stopping.signal)),
+  keepIndexing(stopping.signal, hasOpenJobs),
+];
 process.send?.("ready");

@@ -19,7 +19,6 @@ const tryMs = 10_000;
 /** How long a row is its taker's. It is above what a try may take, so that no two take it at once. */
 const leaseSeconds = 30;
 const expireDays = 3;
-const lookEveryMs = 2000;
 const backoff = { firstSeconds: 10, mostSeconds: 3600 };
 const wait = { leastSeconds: 1, mostSeconds: 6 * 3600 };
 
@@ -88,19 +87,6 @@ export async function forwardDue(signal?: AbortSignal): Promise<number> {
   };
   await Promise.all(Array.from({ length: triesAtOnce }, loop));
   return delivered;
-}
-
-/** Looks for what is due every few seconds, until it is told to stop. A try that runs then ends with its process or its lease. */
-export function forwardRegularly(signal: AbortSignal): void {
-  const again = async () => {
-    try {
-      await forwardDue(signal);
-    } catch (error) {
-      log.warn({ err: error }, "the outbox of telemetry could not be looked through");
-    }
-    if (!signal.aborted) setTimeout(again, lookEveryMs);
-  };
-  void again();
 }
 
 /** Takes the row that is due for longest, if any, and counts the try. Nobody else gets it until the lease is over. */
