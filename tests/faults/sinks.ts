@@ -144,14 +144,14 @@ export const sinkFaults: Fault[] = [
     name: "sink",
     title: "Sink down, slow, 400, 410, 429, redirecting",
     group: "processes",
-    quick: true,
+    quick: false,
     run: badSinks,
   },
   {
     name: "sink-crash",
     title: "Crash after the sink's 2xx",
     group: "processes",
-    quick: true,
+    quick: false,
     run: crashBehindSink,
   },
 ];
