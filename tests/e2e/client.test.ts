@@ -1,4 +1,4 @@
-import { appendFile } from "node:fs/promises";
+import { appendFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -64,6 +64,7 @@ describe("from nothing to an archive", () => {
     const { code, output } = await done;
     expect(output).toContain(`Logged in as ${owner.name} <${owner.email}>`);
     expect(code).toBe(0);
+    expect((await stat(join(client.home, ".config/spoor/settings.json"))).mode & 0o777).toBe(0o600);
     const { output: who } = await client.run(["whoami", "--json"]);
     expect(JSON.parse(who)).toMatchObject({ userId, email: owner.email, machine: "ada's laptop" });
     const { output: health, code: healthy } = await client.run(["doctor"]);
@@ -116,7 +117,7 @@ describe("from nothing to an archive", () => {
     expect(JSON.parse(quiet.output)).toMatchObject({ telemetry: { sent: false } });
   });
 
-  test("a gzip upload in pieces and a large session are taken like any other", async () => {
+  test("a session that is compressed in pieces is taken like any other", async () => {
     const large = claudeLines(idOf(90), 3000, { text: "A long question. ".repeat(300) });
     await writeBelow(client.home, claudePath(90), linesOf(...large));
     const { code, output } = await client.run(["push", "--json"]);
