@@ -111,7 +111,7 @@ describe("from nothing to an archive", () => {
     const scan = await client.run(["scan", "--show-telemetry"]);
     expect(scan.output).toContain("(sent), whole");
     const [, submission = ""] = scan.output.split("whole:");
-    for (const secret of [client.home, "code", owner.email, idOf(1), "retry", "Bash"])
+    for (const secret of [client.home, "/home/", owner.email, idOf(1), "retry", "Bash"])
       expect(submission).not.toContain(secret);
     const quiet = await client.run(["scan", "--json"], { DO_NOT_TRACK: "1" });
     expect(JSON.parse(quiet.output)).toMatchObject({ telemetry: { sent: false } });
