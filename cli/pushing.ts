@@ -7,11 +7,14 @@ import { type Filter, filterOf } from "./filter.ts";
 import { type Limits, readLimits, usualLimits } from "./limits.ts";
 import { makePacker, type Packer } from "./packing.ts";
 import { type Found, findInputs, nameOf, readInput } from "./reading.ts";
-import { keyOf, SentRecord } from "./record.ts";
-import { readJob, Sender, type Sent } from "./sender.ts";
+import { isEnd, keyOf, SentRecord } from "./record.ts";
+import { jobEnd, Sender, type Sent } from "./sender.ts";
 import { type Left, type Session, sizeOf } from "./session.ts";
 import { addTally, emptyTally, type Tally } from "./tally.ts";
 import { amountOf, clockOf } from "./terminal.ts";
+
+/** A job is not waited for for longer, in seconds: the server has it, and the next look asks what became of it. */
+const mostJobSeconds = 600;
 
 /** What one round of looking and sending came to. */
 export type Pushed = {
@@ -41,11 +44,11 @@ export async function openTarget(context: Context): Promise<Target> {
   return { connection, owner, limits, packer: makePacker(limits.contentEncodings), record };
 }
 
-/** What became of the uploads that an earlier run did not see the end of. */
-export async function settleJobs({ connection, record }: Target): Promise<void> {
-  for (const { jobId, status } of record.jobs.filter(({ status }) => status === "queued" || status === "running")) {
+/** What became of the uploads that nobody has seen the end of. @param patienceSeconds how long each is waited for */
+export async function settleJobs({ connection, record }: Target, patienceSeconds: number): Promise<void> {
+  for (const { jobId, status } of record.jobs.filter((job) => !isEnd(job.status))) {
     try {
-      const job = await readJob(connection.api, jobId);
+      const job = await jobEnd(connection.api, jobId, patienceSeconds);
       if (job.status !== status) record.settle(jobId, job.status, job.error || undefined);
     } catch (error) {
       if (!(error instanceof Refusal) || error.status !== 404) throw error;
@@ -70,7 +73,7 @@ export async function pushOnce(context: Context, target: Target, filter = filter
   async function readAll(): Promise<void> {
     for await (const found of inputsOf(context, filter)) {
       context.signal.throwIfAborted();
-      if (!filter.input(found)) continue;
+      if (!filter.input(found) || record.isLeft(nameOf(found), found.stamp)) continue;
       const same = record.unchanged(nameOf(found), found.stamp, found.adapter.version);
       if (same) round.same += same.length;
       else await round.read(found, { bounds, packer });
@@ -108,7 +111,7 @@ class Round {
       limits: target.limits,
       packer: target.packer,
       record: target.record,
-      patienceSeconds: patienceOf(context),
+      patienceSeconds: Math.min(patienceOf(context), mostJobSeconds),
       left: (left) => void this.#left.push(left),
       moved: () => this.#tell(),
     });
@@ -130,7 +133,8 @@ class Round {
     const known = this.#tallies.get(found.adapter.name) ?? emptyTally();
     addTally(known, tally);
     this.#tallies.set(found.adapter.name, known);
-    if (tally.left.length === 0) {
+    if (tally.left.length > 0) this.#target.record.noteLeft(nameOf(found), found.stamp);
+    else {
       this.#target.record.noteRead(nameOf(found), found.stamp, found.adapter.version, sessions);
     }
     this.#tell();
@@ -139,7 +143,7 @@ class Round {
 
   #take(session: Session): void {
     if (!this.#filter.session(session)) return;
-    if (this.#target.record.hashOf(keyOf(session)) === session.hash) this.same++;
+    if (this.#target.record.isDone(keyOf(session), session.hash)) this.same++;
     else this.#sender.add(session);
   }
 

@@ -22,6 +22,9 @@ export type SentJob = {
   error?: string;
 };
 
+/** Whether a job with this status will not change any more; `gone` is one that the server has forgotten. */
+export const isEnd = (status: string): boolean => ["succeeded", "failed", "gone"].includes(status);
+
 const mostJobs = 100;
 /** A record of many sessions has megabytes: it is not written for each of them. */
 const writeEveryMs = 2000;
@@ -35,6 +38,8 @@ export class SentRecord {
   readonly #read: Map<string, Read>;
   readonly #sent: Map<string, string>;
   readonly #jobs: SentJob[];
+  /** What this run could not send, by the names of inputs and the keys of sessions: the next run tries and names it again. */
+  readonly #left = new Map<string, string>();
   #writtenAt = 0;
   #isDirty = false;
   #writing: Promise<void> = Promise.resolve();
@@ -65,7 +70,22 @@ export class SentRecord {
     const read = this.#read.get(name);
     if (read?.stamp !== stamp || read.version !== version) return undefined;
     const sessions = Object.entries(read.sessions);
-    return sessions.every(([key, hash]) => this.#sent.get(key) === hash) ? sessions.map(([key]) => key) : undefined;
+    return sessions.every(([key, hash]) => this.isDone(key, hash)) ? sessions.map(([key]) => key) : undefined;
+  }
+
+  /** Whether a session need not be sent: it was, or it is in an upload that the server still works on, or it can't be. */
+  isDone(key: string, hash: string): boolean {
+    if (this.#sent.get(key) === hash || this.#left.get(key) === hash) return true;
+    return this.#jobs.some(({ sessions }) => sessions[key] === hash);
+  }
+
+  noteLeft(key: string, hash: string): void {
+    this.#left.set(key, hash);
+  }
+
+  /** Whether this run has found that not all of an input can be sent. */
+  isLeft(name: string, stamp: string): boolean {
+    return this.#left.get(name) === stamp;
   }
 
   noteRead(name: string, stamp: string, version: number, sessions: Record<string, string>): void {
@@ -91,7 +111,7 @@ export class SentRecord {
     job.status = status;
     if (error !== undefined) job.error = error;
     if (status === "succeeded") for (const [key, hash] of Object.entries(job.sessions)) this.#sent.set(key, hash);
-    if (status === "succeeded" || status === "failed") job.sessions = {};
+    if (isEnd(status)) job.sessions = {};
     this.#isDirty = true;
   }
 

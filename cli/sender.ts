@@ -3,7 +3,7 @@ import { type Api, Refusal } from "./api.ts";
 import { type Batch, Batcher, bodyOf, idempotencyKeyOf } from "./batch.ts";
 import type { Limits } from "./limits.ts";
 import type { Packer } from "./packing.ts";
-import { keyOf, type SentRecord } from "./record.ts";
+import { isEnd, keyOf, type SentRecord } from "./record.ts";
 import { type Left, type Session, sizeOf } from "./session.ts";
 
 /** What became of everything that was sent. */
@@ -145,7 +145,7 @@ export class Sender {
   async #follow(jobId: string, batch: Batch, again: number): Promise<void> {
     const { api, record, patienceSeconds, moved } = this.#options;
     const job = await jobEnd(api, jobId, patienceSeconds);
-    if (job.status !== "succeeded" && job.status !== "failed") {
+    if (!isEnd(job.status)) {
       this.sent.pending++;
       return;
     }
@@ -214,7 +214,9 @@ export class Sender {
     }
   }
 
-  #leave({ source, sourceId, bytes }: Session, reason: string): void {
+  #leave(session: Session, reason: string): void {
+    const { source, sourceId, bytes, hash } = session;
+    this.#options.record.noteLeft(keyOf(session), hash);
     this.#options.left({ source, sourceId, reason: `${reason} (${sizeOf(bytes)} in all)` });
   }
 }
@@ -235,17 +237,17 @@ export type Job = {
 };
 
 /** Waits until a job has ended, or the patience has. */
-async function jobEnd(api: Api, jobId: string, patienceSeconds: number): Promise<Job> {
+export async function jobEnd(api: Api, jobId: string, patienceSeconds: number): Promise<Job> {
   const deadline = performance.now() + patienceSeconds * 1000;
   for (let milliseconds = 50; ; milliseconds = Math.min(2000, milliseconds * 1.5)) {
     const job = await readJob(api, jobId);
-    if (job.status === "succeeded" || job.status === "failed" || performance.now() > deadline) return job;
+    if (isEnd(job.status) || performance.now() > deadline) return job;
     await sleep(milliseconds);
   }
 }
 
 /** A job as `GET /api/ingest/{jobId}` tells it. @throws as `Api.ask` */
-export async function readJob(api: Api, jobId: string): Promise<Job> {
+async function readJob(api: Api, jobId: string): Promise<Job> {
   const { body } = await api.ask(`/api/ingest/${jobId}`);
   const counts = (body.traces ?? {}) as Record<string, number>;
   const messages = (body.messages ?? {}) as Record<string, number>;

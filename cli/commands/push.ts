@@ -1,4 +1,4 @@
-import { type Context, connect } from "../context.ts";
+import { type Context, connect, patienceOf } from "../context.ts";
 import { exitCodes } from "../failure.ts";
 import { openTarget, type Pushed, pushOnce, rehearse, settleJobs } from "../pushing.ts";
 import { SentRecord } from "../record.ts";
@@ -11,7 +11,7 @@ export async function push(context: Context): Promise<number> {
   const { terminal, values } = context;
   if (values["dry-run"] === true) return dryRun(context);
   const target = await openTarget(context);
-  await settleJobs(target);
+  await settleJobs(target, patienceOf(context));
   const pushed = await pushOnce(context, target);
   const { server } = target.connection;
   await report(context, target.connection, "push", pushed.tallies);

@@ -8,7 +8,7 @@ import { printable } from "../terminal.ts";
 export async function status(context: Context): Promise<number> {
   const { terminal } = context;
   const target = await openTarget(context);
-  await settleJobs(target);
+  await settleJobs(target, 0);
   const { server } = target.connection;
   const jobs = target.record.jobs.slice(-20);
   if (jobs.length === 0) terminal.say(`This machine has sent nothing to ${server} yet. Send with: spoor push`);

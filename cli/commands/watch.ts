@@ -24,7 +24,6 @@ export async function watch(context: Context): Promise<void> {
   const { terminal, signal, values } = context;
   const patient = { ...context, values: { ...values, patience: values.patience ?? String(patienceSeconds) } };
   const target = await openTarget(patient);
-  await settleJobs(target);
   terminal.say(`Watching this machine's sessions for ${target.connection.server}. Stop with Ctrl-C.`);
   const changes = new Changes(patient);
   try {
@@ -41,6 +40,7 @@ export async function watch(context: Context): Promise<void> {
 /** @returns how long it took, in milliseconds */
 async function sendChanges(context: Context, target: Target): Promise<number> {
   const { terminal } = context;
+  await settleJobs(target, 0);
   const pushed = await pushOnce(context, target, filterOf(context));
   const { sent, left, milliseconds } = pushed;
   if (sent.sessions === 0) return milliseconds;

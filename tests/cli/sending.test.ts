@@ -1,5 +1,6 @@
 import { appendFile, readdir, readFile, stat, symlink, utimes } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { zstdDecompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { ended, provideClient, wrote } from "../support/client.ts";
@@ -169,6 +170,30 @@ describe("what does not pass is named", () => {
     await symlink("/proc/self/mem", join(client.home, claudePath(9)));
     const { left, sent } = await push();
     expect([sent.sessions, left.length]).toEqual([2, 1]);
+  });
+});
+
+describe("watch", () => {
+  test("sends what comes, and neither sends nor names again in each look what the server has refused", async () => {
+    const { fake, client, environment } = await world(1);
+    await writeBelow(client.home, ".local/share/spoor/jsonl/x.jsonl", linesOf({ sourceId: "bad", messages: [] }));
+    fake.failWith(({ url }, body) =>
+      url === "/api/ingest" && zlibText(body).includes('"bad"')
+        ? problem(400, { error: "invalid_request" })
+        : undefined,
+    );
+    const watching = client.start(["watch"], environment);
+    const gone = ended(watching);
+    await wrote(watching, /Not sent: unknown bad/);
+    await writeBelow(client.home, claudePath(2), linesOf(...claudeLines(idOf(2), 1)));
+    await wrote(watching, /1 new/);
+    await setTimeout(2500);
+    watching.kill("SIGINT");
+    const { code, errors } = await gone;
+    expect([code, errors.match(/Not sent/g)?.length]).toEqual([130, 1]);
+    // The refused batch, its two halves, and the session that came later.
+    expect(fake.requests.filter((one) => one === "POST /api/ingest")).toHaveLength(4);
+    expect(fake.archive.size).toBe(2);
   });
 });
 

@@ -1,4 +1,4 @@
-import { appendFile } from "node:fs/promises";
+import { appendFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -64,6 +64,7 @@ describe("from nothing to an archive", () => {
     const { code, output } = await done;
     expect(output).toContain(`Logged in as ${owner.name} <${owner.email}>`);
     expect(code).toBe(0);
+    expect((await stat(join(client.home, ".config/spoor/settings.json"))).mode & 0o777).toBe(0o600);
     const { output: who } = await client.run(["whoami", "--json"]);
     expect(JSON.parse(who)).toMatchObject({ userId, email: owner.email, machine: "ada's laptop" });
     const { output: health, code: healthy } = await client.run(["doctor"]);
@@ -110,13 +111,13 @@ describe("from nothing to an archive", () => {
     const scan = await client.run(["scan", "--show-telemetry"]);
     expect(scan.output).toContain("(sent), whole");
     const [, submission = ""] = scan.output.split("whole:");
-    for (const secret of [client.home, "code", owner.email, idOf(1), "retry", "Bash"])
+    for (const secret of [client.home, "/home/", owner.email, idOf(1), "retry", "Bash"])
       expect(submission).not.toContain(secret);
     const quiet = await client.run(["scan", "--json"], { DO_NOT_TRACK: "1" });
     expect(JSON.parse(quiet.output)).toMatchObject({ telemetry: { sent: false } });
   });
 
-  test("a gzip upload in pieces and a large session are taken like any other", async () => {
+  test("a session that is compressed in pieces is taken like any other", async () => {
     const large = claudeLines(idOf(90), 3000, { text: "A long question. ".repeat(300) });
     await writeBelow(client.home, claudePath(90), linesOf(...large));
     const { code, output } = await client.run(["push", "--json"]);

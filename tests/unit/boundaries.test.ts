@@ -15,6 +15,9 @@ test.each([
   ["lib/traces/schema.ts", 'import { pool } from "#lib/db/client";', "schema.ts imports zod"],
   ["app/(app)/traces/page.tsx", 'import { pool } from "#lib/db/client";', "app has no SQL"],
   ["app/components/x.tsx", '"use client";\nimport { listTraces } from "#lib/traces/queries";', "a client component"],
+  ["cli/x.ts", 'import { limits } from "#lib/limits";', "the client is one file"],
+  ["cli/commands/x.ts", 'import { z } from "zod";', "the client is one file"],
+  ["lib/x.ts", 'import { Api } from "../cli/api.ts";', "knows the client as a file"],
   ["lib/traces/x.ts", "export const port = process.env.PORT;", "process.env"],
   ["lib/traces/x.ts", 'import { pool } from "#lib/db/client";', "server-only"],
 ])("%s with %j is refused", (path, text, reason) => {
