@@ -73,6 +73,7 @@ And then:
 Each has a --help of its own. Options of every command:
 ${always}
 
-On a machine without a browser: set SPOOR_TOKEN to a token made in the settings, and SPOOR_URL.
+On a machine without a browser: set SPOOR_TOKEN to a token made at the server, on its page
+/devices, and SPOOR_URL.
 ${codes}`;
 }

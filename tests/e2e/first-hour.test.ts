@@ -40,7 +40,7 @@ describe("a stranger's first hour", () => {
     await field("Password").fill(owner.password);
     await button("Create account").click();
     await page.waitForURL(`${server.url}/traces`);
-    await page.getByText("/api/cli/device/start").first().waitFor();
+    await page.getByText(`curl -fsSO ${server.url}/spoor.mjs`).first().waitFor();
     const [cookie] = (await context.cookies()).filter(({ name }) => name === "authlib.session_token");
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Lax", secure: false });
     expect(faults).toEqual([]);
