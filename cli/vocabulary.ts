@@ -58,14 +58,33 @@ export function withUsage(message: Message, usage: Usage | undefined): Message {
   return { ...message, ...(usage.outputTokens && { tokenCount: usage.outputTokens }), metadata };
 }
 
-/** A call of a tool; what came of it is a message of its own. */
+/** A call of a tool, in words as well; what came of it is a message of its own. */
 export function toolCall(name: string, callId: string | undefined, input: unknown): Message {
   const fields = inputOf(input);
+  const content = inWords(name, fields);
+  const given = Object.keys(fields).length > 0 && { input: fields };
   return {
     role: "assistant",
-    content: "",
-    metadata: { tool: { name, ...(callId && { callId }), ...(Object.keys(fields).length > 0 && { input: fields }) } },
+    content,
+    metadata: { tool: { name, ...(callId && { callId }), ...given, content: "call" } },
   };
+}
+
+/** How much of each value, and of all of them, stands in a call's words, in characters. */
+const words = { ofOne: 500, ofAll: 2000 };
+
+/** A call as search finds it: the tool's name and the texts it was given, such as commands and paths. */
+function inWords(name: string, input: Fields): string {
+  const texts = textsOf(input).map((text) => text.slice(0, words.ofOne).toWellFormed());
+  return [name, ...texts].join("\n").slice(0, words.ofAll).toWellFormed();
+}
+
+function textsOf(value: unknown, depth = 0): string[] {
+  if (typeof value === "string") return value.trim() === "" ? [] : [value];
+  if (typeof value !== "object" || value === null || depth > 3) return [];
+  return Object.values(value)
+    .slice(0, 50)
+    .flatMap((inner) => textsOf(inner, depth + 1));
 }
 
 /** A tool's input as fields; JSON in a string is read, any other value stands by itself as `input`. */

@@ -66,8 +66,9 @@ function readOwnTool(tool: string | Fields, metadata: Fields, content: string): 
   if (callId) call.callId = callId;
   const reported = isFields(metadata.result) ? metadata.result : fields;
   const ended = ["output", "exitCode", "isError", "status"].some((key) => reported[key] !== undefined);
-  if (!ended && content.trim() === "") return { type: "call", call };
-  return { type: "call", call, result: readOwnResult(reported, metadata, content) };
+  const output = fields.content === "call" ? "" : content;
+  if (!ended && output.trim() === "") return { type: "call", call };
+  return { type: "call", call, result: readOwnResult(reported, metadata, output) };
 }
 
 function readOwnResult(fields: Fields, metadata: Fields, content: string): Result {

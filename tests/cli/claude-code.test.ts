@@ -38,8 +38,8 @@ test("a session has its turns, its tools with their results, and where it was he
       { role: "assistant", content: "Reading it, 0.", metadata: { model: "claude-opus-4-5" } },
       {
         role: "assistant",
-        content: "",
-        metadata: { tool: { name: "Bash", callId: "toolu_0", input: { command: "npm test -- 0" } } },
+        content: "Bash\nnpm test -- 0",
+        metadata: { tool: { name: "Bash", callId: "toolu_0", input: { command: "npm test -- 0" }, content: "call" } },
       },
       { role: "tool", content: "1 tests passed", metadata: { result: { callId: "toolu_0" } } },
     ],

@@ -32,8 +32,8 @@ test("a session has its turns, its tools with their results, and where it was he
       { role: "user", content: "Question 0", createdAt: "2026-11-01T10:00:10.000Z" },
       {
         role: "assistant",
-        content: "",
-        metadata: { tool: { name: "exec_command", callId: "c0", input: { cmd: "ls 0" } } },
+        content: "exec_command\nls 0",
+        metadata: { tool: { name: "exec_command", callId: "c0", input: { cmd: "ls 0" }, content: "call" } },
       },
       { role: "tool", content: "file 0", metadata: { result: { callId: "c0" } } },
       { role: "assistant", content: "Answer 0" },
@@ -127,12 +127,18 @@ test("every kind of call and output is understood, and what the program says for
     [expect.stringContaining("environment_context"), { kind: "notice" }],
     ["Be brief.", { kind: "notice" }],
     ["Planning", { kind: "thinking" }],
-    ["", { tool: { name: "apply_patch", callId: "p", input: { input: "*** Begin Patch" } } }],
+    [
+      "apply_patch\n*** Begin Patch",
+      { tool: { name: "apply_patch", callId: "p", input: { input: "*** Begin Patch" }, content: "call" } },
+    ],
     ["Done", { result: { callId: "p", exitCode: 1 }, durationMs: 250 }],
-    ["", { tool: { name: "local_shell", callId: "s", input: { command: ["ls"] } } }],
+    ["local_shell\nls", { tool: { name: "local_shell", callId: "s", input: { command: ["ls"] }, content: "call" } }],
     ["no", { result: { callId: "s", isError: true } }],
-    ["", { tool: { name: "mcp__docs.find", callId: "f", input: { input: "not json" } } }],
-    ["", { tool: { name: "web_search", callId: "w", input: { query: "timers" } } }],
+    [
+      "mcp__docs.find\nnot json",
+      { tool: { name: "mcp__docs.find", callId: "f", input: { input: "not json" }, content: "call" } },
+    ],
+    ["web_search\ntimers", { tool: { name: "web_search", callId: "w", input: { query: "timers" }, content: "call" } }],
   ]);
   expect(unhandled).toEqual([]);
 });
@@ -171,4 +177,21 @@ test("CODEX_HOME names another folder, archived sessions are sessions, and CRLF 
   const { sessions, counts } = await parseAll(codex, { ...place, env: { CODEX_HOME: `${place.home}/own` } });
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual([id]);
   expect(counts.entries).toBe(7);
+});
+
+test("the words of a call are its texts, within bounds, and without half a character", async () => {
+  const { sessions } = await parse(
+    meta(),
+    item({
+      type: "function_call",
+      name: "edit",
+      call_id: "e",
+      arguments: JSON.stringify({
+        path: "src/x.ts",
+        edits: [{ new: `${"é".repeat(499)}😀` }, { new: "y".repeat(3000) }],
+        line: 3,
+      }),
+    }),
+  );
+  expect(sessions[0]?.messages[0]?.content).toBe(`edit\nsrc/x.ts\n${"é".repeat(499)}\ufffd\n${"y".repeat(500)}`);
 });

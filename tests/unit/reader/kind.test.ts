@@ -166,6 +166,16 @@ describe("rows", () => {
     ]);
   });
 
+  test("a call whose content says it in words still waits for its result", () => {
+    const tool = { name: "Bash", callId: "a", input: { command: "npm test" }, content: "call" };
+    const messages = [message({ content: "Bash\nnpm test", metadata: { tool } }), result("a", "4 passed")];
+    const [row, ...others] = rowsOf(messages);
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({ kind: "shell", positions: messages.map(({ position }) => position) });
+    expect(JSON.stringify(row?.parts)).toContain("4 passed");
+    expect(rowsOf(messages.slice(0, 1))[0]?.parts[0]?.status).toBe("pending");
+  });
+
   test("a call without a result and a result without a call both show", () => {
     const rows = rowsOf([call("a"), result("b")]);
     expect(rows.map(({ parts }) => parts[0]?.status)).toEqual(["pending", "ok"]);

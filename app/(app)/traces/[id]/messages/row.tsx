@@ -21,12 +21,12 @@ export function Row({ row, scene }: RowProps) {
         data-turn-start={turnStart ? "" : undefined}
         data-failed={failed ? "" : undefined}
         data-talk={talk ? "shown" : "hidden"}
-        aria-label={labelOf(row)}
+        aria-label={labelOf(row, scene)}
         className="row"
       >
         {!scene.nested && <OtherPositions row={row} />}
         <Facts row={row} scene={own} />
-        <Speaker row={row} />
+        <Speaker row={row} scene={scene} />
         {kind === "group" ? <Group row={row} scene={own} /> : <Parts row={row} scene={own} />}
         {row.turnChanges && <TurnChanges changes={row.turnChanges} />}
       </article>
@@ -79,14 +79,14 @@ function Member({ row, scene }: RowProps) {
   );
 }
 
-const speakers: Record<string, string> = { user: "You", assistant: "Assistant", tool: "Tool", system: "System" };
+const speakers: Record<string, string> = { assistant: "Assistant", tool: "Tool", system: "System" };
 
-const labelOf = ({ role, kind }: ReaderRow) =>
-  kind === "user" ? "You" : (speakers[role ?? ""] ?? role?.slice(0, 32) ?? "Unknown role");
+const labelOf = ({ role, kind }: ReaderRow, { person }: Scene) =>
+  kind === "user" || role === "user" ? person : (speakers[role ?? ""] ?? role?.slice(0, 32) ?? "Unknown role");
 
 /** Who speaks, where words begin: the person, an answer of another model than before, or a role that is not one of these. */
-function Speaker({ row: { kind, role, model } }: { row: ReaderRow }) {
-  if (kind === "user") return <h2 className="speaker speaker-user">You</h2>;
+function Speaker({ row: { kind, role, model }, scene: { person } }: RowProps) {
+  if (kind === "user") return <h2 className="speaker speaker-user">{person}</h2>;
   if (kind !== "assistant") return null;
   if (role !== "assistant" && role !== "model")
     return <h2 className="speaker">{role?.slice(0, 32) ?? "unknown role"}</h2>;

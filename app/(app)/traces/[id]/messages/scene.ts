@@ -9,6 +9,8 @@ export type Scene = {
   /** The address of the page that has the messages, and of the API that gives them as stored, for who may ask it. */
   page: string;
   stored: string | undefined;
+  /** What the one who asked is called: to who reads a shared session it is somebody else. */
+  person: "You" | "User";
   zone: string;
   /** The row's own position and all that lead to it. */
   position: number;
@@ -24,9 +26,9 @@ export type Scene = {
 /** Messages of one's own trace, or those that are shared at an address. */
 export type Whose = { traceId: string } | { sharedAt: string };
 
-function addressesOf(whose: Whose): Pick<Scene, "page" | "stored"> {
-  if ("sharedAt" in whose) return { page: whose.sharedAt, stored: undefined };
-  return { page: `/traces/${whose.traceId}`, stored: `/api/traces/${whose.traceId}/messages` };
+function viewOf(whose: Whose): Pick<Scene, "page" | "stored" | "person"> {
+  if ("sharedAt" in whose) return { page: whose.sharedAt, stored: undefined, person: "User" };
+  return { page: `/traces/${whose.traceId}`, stored: `/api/traces/${whose.traceId}/messages`, person: "You" };
 }
 
 /** Of one answer. 18,700 characters of TypeScript take 35 ms; the times are for what nobody thought of. */
@@ -41,7 +43,7 @@ export async function prepareScene(whose: Whose, zone: string, rows: ReaderRow[]
   const parts = rows.flatMap((row) => [row, ...row.members]).flatMap((row) => row.parts);
   await prepareLanguages(new Set(parts.flatMap(({ blocks }) => blocks.flatMap(languagesOf))));
   return {
-    ...addressesOf(whose),
+    ...viewOf(whose),
     zone,
     nested: false,
     words: new Effort(efforts.words),
