@@ -63,13 +63,23 @@ export const watchMotion = (page: Page): Promise<void> =>
 export const motion = (page: Page): Promise<{ moved: number; lost: number; tasks: number[] }> =>
   page.evaluate(() => (window as unknown as { watched: { moved: number; lost: number; tasks: number[] } }).watched);
 
-/** Turns the wheel upwards for a while, a notch of `step` pixels every 40 ms. @returns the pixels turned */
+/**
+ * Turns the wheel upwards for a while, a notch of `step` pixels every 40 ms, but where the page has no room above: there a
+ * wheel stops, and goes on when the next window has come.
+ *
+ * @returns the pixels turned
+ */
 export async function wheelUp(page: Page, seconds: number, step: number): Promise<number> {
   const { width, height } = page.viewportSize() ?? { width: 800, height: 600 };
   await page.mouse.move(width * 0.6, height / 2);
   let turned = 0;
-  for (const end = Date.now() + seconds * 1000; Date.now() < end; turned += step) {
-    await page.mouse.wheel(0, -step);
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; ) {
+    // Scrolling is smooth: some notches may still be on their way.
+    const hasRoom = (await page.evaluate(() => window.scrollY)) > 8 * step;
+    if (hasRoom) {
+      await page.mouse.wheel(0, -step);
+      turned += step;
+    }
     await page.waitForTimeout(40);
   }
   await page.waitForTimeout(1000);
