@@ -23,10 +23,11 @@ const settings = { idle_in_transaction_session_timeout: "30s", synchronous_commi
  * Makes some of the sessions searchable that wait longest, in one transaction, and merges small blocks. Run twice, or
  * killed in between, it loses nothing: a session waits until what it is found by commits together with that it is done.
  *
+ * @param settledSeconds for how long a session must have been as it is: one that grows line by line is not read at each.
  * @returns how many sessions were taken; 0 where none waits, or another process is at it.
  */
-export async function indexNext(): Promise<number> {
-  const taken = await transaction(indexBatch, settings);
+export async function indexNext(settledSeconds = 0): Promise<number> {
+  const taken = await transaction((tx) => indexBatch(tx, settledSeconds), settings);
   if (taken.userId) {
     const { userId } = taken;
     await transaction(async (tx) => ((await lock(tx)) ? mergeBlocks(tx, userId) : false), settings);
@@ -35,11 +36,15 @@ export async function indexNext(): Promise<number> {
 }
 
 const pauseMs = 1000;
+/** While uploads wait they have the processor: sessions are left alone for longer, and batches are that many times apart. */
+const settledSeconds = { usually: 2, whileUploadsWait: 7 };
+const restsWhileUploadsWait = 3;
 
 /**
  * Makes sessions searchable as they come, until it is told to stop; the batch that it is at then is finished.
  *
- * @param uploadsWait whether uploads wait or run: between two batches it then rests for as long as the first one took.
+ * @param uploadsWait whether uploads wait or run: between two batches it then rests for several times as long as the first
+ *   one took.
  */
 export async function keepIndexing(signal: AbortSignal, uploadsWait: () => Promise<boolean>): Promise<void> {
   while (!signal.aborted) {
@@ -53,9 +58,11 @@ export async function keepIndexing(signal: AbortSignal, uploadsWait: () => Promi
 
 /** Indexes a batch. @returns for how long to do nothing then, in milliseconds */
 async function indexAndRest(uploadsWait: () => Promise<boolean>): Promise<number> {
+  const { usually, whileUploadsWait } = settledSeconds;
+  const isBusy = await uploadsWait();
   const startedAt = performance.now();
-  if ((await indexNext()) === 0) return pauseMs;
-  return (await uploadsWait()) ? performance.now() - startedAt : 0;
+  if ((await indexNext(isBusy ? whileUploadsWait : usually)) === 0) return pauseMs;
+  return isBusy ? restsWhileUploadsWait * (performance.now() - startedAt) : 0;
 }
 
 async function lock(tx: PoolClient): Promise<boolean> {
@@ -65,11 +72,11 @@ async function lock(tx: PoolClient): Promise<boolean> {
 
 type Waiting = { id: string; hash: string; title: string | null; sourceId: string; messageCount: number };
 
-async function indexBatch(tx: PoolClient): Promise<{ userId?: string; count: number }> {
+async function indexBatch(tx: PoolClient, settledSeconds: number): Promise<{ userId?: string; count: number }> {
   if (!(await lock(tx))) return { count: 0 };
-  const userId = await longestWaiting(tx);
+  const userId = await longestWaiting(tx, settledSeconds);
   if (!userId) return { count: 0 };
-  const { traces, drafts } = await collect(tx, userId, await waitingTraces(tx, userId));
+  const { traces, drafts } = await collect(tx, userId, await waitingTraces(tx, userId, settledSeconds));
   const blockIds: string[] = [];
   for (const { postings, documents } of drafts) {
     const bits = bucketBits(postings.length);
@@ -81,19 +88,22 @@ async function indexBatch(tx: PoolClient): Promise<{ userId?: string; count: num
   return { userId, count: traces.length };
 }
 
-async function longestWaiting(tx: PoolClient): Promise<string | undefined> {
+async function longestWaiting(tx: PoolClient, settledSeconds: number): Promise<string | undefined> {
   const { rows } = await tx.query<{ userId: string }>(
-    `select user_id as "userId" from trace where search_pending and deleted_at is null
+    `select user_id as "userId" from trace
+     where search_pending and deleted_at is null and stored_at <= now() - make_interval(secs => $1)
      group by user_id order by min(stored_at) limit 1`,
+    [settledSeconds],
   );
   return rows[0]?.userId;
 }
 
-async function waitingTraces(tx: PoolClient, userId: string): Promise<Waiting[]> {
+async function waitingTraces(tx: PoolClient, userId: string, settledSeconds: number): Promise<Waiting[]> {
   const { rows } = await tx.query<Waiting>(
     `select id, encode(content_hash, 'base64') as hash, title, source_id as "sourceId", message_count as "messageCount"
-     from trace where user_id = $1 and search_pending and deleted_at is null order by stored_at limit $2`,
-    [userId, batch.traces],
+     from trace where user_id = $1 and search_pending and deleted_at is null
+       and stored_at <= now() - make_interval(secs => $3) order by stored_at limit $2`,
+    [userId, batch.traces, settledSeconds],
   );
   return upTo(rows, batch.messages, ({ messageCount }) => messageCount);
 }

@@ -151,8 +151,10 @@ describe("keys", () => {
     expect(await focused(page)).toBe(first);
     await page.keyboard.press("J");
     await poll(() => focused(page)).toBe(50);
+    await poll(() => belowBars(page, 50)).toBeLessThan(40); // a step goes on from what is in sight
     await page.keyboard.press("J");
     await poll(() => focused(page)).toBe(100);
+    await poll(() => belowBars(page, 100)).toBeLessThan(40);
     expect(new URL(page.url()).searchParams.get("at")).toBe("100");
     await page.keyboard.press("K");
     await poll(() => focused(page)).toBe(50);

@@ -109,6 +109,14 @@ describe("a session", () => {
 });
 
 describe("the indexer", () => {
+  test("leaves alone what changed a moment ago, until it has settled", async () => {
+    await send({ sourceId: "growing", messages: messages("alpha") });
+    expect(await indexNext(60)).toBe(0);
+    await pool().query("update trace set stored_at = now() - interval '2 minutes'");
+    expect(await indexNext(60)).toBe(1);
+    expect(await search("alpha")).toEqual(["growing"]);
+  });
+
   test("that fails in the middle leaves nothing behind, and the next one does it all", async () => {
     await send({ sourceId: "one", messages: messages("alpha") });
     await pool().query("create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$");

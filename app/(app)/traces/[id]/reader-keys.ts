@@ -40,10 +40,10 @@ export function readerKeys({
     return true;
   };
   const turn = (by: 1 | -1) => {
-    const position = stepTurn(frame.outline.get()?.turns ?? [], here(list), by);
-    if (position === undefined) return false;
-    frame.jump(position);
-    return true;
+    const outline = frame.outline.get();
+    if (!outline) return setSaid("The outline is still being read; turns can be stepped through in a moment");
+    const position = stepTurn(outline.turns, here(list), by);
+    if (position !== undefined) frame.jump(position);
   };
   const all = () => {
     const folds = [...(list.current?.querySelectorAll("details") ?? [])];
