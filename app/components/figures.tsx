@@ -1,6 +1,9 @@
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const exact = new Intl.NumberFormat("en");
 
+/** A number that may be large, short to read: "412", "1.2M". */
+export const formatCompact = (count: number) => compact.format(count);
+
 export const formatCount = (count: number) => exact.format(count);
 
 /** "1 message", "1,049 messages". */
@@ -11,7 +14,7 @@ export const countOf = (count: number, one: string, many = `${one}s`) =>
 export function Figure({ count, unit }: { count: number; unit: string }) {
   return (
     <span title={`${exact.format(count)} ${unit}`} className="whitespace-nowrap">
-      {compact.format(count)} <span className="text-muted">{unit}</span>
+      {formatCompact(count)} <span className="text-muted">{unit}</span>
     </span>
   );
 }

@@ -1,3 +1,5 @@
+import { monogramOf } from "./monogram";
+
 /** Spoor's mark: a trail of dots. */
 export function Mark({ className = "size-5" }: { className?: string }) {
   return (
@@ -10,23 +12,9 @@ export function Mark({ className = "size-5" }: { className?: string }) {
   );
 }
 
-/** The two letters that stand for an agent: initials of its words (a last "cli" aside), or the first two of its one. */
-function monogramOf(source: string): string {
-  const words = source
-    .replace(/\Wcli$/i, "")
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter(Boolean);
-  const [first = "", second] = words;
-  const letters = second ? [...first].slice(0, 1).concat([...second].slice(0, 1)) : [...first].slice(0, 2);
-  return letters.join("").toUpperCase() || "?";
-}
-
 export function Monogram({ source }: { source: string }) {
   return (
-    <span
-      aria-hidden="true"
-      className="inline-grid size-6 shrink-0 place-items-center rounded-control border border-hairline bg-block font-mono text-[0.6875rem] text-muted"
-    >
+    <span aria-hidden="true" className="monogram">
       {monogramOf(source)}
     </span>
   );

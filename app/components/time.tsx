@@ -32,7 +32,7 @@ function format(date: Date, timeZone: string, parts: Parts, locale = "en-GB"): s
 const day = (date: Date, timeZone: string) => format(date, timeZone, {}, "en-CA");
 
 /** A moment as people say it: the clock today, the day this year, the date before that. */
-function shortTime(date: Date, timeZone: string): string {
+export function shortTime(date: Date, timeZone: string): string {
   const [its, today] = [day(date, timeZone), day(new Date(), timeZone)];
   if (its === today) return format(date, timeZone, clockParts);
   const calendar: Parts = { day: "numeric", month: "short" };

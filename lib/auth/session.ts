@@ -1,6 +1,7 @@
 import "server-only";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
+import { cache } from "react";
 import { auth } from "#lib/auth/auth";
 import { requireBearer } from "#lib/auth/tokens";
 import { env } from "#lib/env";
@@ -29,10 +30,8 @@ async function userOf(requestHeaders: Headers): Promise<SessionUser | undefined>
   return { id, name, email, role: role ?? "member", twoFactorEnabled: twoFactorEnabled ?? false, sessionId };
 }
 
-/** The signed-in person of the page that is being rendered, if any. */
-export async function currentUser(): Promise<SessionUser | undefined> {
-  return userOf(await headers());
-}
+/** The signed-in person of the page that is being rendered, if any; looked up once for all of its parts. */
+export const currentUser = cache(async (): Promise<SessionUser | undefined> => userOf(await headers()));
 
 /**
  * The signed-in person, for pages and server actions; everybody else is sent to sign in and then back.

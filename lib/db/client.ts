@@ -94,15 +94,18 @@ const setLocal = (settings: Settings) =>
 export const { escapeLiteral } = pg;
 
 /**
- * Runs one statement, with settings of its own, in one round trip. What is sent so takes no parameters: its values stand in
- * its text, by `escapeLiteral`.
+ * Runs one statement, with settings of its own, in one round trip. What is sent so takes no parameters: `values` are written
+ * in the place of `$1`, `$2` and so on, or stand in the text already, by `escapeLiteral`.
  */
 export async function queryWith<R extends pg.QueryResultRow>(
   settings: Settings,
   statement: string,
+  values: (string | number)[] = [],
 ): Promise<pg.QueryResult<R>> {
+  const literals = values.map((value) => (typeof value === "number" ? String(value) : escapeLiteral(value)));
+  const written = statement.replaceAll(/\$(\d+)/g, (place, at) => literals[at - 1] ?? place);
   // Statements that are sent together are one transaction.
-  const results: unknown = await pool().query([...setLocal(settings), statement].join("; "));
+  const results: unknown = await pool().query([...setLocal(settings), written].join("; "));
   return (results as pg.QueryResult<R>[]).at(-1) as pg.QueryResult<R>;
 }
 

@@ -1,3 +1,6 @@
+import "server-only";
+import type pg from "pg";
+import { pool, queryWith } from "#lib/db/client";
 import type { TraceFilter } from "#lib/traces/schema";
 
 /**
@@ -33,4 +36,19 @@ export function conditionsOf(userId: string, selection: PlainSelection): { where
   if (ids) conditions.push(`id = any($${values.push(ids)}::uuid[])`);
   if (storedUntil) conditions.push(`stored_at <= $${values.push(storedUntil)}`);
   return { where: conditions.join(" and "), values };
+}
+
+/**
+ * Runs a statement over the traces of a selection in the list's order, which its index has. PostgreSQL takes the conditions of
+ * one column for independent and a page away from the last one for costly, and would go through the whole table and sort
+ * (27 ms for one project of 50,000 traces, 0.7 ms so; 7 ms for the count of them all, 1.5 ms so).
+ */
+export function queryInOrder<R extends pg.QueryResultRow>(
+  statement: string,
+  values: unknown[],
+): Promise<pg.QueryResult<R>> {
+  const plain = values.filter((value) => typeof value === "string" || typeof value === "number");
+  // Ids that a search found are looked up by themselves.
+  if (plain.length < values.length) return pool().query<R>(statement, values);
+  return queryWith<R>({ random_page_cost: "1.1" }, statement, plain);
 }

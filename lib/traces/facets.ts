@@ -1,6 +1,6 @@
 import "server-only";
 import { pool } from "#lib/db/client";
-import { conditionsOf, type Facet, facets } from "#lib/traces/conditions";
+import { conditionsOf, type Facet, facets, queryInOrder } from "#lib/traces/conditions";
 import type { TraceFilter } from "#lib/traces/schema";
 import { lookedUp } from "#lib/traces/search";
 
@@ -54,7 +54,7 @@ async function countValues(
   );
 }
 
-/** How many traces a filter matches, counted up to `most`: 10,000 take 5 ms. */
+/** How many traces a filter matches, counted up to `most`: 10,000 take 1.5 ms, 6 with a filter. */
 export async function countTraces(userId: string, filter: TraceFilter, most: number): Promise<number> {
   const { where, values } = conditionsOf(userId, await lookedUp(userId, filter, { limit: most }));
   return countUpTo(where, values, most);
@@ -78,8 +78,11 @@ export async function countNewer(
 }
 
 async function countUpTo(where: string, values: unknown[], most: number): Promise<number> {
-  const { rows } = await pool().query<{ count: number }>(
-    `select count(*)::int as count from (select 1 from trace where ${where} limit $${values.push(most)}) as matching`,
+  // In the list's order the index alone can be enough; what a search found would have to be sorted for it.
+  const order = values.some(Array.isArray) ? "" : "order by activity_at desc, id desc";
+  const { rows } = await queryInOrder<{ count: number }>(
+    `select count(*)::int as count from (
+       select 1 from trace where ${where} ${order} limit $${values.push(most)}) as matching`,
     values,
   );
   return rows[0]?.count ?? 0;

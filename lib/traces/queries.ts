@@ -3,7 +3,7 @@ import { z } from "zod";
 import { pool } from "#lib/db/client";
 import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
-import { conditionsOf, type Selection } from "#lib/traces/conditions";
+import { conditionsOf, queryInOrder, type Selection } from "#lib/traces/conditions";
 import type { messageShape, traceShape } from "#lib/traces/schema";
 import { type Place, searchTraces } from "#lib/traces/search";
 
@@ -88,7 +88,7 @@ export async function readTraces(
     behind &&
     q === undefined &&
     `and (activity_at, id) < ($${values.push(behind[0])}, $${values.push(behind[1])}::uuid)`;
-  const { rows } = await pool().query<TraceRow>(
+  const { rows } = await queryInOrder<TraceRow>(
     `select ${traceColumns} from trace where ${where} ${rest || ""}
      order by activity_at desc, id desc limit $${values.push(limit)}`,
     values,

@@ -97,6 +97,16 @@ describe("the list", () => {
     expect((await list(query)).traces).toHaveLength(count);
   });
 
+  test("takes any text for a value, however much it looks like a part of a statement", async () => {
+    for (const text of ["'", "it's $1 or $2", "\\' or true --", "a\\", "é'😀", `${"x".repeat(40)}'`]) {
+      expect((await list(`?${new URLSearchParams({ project: text })}`)).traces).toEqual([]);
+      await pool().query("update trace set project = $1 where source_id = 'trace-0'", [text]);
+      const found = (await list(`?${new URLSearchParams({ project: text, source: "claude-code" })}`)).traces;
+      expect(found.map(({ sourceId }) => sourceId)).toEqual(["trace-0"]);
+    }
+    await pool().query("update trace set project = 'p' where source_id = 'trace-0'");
+  });
+
   test.each([
     ["limit=0", "limit"],
     ["limit=201", "limit"],

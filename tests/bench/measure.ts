@@ -29,8 +29,9 @@ export const batch = ({ texts }: Context) => makeTraces(texts, key(), traceCount
 export const smallBody = ({ texts }: Context) => bodyOf(makeTraces(texts, key(), 1, 10));
 
 export const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+/** By nearest rank: the least value that so large a share of them does not exceed. */
 export const percentile = (values: number[], share: number) =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
+  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN;
 
 export const showMs = (value: number) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 export const showRate = (value: number) => `${Math.round(value)} messages/s`;

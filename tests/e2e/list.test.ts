@@ -129,6 +129,26 @@ describe("the list", () => {
     await link("codex-cli 40").waitFor({ state: "hidden" });
   });
 
+  test("leads to a page with a menu's values where they can't be read", async () => {
+    await open();
+    await page.route("**/traces/values*", (request) => request.abort());
+    await menu("Source").click();
+    await link("Show the values there are").click();
+    await page.unroute("**/traces/values*");
+    await menu("Source").click();
+    await link("codex-cli 40").waitFor();
+  });
+
+  test("sends less than 1.5 KB for a row, however it is described", async () => {
+    const weigh = async (path: string) => {
+      const html = (await (await open(path))?.text()) ?? "";
+      return { bytes: Buffer.byteLength(html), rows: await rows().count() };
+    };
+    const [many, few] = [await weigh("/traces"), await weigh("/traces?project=project-3&source=codex-cli")];
+    expect([many.rows, few.rows]).toEqual([50, 8]);
+    expect((many.bytes - few.bytes) / (many.rows - few.rows)).toBeLessThan(1500);
+  });
+
   test("tells what came since, and leads to it", { timeout: 40_000 }, async () => {
     await open();
     await store(1999, 2000);

@@ -1,5 +1,5 @@
 import { Sign } from "../../components/sign";
-import { filterNames, type Given, labelOf, listHref, without } from "./filters";
+import { filterNames, type Given, labelOf, listHref, without } from "./hrefs";
 
 /** The filters that are set, each a link to the list without it. */
 export function Chips({ given }: { given: Given }) {

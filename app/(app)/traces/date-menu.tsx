@@ -1,7 +1,8 @@
 import { Field } from "../../components/field";
+import { Choice } from "./choices";
 import { datePresets, dayIn } from "./dates";
-import { Choice, HiddenFilters, Menu } from "./filter-menu";
-import { type Given, listHref, without } from "./filters";
+import { HiddenFilters, Menu } from "./filter-menu";
+import { type Given, listHref, without } from "./hrefs";
 
 /** Narrows the list to sessions with their last activity in a span of days, which are the reader's. */
 export function DateMenu({ given, zone }: { given: Given; zone: string }) {

@@ -1,6 +1,4 @@
-import { searchLag } from "#lib/search/find";
 import type { Excerpt, Excerpts } from "#lib/search/text";
-import { Notice } from "../../components/notice";
 
 type Props = { traceId: string; q: string; found: Excerpts };
 
@@ -44,20 +42,5 @@ function Marked({ excerpt: { text, ranges } }: { excerpt: Excerpt }) {
       ))}
       {text.slice(ranges.at(-1)?.[1] ?? 0)}
     </>
-  );
-}
-
-/** Says where the search can't have found everything yet. */
-export async function Lag({ userId }: { userId: string }) {
-  const sessions = await searchLag(userId);
-  if (sessions === 0) return null;
-  const count =
-    sessions >= 1000 ? "1,000 sessions and more are" : sessions === 1 ? "1 session is" : `${sessions} sessions are`;
-  return (
-    <div className="pb-4">
-      <Notice tone="info">
-        <p>{count} not yet searchable.</p>
-      </Notice>
-    </div>
   );
 }

@@ -4,15 +4,15 @@ import { readerZone } from "../../components/zone";
 import { DateMenu } from "./date-menu";
 import { FilterMenu } from "./filter-menu";
 import { FilterSwitch } from "./filter-switch";
-import type { Given } from "./filters";
+import type { Given } from "./hrefs";
 import { MenuCloser } from "./menu-closer";
 
 type Props = {
   userId: string;
   filter: TraceFilter;
   given: Given;
-  /** Whether the values are waited for: without script they could not come later. */
-  isWaitedFor: boolean;
+  /** Whether the page comes with the values: without script they could not come later. */
+  hasValues: boolean;
 };
 
 const menus = [
@@ -23,13 +23,11 @@ const menus = [
 ] as const;
 
 /**
- * The menus that narrow the list. The values in them come behind the list, since counting them takes longer than finding a
- * page. On a phone they stand behind one button.
+ * The menus that narrow the list. The values in them are counted when one is opened, since that takes longer than finding a
+ * page and few pages are asked for it. On a phone they stand behind one button.
  */
-export async function FilterBar({ userId, filter, given, isWaitedFor }: Props) {
-  const values = facetsOf(userId, filter);
-  values.catch(() => {}); // is thrown where a menu shows them
-  if (isWaitedFor) await values;
+export async function FilterBar({ userId, filter, given, hasValues }: Props) {
+  const values = hasValues ? await facetsOf(userId, filter) : undefined;
   const zone = await readerZone();
   const set = Object.keys(given).length;
   return (
@@ -40,7 +38,7 @@ export async function FilterBar({ userId, filter, given, isWaitedFor }: Props) {
         className="flex flex-wrap gap-2 max-sm:hidden max-sm:w-full max-sm:flex-col max-sm:data-open:flex max-sm:noscript:flex"
       >
         {menus.map((menu) => (
-          <FilterMenu key={menu.name} {...menu} given={given} values={values} isWaitedFor={isWaitedFor} />
+          <FilterMenu key={menu.name} {...menu} given={given} values={values?.[menu.name]} />
         ))}
         <DateMenu given={given} zone={zone} />
       </div>

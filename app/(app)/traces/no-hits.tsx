@@ -1,7 +1,8 @@
 import { countTraces } from "#lib/traces/facets";
 import { readerZone } from "../../components/zone";
 import { mostCounted, sessionsOf } from "./count";
-import { type FilterName, type ListRequest, labelOf, listHref, readListParams, without } from "./filters";
+import { type ListRequest, readListParams } from "./filters";
+import { type FilterName, labelOf, listHref, without } from "./hrefs";
 
 /** Says which filter to drop: each one without which there is something, with how much that is. */
 export async function NoHits({ userId, request: { given } }: { userId: string; request: ListRequest }) {

@@ -1,6 +1,7 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/session";
 import { SpoorError } from "#lib/errors";
+import { searchLag } from "#lib/search/find";
 import { parseQuery } from "#lib/search/query";
 import { excerptsOf } from "#lib/search/text";
 import { countTraces } from "#lib/traces/facets";
@@ -11,10 +12,11 @@ import { readerZone } from "../../components/zone";
 import { Chips } from "./chips";
 import { Connect } from "./connect";
 import { mostCounted, sessionsOf } from "./count";
-import { Lag } from "./excerpts";
 import { FilterBar } from "./filter-bar";
 import { HiddenFilters } from "./filter-menu";
-import { deleteAllHref, exportHref, type ListRequest, listHref, readListParams } from "./filters";
+import { exportHref, type ListRequest, readListParams } from "./filters";
+import { deleteAllHref, listHref } from "./hrefs";
+import { Lag } from "./lag";
 import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
 import { NoHits } from "./no-hits";
@@ -29,9 +31,10 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const request = readListParams(params, await readerZone());
   const { given, cursor, filter } = request;
   const user = await requireUser(listHref(given));
-  const [{ traces, nextCursor, ignored }, count] = await Promise.all([
+  const [{ traces, nextCursor, ignored }, count, lag] = await Promise.all([
     readPage(user.id, request),
     countTraces(user.id, filter, mostCounted + 1),
+    given.q ? searchLag(user.id) : 0,
   ]);
   const ids = traces.map(({ id }) => id);
   const excerpts = given.q ? await excerptsOf(user.id, ids, parseQuery(given.q)) : undefined;
@@ -44,9 +47,9 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
       <Notices ignored={ignored} deleted={params.deleted} />
       <div className="flex flex-wrap items-start gap-2">
         <SearchBox given={given} />
-        <FilterBar userId={user.id} filter={filter} given={given} isWaitedFor={params.menus === "1"} />
+        <FilterBar userId={user.id} filter={filter} given={given} hasValues={params.menus === "1"} />
       </div>
-      {given.q && <Lag userId={user.id} />}
+      <Lag sessions={lag} />
       <form method="get" action="/traces/delete" id="selection">
         <HiddenFilters given={given} />
         <Selection

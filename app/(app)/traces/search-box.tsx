@@ -1,4 +1,4 @@
-import { type Given, without } from "./filters";
+import { type Given, without } from "./hrefs";
 
 /** The search over all sessions, within the filters that are set. */
 export function SearchBox({ given }: { given: Given }) {

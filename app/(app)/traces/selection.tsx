@@ -109,14 +109,13 @@ function AllBox({ ticked, shown, onChange }: AllBoxProps) {
     if (box.current) box.current.indeterminate = ticked > 0 && ticked < shown;
   }, [ticked, shown]);
   return (
-    <label className="grid size-6 shrink-0 place-items-center noscript:hidden pointer-coarse:size-11 pointer-coarse:max-sm:-ml-3">
+    <label className="tick noscript:hidden">
       <input
         ref={box}
         type="checkbox"
         aria-label={`Select all ${shown} on this page`}
         checked={ticked === shown}
         onChange={(event) => onChange(event.target.checked)}
-        className="size-4 accent-accent"
       />
     </label>
   );

@@ -3,7 +3,7 @@ import { countOf, Figure } from "../../../components/figures";
 import { Monogram } from "../../../components/mark";
 import { Notice } from "../../../components/notice";
 import { Time } from "../../../components/time";
-import { listHref } from "../filters";
+import { listHref } from "../hrefs";
 import { deleteAction } from "./actions";
 import { Metadata } from "./metadata";
 import { ShareLink } from "./share";

@@ -7,7 +7,7 @@ import { requireSameOrigin, requireUser } from "#lib/auth/session";
 import { deleteSelection } from "#lib/traces/deletion";
 import { traceFilter } from "#lib/traces/schema";
 import { text } from "../../../components/form-guard";
-import { filterNames, listHref } from "../filters";
+import { filterNames, listHref } from "../hrefs";
 import { tickedIds } from "../ticked";
 
 const asked = traceFilter.extend({ ids: tickedIds.optional(), storedUntil: z.iso.datetime().optional() });

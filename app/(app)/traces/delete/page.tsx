@@ -8,7 +8,8 @@ import { countOf } from "../../../components/figures";
 import { Notice } from "../../../components/notice";
 import { Time } from "../../../components/time";
 import { readerZone } from "../../../components/zone";
-import { type Given, type ListRequest, listHref, readListParams } from "../filters";
+import { type ListRequest, readListParams } from "../filters";
+import { type Given, listHref } from "../hrefs";
 import { tickedIds } from "../ticked";
 import { deleteSelectionAction } from "./actions";
 

@@ -1,0 +1,15 @@
+import { Notice } from "../../components/notice";
+
+/** Says where the search can't have found everything yet. */
+export function Lag({ sessions }: { sessions: number }) {
+  if (sessions === 0) return null;
+  const count =
+    sessions >= 1000 ? "1,000 sessions and more are" : sessions === 1 ? "1 session is" : `${sessions} sessions are`;
+  return (
+    <div className="pb-4">
+      <Notice tone="info">
+        <p>{count} not yet searchable.</p>
+      </Notice>
+    </div>
+  );
+}
