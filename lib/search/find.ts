@@ -1,11 +1,14 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { pool } from "#lib/db/client";
-import { type Bucket, bucketOf, slotsOf } from "#lib/search/block";
+import { type Bucket, bucketOf, mostDocuments, slotsOf } from "#lib/search/block";
 import type { Query } from "#lib/search/query";
 
-/** The documents that have all terms of a query: the slots of each block, in their order. */
-export type Hits = { slots: Map<string, Set<number>>; count: number };
+/**
+ * The documents that have all terms of a query: for each block that has such ones, in the order of `blockIds`, 4,096 bits
+ * of `slots`, as `get_bit` counts them. `count` of the user's `documents` are it.
+ */
+export type Hits = { blockIds: string[]; slots: Buffer; count: number; documents: number };
 
 /**
  * Finds the documents of a user that have all terms of a query. Reads one bucket of each block for each term, about a
@@ -15,21 +18,31 @@ export type Hits = { slots: Map<string, Set<number>>; count: number };
  */
 export async function findDocuments(tx: PoolClient, userId: string, { units }: Query): Promise<Hits> {
   const terms = [...new Set(units.flatMap((unit) => unit.terms))];
-  const { rows: blocks } = await tx.query<{ id: string; bits: number }>(
-    "select id, bits from search_block where user_id = $1",
+  const { rows: blocks } = await tx.query<{ id: string; bits: number; documents: number }>(
+    "select id, bits, documents from search_block where user_id = $1",
     [userId],
   );
   const wanted = blocks.flatMap(({ id, bits }) => terms.map((term) => ({ id, bucket: bucketOf(term, bits) })));
   const rows = await readBuckets(tx, userId, wanted);
-  const slots = new Map<string, Set<number>>();
-  let count = 0;
-  blocks.forEach(({ id, bits }, place) => {
+  const found = blocks.flatMap(({ id, bits }, place) => {
     const buckets = rows.slice(place * terms.length, (place + 1) * terms.length);
-    const common = intersect(terms, buckets, bits);
-    if (common.size > 0) slots.set(id, common);
-    count += common.size;
+    const slots = intersect(terms, buckets, bits);
+    return slots ? [{ id, slots }] : [];
   });
-  return { slots, count };
+  const slots = Buffer.concat(found.map((block) => block.slots));
+  const documents = blocks.reduce((sum, block) => sum + block.documents, 0);
+  return { blockIds: found.map(({ id }) => id), slots, count: countBits(slots), documents };
+}
+
+/**
+ * The condition that a row of `search_document` is a hit.
+ *
+ * @param values are the statement's; those of the condition are pushed behind them.
+ */
+export function isHit({ blockIds, slots }: Hits, values: unknown[]): string {
+  const [ids, bits] = [values.push(blockIds), values.push(slots)];
+  const block = `array_position($${ids}::bigint[], search_document.block_id) - 1`;
+  return `get_bit($${bits}::bytea, (${block})::bigint * ${mostDocuments} + search_document.slot) = 1`;
 }
 
 /** The buckets in the order in which they are asked for; a missing one is empty. */
@@ -49,14 +62,38 @@ async function readBuckets(
   return rows.map(({ bucket, postings }) => ({ bucket, postings: postings ?? Buffer.alloc(0) }));
 }
 
-function intersect(terms: number[], buckets: Bucket[], bits: number): Set<number> {
-  let common: Set<number> | undefined;
+/** A bit for each slot that has all terms; undefined where none has. */
+function intersect(terms: number[], buckets: Bucket[], bits: number): Buffer | undefined {
+  let common: Buffer | undefined;
   for (const [place, term] of terms.entries()) {
-    const slots = new Set(slotsOf(term, buckets[place] as Bucket, bits));
-    common = common ? common.intersection(slots) : slots;
-    if (common.size === 0) break;
+    const slots = Buffer.alloc(mostDocuments / 8);
+    let left = false;
+    for (const slot of slotsOf(term, buckets[place] as Bucket, bits)) {
+      const [byte, bit] = [slot >> 3, 1 << (slot & 7)];
+      if (common && !((common[byte] as number) & bit)) continue;
+      slots[byte] = (slots[byte] as number) | bit;
+      left = true;
+    }
+    if (!left) return undefined;
+    common = slots;
   }
-  return common ?? new Set();
+  return common;
+}
+
+/** The block and the slot of each hit. */
+export function* hitsOf({ blockIds, slots }: Hits): Generator<[blockId: string, slot: number]> {
+  for (const [place, id] of blockIds.entries()) {
+    for (let slot = 0; slot < mostDocuments; slot += 1) {
+      const at = place * mostDocuments + slot;
+      if ((slots[at >> 3] as number) & (1 << (at & 7))) yield [id, slot];
+    }
+  }
+}
+
+function countBits(bytes: Buffer): number {
+  let count = 0;
+  for (const byte of bytes) for (let rest = byte; rest > 0; rest &= rest - 1) count += 1;
+  return count;
 }
 
 const mostCounted = 1000;

@@ -2,8 +2,11 @@
 import { SpoorError } from "#lib/errors";
 import { composed, forEachTerm, isBoundary, wordsAndGaps } from "#lib/search/terms";
 
-/** A word, identifier, path or phrase of a query; `needle` are its words. */
-type Unit = { words: number; terms: number[]; pattern: RegExp; needle: string[] };
+/**
+ * A word, identifier, path or phrase of a query. `coarse` is a regular expression of PostgreSQL that the lower case of every
+ * text matches in which `pattern` is found, and few others; `longest` is the longest word.
+ */
+type Unit = { words: number; terms: number[]; pattern: RegExp; coarse: string; longest: string };
 
 /** All of its units must be found. */
 export type Query = { units: Unit[] };
@@ -44,10 +47,22 @@ function refused(message: string): SpoorError {
 function unitOf(text: string): Unit | undefined {
   const pieces = wordsAndGaps(text);
   if (pieces.length === 0) return undefined;
+  const words = pieces.filter((_, place) => place % 2 === 0);
+  return {
+    words: words.length,
+    terms: termsOf(pieces),
+    pattern: new RegExp(pieces.map(patternOf).join(""), "giu"),
+    coarse: pieces.map(coarseOf).join(""),
+    longest: words.reduce((a, b) => (b.length > a.length ? b : a)),
+  };
+}
+
+/** The term of a single word; of several their pairs, which no document has without the words. */
+function termsOf(pieces: string[]): number[] {
   const terms: number[] = [];
   forEachTerm(pieces.join(""), (term) => terms.push(term), { parts: false });
-  const needle = pieces.filter((_, place) => place % 2 === 0);
-  return { words: (pieces.length + 1) / 2, terms, pattern: new RegExp(pieces.map(patternOf).join(""), "giu"), needle };
+  // They are told as word, word, pair, word, pair, …
+  return terms.length === 1 ? terms : terms.filter((_, place) => place >= 2 && place % 2 === 0);
 }
 
 /** White space stands for any white space, and a straight quote for a curly one. */
@@ -56,6 +71,26 @@ function patternOf(piece: string): string {
     .split(/(\s+|['‘’])/)
     .map((part) => (/^\s/.test(part) ? "\\s+" : /^['‘’]/.test(part) ? "['‘’]" : RegExp.escape(part)))
     .join("");
+}
+
+/** Wherever PostgreSQL's locale is C, it folds the case of ASCII alone, and knows no white space beyond it. */
+function coarseOf(piece: string): string {
+  return [...piece.toLowerCase()]
+    .map(coarseCharacter)
+    .join("")
+    .replaceAll(/(\[\^!-~\])+/g, "[^!-~]+");
+}
+
+function coarseCharacter(character: string): string {
+  if (/\s/.test(character)) return "[^!-~]";
+  if (/[\p{Cc}'‘’]/u.test(character)) return "."; // PostgreSQL's texts have no NUL
+  if (character <= "~") return /\w/.test(character) ? character : `\\${character}`;
+  const upper = character.toUpperCase();
+  if (upper === character) return character;
+  // A letter with an accent may be two or three of the text's characters.
+  return upper.length === character.length && character.normalize("NFD") === character
+    ? `[${character}${upper}]`
+    : ".{1,3}";
 }
 
 /** The units of which the terms do not say all: of three words and more, the pairs may stand apart. */

@@ -2,6 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { snapshot } from "#lib/db/client";
+import { findDocuments, type Hits, isHit } from "#lib/search/find";
 import { findIn, phrasesOf, type Query, type Ranges } from "#lib/search/query";
 import { composed } from "#lib/search/terms";
 
@@ -12,30 +13,38 @@ const wholeCharacters = 100_000;
 const nearCharacters = 10_000;
 /** How many messages of a session are read for its excerpts, and at a time for a find in it. */
 const mostMessages = 200;
+/** So many of the documents that a very long session is cut into are read, of those that are hits. */
+const mostDocuments = 1;
 
 type Text = { traceId: string; position: number; role: string | null; content: string };
 
 /**
  * Of traces that have a query's terms, those in which its phrases of three words and more stand as they are written, in the
  * same order. What would take long to read, for one message is long or very many come into question, is believed.
+ *
+ * @param options.wholly whether of a very long session all is read that comes into question; otherwise the rest is believed.
  */
 export async function keepMatching(
   tx: PoolClient,
-  userId: string,
+  { userId, query, hits }: { userId: string; query: Query; hits: Hits },
   traceIds: string[],
-  query: Query,
+  { wholly }: { wholly: boolean },
 ): Promise<string[]> {
   const phrases = phrasesOf(query);
+  const values: unknown[] = [userId, traceIds, coarseOf({ units: phrases }), wholly ? null : mostDocuments];
   const { rows } = await tx.query<{ traceId: string; content: string | null }>(
     `select wanted.id as "traceId", found.content from unnest($2::uuid[]) as wanted (id)
      cross join lateral (
-       select title as content from trace where user_id = $1 and id = wanted.id and title ilike any ($3)
+       select title as content from trace where user_id = $1 and id = wanted.id and lower(title) ~ $3
        union all
-       select source_id from trace where user_id = $1 and id = wanted.id and source_id ilike any ($3)
+       select source_id from trace where user_id = $1 and id = wanted.id and lower(source_id) ~ $3
        union all
-       (select case when length(content) <= ${wholeCharacters} then content end from message
-        where user_id = $1 and trace_id = wanted.id and content ilike any ($3) limit ${mostMessages})) as found`,
-    [userId, traceIds, patternsOf({ units: phrases })],
+       (select case when length(content) <= ${wholeCharacters} then content end
+        from ${messagesOfHits(hits, values, "$4")} where lower(content) ~ $3 limit ${mostMessages})
+       union all
+       (select null from search_document where user_id = $1 and trace_id = wanted.id and ${isHit(hits, values)}
+        offset coalesce($4::int, ${2 ** 31 - 1}) limit 1)) as found`,
+    values,
   );
   const texts = Map.groupBy(rows, ({ traceId }) => traceId);
   return traceIds.filter((id) => {
@@ -45,6 +54,16 @@ export async function keepMatching(
       contents.some((text) => findIn(composed(text ?? ""), { units: [unit] }).found === 1),
     );
   });
+}
+
+/** The messages of `wanted`'s first documents that are hits, of the user who is `$1`. */
+function messagesOfHits(hits: Hits, values: unknown[], limit: string): string {
+  const bounded = `select *, lead(first_position) over (order by first_position) as next_position from search_document
+    where user_id = $1 and trace_id = wanted.id`;
+  return `(select first_position, coalesce(next_position, ${2 ** 31 - 1}) as next_position from (${bounded}) as search_document
+      where ${isHit(hits, values)} order by first_position limit ${limit}::int) as document
+    cross join lateral (select * from message where user_id = $1 and trace_id = wanted.id
+      and position >= first_position and position < next_position) as message`;
 }
 
 /** A message in which a query was found. */
@@ -98,35 +117,41 @@ function excerptOf({ position, role, content }: Text, query: Query): Excerpt {
   return { position, role, text, ranges: findIn(text, query).ranges };
 }
 
-/**
- * The messages in which any part of a query may stand, in the order of their positions. PostgreSQL folds the case of ASCII
- * alone, wherever it is set to C; for any other letter that has a case, anything goes, and `findIn` decides.
- */
+/** The messages in which any part of a query may stand, in the order of their positions; `findIn` decides. */
 async function readTexts(tx: PoolClient, userId: string, traceIds: string[], query: Query): Promise<Text[]> {
+  const values: unknown[] = [userId, traceIds, coarseOf(query), longestWord(query), mostMessages];
+  const from = (await haveLong(tx, userId, traceIds))
+    ? messagesOfHits(await findDocuments(tx, userId, query), values, `${mostDocuments}`)
+    : "message where user_id = $1 and trace_id = wanted.id";
   const { rows } = await tx.query<Text>(
     `select wanted.id as "traceId", found.position, found.role, found.content
      from unnest($2::uuid[]) with ordinality as wanted (id, place)
      cross join lateral (
-       select position, role, ${contentSql} as content
-       from message where user_id = $1 and trace_id = wanted.id and content ilike any ($3)
-       order by position limit $5) as found
+       select position, role, ${contentSql} as content from (select message.* from ${from}) as message
+       where lower(content) ~ $3 order by position limit $5) as found
      order by place, position`,
-    [userId, traceIds, patternsOf(query), longestWord(query), mostMessages],
+    values,
   );
   return rows;
+}
+
+/** Whether any of the traces is so long that the index has several documents of it. */
+async function haveLong(tx: PoolClient, userId: string, traceIds: string[]): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    "select from search_document where user_id = $1 and trace_id = any($2) and first_position > 0 limit 1",
+    [userId, traceIds],
+  );
+  return rowCount === 1;
 }
 
 /** A message's text, or what of a long one is round the word that is `$4`. */
 const contentSql = `case when length(content) <= ${wholeCharacters} then content else
   substr(content, greatest(1, strpos(lower(content), $4) - ${nearCharacters}), ${2 * nearCharacters}) end`;
 
-/** Patterns of LIKE: a unit's words, one behind the other. */
-const patternsOf = ({ units }: Query) => units.map(({ needle }) => `%${needle.map(literal).join("%")}%`);
-const literal = (word: string) => word.replaceAll(/[^\x20-\x7e]/g, caseless);
-const caseless = (character: string) => (character.toLowerCase() === character.toUpperCase() ? character : "_");
+const coarseOf = ({ units }: Query) => units.map(({ coarse }) => coarse).join("|");
 const longestWord = ({ units }: Query) =>
   units
-    .flatMap(({ needle }) => needle)
+    .map(({ longest }) => longest)
     .reduce((a, b) => (b.length > a.length ? b : a))
     .toLowerCase();
 
@@ -146,9 +171,9 @@ export async function findInTrace(
       for (let after = -1; ; ) {
         const { rows } = await tx.query<{ position: number; content: string }>(
           `select position, ${contentSql} as content from message
-           where user_id = $1 and trace_id = $2 and content ilike any ($3) and position > $5
+           where user_id = $1 and trace_id = $2 and lower(content) ~ $3 and position > $5
            order by position limit $6`,
-          [userId, traceId, patternsOf(query), longestWord(query), after, mostMessages],
+          [userId, traceId, coarseOf(query), longestWord(query), after, mostMessages],
         );
         for (const { position, content } of rows) {
           const { found } = findIn(composed(content), query);

@@ -2,15 +2,15 @@ import "server-only";
 import { pool } from "#lib/db/client";
 import { conditionsOf, type Facet, facets, queryInOrder } from "#lib/traces/conditions";
 import type { TraceFilter } from "#lib/traces/schema";
-import { lookedUp } from "#lib/traces/search";
+import { foundIds, lookedUp } from "#lib/traces/search";
 
 /** A value that traces have, and how many of them. */
 export type FacetValue = { value: string; count: number };
 
 /** How many values a menu offers: the most frequent ones. */
 const mostValues = 100;
-/** Of a search, the values are counted of its newest so many sessions. */
-const mostFound = 10_000;
+/** Of a search, the values are counted of its newest so many sessions: as many as the list asks for, to be found once. */
+const mostFound = 10_001;
 
 /**
  * The values that a user's traces have in each column that a filter compares, the most frequent first. A column's own
@@ -33,7 +33,9 @@ async function countValues(
   names: Facet[],
 ): Promise<Partial<Record<Facet, FacetValue[]>>> {
   const others = { ...filter, ...Object.fromEntries(names.map((name) => [name, undefined])) };
-  const { where, values } = conditionsOf(userId, await lookedUp(userId, others, { limit: mostFound }));
+  const { q, ...plain } = others;
+  const ids = q === undefined ? undefined : await foundIds(userId, others, mostFound);
+  const { where, values } = conditionsOf(userId, { ...plain, ids });
   const sets = names.map((name) => `(${name})`).join(", ");
   const { rows } = await pool().query<FacetValue & { set: number }>(
     `select set, value, count from (
@@ -56,7 +58,9 @@ async function countValues(
 
 /** How many traces a filter matches, counted up to `most`: 10,000 take 1.5 ms, 6 with a filter. */
 export async function countTraces(userId: string, filter: TraceFilter, most: number): Promise<number> {
-  const { where, values } = conditionsOf(userId, await lookedUp(userId, filter, { limit: most }));
+  const { q, ...plain } = filter;
+  if (q !== undefined) return (await foundIds(userId, filter, most)).length;
+  const { where, values } = conditionsOf(userId, plain);
   return countUpTo(where, values, most);
 }
 

@@ -1,8 +1,9 @@
 // Lists of what is found: the index says which sessions have all words of a query, the traces say in which order.
 import "server-only";
 import type { PoolClient } from "pg";
+import { cache } from "react";
 import { snapshot } from "#lib/db/client";
-import { findDocuments, type Hits } from "#lib/search/find";
+import { findDocuments, type Hits, hitsOf, isHit } from "#lib/search/find";
 import { parseQuery, phrasesOf, type Query } from "#lib/search/query";
 import { keepMatching } from "#lib/search/text";
 import { conditionsOf, type PlainSelection, type Selection } from "#lib/traces/conditions";
@@ -10,17 +11,12 @@ import { conditionsOf, type PlainSelection, type Selection } from "#lib/traces/c
 /** A place in the list's order: a trace's last activity and its id. */
 export type Place = [activityAt: Date | string, id: string];
 
-/**
- * Up to so many hits their traces are looked up; of more, the list is gone through from its top, since each look-up of a
- * hit costs as much as a step through the list, and many of its rows are hits.
- */
-const fewHits = 4000;
-/** How many traces of the list are looked at in one step; each step takes four times as many. */
-const firstStep = 256;
+/** What a row costs to be read in the list's order, to be looked up from a hit, and to be read where all are, relatively. */
+const costs = { ofList: 3, ofHit: 5, ofAll: 1.5 };
 /** Of so many sessions of a list the text is read, to see whether a phrase of three words and more stands in them. */
-const mostReadOfList = 300;
+const mostReadOfList = 100;
 /** And so many at once. */
-const readAtOnce = 200;
+const readAtOnce = 50;
 
 const settings = { statement_timeout: "5s" };
 
@@ -33,7 +29,7 @@ export async function searchTraces(userId: string, { q = "", ...filter }: Select
   const query = parseQuery(q);
   return snapshot(async (tx) => {
     const hits = await findDocuments(tx, userId, query);
-    return hits.count === 0 ? [] : findPage(tx, { userId, filter, query, hits }, page);
+    return hits.count === 0 ? [] : findPage(tx, { userId, filter, text: q, query, hits }, page);
   }, settings);
 }
 
@@ -53,30 +49,34 @@ export async function lookedUp(
   return q === undefined ? plain : { ...plain, ids: await searchTraces(userId, selection, page) };
 }
 
-type Search = { userId: string; filter: PlainSelection; query: Query; hits: Hits };
-type Candidate = { id: string; activityAt: Date };
+/** The newest so many ids that a search finds; while one page is rendered, the same search is made once. */
+export const foundIds = (userId: string, selection: Selection, limit: number): Promise<string[]> =>
+  foundOnce(userId, JSON.stringify(selection), limit);
+const foundOnce = cache((userId: string, selection: string, limit: number) =>
+  searchTraces(userId, JSON.parse(selection), { limit }),
+);
 
-async function findPage(tx: PoolClient, search: Search, page: Page): Promise<string[]> {
-  const { behind, limit, mostRead = mostReadOfList } = page;
-  if (phrasesOf(search.query).length === 0) return idsOf(await nextHits(tx, search, { behind, limit }));
+type Search = { userId: string; filter: PlainSelection; text: string; query: Query; hits: Hits };
+async function findPage(tx: PoolClient, search: Search, { behind, limit, mostRead = mostReadOfList }: Page) {
+  if (phrasesOf(search.query).length === 0) return nextHits(tx, search, { behind, limit });
+  const candidates = await nextHits(tx, search, { behind, limit: Math.min(limit + mostRead, Number.MAX_SAFE_INTEGER) });
   const ids: string[] = [];
-  let place = behind;
-  const step = Math.min(limit, readAtOnce);
-  for (let read = 0; ; read += step) {
-    const candidates = await nextHits(tx, search, { behind: place, limit: step });
-    const found = idsOf(candidates);
-    ids.push(...(read < mostRead ? await keepMatching(tx, search.userId, found, search.query) : found));
-    const last = candidates.at(-1);
-    if (ids.length >= limit || candidates.length < step || !last) return ids.slice(0, limit);
-    place = [last.activityAt, last.id];
+  for (let read = 0; read < candidates.length && ids.length < limit; read += readAtOnce) {
+    const some = candidates.slice(read, read + readAtOnce);
+    ids.push(...(read < mostRead ? await matchingOnce(tx, search, some, mostRead) : some));
   }
+  return ids.slice(0, limit);
 }
 
-const idsOf = (candidates: Candidate[]) => candidates.map(({ id }) => id);
+/** What was read while one page is rendered: its list and its count ask for the same sessions. */
+const readSoFar = cache(() => new Map<string, Promise<string[]>>());
 
-/** The next hits in the list's order. */
-async function nextHits(tx: PoolClient, search: Search, page: Page): Promise<Candidate[]> {
-  return search.hits.count <= fewHits ? lookUp(tx, search, page) : goThrough(tx, search, page);
+function matchingOnce(tx: PoolClient, search: Search, ids: string[], mostRead: number): Promise<string[]> {
+  const key = [search.userId, search.text, mostRead, ...ids].join(" ");
+  const known = readSoFar();
+  const matching = known.get(key) ?? keepMatching(tx, search, ids, { wholly: mostRead === Number.POSITIVE_INFINITY });
+  known.set(key, matching);
+  return matching;
 }
 
 /** The conditions on a user's traces of a filter and of a place in the list. */
@@ -87,55 +87,84 @@ function conditionsBehind({ userId, filter }: Search, behind: Place | undefined)
   return { where: `${where} and (activity_at, id) < ${place}`, values };
 }
 
-async function lookUp(tx: PoolClient, search: Search, { behind, limit }: Page): Promise<Candidate[]> {
+/**
+ * The next hits in the list's order. Where many rows of the list are hits, it is gone through from its top, up to twice as
+ * many rows as that takes if hits are evenly spread; otherwise the hits' traces are looked up.
+ */
+async function nextHits(tx: PoolClient, search: Search, page: Page): Promise<string[]> {
+  const { count, documents } = search.hits;
+  const rows = Math.ceil((2 * page.limit * documents) / count);
+  const costOfHits = Math.min(costs.ofHit * count, costs.ofAll * documents);
+  if (costs.ofList * rows < costOfHits) {
+    const ids = await goThrough(tx, search, page, rows);
+    if (ids) return ids;
+  }
+  return costs.ofHit * count < costs.ofAll * documents ? lookUp(tx, search, page) : joinAll(tx, search, page);
+}
+
+const inOrder = "order by activity_at desc, id desc";
+
+/** The next hits, if the first so many rows of the list have as many, or are all of it; undefined otherwise. */
+async function goThrough(
+  tx: PoolClient,
+  search: Search,
+  { behind, limit }: Page,
+  most: number,
+): Promise<string[] | undefined> {
   const { where, values } = conditionsBehind(search, behind);
-  const pairs = [...search.hits.slots].flatMap(([blockId, slots]) =>
-    [...slots].map((slot) => [blockId, slot] as const),
+  const bounded = `limit $${values.push(most)}`;
+  const counted = [...values];
+  // The planner multiplies how rare the values of a filter are, and would read and sort all of the list for a few rows.
+  await tx.query("set local enable_sort = off");
+  const ids = await idsOf(
+    tx,
+    `select id from (select id, activity_at from trace where ${where} ${inOrder} ${bounded}) as listed
+     cross join lateral (select from search_document where user_id = $1 and trace_id = listed.id
+       and ${isHit(search.hits, values)} limit 1) as hit
+     ${inOrder} limit $${values.push(limit)}`,
+    values,
   );
-  const blockIds = `$${values.push(pairs.map(([blockId]) => blockId))}::bigint[]`;
-  const slots = `$${values.push(pairs.map(([, slot]) => slot))}::smallint[]`;
-  const { rows } = await tx.query<Candidate>(
+  await tx.query("set local enable_sort = on");
+  if (ids.length === limit) return ids;
+  const { rowCount } = await tx.query(`select from trace where ${where} ${bounded}`, counted);
+  return (rowCount ?? 0) < most ? ids : undefined;
+}
+
+/** Looks up the trace of each hit. */
+async function lookUp(tx: PoolClient, search: Search, { behind, limit }: Page): Promise<string[]> {
+  const { where, values } = conditionsBehind(search, behind);
+  const hits = [...hitsOf(search.hits)];
+  const blockIds = `$${values.push(hits.map(([blockId]) => blockId))}::bigint[]`;
+  const slots = `$${values.push(hits.map(([, slot]) => slot))}::smallint[]`;
+  return idsOf(
+    tx,
+    // The limits make each of them one look-up, whatever the planner expects of the tables.
     `with hit as materialized (
        select distinct found.trace_id from unnest(${blockIds}, ${slots}) as given (block_id, slot)
        cross join lateral (select trace_id from search_document where user_id = $1
          and search_document.block_id = given.block_id and search_document.slot = given.slot limit 1) as found)
-     select same.id, same.activity_at as "activityAt" from hit cross join lateral (
+     select same.id from hit cross join lateral (
        select id, activity_at from trace where ${where} and id = hit.trace_id limit 1) as same
-     order by same.activity_at desc, same.id desc limit $${values.push(limit)}`,
+     ${inOrder} limit $${values.push(limit)}`,
     values,
   );
-  return rows;
 }
 
-type Step = Candidate & { blockId: string | null; slot: number | null };
-
-async function goThrough(tx: PoolClient, search: Search, { behind, limit }: Page): Promise<Candidate[]> {
-  const found: Candidate[] = [];
-  let place = behind;
-  for (let step = firstStep; ; step *= 4) {
-    const rows = await readStep(tx, search, { behind: place, limit: step });
-    for (const { id, activityAt, blockId, slot } of rows) {
-      if (blockId === null || slot === null || !search.hits.slots.get(blockId)?.has(slot)) continue;
-      if (found.at(-1)?.id !== id) found.push({ id, activityAt });
-      if (found.length === limit) return found;
-    }
-    const last = rows.at(-1);
-    if (rows.length < step || !last) return found;
-    place = [last.activityAt, last.id];
-  }
-}
-
-/** The next traces of the list, each with its documents: one as a rule, none before it is indexed. */
-async function readStep(tx: PoolClient, search: Search, { behind, limit }: Page): Promise<Step[]> {
+/** Reads all of a user's documents and all rows of the list. */
+async function joinAll(tx: PoolClient, search: Search, { behind, limit }: Page): Promise<string[]> {
   const { where, values } = conditionsBehind(search, behind);
-  const { rows } = await tx.query<Step>(
-    `select step.id, step.activity_at as "activityAt", document.block_id as "blockId", document.slot from (
-       select id, activity_at from trace where ${where}
-       order by activity_at desc, id desc limit $${values.push(limit)}) as step
-     left join lateral (select block_id, slot from search_document where user_id = $1 and trace_id = step.id
-       offset 0) as document on true
-     order by step.activity_at desc, step.id desc`,
+  return idsOf(
+    tx,
+    // `offset 0` keeps the planner, who expects few hits, from looking each of them up.
+    `with hit as materialized (
+       select distinct trace_id from search_document where user_id = $1 and ${isHit(search.hits, values)})
+     select id from (select id, activity_at from trace where ${where} offset 0) as listed
+     join hit on hit.trace_id = listed.id ${inOrder} limit $${values.push(limit)}`,
     values,
   );
-  return rows;
+}
+
+async function idsOf(tx: PoolClient, statement: string, values: unknown[]): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(statement, values);
+  return rows.map(({ id }) => id);
 }

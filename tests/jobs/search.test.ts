@@ -7,6 +7,7 @@ import { indexNext } from "#lib/search/indexer";
 import { parseQuery } from "#lib/search/query";
 import { excerptsOf, findInTrace } from "#lib/search/text";
 import { countSelection, deleteSelection, deleteTrace } from "#lib/traces/deletion";
+import { countTraces, facetsOf } from "#lib/traces/facets";
 import { listTraces } from "#lib/traces/queries";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { messages, uploadsOf } from "./uploads.ts";
@@ -251,11 +252,52 @@ describe("a search", () => {
     expect(await search('"one two three"')).toEqual(["long", "many", "titled"]);
   });
 
+  test("of a phrase in a very long session reads the part that has it", async () => {
+    const long = (last: string) => messages("one two four", ...Array<string>(2050).fill("filler"), last);
+    await send(
+      { sourceId: "parted", messages: long("two three") },
+      { sourceId: "whole", messages: long("one two three") },
+    );
+    await indexAll();
+    expect(await search('"one two three"')).toEqual(["whole"]);
+    const id = await idOf("whole");
+    const found = (await excerptsOf(userId, [id], parseQuery("three"))).get(id);
+    expect(found?.excerpts.map(({ position, text }) => [position, text])).toEqual([[2051, "one two three"]]);
+  });
+
+  test("reads as many sessions as it needs for a phrase, in the list's order, and as many as there are to delete", async () => {
+    const like = Array.from({ length: 120 }, (_, n) => ({
+      sourceId: `like${n}`,
+      messages: messages("one two four", "two three"),
+    }));
+    await send({ sourceId: "right", messages: messages("one two three") }, ...like);
+    await indexAll();
+    expect(await countTraces(userId, { q: '"one two three"' }, 1000)).toBeLessThan(30);
+    expect(await countSelection(userId, { q: '"one two three"' })).toMatchObject({ traces: 1 });
+  });
+
+  test("is counted, and its values, as the list finds it", async () => {
+    const session = (n: number) => ({
+      sourceId: `s${n}`,
+      project: n % 3 ? "most" : "few",
+      messages: messages("alpha"),
+    });
+    await send(...Array.from({ length: 12 }, (_, n) => session(n)), { sourceId: "other", messages: messages("beta") });
+    await indexAll();
+    expect(await countTraces(userId, { q: "alpha" }, 1000)).toBe(12);
+    expect(await countTraces(userId, { q: "alpha" }, 5)).toBe(5);
+    expect(await countTraces(userId, { q: "alpha", project: "few" }, 1000)).toBe(4);
+    expect((await facetsOf(userId, { q: "alpha", project: "few" })).project).toEqual([
+      { value: "most", count: 8 },
+      { value: "few", count: 4 },
+    ]);
+  });
+
   test("goes through the list where most of it is found, and looks up the hits where few are", async () => {
     await pool().query(
       `insert into trace (user_id, id, source, source_id, title, message_count, token_count, content_hash, upload_sequence,
          activity_at)
-       select $1, gen_random_uuid(), 'test', 'n' || n, case when n % 100 = 0 then 'alpha rare' else 'alpha' end, 0, 0, '', 0,
+       select $1, gen_random_uuid(), 'test', 'n' || n, case when n % 100 = 0 then 'alpha rare' else 'alpha' end || case when n <= 1500 then ' early' else '' end, 0, 0, '', 0,
          timestamptz '2026-01-01' + n * interval '1 second' from generate_series(1, 4500) as n`,
       [userId],
     );
@@ -264,6 +306,9 @@ describe("a search", () => {
     expect(common.traces.map(({ sourceId }) => sourceId)).toEqual(["n4500", "n4499", "n4498"]);
     const next = await listTraces(userId, { q: "alpha" }, { limit: 2, cursor: common.nextCursor ?? "" });
     expect(next.traces.map(({ sourceId }) => sourceId)).toEqual(["n4497", "n4496"]);
+    expect(await countTraces(userId, { q: "alpha" }, 10_000)).toBe(4500);
+    const early = await listTraces(userId, { q: "early" }, { limit: 3 });
+    expect(early.traces.map(({ sourceId }) => sourceId)).toEqual(["n1500", "n1499", "n1498"]);
     const rare = await listTraces(userId, { q: "alpha rare" }, { limit: 200 });
     expect(rare.traces.map(({ sourceId }) => sourceId)).toEqual(
       Array.from({ length: 45 }, (_, n) => `n${4500 - n * 100}`),
@@ -319,5 +364,19 @@ describe("excerpts", () => {
     expect(await at("déjà")).toMatchObject([{ position: 1, ranges: [[0, 4]] }]);
     expect(await at("函数")).toMatchObject([{ position: 2, ranges: [[2, 4]] }]);
     expect((await findInTrace(userId, id, parseQuery("needle"))).positions).toEqual([0]);
+  });
+
+  test("are found by every sign, any white space, and letters whose accents stand apart", async () => {
+    const signs = [..."!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'"];
+    const spaced = ["one\u00a0two", "one \n\t two", "de\u0301ja\u0300 vu", "don’t", "ТАЙМЕР"];
+    await send({ sourceId: "one", messages: messages(...signs.map((sign) => `X${sign}y`), ...spaced) });
+    const id = await idOf("one");
+    const at = async (q: string) => (await findInTrace(userId, id, parseQuery(q))).positions;
+    for (const [position, sign] of signs.entries()) expect([sign, await at(`x${sign}Y`)]).toEqual([sign, [position]]);
+    const first = signs.length;
+    expect(await at('"one two"')).toEqual([first, first + 1]);
+    expect(await at('"déjà vu"')).toEqual([first + 2]);
+    expect(await at("don't")).toEqual([first + 3]);
+    expect(await at("таймер")).toEqual([first + 4]);
   });
 });
