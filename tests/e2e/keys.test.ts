@@ -1,12 +1,24 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { provideSignedIn } from "./signed-in.ts";
 
 const { server, page, faults, open, button } = await provideSignedIn();
 
+// A page has loaded before its script listens, so keys are pressed until it does.
+const patience = { interval: 500, timeout: 10_000 };
+
 /** Presses keys and waits for the page that they lead to. */
 async function pressTo(path: string, ...keys: string[]) {
-  for (const key of keys) await page.keyboard.press(key);
-  await page.waitForURL(server.url + path);
+  const press = async () => {
+    for (const key of keys) await page.keyboard.press(key);
+    await page.waitForURL(server.url + path, { timeout: 400 });
+  };
+  await vi.waitFor(press, patience);
+}
+
+/** Opens the help, which takes no further keys. */
+async function askForHelp() {
+  const press = () => page.keyboard.press("?").then(() => help().isVisible());
+  await expect.poll(press, patience).toBe(true);
 }
 
 const help = () => page.getByRole("dialog", { name: "Keys" });
@@ -17,7 +29,7 @@ test("g and a letter lead to each page, and ? says which; the help gives the foc
   await pressTo("/traces", "g", "t");
   await button("Sign out").waitFor({ state: "hidden" });
   await page.locator("header summary").focus();
-  await page.keyboard.press("?");
+  await askForHelp();
   expect(await help().textContent()).toMatch(/Everywhere[\s\S]*Uploads/);
   await page.keyboard.press("g");
   await page.keyboard.press("u");
@@ -56,8 +68,7 @@ test("keys can be switched off, and on again", async () => {
   await open("/settings");
   await group.getByRole("button", { name: "On", exact: true }).click();
   await group.locator("[aria-pressed=true]", { hasText: "On" }).waitFor();
-  await page.keyboard.press("?");
-  await help().waitFor();
+  await askForHelp();
 });
 
 test("on a phone the links of the bar are in the menu's sheet", async () => {
