@@ -5,7 +5,7 @@ import { searchLag } from "#lib/search/find";
 import { parseQuery } from "#lib/search/query";
 import { excerptsOf } from "#lib/search/text";
 import { countTraces } from "#lib/traces/facets";
-import { listTraces } from "#lib/traces/queries";
+import { listTraces, type Trace } from "#lib/traces/queries";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
 import { readerZone } from "../../components/zone";
@@ -31,13 +31,11 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const request = readListParams(params, await readerZone());
   const { given, cursor, filter } = request;
   const user = await requireUser(listHref(given));
-  const [{ traces, nextCursor, ignored }, count, lag] = await Promise.all([
-    readPage(user.id, request),
+  const [{ traces, nextCursor, ignored, excerpts }, count, lag] = await Promise.all([
+    readPage(user.id, request).then(async (page) => ({ ...page, excerpts: await readExcerpts(user.id, page, given) })),
     countTraces(user.id, filter, mostCounted + 1),
     given.q ? searchLag(user.id) : 0,
   ]);
-  const ids = traces.map(({ id }) => id);
-  const excerpts = given.q ? await excerptsOf(user.id, ids, parseQuery(given.q)) : undefined;
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
   const [first] = traces;
@@ -127,4 +125,9 @@ async function readPage(userId: string, { filter, cursor, limit, ignored }: List
     if (!(error instanceof SpoorError && error.code === "invalid_request")) throw error;
     return { ...(await listTraces(userId, filter, { limit })), ignored: [...ignored, "cursor"] };
   }
+}
+
+async function readExcerpts(userId: string, { traces }: { traces: Trace[] }, { q }: ListRequest["given"]) {
+  const ids = traces.map(({ id }) => id);
+  return q ? excerptsOf(userId, ids, parseQuery(q)) : undefined;
 }
