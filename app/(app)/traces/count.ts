@@ -2,9 +2,11 @@ import { formatCount } from "../../components/figures";
 
 /** Up to here the list counts what a filter matches; more takes too long for every page. */
 export const mostCounted = 10_000;
+/** And what a search finds, of which each has to be looked up. */
+export const mostFound = 1000;
 
 /** "1 session", "212 sessions", "10,000+ sessions". */
-export function sessionsOf(count: number): string {
-  if (count > mostCounted) return `${formatCount(mostCounted)}+ sessions`;
+export function sessionsOf(count: number, most = mostCounted): string {
+  if (count > most) return `${formatCount(most)}+ sessions`;
   return `${formatCount(count)} ${count === 1 ? "session" : "sessions"}`;
 }
