@@ -47,7 +47,8 @@ export async function* inputsBelow(root: string, matches: (name: string) => bool
   }
 }
 
-async function entriesOf(folder: string): Promise<Dirent[]> {
+/** What is in a folder; nothing where it is not there, or not for us. */
+export async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {

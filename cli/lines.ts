@@ -1,6 +1,8 @@
-import { open } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
 import type { Sink } from "./adapters/adapter.ts";
 import { collectGarbage } from "./memory.ts";
+import { openReader } from "./unpacking.ts";
 
 const MiB = 1024 * 1024;
 const chunkBytes = MiB;
@@ -20,7 +22,7 @@ export type LineReport = {
 };
 
 /**
- * Reads a file line by line; CRLF and a byte order mark are taken off. The last line, where no newline ends it, comes with
+ * Reads a file line by line, one in zstd (`.zst`) as well; CRLF and a byte order mark are taken off. The last line, where no newline ends it, comes with
  * `isOpen`: it may still be being written.
  *
  * @throws where the file can't be read
@@ -30,19 +32,19 @@ export async function readLines(
   handle: (line: string, isOpen: boolean) => void,
   report: LineReport,
 ): Promise<void> {
-  const file = await open(path, "r");
+  const file = await openReader(path);
   const chunk = chunks.pop() ?? Buffer.allocUnsafeSlow(chunkBytes);
   try {
     const held = new HeldLine();
     let isFirst = true;
     // A file that ends within a chunk is read in one go.
     for (let bytesRead = chunkBytes; bytesRead === chunkBytes; ) {
-      ({ bytesRead } = await file.read(chunk, 0, chunkBytes, null));
+      bytesRead = await file.fill(chunk);
       let from = isFirst && chunk.subarray(0, 3).equals(byteOrderMark) ? 3 : 0;
       isFirst = false;
       for (let end = chunk.indexOf(newline, from); end !== -1 && end < bytesRead; end = chunk.indexOf(newline, from)) {
         if (held.bytes > 0) held.finish(chunk.subarray(from, end), handle, report);
-        else if (end > from) handle(chunk.toString("utf8", from, end), false);
+        else handle(chunk.toString("utf8", from, end), false);
         from = end + 1;
       }
       if (from < bytesRead) held.add(chunk.subarray(from, bytesRead));
@@ -119,6 +121,19 @@ function takeLine(line: string, isOpen: boolean, sink: Sink, handle: (record: Fi
   } else if (!isOpen && (record !== undefined || line.trim() !== "")) {
     countInvalid(sink);
   }
+}
+
+/**
+ * The text of a file that can only be read whole, without its byte order mark. One of more than 16 MiB is named as lost.
+ *
+ * @throws where the file can't be read
+ */
+export async function readWhole(path: string, sink: Sink): Promise<string | undefined> {
+  const { size } = await stat(path);
+  if (size <= mostLineBytes) return (await readFile(path, "utf8")).replace(/^\ufeff/, "");
+  const most = `this client reads files of this kind up to ${mostLineBytes / MiB}`;
+  sink.lost(`${basename(path)} has ${Math.round(size / MiB)} MiB, and ${most}`);
+  return undefined;
 }
 
 /** The value of a JSON text; undefined where it is none. */

@@ -90,7 +90,7 @@ async function run(words: string[], terminal: Terminal, signal: AbortSignal): Pr
   if (positionals.length > 1 && !command.takesWords) {
     throw new Failure("usage", `"${positionals[1]}" is too much. How it is used says: spoor ${name} --help`);
   }
-  const place = { home: homedir(), env: process.env, platform: process.platform };
+  const place = { home: homedir(), cwd: process.cwd(), env: process.env, platform: process.platform };
   return (await command.run({ place, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
 }
 

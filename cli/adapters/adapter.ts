@@ -2,6 +2,8 @@
 export type Place = {
   /** The home folder. */
   home: string;
+  /** The folder in which the client was started. */
+  cwd: string;
   env: Record<string, string | undefined>;
   platform: NodeJS.Platform;
 };

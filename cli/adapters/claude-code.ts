@@ -15,6 +15,7 @@ import {
 import type { Adapter, Ending, Input, Message, Place, Root, Sink } from "./adapter.ts";
 import { originalOf } from "./claude-forks.ts";
 import { messagesOf } from "./claude-messages.ts";
+import { withoutCounts } from "./quiet.ts";
 
 const source = "claude-code";
 
@@ -63,19 +64,6 @@ function identityOf({ path }: Input): Identity {
   const parent = basename(folder) === "subagents" ? basename(dirname(folder)) : undefined;
   return { sourceId: name, isAgent: true, ...(parent && { parent }) };
 }
-
-const withoutCounts = (sink: Sink): Sink => ({
-  begin: (...words) => sink.begin(...words),
-  message: (message) => sink.message(message),
-  end: (ending) => sink.end(ending),
-  reject: (reason) => sink.reject(reason),
-  pause: () => sink.pause(),
-  lost() {},
-  entry() {},
-  skipped() {},
-  invalid() {},
-  unhandled() {},
-});
 
 /** @returns whether there are lines of a sidechain that were left out */
 async function parseOne(

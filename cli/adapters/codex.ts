@@ -1,6 +1,7 @@
 import { basename, join } from "node:path";
-import { inputsBelow } from "../files.ts";
+import { inputOf, inputsBelow } from "../files.ts";
 import { type Fields, isFields, readRecords } from "../lines.ts";
+import { hasZstd } from "../unpacking.ts";
 import {
   clip,
   notice,
@@ -12,7 +13,7 @@ import {
   withMetadata,
   withUsage,
 } from "../vocabulary.ts";
-import type { Adapter, Message, Place, Root, Sink } from "./adapter.ts";
+import type { Adapter, Input, Message, Place, Root, Sink } from "./adapter.ts";
 import { itemMessages } from "./codex-items.ts";
 
 const source = "codex-cli";
@@ -24,6 +25,7 @@ const source = "codex-cli";
  * - A `compacted` line carries the history that replaces what was said; all of it stands in the file already.
  * - Most events (`event_msg`) say once more what an item (`response_item`) said.
  * - A fork begins with its parent's lines, written in the moment in which it was made: they are kept, and not counted.
+ * - Rollouts that were left alone for long are compressed (`.jsonl.zst`).
  * - Until September 2025 items stood in the file without an envelope.
  */
 export const codex: Adapter = {
@@ -32,10 +34,14 @@ export const codex: Adapter = {
   version: 1,
   diagnose,
   async *discover(place) {
-    for (const { path } of diagnose(place)) yield* inputsBelow(path, (name) => /^rollout-.*\.jsonl$/.test(name));
+    for (const { path } of diagnose(place)) yield* rolloutsBelow(path);
   },
   async parse(input, sink) {
-    const rollout = new Rollout(sink, basename(input.path, ".jsonl"));
+    if (isPacked(input.path) && !hasZstd()) {
+      sink.lost(unreadable);
+      return;
+    }
+    const rollout = new Rollout(sink, basename(input.path).replace(/\.jsonl(?:\.zst)?$/, ""));
     await readRecords(input.path, sink, (record) => rollout.take(record));
     rollout.end();
   },
@@ -46,6 +52,17 @@ function diagnose({ home, env }: Place): Root[] {
   const from = env.CODEX_HOME ? { from: "CODEX_HOME" } : {};
   return ["sessions", "archived_sessions"].map((name) => ({ path: join(folder, name), ...from }));
 }
+
+/** Every rollout once: while one is being compressed, both of its files are there. */
+async function* rolloutsBelow(folder: string): AsyncGenerator<Input> {
+  for await (const input of inputsBelow(folder, (name) => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name))) {
+    if (!isPacked(input.path) || !(await inputOf(input.path.slice(0, -".zst".length)))) yield input;
+  }
+}
+
+const isPacked = (path: string): boolean => path.endsWith(".zst");
+
+const unreadable = `it is compressed with zstd, which Node ${process.versions.node} can't read: use Node 22.15 or later`;
 
 /** How long after its own beginning a fork is done with writing its parent's history, in milliseconds. */
 const forkMs = 1000;

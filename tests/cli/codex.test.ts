@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import zlib from "node:zlib";
+import { expect, onTestFinished, test } from "vitest";
 import { codex } from "../../cli/adapters/codex.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
 import { codexLines } from "./sessions.ts";
 
 const id = "0199aaaa-2222-7333-8444-555555555555";
@@ -194,4 +195,34 @@ test("the words of a call are its texts, within bounds, and without half a chara
     }),
   );
   expect(sessions[0]?.messages[0]?.content).toBe(`edit\nsrc/x.ts\n${"é".repeat(499)}\ufffd\n${"y".repeat(500)}`);
+});
+
+const packedPath = `.codex/archived_sessions/rollout-2026-10-01T10-00-00-${id}.jsonl.zst`;
+const packed = () => zlib.zstdCompressSync(linesOf(...codexLines(id, 1), said("user", "é".repeat(2_000_000))));
+
+test("a compressed rollout is read as any other, also where it is larger than what is read at once", async () => {
+  const { sessions, counts } = await parseAll(codex, await makeHome({ [packedPath]: packed() }));
+  expect(sessions[0]?.sourceId).toBe(id);
+  expect(sessions[0]?.messages.at(-1)?.content).toHaveLength(2_000_000);
+  expect(counts.entries).toBe(8);
+});
+
+test("while a rollout is being compressed it is one session", async () => {
+  const plain = packedPath.replace(/\.zst$/, "");
+  const place = await makeHome({ [packedPath]: packed().subarray(0, 99), [plain]: linesOf(...codexLines(id, 1)) });
+  expect((await discoverAll(codex, place)).map(({ path }) => path)).toEqual([`${place.home}/${plain}`]);
+});
+
+test("a compressed rollout that is cut off can't be read, and is an error of its own", async () => {
+  const place = await makeHome({ [packedPath]: packed().subarray(0, 99) });
+  await expect(parseAll(codex, place)).rejects.toThrow(/end of file/);
+});
+
+test("a Node without zstd names compressed rollouts and says what to do", async () => {
+  const place = await makeHome({ [packedPath]: packed() });
+  const usual = Object.getOwnPropertyDescriptor(zlib, "createZstdDecompress") ?? {};
+  onTestFinished(() => void Object.defineProperty(zlib, "createZstdDecompress", usual));
+  Object.defineProperty(zlib, "createZstdDecompress", { ...usual, value: undefined });
+  const { sessions, lost } = await parseAll(codex, place);
+  expect([sessions, lost]).toEqual([[], [expect.stringContaining("use Node 22.15 or later")]]);
 });

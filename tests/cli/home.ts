@@ -9,7 +9,7 @@ export async function makeHome(files: Record<string, string | Buffer> = {}): Pro
   const home = await mkdtemp(join(tmpdir(), "spoor-home-"));
   onTestFinished(() => rm(home, { recursive: true, force: true }));
   for (const [path, content] of Object.entries(files)) await writeBelow(home, path, content);
-  return { home, env: {}, platform: "linux" };
+  return { home, cwd: home, env: {}, platform: "linux" };
 }
 
 export async function writeBelow(home: string, path: string, content: string | Buffer): Promise<string> {

@@ -1,0 +1,222 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { gemini } from "../../cli/adapters/gemini.ts";
+import { mostLineBytes } from "../../cli/lines.ts";
+import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
+
+const id = "aaaa1111-2222-4333-8444-555555555555";
+const chats = ".gemini/tmp/web/chats";
+const path = `${chats}/session-2026-11-01T10-00-aaaa1111.jsonl`;
+const parse = async (...records: unknown[]) =>
+  parseAll(
+    gemini,
+    await makeHome({ [path]: linesOf(meta(), ...records), ".gemini/tmp/web/.project_root": "/code/web\n" }),
+  );
+
+const at = (seconds: number) => new Date(Date.parse("2026-11-01T10:00:00Z") + seconds * 1000).toISOString();
+const meta = (more: object = {}) => ({ sessionId: id, projectHash: "web", startTime: at(0), kind: "main", ...more });
+const said = (key: string, content: unknown, more: object = {}) => ({
+  id: key,
+  timestamp: at(10),
+  type: "user",
+  content,
+  ...more,
+});
+const answered = (key: string, content: unknown, more: object = {}) =>
+  said(key, content, { type: "gemini", model: "gemini-3-pro", ...more });
+const tokens = { input: 1000, output: 20, cached: 600, thoughts: 5, tool: 0, total: 1025 };
+const call = (more: object = {}) => ({ id: "c1", name: "run_shell_command", args: { command: "ls" }, ...more });
+const response = (output: string) => [
+  { functionResponse: { id: "c1", name: "run_shell_command", response: { output } } },
+];
+
+test("a message that grew is said once, in its last version, at its first place, and counted once", async () => {
+  const { sessions, counts, unhandled } = await parse(
+    said("u1", [{ text: "Look." }]),
+    { $set: { lastUpdated: at(11) } },
+    answered("a1", "", { tokens }),
+    answered("a1", "", { tokens, toolCalls: [call({ status: "executing" })] }),
+    said("i1", "Loaded.", { type: "info" }),
+    answered("a1", "", {
+      tokens,
+      thoughts: [{ subject: "Plan", description: "List first.", timestamp: at(9) }],
+      toolCalls: [call({ status: "success", result: response("a.ts"), timestamp: at(12) })],
+    }),
+    { $set: { summary: "Listing files", directories: ["/other"] } },
+  );
+  expect(sessions).toEqual([
+    {
+      source: "gemini-cli",
+      sourceId: id,
+      messages: [
+        { role: "user", content: "Look.", createdAt: at(10) },
+        {
+          role: "assistant",
+          content: "Plan\n\nList first.",
+          createdAt: at(9),
+          tokenCount: 25,
+          metadata: {
+            kind: "thinking",
+            model: "gemini-3-pro",
+            usage: { inputTokens: 400, outputTokens: 25, cacheReadTokens: 600, reasoningTokens: 5 },
+          },
+        },
+        {
+          role: "assistant",
+          content: "run_shell_command\nls",
+          createdAt: at(10),
+          metadata: { tool: { name: "run_shell_command", callId: "c1", input: { command: "ls" }, content: "call" } },
+        },
+        { role: "tool", content: "a.ts", createdAt: at(12), metadata: { result: { callId: "c1" } } },
+        { role: "system", content: "Loaded.", createdAt: at(10), metadata: { kind: "notice" } },
+      ],
+      ending: {
+        model: "gemini-3-pro",
+        title: "Listing files",
+        project: "web",
+        createdAt: at(0),
+        metadata: {
+          cwd: "/code/web",
+          usage: { inputTokens: 400, outputTokens: 25, cacheReadTokens: 600, reasoningTokens: 5 },
+        },
+      },
+    },
+  ]);
+  expect([counts, unhandled]).toEqual([{ entries: 8, skipped: 3, invalid: 0 }, []]);
+});
+
+test("a rewind takes nothing out of what was said and paid for: it is told where it happened", async () => {
+  const { sessions } = await parse(
+    said("u1", "One"),
+    answered("a1", "First", { tokens }),
+    said("u2", "Two"),
+    answered("a2", "Second", { tokens }),
+    { $rewindTo: "u2" },
+    said("u3", "Two, better"),
+    { $rewindTo: "gone" },
+    said("u4", "Anew"),
+  );
+  expect(sessions[0]?.messages.map(({ content }) => content)).toEqual([
+    "One",
+    "First",
+    "Two",
+    "Second",
+    "The last turn was taken back.",
+    "Two, better",
+    "The last 2 turns were taken back.",
+    "Anew",
+  ]);
+  expect(sessions[0]?.ending.metadata).toMatchObject({ usage: { outputTokens: 50 } });
+});
+
+test("a replaced history repeats nothing, shortens nothing, and what is new in it is a notice", async () => {
+  const done = (output: string) =>
+    answered("a1", "Done", { toolCalls: [call({ status: "success", result: response(output) })] });
+  const { sessions } = await parse(said("u1", "List"), done("all of it"), {
+    $set: {
+      messages: [
+        said("s1", [{ text: "<state_snapshot>Listed.</state_snapshot>" }]),
+        said("u1", [{ text: "List" }]),
+        done("masked"),
+        said("r1", response("masked")),
+        answered("k1", [{ functionCall: { id: "c1", name: "run_shell_command", args: {} } }, { text: "Go on." }]),
+      ],
+    },
+  });
+  expect(sessions[0]?.messages.map(({ role, content, metadata }) => [role, content, metadata?.kind])).toEqual([
+    ["user", "List", undefined],
+    ["assistant", "Done", undefined],
+    ["assistant", "run_shell_command\nls", undefined],
+    ["tool", "all of it", undefined],
+    ["user", "<state_snapshot>Listed.</state_snapshot>", "notice"],
+    ["assistant", "Go on.", undefined],
+  ]);
+});
+
+test("a log that only ever replaces its history is read from the last of them", async () => {
+  const { sessions } = await parse(
+    { $set: { messages: [said("u1", "Hi"), answered("a1", "He")] } },
+    { $set: { messages: [said("u1", "Hi"), answered("a1", "Hello"), said("u2", "Bye")] } },
+  );
+  expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "Hello", "Bye"]);
+});
+
+const whole = (more: object = {}) =>
+  JSON.stringify(
+    { ...meta(), lastUpdated: at(20), messages: [said("u1", "Hi"), answered("a1", "Hello", { tokens })], ...more },
+    null,
+    2,
+  );
+
+test("an older recording is one JSON text; a log beside it has all of it; a later file of a session stands by itself", async () => {
+  const root = "C:\\code\\shop";
+  const hash = createHash("sha256").update(root).digest("hex");
+  const old = `.gemini/tmp/${hash}/chats/session-2026-10-01T10`;
+  const place = await makeHome({
+    ".gemini/projects.json": JSON.stringify({ projects: { [root]: "shop" } }),
+    [`${old}-00-aaaa1111.json`]: `\ufeff${whole().replaceAll("\n", "\r\n")}`,
+    [`${old}-30-aaaa1111.json`]: whole({ messages: [said("u9", "After a compression")] }),
+    [`${old}-45-bbbb1111.json`]: whole({ sessionId: "bbbb1111" }),
+    [`${old}-45-bbbb1111.jsonl`]: linesOf(meta({ sessionId: "bbbb1111" }), said("u1", "Copied")),
+    [`${old}-50-cccc1111.json`]: whole().slice(0, 200),
+    [`${old}-55-dddd1111.json`]: whole({ sessionId: "dddd1111", messages: [said("i", "Update!", { type: "info" })] }),
+  });
+  const { sessions, counts } = await parseAll(gemini, place);
+  expect(sessions.map(({ sourceId, messages }) => [sourceId, messages[0]?.content])).toEqual([
+    [id, "Hi"],
+    [`${id}/session-2026-10-01T10-30-aaaa1111`, "After a compression"],
+    ["bbbb1111", "Copied"],
+  ]);
+  expect(sessions[0]?.ending).toMatchObject({ project: "shop", metadata: { cwd: root, usage: { outputTokens: 25 } } });
+  expect(counts.invalid).toBe(1);
+});
+
+test("a recording that is too large to be read whole is named", async () => {
+  const place = await makeHome({ [`${chats}/session-x-aaaa1111.json`]: Buffer.alloc(mostLineBytes + 1, " ") });
+  const { sessions, lost } = await parseAll(gemini, place);
+  expect(sessions).toEqual([]);
+  expect(lost).toEqual(["session-x-aaaa1111.json has 16 MiB, and this client reads files of this kind up to 16"]);
+});
+
+test("a sub-agent's log is a session that names its parent, and the call that made it names the session", async () => {
+  const place = await makeHome({
+    [path]: linesOf(
+      meta(),
+      said("u1", "Look into it"),
+      answered("a1", "", {
+        toolCalls: [call({ agentId: "agent7", status: "error", resultDisplay: { fileDiff: "-a\n+b" } })],
+      }),
+    ),
+    [`${chats}/${id}/agent7.jsonl`]: linesOf(
+      meta({ sessionId: "agent7", kind: "subagent", directories: ["/code/api"] }),
+      said("x1", "Do"),
+    ),
+  });
+  const { sessions } = await parseAll(gemini, place);
+  const [agent, main] = sessions;
+  expect(main?.messages.at(-1)?.metadata).toEqual({
+    result: { callId: "c1", isError: true, patch: "-a\n+b", session: `${id}/agent7` },
+  });
+  expect(agent).toMatchObject({
+    sourceId: `${id}/agent7`,
+    ending: { project: "api", metadata: { parent: id, cwd: "/code/api" } },
+  });
+});
+
+test("what is not known is counted by its type, and a cut off last line waits", async () => {
+  const place = await makeHome({
+    "other/.gemini/tmp/p/chats/session-y-aaaa1111.jsonl": `${linesOf(
+      meta(),
+      { $merge: {} },
+      { nothing: true },
+      said("d1", "?", { type: "dream" }),
+      said("u1", [{ inlineData: { mimeType: "image/png", data: "A".repeat(4096) } }, { hologram: {} }]),
+    )}{"id":"u2","typ`,
+  });
+  const elsewhere = { ...place, env: { GEMINI_CLI_HOME: `${place.home}/other` } };
+  const { sessions, counts, unhandled } = await parseAll(gemini, elsewhere);
+  expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["[image: image/png, 3 KiB]"]);
+  expect(unhandled).toEqual(["$merge", "dream", "content.hologram"]);
+  expect(counts).toEqual({ entries: 5, skipped: 2, invalid: 1 });
+  expect(await discoverAll(gemini, place)).toEqual([]);
+});

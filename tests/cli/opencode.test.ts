@@ -1,0 +1,267 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, test, vi } from "vitest";
+import type { Place } from "../../cli/adapters/adapter.ts";
+import { opencode } from "../../cli/adapters/opencode.ts";
+import { mostLineBytes } from "../../cli/lines.ts";
+import { discoverAll, makeHome, parseAll, writeBelow } from "./home.ts";
+
+const data = ".local/share/opencode";
+const start = Date.parse("2026-11-01T10:00:00Z");
+const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
+
+type Told = { info: Record<string, unknown>; parts: Record<string, unknown>[] };
+
+const question = (text: string, more: object = {}): Told => ({
+  info: { role: "user", time: { created: start + 1000 }, ...more },
+  parts: [{ type: "text", text }],
+});
+const tokens = { input: 100, output: 40, reasoning: 7, cache: { read: 300, write: 20 } };
+const answer = (parts: Record<string, unknown>[], more: object = {}): Told => ({
+  info: { role: "assistant", modelID: "claude-opus-4-5", time: { created: start + 2000 }, tokens, ...more },
+  parts: [{ type: "step-start" }, ...parts, { type: "step-finish", tokens }],
+});
+const bash = (state: object) => ({
+  type: "tool",
+  callID: "c1",
+  tool: "bash",
+  state: { input: { command: "ls" }, ...state },
+});
+const done = {
+  status: "completed",
+  output: "a.ts",
+  metadata: { exit: 0 },
+  time: { start: start + 3000, end: start + 3250 },
+};
+
+const talk = [
+  question("List."),
+  answer([{ type: "reasoning", text: "ls.", time: { start: start + 2500 } }, bash(done)]),
+];
+
+/** A session as files by their paths below the home folder. */
+function files(id: string, messages: Told[], about: object = {}): Record<string, string> {
+  const session = {
+    id,
+    directory: "/code/api",
+    title: "Listing",
+    version: "1.1.0",
+    time: { created: start },
+    ...about,
+  };
+  const written: Record<string, string> = { [`${data}/storage/session/p1/${id}.json`]: JSON.stringify(session) };
+  for (const [m, { info, parts }] of messages.entries()) {
+    const name = `msg_${id.slice(4)}_${m}`;
+    written[`${data}/storage/message/${id}/${name}.json`] = JSON.stringify({ id: name, sessionID: id, ...info });
+    for (const [p, part] of parts.entries()) {
+      written[`${data}/storage/part/${name}/prt_${p}.json`] = JSON.stringify({
+        id: `prt_${p}`,
+        messageID: name,
+        ...part,
+      });
+    }
+  }
+  return written;
+}
+
+/** A database with sessions, as its program writes them. */
+function database(place: Place, sessions: Record<string, Told[]>, name = "opencode.db"): DatabaseSync {
+  const db = new DatabaseSync(join(place.home, data, name));
+  db.exec(`PRAGMA journal_mode = WAL;
+    CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, version TEXT, revert TEXT,
+      time_created INTEGER, time_updated INTEGER);
+    CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER, time_updated INTEGER,
+      data TEXT);`);
+  for (const [id, messages] of Object.entries(sessions)) {
+    db.prepare("INSERT INTO session VALUES (?, NULL, '/code/api', 'Listing', '1.2.0', NULL, ?, ?)").run(
+      id,
+      start,
+      start,
+    );
+    for (const [m, { info, parts }] of messages.entries()) {
+      const message = `msg_${id.slice(4)}_${m}`;
+      db.prepare("INSERT INTO message VALUES (?, ?, ?, ?, ?)").run(message, id, start + m, start, JSON.stringify(info));
+      for (const [p, part] of parts.entries()) {
+        const row = [`prt_${message}_${p}`, message, id, start, start, JSON.stringify(part)];
+        db.prepare("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)").run(...row);
+      }
+    }
+  }
+  return db;
+}
+
+test("a session in files has its turns, its tools with their results, and each message's tokens once", async () => {
+  const { sessions, counts, unhandled } = await parseAll(opencode, await makeHome(files("ses_a", talk)));
+  const usage = { inputTokens: 100, outputTokens: 40, cacheReadTokens: 300, cacheWriteTokens: 20, reasoningTokens: 7 };
+  expect(sessions).toEqual([
+    {
+      source: "opencode",
+      sourceId: "ses_a",
+      messages: [
+        { role: "user", content: "List.", createdAt: at(1) },
+        {
+          role: "assistant",
+          content: "ls.",
+          createdAt: at(2.5),
+          tokenCount: 40,
+          metadata: { kind: "thinking", model: "claude-opus-4-5", usage },
+        },
+        {
+          role: "assistant",
+          content: "bash\nls",
+          createdAt: at(3),
+          metadata: { tool: { name: "bash", callId: "c1", input: { command: "ls" }, content: "call" } },
+        },
+        {
+          role: "tool",
+          content: "a.ts",
+          createdAt: at(3.25),
+          metadata: { result: { callId: "c1", exitCode: 0 }, durationMs: 250 },
+        },
+      ],
+      ending: {
+        model: "claude-opus-4-5",
+        title: "Listing",
+        project: "api",
+        createdAt: at(0),
+        metadata: { cwd: "/code/api", agentVersion: "1.1.0", usage },
+      },
+    },
+  ]);
+  expect([counts, unhandled]).toEqual([{ entries: 8, skipped: 3, invalid: 0 }, []]);
+});
+
+test("a session in the database is read as the same session, and not once more from the files it came from", async () => {
+  const place = await makeHome({ ...files("ses_a", [question("Older")]), ...files("ses_b", [question("Left")]) });
+  database(place, { ses_a: talk }).close();
+  const { sessions } = await parseAll(opencode, place);
+  expect(sessions.map(({ sourceId, messages }) => [sourceId, messages.map(({ content }) => content)])).toEqual([
+    ["ses_a", ["List.", "ls.", "bash\nls", "a.ts"]],
+    ["ses_b", ["Left"]],
+  ]);
+  expect(sessions[0]?.ending).toMatchObject({ project: "api", createdAt: at(0), metadata: { agentVersion: "1.2.0" } });
+});
+
+test("a database is read while its program writes, and only the session that grew has another stamp", async () => {
+  const place = await makeHome(files("ses_x", []));
+  const db = database(place, { ses_a: talk, ses_b: talk });
+  const before = await discoverAll(opencode, place);
+  db.prepare("UPDATE part SET time_updated = ?, data = ? WHERE id = 'prt_msg_b_0_0'").run(
+    start + 9,
+    JSON.stringify({ type: "text", text: "List all." }),
+  );
+  const after = await discoverAll(opencode, place);
+  const changed = after.filter(({ stamp }, index) => stamp !== before[index]?.stamp);
+  expect(changed.map(({ path }) => path)).toEqual([join(place.home, data, "opencode.db#ses_b")]);
+  const { sessions } = await parseAll(opencode, place);
+  expect(sessions.find(({ sourceId }) => sourceId === "ses_b")?.messages[0]?.content).toBe("List all.");
+  db.close();
+});
+
+test("a Node without SQLite names the database and says what to do; the files are read", async () => {
+  const place = await makeHome(files("ses_a", talk));
+  database(place, { ses_b: talk }, "opencode-beta.db").close();
+  vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined);
+  const { sessions, lost } = await parseAll(opencode, place);
+  vi.restoreAllMocks();
+  expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["ses_a"]);
+  expect(lost).toEqual([expect.stringContaining("use Node 22.13 or later")]);
+});
+
+test("OPENCODE_DB names a database elsewhere, and a file that is none is named and stops nothing", async () => {
+  const place = await makeHome({
+    "own/x.db": "no database, but long enough to look at".repeat(40),
+    ...files("ses_a", talk),
+  });
+  const elsewhere = { ...place, env: { OPENCODE_DB: join(place.home, "own/x.db") } };
+  const { sessions, lost } = await parseAll(opencode, elsewhere);
+  expect(sessions).toHaveLength(1);
+  expect(lost).toEqual([expect.stringContaining("not a database")]);
+});
+
+test("what the program put in is a notice; sub-agents, failures and what was taken back are told", async () => {
+  const task = { type: "tool", callID: "c2", tool: "task", state: { ...done, metadata: { sessionId: "ses_c" } } };
+  const edit = {
+    type: "tool",
+    callID: "c3",
+    tool: "edit",
+    state: { ...done, output: "", metadata: { diff: "-a\n+b" } },
+  };
+  const messages = [
+    {
+      ...question(""),
+      parts: [
+        { type: "text", text: "Read by the tool.", synthetic: true },
+        { type: "compaction", auto: true },
+      ],
+    },
+    answer([{ type: "text", text: "They greeted." }], { summary: true }),
+    answer([task, edit, bash({ status: "error", error: "denied" }), bash({ status: "running" })]),
+    answer([{ type: "retry", error: { name: "APIError", data: { message: "busy" } } }], {
+      error: { name: "MessageAbortedError", data: { message: "Stopped" } },
+    }),
+    {
+      ...question(""),
+      parts: [{ type: "file", filename: "a.png", mime: "image/png", url: "data:" }, { type: "agent" }],
+    },
+  ];
+  const about = { parentID: "ses_p", revert: { messageID: "msg_c_4" }, directory: "C:\\code\\shop" };
+  const { sessions, unhandled } = await parseAll(opencode, await makeHome(files("ses_c", messages, about)));
+  expect(
+    sessions[0]?.messages.map(({ role, content, metadata }) => [role, content, metadata?.kind ?? metadata?.result]),
+  ).toEqual([
+    ["user", "Read by the tool.", "notice"],
+    ["system", "The conversation so far was compacted.", "notice"],
+    ["assistant", "They greeted.", "notice"],
+    ["assistant", "task", undefined],
+    ["tool", "a.ts", { callId: "c2", session: "ses_c" }],
+    ["assistant", "edit", undefined],
+    ["tool", "", { callId: "c3", patch: "-a\n+b" }],
+    ["assistant", "bash\nls", undefined],
+    ["tool", "denied", { callId: "c1", isError: true }],
+    ["assistant", "bash\nls", undefined],
+    ["system", "Tried again: APIError: busy", "notice"],
+    ["system", "MessageAbortedError: Stopped", "notice"],
+    ["system", "What follows was taken back.", "notice"],
+    ["user", "[file: a.png, image/png]", undefined],
+  ]);
+  expect(sessions[0]?.ending).toMatchObject({ project: "shop", metadata: { parent: "ses_p" } });
+  expect(unhandled).toEqual([]);
+});
+
+test("where the sum of the tokens shows that reasoning stands apart, it is a part of what the model made", async () => {
+  const apart = answer([{ type: "text", text: "Yes" }], { tokens: { ...tokens, total: 467 } });
+  const { sessions } = await parseAll(opencode, await makeHome(files("ses_a", [apart])));
+  expect(sessions[0]?.messages[0]?.tokenCount).toBe(47);
+});
+
+test("what is not known is counted, what is cut off or too large is named, and the rest is read", async () => {
+  const messages = [
+    question("Hi"),
+    answer([{ type: "dream" }, { type: "text", text: "Hello" }]),
+    { info: { role: "ghost" }, parts: [] },
+  ];
+  const place = await makeHome(files("ses_a", messages));
+  const part = `${data}/storage/part/msg_a_0`;
+  await writeBelow(place.home, `${part}/prt_1.json`, '{"type":"te');
+  await writeBelow(place.home, `${part}/prt_2.json`, Buffer.alloc(mostLineBytes + 1, " "));
+  const { sessions, unhandled, counts, lost } = await parseAll(opencode, place);
+  expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "Hello"]);
+  expect(unhandled).toEqual(["part.dream", "role.ghost"]);
+  expect(counts.invalid).toBe(2);
+  expect(lost).toEqual([expect.stringMatching(/^prt_2\.json has 16 MiB/)]);
+});
+
+test("a message that is written again changes the stamp of its session", async () => {
+  const place = await makeHome(files("ses_a", talk));
+  const [before] = await discoverAll(opencode, place);
+  await writeBelow(
+    place.home,
+    `${data}/storage/message/ses_a/msg_a_1.json`,
+    JSON.stringify({ role: "assistant", more: 1 }),
+  );
+  const [after] = await discoverAll(opencode, place);
+  expect(after?.stamp).not.toBe(before?.stamp);
+  expect(await discoverAll(opencode, place)).toEqual([after]);
+});
