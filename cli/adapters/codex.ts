@@ -56,9 +56,13 @@ function diagnose({ home, env }: Place): Root[] {
 /** Every rollout once: while one is being compressed, both of its files are there. */
 async function* rolloutsBelow(folder: string): AsyncGenerator<Input> {
   for await (const input of inputsBelow(folder, (name) => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name))) {
-    if (!isPacked(input.path) || !(await inputOf(input.path.slice(0, -".zst".length)))) yield input;
+    if (!isPacked(input.path)) yield input;
+    else if (!(await inputOf(input.path.slice(0, -".zst".length)))) yield packedInput(input);
   }
 }
+
+/** What one Node could not read, a newer one is to try: to it, it is another file. */
+const packedInput = (input: Input): Input => (hasZstd() ? input : { ...input, stamp: `${input.stamp}:packed` });
 
 const isPacked = (path: string): boolean => path.endsWith(".zst");
 

@@ -227,6 +227,6 @@ function modelOf(about: string): string | undefined {
 
 /** The words in a file's name, after the time. */
 function slugOf(name: string): string | undefined {
-  const [, slug] = /^\d{4}-\d\d-\d\d_\d\d-\d\d(?:-\d\d)?Z?-(.+)$/.exec(name) ?? [];
+  const [, slug] = /^\d{4}-\d\d-\d\d_\d\d-\d\d(?:-\d\d)?Z?(?:-(.+))?$/.exec(name) ?? [];
   return slug?.replaceAll("-", " ");
 }

@@ -218,11 +218,13 @@ test("a compressed rollout that is cut off can't be read, and is an error of its
   await expect(parseAll(codex, place)).rejects.toThrow(/end of file/);
 });
 
-test("a Node without zstd names compressed rollouts and says what to do", async () => {
+test("a Node without zstd names compressed rollouts and says what to do, and a newer one tries them anew", async () => {
   const place = await makeHome({ [packedPath]: packed() });
+  const [known] = await discoverAll(codex, place);
   const usual = Object.getOwnPropertyDescriptor(zlib, "createZstdDecompress") ?? {};
   onTestFinished(() => void Object.defineProperty(zlib, "createZstdDecompress", usual));
   Object.defineProperty(zlib, "createZstdDecompress", { ...usual, value: undefined });
   const { sessions, lost } = await parseAll(codex, place);
+  expect((await discoverAll(codex, place))[0]?.stamp).not.toBe(known?.stamp);
   expect([sessions, lost]).toEqual([[], [expect.stringContaining("use Node 22.15 or later")]]);
 });

@@ -117,6 +117,11 @@ Seen.`);
   ]);
 });
 
+test("a file whose name is a time alone gives its session no title", async () => {
+  const { sessions } = await parse(talk, "code/web/.specstory/history/2026-11-01_10-00-07Z.md");
+  expect(sessions[0]?.ending.title).toBeUndefined();
+});
+
 test("what a sub-agent said stays with the call that made it", async () => {
   const { sessions } = await parse(`${head}
 _**Agent (m 2026-11-01 10:00:00Z)**_
