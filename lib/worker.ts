@@ -30,7 +30,7 @@ const purge = { pauseMs: 5000, seconds: 8 };
 /** Between two looks for conversations that changed. */
 const usageMs = 1000;
 /** How long one must have been as it is to be counted, in seconds: while uploads wait, they have the processor. */
-const settledSeconds = { usually: 2, whileUploadsWait: 120 };
+const settledSeconds = { usually: 3, whileUploadsWait: 120 };
 /** Below the 15 seconds within which the process is to be gone. */
 const drainMs = 12_000;
 /** Between two looks into the outbox of telemetry. */
@@ -43,6 +43,8 @@ const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
 const processId = randomUUID();
 const stopping = new AbortController();
 let loops: Promise<void>[] = [];
+/** How many uploads this process works on. */
+let running = 0;
 
 /** A handler of one job at a time whose payload has a schema. */
 const handler =
@@ -81,9 +83,11 @@ async function takeUploads(): Promise<void> {
   );
   const worker: { id?: string } = {};
   worker.id = await boss.work<object>(queues.ingest, polling, async (jobs) => {
+    running += 1;
     try {
       await run(jobs);
     } finally {
+      running -= 1;
       if (worker.id) boss.notifyWorker(worker.id);
     }
   });
@@ -123,6 +127,6 @@ loops = [
   repeat(purge.pauseMs, "deleted conversations could not be emptied", () => purgeDeleted(purge.seconds)),
   repeat(usageMs, "what conversations used could not be counted", count),
   repeat(forwardMs, "the outbox of telemetry could not be looked through", () => forwardDue(stopping.signal)),
-  keepIndexing(stopping.signal, hasOpenJobs),
+  keepIndexing(stopping.signal, { uploadsWait: hasOpenJobs, jobsRun: () => running > 0 }),
 ];
 process.send?.("ready");

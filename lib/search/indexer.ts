@@ -2,7 +2,7 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
-import { transaction } from "#lib/db/client";
+import { pool, transaction } from "#lib/db/client";
 import { log } from "#lib/log";
 import { bucketBits, encode } from "#lib/search/block";
 import { Collector, type Draft } from "#lib/search/collect";
@@ -24,10 +24,11 @@ const settings = { idle_in_transaction_session_timeout: "30s", synchronous_commi
  * killed in between, it loses nothing: a session waits until what it is found by commits together with that it is done.
  *
  * @param settledSeconds for how long a session must have been as it is: one that grows line by line is not read at each.
+ * @param giveWay is waited for before each half MiB of text, which takes the event loop some 50 ms.
  * @returns how many sessions were taken; 0 where none waits, or another process is at it.
  */
-export async function indexNext(settledSeconds = 0): Promise<number> {
-  const taken = await transaction((tx) => indexBatch(tx, settledSeconds), settings);
+export async function indexNext(settledSeconds = 0, giveWay: GiveWay = async () => {}): Promise<number> {
+  const taken = await transaction((tx) => indexBatch(tx, settledSeconds, giveWay), settings);
   if (taken.userId) {
     const { userId } = taken;
     await transaction(async (tx) => ((await lock(tx)) ? mergeBlocks(tx, userId) : false), settings);
@@ -35,20 +36,31 @@ export async function indexNext(settledSeconds = 0): Promise<number> {
   return taken.count;
 }
 
+/** Waits until something more urgent is done. */
+type GiveWay = () => Promise<void>;
+
 const pauseMs = 1000;
-/** While uploads wait they have the processor: sessions are left alone for longer, and batches are that many times apart. */
-const settledSeconds = { usually: 2, whileUploadsWait: 7 };
-const restsWhileUploadsWait = 3;
+/** How long one batch waits in all for jobs that run in this process, and how often it looks, in milliseconds. */
+const givingWay = { mostMs: 2000, lookMs: 10 };
+/** While uploads come they have the processor: sessions are left alone for longer. */
+const settledSeconds = { usually: 3, whileUploadsCome: 7 };
+/**
+ * And batches are apart: by as long as one takes, which at a usual load keeps the index within 10 s; where it can't be kept up
+ * with, by ten times that, until the load is over.
+ */
+const rests = { usually: 1, overloaded: 10, overloadedSeconds: 15 };
+/** Uploads come as long after one as this, in seconds. */
+const comingSeconds = 3;
 
 /**
  * Makes sessions searchable as they come, until it is told to stop; the batch that it is at then is finished.
  *
- * @param uploadsWait whether uploads wait or run: between two batches it then rests for several times as long as the first
- *   one took.
+ * @param load.uploadsWait whether uploads wait or run.
+ * @param load.jobsRun whether any runs in this process, whose event loop it would hold up.
  */
-export async function keepIndexing(signal: AbortSignal, uploadsWait: () => Promise<boolean>): Promise<void> {
+export async function keepIndexing(signal: AbortSignal, load: Load): Promise<void> {
   while (!signal.aborted) {
-    const restMs = await indexAndRest(uploadsWait).catch((error) => {
+    const restMs = await indexAndRest(load).catch((error) => {
       log.warn({ err: error }, "sessions could not be made searchable this time");
       return pauseMs;
     });
@@ -56,13 +68,32 @@ export async function keepIndexing(signal: AbortSignal, uploadsWait: () => Promi
   }
 }
 
+type Load = { uploadsWait: () => Promise<boolean>; jobsRun: () => boolean };
+
 /** Indexes a batch. @returns for how long to do nothing then, in milliseconds */
-async function indexAndRest(uploadsWait: () => Promise<boolean>): Promise<number> {
-  const { usually, whileUploadsWait } = settledSeconds;
-  const isBusy = await uploadsWait();
+async function indexAndRest({ uploadsWait, jobsRun }: Load): Promise<number> {
+  const waiting = await waitingAges();
+  if (waiting.oldest === null || waiting.newest === null) return pauseMs;
+  const isBusy = waiting.newest < comingSeconds || (await uploadsWait());
   const startedAt = performance.now();
-  if ((await indexNext(isBusy ? whileUploadsWait : usually)) === 0) return pauseMs;
-  return isBusy ? restsWhileUploadsWait * (performance.now() - startedAt) : 0;
+  let leftMs = givingWay.mostMs;
+  const giveWay = async () => {
+    for (; jobsRun() && leftMs > 0; leftMs -= givingWay.lookMs) await sleep(givingWay.lookMs);
+  };
+  if ((await indexNext(isBusy ? settledSeconds.whileUploadsCome : settledSeconds.usually, giveWay)) === 0)
+    return pauseMs;
+  const rest = waiting.oldest > rests.overloadedSeconds ? rests.overloaded : rests.usually;
+  return isBusy ? rest * (performance.now() - startedAt) : 0;
+}
+
+/** For how long the sessions wait that are not yet searchable, in seconds; null where none is. */
+async function waitingAges(): Promise<{ oldest: number | null; newest: number | null }> {
+  const { rows } = await pool().query<{ oldest: number | null; newest: number | null }>(
+    `select extract(epoch from now() - min(stored_at))::float8 as oldest,
+            extract(epoch from now() - max(stored_at))::float8 as newest
+     from trace where search_pending and deleted_at is null`,
+  );
+  return rows[0] ?? { oldest: null, newest: null };
 }
 
 async function lock(tx: PoolClient): Promise<boolean> {
@@ -72,11 +103,15 @@ async function lock(tx: PoolClient): Promise<boolean> {
 
 type Waiting = { id: string; hash: string; title: string | null; sourceId: string; messageCount: number };
 
-async function indexBatch(tx: PoolClient, settledSeconds: number): Promise<{ userId?: string; count: number }> {
+async function indexBatch(
+  tx: PoolClient,
+  settledSeconds: number,
+  giveWay: GiveWay,
+): Promise<{ userId?: string; count: number }> {
   if (!(await lock(tx))) return { count: 0 };
   const userId = await longestWaiting(tx, settledSeconds);
   if (!userId) return { count: 0 };
-  const { traces, drafts } = await collect(tx, userId, await waitingTraces(tx, userId, settledSeconds));
+  const { traces, drafts } = await collect(tx, userId, await waitingTraces(tx, userId, settledSeconds), giveWay);
   const blockIds: string[] = [];
   for (const { postings, documents } of drafts) {
     const bits = bucketBits(postings.length);
@@ -125,6 +160,7 @@ async function collect(
   tx: PoolClient,
   userId: string,
   waiting: Waiting[],
+  giveWay: GiveWay,
 ): Promise<{ traces: Waiting[]; drafts: Draft[] }> {
   const { rows: sizes } = await tx.query<Size>(
     `select trace_id as "traceId", position, octet_length(content) as bytes from message
@@ -139,6 +175,7 @@ async function collect(
   const byId = new Map(traces.map((trace) => [trace.id, trace]));
   let current: string | undefined;
   for (const page of pagesOf(sizes.filter(({ traceId }) => byId.has(traceId)))) {
+    await giveWay();
     for (const { traceId, position, content } of await readPage(tx, userId, [...byId.keys()], page)) {
       if (traceId !== current) begin(collector, byId.get(traceId) as Waiting);
       current = traceId;

@@ -79,7 +79,9 @@ export async function startSpoor() {
 
     /** Brings the database to where it was, but for the account. */
     async clear(): Promise<void> {
-      await pool().query("truncate message, trace, upload, ingest_job");
+      await pool().query(
+        "truncate message, trace, upload, ingest_job, search_document, search_block, search_bucket, trace_usage, usage_facets",
+      );
       await pool().query("checkpoint");
     },
 
