@@ -20,7 +20,7 @@ import { makeWorkerBoss, queues } from "#lib/queue";
 import { keepIndexing } from "#lib/search/indexer";
 import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
-import { flushTracing, startTracing, traced } from "#lib/tracing";
+import { flushTracing, startTracing } from "#lib/tracing";
 import { countUsage } from "#lib/usage/count";
 
 const heartbeatMs = 10_000;
@@ -78,9 +78,7 @@ async function count(): Promise<void> {
 
 /** Takes uploads, one at a time. After each it asks for the next at once: the queue by itself would wait for its next poll. */
 async function takeUploads(): Promise<void> {
-  const run = handler(ingestPayload, (payload) =>
-    traced("ingest.job", { "spoor.job": payload.jobId }, () => runJob(payload)),
-  );
+  const run = handler(ingestPayload, runJob);
   const worker: { id?: string } = {};
   worker.id = await boss.work<object>(queues.ingest, polling, async (jobs) => {
     running += 1;

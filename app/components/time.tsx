@@ -1,6 +1,5 @@
+import { formatDate, type Parts } from "./date-format";
 import { readerZone } from "./zone";
-
-type Parts = Omit<Intl.DateTimeFormatOptions, "timeZone">;
 
 const clockParts: Parts = { hour: "2-digit", minute: "2-digit" };
 const longParts: Parts = {
@@ -13,41 +12,29 @@ const longParts: Parts = {
   timeZoneName: "short",
 };
 
-/** Formatters that were made, the ones for other readers' zones among them. */
-const formatters = new Map<string, Intl.DateTimeFormat>();
-const mostFormatters = 100;
-
-/** Writes a moment. Making a formatter takes eighty times as long as using it, and a list would make four hundred. */
-function format(date: Date, timeZone: string, parts: Parts, locale = "en-GB"): string {
-  const key = [locale, timeZone, ...Object.entries(parts).flat()].join();
-  let formatter = formatters.get(key);
-  if (!formatter) {
-    if (formatters.size >= mostFormatters) formatters.clear();
-    formatter = new Intl.DateTimeFormat(locale, { ...parts, timeZone });
-    formatters.set(key, formatter);
-  }
-  return formatter.format(date);
-}
-
-const day = (date: Date, timeZone: string) => format(date, timeZone, {}, "en-CA");
+const day = (date: Date, timeZone: string) => formatDate(date, timeZone, {}, "en-CA");
 
 /** A moment as people say it: the clock today, the day this year, the date before that. */
 export function shortTime(date: Date, timeZone: string): string {
   const [its, today] = [day(date, timeZone), day(new Date(), timeZone)];
-  if (its === today) return format(date, timeZone, clockParts);
+  if (its === today) return formatDate(date, timeZone, clockParts);
   const calendar: Parts = { day: "numeric", month: "short" };
-  return format(date, timeZone, its.slice(0, 4) === today.slice(0, 4) ? calendar : { ...calendar, year: "numeric" });
+  return formatDate(
+    date,
+    timeZone,
+    its.slice(0, 4) === today.slice(0, 4) ? calendar : { ...calendar, year: "numeric" },
+  );
 }
 
 /** The same, always with the clock. */
 function momentTime(date: Date, timeZone: string): string {
-  const clock = format(date, timeZone, clockParts);
+  const clock = formatDate(date, timeZone, clockParts);
   const short = shortTime(date, timeZone);
   return short === clock ? clock : `${short}, ${clock}`;
 }
 
 /** A moment to the second, with its zone. */
-export const longTime = (date: Date, timeZone: string): string => format(date, timeZone, longParts);
+export const longTime = (date: Date, timeZone: string): string => formatDate(date, timeZone, longParts);
 
 function timeAgo(date: Date): string {
   const seconds = Math.max(0, Math.round((Date.now() - date.getTime()) / 1000));

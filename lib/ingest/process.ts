@@ -8,6 +8,7 @@ import type { ingestPayload } from "#lib/ingest/schema";
 import { withStoredBatch } from "#lib/ingest/stored-batch";
 import { log } from "#lib/log";
 import { countRows, countTry } from "#lib/metrics";
+import { traced } from "#lib/tracing";
 
 type Payload = z.output<typeof ingestPayload>;
 
@@ -23,7 +24,11 @@ const usualPatience = { idleSeconds: 30, lockSeconds: 5, silentSeconds: 10 };
  * A fault of the batch itself ends the job as `failed`; any other error puts it back to `queued` and is thrown,
  * for the queue to try again.
  */
-export async function runJob({ userId, jobId }: Payload, patience = usualPatience): Promise<void> {
+export function runJob(payload: Payload, patience = usualPatience): Promise<void> {
+  return traced("ingest.job", { "spoor.job": payload.jobId }, () => claimAndProcess(payload, patience));
+}
+
+async function claimAndProcess({ userId, jobId }: Payload, patience: typeof usualPatience): Promise<void> {
   const claimed = await claim({ userId, jobId }, patience);
   if (!claimed) return;
   const startedAt = performance.now();

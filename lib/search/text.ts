@@ -154,37 +154,3 @@ const longestWord = ({ units }: Query) =>
     .map(({ longest }) => longest)
     .reduce((a, b) => (b.length > a.length ? b : a))
     .toLowerCase();
-
-/**
- * Where a query stands in one session.
- *
- * @returns the positions of the messages that match as for `excerptsOf`, in their order, and how many these are.
- */
-export async function findInTrace(
-  userId: string,
-  traceId: string,
-  query: Query,
-): Promise<{ positions: number[]; count: number }> {
-  return snapshot(
-    async (tx) => {
-      const most: { found: number; positions: number[] } = { found: 1, positions: [] };
-      for (let after = -1; ; ) {
-        const { rows } = await tx.query<{ position: number; content: string }>(
-          `select position, ${contentSql} as content from message
-           where user_id = $1 and trace_id = $2 and lower(content) ~ $3 and position > $5
-           order by position limit $6`,
-          [userId, traceId, coarseOf(query), longestWord(query), after, mostMessages],
-        );
-        for (const { position, content } of rows) {
-          const { found } = findIn(composed(content), query);
-          if (found > most.found) Object.assign(most, { found, positions: [] });
-          if (found === most.found) most.positions.push(position);
-        }
-        const last = rows.at(-1);
-        if (rows.length < mostMessages || !last) return { positions: most.positions, count: most.positions.length };
-        after = last.position;
-      }
-    },
-    { statement_timeout: "10s" },
-  );
-}

@@ -1,6 +1,5 @@
-/** What the scans of one adapter in one CLI version saw, over the days that are looked at. */
-export type VersionHealth = {
-  cliVersion: string;
+/** What scans saw, in all. */
+export type ScanSums = {
   scans: number;
   entries: number;
   skipped: number;
@@ -8,8 +7,10 @@ export type VersionHealth = {
   traces: number;
   rejected: number;
   emptyParses: number;
-  seenAt: Date;
 };
+
+/** What the scans of one adapter in one CLI version saw, over the days that are looked at. */
+export type VersionHealth = ScanSums & { cliVersion: string; seenAt: Date };
 
 /** What can go wrong with a scan, each as a share from 0 to 1. */
 export type Shares = { empty: number; lost: number; rejected: number };

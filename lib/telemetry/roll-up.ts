@@ -1,5 +1,6 @@
 import "server-only";
 import type { Queryable } from "#lib/db/client";
+import type { ScanSums } from "#lib/telemetry/health";
 import type { Submission } from "#lib/telemetry/schema";
 
 /** What is counted apart in a day of a user's, and of an adapter's; what comes beyond is counted under the empty name. */
@@ -11,18 +12,7 @@ const most = Number.MAX_SAFE_INTEGER;
 export type Sender = { userId: string; machine: string } | undefined;
 
 /** A submission's diagnostics of one adapter together. `troubled`: something of it was not understood or not taken. */
-type AdapterSums = {
-  adapter: string;
-  scans: number;
-  entries: number;
-  skipped: number;
-  invalid: number;
-  traces: number;
-  rejected: number;
-  emptyParses: number;
-  unhandled: Counts;
-  troubled: boolean;
-};
+type AdapterSums = ScanSums & { adapter: string; unhandled: Counts; troubled: boolean };
 
 /**
  * Counts a submission in what `/diagnostics` shows: its day, the devices of each adapter, and the device itself. It is part

@@ -152,6 +152,12 @@ describe("a compressed body", () => {
   });
 });
 
+test("an answer is not compressed, whatever the client takes", async () => {
+  const response = await sendBytes(Uint8Array.from(Buffer.from('{"traces":[]}')), { "Accept-Encoding": "gzip, br" });
+  expect(response.headers.get("Content-Encoding")).toBeNull();
+  await accepted(response);
+});
+
 describe("a body sent in parts", () => {
   test("without a length is taken", async () => {
     const { request, answer } = openRequest(server, "/api/ingest", { headers: bearer(token) });

@@ -72,6 +72,15 @@ export async function startSpoor() {
       }
     },
 
+    /** Waits until everything is searchable: a worker has nothing left to do then. */
+    async indexed(): Promise<void> {
+      for (;;) {
+        const { rowCount } = await pool().query("select 1 from trace where search_pending limit 1");
+        if (rowCount === 0) return;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
+
     async messageCount(): Promise<number> {
       const { rows } = await pool().query<{ count: number }>("select count(*)::int as count from message");
       return rows[0]?.count ?? 0;

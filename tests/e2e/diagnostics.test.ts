@@ -1,10 +1,10 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 import { disableSink } from "#lib/telemetry/sink-state";
 import { signIn } from "../support/browser.ts";
+import { expectGoodLook } from "../support/look.ts";
 import { makeUser, owner } from "../support/server.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
@@ -56,18 +56,9 @@ async function looksRight(name: string) {
       const tab = await themed.newPage();
       await signIn(tab, server, owner);
       await open("/diagnostics", tab);
-      const overflow = async () => tab.evaluate("document.documentElement.scrollWidth - innerWidth");
-      expect(await overflow(), name).toBeLessThanOrEqual(0);
-      const folder = process.env.SCREENSHOTS;
-      const shoot = (state: string) =>
-        folder &&
-        tab.screenshot({ path: `${folder}/diagnostics-${name}${state}-${width}-${colorScheme}.png`, fullPage: true });
-      await shoot("");
+      await expectGoodLook(tab, `diagnostics-${name}`, { fullPage: true });
       for (const summary of await tab.locator("main summary").all()) await summary.click();
-      expect(await overflow(), `${name}, open`).toBeLessThanOrEqual(0);
-      const { violations } = await new AxeBuilder({ page: tab }).analyze();
-      expect(violations.map(({ id, nodes }) => `${name}: ${id} ${nodes[0]?.html}`)).toEqual([]);
-      await shoot("-open");
+      await expectGoodLook(tab, `diagnostics-${name}-open`, { fullPage: true });
       await themed.close();
     }
   }
@@ -80,7 +71,7 @@ test("without telemetry says what to send and what stays, and turns by itself", 
   await page.getByText("Never leaves the machine").waitFor();
   await looksRight("empty");
   await submit("first", [{ adapter: "first-adapter" }], "1.0.0");
-  await page.getByText("first-adapter").waitFor({ timeout: 15_000 });
+  await page.getByText("first-adapter").waitFor({ timeout: 30_000 });
   await pool().query("delete from telemetry_device");
   await pool().query("delete from diagnostic_day");
   expect(faults).toEqual([]);

@@ -4,7 +4,7 @@ import { provideSignedIn } from "./signed-in.ts";
 const { server, page, faults, open, button } = await provideSignedIn();
 
 // A page has loaded before its script listens, so keys are pressed until it does.
-const patience = { interval: 500, timeout: 10_000 };
+const patience = { interval: 500, timeout: 30_000 };
 
 /** Presses keys and waits for the page that they lead to. */
 async function pressTo(path: string, ...keys: string[]) {

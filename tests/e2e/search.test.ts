@@ -1,10 +1,9 @@
-import { mkdir } from "node:fs/promises";
-import { AxeBuilder } from "@axe-core/playwright";
 import { beforeAll, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { runJob } from "#lib/ingest/process";
 import { indexNext } from "#lib/search/indexer";
 import { accept, trace } from "../support/ingesting.ts";
+import { expectGoodLook } from "../support/look.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
 const { page, field, button, open, faults } = await provideSignedIn();
@@ -30,13 +29,6 @@ beforeAll(async () => {
   while ((await indexNext()) > 0);
 });
 
-async function shot(name: string): Promise<void> {
-  const folder = process.env.SCREENSHOTS;
-  if (!folder) return;
-  await mkdir(folder, { recursive: true });
-  await page.screenshot({ path: `${folder}/search-${name}.png` });
-}
-
 test("a search by keyboard shows excerpts that lead to their messages", async () => {
   await open("/traces?source=unknown");
   await page.keyboard.press("/");
@@ -54,19 +46,15 @@ test("a search by keyboard shows excerpts that lead to their messages", async ()
 });
 
 test.each([
-  ["1280, light", 1280, "light"],
-  ["1280, dark", 1280, "dark"],
-  ["360, light", 360, "light"],
-  ["360, dark", 360, "dark"],
-] as const)("what is found reads well at %s", async (name, width, colorScheme) => {
+  [1280, "light"],
+  [1280, "dark"],
+  [360, "light"],
+  [360, "dark"],
+] as const)("what is found reads well at %i px, %s", async (width, colorScheme) => {
   await page.setViewportSize({ width, height: 720 });
   await page.emulateMedia({ colorScheme });
   await open("/traces?q=resets");
-  await shot(name.replace(", ", "-"));
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  expect(overflow).toBeLessThanOrEqual(0);
+  await expectGoodLook(page, "search");
 });
 
 test("stored markup in an excerpt stays text", async () => {

@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { provideBrowser, signIn, watchFaults } from "../support/browser.ts";
+import { expectGoodLook } from "../support/look.ts";
 import { makeUser, owner, provideServer } from "../support/server.ts";
 
 const server = await provideServer();
@@ -133,13 +133,7 @@ describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
     await tab.route("**/upload/file", () => {});
     await choose("under-way.json", JSON.stringify(trace("under-way")), tab);
     await tab.getByRole("progressbar").waitFor();
-    const overflow = await tab.evaluate("document.documentElement.scrollWidth - innerWidth");
-    expect(overflow).toBeLessThanOrEqual(0);
-    const { violations } = await new AxeBuilder({ page: tab }).analyze();
-    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-    expect(serious.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`)).toEqual([]);
-    if (process.env.SCREENSHOTS)
-      await tab.screenshot({ path: `${process.env.SCREENSHOTS}/upload-${width}-${colorScheme}.png` });
+    await expectGoodLook(tab, "upload-under-way");
     expect(wrong.filter((fault) => !/status of 400/.test(fault))).toEqual([]);
     await context.close();
   });

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { launchBrowser, signIn, watchFaults } from "../support/browser.ts";
 import { acceptFailed } from "../support/ingesting.ts";
+import { expectGoodLook } from "../support/look.ts";
 import { logIn, makeUser, owner, post, type Server, startServer } from "../support/server.ts";
 
 const secret = "a cron secret for tests";
@@ -266,12 +266,7 @@ describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
     };
     for (const [name, path] of Object.entries(paths)) {
       await open(path, tab);
-      expect(await tab.evaluate("document.documentElement.scrollWidth - innerWidth"), name).toBeLessThanOrEqual(0);
-      const { violations } = await new AxeBuilder({ page: tab }).analyze();
-      expect(violations.map(({ id, nodes }) => `${name}: ${id} ${nodes[0]?.html}`)).toEqual([]);
-      const folder = process.env.SCREENSHOTS;
-      if (folder)
-        await tab.screenshot({ path: `${folder}/uploads-${name}-${width}-${colorScheme}.png`, fullPage: true });
+      await expectGoodLook(tab, `uploads-${name}`, { fullPage: true });
     }
     await themed.close();
   });

@@ -88,7 +88,7 @@ async function badSinks(bench: Bench): Promise<Outcome> {
       await delivered(spoor);
       told.push(name);
     }
-    expect(slowest).toBeLessThan(2000);
+    expect(slowest).toBeLessThan(bench.quick ? 4000 : 2000); // beside other tests nothing is on time
     expect(elsewhere.got).toEqual([]);
     await elsewhere.stop();
     sink.answer = status(400);
@@ -144,14 +144,14 @@ export const sinkFaults: Fault[] = [
     name: "sink",
     title: "Sink down, slow, 400, 410, 429, redirecting",
     group: "processes",
-    quick: false,
+    quick: true,
     run: badSinks,
   },
   {
     name: "sink-crash",
     title: "Crash after the sink's 2xx",
     group: "processes",
-    quick: false,
+    quick: true,
     run: crashBehindSink,
   },
 ];

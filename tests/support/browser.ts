@@ -3,6 +3,9 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { afterAll, beforeEach } from "vitest";
 import type { Server } from "./server.ts";
 
+/** How long a click or a wait may take, in ms: a machine with other work may be ten times slower than an idle one. */
+const patience = 30_000;
+
 const installed = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
 
 /** The machine's Chromium, else Playwright's own where it was installed, else the one inside an npm package (Linux). */
@@ -22,7 +25,7 @@ export async function launchBrowser(): Promise<Browser> {
 
 /** What a page must never do: break its own content security policy, throw, or log an error. */
 export function watchFaults(context: BrowserContext): string[] {
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(patience);
   const faults: string[] = [];
   context.on("weberror", (error) => faults.push(`threw: ${error.error().message}`));
   context.on("console", (message) => {
@@ -53,7 +56,7 @@ export async function provideBrowser() {
   const page = await context.newPage();
   const stranger = async (): Promise<Page> => {
     const other = await browser.newContext();
-    other.setDefaultTimeout(10_000);
+    other.setDefaultTimeout(patience);
     return other.newPage();
   };
   return { browser, page, faults, stranger, ...controlsOf(page) };

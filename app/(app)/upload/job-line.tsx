@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import type { z } from "zod";
 import type { jobResponse } from "#lib/ingest/schema";
 import { countOf, formatCount } from "../../components/figures";
-import { Sign } from "../../components/sign";
+import { StatusMark } from "../../components/status-mark";
 
 type Job = z.output<typeof jobResponse>;
 
@@ -11,23 +11,13 @@ const everyMs = 1000;
 /** A job that was made that long before it was first asked for came from an earlier upload of the same content. */
 const earlierMs = 120_000;
 
-const marks = {
-  queued: { sign: "ring", word: "waiting", ink: "text-muted" },
-  running: { sign: "dot", word: "running", ink: "text-accent" },
-  succeeded: { sign: "check", word: "done", ink: "text-ok" },
-  failed: { sign: "cross", word: "failed", ink: "text-bad" },
-} as const;
-
 /** What became of one part of a file, followed until its job has ended. */
 export function JobLine({ jobId, label }: { jobId: string; label: string | undefined }) {
   const { job, isEarlier } = useJob(jobId);
-  const { sign, word, ink } = marks[job?.status ?? "queued"];
   return (
     <li className="flex flex-wrap items-center gap-x-3 text-code">
       {label && <span className="text-muted">{label}</span>}
-      <span role="status" className={`inline-flex items-center gap-2 font-medium ${ink}`}>
-        <Sign name={sign} /> {word}
-      </span>
+      <StatusMark status={job?.status ?? "queued"} isLive />
       {job && <span className="min-w-0 [overflow-wrap:anywhere]">{outcomeOf(job)}</span>}
       {isEarlier && <span className="text-muted">This very content was uploaded before.</span>}
       <a href={`/uploads/${jobId}`} className="link">

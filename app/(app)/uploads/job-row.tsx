@@ -1,7 +1,8 @@
 import type { Job, ListedJob } from "#lib/ingest/jobs";
 import { countOf, formatBytes, formatCount } from "../../components/figures";
+import { StatusMark } from "../../components/status-mark";
 import { Time } from "../../components/time";
-import { Fault, StatusMark, WhyKept } from "./outcome";
+import { Fault, WhyKept } from "./outcome";
 import { ReplayButton } from "./replay-button";
 
 /** What became of one upload. */

@@ -1,21 +1,4 @@
-import type { Job, ListedJob } from "#lib/ingest/jobs";
-import { Sign } from "../../components/sign";
-
-const marks = {
-  queued: { sign: "ring", word: "waiting", ink: "text-muted" },
-  running: { sign: "dot", word: "running", ink: "text-accent" },
-  succeeded: { sign: "check", word: "done", ink: "text-ok" },
-  failed: { sign: "cross", word: "failed", ink: "text-bad" },
-} as const;
-
-export function StatusMark({ status }: { status: Job["status"] }) {
-  const { sign, word, ink } = marks[status];
-  return (
-    <span className={`inline-flex items-center gap-2 font-medium ${ink}`}>
-      <Sign name={sign} /> {word}
-    </span>
-  );
-}
+import type { ListedJob } from "#lib/ingest/jobs";
 
 /** Why traces of an upload were left as they are stored. */
 export function WhyKept() {

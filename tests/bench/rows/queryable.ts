@@ -1,7 +1,11 @@
 import { type BenchTrace, bodyOf } from "../corpus.ts";
 import { batch, type Context, median, messagesEach, type Row, ratioRow, rounds, showMs } from "../measure.ts";
 
-/** From the first byte to committed rows: a new batch, the same again, and each of its traces with one more message. */
+/**
+ * From the first byte to committed rows: a new batch, the same again, and each of its traces with one more message. The floor
+ * has the machine for itself, and so has each round: it begins when what the last one sent is searchable. What ingest and
+ * search take of each other is in `sustained`.
+ */
 export async function queryable(context: Context): Promise<Row[]> {
   const { spoor, floorB } = context;
   const times = { first: [] as number[], floor: [] as number[], again: [] as number[], grown: [] as number[] };
@@ -14,6 +18,7 @@ export async function queryable(context: Context): Promise<Row[]> {
   };
   for (let round = 0; round <= rounds; round += 1) {
     const traces = batch(context);
+    await spoor.indexed();
     const floor = await floorB.copy(spoor.userId, traces);
     const first = await timed(traces);
     const again = await timed(traces);

@@ -8,10 +8,11 @@ import { getListedJob, type ListedJob } from "#lib/ingest/jobs";
 import { countOf, formatBytes, formatCount } from "../../../components/figures";
 import { Section } from "../../../components/section";
 import { Sign } from "../../../components/sign";
+import { StatusMark } from "../../../components/status-mark";
 import { Time } from "../../../components/time";
 import { replayAction } from "../actions";
 import { Moving } from "../moving";
-import { Fault, StatusMark, WhyKept } from "../outcome";
+import { Fault, WhyKept } from "../outcome";
 import { ReplayButton } from "../replay-button";
 import { ReplayForm } from "../replay-form";
 

@@ -1,35 +1,12 @@
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** A format for a zone, made once: making one takes longer than a hundred uses. */
-function format(timeZone: string, name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = `${name} ${timeZone}`;
-  const known = formats.get(key);
-  if (known) return known;
-  const made = new Intl.DateTimeFormat("en-GB", { timeZone, ...options });
-  if (formats.size > 1000) formats.clear(); // a zone is what a cookie says, within the names that there are
-  formats.set(key, made);
-  return made;
-}
+import { formatDate } from "../../../../components/date-format";
 
 /** "14:02" */
 export const clockOf = (at: string, zone: string) =>
-  format(zone, "clock", { hour: "2-digit", minute: "2-digit" }).format(new Date(at));
+  formatDate(new Date(at), zone, { hour: "2-digit", minute: "2-digit" });
 
 /** "3 March 2026" */
 export const dayOf = (at: string, zone: string) =>
-  format(zone, "day", { day: "numeric", month: "long", year: "numeric" }).format(new Date(at));
-
-/** "3 Mar 2026, 14:02:07 CET" */
-export const momentOf = (at: string, zone: string) =>
-  format(zone, "moment", {
-    day: "numeric",
-    month: "short",
-    year: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    timeZoneName: "short",
-  }).format(new Date(at));
+  formatDate(new Date(at), zone, { day: "numeric", month: "long", year: "numeric" });
 
 /** "3 h 12 min", "2 days": of two units at most. */
 export function spanOf(seconds: number): string {

@@ -1,5 +1,6 @@
 import type { Part, ReaderRow } from "#lib/reader/message";
-import { clockOf, dayOf, momentOf, spanOf } from "./clock";
+import { longTime } from "../../../../components/time";
+import { clockOf, dayOf, spanOf } from "./clock";
 import { Changes, PartView } from "./part";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
@@ -97,7 +98,7 @@ function Speaker({ row: { kind, role, model }, scene: { person } }: RowProps) {
 function Facts({ row: { position, tokenCount, createdAt, kind, parts }, scene }: RowProps) {
   if (scene.nested) return null;
   const command = kind === "shell" ? commandOf(parts) : "";
-  const moment = createdAt && momentOf(createdAt, scene.zone);
+  const moment = createdAt && longTime(new Date(createdAt), scene.zone);
   return (
     <div className="facts-edge">
       {command && (

@@ -1,0 +1,19 @@
+import type { Job } from "#lib/ingest/jobs";
+import { Sign } from "./sign";
+
+const marks = {
+  queued: { sign: "ring", word: "waiting", ink: "text-muted" },
+  running: { sign: "dot", word: "running", ink: "text-accent" },
+  succeeded: { sign: "check", word: "done", ink: "text-ok" },
+  failed: { sign: "cross", word: "failed", ink: "text-bad" },
+} as const;
+
+/** Where a job stands: a sign, a word, a colour. `isLive`: it changes on the page, and screen readers are told. */
+export function StatusMark({ status, isLive = false }: { status: Job["status"]; isLive?: boolean }) {
+  const { sign, word, ink } = marks[status];
+  return (
+    <span role={isLive ? "status" : undefined} className={`inline-flex items-center gap-2 font-medium ${ink}`}>
+      <Sign name={sign} /> {word}
+    </span>
+  );
+}
