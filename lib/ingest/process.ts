@@ -40,7 +40,8 @@ async function claimAndProcess({ userId, jobId }: Payload, patience: typeof usua
         if (sequence === undefined) return undefined;
         const counts = await mergeBatch(tx, batch, { userId, sequence, machine: claimed.machine });
         await tx.query(
-          `update ingest_job set status = 'succeeded', finished_at = now(), error_code = null, error_message = null,
+          `update ingest_job set status = 'succeeded', finished_at = clock_timestamp(),
+             error_code = null, error_message = null,
              traces_created = $3, traces_updated = $4, traces_unchanged = $5, traces_kept = $6, messages_written = $7
            where user_id = $1 and id = $2`,
           [userId, jobId, counts.created, counts.updated, counts.unchanged, counts.kept, counts.written],
