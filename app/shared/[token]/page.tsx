@@ -6,6 +6,7 @@ import { readWindow } from "../../(app)/traces/[id]/window";
 import { requestOf } from "../../(app)/traces/[id]/window-request";
 import { countOf } from "../../components/figures";
 import { Mark, Monogram } from "../../components/mark";
+import { orMissing } from "../../components/or-missing";
 import { Time } from "../../components/time";
 import { readerZone } from "../../components/zone";
 import { openedBy } from "./opened";
@@ -85,5 +86,5 @@ function SharedHeader({ trace, expiresAt }: { trace: Trace; expiresAt: Date | nu
 async function shared(token: string) {
   const opened = await openedBy(token);
   if (!opened) notFound();
-  return { ...opened, trace: await getTrace(opened.userId, opened.traceId) };
+  return { ...opened, trace: await orMissing(getTrace(opened.userId, opened.traceId)) };
 }

@@ -3,11 +3,11 @@ import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/session";
-import { SpoorError } from "#lib/errors";
 import { neighbours } from "#lib/traces/neighbours";
 import { getTrace, type Trace } from "#lib/traces/queries";
 import type { TraceFilter } from "#lib/traces/schema";
 import { Notice } from "../../../components/notice";
+import { orMissing } from "../../../components/or-missing";
 import { readerZone } from "../../../components/zone";
 import { readListParams } from "../filters";
 import { listHref } from "../hrefs";
@@ -125,10 +125,5 @@ function Empty({ trace, facts }: { trace: Trace; facts: React.ReactNode }) {
 const ownTrace = cache(async (id: string): Promise<Trace> => {
   const user = await requireUser(`/traces/${encodeURIComponent(id)}`);
   if (!z.uuid().safeParse(id).success) notFound();
-  try {
-    return await getTrace(user.id, id);
-  } catch (error) {
-    if (error instanceof SpoorError && error.code === "not_found") notFound();
-    throw error;
-  }
+  return orMissing(getTrace(user.id, id));
 });

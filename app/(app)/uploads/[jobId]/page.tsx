@@ -3,9 +3,9 @@ import { notFound } from "next/navigation";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/session";
 import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
 import { getListedJob, type ListedJob } from "#lib/ingest/jobs";
 import { countOf, formatBytes, formatCount } from "../../../components/figures";
+import { orMissing } from "../../../components/or-missing";
 import { Section } from "../../../components/section";
 import { Sign } from "../../../components/sign";
 import { StatusMark } from "../../../components/status-mark";
@@ -141,10 +141,5 @@ function HowLong({ job: { status, finishedAt }, days }: { job: ListedJob; days: 
 /** A job of the signed-in person; somebody else's and a missing one are the same 404. */
 async function ownJob(userId: string, jobId: string): Promise<ListedJob> {
   if (!z.uuid().safeParse(jobId).success) notFound();
-  try {
-    return await getListedJob(userId, jobId);
-  } catch (error) {
-    if (error instanceof SpoorError && error.code === "not_found") notFound();
-    throw error;
-  }
+  return orMissing(getListedJob(userId, jobId));
 }
