@@ -138,8 +138,22 @@ export class Api {
 function reasonOf(error: unknown): string {
   const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === "TimeoutError") return "it did not answer in time";
-  return cause?.code ?? cause?.message ?? message;
+  const code = cause?.code;
+  const words = code && reasons[code];
+  return words ? `${words} (${code})` : (code ?? cause?.message ?? message);
 }
+
+const reasons: Record<string, string> = {
+  ECONNREFUSED: "nothing answers there",
+  ECONNRESET: "it broke the connection off",
+  UND_ERR_SOCKET: "it broke the connection off",
+  ENOTFOUND: "no such host is known",
+  EAI_AGAIN: "no such host is known right now",
+  ENETUNREACH: "there is no network",
+  ETIMEDOUT: "it did not answer in time",
+  UND_ERR_CONNECT_TIMEOUT: "it did not answer in time",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is its own; NODE_EXTRA_CA_CERTS can name it",
+};
 
 const mayPass = (error: unknown): boolean =>
   error instanceof Refusal ? passing.has(error.status) : error instanceof Failure;
