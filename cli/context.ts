@@ -65,8 +65,14 @@ function waitTeller(terminal: Terminal): (wait: Wait) => void {
 export async function connectLoggedIn(context: Context): Promise<Connection & { token: string }> {
   const connection = await connect(context);
   const { token, server } = connection;
-  if (!token) throw new Failure("login", `Not logged in at ${server}. Log in with: ${program} login`);
+  if (!token) throw new Failure("login", `Not logged in at ${server}. Log in with: ${advice(context, "login")}`);
   return { ...connection, token };
+}
+
+/** A command to type next: it talks to the server that this one was told to. */
+export function advice(context: Context, command: string): string {
+  const server = stringValue(context, "server");
+  return [program, command, ...(server === undefined ? [] : ["--server", server])].join(" ");
 }
 
 export type Owner = { userId: string; name: string; email: string; machine: string; expiresAt: string };
