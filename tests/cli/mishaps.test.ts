@@ -1,8 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, symlink } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code.ts";
 import { usualLimits } from "../../cli/limits.ts";
 import { readInput } from "../../cli/reading.ts";
@@ -125,6 +127,32 @@ describe("what lies in a projects folder besides sessions", () => {
     await wrote(watching, /Not sent: claude-code .*mem|Not sent: claude-code .*000000009/);
     watching.kill("SIGINT");
     expect(await done).toEqual([130, null]);
+  });
+});
+
+describe("an address that is not a Spoor server's", () => {
+  test.each([
+    [
+      200,
+      { "Content-Type": "text/html" },
+      /answers with 200, but not as a Spoor server does\. Is it the right address\?/,
+    ],
+    [404, {}, /answers with 404, but not as a Spoor server does/],
+    [
+      308,
+      { Location: "https://spoor.example.org/x" },
+      /it sends to https:\/\/spoor\.example\.org, which --server can name/,
+    ],
+  ])("is told at once, with the status %i", async (status, headers, told) => {
+    const other = createServer((_, response) => void response.writeHead(status, headers).end("<h1>Hello</h1>"));
+    onTestFinished(() => void other.close());
+    await new Promise<void>((listening) => other.listen(0, "127.0.0.1", listening));
+    const { run } = await world();
+    const { port } = other.address() as AddressInfo;
+    for (const command of ["login", "push"]) {
+      const { code, errors } = await run([command], { SPOOR_URL: `http://127.0.0.1:${port}` });
+      expect([command, code, errors]).toEqual([command, 1, expect.stringMatching(told)]);
+    }
   });
 });
 
