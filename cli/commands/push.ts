@@ -32,9 +32,9 @@ function tell(terminal: Terminal, { sent, same, left, milliseconds }: Pushed, se
       `${terminal.style("green", "✓")} Sent ${amountOf(sent.sessions, "session")} with ${amountOf(sent.messages, "message")}, ${size} in ${clockOf(milliseconds)}.`,
     );
     terminal.say(`  ${outcomeOf(sent)}`);
-  } else if (left.length === 0 && sent.pending === 0) {
+  } else if (sent.pending === 0) {
     terminal.say(
-      `Nothing to send: ${amountOf(same, "session")} of this machine ${same === 1 ? "is" : "are"} in the archive as they are.`,
+      `Nothing ${left.length > 0 ? "else " : ""}to send: ${amountOf(same, "session")} of this machine ${same === 1 ? "is" : "are"} in the archive as they are.`,
     );
   }
   if (same > 0 && sent.sessions > 0) terminal.say(`  ${amountOf(same, "other session")} had not changed.`);

@@ -109,10 +109,11 @@ test("a server killed in the middle of a push is waited for, and has every sessi
   web = await start("web", { point: 120 });
   const pushing = push();
   const done = ended(pushing);
+  const waits = wrote(pushing, /can't be reached.*Trying again/, 50);
   await web.ended();
   expect((await jobs()).all).toBeGreaterThan(0);
   await kill(worker);
-  await wrote(pushing, /can't be reached.*Trying again/);
+  await waits;
   [web, worker] = await Promise.all([start("web"), start("worker")]);
   const { code, output } = await done;
   expect([code, output]).toEqual([0, expect.stringContaining("Sent 200 sessions")]);
@@ -145,7 +146,9 @@ test("a server that is full lets several machines wait, and in the end all of th
   onTestFinished(free);
   const [mine] = machines;
   const token = mine?.login.SPOOR_TOKEN ?? "";
-  await expect.poll(async () => (await post(server, "/api/ingest", "{", bearer(token))).status).toBe(503);
+  await expect
+    .poll(async () => (await post(server, "/api/ingest", "{", bearer(token))).status, { timeout: 20_000 })
+    .toBe(503);
   const pushes = machines.map(({ push }) => push());
   const results = Promise.all(pushes.map(ended));
   await Promise.all(pushes.map((push) => wrote(push, /receiving as much as it can hold.*Trying again in 0:05/)));

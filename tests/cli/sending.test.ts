@@ -177,11 +177,14 @@ describe("what does not pass is named", () => {
   });
 
   test("a file that may not be read is named, and the others are sent", async () => {
-    const { client, push } = await world(2);
+    const { client, push, run } = await world(2);
     await writeBelow(client.home, "folder/x", "");
     await symlink("/proc/self/mem", join(client.home, claudePath(9)));
     const { left, sent } = await push();
     expect([sent.sessions, left.length]).toEqual([2, 1]);
+    expect((await run(["push"])).output).toBe(
+      "Nothing else to send: 2 sessions of this machine are in the archive as they are.\n",
+    );
   });
 });
 
