@@ -14,8 +14,7 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(status: number, problem: Fields, headers: Headers) {
-    const target =
-      status >= 300 && status < 400 ? `; it sends to ${headers.get("location")}, which --server can name` : "";
+    const target = status >= 300 && status < 400 ? `; it sends to ${originIn(headers)}, which --server can name` : "";
     super(typeof problem.detail === "string" ? problem.detail : `The server answered ${status}${target}.`);
     this.status = status;
     this.code = typeof problem.error === "string" ? problem.error : "";
@@ -24,6 +23,12 @@ export class Refusal extends Error {
     this.requestId = headers.get("x-request-id") ?? undefined;
     this.retryAfterSeconds = secondsOf(headers.get("retry-after"));
   }
+}
+
+/** The server to which a redirection leads. */
+function originIn(headers: Headers): string {
+  const location = headers.get("location") ?? "";
+  return URL.canParse(location) ? new URL(location).origin : location;
 }
 
 /** `Retry-After` has seconds or a date (RFC 9110, section 10.2.3). The date is the server's, and so is the clock to compare with. */
@@ -58,6 +63,8 @@ export type Request = {
 
 export type Answer = { status: number; body: Fields; headers: Headers };
 
+/** What a server says to a path that it does not know, or a method. */
+const foreign = new Set([404, 405, 501]);
 const passing = new Set([408, 429, 500, 502, 503, 504]);
 /** A fault of the server's own may be one of the request's: it is not tried for as long. */
 const mostInternal = 3;
@@ -119,6 +126,10 @@ export class Api {
     const { response, text } = await this.#fetch(path, init);
     const value = parseJson(text);
     const fields = isFields(value) ? value : {};
+    if (!isFields(value) && (foreign.has(response.status) || (response.ok && response.status !== 204))) {
+      const answered = `${this.url} answers with ${response.status}, but not as a Spoor server does.`;
+      throw new Failure("failed", `${answered} Is it the right address?`);
+    }
     if (!response.ok) throw new Refusal(response.status, fields, response.headers);
     return { status: response.status, body: fields, headers: response.headers };
   }
@@ -138,11 +149,25 @@ export class Api {
 function reasonOf(error: unknown): string {
   const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === "TimeoutError") return "it did not answer in time";
-  return cause?.code ?? cause?.message ?? message;
+  const code = cause?.code;
+  const words = code && reasons[code];
+  return words ? `${words} (${code})` : (code ?? cause?.message ?? message);
 }
 
+const reasons: Record<string, string> = {
+  ECONNREFUSED: "nothing answers there",
+  ECONNRESET: "it broke the connection off",
+  UND_ERR_SOCKET: "it broke the connection off",
+  ENOTFOUND: "no such host is known",
+  EAI_AGAIN: "no such host is known right now",
+  ENETUNREACH: "there is no network",
+  ETIMEDOUT: "it did not answer in time",
+  UND_ERR_CONNECT_TIMEOUT: "it did not answer in time",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is its own; NODE_EXTRA_CA_CERTS can name it",
+};
+
 const mayPass = (error: unknown): boolean =>
-  error instanceof Refusal ? passing.has(error.status) : error instanceof Failure;
+  error instanceof Refusal ? passing.has(error.status) : error instanceof Failure && error.kind === "unreachable";
 
 /** As long as the server says, and a little more; else longer each time, by chance, so that many clients don't come at once. */
 function waitSeconds(error: unknown, tries: number): number {

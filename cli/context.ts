@@ -43,21 +43,36 @@ export async function connect(context: Context, options: { patienceSeconds?: num
   const server = serverOf(place, settings, stringValue(context, "server"));
   const token = tokenOf(place, settings, server);
   const patienceSeconds = options.patienceSeconds ?? patienceOf(context);
-  const onWait = (wait: Wait) => tellWait(terminal, wait);
+  const onWait = waitTeller(terminal);
   return { settings, server, token, api: new Api(server, { token, patienceSeconds, onWait, signal }) };
 }
 
-function tellWait(terminal: Terminal, { seconds, reason }: Wait): void {
-  if (seconds < 1) return;
-  terminal.warn(`${printable(reason)} Trying again in ${clockOf(seconds * 1000)}.`);
+/** How long a cause that was told is not told again, in seconds. */
+const leastBetweenSeconds = 10;
+
+/** Tells what is waited for. Many requests wait for one cause at once, and it is told once for all of them. */
+function waitTeller(terminal: Terminal): (wait: Wait) => void {
+  const toldAt = new Map<string, number>();
+  return ({ seconds, reason }) => {
+    const now = performance.now();
+    if (seconds < 1 || now - (toldAt.get(reason) ?? -Infinity) < leastBetweenSeconds * 1000) return;
+    toldAt.set(reason, now);
+    terminal.warn(`${printable(reason)} Trying again in ${clockOf(seconds * 1000)}.`);
+  };
 }
 
 /** As `connect`, for what only somebody who is logged in can do. @throws Failure `login` */
 export async function connectLoggedIn(context: Context): Promise<Connection & { token: string }> {
   const connection = await connect(context);
   const { token, server } = connection;
-  if (!token) throw new Failure("login", `Not logged in at ${server}. Log in with: ${program} login`);
+  if (!token) throw new Failure("login", `Not logged in at ${server}. Log in with: ${advice(context, "login")}`);
   return { ...connection, token };
+}
+
+/** A command to type next: it talks to the server that this one was told to. */
+export function advice(context: Context, command: string): string {
+  const server = stringValue(context, "server");
+  return [program, command, ...(server === undefined ? [] : ["--server", server])].join(" ");
 }
 
 export type Owner = { userId: string; name: string; email: string; machine: string; expiresAt: string };

@@ -8,6 +8,9 @@ const absent = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"]);
 
 export const isAbsent = (error: unknown): boolean => absent.has((error as NodeJS.ErrnoException).code ?? "");
 
+const isForbidden = (error: unknown): boolean =>
+  ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "");
+
 /** A file as an adapter's input; undefined where it is gone by now. */
 export async function inputOf(path: string): Promise<Input | undefined> {
   try {
@@ -26,14 +29,21 @@ const atOnce = 64;
 
 /**
  * The files below a folder whose names match, none where it is not there. Links to folders are not followed, so that a
- * circle of them ends.
+ * circle of them ends. A folder that is not for us is an input itself, so that it is named where it is to be read.
  *
  * @param matches takes the file's name without its folders.
  */
 export async function* inputsBelow(root: string, matches: (name: string) => boolean): AsyncGenerator<Input> {
   const folders = [root];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    const entries = await entriesOf(folder);
+    let entries: Dirent[];
+    try {
+      entries = await readdir(folder, { withFileTypes: true });
+    } catch (error) {
+      if (!isAbsent(error)) throw error;
+      if (isForbidden(error)) yield { path: folder, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" };
+      continue;
+    }
     const paths: string[] = [];
     for (const entry of entries) {
       const path = join(folder, entry.name);

@@ -27,7 +27,7 @@ export async function writeWhole(path: string, text: string): Promise<void> {
     await chmod(temporary, 0o600);
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch(() => {}); // where it could not be made there is nothing to remove
     throw new Failure("failed", `${path} can't be written: ${(error as Error).message}.`);
   }
 }

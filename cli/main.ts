@@ -1,6 +1,7 @@
 // The client: `spoor`. It is built into one file that a server delivers at /spoor.mjs.
 
 import { homedir } from "node:os";
+import { setImmediate } from "node:timers/promises";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { Refusal } from "./api.ts";
 import { logout, whoami } from "./commands/account.ts";
@@ -64,7 +65,10 @@ async function main(words: string[]): Promise<number> {
   });
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => interrupted.abort());
   try {
-    return await run(words, terminal, interrupted.signal);
+    const code = await run(words, terminal, interrupted.signal);
+    await setImmediate(); // what became of the last line is known then
+    if (terminal.fault) throw new Failure("failed", `The output can't be written: ${terminal.fault}.`);
+    return code;
   } catch (error) {
     terminal.clear();
     if (interrupted.signal.aborted) return exitCodes.interrupted;
@@ -78,17 +82,18 @@ async function run(words: string[], terminal: Terminal, signal: AbortSignal): Pr
   const command = isCommand(name) ? commands[name] : undefined;
   const { values, positionals } = parse(words, { ...everyOption, ...command?.options });
   if (values.version === true) {
-    process.stdout.write(`${version}\n`);
+    terminal.write(`${version}\n`);
     return exitCodes.done;
   }
   if (values.help === true || name === undefined || name === "help") {
     const about = name === "help" ? positionals[1] : name;
-    process.stdout.write(`${helpOf(isCommand(about) ? about : undefined)}\n`);
+    if (about !== undefined && !isCommand(about)) throw unknownCommand(about);
+    terminal.write(`${helpOf(about)}\n`);
     return values.help === true || name === "help" ? exitCodes.done : exitCodes.usage;
   }
-  if (!command) throw new Failure("usage", `There is no command "${name}". What there is says: spoor --help`);
+  if (!command) throw unknownCommand(name);
   if (positionals.length > 1 && !command.takesWords) {
-    throw new Failure("usage", `"${positionals[1]}" is too much. How it is used says: spoor ${name} --help`);
+    throw new Failure("usage", `${name} takes no "${positionals[1]}". See: ${program} ${name} --help`);
   }
   const place = { home: homedir(), cwd: process.cwd(), env: process.env, platform: process.platform };
   return (await command.run({ place, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
@@ -100,10 +105,13 @@ function parse(args: string[], options: Options): { values: Values; positionals:
     return { values: values as Values, positionals };
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
-    if (code.startsWith("ERR_PARSE_ARGS")) throw new Failure("usage", `${message.split(". ")[0]}. See: spoor --help`);
+    if (code.startsWith("ERR_PARSE_ARGS"))
+      throw new Failure("usage", `${message.split(". ")[0]}. See: ${program} --help`);
     throw error;
   }
 }
+
+const unknownCommand = (name: string) => new Failure("usage", `There is no command "${name}". See: ${program} --help`);
 
 function tellFailure(error: unknown, terminal: Terminal): number {
   const [kind, line] = failureOf(error);

@@ -1,3 +1,4 @@
+import type { Input } from "./adapters/adapter.ts";
 import { jsonl } from "./adapters/jsonl.ts";
 import { Refusal } from "./api.ts";
 import { type Connection, type Context, connectLoggedIn, type Owner, patienceOf, whose } from "./context.ts";
@@ -40,7 +41,9 @@ export async function openTarget(context: Context): Promise<Target> {
   const connection = await connectLoggedIn(context);
   const owner = await whose(connection);
   const limits = await readLimits(connection.api);
-  const record = await SentRecord.open(context.place, connection.server, owner.userId);
+  const record = await SentRecord.open(context.place, connection.server, owner.userId, (reason) =>
+    context.terminal.warn(`${reason} What is sent now is sent once more next time, which changes nothing.`),
+  );
   return { connection, owner, limits, packer: makePacker(limits.contentEncodings), record };
 }
 
@@ -84,11 +87,14 @@ export async function pushOnce(context: Context, target: Target, filter = filter
 /** The files that are named, else what the adapters find. */
 async function* inputsOf(context: Context, filter: Filter): AsyncGenerator<Found> {
   if (context.words.length === 0) return yield* findInputs(context.place, ({ name }) => filter.adapter(name));
-  for (const path of context.words) {
-    const input = await inputOf(path);
-    if (!input) throw new Failure("usage", `There is no file ${path}.`);
-    yield { ...input, adapter: jsonl };
-  }
+  for (const path of context.words) yield { ...(await namedFile(path)), adapter: jsonl };
+}
+
+/** A file that the person named. @throws Failure `usage` where there is none */
+export async function namedFile(path: string): Promise<Input> {
+  const input = await inputOf(path);
+  if (input) return input;
+  throw new Failure("usage", `There is no file "${path}".`);
 }
 
 class Round {
@@ -168,19 +174,20 @@ class Round {
   }
 }
 
-/** As `pushOnce`, but only says what would be sent: nothing leaves this machine. */
+/** As `pushOnce`, but only says what would be sent, and what can't be: nothing leaves this machine. */
 export async function rehearse(
   context: Context,
   record: SentRecord | undefined,
-): Promise<{ session: Session; isNew: boolean }[]> {
+): Promise<{ wanted: { session: Session; isNew: boolean }[]; left: Left[] }> {
   const filter = filterOf(context);
   const wanted: { session: Session; isNew: boolean }[] = [];
+  const left: Left[] = [];
   const bounds = { bytes: usualLimits.decodedBytes, messages: usualLimits.messagesPerTrace };
   const packer = makePacker([]);
   for await (const found of inputsOf(context, filter)) {
     context.signal.throwIfAborted();
     if (!filter.input(found) || record?.unchanged(nameOf(found), found.stamp, found.adapter.version)) continue;
-    await readInput(found, {
+    const tally = await readInput(found, {
       bounds,
       packer,
       onSession: (session) => {
@@ -189,6 +196,7 @@ export async function rehearse(
         wanted.push({ session: { ...session, body: { plain: [] } }, isNew: before === undefined });
       },
     });
+    left.push(...tally.left);
   }
-  return wanted;
+  return { wanted, left };
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Place } from "./adapters/adapter.ts";
+import { Failure } from "./failure.ts";
 import { readJsonFile, stateFolder, writeWhole } from "./folders.ts";
 import { isFields } from "./lines.ts";
 
@@ -43,26 +44,42 @@ export class SentRecord {
   #writtenAt = 0;
   #isDirty = false;
   #writing: Promise<void> = Promise.resolve();
+  #unwritten: ((reason: string) => void) | undefined;
 
-  private constructor(path: string, known: { read: Map<string, Read>; sent: Map<string, string>; jobs: SentJob[] }) {
+  private constructor(
+    path: string,
+    known: { read: Map<string, Read>; sent: Map<string, string>; jobs: SentJob[] },
+    unwritten?: (reason: string) => void,
+  ) {
     this.#path = path;
+    this.#unwritten = unwritten;
     this.#read = known.read;
     this.#sent = known.sent;
     this.#jobs = known.jobs;
   }
 
-  /** The record of an account; an empty one where there is none yet, or none that can be read. */
-  static async open(place: Place, server: string, userId: string): Promise<SentRecord> {
+  /**
+   * The record of an account; an empty one where there is none yet, or none that can be read.
+   *
+   * @param unwritten is told, once, why it can't be written: nothing depends on that
+   */
+  static async open(
+    place: Place,
+    server: string,
+    userId: string,
+    unwritten?: (reason: string) => void,
+  ): Promise<SentRecord> {
     const name = createHash("sha256").update(`${server}\n${userId}`).digest("hex").slice(0, 24);
     const path = join(stateFolder(place), `sent-${name}.json`);
     const found = await readJsonFile(path);
     const known = isFields(found) && found.version === 1 ? found : {};
     const entriesOf = (value: unknown) => (isFields(value) ? Object.entries(value) : []);
-    return new SentRecord(path, {
+    const records = {
       read: new Map(entriesOf(known.read) as [string, Read][]),
       sent: new Map(entriesOf(known.sent) as [string, string][]),
       jobs: Array.isArray(known.jobs) ? (known.jobs as SentJob[]) : [],
-    });
+    };
+    return new SentRecord(path, records, unwritten);
   }
 
   /** The sessions of an input that need not be read again: all that it holds was sent. Undefined where it must be. */
@@ -125,8 +142,18 @@ export class SentRecord {
     if (!this.#isDirty || (!now && performance.now() - this.#writtenAt < writeEveryMs)) return this.#writing;
     this.#isDirty = false;
     this.#writtenAt = performance.now();
-    this.#writing = this.#writing.then(() => writeWhole(this.#path, this.#toJson()));
+    this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    try {
+      await writeWhole(this.#path, this.#toJson());
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      this.#unwritten?.(error.message);
+      this.#unwritten = undefined;
+    }
   }
 
   #toJson(): string {

@@ -81,9 +81,24 @@ export async function report(
   const { place } = context;
   const submission = submissionOf(settings.deviceId, command, tallies, place.platform);
   if (isOff(context) || !server || !token || submission.diagnostics.length === 0) return { submission, sent: false };
-  // A machine that never logged in, and has its token from the environment, keeps its name from now on.
-  if (!existsSync(settingsPath(place))) await writeSettings(place, settings);
+  if (!(await keepName(place, settings))) return { submission, sent: false };
   return { submission, sent: await submit(server, token, submission) };
+}
+
+/**
+ * A machine that never logged in, and has its token from the environment, keeps its name from now on.
+ *
+ * @returns whether it has one: under a new name each time it would be told as many machines
+ */
+async function keepName(place: Context["place"], settings: Settings): Promise<boolean> {
+  if (existsSync(settingsPath(place))) return true;
+  try {
+    await writeSettings(place, settings);
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
 }
 
 /** Sends a submission, where that works at once: nobody waits for it, and nothing depends on it. */

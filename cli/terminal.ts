@@ -1,6 +1,11 @@
 import { styleText } from "node:util";
 
-type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: number };
+type Stream = {
+  write(text: string): unknown;
+  on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
+  isTTY?: boolean;
+  columns?: number;
+};
 type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
 const progressEveryMs = 100;
@@ -13,25 +18,46 @@ export class Terminal {
   readonly #isColoured: boolean;
   #shownAt = 0;
   #isShown = false;
+  /** Why the output can't be written to any more. */
+  #fault: NodeJS.ErrnoException | undefined;
 
   constructor(out: Stream, side: Stream, options: { isJson: boolean; env: Record<string, string | undefined> }) {
     this.#out = out;
     this.#side = side;
     this.isJson = options.isJson;
+    out.on("error", (error) => {
+      this.#fault ??= error;
+    });
+    side.on("error", () => {}); // there is no other place to say it
     const { NO_COLOR, TERM } = options.env;
     this.#isColoured = out.isTTY === true && !NO_COLOR && TERM !== "dumb" && !options.isJson;
+  }
+
+  /** Whether nobody reads the output any more, as behind `| head`. The work goes on, and ends as it would have. */
+  get isUnread(): boolean {
+    return this.#fault?.code === "EPIPE";
+  }
+
+  /** Why the output could not be written, where it should have been. */
+  get fault(): string | undefined {
+    return this.isUnread ? undefined : this.#fault?.message;
+  }
+
+  /** Text for people and programs alike. */
+  write(text: string): void {
+    if (!this.#fault) this.#out.write(text);
   }
 
   /** A line for people: nothing where JSON is wanted. */
   say(line = ""): void {
     if (this.isJson) return;
     this.clear();
-    this.#out.write(`${line}\n`);
+    this.write(`${line}\n`);
   }
 
   /** The result for programs: nothing where people read. */
   json(value: unknown): void {
-    if (this.isJson) this.#out.write(`${JSON.stringify(value)}\n`);
+    if (this.isJson) this.write(`${JSON.stringify(value)}\n`);
   }
 
   /** What has to be seen even where the output goes into a file. */
@@ -59,7 +85,8 @@ export class Terminal {
   }
 
   /**
-   * Rows under a heading. The first column stands to the left, the others, which are numbers, to the right.
+   * Rows under a heading. The first column stands to the left, the others, which are numbers, to the right. Where the
+   * terminal is too narrow for that, each row is a list of what is in it.
    *
    * @param rows texts without styles
    */
@@ -67,6 +94,11 @@ export class Terminal {
     const widths = heading.map((title, column) =>
       Math.max(...[title, ...rows.map((row) => row[column] ?? "")].map(widthOf)),
     );
+    const width = widths.reduce((sum, one) => sum + one, 2 * (widths.length - 1));
+    if (width > (this.#out.columns ?? Number.POSITIVE_INFINITY)) {
+      this.#lists(heading, rows);
+      return;
+    }
     const line = (row: string[]) =>
       row
         .map((text, column) => {
@@ -77,6 +109,16 @@ export class Terminal {
         .trimEnd();
     this.say(this.style("dim", line(heading)));
     for (const row of rows) this.say(line(row));
+  }
+
+  #lists([, ...heading]: string[], rows: string[][]): void {
+    const width = Math.max(...heading.map(widthOf));
+    for (const [name = "", ...values] of rows) {
+      this.say(name);
+      for (const [index, value] of values.entries()) {
+        if (value !== "0") this.say(`  ${this.style("dim", (heading[index] ?? "").padEnd(width))}  ${value}`);
+      }
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isAbsent } from "../files.ts";
+import { inputOf, isAbsent } from "../files.ts";
 import { isFields, parseJson, readLines } from "../lines.ts";
 import { stringOf } from "../vocabulary.ts";
 
@@ -75,8 +75,9 @@ async function firstUuid(path: string): Promise<string | undefined> {
 
 const isMessage = (type: unknown) => type === "user" || type === "assistant" || type === "system";
 
-/** A file that can't be read has no beginning here: it is named when it is its turn. */
+/** A file that can't be read has no beginning here: it is named when it is its turn. A pipe is none, and would be waited for. */
 async function headOf(path: string): Promise<string> {
+  if (!(await inputOf(path))) return "";
   let file: FileHandle | undefined;
   try {
     file = await open(path, "r");

@@ -1,11 +1,12 @@
-import { access, constants, stat } from "node:fs/promises";
+import { access, constants, readFile, stat } from "node:fs/promises";
 import type { Root } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/all.ts";
 import { Refusal } from "../api.ts";
-import { type Connection, type Context, connect, whose } from "../context.ts";
+import { advice, type Connection, type Context, connect, whose } from "../context.ts";
 import { exitCodes, Failure } from "../failure.ts";
 import { isAbsent } from "../files.ts";
 import { configFolder, stateFolder } from "../folders.ts";
+import { isFields, parseJson } from "../lines.ts";
 import { program } from "../program.ts";
 import { settingsPath } from "../settings.ts";
 import { printable } from "../terminal.ts";
@@ -22,7 +23,7 @@ export async function doctor(context: Context): Promise<number> {
   const connection = await connect(context, { patienceSeconds: 0 });
   const checks = [
     { name: "client", ok: true, detail: `spoor ${version}, Node ${process.version}, ${context.place.platform}` },
-    ...(await serverChecks(connection)),
+    ...(await serverChecks(context, connection)),
     await settingsCheck(context),
     ...(await Promise.all(
       adapters.flatMap((one) => one.diagnose(context.place).map((root) => rootCheck(one.title, root))),
@@ -40,7 +41,7 @@ export async function doctor(context: Context): Promise<number> {
   return checks.every(({ ok }) => ok) ? exitCodes.done : exitCodes.failed;
 }
 
-async function serverChecks(connection: Connection): Promise<Check[]> {
+async function serverChecks(context: Context, connection: Connection): Promise<Check[]> {
   const { api, server } = connection;
   const startedAt = performance.now();
   try {
@@ -49,7 +50,7 @@ async function serverChecks(connection: Connection): Promise<Check[]> {
     return [
       { name: "server", ok: true, detail: `${server} answers in ${milliseconds} ms` },
       clockCheck(headers.get("date")),
-      await loginCheck(connection),
+      await loginCheck(context, connection),
     ];
   } catch (error) {
     if (!(error instanceof Failure || error instanceof Refusal)) throw error;
@@ -66,8 +67,9 @@ function clockCheck(date: string | null): Check {
   return { name: "clock", ok: isRight, detail };
 }
 
-async function loginCheck(connection: Connection): Promise<Check> {
-  if (!connection.token) return { name: "login", ok: false, detail: `not logged in; log in with: ${program} login` };
+async function loginCheck(context: Context, connection: Connection): Promise<Check> {
+  if (!connection.token)
+    return { name: "login", ok: false, detail: `not logged in; log in with: ${advice(context, "login")}` };
   try {
     const { name, email, expiresAt } = await whose(connection);
     return { name: "login", ok: true, detail: `${name} <${email}>, until ${expiresAt.slice(0, 10)}` };
@@ -82,10 +84,24 @@ async function settingsCheck({ place }: Context): Promise<Check> {
   try {
     const { mode } = await stat(path);
     const isOpen = place.platform !== "win32" && (mode & 0o077) !== 0;
+    const fault = await readFault(path);
+    if (fault) return { name: "settings", ok: false, detail: `${path} ${fault}` };
     return { name: "settings", ok: !isOpen, detail: isOpen ? `${path} can be read by others: chmod 600 it` : path };
   } catch (error) {
     if (!isAbsent(error)) throw error;
     return { name: "settings", ok: true, isNote: true, detail: `none in ${configFolder(place)} yet` };
+  }
+}
+
+/** Why settings that are there are not used. */
+async function readFault(path: string): Promise<string | undefined> {
+  try {
+    return isFields(parseJson(await readFile(path, "utf8")))
+      ? undefined
+      : `is broken; log in anew with: ${program} login`;
+  } catch (error) {
+    if (isAbsent(error)) return "may not be read";
+    throw error;
   }
 }
 

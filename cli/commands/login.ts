@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Api, Refusal } from "../api.ts";
-import { type Connection, type Context, connect, stringValue } from "../context.ts";
+import { advice, type Connection, type Context, connect, stringValue } from "../context.ts";
 import { Failure } from "../failure.ts";
 import type { Fields } from "../lines.ts";
 import { program } from "../program.ts";
@@ -14,6 +14,7 @@ export async function login(context: Context): Promise<void> {
   const { place, terminal, values } = context;
   const connection = await connect({ ...context, values: { ...values, patience: values.patience ?? "10" } });
   const machine = stringValue(context, "machine") ?? hostname();
+  await writeSettings(place, connection.settings); // nobody approves a login that can't be kept
   const { body: started } = await connection.api.ask("/api/cli/device/start", { method: "POST", json: { machine } });
   const page = pageOf(started, connection.server);
   terminal.say(`Approve this login in your browser, at ${connection.server}:`);
@@ -24,7 +25,7 @@ export async function login(context: Context): Promise<void> {
   const account = await waitForToken(connection.api, started, context);
   await keep(connection, account, context);
   terminal.say(`\n${terminal.style("green", "✓")} Logged in as ${printable(`${account.name} <${account.email}>`)}.`);
-  terminal.say(`Send your sessions with: ${program} push`);
+  terminal.say(`Send your sessions with: ${advice(context, "push")}`);
   const { token: _, ...told } = account;
   terminal.json({ event: "loggedIn", server: connection.server, ...told });
   if (place.env.SPOOR_TOKEN) terminal.warn("SPOOR_TOKEN is set, and is used instead of this login.");

@@ -1,6 +1,8 @@
 import { type Context, connect, patienceOf } from "../context.ts";
 import { exitCodes } from "../failure.ts";
-import { openTarget, type Pushed, pushOnce, rehearse, settleJobs } from "../pushing.ts";
+import { filterOf } from "../filter.ts";
+import { program } from "../program.ts";
+import { namedFile, openTarget, type Pushed, pushOnce, rehearse, settleJobs } from "../pushing.ts";
 import { SentRecord } from "../record.ts";
 import { sizeOf } from "../session.ts";
 import { report } from "../telemetry.ts";
@@ -9,6 +11,8 @@ import { amountOf, clockOf, numberOf, printable, type Terminal } from "../termin
 /** Sends every session that is new or has changed, and waits until they are in the archive. */
 export async function push(context: Context): Promise<number> {
   const { terminal, values } = context;
+  filterOf(context); // what it can't understand is said before anything is sent
+  for (const path of context.words) await namedFile(path);
   if (values["dry-run"] === true) return dryRun(context);
   const target = await openTarget(context);
   await settleJobs(target, patienceOf(context));
@@ -28,15 +32,15 @@ function tell(terminal: Terminal, { sent, same, left, milliseconds }: Pushed, se
       `${terminal.style("green", "✓")} Sent ${amountOf(sent.sessions, "session")} with ${amountOf(sent.messages, "message")}, ${size} in ${clockOf(milliseconds)}.`,
     );
     terminal.say(`  ${outcomeOf(sent)}`);
-  } else if (left.length === 0 && sent.pending === 0) {
+  } else if (sent.pending === 0) {
     terminal.say(
-      `Nothing to send: ${amountOf(same, "session")} of this machine ${same === 1 ? "is" : "are"} in the archive as they are.`,
+      `Nothing ${left.length > 0 ? "else " : ""}to send: ${amountOf(same, "session")} of this machine ${same === 1 ? "is" : "are"} in the archive as they are.`,
     );
   }
   if (same > 0 && sent.sessions > 0) terminal.say(`  ${amountOf(same, "other session")} had not changed.`);
   if (sent.pending > 0) {
     terminal.say(
-      `  The server has ${amountOf(sent.pending, "upload")} more and is still busy with them; see: spoor status`,
+      `  The server has ${amountOf(sent.pending, "upload")} more and is still busy with them; see: ${program} status`,
     );
   }
   tellLeft(terminal, left);
@@ -64,7 +68,7 @@ async function dryRun(context: Context): Promise<number> {
   const { place, terminal } = context;
   const { settings, server } = await connect(context);
   const userId = settings.accounts[server]?.userId;
-  const wanted = await rehearse(context, userId ? await SentRecord.open(place, server, userId) : undefined);
+  const { wanted, left } = await rehearse(context, userId ? await SentRecord.open(place, server, userId) : undefined);
   const bytes = wanted.reduce((sum, { session }) => sum + session.bytes, 0);
   for (const { session, isNew } of wanted) {
     const { source, sourceId, messages, project } = session;
@@ -76,7 +80,8 @@ async function dryRun(context: Context): Promise<number> {
   terminal.say(
     `${amountOf(wanted.length, "session")} with ${sizeOf(bytes)} would be sent to ${server}. Nothing was sent.`,
   );
+  tellLeft(terminal, left);
   const sessions = wanted.map(({ session: { body: _, hash: __, ...session }, isNew }) => ({ ...session, isNew }));
-  terminal.json({ server, dryRun: true, bytes, sessions });
-  return exitCodes.done;
+  terminal.json({ server, dryRun: true, bytes, sessions, left });
+  return left.length > 0 ? exitCodes.leftOut : exitCodes.done;
 }

@@ -51,7 +51,10 @@ async function count(context: Context): Promise<Map<string, Tally>> {
     const shown = () => `Reading  ${amountOf(total.inputs, "file")}, ${sizeOf(total.bytes)}, `;
     terminal.progress(() => shown() + clockOf(performance.now() - startedAt));
   }
-  await index.save(names.length === 0);
+  await index.save(names.length === 0).catch((error) => {
+    if (!(error instanceof Failure)) throw error;
+    terminal.warn(`${error.message} The next scan reads everything again.`);
+  });
   return tallies;
 }
 
@@ -64,7 +67,7 @@ function show({ terminal }: Context, tallies: Map<string, Tally>, milliseconds: 
     return [title, ...[sessions, messages, skipped, left.length, types, invalid].map(numberOf), sizeOf(bytes)];
   });
   if (rows.length === 0) {
-    terminal.say(`No sessions found. Where they are looked for, and why nothing is there, says: ${program} doctor`);
+    terminal.say(`No sessions found. To see where they are looked for: ${program} doctor`);
     return;
   }
   terminal.table(heading, rows);

@@ -1,4 +1,4 @@
-import type { Context } from "../context.ts";
+import { advice, type Context } from "../context.ts";
 import { exitCodes } from "../failure.ts";
 import { openTarget, settleJobs } from "../pushing.ts";
 import { sizeOf } from "../session.ts";
@@ -11,7 +11,8 @@ export async function status(context: Context): Promise<number> {
   await settleJobs(target, 0);
   const { server } = target.connection;
   const jobs = target.record.jobs.slice(-20);
-  if (jobs.length === 0) terminal.say(`This machine has sent nothing to ${server} yet. Send with: spoor push`);
+  if (jobs.length === 0)
+    terminal.say(`This machine has sent nothing to ${server} yet. Send with: ${advice(context, "push")}`);
   else {
     const rows = jobs.map(({ jobId, at, bytes, status }) => [
       at.slice(0, 19).replace("T", " "),

@@ -21,13 +21,14 @@ const patienceSeconds = 7 * 24 * 3600;
 
 /** Sends what is there, and then what comes, until it is stopped. A server that is away is waited for. */
 export async function watch(context: Context): Promise<void> {
+  filterOf(context); // what it can't understand is said before anything else
   const { terminal, signal, values } = context;
   const patient = { ...context, values: { ...values, patience: values.patience ?? String(patienceSeconds) } };
   const target = await openTarget(patient);
   terminal.say(`Watching this machine's sessions for ${target.connection.server}. Stop with Ctrl-C.`);
   const changes = new Changes(patient);
   try {
-    for (;;) {
+    while (!terminal.isUnread) {
       const busyMs = await sendChanges(patient, target);
       await sleep(Math.min(mostRestMs, busyMs * restShare), undefined, { signal });
       await changes.next(Math.max(lookEveryMs, busyMs / mostShare), signal);
@@ -43,9 +44,10 @@ async function sendChanges(context: Context, target: Target): Promise<number> {
   await settleJobs(target, 0);
   const pushed = await pushOnce(context, target, filterOf(context));
   const { sent, left, milliseconds } = pushed;
-  if (sent.sessions === 0) return milliseconds;
+  if (sent.sessions === 0 && left.length === 0) return milliseconds;
   const at = new Date().toTimeString().slice(0, 8);
-  terminal.say(`${terminal.style("dim", at)}  ${outcomeOf(sent)} ${terminal.style("dim", clockOf(milliseconds))}`);
+  if (sent.sessions > 0)
+    terminal.say(`${terminal.style("dim", at)}  ${outcomeOf(sent)} ${terminal.style("dim", clockOf(milliseconds))}`);
   tellLeft(terminal, left);
   terminal.json({ event: "sent", at: new Date().toISOString(), sent, left });
   return milliseconds;

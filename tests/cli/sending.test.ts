@@ -80,6 +80,18 @@ describe("what passes is waited for", () => {
     expect(fake.archive.size).toBe(3);
   });
 
+  test("what several requests wait for at once is told once", async () => {
+    const { fake, run } = await world(3, { limits: { traces: 1 } });
+    const refused = new Set<string>();
+    fake.failWith(({ url = "" }) => {
+      if (!url.startsWith("/api/ingest/") || refused.has(url)) return undefined;
+      refused.add(url);
+      return problem(503, { error: "unavailable" }, { "Retry-After": "1" });
+    });
+    const { code, errors } = await run(["push"]);
+    expect([code, refused.size, errors]).toEqual([0, 3, "No. Trying again in 0:01.\n"]);
+  });
+
   test("one that does not come back is given up on with 4, and nothing is taken for sent", async () => {
     const { fake, push } = await world();
     await fake.close();
@@ -165,11 +177,14 @@ describe("what does not pass is named", () => {
   });
 
   test("a file that may not be read is named, and the others are sent", async () => {
-    const { client, push } = await world(2);
+    const { client, push, run } = await world(2);
     await writeBelow(client.home, "folder/x", "");
     await symlink("/proc/self/mem", join(client.home, claudePath(9)));
     const { left, sent } = await push();
     expect([sent.sessions, left.length]).toEqual([2, 1]);
+    expect((await run(["push"])).output).toBe(
+      "Nothing else to send: 2 sessions of this machine are in the archive as they are.\n",
+    );
   });
 });
 

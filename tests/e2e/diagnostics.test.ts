@@ -67,6 +67,8 @@ async function looksRight(name: string) {
 test("without telemetry says what to send and what stays, and turns by itself", async () => {
   await open("/diagnostics");
   await page.getByText("No client has told of a scan yet.").waitFor();
+  const scan = `curl -fsSO ${server.url}/spoor.mjs &&\nnode spoor.mjs login &&\nnode spoor.mjs scan`;
+  expect(await page.locator("main pre").first().textContent()).toBe(scan);
   await page.getByText(/^curl -sS .*\/api\/cli\/telemetry/).waitFor();
   await page.getByText("Never leaves the machine").waitFor();
   await looksRight("empty");

@@ -1,11 +1,15 @@
 import { env } from "#lib/env";
 import { Command } from "../../components/command";
-import { telemetryCommand } from "../../components/connect-commands";
+import { fetchCommand, loginCommand, telemetryCommand } from "../../components/connect-commands";
 import { Mark } from "../../components/mark";
 import { Refresh } from "../../components/refresh";
 
+/** From a machine that has nothing to its first scan. */
+const scanCommands = (baseUrl: string) => [fetchCommand(baseUrl), loginCommand, "node spoor.mjs scan"].join(" &&\n");
+
 /** The page before any client told of a scan: what to send, and what stays on the machine. */
 export function Empty() {
+  const { BASE_URL } = env();
   return (
     <section className="mx-auto flex max-w-[72ch] flex-col gap-6 py-4">
       <Mark className="size-12" />
@@ -17,14 +21,18 @@ export function Empty() {
         </p>
       </div>
       <div className="flex flex-col gap-2">
+        <p>On a machine with sessions, count what is there. No session is sent:</p>
+        <Command text={scanCommands(BASE_URL)} />
+      </div>
+      <div className="flex flex-col gap-2">
         <p>
-          Send one with the token of{" "}
+          Another client tells it by a request, with the token of{" "}
           <a href="/devices" className="link">
             a connected machine
           </a>
           :
         </p>
-        <Command text={telemetryCommand(env().BASE_URL)} />
+        <Command text={telemetryCommand(BASE_URL)} />
       </div>
       <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[auto_minmax(0,1fr)]">
         <dt className="font-medium">Sent</dt>
