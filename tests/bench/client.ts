@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { claudeLines, codexLines } from "../cli/sessions.ts";
+import { tellUsage, usageOf } from "../support/usage.ts";
 import { loadTexts } from "./corpus.ts";
 
 const MB = 1_000_000;
@@ -47,34 +48,27 @@ async function writeMany(home: string, count: number): Promise<number> {
   return bytes;
 }
 
-type Run = { seconds: number; maxRssMb: number; cpuSeconds: number };
+type Run = { seconds: number; memoryMb: number; cpuSeconds: number };
 
 /** Runs the client's source in a process of its own. */
 async function run(home: string, words: string[]): Promise<Run> {
-  const tell =
-    "process.on('exit', () => { const u = process.resourceUsage(); process.stderr.write('\\n' + JSON.stringify({ rss: u.maxRSS, cpu: u.userCPUTime + u.systemCPUTime })) })";
   const startedAt = performance.now();
-  const child = spawn(
-    process.execPath,
-    ["--import", `data:text/javascript,${encodeURIComponent(tell)}`, resolve("cli/main.ts"), ...words, "--json"],
-    {
-      env: { NODE_ENV: "production", PATH: process.env.PATH, HOME: home },
-      stdio: ["ignore", "ignore", "pipe"],
-    },
-  );
+  const child = spawn(process.execPath, ["--import", tellUsage, resolve("cli/main.ts"), ...words, "--json"], {
+    env: { NODE_ENV: "production", PATH: process.env.PATH, HOME: home },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let told = "";
   child.stderr.on("data", (chunk: Buffer) => (told += chunk.toString()));
   const [code] = (await once(child, "close")) as [number];
   if (code !== 0 && code !== 5) throw new Error(`the client ended with ${code}: ${told}`);
-  const { rss, cpu } = JSON.parse(told.trim().split("\n").at(-1) ?? "") as { rss: number; cpu: number };
-  return { seconds: (performance.now() - startedAt) / 1000, maxRssMb: rss / 1024, cpuSeconds: cpu / 1e6 };
+  return { seconds: (performance.now() - startedAt) / 1000, ...usageOf(told) };
 }
 
-function line(name: string, { seconds, cpuSeconds, maxRssMb }: Run, bytes: number): void {
+function line(name: string, { seconds, cpuSeconds, memoryMb }: Run, bytes: number): void {
   const rate = `${(bytes / MB / cpuSeconds).toFixed(0)} MB for each second of CPU`;
   const times = `${seconds.toFixed(2)} s, ${cpuSeconds.toFixed(2)} s of CPU`;
   console.log(
-    `${name.padEnd(48)} ${(bytes / MB).toFixed(0)} MB in ${times}; ${rate}; ${maxRssMb.toFixed(0)} MB at most`,
+    `${name.padEnd(48)} ${(bytes / MB).toFixed(0)} MB in ${times}; ${rate}; ${memoryMb.toFixed(0)} MB at most`,
   );
 }
 
