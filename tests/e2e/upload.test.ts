@@ -37,7 +37,8 @@ describe("a file that is uploaded in the browser", () => {
       ["Part 2", "1,000"],
       ["Part 3", "300"],
     ]) {
-      await file(String(part)).getByText(`${count} sessions: ${count} created`).last().waitFor();
+      const line = page.locator("li li", { hasText: part });
+      await line.getByText(`${count} sessions: ${count} created`).waitFor();
     }
     expect(await stored()).toBe(2300);
     await file("export.jsonl.gz").getByRole("link", { name: "Details" }).first().click();
@@ -126,7 +127,7 @@ describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
     const tab = await context.newPage();
     await tab.goto(`${server.url}/upload`);
     await choose("sessions-of-a-week-with-a-long-name.jsonl", lines(1200), tab);
-    await file("Part 2", tab).getByText("200 sessions").last().waitFor();
+    await tab.locator("li li", { hasText: "Part 2" }).getByText("200 sessions").waitFor();
     await choose("wrong.json", JSON.stringify({ traces: [{ sourceId: "x" }] }), tab);
     await file("wrong.json", tab).getByText("traces.0.messages").waitFor();
     // A request that never ends leaves the bar where it is.
