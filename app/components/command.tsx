@@ -4,7 +4,7 @@ import { CopyButton } from "./copy-button";
 export function Command({ text }: { text: string }) {
   return (
     <div className="relative">
-      <pre className="whitespace-pre-wrap break-all rounded-block border border-hairline bg-block py-2 pr-16 pl-3 font-mono text-code">
+      <pre className="whitespace-pre-wrap rounded-block border border-hairline bg-block py-2 pr-16 pl-3 font-mono text-code [overflow-wrap:anywhere]">
         {text}
       </pre>
       <CopyButton text={text} />

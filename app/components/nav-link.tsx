@@ -4,7 +4,8 @@ import { usePathname } from "next/navigation";
 /** A link of the bar, or of the sheet that stands for it on a phone; it says so where its page is the current one. */
 export function NavLink({ href, children }: { href: string; children: React.ReactNode }) {
   const path = usePathname();
-  const current = path === href ? "page" : path.startsWith(`${href}/`) ? "true" : undefined;
+  const isWithin = path.startsWith(`${href}/`) || (href === "/uploads" && path === "/upload");
+  const current = path === href ? "page" : isWithin ? "true" : undefined;
   return (
     <a href={href} aria-current={current} className="nav-link">
       {children}

@@ -119,6 +119,7 @@ test("unknown, expired, revoked links and those of deleted sessions look alike",
   }
   expect([...bodies]).toHaveLength(1);
   expect([...bodies][0]).toContain(missing);
+  expect([...bodies][0]).toContain("ask whoever gave it to you for a new one");
 });
 
 test("robots are told to stay away", async () => {

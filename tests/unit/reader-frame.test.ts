@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { cutWindow, rowsWithin } from "../../app/(app)/traces/[id]/cut.ts";
-import { matchFrom, ordinalOf, stepMatch } from "../../app/(app)/traces/[id]/matches.ts";
+import { matchFrom, ordinalOf, stepMatch, suits, wordsToFind } from "../../app/(app)/traces/[id]/matches.ts";
 import { resumeCommand } from "../../app/(app)/traces/[id]/resume.ts";
 import { changeSegments, firstSegments, loadedSpan } from "../../app/(app)/traces/[id]/segments.ts";
 import { shortPath, stepTurn, turnAt } from "../../app/(app)/traces/[id]/turns.ts";
@@ -102,6 +102,29 @@ describe("matches", () => {
   test("are counted over all messages", () => {
     expect(ordinalOf(found, { place: 0, within: 0 })).toBe(1);
     expect(ordinalOf(found, { place: 2, within: 1 })).toBe(6);
+  });
+
+  test("are sought in what the list was searched for: all of it first, then its parts, a phrase without its quotes", () => {
+    expect(wordsToFind("")).toEqual([""]);
+    expect(wordsToFind(" src/x.ts ")).toEqual(["src/x.ts"]);
+    expect(wordsToFind("retry backoff now")).toEqual(["retry backoff now", "backoff", "retry", "now"]);
+    expect(wordsToFind('"error handling"')).toEqual(["error handling"]);
+    expect(wordsToFind('now “error handling” ""')).toEqual(["error handling", "now"]);
+  });
+
+  test("suit where there are any, at the message that the address names", () => {
+    const found = {
+      total: 2,
+      messages: 2,
+      places: [
+        [3, 1],
+        [9, 1],
+      ] as [number, number][],
+    };
+    expect(suits(found, undefined)).toBe(true);
+    expect(suits(found, 9)).toBe(true);
+    expect(suits(found, 4)).toBe(false);
+    expect(suits({ total: 0, messages: 0, places: [] }, undefined)).toBe(false);
   });
 });
 

@@ -43,7 +43,7 @@ export default async function Page() {
           )}
         </Section>
       </div>
-      <Section id="onboarding" title="Onboarding">
+      <Section id="onboarding" title="A machine without a browser">
         <p className="max-w-[72ch] text-muted">
           For a machine without a browser, such as a build server: make a token here and carry it there. Like every
           token it is good for 90 days, and you can revoke it.

@@ -8,7 +8,10 @@ export function ExcerptList({ traceId, q, found: { excerpts, more, atLeast } }: 
     <ul className="flex min-w-0 basis-full flex-col gap-0.5 pb-1 pl-8 text-code">
       {excerpts.map((excerpt) => (
         <li key={excerpt.position} className="flex min-w-0 gap-2">
-          <a href={placeHref(traceId, q, excerpt.position)} className="quiet-link line-clamp-2 min-w-0 break-words">
+          <a
+            href={placeHref(traceId, q, excerpt.position)}
+            className="quiet-link line-clamp-3 min-w-0 sm:line-clamp-2 break-words"
+          >
             <span className="text-muted">
               {excerpt.role ?? "unknown"}#{excerpt.position}
             </span>{" "}

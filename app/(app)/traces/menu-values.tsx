@@ -44,8 +44,13 @@ export function MenuValues({ name, given }: { name: Facet; given: Given }) {
   }, [name, given]);
   if (values) return <Choices name={name} given={given} values={values} />;
   return (
-    <div ref={place} className={hasFailed ? "" : "hidden noscript:block"}>
-      <p className="border-hairline border-t p-3">
+    <div ref={place} className="border-hairline border-t p-3">
+      {!hasFailed && (
+        <p role="status" className="needs-script text-muted">
+          Counting…
+        </p>
+      )}
+      <p className={hasFailed ? "" : "hidden noscript:block"}>
         <a href={listHref(given, { menus: "1" })} className="link">
           Show the values there are
         </a>

@@ -33,7 +33,7 @@ export async function NoHits({ userId, request: { given } }: { userId: string; r
             <a href="/traces" className="link">
               Drop all of them
             </a>{" "}
-            <span className="text-muted">None of them alone is what hides the rest.</span>
+            <span className="text-muted">Dropping only one of them finds nothing either.</span>
           </li>
         )}
       </ul>

@@ -63,9 +63,9 @@ function Figures({ report, request, measure }: { report: UsageReport; request: U
             href={usageHref(request, { show: one })}
             aria-current={one === measure ? "true" : undefined}
             title={`${formatCount(report.total[one])} ${one}`}
-            className="flex flex-col sm:min-w-28 rounded-block border border-hairline px-3 py-2 hover:bg-block aria-[current]:border-accent aria-[current]:bg-tint"
+            className="flex flex-col sm:min-w-28 rounded-block border border-hairline px-2 py-2 hover:bg-block sm:px-3 aria-[current]:border-accent aria-[current]:bg-tint"
           >
-            <span className="font-semibold text-figure">{shortNumber(report.total[one])}</span>
+            <span className="font-semibold text-title sm:text-figure">{shortNumber(report.total[one])}</span>
             <span className="text-code text-muted">{one}</span>
           </a>
         </li>
@@ -100,7 +100,15 @@ async function Nothing({
   end: Date;
 }) {
   const last = (await lastUse(userId, end)) ?? (await lastUse(userId, new Date()));
-  if (!last) return <p className="py-8 text-muted">Nothing was uploaded yet, so there is nothing to count.</p>;
+  if (!last)
+    return (
+      <p className="py-8 text-muted">
+        Nothing was uploaded yet, so there is nothing to count.{" "}
+        <a href="/traces" className="link">
+          Connect a machine
+        </a>
+      </p>
+    );
   const day = dayOf(last, zone);
   const href = usageHref(request, { range: { from: addDays(day, -29), to: day } });
   return (

@@ -32,8 +32,10 @@ const elements = new Set(
 
 const attributes = new Set(
   `aria-describedby aria-hidden aria-label checked class d data-block data-copy data-divider data-failed data-fold data-footnotes
-  data-kind data-load data-member data-part data-position data-positions data-state data-talk data-turn-start data-view
-  dateTime datetime disabled hidden href id open readOnly readonly rel start title type viewBox`.split(/\s+/),
+  data-kind data-load data-member data-open data-part data-position data-positions data-state data-talk data-turn-start data-view
+  dateTime datetime dir disabled hidden href id open readOnly readonly rel role start tabindex title type viewBox`.split(
+    /\s+/,
+  ),
 );
 
 const addresses =
@@ -48,6 +50,7 @@ export function forbidden(html: string): string[] {
       if (!attributes.has(key)) return [`${name} ${key}=${value.slice(0, 50)}`];
       if (key === "href" && !addresses.test(value)) return [`${name} href=${value.slice(0, 50)}`];
       if (key === "id" && !ids.test(value)) return [`${name} id=${value.slice(0, 50)}`];
+      if (key === "role" && value !== "group") return [`${name} role=${value.slice(0, 50)}`];
       if (key === "type" && !["button", "checkbox"].includes(value)) return [`${name} type=${value}`];
       return [];
     }),

@@ -14,6 +14,18 @@ test.each(readdirSync(folder))("the conversation %s is drawn whole", async (name
   expect(html).not.toMatch(/ style=/);
 });
 
+test("a message's headings begin at the third level and skip none, whatever was written; they look as they were written", async () => {
+  const html = await render([message({ content: "## Two\n\n#### Four\n\n# One\n\n##### Five\n\n- # In a list" })]);
+  const found = [...html.matchAll(/<(h\d) class="([^"]*)">([^<]*)/g)].map(([, ...parts]) => parts.join(" "));
+  expect(found).toEqual([
+    "h3 prose-h2 Two",
+    "h4 prose-h3 Four",
+    "h3 prose-h1 One",
+    "h4 prose-h3 Five",
+    "h3 prose-h1 In a list",
+  ]);
+});
+
 test("a long body is not on the page but can be loaded, slice by slice, until nothing is left", async () => {
   const text = Array.from({ length: 5000 }, (_, line) => `line ${line}`).join("\n");
   const long = message({ metadata: { tool: { name: "Bash", input: { command: "seq 5000" } } }, content: text });

@@ -36,7 +36,7 @@ export function TraceFacts({ trace, deleting }: { trace: Trace; deleting: boolea
           <p>Some characters couldn't be stored; each of them shows as “�”.</p>
         </Notice>
       )}
-      <div className="flex flex-wrap items-start gap-x-4 gap-y-2 text-code">
+      <div className="session-ways">
         <a href={`/api/traces/${trace.id}/export.md`} className="link">
           Markdown
         </a>
@@ -74,7 +74,7 @@ function AskToDelete() {
   return (
     <form method="get">
       <input type="hidden" name="delete" value="1" />
-      <button type="submit" className="text-muted hover:text-text pointer-coarse:min-h-11">
+      <button type="submit" className="text-muted hover:text-text">
         Delete
       </button>
     </form>

@@ -21,6 +21,25 @@ export function stepMatch({ places }: Found, match: Match, by: 1 | -1, shown: nu
   return { place, within: by === 1 ? 0 : Math.max(0, (places[place]?.[1] ?? 1) - 1) };
 }
 
+/**
+ * What to find of a query of the list: the words together as they were typed, where none is quoted, else each phrase and word
+ * for itself, the longest first.
+ */
+export function wordsToFind(query: string): [first: string, ...others: string[]] {
+  const found = [...query.matchAll(/["“”]([^"“”]*)["“”]|[^\s"“”]+/gu)];
+  const parts = found.map(([whole, phrase]) => (phrase ?? whole).trim()).filter((part) => part !== "");
+  const isQuoted = found.some(([, phrase]) => phrase !== undefined);
+  const [first = "", ...others] = new Set([
+    ...(isQuoted ? [] : [query.trim()]),
+    ...parts.toSorted((a, b) => b.length - a.length),
+  ]);
+  return [first, ...others];
+}
+
+/** Whether what was found is worth going to: at the message that the address names, where it names one. */
+export const suits = ({ total, places }: Found, at: number | undefined): boolean =>
+  total > 0 && (at === undefined || places.some(([position]) => position === at));
+
 /** Which of all matches one is, from 1. */
 export function ordinalOf({ places }: Found, { place, within }: Match): number {
   const before = places.slice(0, place).reduce((sum, [, count]) => sum + count, 0);

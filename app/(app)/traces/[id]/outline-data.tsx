@@ -5,9 +5,21 @@ import { OutlineRail } from "./outline";
 
 const page = { limit: 1000, maxBytes: 1024 * 1024 };
 
-/** The outline of the whole session, whatever of it is loaded. It is streamed behind the messages. */
+/**
+ * The outline of the whole session, whatever of it is loaded. It is streamed behind the messages, to the end of the page, from
+ * where a script brings it to its place; without one a style sheet shows it where it is (globals.css).
+ */
 export async function OutlineData({ userId, traceId }: { userId: string; traceId: string }) {
-  return <OutlineRail outline={await readOutline(userId, traceId)} />;
+  return (
+    <div id="outline" data-outline="">
+      <OutlineRail outline={await readOutline(userId, traceId)} />
+    </div>
+  );
+}
+
+/** What stands in the outline's place until it has come. */
+export function OutlineToCome() {
+  return <p className="p-3 text-code text-muted noscript:hidden">Reading the outline…</p>;
 }
 
 async function readOutline(userId: string, traceId: string): Promise<Outline> {

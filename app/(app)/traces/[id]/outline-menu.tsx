@@ -7,6 +7,18 @@ import { useFrame } from "./context";
 import { OutlineTabs } from "./outline";
 import { turnAt } from "./turns";
 
+/** As high as the button that takes its place: the bar must not grow over what was jumped to. Without script a link. */
+function OutlineToBe() {
+  return (
+    <span className="flex h-8 items-center px-1 text-code text-muted pointer-coarse:h-11">
+      <span className="noscript:hidden">Outline…</span>
+      <a href="#outline" className="link hidden noscript:inline">
+        Outline
+      </a>
+    </span>
+  );
+}
+
 type Props = { open: boolean; onOpenChange: (open: boolean) => void };
 
 /** The outline where there is no room beside the messages: a button that says the turn, and a sheet. */
@@ -14,7 +26,7 @@ export function OutlineMenu({ open, onOpenChange }: Props) {
   const { outline, top } = useFrame();
   const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);
   const position = useSyncExternalStore(top.subscribe, top.get, top.get);
-  if (!known) return <span className="text-code text-muted">Outline…</span>;
+  if (!known) return <OutlineToBe />;
   const { turns } = known;
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>

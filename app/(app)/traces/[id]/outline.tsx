@@ -25,7 +25,7 @@ export function OutlineTabs({ outline, onPick }: { outline: Outline; onPick?: ()
   ] as const;
   return (
     <Tabs.Root defaultValue="turns" className="flex min-h-0 flex-1 flex-col">
-      <Tabs.List aria-label="Outline" className="flex shrink-0 border-hairline border-b">
+      <Tabs.List aria-label="Outline" className="needs-script flex shrink-0 border-hairline border-b">
         {lists.map(([value, name, count]) => (
           <Tabs.Tab key={value} value={value} className={tabLook}>
             {name} <span className="text-meta text-muted">{formatCount(count)}</span>
@@ -41,6 +41,10 @@ export function OutlineTabs({ outline, onPick }: { outline: Outline; onPick?: ()
       <Tabs.Panel value="errors" className="min-h-0 flex-1 overflow-y-auto">
         <Errors errors={errors} onPick={onPick} />
       </Tabs.Panel>
+      <noscript>
+        <Files files={files} onPick={undefined} />
+        <Errors errors={errors} onPick={undefined} />
+      </noscript>
     </Tabs.Root>
   );
 }

@@ -13,7 +13,7 @@ import { readListParams } from "../filters";
 import { listHref } from "../hrefs";
 import { TraceFacts } from "./facts";
 import { filterOf, type Links, readerHref } from "./links";
-import { OutlineData } from "./outline-data";
+import { OutlineData, OutlineToCome } from "./outline-data";
 import { Reader } from "./reader";
 import { resumeCommand } from "./resume";
 import { renderSegment } from "./segment";
@@ -60,7 +60,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         resume={resumeCommand(trace.source, trace.sourceId)}
         facts={facts}
         outline={
-          <Suspense fallback={<p className="p-3 text-code text-muted">Reading the outline…</p>}>
+          <Suspense fallback={<OutlineToCome />}>
             <OutlineData userId={user.id} traceId={id} />
           </Suspense>
         }

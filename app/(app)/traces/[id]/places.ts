@@ -1,8 +1,13 @@
 /** Where things stand on the page. All of it reads the layout, so it is called once a frame at most. */
 
 /** Where a message comes to stand that is jumped to: below the bars that stick to the top. */
-export const topOffset = (): number =>
-  navHeight + (document.querySelector<HTMLElement>("[data-toolbar]")?.offsetHeight ?? 0) + 8;
+export function topOffset(): number {
+  const toolbar = document.querySelector<HTMLElement>("[data-toolbar]");
+  const find = toolbar?.querySelector<HTMLElement>("search");
+  // On a phone the field to find in covers the page from side to side; elsewhere it stands in a corner.
+  const covered = find && find.offsetWidth > window.innerWidth * 0.7 ? find.offsetHeight : 0;
+  return navHeight + (toolbar?.offsetHeight ?? 0) + covered + 8;
+}
 
 const navHeight = 48;
 

@@ -16,6 +16,7 @@ import { askedPosition, useAddress } from "./use-address";
 import { type BodyPlace, useBodies } from "./use-bodies";
 import { useCopy } from "./use-copy";
 import { useFind } from "./use-find";
+import { useFolds } from "./use-folds";
 import { useGrowth } from "./use-growth";
 import { useMeasured } from "./use-measured";
 import { useWindows } from "./use-windows";
@@ -46,13 +47,21 @@ export function Reader(props: Props) {
   const windows = useWindows({ traceId, talk, initial, list, onHidden: showHidden });
   const { shown, jump } = windows;
   const { observe, remeasure, noteAnchor } = useMeasured(list);
+  const restoreFolds = useFolds(list);
+  const mount = useCallback(
+    (section: HTMLElement | null) => {
+      restoreFolds(section);
+      return observe(section);
+    },
+    [restoreFolds, observe],
+  );
   const { go, save } = useAddress({ list, jump, at });
   const frame = useFrameStores(traceId, initial.first, go);
   const top = frame.top.get;
   const jumpQuietly = useCallback((position: number) => jump({ position, quiet: true }), [jump]);
-  const find = useFind({ traceId, list, top, jump: jumpQuietly, initial: filter.q ?? "" });
+  const find = useFind({ traceId, list, top, jump: jumpQuietly, initial: filter.q ?? "", at });
   const load = useCallback((body: BodyPlace) => loadBody({ traceId, ...body }), [traceId]);
-  const bodies = useBodies(list, load);
+  const bodies = useBodies(list, load, restoreFolds);
   const last = shown.at(-1);
   const grown = useGrowth(traceId, last?.last ?? 0, last?.later === false);
   useCopy(list, traceId, setSaid);
@@ -102,7 +111,7 @@ export function Reader(props: Props) {
         <aside
           aria-label="Outline"
           hidden={!panel.rail}
-          className="sticky top-[92px] flex h-[calc(100dvh-92px)] w-64 shrink-0 flex-col py-3 max-lg:hidden [&[hidden]]:hidden"
+          className="sticky top-[92px] flex h-[calc(100dvh-92px)] w-64 shrink-0 flex-col py-3 max-lg:hidden print:hidden [&[hidden]]:hidden"
         >
           {props.outline}
         </aside>
@@ -112,7 +121,7 @@ export function Reader(props: Props) {
             live={live}
             {...windows}
             list={list}
-            observe={observe}
+            observe={mount}
             href={(query) => readerHref(traceId, { ...filter, ...(talk && { view: "talk" }), ...query })}
           />
           {bodies}
@@ -122,7 +131,7 @@ export function Reader(props: Props) {
         <button
           type="button"
           onClick={() => go(last.last + 1)}
-          className="button button-accent fixed bottom-4 left-1/2 z-[5] -translate-x-1/2 shadow-lg"
+          className="button button-accent fixed print:hidden bottom-4 left-1/2 z-[5] -translate-x-1/2 shadow-lg"
         >
           {countOf(grown, "new message")} ↓
         </button>

@@ -14,14 +14,10 @@ export type Change =
 /** How many windows have their messages in the page at a time. */
 export const mountedMost = 12;
 
-let lastKey = 0;
-
 export const firstSegments = (segment: Segment): Shown[] => [shownOf(segment)];
 
-function shownOf(segment: Segment): Shown {
-  lastKey += 1;
-  return { ...segment, key: lastKey, height: 0 };
-}
+/** No two windows of a page begin alike. A count would not do: the server's and the browser's differ for the first one. */
+const shownOf = (segment: Segment): Shown => ({ ...segment, key: segment.first, height: 0 });
 
 /** The windows on the page, in the order of their messages, after a change. */
 export function changeSegments(list: Shown[], change: Change): Shown[] {

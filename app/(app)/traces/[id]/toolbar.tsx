@@ -48,7 +48,7 @@ export function Toolbar({ title, links, talk, span, total, resume, find, ...on }
           onClick={() => find.setOpen(true)}
           title="Find (f)"
           aria-label="Find"
-          className={iconLook}
+          className={`${iconLook} needs-script`}
         >
           <Search aria-hidden="true" className="size-4" />
         </button>
@@ -57,7 +57,7 @@ export function Toolbar({ title, links, talk, span, total, resume, find, ...on }
             type="button"
             title={`Copies: ${resume}`}
             onClick={() => on.onCopy(resume)}
-            className="button max-sm:hidden"
+            className="button needs-script max-sm:hidden"
           >
             Resume
           </button>
@@ -67,7 +67,7 @@ export function Toolbar({ title, links, talk, span, total, resume, find, ...on }
           onClick={on.onOutline}
           title="Outline (t)"
           aria-label="Show or hide the outline"
-          className={`${iconLook} max-lg:hidden`}
+          className={`${iconLook} needs-script max-lg:hidden`}
         >
           <PanelLeft aria-hidden="true" className="size-4" />
         </button>

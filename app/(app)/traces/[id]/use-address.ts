@@ -46,6 +46,12 @@ export function useAddress({ list, jump, at }: Props) {
     history.replaceState({ ...history.state, spoor }, "");
   }, [list]);
 
+  // A scroll is noted when it has come to rest; who leaves before that is brought back to where they were all the same.
+  useEffect(() => {
+    window.addEventListener("beforeunload", save);
+    return () => window.removeEventListener("beforeunload", save);
+  }, [save]);
+
   /** Jumps, as an entry of its own in the history. */
   const go = useCallback(
     (position: number) => {
@@ -54,7 +60,7 @@ export function useAddress({ list, jump, at }: Props) {
       for (const name of ["before", "after"]) address.searchParams.delete(name);
       address.searchParams.set("at", String(position));
       address.hash = "";
-      history.pushState(null, "", address);
+      history.pushState({ spoorFolds: history.state?.spoorFolds }, "", address);
       jump({ position });
     },
     [jump, save],

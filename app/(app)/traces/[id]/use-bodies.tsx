@@ -13,10 +13,18 @@ type LoadBody = (body: BodyPlace) => Promise<React.ReactNode>;
  * Fetches what a closed fold holds when it is opened: `<details data-load={position}>` has its summary alone until then.
  *
  * @param load fetches a body, rendered; the same function at each call.
+ * @param onDrawn is called when bodies have been drawn.
  * @returns what draws the fetched bodies into their folds.
  */
-export function useBodies(list: RefObject<HTMLElement | null>, load: LoadBody): React.ReactNode {
+export function useBodies(
+  list: RefObject<HTMLElement | null>,
+  load: LoadBody,
+  onDrawn?: (list: HTMLElement | null) => void,
+): React.ReactNode {
   const [bodies, setBodies] = useState<Body[]>([]);
+  useEffect(() => {
+    if (bodies.length > 0) onDrawn?.(list.current);
+  }, [bodies, onDrawn, list]);
   useEffect(() => {
     const place = list.current;
     if (!place) return;

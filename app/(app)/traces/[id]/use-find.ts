@@ -2,7 +2,7 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import type { Found } from "./found";
 import { paint, rangesOf, unpaint } from "./highlights";
-import { type Match, matchFrom, ordinalOf, stepMatch } from "./matches";
+import { type Match, matchFrom, ordinalOf, stepMatch, suits, wordsToFind } from "./matches";
 import { articleAt, openFoldsRound, topOffset } from "./places";
 
 type Props = {
@@ -11,15 +11,20 @@ type Props = {
   /** The position at the top of the page. */
   top: () => number;
   jump: (position: number) => void;
+  /** What the list was searched for, and the message that the address names. */
   initial: string;
+  at: number | undefined;
 };
 
 type Result = { query: string; found: Found };
 
 /** Finding a text in the whole stored session: the server counts, and what is in the page is painted. */
-export function useFind({ traceId, list, top, jump, initial }: Props) {
+export function useFind({ traceId, list, top, jump, initial, at }: Props) {
   const [open, setOpen] = useState(initial !== "");
-  const [query, setQuery] = useState(initial);
+  const [query, setQuery] = useState(() => wordsToFind(initial)[0]);
+  /** What else of the list's search may be found here, until something was. */
+  const untried = useRef<string[]>(undefined);
+  untried.current ??= wordsToFind(initial).slice(1);
   const [result, setResult] = useState<Result>();
   const [state, setState] = useState<"idle" | "busy" | "failed">("idle");
   const [match, setMatch] = useState<Match>();
@@ -41,6 +46,9 @@ export function useFind({ traceId, list, top, jump, initial }: Props) {
         const response = await fetch(`/traces/${traceId}/find?q=${encodeURIComponent(text)}`, { signal: stop.signal });
         if (!response.ok) throw new Error(String(response.status));
         const found = (await response.json()) as Found;
+        const next = suits(found, at) ? undefined : untried.current?.shift();
+        if (next !== undefined) return setQuery(next);
+        untried.current = [];
         setResult({ query: text, found });
         setMatch(found.places.length > 0 ? matchFrom(found, top()) : undefined);
         setState("idle");
@@ -52,7 +60,7 @@ export function useFind({ traceId, list, top, jump, initial }: Props) {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [open, text, traceId, top]);
+  }, [open, text, traceId, top, at]);
 
   const position = match && result?.found.places[match.place]?.[0];
   const refresh = useCallback(() => {
@@ -97,6 +105,11 @@ export function useFind({ traceId, list, top, jump, initial }: Props) {
     };
   }, [open, result, refresh, list]);
 
+  const type = useCallback((wanted: string) => {
+    untried.current = [];
+    setQuery(wanted);
+  }, []);
+
   const step = useCallback(
     (by: 1 | -1) => {
       if (!result || !match || result.found.places.length === 0) return false;
@@ -110,7 +123,7 @@ export function useFind({ traceId, list, top, jump, initial }: Props) {
     open,
     setOpen,
     query,
-    setQuery,
+    setQuery: type,
     step,
     state,
     found: result?.found,

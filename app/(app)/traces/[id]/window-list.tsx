@@ -21,7 +21,13 @@ export function WindowList({ list, shown, observe, failed, live, retry, href }: 
   return (
     <>
       {first?.earlier && (
-        <Edge failed={failed === "earlier"} retry={retry} href={href({ before: String(first.first) })} name="Earlier" />
+        <Edge
+          failed={failed === "earlier"}
+          retry={retry}
+          href={href({ before: String(first.first) })}
+          name="Earlier"
+          live={live}
+        />
       )}
       {/* Only messages may be what scrolling holds on to; all above them is left out of it (globals.css). */}
       <div ref={list} className="min-w-0" data-messages>
@@ -38,7 +44,13 @@ export function WindowList({ list, shown, observe, failed, live, retry, href }: 
       {last?.later && (
         // As long as there is more, what is jumped to near the end of what is loaded can come to stand at the top.
         <div className={live ? "min-h-dvh" : undefined}>
-          <Edge failed={failed === "later"} retry={retry} href={href({ after: String(last.last) })} name="Later" />
+          <Edge
+            failed={failed === "later"}
+            retry={retry}
+            href={href({ after: String(last.last) })}
+            name="Later"
+            live={live}
+          />
         </div>
       )}
     </>
@@ -61,17 +73,18 @@ const Section = memo(function Section({ segment: { key, node, height, first }, o
   );
 });
 
-type EdgeProps = { failed: boolean; retry: () => void; href: string; name: string };
+type EdgeProps = { failed: boolean; retry: () => void; href: string; name: "Earlier" | "Later"; live: boolean };
 
 /** Without script a link to the neighbouring window; with it, what shows for as long as the neighbour is not there yet. */
-function Edge({ failed, retry, href, name }: EdgeProps) {
+function Edge({ failed, retry, href, name, live }: EdgeProps) {
   return (
-    <div className="py-3 text-code [overflow-anchor:none]">
+    // Below the last window it stays in sight in the room that is kept free there.
+    <div className={`${name === "Later" ? "sticky top-(--bars)" : ""} py-3 text-code [overflow-anchor:none]`}>
       {failed ? (
         <Retry retry={retry} />
       ) : (
         <a href={href} rel={name === "Later" ? "next" : "prev"} className="link">
-          {name}
+          {live ? `Loading ${name.toLowerCase()} messages…` : name}
         </a>
       )}
     </div>

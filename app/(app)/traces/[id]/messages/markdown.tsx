@@ -5,6 +5,7 @@ import { languageOf } from "#lib/reader/vocabulary";
 import { bounded, isAffordable, TooMuch } from "./bounded";
 import { CodeBlock } from "./code";
 import type { Effort } from "./effort";
+import { headings } from "./headings";
 import { safeHref } from "./links";
 
 /** Markdown of GitHub's flavour, without raw HTML; as plain text where reading it as Markdown would take too long. */
@@ -20,7 +21,7 @@ function draw(text: string, anchor: string, effort: Effort): ReactNode {
     return Markdown({
       children: text,
       components: { ...components, pre: ({ node }) => <Fence node={node} effort={effort} /> },
-      remarkPlugins: [remarkGfm, bounded],
+      remarkPlugins: [remarkGfm, bounded, headings],
       remarkRehypeOptions: { clobberPrefix: `${anchor}-` },
       urlTransform: (address) => address, // links and images are judged where they are drawn
     });
@@ -40,11 +41,8 @@ function Fence({ node, effort }: ExtraProps & { effort: Effort }) {
   return <CodeBlock text={value} language={languageOf(name)} label={name.slice(0, 32)} effort={effort} />;
 }
 
-/** A message's headings stand below the page's own; what they look like is the class's. */
-const heading = (Tag: "h3" | "h4" | "h5" | "h6", className: string) =>
-  function Heading({ children }: { children?: ReactNode }) {
-    return <Tag className={className}>{children}</Tag>;
-  };
+/** The heading above footnotes; all others are the plugin's. */
+const FootnotesHeading = ({ children }: { children?: ReactNode }) => <h3 className="prose-h2">{children}</h3>;
 
 const cell = (Tag: "td" | "th") =>
   function Cell({ children, style }: { children?: ReactNode; style?: { textAlign?: string } | undefined }) {
@@ -93,21 +91,30 @@ function Picture({ src, alt }: { src?: unknown; alt?: string | undefined }) {
   );
 }
 
+/** Words and numbers stay whole in a table, so a wide one scrolls within its frame, by keyboard as well. */
+const Table = ({ children }: { children?: ReactNode }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+  // biome-ignore lint/a11y/useSemanticElements: a table is no set of fields
+  <div className="table-frame" tabIndex={0} role="group" aria-label="Table">
+    <table dir="auto">{children}</table>
+  </div>
+);
+
+/** Lists and quotes have their marks on the side where their words begin; for paragraphs the style sheet sees to it. */
+const directed = (Tag: "ul" | "ol" | "blockquote") =>
+  function Directed({ node: _, ...rest }: { children?: ReactNode } & ExtraProps) {
+    return <Tag dir="auto" {...rest} />;
+  };
+
 const components: Components = {
+  ul: directed("ul"),
+  ol: directed("ol"),
+  blockquote: directed("blockquote"),
   a: Anchor,
   img: Picture,
-  h1: heading("h3", "prose-h1"),
-  h2: heading("h4", "prose-h2"),
-  h3: heading("h5", "prose-h3"),
-  h4: heading("h6", "prose-h3"),
-  h5: heading("h6", "prose-h3"),
-  h6: heading("h6", "prose-h3"),
+  h2: FootnotesHeading,
   td: cell("td"),
   th: cell("th"),
-  table: ({ children }) => (
-    <div className="table-frame">
-      <table>{children}</table>
-    </div>
-  ),
+  table: Table,
   input: ({ checked }) => <input type="checkbox" checked={checked === true} disabled readOnly aria-label="Task" />,
 };

@@ -12,7 +12,7 @@ import { slices } from "./slices";
  *
  * - `article#m{position}` with `data-position`, `data-positions` (all that lead to it, by spaces), `data-kind`,
  *   `data-turn-start`, `data-failed` and `data-talk` (`shown`, `hidden`); a group's members are `[data-member]` in it.
- * - `details[data-fold]`: every fold. One with `data-load` has its body loaded when it is opened: by `MessageBody`, of the
+ * - `details[data-fold]`: every fold; `data-open` is at those that begin open. One with `data-load` has its body loaded when it is opened: by `MessageBody`, of the
  *   row at the position that `data-load` names, with its `data-part`; its messages are those at `data-positions`.
  * - `button[data-copy]`: `block` and `command` copy the text of the `pre` beside the button; `message` copies the `content`
  *   of the messages at `data-positions` of the nearest `article` or `[data-member]`, which

@@ -48,7 +48,7 @@ function Fold({ part, index, scene, isOpen, most }: FoldProps) {
   if (!isOpen && size > closedOnPage && !scene.nested)
     return <ToLoad label={<Head part={part} />} part={`${index}`} scene={scene} className="part" />;
   return (
-    <details className="part" data-fold="" open={isOpen}>
+    <details className="part" data-fold="" open={isOpen} data-open={isOpen ? "" : undefined}>
       <summary>
         <Head part={part} />
       </summary>

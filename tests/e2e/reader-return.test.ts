@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { signIn } from "../support/browser.ts";
+import { storeSession } from "../support/long-session.ts";
+import { owner } from "../support/server.ts";
+import { belowBars, focused, mounted } from "./reader-page.ts";
+import { provideSignedIn } from "./signed-in.ts";
+
+const { server, browser, page, faults, open } = await provideSignedIn();
+
+/** Waits for what a window brings, which may take a second on a busy machine. */
+const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 30_000 });
+
+const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
+const userId = rows[0]?.id ?? "";
+const long = await storeSession(userId, { messages: 5000 });
+const middle = await storeSession(userId, { messages: 400, title: "Middle", sourceId: "middle" });
+
+/** Waits until the page's script is at work and the outline, which comes last, is there. */
+async function ready(on = page): Promise<void> {
+  await on.locator("[data-live=true]").waitFor();
+  await on.locator(".trail a").first().waitFor({ state: "attached" });
+}
+
+async function openReady(path: string): Promise<void> {
+  await open(path);
+  await ready();
+}
+
+describe("the folds that were opened and closed", () => {
+  /** The folds of a part of the page that are not as the server draws them. */
+  const touched = (on = page) =>
+    on
+      .locator("details[data-fold]")
+      .evaluateAll((all) =>
+        all
+          .filter((one) => (one as HTMLDetailsElement).open !== one.hasAttribute("data-open"))
+          .map((one) => one.closest("[data-position]")?.getAttribute("data-position")),
+      );
+
+  test("are as they were when the page is gone back to, where it stood, with what was loaded into them", async () => {
+    await openReady(`/traces/${middle}?at=190`);
+    const [near, loaded] = [page.locator("#m192 details[data-fold]"), page.locator("#m194 details[data-load]")];
+    await near.locator("summary").click();
+    await loaded.locator("summary").click();
+    await loaded.locator("[data-body] .code-block").first().waitFor();
+    await poll(() => page.evaluate("history.state.spoorFolds.length")).toBe(2);
+    const before = await belowBars(page, 192);
+    await page.getByRole("link", { name: "Back to the list" }).click();
+    await page.waitForURL((url) => url.pathname === "/traces");
+    await page.goBack();
+    await ready();
+    await loaded.locator("[data-body] .code-block").first().waitFor();
+    expect(await touched()).toEqual(["192", "194"]);
+    await poll(() => belowBars(page, 192)).toBeCloseTo(before, -0.6);
+    await page.reload();
+    await ready();
+    await poll(() => touched()).toEqual(["192", "194"]);
+    await near.locator("summary").click();
+    await poll(() => page.evaluate("history.state.spoorFolds.length")).toBe(1);
+    expect(faults).toEqual([]);
+  });
+
+  test("are as they were in a window that was emptied and comes back", async () => {
+    await openReady(`/traces/${long}?at=2500`);
+    const fold = page.locator("#m2502 details[data-fold]").first();
+    await fold.locator("summary").first().click();
+    for (let turn = 0; turn < 16; turn += 1) {
+      await page.evaluate("window.scrollBy(0, document.documentElement.scrollHeight)");
+      const { last } = await mounted(page);
+      await poll(async () => (await mounted(page)).last).toBeGreaterThan(last);
+    }
+    await fold.waitFor({ state: "detached" });
+    await page.evaluate("window.scrollTo(0, document.querySelector('[data-box]').offsetTop)");
+    await fold.waitFor({ state: "attached" });
+    expect(await fold.getAttribute("open")).not.toBe(null);
+    expect(faults).toEqual([]);
+  }, 60_000);
+});
+
+test("on a phone a link lands below the bars, which do not grow when the outline has come", async () => {
+  const context = await browser.newContext({
+    viewport: { width: 360, height: 740 },
+    hasTouch: true,
+    isMobile: true,
+    storageState: await page.context().storageState(),
+  });
+  const phone = await context.newPage();
+  await phone.goto(`${server.url}/traces/${long}?at=2501`, { waitUntil: "commit" });
+  await phone.getByText("Outline…", { exact: true }).waitFor();
+  const height = () => phone.locator("[data-toolbar]").evaluate((bar) => bar.getBoundingClientRect().height);
+  const before = await height();
+  await phone.getByRole("button", { name: /turns$/ }).waitFor();
+  expect(await height()).toBe(before);
+  await poll(() => focused(phone)).toBe(2501);
+  await poll(() => belowBars(phone, 2501)).toBeCloseTo(8, -0.6);
+  await context.close();
+});
+
+test("what the list was searched for is found in the session, in quotes or in pieces, at the message that was followed", async () => {
+  const output = page.locator("output");
+  const said = page.getByLabel("Find", { exact: true }).and(page.locator("input"));
+  await openReady(`/traces/${long}?${new URLSearchParams({ q: `"Question 3100"` })}`);
+  await poll(() => output.textContent()).toBe("1 of 2 in 2 messages");
+  await openReady(`/traces/${long}?${new URLSearchParams({ at: "3100", q: "module 3100" })}`);
+  await poll(() => said.inputValue()).toBe("module");
+  await poll(() => output.textContent()).toMatch(/^[\d,]{2,} of [\d,]+ in [\d,]+ messages$/);
+  await poll(() => belowBars(page, 3100)).toBeGreaterThanOrEqual(0);
+});
+
+test("a session is printed on white, without the outline, whatever the theme", async () => {
+  await page.emulateMedia({ colorScheme: "dark", media: "print" });
+  await open(`/traces/${middle}`);
+  expect(await page.evaluate("getComputedStyle(document.body).color")).toBe("rgb(21, 28, 30)");
+  expect(await page.locator("aside").isVisible()).toBe(false);
+  expect(await page.locator("[data-toolbar]").isVisible()).toBe(false);
+  await page.emulateMedia({ colorScheme: null, media: null });
+});
+
+test("words of a script that runs from right to left begin at the right, and a table's words stay whole", async () => {
+  const content = `مرحبا بالعالم\n\n1. قراءة\n\n| file | what |\n|-|-|\n| \`provider_factory.go\` | ${"long words ".repeat(30)}|`;
+  const id = await storeSession(userId, { messages: 1, title: "Right", sourceId: "right", content: `'${content}'` });
+  await openReady(`/traces/${id}`);
+  const gap = (selector: string) =>
+    page.locator(selector).evaluate((one) => {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      return one.getBoundingClientRect().right - range.getBoundingClientRect().right;
+    });
+  expect(await gap("#m0 .prose p")).toBeLessThan(2);
+  expect(await page.locator("#m0 ol").evaluate((list) => getComputedStyle(list).direction)).toBe("rtl");
+  const lines = page.locator("#m0 td code").evaluate((code) => code.getClientRects().length);
+  expect(await lines).toBe(1);
+});
+
+test.each([1280, 360])("without script the outline is a list of links, at %i px", async (width) => {
+  const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width, height: 740 } });
+  const plain = await context.newPage();
+  await signIn(plain, server, owner);
+  await open(`/traces/${middle}`, plain);
+  if (width < 1024) await plain.getByRole("link", { name: "Outline", exact: true }).click();
+  await plain.getByRole("link", { name: /Question 350/ }).click();
+  expect(new URL(plain.url()).searchParams.get("at")).toBe("350");
+  expect(await plain.locator("#m350").isVisible()).toBe(true);
+  expect(await plain.getByText("Reading the outline…").isVisible()).toBe(false);
+  await plain.getByText("No file was changed.").waitFor();
+  for (const name of ["Find", "Resume", "Show or hide the outline"])
+    expect(await plain.getByRole("button", { name }).isVisible(), name).toBe(false);
+  await context.close();
+});
