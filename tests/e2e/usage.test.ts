@@ -35,7 +35,7 @@ test("before anything is counted, the page says so and follows by itself", async
   await open(march);
   await page.getByText("3 sessions not yet counted").waitFor();
   await countUsage(10);
-  await page.getByText("The day with most was 3 Mar, with 70K tokens").waitFor();
+  await page.getByText("The busiest day was 3 Mar, with 70K tokens").waitFor();
   expect(await page.getByText("not yet counted").count()).toBe(0);
 });
 
@@ -89,7 +89,7 @@ test("the table has the same numbers, the figures choose what is counted, and ea
   const row = page.getByRole("row", { name: /^3 Mar/ });
   expect(await row.getByRole("cell").allTextContents()).toEqual(["50,000", "20,000", "70,000"]);
   await page.getByRole("link", { name: /3 sessions/ }).click();
-  await page.getByText("The day with most was 3 Mar, with 2 sessions").waitFor();
+  await page.getByText("The busiest day was 3 Mar, with 2 sessions").waitFor();
   await page.getByRole("link", { name: "Show in the chart by project" }).click();
   await page.getByText("api has 67% of all, the most of its projects").waitFor();
   expect(new URL(page.url()).search).toBe("?from=2026-03-01&to=2026-03-31&by=project&show=sessions");
@@ -98,5 +98,5 @@ test("the table has the same numbers, the figures choose what is counted, and ea
 test("an empty range leads to the last day with data", async () => {
   await open("/usage?from=2026-03-10&to=2026-03-20");
   await page.getByRole("link", { name: "3 Mar 2026" }).click();
-  await page.getByText("The day with most was 3 Mar").waitFor();
+  await page.getByText("The busiest day was 3 Mar").waitFor();
 });

@@ -96,9 +96,9 @@ describe("the chart", () => {
   test("says in a sentence which day and which value has most", () => {
     const finding = (cells: Parameters<typeof chart>[0]) => findingOf(chart(cells), request, "tokens");
     const day = { span: 0, value: "codex", tokens: 30_000 };
-    expect(finding([day])).toBe("The day with most was 30 Mar, with 30K tokens.");
+    expect(finding([day])).toBe("The busiest day was 30 Mar, with 30K tokens.");
     expect(finding([day, { span: 1, value: "cursor", tokens: 10_000 }])).toBe(
-      "The day with most was 30 Mar, with 30K tokens; codex has 75% of all, the most of its agents.",
+      "The busiest day was 30 Mar, with 30K tokens; codex has 75% of all, the most of its agents.",
     );
   });
 

@@ -31,7 +31,7 @@ const percent = (part: number, whole: number) => `${Math.round((100 * part) / wh
 export function findingOf({ series, bars }: Chart, { by, unit }: UsageRequest, measure: Measure): string {
   const total = series.reduce((sum, one) => sum + one.total, 0);
   const best = bars.reduce((most, bar) => (bar.total > most.total ? bar : most));
-  const peak = `The ${unit} with most was ${spanText(best.span)}, with ${amountOf(best.total, measure)}`;
+  const peak = `The busiest ${unit} was ${spanText(best.span)}, with ${amountOf(best.total, measure)}`;
   const [first] = series;
   if (!first || series.length === 1) return `${peak}.`;
   return `${peak}; ${first.name} has ${percent(first.total, total)} of all, the most of its ${facetTexts[by].many}.`;
