@@ -20,7 +20,10 @@ export default function Page() {
         <a href="/" className="flex w-fit items-center gap-2 font-semibold">
           <Mark /> Spoor
         </a>
-        <nav aria-label="Routes" className="flex flex-col gap-4">
+        <nav
+          aria-label="Routes"
+          className="flex flex-col gap-4 max-md:max-h-56 max-md:overflow-y-auto max-md:rounded-block max-md:border max-md:border-hairline max-md:p-3"
+        >
           {groups.map(({ name, entries }) => (
             <div key={name} className="flex flex-col gap-1">
               <p className="font-medium">{name}</p>

@@ -129,6 +129,30 @@ describe("the list", () => {
     await link("codex-cli 40").waitFor({ state: "hidden" });
   });
 
+  test("says that a menu's values are being counted", async () => {
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    await page.route("**/traces/values*", async (route) => {
+      await held;
+      await route.fallback();
+    });
+    await open("/traces");
+    await menu("Project").click();
+    const counting = page.getByText("Counting…").filter({ visible: true });
+    await counting.waitFor();
+    letGo();
+    await link("project-3 24").waitFor();
+    await counting.waitFor({ state: "detached" });
+    await page.unrouteAll({ behavior: "wait" });
+  });
+
+  test("leaves a title the width of its row where there is little, as at twice the size", async () => {
+    await page.setViewportSize({ width: 640, height: 400 });
+    await open("/traces");
+    const title = page.locator(".session > a").first();
+    expect(await title.evaluate((one) => one.getBoundingClientRect().width)).toBeGreaterThan(400);
+    await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
   test("leads to a page with a menu's values where they can't be read", async () => {
     await open();
     await page.route("**/traces/values*", (request) => request.abort());

@@ -115,6 +115,27 @@ test("what the list was searched for is found in the session, in quotes or in pi
   await poll(() => belowBars(page, 3100)).toBeGreaterThanOrEqual(0);
 });
 
+test("while later messages are on their way the page says so, where it is", async () => {
+  await openReady(`/traces/${middle}`);
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+  await page.route(`**/traces/${middle}*`, async (route) => {
+    if (route.request().method() === "POST") await held;
+    await route.fallback();
+  });
+  const before = (await mounted(page)).last;
+  await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)");
+  const told = page.getByText("Loading later messages…");
+  const isInSight = () =>
+    told.evaluate((one) => {
+      const { top, bottom } = one.getBoundingClientRect();
+      return top > 48 && bottom < innerHeight;
+    });
+  await poll(isInSight).toBe(true);
+  letGo();
+  await poll(async () => (await mounted(page)).last).toBeGreaterThan(before);
+  await page.unrouteAll({ behavior: "wait" });
+});
+
 test("a session is printed on white, without the outline, whatever the theme", async () => {
   await page.emulateMedia({ colorScheme: "dark", media: "print" });
   await open(`/traces/${middle}`);
