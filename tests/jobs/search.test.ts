@@ -61,6 +61,18 @@ describe("a session", () => {
     expect([await search("alpha"), await search("gamma")]).toEqual([[], ["one"]]);
   });
 
+  test("is found as one writes it, in whatever form its letters were stored", async () => {
+    const texts = ["그 호출이 실패했다", "これががくしゃです", "la très grande idée", "yeni İstanbul köprüsü"];
+    for (const [n, text] of texts.entries()) {
+      const [sourceId, written] = [`form-${n}`, text.normalize("NFD")];
+      await send({ sourceId, messages: messages(`${written}🎉`) });
+      await indexAll();
+      expect(await search(`"${text}"`)).toEqual([sourceId]);
+      const excerpts = await excerptsOf(userId, [await idOf(sourceId)], parseQuery(`"${text}"`));
+      expect([...excerpts.values()].map(({ excerpts }) => excerpts[0]?.ranges)).toEqual([[[0, text.length]]]);
+    }
+  });
+
   test("without messages is found by its title", async () => {
     await send({ sourceId: "empty", title: "A plan", messages: [] });
     await indexAll();
