@@ -51,7 +51,8 @@ export function messageMarkdown({ position, role, content, createdAt, metadata }
 
 /** A block of JSON behind a fence that is longer than any run of backticks in it (CommonMark 0.31, section 4.5). */
 function fenced(text: string): string {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  let longest = 2;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = "`".repeat(longest + 1);
   return `${fence}json\n${text}\n${fence}`;
 }

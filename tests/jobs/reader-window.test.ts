@@ -140,5 +140,7 @@ describe("a session as Markdown", () => {
     expect(messageMarkdown({ ...message, content: "Hi\n", metadata: { a: "````" } })).toBe(
       '\n## unknown · #3\n\nHi\n\n`````json\n{\n  "a": "````"\n}\n`````\n',
     );
+    const ticks = "`a".repeat(131_072);
+    expect(messageMarkdown({ ...message, metadata: { ticks } })).toContain(ticks);
   });
 });
