@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { exportTraces } from "#lib/traces/export";
-import { listMessages } from "#lib/traces/messages";
+import { listMessages, readMessagesAt } from "#lib/traces/messages";
 import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
@@ -64,6 +64,14 @@ describe("a page of messages", () => {
   test("has one message however large that is", async () => {
     const id = await storeTrace("larger", 3, `repeat('x', case p when 2 then ${9 * MiB} else 1 end)`);
     expect((await pagesOf(id, { limit: 1000 })).map((page) => page.length)).toEqual([1, 1, 1]);
+  });
+
+  test("of single positions has at most 8 MiB, and the one with which it comes to be more", async () => {
+    const id = await storeTrace("positions", 20, `repeat('x', case p when 2 then ${9 * MiB} else 1 end)`);
+    const positionsOf = async (...positions: number[]) =>
+      (await readMessagesAt(userId, id, positions)).map(({ position }) => position);
+    expect(await positionsOf(3, 1, 2)).toEqual([1, 2]);
+    expect(await positionsOf(3, 1, 99)).toEqual([1, 3]);
   });
 
   test("counts metadata as it comes, not as it is stored", async () => {
