@@ -125,3 +125,18 @@ describe("an export", () => {
     expect(line.messages[39].content === "X".repeat(MiB / 4)).toBe(true);
   });
 });
+
+test("an export has each session once, also those that go on while it is read", async () => {
+  await pool().query("delete from trace");
+  for (let n = 0; n < 50; n += 1) await storeTrace(`moving-${n}`, 1, `repeat('x', ${MiB / 8})`);
+  const parts = exportTraces(userId, {}).getReader();
+  const read = [await parts.read()];
+  const moved = await pool().query<{ source: string }>(
+    "update trace set activity_at = now() where source in ('moving-0', 'moving-1', 'moving-49') returning source",
+  );
+  expect(moved.rowCount).toBe(3);
+  while (!read.at(-1)?.done) read.push(await parts.read());
+  const text = Buffer.concat(read.map(({ value }) => value ?? new Uint8Array())).toString();
+  const sources = text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).source as string]));
+  expect(sources.toSorted()).toEqual(Array.from({ length: 50 }, (_, n) => `moving-${n}`).toSorted());
+});
