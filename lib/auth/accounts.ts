@@ -160,7 +160,11 @@ export async function deleteAccount(userId: string): Promise<void> {
     if (!user) return;
     // What holds a user's id or address without a foreign key: queue entries, rate counters, better-auth's own values.
     await tx.query("delete from pgboss.job where data->>'userId' = $1", [userId]);
-    await tx.query("delete from rate_limit where strpos(key, $1) > 0 or strpos(key, $2) > 0", [userId, user.email]);
+    // An address may be the end of another's: a counter's key has it whole, behind its name.
+    await tx.query("delete from rate_limit where strpos(key, $1) > 0 or right(key, length($2) + 1) = ':' || $2", [
+      userId,
+      user.email,
+    ]);
     await tx.query(
       `delete from verification where strpos(identifier || ' ' || value, $1) > 0 or strpos(identifier || ' ' || value, $2) > 0`,
       [userId, user.email],

@@ -4,6 +4,9 @@ import { log } from "#lib/log";
 /** How long a client is to wait before it tries again where nothing better is known, in seconds. */
 const retryAfterSeconds = { rate_limited: 60, slow_down: 60, overloaded: 5, unavailable: 2 } as const;
 
+/** What PostgreSQL calls the end of a statement that has no more time. */
+const queryCanceled = "57014";
+
 /** What the outside is told of an error. An unknown one is logged whole and told as `internal`, an outage as `unavailable`. */
 export function toSpoorError(error: unknown, requestId: string): SpoorError {
   if (error instanceof SpoorError) return error;
@@ -13,6 +16,10 @@ export function toSpoorError(error: unknown, requestId: string): SpoorError {
       "unavailable",
       "The server cannot reach its database right now. Nothing was stored; try again.",
     );
+  }
+  if ((error as { code?: unknown } | undefined)?.code === queryCanceled) {
+    log.warn({ err: error, requestId }, "a statement took too long");
+    return new SpoorError("overloaded", "The server took too long over this; try again later, or ask for less.");
   }
   log.error({ err: error, requestId }, "a request failed");
   return new SpoorError("internal", "Something went wrong on the server. Its log says what, under this request id.");

@@ -9,12 +9,30 @@ export type Change = { lines: DiffLine[]; added: number; removed: number };
 const comparable = { characters: 200_000, edits: 2000, milliseconds: 50 };
 const mostLines = 5000;
 
+/**
+ * What comparisons may take of this process's time: so many milliseconds at once, and over longer that share. Without it a
+ * message of 200 small edits held everybody up for a second, and a window of them for nine.
+ */
+const time = { milliseconds: 400, share: 0.25 };
+let leftMs = time.milliseconds;
+let countedAt = performance.now();
+
+/** Counts the time since the last call, of which so many milliseconds were spent. @returns what is left */
+function timeLeft(spentMs: number): number {
+  const now = performance.now();
+  leftMs = Math.min(time.milliseconds, leftMs + (now - countedAt) * time.share) - spentMs;
+  countedAt = now;
+  return leftMs;
+}
+
 /** A text in place of another, as a unified diff's lines with three lines around each change. */
 export function compare(before: string, after: string): Change {
   const { characters, edits, milliseconds } = comparable;
-  if (before === "" || before.length + after.length > characters) return replaced(before, after);
+  if (before === "" || before.length + after.length > characters || timeLeft(0) <= 0) return replaced(before, after);
   const options = { context: 3, maxEditLength: edits, timeout: milliseconds };
+  const startedAt = performance.now();
   const patch = structuredPatch("", "", before, after, "", "", options);
+  timeLeft(performance.now() - startedAt);
   if (!patch) return replaced(before, after);
   return changeOf(
     patch.hunks.flatMap((hunk, index) => [...(index > 0 ? ["@@"] : []), ...hunk.lines.filter(isContent)]),

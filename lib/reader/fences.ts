@@ -1,7 +1,8 @@
 /** A text with fenced blocks in it, taken apart. */
 export type Fenced = { before: string; fences: { language: string; text: string }[]; after: string };
 
-const opening = /^[ \t]{0,3}(`{3,}|~{3,})([^`\n]*)$/gm;
+/** No longer fence counts: it becomes part of a regular expression, which has an end. */
+const opening = /^[ \t]{0,3}(`{3,100}|~{3,100})([^`\n]*)$/gm;
 
 /**
  * Takes apart what an agent's exporter wrote: some words, then fenced blocks.

@@ -1,5 +1,9 @@
+import { randomInt } from "node:crypto";
 import { mostDocuments, type Postings, postingOf, sort } from "#lib/search/block";
 import { composed, forEachTerm } from "#lib/search/terms";
+
+/** Where a term's place is depends on it: made for one table's places, a text of 8 MB would take minutes to collect. */
+const secret = randomInt(2 ** 31) * 2 + 1;
 
 /**
  * A set of terms, by open addressing; terms are above 0. JavaScript's own puts each number of 40 bits into an object.
@@ -11,7 +15,7 @@ class TermSet {
 
   add(term: number): void {
     const mask = this.places.length - 1;
-    let at = term & mask;
+    let at = Math.imul(term, secret) >>> Math.clz32(mask);
     for (let found = this.places[at]; found !== 0; found = this.places[at]) {
       if (found === term) return;
       at = (at + 1) & mask;

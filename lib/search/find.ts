@@ -5,13 +5,14 @@ import { type Bucket, bucketOf, mostDocuments, slotsOf } from "#lib/search/block
 import type { Query } from "#lib/search/query";
 
 /**
- * The documents that have all terms of a query: for each block that has such ones, in the order of `blockIds`, 4,096 bits
- * of `slots`, as `get_bit` counts them. `count` of the user's `documents` are it.
+ * The documents that have all words and phrases of a query, and those that have some of them, of sessions whose documents have
+ * all together: for each block that has such ones, in the order of `blockIds`, 4,096 bits of `slots`, as `get_bit` counts
+ * them. `count` of the user's `documents` are it.
  */
 export type Hits = { blockIds: string[]; slots: Buffer; count: number; documents: number };
 
 /**
- * Finds the documents of a user that have all terms of a query. Reads one bucket of each block for each term, about a
+ * Finds the documents of a user in which a query is found. Reads one bucket of each block for each term, about a
  * kilobyte each, however common a term is.
  *
  * @param tx of `snapshot`: blocks are merged at any time.
@@ -24,11 +25,13 @@ export async function findDocuments(tx: PoolClient, userId: string, { units }: Q
   );
   const wanted = blocks.flatMap(({ id, bits }) => terms.map((term) => ({ id, bucket: bucketOf(term, bits) })));
   const rows = await readBuckets(tx, userId, wanted);
-  const found = blocks.flatMap(({ id, bits }, place) => {
-    const buckets = rows.slice(place * terms.length, (place + 1) * terms.length);
-    const slots = intersect(terms, buckets, bits);
-    return slots ? [{ id, slots }] : [];
+  const read = blocks.map(({ id, bits }, place) => {
+    const bucketOfTerm = (term: number) => rows[place * terms.length + terms.indexOf(term)] as Bucket;
+    const ofUnits = units.map((unit) => intersect(unit.terms, unit.terms.map(bucketOfTerm), bits));
+    return { id, ofUnits, slots: commonOf(ofUnits) };
   });
+  if (units.length > 1) await addParted(tx, userId, read);
+  const found = read.filter((block) => block.slots.some((byte) => byte !== 0));
   const slots = Buffer.concat(found.map((block) => block.slots));
   const documents = blocks.reduce((sum, block) => sum + block.documents, 0);
   return { blockIds: found.map(({ id }) => id), slots, count: countBits(slots), documents };
@@ -69,9 +72,8 @@ function intersect(terms: number[], buckets: Bucket[], bits: number): Buffer | u
     const slots = Buffer.alloc(mostDocuments / 8);
     let left = false;
     for (const slot of slotsOf(term, buckets[place] as Bucket, bits)) {
-      const [byte, bit] = [slot >> 3, 1 << (slot & 7)];
-      if (common && !((common[byte] as number) & bit)) continue;
-      slots[byte] = (slots[byte] as number) | bit;
+      if (common && !hasBit(common, slot)) continue;
+      setBit(slots, slot);
       left = true;
     }
     if (!left) return undefined;
@@ -80,12 +82,51 @@ function intersect(terms: number[], buckets: Bucket[], bits: number): Buffer | u
   return common;
 }
 
+/** The slots that all units have; a unit that none has is undefined. */
+function commonOf(ofUnits: (Buffer | undefined)[]): Buffer {
+  const common = Buffer.alloc(mostDocuments / 8, 0xff);
+  for (const slots of ofUnits) {
+    if (!slots) return common.fill(0);
+    for (let at = 0; at < common.length; at += 1) common[at] = (common[at] as number) & (slots[at] as number);
+  }
+  return common;
+}
+
+type Read = { id: string; ofUnits: (Buffer | undefined)[]; slots: Buffer };
+
+/** Adds to the slots of blocks the documents of very long sessions that have all units, but none of their documents does. */
+async function addParted(tx: PoolClient, userId: string, blocks: Read[]): Promise<void> {
+  const byId = new Map(blocks.map((block) => [block.id, block]));
+  const { rows } = await tx.query<{ traceId: string; blockId: string; slot: number }>(
+    `select trace_id as "traceId", block_id as "blockId", slot from search_document where user_id = $1 and trace_id in
+       (select trace_id from search_document where user_id = $1 and first_position > 0)`,
+    [userId],
+  );
+  for (const parts of Map.groupBy(rows, ({ traceId }) => traceId).values()) {
+    const units = new Set<number>();
+    const having = parts.filter(({ blockId, slot }) => {
+      const own = (byId.get(blockId)?.ofUnits ?? []).flatMap((slots, unit) =>
+        slots && hasBit(slots, slot) ? unit : [],
+      );
+      for (const unit of own) units.add(unit);
+      return own.length > 0;
+    });
+    if (units.size < (blocks[0]?.ofUnits.length ?? 0)) continue;
+    for (const { blockId, slot } of having) setBit(byId.get(blockId)?.slots, slot);
+  }
+}
+
+const hasBit = (bits: Buffer, at: number) => ((bits[at >> 3] as number) & (1 << (at & 7))) !== 0;
+
+function setBit(bits: Buffer | undefined, at: number): void {
+  if (bits) bits[at >> 3] = (bits[at >> 3] as number) | (1 << (at & 7));
+}
+
 /** The block and the slot of each hit. */
 export function* hitsOf({ blockIds, slots }: Hits): Generator<[blockId: string, slot: number]> {
   for (const [place, id] of blockIds.entries()) {
     for (let slot = 0; slot < mostDocuments; slot += 1) {
-      const at = place * mostDocuments + slot;
-      if ((slots[at >> 3] as number) & (1 << (at & 7))) yield [id, slot];
+      if (hasBit(slots, place * mostDocuments + slot)) yield [id, slot];
     }
   }
 }

@@ -1,6 +1,6 @@
 // What a person types into the search box, and where it stands in a text.
 import { SpoorError } from "#lib/errors";
-import { composed, forEachTerm, isBoundary, wordsAndGaps } from "#lib/search/terms";
+import { combining, composed, forEachTerm, isBoundary, wordsAndGaps } from "#lib/search/terms";
 
 /**
  * A word, identifier, path or phrase of a query. `coarse` is a regular expression of PostgreSQL that the lower case of every
@@ -52,7 +52,7 @@ function unitOf(text: string): Unit | undefined {
     words: words.length,
     terms: termsOf(pieces),
     pattern: new RegExp(pieces.map(patternOf).join(""), "giu"),
-    coarse: pieces.map(coarseOf).join(""),
+    coarse: coarseOf(pieces.join("")),
     longest: words.reduce((a, b) => (b.length > a.length ? b : a)),
   };
 }
@@ -75,8 +75,8 @@ function patternOf(piece: string): string {
 
 /** Wherever PostgreSQL's locale is C, it folds the case of ASCII alone, and knows no white space beyond it. */
 function coarseOf(piece: string): string {
-  return [...piece.toLowerCase()]
-    .map(coarseCharacter)
+  return [...piece]
+    .map((character) => coarseCharacter(character.toLowerCase()))
     .join("")
     .replaceAll(/(\[\^!-~\])+/g, "[^!-~]+");
 }
@@ -86,11 +86,10 @@ function coarseCharacter(character: string): string {
   if (/[\p{Cc}'‘’]/u.test(character)) return "."; // PostgreSQL's texts have no NUL
   if (character <= "~") return /\w/.test(character) ? character : `\\${character}`;
   const upper = character.toUpperCase();
-  if (upper === character) return character;
-  // A letter with an accent may be two or three of the text's characters.
-  return upper.length === character.length && character.normalize("NFD") === character
-    ? `[${character}${upper}]`
-    : ".{1,3}";
+  if (upper.length !== character.length || [...character].length > 1) return ".{1,3}"; // such as ß, and İ in lower case
+  const single = upper === character ? character : `[${character}${upper}]`;
+  // A letter with an accent, or a syllable, may be two or three of the text's characters.
+  return character.normalize("NFD") === character ? single : `(?:${single}|.${combining.source}{1,2})`;
 }
 
 /** The units of which the terms do not say all: of three words and more, the pairs may stand apart. */

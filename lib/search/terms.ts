@@ -10,9 +10,12 @@ const single = 3;
 /** A term's size in bits. */
 export const termBits = 40;
 
-const wordCharacter = /[\p{L}\p{N}\p{M}\p{Cs}]/u;
+const wordCharacter = /[[\p{L}\p{N}\p{M}]--\p{Variation_Selector}]/v;
+// Emoji stand at words without a space, as rarer characters of Chinese do: each half of a pair is a word.
+const surrogate = /\p{Cs}/u;
 const spaceless = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]/u;
-const combining = /[\u0300-\u036f\u3099\u309a]/;
+/** What `composed` makes one code unit with the letter before it; of Korean every part of a syllable. */
+export const combining = /[\u0300-\u036f\u1100-\u11ff\u3099\u309a]/;
 const quotes: Record<string, string> = { "‘": "'", "’": "'", "“": '"', "”": '"' };
 
 /** The kind of each UTF-16 code unit, and what stands for it: its lower case, and plain quotes for curly ones. */
@@ -25,7 +28,8 @@ function makeTables() {
     const character = String.fromCharCode(code);
     const lower = quotes[character] ?? character.toLowerCase();
     folded[code] = lower.length === 1 ? lower.charCodeAt(0) : code;
-    if (wordCharacter.test(character)) kinds[code] = spaceless.test(character) ? single : letter;
+    if (surrogate.test(character)) kinds[code] = single;
+    else if (wordCharacter.test(character)) kinds[code] = spaceless.test(character) ? single : letter;
     else if (/\s/.test(character)) kinds[code] = space;
   }
   return { kinds, folded };

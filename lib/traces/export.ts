@@ -10,11 +10,14 @@ import type { Place } from "#lib/traces/search";
 /** How much is held at a time; a trace may have 256 KiB of metadata. */
 const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
 const tracesAtATime = 20;
+/** So often the list is gone through from its top for what moved there meanwhile; each time there is less of it. */
+const mostPasses = 10;
 
 /**
  * A user's traces as JSON lines, newest activity first: each line one trace with its messages, in the form that
- * `POST /api/ingest` takes back. Memory stays the same however many there are, and however long one is: pages of about a
- * MiB, each read when the client has taken the one before. Between two pages no connection and no transaction is held.
+ * `POST /api/ingest` takes back. A trace that goes on meanwhile, and so moves to the list's top, comes at the end, and each
+ * comes once. Memory stays the same however long one is, and grows by an id for each: pages of about a MiB, each read when
+ * the client has taken the one before. Between two pages no connection and no transaction is held.
  * The stream ends early, with an error, where the database goes away, or a conversation while its line is being sent: the
  * connection breaks, and a cut-off line is never valid JSON.
  *
@@ -36,15 +39,39 @@ async function* encoded(texts: AsyncGenerator<string>): AsyncGenerator<Uint8Arra
 }
 
 async function* exportParts(userId: string, selection: Selection): AsyncGenerator<string, undefined> {
+  const sent = new Set<string>();
+  let top: TraceRow | undefined;
+  for (let pass = 0; pass < mostPasses; pass += 1) {
+    const sentBefore = sent.size;
+    let first: TraceRow | undefined;
+    for await (const row of rowsAbove(userId, selection, top)) {
+      first ??= row;
+      if (sent.has(row.id)) continue;
+      sent.add(row.id);
+      yield* traceParts(userId, row);
+    }
+    if (sent.size === sentBefore) return;
+    top = first;
+  }
+}
+
+/** The rows of the list from its top down to where it began before; all of them without that. */
+async function* rowsAbove(userId: string, selection: Selection, end: TraceRow | undefined): AsyncGenerator<TraceRow> {
   let behind: Place | undefined;
   for (;;) {
     const rows = await readTraces(userId, selection, { behind, limit: tracesAtATime });
     for (const row of rows) {
-      yield* traceParts(userId, row);
+      if (end && !isAbove(row, end)) return;
+      yield row;
       behind = [row.activityAt, row.id];
     }
     if (rows.length < tracesAtATime) return;
   }
+}
+
+function isAbove(one: TraceRow, other: TraceRow): boolean {
+  const later = one.activityAt.getTime() - other.activityAt.getTime();
+  return later > 0 || (later === 0 && one.id > other.id);
 }
 
 async function* traceParts(userId: string, row: TraceRow): AsyncGenerator<string, undefined> {

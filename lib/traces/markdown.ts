@@ -8,7 +8,8 @@ const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
 
 /**
  * A trace as a Markdown document: its title and facts, then each message below a heading with its role, time and position.
- * Contents stand as they were sent, metadata as JSON. Memory stays the same however long the trace is.
+ * Contents stand as they were sent, metadata as JSON. Memory stays the same however long the trace is. The stream breaks off
+ * where messages went away meanwhile: half a conversation must not pass for a whole one.
  */
 export function markdownOf(userId: string, trace: TraceRow): ReadableStream<Uint8Array> {
   return streamOf(parts(userId, trace), (error) => log.warn({ err: error }, "a Markdown export broke off"));
@@ -17,12 +18,15 @@ export function markdownOf(userId: string, trace: TraceRow): ReadableStream<Uint
 async function* parts(userId: string, trace: TraceRow): AsyncGenerator<Uint8Array, undefined> {
   const encoder = new TextEncoder();
   yield encoder.encode(headMarkdown(trace));
+  let sent = 0;
   let after: number | null = -1;
   while (after !== null) {
     const page: Awaited<ReturnType<typeof readMessages>> = await readMessages(userId, trace.id, after, messagePage);
     if (page.messages.length > 0) yield encoder.encode(page.messages.map(messageMarkdown).join(""));
+    sent += page.messages.length;
     after = page.nextAfter;
   }
+  if (sent < trace.messageCount) throw new Error("a conversation was deleted or became shorter while it was exported");
 }
 
 /** The document's head: the title, and a list of what is known of the session. */
@@ -51,7 +55,8 @@ export function messageMarkdown({ position, role, content, createdAt, metadata }
 
 /** A block of JSON behind a fence that is longer than any run of backticks in it (CommonMark 0.31, section 4.5). */
 function fenced(text: string): string {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  let longest = 2;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = "`".repeat(longest + 1);
   return `${fence}json\n${text}\n${fence}`;
 }

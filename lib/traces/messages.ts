@@ -77,12 +77,17 @@ export async function readEarlier(
   return { messages: rows.map(presentMessage), hasMore: rows[0]?.hasMore ?? false };
 }
 
-/** The messages at these positions, as many of them as there are; the trace's owner must be known to be `userId`. */
+/**
+ * The messages at these positions, as many of them as there are, until they have as many bytes as a page may; the trace's
+ * owner must be known to be `userId`.
+ */
 export async function readMessagesAt(userId: string, traceId: string, positions: number[]): Promise<Message[]> {
   const { rows } = await pool().query<MessageRow>(
-    `select position, role, content, token_count as "tokenCount", created_at as "createdAt", metadata from message
-     where user_id = $1 and trace_id = $2 and position = any($3::int[]) order by position`,
-    [userId, traceId, positions],
+    `select position, role, content, token_count as "tokenCount", created_at as "createdAt", metadata
+     from (select *, sum(${size}) over (order by position rows between unbounded preceding and 1 preceding) as before
+       from message where user_id = $1 and trace_id = $2 and position = any($3::int[])) as wanted
+     where coalesce(before, 0) < $4 order by position`,
+    [userId, traceId, positions, limits.traces.messagesPageBytes],
   );
   return rows.map(presentMessage);
 }

@@ -41,7 +41,7 @@ async function countSome(settledSeconds: number): Promise<number> {
   return transaction(async (tx) => {
     const { rows } = await tx.query<{ mine: boolean }>(`select pg_try_advisory_xact_lock(${lockNumber}) as mine`);
     if (!rows[0]?.mine) return 0;
-    const due = firstOf(await findDue(tx, settledSeconds, tracesAtATime));
+    const due = await ofStayingUsers(tx, firstOf(await findDue(tx, settledSeconds, tracesAtATime)));
     if (due.length > 0) await count(tx, due);
     return due.length;
   });
@@ -54,6 +54,19 @@ async function findDue(from: Queryable, settledSeconds: number, limit: number): 
     [settledSeconds, limit],
   );
   return rows;
+}
+
+/**
+ * Those of users who are not being deleted. What is counted refers to its user: locked only then, its row would be waited for
+ * in a circle by a deletion that wants what was counted before.
+ */
+async function ofStayingUsers(tx: Queryable, due: Due[]): Promise<Due[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from "user" where id = any($1) for key share skip locked`,
+    [[...new Set(due.map(({ userId }) => userId))]],
+  );
+  const staying = new Set(rows.map(({ id }) => id));
+  return due.filter(({ userId }) => staying.has(userId));
 }
 
 /** The first traces, as many as have no more messages than a transaction counts, and one in any case. */

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { transaction } from "#lib/db/client";
 import { searchLag } from "#lib/search/find";
 import { get, ingest, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
 import { expectProblem } from "./client.ts";
@@ -52,6 +53,15 @@ describe("q in the list", () => {
       expect([200, 400]).toContain(response.status);
     },
   );
+
+  test("that takes too long is to be tried again", async () => {
+    await transaction(async (tx) => {
+      await tx.query("lock table search_block");
+      const response = await get(server, path("retry"), token);
+      expect(response.headers.get("retry-after")).toBe("5");
+      await expectProblem(response, 503, "overloaded");
+    });
+  });
 
   test("narrows an export as well", async () => {
     const lines = async (q: string) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { get, ingest, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
-import { bearer, expectProblem, withoutRequestId } from "./client.ts";
+import { bearer, expectProblem, sessionCookie, withoutRequestId } from "./client.ts";
 
 const { server, token } = await provideOwnedServer();
 const otherToken = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
@@ -270,4 +270,11 @@ describe("a trace's messages", () => {
       await expectProblem(await get(server, `/api/traces/${id}/messages?${query}`, token), 400, "invalid_request");
     },
   );
+});
+
+test("what the pages' scripts ask refuses texts and times that PostgreSQL does not know", async () => {
+  const headers = { Cookie: await sessionCookie(server) };
+  const id = await idOf("trace-1");
+  for (const path of [`/traces/${id}/find?q=a%00`, `/traces/newer?id=${id}&than=0000-01-01T00:00:00Z`])
+    expect((await fetch(server.url + path, { headers })).status).toBe(400);
 });

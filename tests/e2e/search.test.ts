@@ -31,7 +31,13 @@ beforeAll(async () => {
 
 test("a search by keyboard shows excerpts that lead to their messages", async () => {
   await open("/traces?source=unknown");
-  await page.keyboard.press("/");
+  const isFocused = () => field("Search").evaluate((input) => input === document.activeElement);
+  // A key does nothing until the page's script runs.
+  const press = async () => {
+    if (!(await isFocused())) await page.keyboard.press("/");
+    return isFocused();
+  };
+  await expect.poll(press).toBe(true);
   await page.keyboard.type("resets");
   await page.keyboard.press("Enter");
   await page.waitForURL(/q=resets/);

@@ -265,6 +265,15 @@ describe("deleting an account", () => {
     expect((await listEvents(ownerId, { limit: 1 })).length).toBe(1);
   });
 
+  test("leaves the counted tries of an address that ends like its own", async () => {
+    const user = await member("da@example.org");
+    const keys = ["sign-in-email:ada@example.org", "sign-in-email:da@example.org"];
+    await pool().query("delete from rate_limit");
+    await pool().query("insert into rate_limit (key, points) select *, 30 from unnest($1::text[])", [keys]);
+    await deleteAccount(user);
+    expect((await pool().query("select key from rate_limit")).rows).toEqual([{ key: keys[0] }]);
+  });
+
   test("of the owner makes the oldest other account the owner", async () => {
     const { rows } = await pool().query<{ id: string }>(
       `select id from "user" where role = 'member' order by created_at, id limit 1`,

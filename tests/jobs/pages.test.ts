@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { exportTraces } from "#lib/traces/export";
-import { listMessages } from "#lib/traces/messages";
+import { listMessages, readMessagesAt } from "#lib/traces/messages";
 import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
@@ -66,6 +66,14 @@ describe("a page of messages", () => {
     expect((await pagesOf(id, { limit: 1000 })).map((page) => page.length)).toEqual([1, 1, 1]);
   });
 
+  test("of single positions has at most 8 MiB, and the one with which it comes to be more", async () => {
+    const id = await storeTrace("positions", 20, `repeat('x', case p when 2 then ${9 * MiB} else 1 end)`);
+    const positionsOf = async (...positions: number[]) =>
+      (await readMessagesAt(userId, id, positions)).map(({ position }) => position);
+    expect(await positionsOf(3, 1, 2)).toEqual([1, 2]);
+    expect(await positionsOf(3, 1, 99)).toEqual([1, 3]);
+  });
+
   test("counts metadata as it comes, not as it is stored", async () => {
     const id = await storeTrace("metadata", 9, "''", `jsonb_build_object('k', repeat('z', ${MiB}))`);
     const pages = await pagesOf(id, { limit: 1000 });
@@ -116,4 +124,19 @@ describe("an export", () => {
     expect(line.messages).toHaveLength(40);
     expect(line.messages[39].content === "X".repeat(MiB / 4)).toBe(true);
   });
+});
+
+test("an export has each session once, also those that go on while it is read", async () => {
+  await pool().query("delete from trace");
+  for (let n = 0; n < 50; n += 1) await storeTrace(`moving-${n}`, 1, `repeat('x', ${MiB / 8})`);
+  const parts = exportTraces(userId, {}).getReader();
+  const read = [await parts.read()];
+  const moved = await pool().query<{ source: string }>(
+    "update trace set activity_at = now() where source in ('moving-0', 'moving-1', 'moving-49') returning source",
+  );
+  expect(moved.rowCount).toBe(3);
+  while (!read.at(-1)?.done) read.push(await parts.read());
+  const text = Buffer.concat(read.map(({ value }) => value ?? new Uint8Array())).toString();
+  const sources = text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).source as string]));
+  expect(sources.toSorted()).toEqual(Array.from({ length: 50 }, (_, n) => `moving-${n}`).toSorted());
 });

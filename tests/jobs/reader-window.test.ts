@@ -124,6 +124,12 @@ describe("a session as Markdown", () => {
     expect(text.match(/^## (user|assistant) · 2026-\S+Z · #\d+$/gm)).toHaveLength(1000);
   });
 
+  test("breaks off where messages went away since its head was read", async () => {
+    const row = await getTraceRow(userId, one);
+    const text = new Response(markdownOf(userId, { ...row, messageCount: row.messageCount + 1 })).text();
+    await expect(text).rejects.toThrow("while it was exported");
+  });
+
   test("leaves out what is not there, and keeps a fence longer than those in the metadata", async () => {
     const trace = {
       ...(await getTraceRow(userId, one)),
@@ -140,5 +146,7 @@ describe("a session as Markdown", () => {
     expect(messageMarkdown({ ...message, content: "Hi\n", metadata: { a: "````" } })).toBe(
       '\n## unknown · #3\n\nHi\n\n`````json\n{\n  "a": "````"\n}\n`````\n',
     );
+    const ticks = "`a".repeat(131_072);
+    expect(messageMarkdown({ ...message, metadata: { ticks } })).toContain(ticks);
   });
 });

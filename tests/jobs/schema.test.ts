@@ -20,6 +20,7 @@ const byHand = [
   "trace_search_pending",
   "trace_to_purge",
   "trace_list",
+  "search_document_parted",
   "diagnostic_day_key",
   "diagnostic_machine_key",
   "telemetry_device_key",

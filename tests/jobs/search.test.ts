@@ -61,6 +61,18 @@ describe("a session", () => {
     expect([await search("alpha"), await search("gamma")]).toEqual([[], ["one"]]);
   });
 
+  test("is found as one writes it, in whatever form its letters were stored", async () => {
+    const texts = ["그 호출이 실패했다", "これががくしゃです", "la très grande idée", "yeni İstanbul köprüsü"];
+    for (const [n, text] of texts.entries()) {
+      const [sourceId, written] = [`form-${n}`, text.normalize("NFD")];
+      await send({ sourceId, messages: messages(`${written}🎉`) });
+      await indexAll();
+      expect(await search(`"${text}"`)).toEqual([sourceId]);
+      const excerpts = await excerptsOf(userId, [await idOf(sourceId)], parseQuery(`"${text}"`));
+      expect([...excerpts.values()].map(({ excerpts }) => excerpts[0]?.ranges)).toEqual([[[0, text.length]]]);
+    }
+  });
+
   test("without messages is found by its title", async () => {
     await send({ sourceId: "empty", title: "A plan", messages: [] });
     await indexAll();
@@ -274,6 +286,26 @@ describe("a search", () => {
     const id = await idOf("whole");
     const found = (await excerptsOf(userId, [id], parseQuery("three"))).get(id);
     expect(found?.excerpts.map(({ position, text }) => [position, text])).toEqual([[2051, "one two three"]]);
+  });
+
+  test("of several words finds them in a very long session wherever they stand, and a phrase where it stands whole", async () => {
+    const filler = Array<string>(2050).fill("filler");
+    await send(
+      {
+        sourceId: "long",
+        title: "The plan",
+        messages: messages("alpha one two", ...filler, "beta two three", ...filler, "gamma"),
+      },
+      { sourceId: "other", messages: messages("alpha", ...filler, "gamma") },
+    );
+    await indexAll();
+    expect(await search("alpha gamma")).toEqual(["long", "other"]);
+    for (const q of ["alpha beta", "plan gamma", "beta gamma filler", '"one two" "two three"'])
+      expect(await search(q)).toEqual(["long"]);
+    for (const q of ['"one two three"', "alpha nothing", "plan alpha nothing"]) expect(await search(q)).toEqual([]);
+    expect(await countSelection(userId, { q: '"alpha one two" "beta two three"' })).toMatchObject({ traces: 1 });
+    const id = await idOf("long");
+    expect((await excerptsOf(userId, [id], parseQuery("beta gamma"))).get(id)?.excerpts).not.toEqual([]);
   });
 
   test("reads as many sessions as it needs for a phrase, in the list's order, and as many as there are to delete", async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
-import { pool } from "#lib/db/client";
+import { pool, transaction } from "#lib/db/client";
 import { deleteTrace } from "#lib/traces/deletion";
 import { countUsage, purgeFacets } from "#lib/usage/count";
 import { countDue, lastUse, readUsage } from "#lib/usage/queries";
@@ -148,6 +148,15 @@ describe("counting", () => {
     expect(await countUsage(10)).toBe(1);
     const { byFacet } = await readUsage(userId, week, "source");
     expect(byFacet.model.map(({ value }) => value).toSorted()).toEqual(["changed", null]);
+  });
+
+  test("waits for no account that is being deleted, and does not take its sessions", async () => {
+    await send({ sourceId: "leaving", messages: [message(0, "10:00", 1)] });
+    await transaction(async (leaving) => {
+      await leaving.query(`select from "user" where id = $1 for update`, [userId]);
+      expect(await countUsage(10)).toBe(0);
+    });
+    expect(await countUsage(10)).toBe(1);
   });
 
   test("is done by one at a time, and all of it is done in the end", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { bucketBits, bucketOf, encode, forEachPosting, postingOf, slotsOf, sort } from "#lib/search/block";
 import { Collector } from "#lib/search/collect";
+import { forEachTerm } from "#lib/search/terms";
 
 /** Numbers that look like terms; the same at every call. */
 function* someTerms(count: number): Generator<number> {
@@ -46,3 +47,20 @@ test("a very long session becomes several documents, each from a position on", (
     { traceId: "short", firstPosition: 0, slot: 3 },
   ]);
 });
+
+test("words that were chosen for what their terms have in common take no longer than others", () => {
+  const words: string[] = [];
+  for (let n = 0; words.length < 30_000; n += 1) {
+    const choose = (term: number) => Math.floor(term / 256) % 512 === 0 && words.push(`q${n.toString(36)}`);
+    forEachTerm(`q${n.toString(36)}`, choose, { parts: false });
+  }
+  const timeOf = (text: string) => {
+    const collector = new Collector();
+    collector.begin("t", []);
+    const startedAt = performance.now();
+    collector.add("t", 0, text);
+    return performance.now() - startedAt;
+  };
+  const usual = timeOf(words.map((_, n) => `z${n.toString(36)}`).join("\n\n"));
+  expect(timeOf(words.join("\n\n"))).toBeLessThan(5 * usual + 100);
+}, 60_000);

@@ -45,6 +45,13 @@ describe("a query", () => {
     ["API設計の話", "API設計"],
     ["une idée ÉLÉGANTE", "élégante"],
     ["e\u0301tat".normalize("NFC"), "e\u0301tat"],
+    ["실패", "실패".normalize("NFD")],
+    ["done🎉", "done"],
+    ["🚀Deploy it", "deploy"],
+    ["🚀Deploy it", "🚀"],
+    ["⚠️Warning", "warning"],
+    ["彼は𠮷野家へ", "𠮷野家"],
+    ["彼は𠮷野家へ", "野家"],
   ])("finds in %j the words of %j", (text, q) => {
     expect(isFound(text, q)).toEqual(found);
   });

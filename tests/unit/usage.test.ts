@@ -42,6 +42,13 @@ describe("the range", () => {
     });
   });
 
+  test.each(["9999-12-31", "9999-01-01", "0000-01-01", "0001-01-01"])("at an end of time (%s) is overlooked", (day) => {
+    expect(read({ from: day, to: day })).toMatchObject({ days: "30" });
+    expect(read({ to: day })).toMatchObject({ days: "30" });
+    expect(read({ from: "9998-12-31", to: "9998-12-31" }).spans).toHaveLength(1);
+    expect(read({ from: "0005-01-01", to: "0005-01-01" }).spans).toHaveLength(1);
+  });
+
   test("stays in the page's own links", () => {
     expect(usageHref(read({ days: "90" }), { by: "model" })).toBe("/usage?days=90&by=model");
     const span = read({ from: "2026-01-01", to: "2026-01-02", show: "sessions" });

@@ -9,7 +9,8 @@ export type Facet = (typeof facets)[number];
 export const measures = ["tokens", "messages", "sessions"] as const;
 export type Measure = (typeof measures)[number];
 
-const day = z.iso.date();
+/** A year before and behind it has four digits as well: days are compared as texts. */
+const day = z.iso.date().refine((text) => text >= "0005-01-01" && text < "9999-01-01");
 const query = z.object({
   days: z.enum(["7", "30", "90", "365"]).catch("30"),
   from: day.optional().catch(undefined),

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { kinds, type ReaderMessage } from "#lib/reader/message";
 import { outlineOf } from "#lib/reader/outline";
+import { rowsOf } from "#lib/reader/rows";
 import { forbidden, tagsOf } from "./markup";
 import { message, render, renderBody } from "./rendering";
 
@@ -199,6 +200,20 @@ describe("what is made to take long", () => {
     expect(took).toBeLessThan(2000);
     expect(html.length).toBeLessThan(2_000_000);
     expect(forbidden(html)).toEqual([]);
+  });
+
+  test("a window of edits that are slow to compare, and a fence longer than a regular expression may be", async () => {
+    const lines = (factor: number, most: number) =>
+      Array.from({ length: 300 }, (_, line) => (line * factor) % most).join("\n");
+    const edits = Array.from({ length: 200 }, (_, n) => ({ old_string: lines(n, 7), new_string: lines(n + 3, 5) }));
+    const slow = Array.from({ length: 8 }, () => message({ metadata: { tool: "MultiEdit", input: { edits } } }));
+    const fence = message({ content: `Tool use: **bash** x\n${"~".repeat(3_000_000)}` });
+    let parts = 0;
+    const took = await costOf(async () => {
+      parts = rowsOf([...slow, fence]).length;
+    });
+    expect(took).toBeLessThan(3000);
+    expect(parts).toBeGreaterThan(0);
   });
 
   const megabytes = 5 * 1024 * 1024;

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { utcInstant } from "#lib/fields";
 import { endpoint, route } from "#lib/http/route";
 import { countNewer } from "#lib/traces/facets";
 import { readerZone } from "../../../components/zone";
 import { readListParams } from "../filters";
 
-const query = z.looseObject({ id: z.uuid(), than: z.iso.datetime() });
+const query = z.looseObject({ id: z.uuid(), than: utcInstant });
 const response = z.object({ ok: z.literal(true), count: z.int() });
 
 /** For the list's own page: how many sessions of its filter stand before its first one by now, up to 100. */

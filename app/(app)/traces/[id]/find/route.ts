@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { exactText } from "#lib/fields";
 import { endpoint, idParams, route } from "#lib/http/route";
 import { limits } from "#lib/limits";
 import { findInMessages } from "#lib/traces/find";
 import { getTrace } from "#lib/traces/queries";
 import { foundShape } from "../found";
 
-const findQuery = z.object({ q: z.string().min(1).max(limits.traces.query) });
+const findQuery = z.object({ q: exactText(1, limits.traces.query) });
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(
