@@ -72,10 +72,14 @@ export function boundRow(
   };
 }
 
-/** Sends again where the server says that it is full, as a client does. */
+/**
+ * Sends again where the server says that it is full, as a client does, and once where the connection is gone: while this
+ * process made bodies, the server may have closed one that stood idle.
+ */
 export async function sendPatiently(spoor: Spoor, body: Buffer<ArrayBuffer>): Promise<void> {
+  const send = () => fetch(`${spoor.url}/api/ingest`, { method: "POST", headers: spoor.headers, body });
   for (;;) {
-    const response = await fetch(`${spoor.url}/api/ingest`, { method: "POST", headers: spoor.headers, body });
+    const response = await send().catch(send);
     await response.text();
     if (response.status === 202) return;
     if (response.status !== 503) throw new Error(`ingest answered ${response.status}`);
