@@ -9,6 +9,7 @@ import { closeDatabase, pool } from "#lib/db/client";
 import { env, requiredEnv, setEnv } from "#lib/env";
 import { freePort } from "#lib/ports";
 import { prepareDatabase, prepareSchema, startProcesses } from "#lib/start";
+import { post } from "./post.ts";
 
 /** A Spoor of its own in a temporary folder, as `npm start` runs it: built, with one web and one worker process. */
 export async function startSpoor() {
@@ -40,12 +41,12 @@ export async function startSpoor() {
     databaseUrl: requiredEnv("DATABASE_URL"),
 
     /** @returns the job's id and the milliseconds to the committed 202 */
-    async send(body: Uint8Array<ArrayBuffer>): Promise<{ jobId: string; acceptMs: number }> {
+    async send(body: Buffer): Promise<{ jobId: string; acceptMs: number }> {
       const startedAt = performance.now();
-      const response = await fetch(`${url}/api/ingest`, { method: "POST", headers, body });
-      const answer = (await response.json()) as { jobId: string };
-      if (response.status !== 202) throw new Error(`ingest answered ${response.status}: ${JSON.stringify(answer)}`);
-      return { jobId: answer.jobId, acceptMs: performance.now() - startedAt };
+      const { status, text } = await post(`${url}/api/ingest`, body, headers);
+      const acceptMs = performance.now() - startedAt;
+      if (status !== 202) throw new Error(`ingest answered ${status}: ${text}`);
+      return { jobId: JSON.parse(text).jobId, acceptMs };
     },
 
     /** Waits until a job's rows are committed. It asks the database: asking the server would be work for what is measured. */

@@ -1,6 +1,7 @@
 import { bodyOf } from "../corpus.ts";
 import { startFloorA } from "../floors.ts";
 import { batch, type Context, median, type Row, ratioRow, rounds, showMs } from "../measure.ts";
+import { post } from "../post.ts";
 
 /** From the first byte to the committed 202, beside a bare server that keeps the same promise. */
 export async function accept(context: Context): Promise<Row[]> {
@@ -10,7 +11,7 @@ export async function accept(context: Context): Promise<Row[]> {
   for (let round = 0; round <= rounds; round += 1) {
     const body = bodyOf(batch(context));
     const startedAt = performance.now();
-    await (await fetch(floor.url, { method: "POST", body })).text();
+    await post(floor.url, body);
     const floorMs = performance.now() - startedAt;
     const { jobId, acceptMs } = await spoor.send(body);
     await spoor.end(jobId);
