@@ -1,6 +1,5 @@
 // The web process: Next behind an HTTP server of our own, which knows the address a request came from, bounds how long
 // one may take to arrive, and drains before it stops. Next's own server tells a route handler none of that.
-import "#lib/heap";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";

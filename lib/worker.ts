@@ -1,5 +1,4 @@
 // The worker process: takes jobs from the queues and runs each queue's domain function.
-import "#lib/heap";
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { constants, setPriority } from "node:os";
