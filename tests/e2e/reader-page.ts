@@ -1,4 +1,14 @@
 import type { Page } from "playwright";
+import { expect } from "vitest";
+
+/** Waits for what a window brings, which may take a second on a busy machine. */
+export const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 30_000 });
+
+/** Waits until the page's script is at work and the outline, which comes last, is there. */
+export async function ready(page: Page): Promise<void> {
+  await page.locator("[data-live=true]").waitFor();
+  await page.locator(".trail a").first().waitFor({ state: "attached" });
+}
 
 /** Where a message's row stands, in pixels below the bars that stick to the top. */
 export const belowBars = (page: Page, position: number): Promise<number> =>

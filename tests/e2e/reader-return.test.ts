@@ -3,28 +3,19 @@ import { pool } from "#lib/db/client";
 import { signIn } from "../support/browser.ts";
 import { storeSession } from "../support/long-session.ts";
 import { owner } from "../support/server.ts";
-import { belowBars, focused, mounted } from "./reader-page.ts";
+import { belowBars, focused, mounted, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
 const { server, browser, page, faults, open } = await provideSignedIn();
-
-/** Waits for what a window brings, which may take a second on a busy machine. */
-const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 30_000 });
 
 const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
 const userId = rows[0]?.id ?? "";
 const long = await storeSession(userId, { messages: 5000 });
 const middle = await storeSession(userId, { messages: 400, title: "Middle", sourceId: "middle" });
 
-/** Waits until the page's script is at work and the outline, which comes last, is there. */
-async function ready(on = page): Promise<void> {
-  await on.locator("[data-live=true]").waitFor();
-  await on.locator(".trail a").first().waitFor({ state: "attached" });
-}
-
 async function openReady(path: string): Promise<void> {
   await open(path);
-  await ready();
+  await ready(page);
 }
 
 describe("the folds that were opened and closed", () => {
@@ -49,12 +40,12 @@ describe("the folds that were opened and closed", () => {
     await page.getByRole("link", { name: "Back to the list" }).click();
     await page.waitForURL((url) => url.pathname === "/traces");
     await page.goBack();
-    await ready();
+    await ready(page);
     await loaded.locator("[data-body] .code-block").first().waitFor();
     expect(await touched()).toEqual(["192", "194"]);
     await poll(() => belowBars(page, 192)).toBeCloseTo(before, -0.6);
     await page.reload();
-    await ready();
+    await ready(page);
     await poll(() => touched()).toEqual(["192", "194"]);
     await near.locator("summary").click();
     await poll(() => page.evaluate("history.state.spoorFolds.length")).toBe(1);

@@ -4,14 +4,11 @@ import { signIn } from "../support/browser.ts";
 import { addMessages, storeSession } from "../support/long-session.ts";
 import { expectGoodLook } from "../support/look.ts";
 import { owner } from "../support/server.ts";
-import { belowBars, focused, motion, mounted, watchMotion, wheelUp } from "./reader-page.ts";
+import { belowBars, focused, motion, mounted, poll, ready, watchMotion, wheelUp } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
 const { server, browser, page, faults, open } = await provideSignedIn();
 await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-
-/** Waits for what a window brings, which may take a second on a busy machine. */
-const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 30_000 });
 
 const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
 const userId = rows[0]?.id ?? "";
@@ -23,15 +20,9 @@ const short = await storeSession(userId, { messages: 120, title: "Short", source
 const seconds = Number(process.env.READER_SECONDS ?? 8);
 
 const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
-/** Waits until the page's script is at work and the outline, which comes last, is there. */
-async function ready(on = page): Promise<void> {
-  await on.locator("[data-live=true]").waitFor();
-  await on.locator(".trail a").first().waitFor({ state: "attached" });
-}
-
 async function openReady(path: string): Promise<void> {
   await open(path);
-  await ready();
+  await ready(page);
 }
 
 describe("a session of 50,000 messages", () => {
@@ -189,10 +180,10 @@ describe("keys", () => {
     await openReady(`/traces/${middle}?source=claude-code`);
     await page.keyboard.press("]");
     await page.waitForURL(new RegExp(`/traces/${short}\\?source=claude-code$`));
-    await ready();
+    await ready(page);
     await page.keyboard.press("[");
     await page.waitForURL(new RegExp(`/traces/${middle}\\?`));
-    await ready();
+    await ready(page);
     await page.keyboard.press("u");
     await page.waitForURL(`${server.url}/traces?source=claude-code`);
   });
@@ -219,7 +210,7 @@ describe("the talk alone", () => {
     await poll(() => focused(page)).toBe(102);
     await page.keyboard.press("v");
     await page.waitForURL(/view=talk/);
-    await ready();
+    await ready(page);
     await page.locator("#m100").waitFor();
     expect(await page.locator("article[data-kind=shell]:not([data-failed])").count()).toBe(0);
     expect(await page.locator("article[data-kind=user]").count()).toBeGreaterThan(2);
