@@ -1,5 +1,6 @@
 import { SpoorError } from "#lib/errors";
 import { arrivalOf } from "#lib/http/arrival";
+import { withBlock } from "#lib/http/body-memory";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
@@ -28,8 +29,21 @@ export function declaredLength(request: Request, maxBytes: number): number | und
  *   over a minute; `invalid_request` where the connection ended early or the length was not the declared one.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
+  return (await receive(request, maxBytes)) as Buffer<ArrayBuffer>;
+}
+
+/**
+ * Runs `work` with a whole body. Its memory is another's afterwards.
+ *
+ * @throws SpoorError as `readBody`; what `work` throws.
+ */
+export function withBody<T>(request: Request, maxBytes: number, work: (body: Buffer) => Promise<T>): Promise<T> {
+  return withBlock(declaredLength(request, maxBytes), async (block) => work(await receive(request, maxBytes, block)));
+}
+
+async function receive(request: Request, maxBytes: number, block?: SharedArrayBuffer): Promise<Buffer> {
   const declared = declaredLength(request, maxBytes);
-  const body = new GrowingBuffer(declared);
+  const body = new GrowingBuffer(declared, block);
   const arrival = arrivalOf(request);
   const pace = startPace();
   const take = (chunk: Uint8Array) => {
@@ -71,12 +85,15 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
 
 /** Bytes in one block of memory, however small the chunks in which they come. */
 class GrowingBuffer {
-  #block: Buffer<ArrayBuffer>;
+  #block: Buffer;
   length = 0;
 
-  /** @param expected how many come, where that is known: memory that is never written to is none of the machine's */
-  constructor(expected = 64 * 1024) {
-    this.#block = Buffer.allocUnsafeSlow(expected);
+  /**
+   * @param expected how many come, where that is known: memory that is never written to is none of the machine's.
+   * @param memory where they fit, to be used in the place of new memory.
+   */
+  constructor(expected = 64 * 1024, memory?: SharedArrayBuffer) {
+    this.#block = memory ? Buffer.from(memory, 0, expected) : Buffer.allocUnsafeSlow(expected);
   }
 
   append(chunk: Uint8Array): void {
@@ -91,7 +108,7 @@ class GrowingBuffer {
   }
 
   /** The bytes with memory of their own, that can be handed to another thread. */
-  take(): Buffer<ArrayBuffer> {
+  take(): Buffer {
     if (this.length === this.#block.length) return this.#block;
     const exact = Buffer.allocUnsafeSlow(this.length);
     this.#block.copy(exact, 0, 0, this.length);

@@ -1,5 +1,5 @@
 import { SpoorError } from "#lib/errors";
-import { declaredLength, readBody, requireJsonType } from "#lib/http/body";
+import { declaredLength, readBody, requireJsonType, withBody } from "#lib/http/body";
 import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept";
 import { admitted } from "#lib/ingest/admission";
 import { limits } from "#lib/limits";
@@ -12,7 +12,7 @@ const accept: typeof acceptBatch = (...upload) => traced("ingest.accept", {}, ()
  * Takes in the batch that a request brings, as `POST /api/ingest` describes it; when this returns it is on disk.
  *
  * @returns its job's id.
- * @throws SpoorError as `readBody`, `admitted` and `acceptBatch`; `unsupported_media_type`, `unsupported_encoding`.
+ * @throws SpoorError as `withBody`, `admitted` and `acceptBatch`; `unsupported_media_type`, `unsupported_encoding`.
  */
 export async function receiveBatch(request: Request, sender: { userId: string; machine: string }): Promise<string> {
   requireJsonType(request);
@@ -20,8 +20,8 @@ export async function receiveBatch(request: Request, sender: { userId: string; m
   const idempotencyKey = idempotencyKeyOf(request.headers.get("idempotency-key"));
   const { wireBytes } = limits.ingest;
   const bytes = declaredLength(request, wireBytes) ?? wireBytes;
-  return admitted(sender.userId, bytes, async () =>
-    accept(sender, await readBody(request, wireBytes), encoding, idempotencyKey),
+  return admitted(sender.userId, bytes, () =>
+    withBody(request, wireBytes, (body) => accept(sender, body, encoding, idempotencyKey)),
   );
 }
 

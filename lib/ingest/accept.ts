@@ -35,13 +35,13 @@ export function idempotencyKeyOf(header: string | null): string | undefined {
  * Checks a batch as it came over the wire, and stores it with its job and queue entry in one transaction.
  * When this returns, all three are on disk.
  *
- * @param body is handed to the decoding thread: its memory is gone afterwards.
+ * @param body is handed to the decoding thread, with its memory where that is its own: it is gone afterwards.
  * @returns the job's id; for an idempotency key that came before with the same bytes, that job's.
  * @throws SpoorError `payload_too_large`, `invalid_json`, `invalid_request`, `idempotency_key_reused`.
  */
 export async function acceptBatch(
   sender: Sender,
-  body: Buffer<ArrayBuffer>,
+  body: Buffer,
   encoding: Encoding,
   idempotencyKey: string | undefined,
 ): Promise<string> {
@@ -69,7 +69,7 @@ async function readSmall(upload: Upload, body: Uint8Array): Promise<Reading> {
 }
 
 /** A body that came before, and is still kept, is not judged again. */
-function readLarge(upload: Upload, body: Buffer<ArrayBuffer>, encoding: Encoding): Promise<Reading> {
+function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Reading> {
   const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
   const moved = transferable(body);
   return withThread(upload.userId, async (thread) => {
@@ -117,8 +117,8 @@ async function sameUpload(userId: string, sha256: Uint8Array): Promise<Repeated 
 }
 
 /** Memory that is the body's alone can be moved to the thread instead of being copied. */
-function transferable({ buffer, byteLength }: Buffer<ArrayBuffer>): ArrayBuffer[] {
-  return buffer.byteLength === byteLength ? [buffer] : [];
+function transferable({ buffer, byteLength }: Buffer): ArrayBuffer[] {
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
 
 async function earlierJob(userId: string, idempotencyKey: string, { sha256 }: Received): Promise<string> {
