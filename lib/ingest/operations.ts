@@ -99,7 +99,7 @@ export function makeOperations(): Operations {
     // storing it plain takes half a second more.
     async pack() {
       const { decoded, packed } = body();
-      return own(packed ?? (await compress(decoded)));
+      return packed ? own(packed) : ownAlone(await compress(decoded));
     },
 
     async read() {
@@ -140,6 +140,7 @@ export function makeOperations(): Operations {
     },
 
     close() {
+      free(open.bytes);
       received = undefined;
       open = nothing;
       copying = undefined;
@@ -204,6 +205,19 @@ function own(bytes: Uint8Array): OwnBytes {
   const { buffer, byteLength } = bytes;
   const whole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
   return whole ? (bytes as OwnBytes) : new Uint8Array(bytes);
+}
+
+/** As `own`, of bytes that nobody else uses: what lies around them is freed at once. */
+function ownAlone(bytes: Uint8Array): OwnBytes {
+  const alone = own(bytes);
+  if (alone !== bytes) free(bytes);
+  return alone;
+}
+
+/** Frees memory at once that waits to be collected otherwise, after V8 was made to collect more than it. */
+function free({ buffer }: Uint8Array): void {
+  // A small buffer may be a part of the one that Node cuts small buffers from.
+  if (buffer instanceof ArrayBuffer && buffer.byteLength > Buffer.poolSize) buffer.transfer(0);
 }
 
 /** The place of an unforeseen error. Its stack says where, never what: a message could quote the body. */

@@ -1,6 +1,6 @@
 import { bodyOf } from "../corpus.ts";
 import { startFloorA } from "../floors.ts";
-import { batch, type Context, median, type Row, ratioRow, rounds, showMs } from "../measure.ts";
+import { batch, type Context, collectGarbage, median, type Row, ratioRow, rounds, showMs } from "../measure.ts";
 import { post } from "../post.ts";
 
 /** From the first byte to the committed 202, beside a bare server that keeps the same promise. */
@@ -10,9 +10,11 @@ export async function accept(context: Context): Promise<Row[]> {
   const [owns, floors]: [number[], number[]] = [[], []];
   for (let round = 0; round <= rounds; round += 1) {
     const body = bodyOf(batch(context));
+    collectGarbage();
     const startedAt = performance.now();
     await post(floor.url, body);
     const floorMs = performance.now() - startedAt;
+    collectGarbage();
     const { jobId, acceptMs } = await spoor.send(body);
     await spoor.end(jobId);
     if (round === 0) continue;

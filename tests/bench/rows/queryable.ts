@@ -1,5 +1,15 @@
 import { type BenchTrace, bodyOf } from "../corpus.ts";
-import { batch, type Context, median, messagesEach, type Row, ratioRow, rounds, showMs } from "../measure.ts";
+import {
+  batch,
+  type Context,
+  collectGarbage,
+  median,
+  messagesEach,
+  type Row,
+  ratioRow,
+  rounds,
+  showMs,
+} from "../measure.ts";
 
 /**
  * From the first byte to committed rows: a new batch, the same again, and each of its traces with one more message. The floor
@@ -11,6 +21,7 @@ export async function queryable(context: Context): Promise<Row[]> {
   const times = { first: [] as number[], floor: [] as number[], again: [] as number[], grown: [] as number[] };
   const timed = async (traces: BenchTrace[]) => {
     const body = bodyOf(traces);
+    collectGarbage();
     const startedAt = performance.now();
     const { jobId } = await spoor.send(body);
     await spoor.end(jobId);
