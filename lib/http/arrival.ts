@@ -1,6 +1,7 @@
 // How a body arrives: by Node's own request where the web server is ours, by the web stream of the standard elsewhere.
 import type { IncomingMessage } from "node:http";
 import { limits } from "#lib/limits";
+import { free } from "#lib/memory";
 
 /** A body on its way. */
 export type Arrival = {
@@ -66,7 +67,7 @@ function arrivalByNode(message: IncomingMessage): Arrival {
         const onData = (chunk: Buffer) => {
           try {
             take(chunk);
-            release(chunk);
+            free(chunk);
           } catch (error) {
             stop();
             reject(error);
@@ -93,14 +94,6 @@ function arrivalByNode(message: IncomingMessage): Arrival {
       setTimeout(() => message.destroy(), 1000).unref();
     },
   };
-}
-
-/**
- * Frees a chunk at once, which Node's parser made for it alone: otherwise the whole heap would be collected for each 64 MiB
- * of them (see body-memory.ts).
- */
-function release({ buffer, byteLength }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 function arrivalByStream(body: ReadableStream<Uint8Array> | null): Arrival {

@@ -1,8 +1,15 @@
 // Puts an upload on disk, with its job and its queue entry, in one transaction.
 import "server-only";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { PoolClient } from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import { parse as uuidBytes } from "uuid";
 import { type Queryable, transaction } from "#lib/db/client";
 import type { Found, Received } from "#lib/ingest/operations";
+import { copyHeader, copyTrailer } from "#lib/ingest/rows";
 import { limits } from "#lib/limits";
+import { free } from "#lib/memory";
 import { enqueue, prepareQueue, queues } from "#lib/queue";
 
 /** A sender as an upload notes it. */
@@ -39,13 +46,35 @@ export async function storeWhileReading(
   packing: Promise<Uint8Array<ArrayBuffer>>,
   reading: Promise<Found>,
 ): Promise<boolean> {
-  const stored = await packing;
-  const [keyless, nothingYet] = [
-    { ...upload, idempotencyKey: undefined },
-    { traces: 0, messages: 0 },
-  ];
-  const begin = (tx: Queryable) => insert(tx, keyless, nothingYet, "$9, null from job", [Buffer.from(stored.buffer)]);
-  return storing(upload, begin, async (tx) => complete(tx, upload, await reading));
+  return storing(upload, begin, async (tx) => {
+    const body = await packing;
+    await copyBody(tx, upload, body);
+    free(body);
+    await complete(tx, upload, await reading);
+  });
+}
+
+/** A job of which neither its key nor what is in it is known yet. */
+async function begin(tx: Queryable, { userId, jobId, machine, bytes, sha256 }: NewUpload): Promise<void> {
+  await tx.query(
+    `insert into ingest_job (user_id, id, machine, bytes, body_sha256, traces_received, messages_received)
+     values ($1, $2, $3, $4, $5, 0, 0)`,
+    [userId, jobId, machine, bytes, Buffer.from(sha256)],
+  );
+}
+
+/** Inserts an upload's body. As a parameter of a query it would be copied three times on its way. */
+async function copyBody(tx: PoolClient, { userId, jobId }: NewUpload, body: Uint8Array): Promise<void> {
+  const stream = tx.query(copyFrom("copy upload (user_id, job_id, body) from stdin (format binary)"));
+  const head = Buffer.alloc(2 + 3 * 4 + 2 * 16);
+  head.writeInt16BE(3, 0);
+  head.writeInt32BE(16, 2);
+  head.set(uuidBytes(userId), 6);
+  head.writeInt32BE(16, 22);
+  head.set(uuidBytes(jobId), 26);
+  head.writeInt32BE(body.byteLength, 42);
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  await pipeline(Readable.from([Buffer.from(copyHeader, "latin1"), head, bytes, Buffer.from(copyTrailer)]), stream);
 }
 
 /** What is known of an upload once it was read. @throws `notStored` where its idempotency key came before */
@@ -79,13 +108,13 @@ const notStored = new Error("the upload was not stored");
 /** Runs the steps of storing an upload, with its queue entry between them, in one transaction. */
 async function storing(
   upload: NewUpload,
-  begin: (tx: Queryable) => Promise<void>,
-  finish: (tx: Queryable) => Promise<void> = async () => {},
+  begin: (tx: PoolClient, upload: NewUpload) => Promise<void>,
+  finish: (tx: PoolClient) => Promise<void> = async () => {},
 ): Promise<boolean> {
   await prepareQueue();
   try {
     await transaction(async (tx) => {
-      await begin(tx);
+      await begin(tx, upload);
       await enqueue(tx, queues.ingest, [{ userId: upload.userId, jobId: upload.jobId }]);
       await finish(tx);
     }, durably);

@@ -27,23 +27,37 @@ export async function readUpload(
   let broken: Error | undefined;
   try {
     const where = `user_id = ${client.escapeLiteral(userId)} and job_id = ${client.escapeLiteral(jobId)}`;
-    const chunks: Buffer[] = [];
-    for await (const chunk of client.query(
-      copyTo(`copy (select ${column} from upload where ${where}) to stdout (format binary)`),
-    )) {
-      chunks.push(chunk);
-    }
-    const copied = Buffer.concat(chunks);
-    const hasRow = copied.readInt16BE(headerBytes - 2) === 1;
-    if (!hasRow) throw noLongerKept();
-    const bytes = copied.readInt32BE(headerBytes);
-    return bytes < 0 ? null : new Uint8Array(copied.subarray(headerBytes + 4, headerBytes + 4 + bytes));
+    const copied = copyTo(`copy (select ${column} from upload where ${where}) to stdout (format binary)`);
+    return await readField(client.query(copied));
   } catch (error) {
     if (!(error instanceof SpoorError)) broken = error as Error;
     throw error;
   } finally {
     client.release(broken);
   }
+}
+
+/** The one value in a binary COPY, in memory of its own; null where it is NULL. @throws SpoorError `not_found` without a row */
+async function readField(copied: AsyncIterable<Buffer>): Promise<Uint8Array<ArrayBuffer> | null> {
+  let head = Buffer.alloc(0);
+  let field: Uint8Array<ArrayBuffer> | undefined;
+  let at = 0;
+  for await (const chunk of copied) {
+    let rest = chunk;
+    if (!field) {
+      head = Buffer.concat([head, chunk]);
+      const hasRow = head.length < headerBytes || head.readInt16BE(headerBytes - 2) === 1;
+      if (!hasRow) continue;
+      if (head.length < headerBytes + 4) continue;
+      field = new Uint8Array(Math.max(0, head.readInt32BE(headerBytes)));
+      rest = head.subarray(headerBytes + 4);
+    }
+    const part = rest.subarray(0, field.length - at);
+    field.set(part, at);
+    at += part.length;
+  }
+  if (!field) throw noLongerKept();
+  return head.readInt32BE(headerBytes) < 0 ? null : field;
 }
 
 /** Body and manifest of a small upload, in one query. @throws SpoorError `not_found` where it is no longer kept */

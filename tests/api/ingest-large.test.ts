@@ -33,7 +33,7 @@ test("large bodies that come at once are each stored as they are, beside some th
   );
   const uploads = sent.map(async ({ encoding, encode, plain, sourceId }) => {
     const content = noise();
-    const headers = encoding === "identity" ? {} : { "Content-Encoding": encoding };
+    const headers: Record<string, string> = encoding === "identity" ? {} : { "Content-Encoding": encoding };
     const body = Uint8Array.from(encode(bodyOf(sourceId, content, plain)));
     const jobId = await accepted(await send(body, headers));
     return { sourceId, content, job: await jobEnd(server, jobId, token) };
