@@ -70,11 +70,14 @@ export class StoredBatch {
     return this.#decoder.call("grown", stored);
   }
 
-  /** The COPY stream of a plan. */
+  /** The COPY stream of a plan; while one part is being sent, the next is made. */
   async *rows(plan: CopyPlan): AsyncGenerator<Buffer> {
     await this.open();
-    for (let next: CopyPlan | undefined = plan; ; next = undefined) {
-      const { bytes, isLast } = await this.#decoder.call("copy", next);
+    let next = this.#decoder.call("copy", plan);
+    for (;;) {
+      const { bytes, isLast } = await next;
+      if (!isLast) next = this.#decoder.call("copy", undefined);
+      next.catch(() => {}); // is thrown at the next turn, unless the sending fails before
       yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       if (isLast) return;
     }
