@@ -156,16 +156,24 @@ async function insertNew(
   return new Map(rows.map(({ id }) => [indexes.get(id) ?? -1, id]));
 }
 
-/** Locks the rows that are stored under the traces' keys, in the order of the keys. */
+/**
+ * Locks the rows that are stored under the traces' keys, in the order of the keys. Each is looked up by itself, which only a
+ * lateral subquery that locks makes sure of: as a join, PostgreSQL went through all of a user's traces (1000 of 50,000 took
+ * 50 ms, and take 6).
+ */
 async function lockStored(tx: PoolClient, traces: Placed[], { userId, sequence }: Upload): Promise<Pair[]> {
   if (traces.length === 0) return [];
   const { rows } = await tx.query<Stored>(
-    `select trace.id, source, source_id as "sourceId", deleted_at is not null as deleted, upload_sequence > $2 as newer,
-            replace_sequence > $2 as "replacedByNewer",
-            message_count as "messageCount", messages_bytes as "messagesBytes",
-            encode(messages_hash, 'base64') as "messagesHash", encode(content_hash, 'base64') as "contentHash"
-     from unnest($3::text[], $4::text[]) as given (source, source_id) join trace using (source, source_id)
-     where user_id = $1 order by source collate "C", source_id collate "C" for update of trace`,
+    `select stored.* from (
+       select * from unnest($3::text[], $4::text[]) as given (source, source_id)
+       order by source collate "C", source_id collate "C"
+     ) as given cross join lateral (
+       select id, source, source_id as "sourceId", deleted_at is not null as deleted, upload_sequence > $2 as newer,
+              replace_sequence > $2 as "replacedByNewer",
+              message_count as "messageCount", messages_bytes as "messagesBytes",
+              encode(messages_hash, 'base64') as "messagesHash", encode(content_hash, 'base64') as "contentHash"
+       from trace where user_id = $1 and source = given.source and source_id = given.source_id for update
+     ) as stored`,
     [userId, sequence, traces.map(({ header }) => header.source), traces.map(({ header }) => header.sourceId)],
   );
   const keyOf = (trace: { source: string; sourceId: string }) => JSON.stringify([trace.source, trace.sourceId]);

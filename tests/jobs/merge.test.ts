@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
-import { pool } from "#lib/db/client";
+import { pool, transaction } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept";
 import { getJob } from "#lib/ingest/jobs";
+import { mergeBatch } from "#lib/ingest/merge";
 import { runJob } from "#lib/ingest/process";
+import { withStoredBatch } from "#lib/ingest/stored-batch";
 import { deleteTrace } from "#lib/traces/deletion";
 import { listTraces } from "#lib/traces/queries";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -176,6 +178,31 @@ describe("order and repetition", () => {
     expect(ended.map(({ status }) => status)).toEqual(jobs.map(() => "succeeded"));
     expect(ended.reduce((sum, job) => sum + job.traces.created, 0)).toBe(30);
     expect(ended.reduce((sum, job) => sum + job.messages.written, 0)).toBe(60);
+  });
+
+  test("a batch looks at its own traces only, however many there are", async () => {
+    await pool().query(
+      `insert into trace (user_id, id, source, source_id, message_count, token_count, content_hash, upload_sequence, activity_at)
+       select $1, gen_random_uuid(), 'unknown', 'many-' || n, 0, 0, '', 1, now() from generate_series(1, 20000) as n`,
+      [userId],
+    );
+    const sent = Array.from({ length: 500 }, (_, n) => ({ sourceId: `many-${n + 1}`, messages: [] }));
+    const jobId = await accept(sent);
+    const { bytes } = await getJob(userId, jobId);
+    const { counts, looked } = await withStoredBatch({ userId, jobId, bytes, isRepeat: false }, (batch) =>
+      transaction(async (tx) => {
+        const counts = await mergeBatch(tx, batch, { userId, sequence: "0", machine: "test" });
+        const { rows } = await tx.query<{ looked: number }>(
+          `select (seq_tup_read + idx_tup_fetch)::int as looked from pg_stat_xact_user_tables
+           where schemaname = 'public' and relname = 'trace'`,
+        );
+        return { counts, looked: rows[0]?.looked };
+      }),
+    );
+    await pool().query("delete from trace where user_id = $1 and source_id like 'many-%'", [userId]);
+    expect(counts).toMatchObject({ kept: 500 });
+    expect(looked).toBeGreaterThanOrEqual(500);
+    expect(looked).toBeLessThan(1000);
   });
 
   test("another user's trace of the same key is another trace", async () => {
