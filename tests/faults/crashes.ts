@@ -24,8 +24,12 @@ function chosen(bench: Bench, count: number, few: number): number[] {
   return [...rest, ...last];
 }
 
-/** kill -9 of the web process at each point of one request, then the same request again under its key. */
-async function killWeb(bench: Bench): Promise<Outcome> {
+/**
+ * kill -9 of the web process at each point of one request, then the same request again under its key.
+ *
+ * @param makeTrace what a request brings: a large body is written in several steps while it is still being read.
+ */
+async function killWeb(bench: Bench, makeTrace: () => SentTrace): Promise<Outcome> {
   return bench.withSpoor({ worker: {} }, async (spoor) => {
     const healthy = spoor.url;
     const again = async (broken: Break) => {
@@ -33,7 +37,7 @@ async function killWeb(bench: Bench): Promise<Outcome> {
       const brokenUrl = spoor.url;
       spoor.url = healthy;
       const key = randomUUID();
-      const traces = [bench.trace(3)];
+      const traces = [makeTrace()];
       const first = await spoor.send(traces, key, brokenUrl);
       return { web, key, traces, first };
     };
@@ -267,7 +271,14 @@ export const crashFaults: Fault[] = [
     title: "kill -9 of the web process at every step of a request",
     group: "processes",
     quick: true,
-    run: killWeb,
+    run: (bench) => killWeb(bench, () => bench.trace(3)),
+  },
+  {
+    name: "kill-web-large",
+    title: "kill -9 of the web process at every step of a large upload",
+    group: "processes",
+    quick: true,
+    run: (bench) => killWeb(bench, () => bench.trace(60, {}, 30_000)),
   },
   {
     name: "kill-worker",
