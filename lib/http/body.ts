@@ -46,7 +46,9 @@ async function receive(request: Request, maxBytes: number, block?: SharedArrayBu
   const body = new GrowingBuffer(declared, block);
   const arrival = arrivalOf(request);
   const pace = startPace();
+  let isOver = false;
   const take = (chunk: Uint8Array) => {
+    if (isOver) return; // what was given up on may still come, and the memory is another's by then
     if (body.length + chunk.byteLength > maxBytes) throw tooLarge(maxBytes);
     body.append(chunk);
     pace.received(body.length);
@@ -60,6 +62,7 @@ async function receive(request: Request, maxBytes: number, block?: SharedArrayBu
     else if (code === "request_timeout") arrival.giveUp();
     throw error;
   } finally {
+    isOver = true;
     pace.stop();
   }
   const bytes = body.length;
