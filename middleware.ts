@@ -1,4 +1,5 @@
 import { type NextRequest, NextResponse } from "next/server";
+import { requestIdHeader } from "#lib/http/request-id";
 
 // The proxy of pages, never of the API, of uploads, or of the client that is delivered: Next buffers and cuts the bodies of
 // what a middleware matches.
@@ -31,14 +32,15 @@ function contentPolicy(nonce: string): string {
  */
 export function middleware(request: NextRequest): NextResponse {
   const policy = contentPolicy(btoa(crypto.randomUUID()));
-  const response = toSignIn(request) ?? pass(request, policy);
+  const requestId = crypto.randomUUID();
+  const response = toSignIn(request) ?? pass(request, policy, requestId);
   response.headers.set("content-security-policy", policy);
   response.headers.set("x-frame-options", "DENY");
   response.headers.set("referrer-policy", "no-referrer");
   response.headers.set("x-content-type-options", "nosniff");
   response.headers.set("cache-control", "no-store");
   response.headers.set("x-robots-tag", "noindex, nofollow");
-  response.headers.set("x-request-id", crypto.randomUUID());
+  response.headers.set("x-request-id", requestId);
   return response;
 }
 
@@ -50,9 +52,10 @@ function toSignIn({ nextUrl, cookies }: NextRequest): NextResponse | undefined {
 }
 
 /** Next takes the nonce for its own scripts out of the request's policy. */
-function pass(request: NextRequest, policy: string): NextResponse {
+function pass(request: NextRequest, policy: string, requestId: string): NextResponse {
   const headers = new Headers(request.headers);
   headers.set("content-security-policy", policy);
   headers.set("x-nonce", /'nonce-([^']+)'/.exec(policy)?.[1] ?? "");
+  headers.set(requestIdHeader, requestId);
   return NextResponse.next({ request: { headers } });
 }

@@ -13,6 +13,7 @@ import { env } from "#lib/env";
 import { notFound, SpoorError } from "#lib/errors";
 import { arrivalHeader, rememberArrival } from "#lib/http/arrival";
 import { problemResponse } from "#lib/http/problem";
+import { requestIdHeader } from "#lib/http/request-id";
 import { log } from "#lib/log";
 import { flushTracing } from "#lib/tracing";
 
@@ -114,6 +115,7 @@ const serve: RequestListener = (request, response) => {
   if (isApi(request.url)) delete request.headers.rsc;
   // The answer to an upload is shorter than what gzip adds to it, and Next would compress it all the same (0.2 ms).
   if (isUpload(request)) delete request.headers["accept-encoding"];
+  delete request.headers[requestIdHeader];
   request.headers[clientAddressHeader] = addressOf(request);
   const name = randomUUID();
   request.headers[arrivalHeader] = name;

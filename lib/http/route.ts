@@ -7,6 +7,7 @@ import { noteUser } from "#lib/http/arrival";
 import { readJson } from "#lib/http/body";
 import type { Mode } from "#lib/http/operation";
 import { problemResponse, toSpoorError } from "#lib/http/problem";
+import { requestIdOf } from "#lib/http/request-id";
 import { countError } from "#lib/metrics";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
@@ -67,7 +68,7 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
   handle: (input: Input<M, P, Q, B>) => Promise<R | Reply<R> | Response> | R,
 ): Handler {
   const handler: Handler = async (request, context) => {
-    const requestId = crypto.randomUUID();
+    const requestId = requestIdOf(request);
     try {
       const address = clientAddress(request.headers);
       const caller = await authorize(options.auth, request, address);
@@ -113,9 +114,9 @@ export function route(
     const headers = { Allow: allow, "Cache-Control": "no-store", "X-Request-Id": crypto.randomUUID() };
     return new Response(null, { status: 204, headers });
   };
-  const refuse: Handler = async () => {
+  const refuse: Handler = async (request) => {
     const error = new SpoorError("method_not_allowed", `This path takes ${allow}.`);
-    return problemResponse(error, crypto.randomUUID(), { Allow: allow });
+    return problemResponse(error, requestIdOf(request), { Allow: allow });
   };
   return Object.fromEntries(methods.map((method) => [method, known[method] ?? refuse])) as Record<Method, Handler>;
 }

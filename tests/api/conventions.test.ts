@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { get, post, provideOwnedServer, someAddress } from "../support/server.ts";
-import { asResponse, bearer, expectApiHeaders, expectProblem, openRequest, openSocket } from "./client.ts";
+import {
+  asResponse,
+  bearer,
+  expectApiHeaders,
+  expectProblem,
+  openRequest,
+  openSocket,
+  sessionCookie,
+} from "./client.ts";
 
 const { server, token } = await provideOwnedServer({ worker: false });
 
@@ -137,8 +145,20 @@ describe("every answer", () => {
   });
 
   test("has a request id that the client cannot choose", async () => {
-    const response = await fetch(`${server.url}/api/limits`, { headers: { "X-Request-Id": "mine" } });
+    const headers = { "X-Request-Id": "mine", "X-Spoor-Request-Id": id };
+    const response = await fetch(`${server.url}/api/limits`, { headers });
     expectApiHeaders(response.headers);
+    expect(response.headers.get("x-request-id")).not.toBe(id);
+  });
+
+  test("names a request the same in its body, for the pages' own paths as well", async () => {
+    const bare = await fetch(`${server.url}/traces/values`, { headers: { Cookie: "authlib.session_token=none" } });
+    const wrong = await fetch(`${server.url}/traces/values`, {
+      method: "DELETE",
+      headers: { Cookie: await sessionCookie(server) },
+    });
+    await expectProblem(bare, 401, "missing_token");
+    await expectProblem(wrong, 405, "method_not_allowed");
   });
 
   test("of a page carries a request id", async () => {
