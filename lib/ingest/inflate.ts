@@ -24,7 +24,7 @@ export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number, 
   try {
     do {
       if (room < 1) throw tooLarge(maxBytes);
-      const chunkSize = parts.length === 0 ? (expected ?? firstChunkBytes(body)) : undefined;
+      const chunkSize = parts.length === 0 ? (expected ?? firstChunkBytes(body, encoding, maxBytes)) : undefined;
       const { buffer, engine } = decoders[encoding](rest, { maxOutputLength: room, info: true, chunkSize });
       rest = rest.subarray(engine.bytesWritten);
       room -= buffer.byteLength;
@@ -40,8 +40,20 @@ export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number, 
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 }
 
-/** Node inflates into chunks of 16 KiB and joins them: for 18 MB that takes longer than the inflating. */
-const firstChunkBytes = (body: Uint8Array) => Math.min(4 << 20, Math.max(16 << 10, body.byteLength * 4));
+/**
+ * Node inflates into chunks of 16 KiB and joins them: for 18 MB that takes longer than the inflating. A gzip stream ends with
+ * its decoded size (RFC 1952, section 2.3.1), which is believed where it may be true: in one chunk, 18 MB take 24 ms in
+ * place of 30, and nothing has to be joined.
+ */
+function firstChunkBytes(body: Uint8Array, encoding: Encoding, maxBytes: number): number {
+  const usual = Math.min(4 << 20, Math.max(16 << 10, body.byteLength * 4));
+  if (encoding !== "gzip" || body.byteLength < 18) return usual;
+  const told = new DataView(body.buffer, body.byteOffset).getUint32(body.byteLength - 4, true) + 1;
+  return told > maxBytes || told > body.byteLength * mostDeflated ? usual : Math.max(usual, told);
+}
+
+/** To how much of itself deflate can inflate at most. */
+const mostDeflated = 1032;
 
 /** Frames of a zstd stream; one made of many tiny ones would only cost time. */
 const mostFrames = 1024;

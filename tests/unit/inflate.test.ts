@@ -36,6 +36,18 @@ describe.each(["gzip", "br", "zstd"] as const)("a %s body", (encoding) => {
   });
 });
 
+test("a gzip stream of several members is one body, whatever the last one says of its size", () => {
+  const members = [text, Buffer.alloc(200_000, "long"), Buffer.from("!")];
+  const body = Buffer.concat(members.map((member) => gzipSync(member)));
+  expect(Buffer.from(inflate(body, "gzip", cap)).equals(Buffer.concat(members))).toBe(true);
+});
+
+test.each([0, 1, 0xffffffff])("a gzip stream that says it has %i bytes, and has others, is refused", (bytes) => {
+  const body = gzipSync(text);
+  body.writeUInt32LE(bytes, body.length - 4);
+  expect(() => inflate(body, "gzip", cap)).toThrow(expect.objectContaining({ code: "invalid_request" }));
+});
+
 test("a zstd stream of several frames is one body, under one cap", () => {
   const half = zstdCompressSync(text);
   expect(inflate(Buffer.concat([half, half]), "zstd", 10_000).byteLength).toBe(10_000);
