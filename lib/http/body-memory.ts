@@ -36,6 +36,7 @@ export async function withBlock<T>(
 
 function make(blocks: { made: number }): SharedArrayBuffer | undefined {
   if (blocks.made === mostBlocks) return undefined;
+  const block = new SharedArrayBuffer(blockBytes);
   blocks.made += 1;
-  return new SharedArrayBuffer(blockBytes);
+  return block;
 }

@@ -1,4 +1,9 @@
-import { expect, test } from "vitest";
+import type { IncomingMessage } from "node:http";
+import { PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
+import { arrivalHeader, rememberArrival } from "#lib/http/arrival";
+import { withBody } from "#lib/http/body";
 import { blockBytes, withBlock } from "#lib/http/body-memory";
 
 const MiB = 1 << 20;
@@ -29,3 +34,36 @@ test("nobody is lent what another has, and the last has none", async () => {
   expect(new Set(blocks).size).toBe(5);
   expect(blocks[4]).toBeUndefined();
 });
+
+/** A request whose body is still on its way, by each way that one arrives. */
+const arriving = {
+  "Node's request": (message: PassThrough, headers: Record<string, string>) => {
+    rememberArrival("slow", message as unknown as IncomingMessage);
+    return new Request("http://localhost/", { method: "POST", headers: { ...headers, [arrivalHeader]: "slow" } });
+  },
+  "a web stream": (message: PassThrough, headers: Record<string, string>) => {
+    const body = PassThrough.toWeb(message).readable;
+    return new Request("http://localhost/", { method: "POST", headers, body, duplex: "half" } as RequestInit);
+  },
+};
+
+test.each(Object.entries(arriving))(
+  "what comes of a body that was given up on is in no other's (%s)",
+  async (_, by) => {
+    const headers = { "content-length": String(2 * MiB) };
+    const message = new PassThrough();
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+    const slow = withBody(by(message, headers), 4 * MiB, async () => {}).catch((error) => error.code);
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+    expect(await slow).toBe("request_timeout");
+    const body = Buffer.alloc(2 * MiB, "b");
+    const other = new Request("http://localhost/", { method: "POST", headers, body });
+    const isItsOwn = await withBody(other, 4 * MiB, async (received) => {
+      message.write(Buffer.alloc(1000, "a"));
+      await sleep(50);
+      return received.equals(body);
+    });
+    expect(isItsOwn).toBe(true);
+  },
+);
