@@ -19,7 +19,7 @@ export type Context = { spoor: Spoor; texts: string[]; floorB: Awaited<ReturnTyp
 /** The batch of the rows that measure one: 1000 traces of 20 messages, about 18 MB of real text. */
 export const [traceCount, messagesEach] = [1000, 20];
 /** Each figure is the median of so many rounds, after one that warms everything. */
-export const rounds = 7;
+export const rounds = 15;
 export const MiB = 2 ** 20;
 
 /**
