@@ -89,9 +89,7 @@ export async function startSpoor() {
 
     /** Brings the database to where it was, but for the account. */
     async clear(): Promise<void> {
-      await pool().query(
-        "truncate message, trace, upload, ingest_job, search_document, search_block, search_bucket, trace_usage, usage_facets",
-      );
+      while (!(await emptied())) await new Promise((resolve) => setTimeout(resolve, 100));
       await pool().query("checkpoint");
     },
 
@@ -105,6 +103,19 @@ export async function startSpoor() {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Empties the tables. @returns false where PostgreSQL ended it for a circle of locks with what the worker is at */
+async function emptied(): Promise<boolean> {
+  try {
+    await pool().query(
+      "truncate message, trace, upload, ingest_job, search_document, search_block, search_bucket, trace_usage, usage_facets",
+    );
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code === "40P01") return false;
+    throw error;
+  }
 }
 
 export type Spoor = Awaited<ReturnType<typeof startSpoor>>;
