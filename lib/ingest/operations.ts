@@ -2,6 +2,8 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdCompressSync } from "node:zlib";
+import { parse as uuidBytes } from "uuid";
+import { copyHeader, copyTrailer } from "#lib/copy-format";
 import { type Encoding, inflate } from "#lib/ingest/inflate";
 import {
   isGrown,
@@ -14,7 +16,7 @@ import {
   type TraceHeader,
   unpackManifest,
 } from "#lib/ingest/manifest";
-import { copyHeader, copyTrailer, Rows } from "#lib/ingest/rows";
+import { Rows } from "#lib/ingest/rows";
 import { limits } from "#lib/limits";
 import { free } from "#lib/memory";
 
@@ -164,7 +166,7 @@ const found = (manifest: Manifest): Found => ({
   messages: manifest.messages,
 });
 
-/** Real sessions become 4.9 times smaller. */
+/** By how much nearly every body becomes smaller: real sessions 4.9 times. */
 const usualRatio = 3;
 
 /** A body of up to this size is compressed on the spot: another thread would take longer to wake than to do it. */
@@ -183,7 +185,7 @@ function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Part, 
   const rows = new Rows();
   let partBytes = Math.min(firstCopyBytes, open.bytes.byteLength + smallestPartBytes);
   let part = Buffer.allocUnsafeSlow(partBytes);
-  let end = part.write(copyHeader, "latin1");
+  let end = copyHeader.copy(part);
   for (const { index, traceId, skipBytes } of traces) {
     open.readRows(index, skipBytes, rows);
     rows.fillIn(user, uuidBytes(traceId));
@@ -208,8 +210,6 @@ function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Part, 
 
 /** The memory to inflate into: a little more than comes, or Node asks for another piece to find the end in. */
 const pieceOf = (bytes: number) => Math.max(64, bytes + 1);
-
-const uuidBytes = (uuid: string) => Buffer.from(uuid.replaceAll("-", ""), "hex");
 
 /** Bytes with memory of their own: what shares a buffer with others can't be handed to another thread. */
 function own(bytes: Uint8Array): OwnBytes {

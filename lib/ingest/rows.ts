@@ -1,13 +1,8 @@
-// Runs in the decoding thread: message rows in PostgreSQL's binary COPY format (its documentation, "COPY", "Binary
-// Format"), which needs no escaping on either side.
+// Runs in the decoding thread: message rows in PostgreSQL's binary COPY format.
 import type { BatchMessage } from "#lib/ingest/batch";
 
 /** The columns of a row. The content comes first: it is copied as it is read, before the rest of the message is known. */
 export const messageColumns = "user_id, trace_id, content, position, role, token_count, created_at, metadata";
-
-/** What a COPY stream of rows begins (in Latin-1) and ends with. */
-export const copyHeader = "PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-export const copyTrailer = [0xff, 0xff];
 
 /** PostgreSQL counts microseconds from 2000-01-01, JavaScript milliseconds from 1970-01-01. */
 const epochDifferenceMs = 946_684_800_000;

@@ -5,9 +5,9 @@ import { pipeline } from "node:stream/promises";
 import type { PoolClient } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { parse as uuidBytes } from "uuid";
+import { copyHeader, copyRow, copyTrailer } from "#lib/copy-format";
 import { type Queryable, transaction } from "#lib/db/client";
 import type { Found, Received } from "#lib/ingest/operations";
-import { copyHeader, copyTrailer } from "#lib/ingest/rows";
 import { limits } from "#lib/limits";
 import { free } from "#lib/memory";
 import { enqueue, prepareQueue, queues } from "#lib/queue";
@@ -66,15 +66,8 @@ async function begin(tx: Queryable, { userId, jobId, machine, bytes, sha256 }: N
 /** Inserts an upload's body. As a parameter of a query it would be copied three times on its way. */
 async function copyBody(tx: PoolClient, { userId, jobId }: NewUpload, body: Uint8Array): Promise<void> {
   const stream = tx.query(copyFrom("copy upload (user_id, job_id, body) from stdin (format binary)"));
-  const head = Buffer.alloc(2 + 3 * 4 + 2 * 16);
-  head.writeInt16BE(3, 0);
-  head.writeInt32BE(16, 2);
-  head.set(uuidBytes(userId), 6);
-  head.writeInt32BE(16, 22);
-  head.set(uuidBytes(jobId), 26);
-  head.writeInt32BE(body.byteLength, 42);
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  await pipeline(Readable.from([Buffer.from(copyHeader, "latin1"), head, bytes, Buffer.from(copyTrailer)]), stream);
+  const row = copyRow([uuidBytes(userId), uuidBytes(jobId), body]);
+  await pipeline(Readable.from([copyHeader, ...row, copyTrailer]), stream);
 }
 
 /** What is known of an upload once it was read. @throws `notStored` where its idempotency key came before */
@@ -98,8 +91,7 @@ const uniqueViolation = "23505";
 
 /** Stores an upload that repeats an earlier one. @returns false also where that one is gone */
 export function storeRepeated(upload: NewUpload, repeated: Repeated): Promise<boolean> {
-  const from = "body, manifest from job, upload where upload.user_id = $1 and upload.job_id = $9";
-  return storing(upload, (tx) => insert(tx, upload, repeated, from, [repeated.earlier]));
+  return storing(upload, (tx) => insertRepeated(tx, upload, repeated));
 }
 
 /** Why a transaction is rolled back. */
@@ -125,17 +117,11 @@ async function storing(
   }
 }
 
-/**
- * Inserts the rows of an upload.
- *
- * @param from SQL of where body and manifest come from, beside `job`; `values` are its parameters, from `$9`.
- */
-async function insert(
+/** Inserts the rows of an upload, its body and manifest from the earlier one. @throws `notStored` */
+async function insertRepeated(
   tx: Queryable,
   upload: NewUpload,
-  counts: { traces: number; messages: number },
-  from: string,
-  values: unknown[],
+  { earlier, traces, messages }: Repeated,
 ): Promise<void> {
   await freeOldKeys(tx, [upload]);
   const { rowCount } = await tx.query(
@@ -143,7 +129,8 @@ async function insert(
        insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
        values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id, idempotency_key) do nothing returning id
      )
-     insert into upload (user_id, job_id, body, manifest) select $1, job.id, ${from}`,
+     insert into upload (user_id, job_id, body, manifest)
+     select $1, job.id, body, manifest from job, upload where upload.user_id = $1 and upload.job_id = $9`,
     [
       upload.userId,
       upload.jobId,
@@ -151,9 +138,9 @@ async function insert(
       upload.bytes,
       Buffer.from(upload.sha256),
       upload.idempotencyKey ?? null,
-      counts.traces,
-      counts.messages,
-      ...values,
+      traces,
+      messages,
+      earlier,
     ],
   );
   if (rowCount === 0) throw notStored;

@@ -1,5 +1,6 @@
 import "server-only";
 import { to as copyTo } from "pg-copy-streams";
+import { copyHeader } from "#lib/copy-format";
 import { pool } from "#lib/db/client";
 import { env } from "#lib/env";
 import { notFound, SpoorError } from "#lib/errors";
@@ -8,8 +9,8 @@ import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { streamOf } from "#lib/streams";
 
-/** What stands before the value in a binary COPY of one row with one column: signature, flags, extension, column count. */
-const headerBytes = 11 + 4 + 4 + 2;
+/** What stands before the value in a binary COPY of one row with one column: the header, and the number of columns. */
+const headerBytes = copyHeader.length + 2;
 
 /**
  * The stored bytes of an upload: its body or its manifest. They come by COPY, whose binary form is the bytes themselves:
@@ -46,8 +47,7 @@ async function readField(copied: AsyncIterable<Buffer>): Promise<Uint8Array<Arra
     let rest = chunk;
     if (!field) {
       head = Buffer.concat([head, chunk]);
-      const hasRow = head.length < headerBytes || head.readInt16BE(headerBytes - 2) === 1;
-      if (!hasRow) continue;
+      // Without a row there is the trailer in its place, which is shorter than a field's length.
       if (head.length < headerBytes + 4) continue;
       field = new Uint8Array(Math.max(0, head.readInt32BE(headerBytes)));
       rest = head.subarray(headerBytes + 4);

@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import type { PoolClient } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { parse as uuidBytes } from "uuid";
+import { copyHeader, copyTrailer } from "#lib/copy-format";
 import type { Bucket } from "#lib/search/block";
 
 /** What stands beside a block's buckets. */
@@ -41,7 +42,7 @@ function* copyRows(userId: string, blockId: string, buckets: Bucket[]): Generato
   head.writeInt32BE(8, 22);
   head.writeBigInt64BE(BigInt(blockId), 26);
   head.writeInt32BE(4, 34);
-  let parts: Uint8Array[] = [Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1")];
+  let parts: Uint8Array[] = [copyHeader];
   let bytes = 0;
   for (const { bucket, postings } of buckets) {
     head.writeInt32BE(bucket, 38);
@@ -53,5 +54,5 @@ function* copyRows(userId: string, blockId: string, buckets: Bucket[]): Generato
     parts = [];
     bytes = 0;
   }
-  yield Buffer.concat([...parts, Buffer.from([0xff, 0xff])]);
+  yield Buffer.concat([...parts, copyTrailer]);
 }

@@ -5,7 +5,8 @@ import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { v7 as uuid } from "uuid";
-import { copyHeader, copyTrailer, messageColumns, Rows } from "#lib/ingest/rows";
+import { copyHeader, copyTrailer } from "#lib/copy-format";
+import { messageColumns, Rows } from "#lib/ingest/rows";
 import type { BenchTrace } from "./corpus.ts";
 
 /** Floor A in a process of its own: see floor-a.ts. @returns its URL and what stops it */
@@ -30,7 +31,7 @@ export async function makeFloorB(databaseUrl: string) {
   async function copy(userId: string, traces: BenchTrace[]): Promise<number> {
     const ids = traces.map(() => uuid());
     const bytes = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex");
-    const chunks: Buffer[] = [Buffer.from(copyHeader, "latin1")];
+    const chunks: Buffer[] = [copyHeader];
     traces.forEach(({ messages }, index) => {
       const written = new Rows();
       for (const message of messages) {
@@ -39,7 +40,7 @@ export async function makeFloorB(databaseUrl: string) {
       written.fillIn(bytes(userId), bytes(ids[index] ?? ""));
       chunks.push(written.bytes.subarray(0, written.end));
     });
-    chunks.push(Buffer.from(copyTrailer));
+    chunks.push(copyTrailer);
     // As few and as large pieces as a plain program would send.
     const stream = Buffer.concat(chunks);
     const rows = traces.map(({ source, sourceId, model, createdAt, messages }, index) =>
