@@ -2,6 +2,6 @@
 export async function register(): Promise<void> {
   // Middleware runs in a runtime of its own, which traces nothing.
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
-  const { startTracing } = await import("#lib/tracing");
+  const { startTracing } = await import("#lib/observability/tracing");
   await startTracing("spoor-web");
 }

@@ -6,7 +6,7 @@ import { createOwner, findOwner, openSetup } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { closeDatabase, pool } from "#lib/db/client";
 import { EnvError } from "#lib/env";
-import { prepareDatabase, prepareSchema, runCommand, say } from "#lib/start";
+import { prepareDatabase, prepareSchema, runCommand, say } from "#lib/server/start";
 import { fill } from "./fill.ts";
 
 function readOptions(): { messages: number; session: number; seed: number } {

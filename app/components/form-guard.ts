@@ -6,7 +6,7 @@ import { isPassword } from "#lib/auth/accounts";
 import { requireSameOrigin } from "#lib/auth/session";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
-import { overLimit, uncount } from "#lib/rate-limit";
+import { overLimit, uncount } from "#lib/http/rate-limit";
 import type { FormState } from "./form-state";
 
 /** A page opened under another address than BASE_URL is the likely cause, so that is what the form says. */

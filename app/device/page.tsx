@@ -1,9 +1,9 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
-import { clientAddress } from "#lib/address";
 import { requireUser, type SessionUser } from "#lib/auth/session";
 import { findLogin, type LoginRequest } from "#lib/device/login";
 import { SpoorError } from "#lib/errors";
+import { clientAddress } from "#lib/http/address";
 import { PlainPage } from "../components/plain-page";
 import { Approval } from "./approval";
 import { CodeForm } from "./code-form";

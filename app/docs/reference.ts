@@ -1,5 +1,5 @@
 // What the page of the API's reference shows, made of the same document that programs read.
-import { openApiDocument } from "#lib/openapi";
+import { openApiDocument } from "#lib/api/openapi";
 
 /** As much of a JSON Schema as is shown. */
 type Schema = {

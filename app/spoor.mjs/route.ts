@@ -1,6 +1,6 @@
-import { readClient } from "#lib/client";
+import { endpoint, route } from "#lib/api/route";
 import { notFound } from "#lib/errors";
-import { endpoint, route } from "#lib/http/route";
+import { readClient } from "#lib/server/client-file";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint({ auth: "none" }, async ({ request, requestId }) => {

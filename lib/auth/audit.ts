@@ -1,7 +1,7 @@
 import "server-only";
 import { v7 as uuid } from "uuid";
-import { clientAddress } from "#lib/address";
 import { pool, type Queryable } from "#lib/db/client";
+import { clientAddress } from "#lib/http/address";
 
 /** Where something was asked from: the address behind trusted proxies only, and what the client calls itself. */
 export type Origin = { address: string; userAgent: string | null };

@@ -4,12 +4,12 @@ import { prismaAdapter } from "better-auth/adapters/prisma";
 import { APIError, createAuthMiddleware } from "better-auth/api";
 import { nextCookies } from "better-auth/next-js";
 import { twoFactor } from "better-auth/plugins";
-import { clientAddress, clientAddressHeader } from "#lib/address";
 import { configuredProviders } from "#lib/auth/providers";
 import { accountForm } from "#lib/auth/schema";
 import { limitSignIn, noteEvent } from "#lib/auth/trail";
 import { pool, prisma } from "#lib/db/client";
 import { env, requiredEnv } from "#lib/env";
+import { clientAddress, clientAddressHeader } from "#lib/http/address";
 import { log } from "#lib/log";
 
 const passwordLength = { least: 10, most: 128 };

@@ -2,10 +2,10 @@ import "server-only";
 import { createHash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { type Origin, recordEvent } from "#lib/auth/audit";
+import { together } from "#lib/coalesce";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
-import { together } from "#lib/together";
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomDigits = 30;

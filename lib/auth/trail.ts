@@ -1,11 +1,11 @@
 import "server-only";
 import type { createAuthMiddleware } from "better-auth/api";
 import { APIError, isAPIError } from "better-auth/api";
-import { networkOf } from "#lib/address";
 import { type AuditAction, originOf, recordEvent } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { env } from "#lib/env";
-import { overLimit } from "#lib/rate-limit";
+import { networkOf } from "#lib/http/address";
+import { overLimit } from "#lib/http/rate-limit";
 
 type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 

@@ -5,7 +5,7 @@ import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "n
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { freePort } from "#lib/ports";
+import { freePort } from "#lib/db/ports";
 import { isPostgres } from "./living.ts";
 import { call, control, findPrograms, type Programs } from "./programs.ts";
 import { readOrMake } from "./secrets.ts";

@@ -1,15 +1,15 @@
 import "server-only";
 import { createHash, createHmac, randomBytes, randomInt } from "node:crypto";
 import type { z } from "zod";
-import { networkOf } from "#lib/address";
 import { type Origin, recordEvent } from "#lib/auth/audit";
 import { createToken } from "#lib/auth/tokens";
 import { pool, transaction } from "#lib/db/client";
 import { normalizeUserCode, type pollResponse, type startResponse, userCodeLetters } from "#lib/device/schema";
 import { env, requiredEnv } from "#lib/env";
 import { SpoorError } from "#lib/errors";
+import { networkOf } from "#lib/http/address";
+import { overLimit, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
-import { overLimit, uncount } from "#lib/rate-limit";
 
 const { device } = limits;
 

@@ -20,7 +20,7 @@ export type Arrival = {
   giveUp(): void;
 };
 
-/** Set by the web server (lib/web.ts) on every request, whatever the client sent under this name. */
+/** Set by the web server (lib/server/web.ts) on every request, whatever the client sent under this name. */
 export const arrivalHeader = "x-spoor-arrival";
 
 const globals = globalThis as typeof globalThis & {

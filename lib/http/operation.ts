@@ -1,5 +1,5 @@
 // What a route is, as data: who may call it, the shapes of what goes in and comes out, and what a reader is told of it.
-// `endpoint` keeps to the first half of it; lib/openapi.ts makes a description of all of it.
+// `endpoint` keeps to the first half of it; lib/api/openapi.ts makes a description of all of it.
 import type { z } from "zod";
 import type { ErrorCode } from "#lib/errors";
 

@@ -2,7 +2,7 @@ import { validate } from "uuid";
 
 /**
  * Set by the middleware on the requests that it matches, which answers them with the same id. Our web server takes away what a
- * client sent under this name (lib/web.ts); on another host, a client of the API may choose the UUID that names its request.
+ * client sent under this name (lib/server/web.ts); on another host, a client of the API may choose the UUID that names its request.
  */
 export const requestIdHeader = "x-spoor-request-id";
 

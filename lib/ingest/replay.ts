@@ -3,7 +3,7 @@ import { type Queryable, transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { getJob } from "#lib/ingest/jobs";
 import { limits } from "#lib/limits";
-import { enqueue, prepareQueue, queues } from "#lib/queue";
+import { enqueue, prepareQueue, queues } from "#lib/queue/boss";
 
 /**
  * Puts a failed job back into the queue as if it had just been accepted: its tries begin anew. Its place in the order of

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pool, type Queryable } from "#lib/db/client";
 import { env } from "#lib/env";
 import { log } from "#lib/log";
-import { countForward } from "#lib/metrics";
+import { countForward } from "#lib/observability/metrics";
 import { PrivateAddressError } from "#lib/telemetry/addresses";
 import { post, type SinkAnswer } from "#lib/telemetry/post";
 import { loadReport } from "#lib/telemetry/report";

@@ -1,10 +1,10 @@
 import "server-only";
 import type { z } from "zod";
-import { networkOf } from "#lib/address";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
+import { networkOf } from "#lib/http/address";
+import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
-import { overLimit } from "#lib/rate-limit";
 import { putIntoOutbox } from "#lib/telemetry/forward";
 import { purgeDevices, rollUp, type Sender } from "#lib/telemetry/roll-up";
 import type { Submission, telemetryResponse } from "#lib/telemetry/schema";

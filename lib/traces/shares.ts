@@ -1,11 +1,11 @@
 import "server-only";
 import { createHash, randomBytes } from "node:crypto";
-import { networkOf } from "#lib/address";
 import { type Origin, recordEvent } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
 import { env } from "#lib/env";
 import { notFound } from "#lib/errors";
-import { isOverLimit, overLimit } from "#lib/rate-limit";
+import { networkOf } from "#lib/http/address";
+import { isOverLimit, overLimit } from "#lib/http/rate-limit";
 
 /** 24 random bytes; other texts are refused without a query. */
 const form = /^[\w-]{32}$/;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { identityOf } from "#lib/db/living";
-import { freePort } from "#lib/ports";
+import { freePort } from "#lib/db/ports";
 import { testEnvironment } from "../support/database.ts";
 
 let folder: string;
@@ -27,7 +27,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 function command(file: "start" | "admin", ...words: string[]) {
   const { DATABASE_URL: _, ...inherited } = process.env;
   const own = { DATA_DIR: folder, PORT: String(port), BASE_URL: `http://localhost:${port}` };
-  const child = spawn(process.execPath, ["--conditions=react-server", `lib/${file}.ts`, ...words], {
+  const child = spawn(process.execPath, ["--conditions=react-server", `lib/server/${file}.ts`, ...words], {
     env: { ...inherited, ...testEnvironment, ...own },
     stdio: ["ignore", "pipe", "pipe"],
   });

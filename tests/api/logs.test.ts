@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 import { openSetup } from "#lib/auth/accounts";
+import { freePort } from "#lib/db/ports";
 import { setEnv } from "#lib/env";
-import { freePort } from "#lib/ports";
 import { SpoorProcess } from "../faults/process.ts";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
 import { get, ingest, logIn, makeUser, owner, post, setupToken, someAddress } from "../support/server.ts";

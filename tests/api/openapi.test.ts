@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { errorsOf, operations } from "#lib/api/openapi";
 import type { Operation } from "#lib/http/operation";
-import { errorsOf, operations } from "#lib/openapi";
 import { shapes } from "../support/openapi.ts";
 import { get, logIn, post, provideOwnedServer, someAddress } from "../support/server.ts";
 import { bearer, expectApiHeaders, sessionCookie } from "./client.ts";

@@ -6,9 +6,9 @@ import { createOwner, findOwner, openSetup } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { createTokenByHand } from "#lib/auth/tokens";
 import { closeDatabase, pool } from "#lib/db/client";
+import { freePort } from "#lib/db/ports";
 import { env, requiredEnv, setEnv } from "#lib/env";
-import { freePort } from "#lib/ports";
-import { prepareDatabase, prepareSchema, startProcesses } from "#lib/start";
+import { prepareDatabase, prepareSchema, startProcesses } from "#lib/server/start";
 import { post } from "./post.ts";
 
 /** A Spoor of its own in a temporary folder, as `npm start` runs it: built, with one web and one worker process. */
@@ -94,7 +94,7 @@ export async function startSpoor() {
     },
 
     /** The resident memory of the web and the worker process, in bytes. */
-    memory: () => ({ web: residentBytes("lib/web.ts"), worker: residentBytes("lib/worker.ts") }),
+    memory: () => ({ web: residentBytes("lib/server/web.ts"), worker: residentBytes("lib/server/worker.ts") }),
 
     async stop(): Promise<void> {
       await processes.stop();

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { runJob } from "#lib/ingest/process";
+import { runJob } from "#lib/ingest/process/run-job";
 import { indexNext } from "#lib/search/indexer";
 import { accept, trace } from "../support/ingesting.ts";
 import { expectGoodLook } from "../support/look.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { acceptBatch } from "#lib/ingest/accept";
-import { endThreads } from "#lib/ingest/decode";
-import { runJob } from "#lib/ingest/process";
+import { acceptBatch } from "#lib/ingest/accept/accept";
+import { endThreads } from "#lib/ingest/decode/threads";
+import { runJob } from "#lib/ingest/process/run-job";
 import { countUsage } from "#lib/usage/count";
 import { signIn } from "../support/browser.ts";
 import { owner } from "../support/server.ts";

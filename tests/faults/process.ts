@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const words = {
-  web: { file: "lib/web.ts", flags: [] as string[] },
-  worker: { file: "lib/worker.ts", flags: ["--conditions=react-server"] },
-  launcher: { file: "lib/start.ts", flags: ["--conditions=react-server"] },
+  web: { file: "lib/server/web.ts", flags: [] as string[] },
+  worker: { file: "lib/server/worker.ts", flags: ["--conditions=react-server"] },
+  launcher: { file: "lib/server/start.ts", flags: ["--conditions=react-server"] },
 };
 
 /** What a process is broken by: see preload.ts. Points are numbered from 1; with 0 it only tells them. */

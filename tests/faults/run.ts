@@ -1,6 +1,6 @@
 // `npm run test:faults [-- NAME…] [-- --quick] [-- --seed=N] [-- --json]`: breaks a running Spoor in every way of
 // docs/faults.md, and looks what became of it.
-import { buildIfNeeded } from "#lib/build";
+import { buildIfNeeded } from "#lib/server/build";
 import { Bench, type Fault } from "./fault.ts";
 import { processFaults } from "./processes.ts";
 import { requestFaults } from "./requests.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { closeDatabase } from "#lib/db/client";
 import { requiredEnv, setEnv } from "#lib/env";
-import { askedToStop, prepareDatabase, prepareSchema } from "#lib/start";
+import { askedToStop, prepareDatabase, prepareSchema } from "#lib/server/start";
 import { closeClient } from "./client.ts";
 import { fuzz } from "./fuzz.ts";
 import { judgeHealth, judgeMemory, tableOf } from "./report.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "#lib/ports";
+import { freePort } from "#lib/db/ports";
 import { inspected } from "./memory.ts";
 
 /**
@@ -13,7 +13,7 @@ import { inspected } from "./memory.ts";
 export async function startTarget(environment: Record<string, string>, logFile: string) {
   const port = await freePort();
   const log = openSync(logFile, "w");
-  const launcher = spawn(process.execPath, ["--conditions=react-server", "lib/start.ts"], {
+  const launcher = spawn(process.execPath, ["--conditions=react-server", "lib/server/start.ts"], {
     stdio: ["ignore", log, log],
     env: {
       ...process.env,

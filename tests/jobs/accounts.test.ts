@@ -9,9 +9,9 @@ import { createTokenByHand, listTokens, requireBearer, revokeTokens } from "#lib
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin, pollLogin, startLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
-import { acceptBatch } from "#lib/ingest/accept";
-import { endThreads } from "#lib/ingest/decode";
-import { runJob } from "#lib/ingest/process";
+import { acceptBatch } from "#lib/ingest/accept/accept";
+import { endThreads } from "#lib/ingest/decode/threads";
+import { runJob } from "#lib/ingest/process/run-job";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 import { freshDatabase } from "../support/database.ts";

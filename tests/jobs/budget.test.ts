@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { admitted } from "#lib/ingest/admission";
+import { admitted } from "#lib/ingest/accept/admission";
 import { limits } from "#lib/limits";
 import { freshDatabase } from "../support/database.ts";
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { drainQueues } from "#lib/drain";
 import { getJob } from "#lib/ingest/jobs";
-import { runJob } from "#lib/ingest/process";
-import { queues, superviseQueues, takeOne } from "#lib/queue";
+import { runJob } from "#lib/ingest/process/run-job";
+import { queues, superviseQueues, takeOne } from "#lib/queue/boss";
+import { drainQueues } from "#lib/server/drain";
 import { accept, entries, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
 

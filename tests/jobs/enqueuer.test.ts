@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Queryable } from "#lib/db/client";
 import { env } from "#lib/env";
-import { enqueue, makeWorkerBoss, prepareQueue, queues } from "#lib/queue";
+import { enqueue, makeWorkerBoss, prepareQueue, queues } from "#lib/queue/boss";
 import { provideOwner } from "../support/server.ts";
 
 await provideOwner();

@@ -1,12 +1,12 @@
 import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
-import { housekeepHourly } from "#lib/housekeeping";
-import { acceptBatch } from "#lib/ingest/accept";
+import { acceptBatch } from "#lib/ingest/accept/accept";
 import { getJob, getListedJob } from "#lib/ingest/jobs";
-import { runJob } from "#lib/ingest/process";
+import { runJob } from "#lib/ingest/process/run-job";
+import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/uploads";
 import { replayJob } from "#lib/ingest/replay";
-import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/uploads";
+import { housekeepHourly } from "#lib/server/housekeeping";
 import { accept, acceptFailed, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { v7 as uuid } from "uuid";
 import { expect, test } from "vitest";
 import { getJob } from "#lib/ingest/jobs";
-import { type StoredBatch, withStoredBatch } from "#lib/ingest/stored-batch";
+import { type StoredBatch, withStoredBatch } from "#lib/ingest/process/stored-batch";
 import { provideOwner } from "../support/server.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 

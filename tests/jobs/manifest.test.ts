@@ -1,9 +1,9 @@
 import { zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { acceptBatch } from "#lib/ingest/accept";
+import { acceptBatch } from "#lib/ingest/accept/accept";
 import { getJob } from "#lib/ingest/jobs";
-import { runJob } from "#lib/ingest/process";
+import { runJob } from "#lib/ingest/process/run-job";
 import { listMessages } from "#lib/traces/messages";
 import { listTraces } from "#lib/traces/queries";
 import { makeUser, provideOwner } from "../support/server.ts";

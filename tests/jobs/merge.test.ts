@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
-import { acceptBatch } from "#lib/ingest/accept";
+import { acceptBatch } from "#lib/ingest/accept/accept";
 import { getJob } from "#lib/ingest/jobs";
-import { mergeBatch } from "#lib/ingest/merge";
-import { runJob } from "#lib/ingest/process";
-import { withStoredBatch } from "#lib/ingest/stored-batch";
+import { mergeBatch } from "#lib/ingest/process/merge";
+import { runJob } from "#lib/ingest/process/run-job";
+import { withStoredBatch } from "#lib/ingest/process/stored-batch";
 import { deleteTrace } from "#lib/traces/deletion";
 import { listTraces } from "#lib/traces/queries";
 import { makeUser, provideOwner } from "../support/server.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { runJob } from "#lib/ingest/process";
-import { countError, countForward, readCounts, writeCounts } from "#lib/metrics";
+import { runJob } from "#lib/ingest/process/run-job";
+import { countError, countForward, readCounts, writeCounts } from "#lib/observability/metrics";
 import { accept, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
 

@@ -107,7 +107,7 @@ test("a user who logs all machines out keeps the sessions", async () => {
 describe("npm run admin", () => {
   function admin(...words: string[]) {
     const environment = { ...process.env, ...testEnvironment, DATABASE_URL: database.url };
-    return spawnSync(process.execPath, ["--conditions=react-server", "lib/admin.ts", ...words], {
+    return spawnSync(process.execPath, ["--conditions=react-server", "lib/server/admin.ts", ...words], {
       env: environment,
       encoding: "utf8",
     });

@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { migrate } from "#lib/db/migrate";
-import { drainQueues } from "#lib/drain";
 import { requiredEnv } from "#lib/env";
 import { getJob } from "#lib/ingest/jobs";
-import { runJob } from "#lib/ingest/process";
-import { reconcileJobs } from "#lib/ingest/reconcile";
+import { reconcileJobs } from "#lib/ingest/process/reconcile";
+import { runJob } from "#lib/ingest/process/run-job";
 import { replayJob } from "#lib/ingest/replay";
-import { installQueues, queues, takeOne } from "#lib/queue";
+import { installQueues, queues, takeOne } from "#lib/queue/boss";
+import { drainQueues } from "#lib/server/drain";
 import { accept, acceptFailed, entries, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
 

@@ -2,7 +2,7 @@ import { zstdCompressSync } from "node:zlib";
 import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { getJob } from "#lib/ingest/jobs";
-import { runJob } from "#lib/ingest/process";
+import { runJob } from "#lib/ingest/process/run-job";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { limits } from "#lib/limits";
 import { listMessages } from "#lib/traces/messages";

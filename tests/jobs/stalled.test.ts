@@ -3,10 +3,10 @@ import { describe, expect, test, vi } from "vitest";
 import { deleteAccount } from "#lib/auth/accounts";
 import { pool } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
-import { acceptBatch } from "#lib/ingest/accept";
+import { acceptBatch } from "#lib/ingest/accept/accept";
 import { getJob } from "#lib/ingest/jobs";
-import { runJob } from "#lib/ingest/process";
-import { StoredBatch } from "#lib/ingest/stored-batch";
+import { runJob } from "#lib/ingest/process/run-job";
+import { StoredBatch } from "#lib/ingest/process/stored-batch";
 import { makeUser, provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();

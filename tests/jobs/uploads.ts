@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { acceptBatch } from "#lib/ingest/accept";
+import { acceptBatch } from "#lib/ingest/accept/accept";
 import { getJob } from "#lib/ingest/jobs";
-import { runJob } from "#lib/ingest/process";
+import { runJob } from "#lib/ingest/process/run-job";
 import { listMessages } from "#lib/traces/messages";
 import { listTraces } from "#lib/traces/queries";
 

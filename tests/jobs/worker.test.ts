@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
-import { acceptBatch } from "#lib/ingest/accept";
-import { endThreads } from "#lib/ingest/decode";
+import { acceptBatch } from "#lib/ingest/accept/accept";
+import { endThreads } from "#lib/ingest/decode/threads";
 import { getJob } from "#lib/ingest/jobs";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
 import { makeUser, setupToken } from "../support/server.ts";
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 async function startWorker(): Promise<ChildProcess> {
-  const worker = fork("lib/worker.ts", [], {
+  const worker = fork("lib/server/worker.ts", [], {
     execArgv: ["--conditions=react-server"],
     env: { ...process.env, ...testEnvironment, DATABASE_URL: database.url },
     stdio: ["ignore", "inherit", "inherit", "ipc"],

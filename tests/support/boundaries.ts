@@ -3,23 +3,21 @@ import { dirname, join, normalize } from "node:path";
 import { parseSync } from "oxc-parser";
 
 /**
- * The layers of `lib`, from the ground up; an import may only go down. A name is a folder or a file without its ending.
- * Names within one inner list stand side by side.
+ * The layers of `lib`, from the ground up. A name is a folder or a file without its ending. An import stays inside its own
+ * name or goes to a lower layer, so that no two folders can import each other.
  */
 const layers = [
-  ["env", "errors", "ports", "fields", "streams", "together"],
-  ["log", "limits", "address", "registry", "tracing"],
-  ["json", "reader", "client"],
+  ["env", "errors", "fields", "memory", "streams", "coalesce", "copy-format"],
+  ["limits", "log"],
+  ["json"],
+  ["reader"],
   ["db"],
-  ["rate-limit", "queue", "heartbeat", "metrics"],
+  ["queue", "http"],
+  ["observability"],
   ["auth", "search"],
   ["device", "ingest", "traces", "telemetry", "usage"],
-  ["http"],
-  ["service-api", "openapi"],
-  ["readiness", "figures", "access", "housekeeping", "build", "processes"],
-  ["drain"],
-  ["worker", "web", "start"],
-  ["demo", "admin"],
+  ["api"],
+  ["server"],
 ];
 
 const domains = ["device", "ingest", "traces", "telemetry", "usage"];
@@ -31,6 +29,7 @@ type Rule = { reason: string; breaks: (module: Module, target: string) => boolea
 
 const layerOf = (path: string) => layers.findIndex((names) => names.includes(nameOf(path)));
 const nameOf = (path: string) => /^lib\/([^/.]+)/.exec(path)?.[1] ?? "";
+const inLib = (path: string) => path.startsWith("lib/") && !path.startsWith("lib/generated/");
 const isClient = ({ text }: Module) => /^["']use client["']/m.test(text);
 
 const rules: Rule[] = [
@@ -40,7 +39,8 @@ const rules: Rule[] = [
   },
   {
     reason: "inside lib imports go down the layers: what imports something above it can only be understood with it",
-    breaks: ({ path }, target) => path.startsWith("lib/") && layerOf(path) !== -1 && layerOf(target) > layerOf(path),
+    breaks: ({ path }, target) =>
+      inLib(path) && inLib(target) && nameOf(path) !== nameOf(target) && layerOf(target) >= layerOf(path),
   },
   {
     reason: "no domain imports another: they meet in the worker and in app, so that each can be changed by itself",
@@ -78,8 +78,8 @@ const rules: Rule[] = [
 
 const exempt = new Set(["lib/limits.ts"]);
 
-/** What breaks a rule in one module, each as a line that names the rule's reason. */
-export function violations(path: string, text: string): string[] {
+/** The modules that a module needs when it runs: paths below the project's folder, or names of packages. */
+function importsOf(path: string, text: string): string[] {
   const { module } = parseSync(path, text);
   const targets = [
     ...module.staticImports
@@ -90,18 +90,44 @@ export function violations(path: string, text: string): string[] {
     ),
     ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => text.slice(start + 1, end - 1)),
   ];
-  const imports = targets.map((specifier) => resolve(path, specifier));
+  return targets.map((specifier) => resolve(path, specifier));
+}
+
+/** What breaks a rule in one module, each as a line that names the rule's reason. */
+export function violations(path: string, text: string): string[] {
+  const imports = importsOf(path, text);
   const broken = imports.flatMap((target) =>
     rules
       .filter((rule) => rule.breaks({ path, imports, text }, target))
       .map(({ reason }) => `${path} imports ${target}: ${reason}`),
   );
+  if (inLib(path) && layerOf(path) === -1) {
+    broken.push(`${path}: every file of lib has a place in the layers, or nobody knows what it may import`);
+  }
   if (touchesEnvironment(path, text))
     broken.push(`${path}: process.env is read in lib/env.ts alone, where it is parsed`);
   if (lacksGuard(path, text, imports)) {
     broken.push(`${path}: what touches a database or a secret begins with import "server-only"`);
   }
   return broken;
+}
+
+/** Modules that import each other, each circle once, as the paths along it. */
+export function circles(files: { path: string; text: string }[]): string[] {
+  const paths = new Set(files.map(({ path }) => path));
+  const fileOf = (target: string) => [target, `${target}.ts`, `${target}.tsx`].filter((path) => paths.has(path));
+  const imports = new Map(files.map(({ path, text }) => [path, importsOf(path, text).flatMap(fileOf)]));
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (path: string, trail: string[]) => {
+    const start = trail.indexOf(path);
+    if (start !== -1) found.push([...trail.slice(start), path].join(" -> "));
+    if (start !== -1 || done.has(path)) return;
+    for (const target of imports.get(path) ?? []) visit(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of imports.keys()) visit(path, []);
+  return found;
 }
 
 function touchesEnvironment(path: string, text: string): boolean {
@@ -111,7 +137,7 @@ function touchesEnvironment(path: string, text: string): boolean {
 
 function lacksGuard(path: string, text: string, imports: string[]): boolean {
   const guarded = /^import "server-only";$/m.test(text);
-  const needs = imports.some((target) => /^lib\/db\/|^pg$|^lib\/queue\.ts$/.test(target)) || /requiredEnv/.test(text);
+  const needs = imports.some((target) => /^lib\/db\/|^pg$|^lib\/queue\//.test(target)) || /requiredEnv/.test(text);
   return path.startsWith("lib/") && path !== "lib/env.ts" && needs && !guarded && !exempt.has(path);
 }
 

@@ -1,6 +1,6 @@
 import { pool } from "#lib/db/client";
-import { acceptBatch } from "#lib/ingest/accept";
-import { failJob } from "#lib/ingest/process";
+import { acceptBatch } from "#lib/ingest/accept/accept";
+import { failJob } from "#lib/ingest/process/run-job";
 
 /** A trace whose messages have these contents. */
 export const trace = (sourceId: string, ...contents: string[]) => ({

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { openApiDocument } from "#lib/openapi";
+import { openApiDocument } from "#lib/api/openapi";
 
 type Media = { schema?: object; examples?: Record<string, { value: unknown }> };
 type Content = { content?: Record<string, Media>; headers?: Record<string, { example?: string }> };

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { buildIfNeeded } from "#lib/build";
 import { startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
-import { installQueues } from "#lib/queue";
+import { installQueues } from "#lib/queue/boss";
+import { buildIfNeeded } from "#lib/server/build";
 
 declare module "vitest" {
   export interface ProvidedContext {

@@ -2,18 +2,18 @@ import { afterAll } from "vitest";
 import { createOwner, openSetup } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
+import { freePort } from "#lib/db/ports";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
-import { endThreads } from "#lib/ingest/decode";
-import { freePort } from "#lib/ports";
-import { supervise } from "#lib/processes";
+import { endThreads } from "#lib/ingest/decode/threads";
+import { supervise } from "#lib/server/processes";
 import { freshDatabase, testEnvironment } from "./database.ts";
 
 export const setupToken = "a set-up token for tests";
 
 const processes = {
-  web: { name: "web", words: ["lib/web.ts"] },
-  worker: { name: "worker", words: ["--conditions=react-server", "lib/worker.ts"] },
+  web: { name: "web", words: ["lib/server/web.ts"] },
+  worker: { name: "worker", words: ["--conditions=react-server", "lib/server/worker.ts"] },
 };
 
 /** A built server with a database of its own, and a worker unless `worker` is false. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { routeFinder } from "#lib/access";
+import { routeFinder } from "#lib/observability/access";
 
 const routeOf = routeFinder({
   staticRoutes: [{ page: "/" }, { page: "/api/ingest" }, { page: "/traces" }],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { networkOf } from "#lib/address";
+import { networkOf } from "#lib/http/address";
 
 test.each([
   ["192.0.2.7", "192.0.2.7"],

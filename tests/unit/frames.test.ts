@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { constants, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { inflateFrames } from "#lib/ingest/frames";
+import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
 
 const { ZSTD_c_checksumFlag, ZSTD_c_contentSizeFlag, ZSTD_c_windowLog } = constants;
 

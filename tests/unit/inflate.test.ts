@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { parseBatch } from "#lib/ingest/batch";
-import { inflate } from "#lib/ingest/inflate";
+import { inflate } from "#lib/ingest/decode/inflate";
+import { parseBatch } from "#lib/ingest/decode/parse";
 
 const text = Buffer.from(JSON.stringify({ traces: [{ sourceId: "a", messages: [] }] }).padEnd(5000));
 const compress = { gzip: gzipSync, br: brotliCompressSync, zstd: zstdCompressSync } as const;

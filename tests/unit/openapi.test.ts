@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
+import { errorsOf, openApiDocument, operations } from "#lib/api/openapi";
 import { errorTable } from "#lib/errors";
-import { errorsOf, openApiDocument, operations } from "#lib/openapi";
 import { shapes } from "../support/openapi.ts";
 
 /** The path of a route's file as the document writes it, `app/api/ingest/[jobId]/route.ts` as `/api/ingest/{jobId}`. */

@@ -1,6 +1,6 @@
 import { zstdDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { makeOperations } from "#lib/ingest/operations";
+import { makeOperations } from "#lib/ingest/decode/operations";
 
 const maxBytes = 64 << 20;
 const content = Array.from({ length: 200_000 }, (_, n) => `${(n * 7919) % 1_000_003}`).join(" ");

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type Manifest, readCarefully, readPlain, rowsOf } from "#lib/ingest/manifest";
-import { notPlain } from "#lib/ingest/plain";
-import { Rows } from "#lib/ingest/rows";
+import { Rows } from "#lib/ingest/decode/copy-rows";
+import { type Manifest, readCarefully, readPlain, rowsOf } from "#lib/ingest/decode/manifest";
+import { notPlain } from "#lib/ingest/decode/scan-values";
 
 const encoded = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
 

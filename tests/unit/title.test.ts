@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { calledCommand, firstLine, humanLine } from "#lib/ingest/title";
+import { calledCommand, firstLine, humanLine } from "#lib/ingest/decode/title";
 
 describe("the title of a conversation without one", () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { together } from "#lib/together";
+import { together } from "#lib/coalesce";
 
 /** Groups that end when the test says so. */
 function watch(bounds: { most: number; atOnce: number }) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { discreet } from "#lib/tracing";
+import { discreet } from "#lib/observability/tracing";
 
 const leave = (span: object) => {
   const told = { name: "x", attributes: {}, events: [], status: { code: 0 }, ...span };

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { DecodeThread, endThreads, withThread } from "#lib/ingest/decode";
-import { Turns } from "#lib/ingest/turns";
+import { DecodeThread, endThreads, withThread } from "#lib/ingest/decode/threads";
+import { Turns } from "#lib/ingest/decode/turns";
 
 afterAll(endThreads);
 

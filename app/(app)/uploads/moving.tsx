@@ -1,4 +1,4 @@
-import { workerSeen } from "#lib/heartbeat";
+import { workerSeen } from "#lib/observability/heartbeat";
 import { Command } from "../../components/command";
 import { Notice } from "../../components/notice";
 import { Refresh } from "../../components/refresh";

@@ -1,5 +1,5 @@
+import { endpoint } from "#lib/api/route";
 import { notFound } from "#lib/errors";
-import { endpoint } from "#lib/http/route";
 
 const missing = endpoint({ auth: "none" }, () => {
   throw notFound();

@@ -1,8 +1,8 @@
-import { drainQueues } from "#lib/drain";
+import { endpoint, route } from "#lib/api/route";
+import { drainNow } from "#lib/api/service";
 import { env } from "#lib/env";
-import { endpoint, route } from "#lib/http/route";
 import { requireSecret } from "#lib/http/secret";
-import { drainNow } from "#lib/service-api";
+import { drainQueues } from "#lib/server/drain";
 
 /** In seconds, for hosts that bound a call: the time of draining (lib/limits.ts), and for the last job to end. */
 export const maxDuration = 60;

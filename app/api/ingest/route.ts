@@ -1,5 +1,5 @@
-import { receiveBatch } from "#lib/http/receive";
-import { endpoint, reply, route } from "#lib/http/route";
+import { endpoint, reply, route } from "#lib/api/route";
+import { receiveBatch } from "#lib/ingest/accept/receive";
 import { sendBatch } from "#lib/ingest/api";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({

@@ -1,6 +1,6 @@
-import { endpoint, route } from "#lib/http/route";
+import { endpoint, route } from "#lib/api/route";
+import { readLimits } from "#lib/api/service";
 import { publicLimits } from "#lib/limits";
-import { readLimits } from "#lib/service-api";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readLimits, () => ({ ok: true as const, ...publicLimits() })),

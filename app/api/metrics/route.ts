@@ -1,8 +1,8 @@
+import { endpoint, route } from "#lib/api/route";
+import { readMetrics } from "#lib/api/service";
 import { env } from "#lib/env";
-import { renderFigures } from "#lib/figures";
-import { endpoint, route } from "#lib/http/route";
 import { requireSecret } from "#lib/http/secret";
-import { readMetrics } from "#lib/service-api";
+import { renderFigures } from "#lib/observability/figures";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readMetrics, async ({ request }) => {

@@ -1,6 +1,6 @@
-import { endpoint, route } from "#lib/http/route";
-import { openApiDocument } from "#lib/openapi";
-import { readDescription } from "#lib/service-api";
+import { openApiDocument } from "#lib/api/openapi";
+import { endpoint, route } from "#lib/api/route";
+import { readDescription } from "#lib/api/service";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readDescription, () => ({ ...openApiDocument() })),

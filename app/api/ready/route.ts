@@ -1,6 +1,6 @@
-import { endpoint, reply, route } from "#lib/http/route";
-import { checkReadiness } from "#lib/readiness";
-import { readReadiness } from "#lib/service-api";
+import { endpoint, reply, route } from "#lib/api/route";
+import { readReadiness } from "#lib/api/service";
+import { checkReadiness } from "#lib/observability/readiness";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readReadiness, async () => {

@@ -1,4 +1,4 @@
-import { endpoint, route } from "#lib/http/route";
+import { endpoint, route } from "#lib/api/route";
 import { readTraces } from "#lib/traces/api";
 import { listTraces } from "#lib/traces/queries";
 

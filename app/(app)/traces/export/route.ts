@@ -1,4 +1,4 @@
-import { endpoint, parse, route } from "#lib/http/route";
+import { endpoint, parse, route } from "#lib/api/route";
 import { exportTraces } from "#lib/traces/export";
 import { tickedIds } from "../ticked";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { endpoint, route } from "#lib/api/route";
 import { utcInstant } from "#lib/fields";
-import { endpoint, route } from "#lib/http/route";
 import { countNewer } from "#lib/traces/facets";
 import { readerZone } from "../../../components/zone";
 import { readListParams } from "../filters";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { endpoint, route } from "#lib/http/route";
+import { endpoint, route } from "#lib/api/route";
 import { facetsOf } from "#lib/traces/facets";
 import { readerZone } from "../../../components/zone";
 import { readListParams } from "../filters";

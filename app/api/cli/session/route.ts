@@ -1,8 +1,8 @@
+import { endpoint, noContent, route } from "#lib/api/route";
 import { describeSession } from "#lib/auth/accounts";
 import { endSession, readSession } from "#lib/auth/api";
 import { originOf } from "#lib/auth/audit";
 import { revokeTokens } from "#lib/auth/tokens";
-import { endpoint, noContent, route } from "#lib/http/route";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readSession, ({ caller }) => describeSession(caller)),

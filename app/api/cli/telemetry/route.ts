@@ -1,6 +1,6 @@
+import { endpoint, parse, route } from "#lib/api/route";
 import { optionalToken } from "#lib/auth/session";
 import { readJson } from "#lib/http/body";
-import { endpoint, parse, route } from "#lib/http/route";
 import { limits } from "#lib/limits";
 import { sendTelemetry } from "#lib/telemetry/api";
 import { limitAddress, limitDevice, recordTelemetry } from "#lib/telemetry/record";

@@ -1,4 +1,4 @@
-import { endpoint, route } from "#lib/http/route";
+import { endpoint, route } from "#lib/api/route";
 import { readJob } from "#lib/ingest/api";
 import { getJob } from "#lib/ingest/jobs";
 

@@ -1,5 +1,5 @@
+import { endpoint, noContent, route } from "#lib/api/route";
 import { originOf } from "#lib/auth/audit";
-import { endpoint, noContent, route } from "#lib/http/route";
 import { readTrace, removeTrace } from "#lib/traces/api";
 import { deleteTrace } from "#lib/traces/deletion";
 import { getTrace } from "#lib/traces/queries";

@@ -1,4 +1,4 @@
-import { endpoint, route } from "#lib/http/route";
+import { endpoint, route } from "#lib/api/route";
 import { exportAllTraces } from "#lib/traces/api";
 import { exportTraces } from "#lib/traces/export";
 

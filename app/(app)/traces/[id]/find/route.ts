@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { endpoint, idParams, route } from "#lib/api/route";
 import { exactText } from "#lib/fields";
-import { endpoint, idParams, route } from "#lib/http/route";
 import { limits } from "#lib/limits";
 import { findInMessages } from "#lib/traces/find";
 import { getTrace } from "#lib/traces/queries";

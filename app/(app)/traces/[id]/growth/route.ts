@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { endpoint, idParams, route } from "#lib/http/route";
+import { endpoint, idParams, route } from "#lib/api/route";
 import { countAround } from "#lib/traces/messages";
 import { getTrace } from "#lib/traces/queries";
 

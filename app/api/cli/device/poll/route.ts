@@ -1,7 +1,7 @@
+import { endpoint, reply, route } from "#lib/api/route";
 import { originOf } from "#lib/auth/audit";
 import { pollDeviceLogin } from "#lib/device/api";
 import { pollLogin } from "#lib/device/login";
-import { endpoint, reply, route } from "#lib/http/route";
 
 // The poll after the approval redeems the code, so a HEAD must never run it.
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(

@@ -1,6 +1,6 @@
-import { endpoint, route } from "#lib/http/route";
+import { endpoint, route } from "#lib/api/route";
 import { readRawUpload } from "#lib/ingest/api";
-import { streamUpload } from "#lib/ingest/uploads";
+import { streamUpload } from "#lib/ingest/raw/uploads";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readRawUpload, async ({ caller, params: { jobId } }) => {

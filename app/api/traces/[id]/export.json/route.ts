@@ -1,4 +1,4 @@
-import { endpoint, route } from "#lib/http/route";
+import { endpoint, route } from "#lib/api/route";
 import { exportTraceAsJson } from "#lib/traces/api";
 import { exportTrace } from "#lib/traces/export";
 import { getTraceRow } from "#lib/traces/queries";

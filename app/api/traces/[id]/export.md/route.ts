@@ -1,4 +1,4 @@
-import { endpoint, route } from "#lib/http/route";
+import { endpoint, route } from "#lib/api/route";
 import { exportTraceAsMarkdown } from "#lib/traces/api";
 import { markdownOf } from "#lib/traces/markdown";
 import { getTraceRow } from "#lib/traces/queries";

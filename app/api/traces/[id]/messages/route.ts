@@ -1,4 +1,4 @@
-import { endpoint, route } from "#lib/http/route";
+import { endpoint, route } from "#lib/api/route";
 import { readMessages } from "#lib/traces/api";
 import { listMessages } from "#lib/traces/messages";
 

@@ -1,0 +1,172 @@
+import "server-only";
+import { z } from "zod";
+import { type Caller, requireCaller, requireCookie, requireToken } from "#lib/auth/session";
+import { type FieldError, SpoorError } from "#lib/errors";
+import { clientAddress } from "#lib/http/address";
+import { noteUser } from "#lib/http/arrival";
+import { readJson } from "#lib/http/body";
+import type { Mode } from "#lib/http/operation";
+import { problemResponse, toSpoorError } from "#lib/http/problem";
+import { requestIdOf } from "#lib/http/request-id";
+import { countError } from "#lib/observability/metrics";
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+type Method = (typeof methods)[number];
+
+/** A method of a route, with what it was declared as. */
+type Handler = {
+  (request: Request, context: { params: Promise<unknown> }): Promise<Response>;
+  declared?: object;
+};
+
+/** What of an operation (lib/http/operation.ts) a route keeps to; the route for all that is not there has no path. */
+type Options<P, Q, B, R> = {
+  path?: string;
+  auth: Mode;
+  params?: z.ZodType<P>;
+  query?: z.ZodType<Q>;
+  body?: { schema: z.ZodType<B>; maxBytes: number };
+  response?: z.ZodType<R>;
+};
+
+type Input<M extends Mode, P, Q, B> = {
+  request: Request;
+  requestId: string;
+  address: string;
+  caller: M extends "none" ? undefined : M extends "bearer" | "cookie" ? Caller & { via: M } : Caller;
+  params: P;
+  query: Q;
+  body: B;
+};
+
+/** What a handler may return besides plain data: data with a status and headers of its own. */
+class Reply<R> {
+  readonly data: R;
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  constructor(data: R, status: number, headers: Record<string, string>) {
+    this.data = data;
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** An answer with a status or headers other than a plain 200's. */
+export const reply = <R>(data: R, status: number, headers: Record<string, string> = {}) =>
+  new Reply(data, status, headers);
+
+/** An answer without a body. */
+export const noContent = () => new Response(null, { status: 204 });
+
+/**
+ * One method of a route: who may call it, the shapes of what goes in and comes out, and the function that does it.
+ * Its handler returns the data of a 200, a `reply`, or a `Response` of its own (a stream); it throws `SpoorError`.
+ * Authorization comes before anything of the body is read.
+ */
+export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined, R = unknown>(
+  options: Options<P, Q, B, R> & { auth: M },
+  handle: (input: Input<M, P, Q, B>) => Promise<R | Reply<R> | Response> | R,
+): Handler {
+  const handler: Handler = async (request, context) => {
+    const requestId = requestIdOf(request);
+    try {
+      const address = clientAddress(request.headers);
+      const caller = await authorize(options.auth, request, address);
+      if (caller) noteUser(request, caller.userId);
+      const params = options.params ? parse(options.params, await context.params, notAnId) : undefined;
+      const query = options.query ? parse(options.query, queryOf(request)) : undefined;
+      const body = options.body
+        ? parse(options.body.schema, await readJson(request, options.body.maxBytes))
+        : undefined;
+      const input = { request, requestId, address, caller, params, query, body };
+      return finish(await handle(input as Input<M, P, Q, B>), options.response, requestId);
+    } catch (error) {
+      const known = toSpoorError(error, requestId);
+      countError(options.path ?? "unknown", known.code);
+      return problemResponse(known, requestId);
+    }
+  };
+  handler.declared = options;
+  return handler;
+}
+
+/**
+ * The exports of a `route.ts`: the given methods, HEAD where there is a GET, OPTIONS, and a 405 for everything else
+ * (left to itself, Next answers 405 without the interface's body).
+ *
+ * @param options.head false where a GET changes something, so that HEAD must not call it.
+ */
+export function route(
+  endpoints: Partial<Record<Exclude<Method, "HEAD" | "OPTIONS">, Handler>>,
+  options: { head?: boolean } = {},
+): Record<Method, Handler> {
+  const { GET } = endpoints;
+  const known: Partial<Record<Method, Handler>> = { ...endpoints };
+  if (GET && options.head !== false) {
+    known.HEAD = async (request, context) => {
+      const { status, headers, body } = await GET(request, context);
+      await body?.cancel();
+      return new Response(null, { status, headers });
+    };
+  }
+  const allow = [...methods.filter((method) => known[method]), "OPTIONS"].join(", ");
+  known.OPTIONS = async () => {
+    const headers = { Allow: allow, "Cache-Control": "no-store", "X-Request-Id": crypto.randomUUID() };
+    return new Response(null, { status: 204, headers });
+  };
+  const refuse: Handler = async (request) => {
+    const error = new SpoorError("method_not_allowed", `This path takes ${allow}.`);
+    return problemResponse(error, requestIdOf(request), { Allow: allow });
+  };
+  return Object.fromEntries(methods.map((method) => [method, known[method] ?? refuse])) as Record<Method, Handler>;
+}
+
+function authorize(mode: Mode, request: Request, address: string): Promise<Caller | undefined> | undefined {
+  if (mode === "bearer") return requireToken(request, address);
+  if (mode === "cookie") return requireCookie(request);
+  if (mode === "cookie-or-bearer") return requireCaller(request, address);
+  return undefined;
+}
+
+function finish<R>(result: R | Reply<R> | Response, schema: z.ZodType<R> | undefined, requestId: string): Response {
+  if (result instanceof Response) {
+    result.headers.set("X-Request-Id", requestId);
+    result.headers.set("Cache-Control", "no-store");
+    return result;
+  }
+  const { data, status, headers } = result instanceof Reply ? result : new Reply(result, 200, {});
+  const base = { "Content-Type": "application/json", "Cache-Control": "no-store", "X-Request-Id": requestId };
+  const body = JSON.stringify(schema ? schema.parse(data) : data);
+  return new Response(body, { status, headers: { ...base, ...headers } });
+}
+
+/** Each query parameter once as a string, more than once as an array (which no schema of ours takes). */
+function queryOf(request: Request): Record<string, string | string[]> {
+  const { searchParams } = new URL(request.url);
+  return Object.fromEntries(
+    [...new Set(searchParams.keys())].map((key) => {
+      const values = searchParams.getAll(key);
+      return [key, values.length === 1 ? (values[0] ?? "") : values];
+    }),
+  );
+}
+
+/** A value of an unknown shape as `schema` describes it. @throws SpoorError `invalid_request` with the failing paths */
+export function parse<T>(schema: z.ZodType<T>, value: unknown, refuse = invalid): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw refuse(parsed.error);
+}
+
+/** An id in a path that is no UUID names nothing, as an unknown one does. */
+const notAnId = () => new SpoorError("not_found", "There is nothing here.");
+
+const invalid = (error: z.ZodError) =>
+  new SpoorError("invalid_request", "The request is not valid; see errors.", { errors: fieldErrors(error) });
+
+/** A validation's failures as the interface tells them, at most 20. */
+function fieldErrors(error: z.ZodError): FieldError[] {
+  return error.issues.slice(0, 20).map(({ path, message }) => ({ path: path.join("."), message }));
+}
+
+export const idParams = z.object({ id: z.uuid() });

@@ -1,0 +1,52 @@
+import { SpoorError } from "#lib/errors";
+import { declaredLength, readBody, requireJsonType, withBody } from "#lib/http/body";
+import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept/accept";
+import { admitted } from "#lib/ingest/accept/admission";
+import { limits } from "#lib/limits";
+import { traced } from "#lib/observability/tracing";
+
+/** The work between the last byte of a body and its commit, as a span of its own. */
+const accept: typeof acceptBatch = (...upload) => traced("ingest.accept", {}, () => acceptBatch(...upload));
+
+/**
+ * Takes in the batch that a request brings, as `POST /api/ingest` describes it; when this returns it is on disk.
+ *
+ * @returns its job's id.
+ * @throws SpoorError as `withBody`, `admitted` and `acceptBatch`; `unsupported_media_type`, `unsupported_encoding`.
+ */
+export async function receiveBatch(request: Request, sender: { userId: string; machine: string }): Promise<string> {
+  requireJsonType(request);
+  const encoding = encodingOf(request.headers.get("content-encoding"));
+  const idempotencyKey = idempotencyKeyOf(request.headers.get("idempotency-key"));
+  const { wireBytes } = limits.ingest;
+  const bytes = declaredLength(request, wireBytes) ?? wireBytes;
+  return admitted(sender.userId, bytes, () =>
+    withBody(request, wireBytes, (body) => accept(sender, body, encoding, idempotencyKey)),
+  );
+}
+
+/**
+ * Takes in the batch in the field `file` of a form, as a browser without script sends it.
+ *
+ * @returns its job's id.
+ * @throws SpoorError as `receiveBatch`; `invalid_request` where there is no such file.
+ */
+export async function receiveForm(request: Request, sender: { userId: string; machine: string }): Promise<string> {
+  const { formBytes } = limits.ingest;
+  const bytes = declaredLength(request, formBytes) ?? formBytes;
+  return admitted(sender.userId, bytes, async () => {
+    const file = await fileOf(await readBody(request, formBytes), request.headers.get("content-type") ?? "");
+    const isGzip = file[0] === 0x1f && file[1] === 0x8b;
+    return accept(sender, file, isGzip ? "gzip" : "identity", undefined);
+  });
+}
+
+async function fileOf(body: Buffer<ArrayBuffer>, type: string): Promise<Buffer<ArrayBuffer>> {
+  const noFile = new SpoorError("invalid_request", "The form has no file.");
+  const form = await new Response(body, { headers: { "Content-Type": type } }).formData().catch(() => {
+    throw noFile;
+  });
+  const file = form.get("file");
+  if (!(file instanceof File) || file.size === 0) throw noFile;
+  return Buffer.from(await file.arrayBuffer());
+}

@@ -1,0 +1,140 @@
+import "server-only";
+import { Worker } from "node:worker_threads";
+import { SpoorError } from "#lib/errors";
+import { makeOperations, type Operations, placeOf } from "#lib/ingest/decode/operations";
+import type { Answer, Call } from "#lib/ingest/decode/thread";
+import { Turns } from "#lib/ingest/decode/turns";
+
+type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
+type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
+
+/** Whoever does the operations on a batch: a thread, or for small ones the caller itself. */
+export type Decoder = {
+  /** Asks for one operation. @throws SpoorError where the batch is at fault */
+  call<O extends keyof Operations>(
+    operation: O,
+    input: Input<O>,
+    transfer?: ArrayBuffer[],
+  ): Promise<Awaited<Result<O>>>;
+};
+
+/**
+ * The longest that one operation may take. 256 MiB of ordinary messages take about 5 s. It is less than a job's transaction
+ * may be idle (process.ts), so that a job hears of it and spends a try.
+ */
+const callSeconds = 25;
+
+type Waiting = { resolve: (result: unknown) => void; reject: (error: Error) => void; deadline: NodeJS.Timeout };
+
+/** One decoding thread. Whoever borrowed it is alone with it. */
+export class DecodeThread implements Decoder {
+  #worker = new Worker(new URL("./thread.ts", import.meta.url), { name: "decode" });
+  #waiting = new Map<number, Waiting>();
+  #lastId = 0;
+  readonly #callMs: number;
+  broken = false;
+
+  /** @param callMs the longest that one operation may take, in milliseconds. */
+  constructor(callMs = callSeconds * 1000) {
+    this.#callMs = callMs;
+    this.#worker.unref();
+    this.#worker.on("message", (answer: Answer) => this.#settle(answer));
+    this.#worker.on("error", (error) => this.#fail(new Error("the decoding thread broke", { cause: error })));
+    this.#worker.on("exit", () => this.#fail(new Error("the decoding thread ended")));
+  }
+
+  call<O extends keyof Operations>(
+    operation: O,
+    input: Input<O>,
+    transfer: ArrayBuffer[] = [],
+  ): Promise<Awaited<Result<O>>> {
+    return new Promise<unknown>((resolve, reject) => {
+      if (this.broken) return reject(new Error("the decoding thread is gone"));
+      const id = ++this.#lastId;
+      const deadline = setTimeout(() => this.#giveUp(), this.#callMs);
+      this.#waiting.set(id, { resolve, reject, deadline });
+      this.#worker.ref();
+      const call: Call = { id, operation, input };
+      this.#worker.postMessage(call, transfer);
+    }) as Promise<Awaited<Result<O>>>;
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #settle(answer: Answer): void {
+    const waiting = this.#waiting.get(answer.id);
+    clearTimeout(waiting?.deadline);
+    this.#waiting.delete(answer.id);
+    if (this.#waiting.size === 0) this.#worker.unref();
+    if (answer.ok) waiting?.resolve(answer.result);
+    else if ("code" in answer) waiting?.reject(new SpoorError(answer.code, answer.message, { errors: answer.errors }));
+    else waiting?.reject(new Error(`decoding failed: ${answer.place}`));
+  }
+
+  #giveUp(): void {
+    const message = `The body could not be read within ${this.#callMs / 1000} seconds. Send it again, or less at once.`;
+    this.#fail(new SpoorError("unavailable", message, { retryAfterSeconds: 30 }));
+    this.#worker.terminate();
+  }
+
+  #fail(error: Error): void {
+    this.broken = true;
+    for (const { reject, deadline } of this.#waiting.values()) {
+      clearTimeout(deadline);
+      reject(error);
+    }
+    this.#waiting.clear();
+  }
+}
+
+/** A batch of up to this size, in decoded bytes, is read where it is: to hand it over and back takes longer than that. */
+export const smallBytes = 64 * 1024;
+
+/** Does the operations on the spot. */
+export function decodeHere(): Decoder {
+  const operations = makeOperations();
+  return {
+    async call<O extends keyof Operations>(operation: O, input: Input<O>): Promise<Awaited<Result<O>>> {
+      try {
+        return (await (operations[operation] as (input: unknown) => unknown)(input)) as Awaited<Result<O>>;
+      } catch (error) {
+        if (error instanceof SpoorError) throw error;
+        throw new Error(`decoding failed: ${placeOf(error)}`);
+      }
+    },
+  };
+}
+
+/** Two at most: beyond the number of cores they would only share time, and each holds a whole batch. */
+const mostThreads = 2;
+
+/** The threads that nobody uses right now, and the line for one. */
+type Threads = { idle: DecodeThread[]; turns: Turns };
+
+const globals = globalThis as typeof globalThis & { spoorThreads?: Threads };
+
+/** Lends a decoding thread for the time of `work`. Where all are lent it waits, in turns with the other users. */
+export async function withThread<T>(userId: string, work: (thread: DecodeThread) => Promise<T>): Promise<T> {
+  globals.spoorThreads ??= { idle: [], turns: new Turns(mostThreads) };
+  const { idle, turns } = globals.spoorThreads;
+  const giveBack = await turns.take(userId);
+  try {
+    const known = idle.pop();
+    const thread = known && !known.broken ? known : new DecodeThread();
+    try {
+      return await work(thread);
+    } finally {
+      if (!thread.broken) idle.push(thread);
+    }
+  } finally {
+    giveBack();
+  }
+}
+
+/** Ends the idle threads of this process. */
+export async function endThreads(): Promise<void> {
+  const idle = globals.spoorThreads?.idle.splice(0) ?? [];
+  await Promise.all(idle.map((thread) => thread.end()));
+}

@@ -1,0 +1,121 @@
+import "server-only";
+import type { TraceHeader } from "#lib/ingest/decode/manifest";
+import type { CopyPlan } from "#lib/ingest/decode/operations";
+import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/threads";
+import { readSmallUpload, readUpload } from "#lib/ingest/raw/uploads";
+
+type OwnBytes = Uint8Array<ArrayBuffer>;
+
+/** An upload as its job knows it: `bytes` is its decoded size, `isRepeat` whether the same body came before. */
+type Upload = { userId: string; jobId: string; bytes: number; isRepeat: boolean };
+
+/**
+ * A stored upload as its job reads it: what its traces are is known at once, from the manifest; the body is read and
+ * decoded when the first message is asked for, which for a batch that came before is never.
+ */
+export class StoredBatch {
+  readonly #decoder: Decoder;
+  readonly #upload: Upload;
+  #body: Promise<OwnBytes | null> | undefined;
+  #opened: Promise<void> | undefined;
+  headers: TraceHeader[] = [];
+
+  constructor(decoder: Decoder, upload: Upload) {
+    this.#decoder = decoder;
+    this.#upload = upload;
+  }
+
+  /** Reads the headers; the body as well where it will be needed. @throws SpoorError `not_found` where it is no longer kept */
+  async begin(): Promise<void> {
+    const { bytes, isRepeat } = this.#upload;
+    const reading = bytes <= smallBytes ? this.#readSmall() : this.#read("manifest");
+    if (!isRepeat && bytes > smallBytes) this.#body = this.#read("body");
+    this.#body?.catch(() => {}); // is thrown where it is needed
+    const packed = await reading;
+    const headers = packed && (await this.#decoder.call("manifest", { packed }, [packed.buffer]));
+    if (!headers) return this.open();
+    this.headers = headers;
+    if (!isRepeat) this.open().catch(() => {}); // as above
+  }
+
+  /** Reads and decodes the body, once. */
+  open(): Promise<void> {
+    this.#opened ??= (async () => {
+      const stored = await (this.#body ?? this.#read("body"));
+      if (!stored) throw new Error("an upload has no body");
+      const { bytes } = this.#upload;
+      this.headers = (await this.#decoder.call("open", { stored, bytes }, [stored.buffer])) ?? this.headers;
+    })();
+    return this.#opened;
+  }
+
+  #read(column: "body" | "manifest"): Promise<OwnBytes | null> {
+    return readUpload(this.#upload.userId, this.#upload.jobId, column);
+  }
+
+  /** Reads everything at once. @returns the manifest */
+  async #readSmall(): Promise<OwnBytes | null> {
+    const { body, manifest } = await readSmallUpload(this.#upload.userId, this.#upload.jobId);
+    this.#body = Promise.resolve(body);
+    return manifest;
+  }
+
+  /**
+   * For each stored trace, known by the size and hash of its messages' text, whether its messages are the first ones of
+   * the batch's trace at `index`.
+   */
+  async grown(stored: { index: number; bytes: number; hash: string }[]): Promise<boolean[]> {
+    if (stored.length === 0) return [];
+    await this.open();
+    return this.#decoder.call("grown", stored);
+  }
+
+  /** The COPY stream of a plan; while one part is being sent, the next is made. */
+  async *rows(plan: CopyPlan): AsyncGenerator<Buffer> {
+    await this.open();
+    let next = this.#decoder.call("copy", plan);
+    for (;;) {
+      const { bytes, isLast } = await next;
+      if (!isLast) next = this.#decoder.call("copy", undefined);
+      next.catch(() => {}); // is thrown at the next turn, unless the sending fails before
+      yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      if (isLast) return;
+    }
+  }
+}
+
+/** Runs `work` with a stored upload, a large one on a decoding thread of its own. @throws SpoorError `not_found` */
+export async function withStoredBatch<T>(upload: Upload, work: (batch: StoredBatch) => Promise<T>): Promise<T> {
+  const run = async (decoder: Decoder) => {
+    const batch = new StoredBatch(decoder, upload);
+    await batch.begin();
+    return work(batch);
+  };
+  if (upload.bytes <= smallBytes) return run(decodeHere());
+  return withThread(upload.userId, async (thread) => {
+    const lent = lend(thread);
+    try {
+      return await run(lent.decoder);
+    } finally {
+      lent.takeBack();
+      if (!thread.broken) await thread.call("close", undefined);
+    }
+  });
+}
+
+/** A decoder until it is taken back. What was read ahead and comes later must not reach the thread's next batch. */
+function lend(thread: Decoder): { decoder: Decoder; takeBack: () => void } {
+  let isLent = true;
+  const decoder: Decoder = {
+    call: (operation, input, transfer) =>
+      isLent
+        ? thread.call(operation, input, transfer)
+        : Promise.reject(new Error("the decoding thread was given back")),
+  };
+  return {
+    decoder,
+    takeBack: () => {
+      isLent = false;
+    },
+  };
+}

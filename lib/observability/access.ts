@@ -1,0 +1,81 @@
+// What the web server tells of each request: a line of the log, and a figure. Both name the route by its pattern, and
+// neither has anything of its path, its query or its bodies.
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { env } from "#lib/env";
+import { userOf } from "#lib/http/arrival";
+import { log } from "#lib/log";
+
+/** Finds the pattern of a path, such as `/api/ingest/{jobId}`. */
+type RouteOf = (url: string) => string;
+
+type Manifest = { staticRoutes: { page: string }[]; dynamicRoutes: { page: string; regex: string }[] };
+
+/** Names what no route of the application answers, so that patterns are as many as there are routes. */
+const unknown = "unknown";
+
+/** @param manifest Next's own list of its routes, in the order in which they match */
+export function routeFinder({ staticRoutes, dynamicRoutes }: Manifest): RouteOf {
+  const fixed = new Set(staticRoutes.map(({ page }) => page));
+  const patterns = dynamicRoutes.map(({ page, regex }) => ({ regex: new RegExp(regex), pattern: patternOf(page) }));
+  return (url) => {
+    const [path = ""] = url.split("?", 1);
+    if (fixed.has(path)) return path;
+    if (path.startsWith("/_next/")) return "/_next";
+    return patterns.find(({ regex }) => regex.test(path))?.pattern ?? unknown;
+  };
+}
+
+/** `/api/traces/[id]` as `/api/traces/{id}`; the route for all that is not there (`[[...path]]`) is none. */
+function patternOf(page: string): string {
+  if (page.includes("[[...")) return unknown;
+  return page.replace(/\[(?:\.\.\.)?(\w+)\]/g, "{$1}");
+}
+
+const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** Asked for all the time, by machines and by every page; they are told of at `debug`. */
+const frequent = new Set(["/_next", "/api/health", "/api/ready", "/api/metrics"]);
+
+/** A client that was gone before there was an answer, as nginx numbers it. */
+const clientClosed = 499;
+
+/**
+ * Makes what is told of requests, once the application is built and ready.
+ *
+ * @returns to be called as a request begins; what it returns, as its answer ends.
+ */
+export async function makeAccessLog(): Promise<(request: IncomingMessage, response: ServerResponse) => () => void> {
+  const manifest = await readFile(".next/routes-manifest.json", "utf8").catch(() => undefined);
+  // In development there is no list; all its requests count as one route.
+  const routeOf = manifest === undefined ? () => unknown : routeFinder(JSON.parse(manifest));
+  const observe =
+    env().METRICS_TOKEN === undefined ? undefined : (await import("#lib/observability/registry")).observeRequest;
+  return (request, response) => {
+    const startedAt = performance.now();
+    const writtenBefore = request.socket.bytesWritten;
+    return () => {
+      const milliseconds = performance.now() - startedAt;
+      const method = knownMethods.has(request.method ?? "") ? (request.method as string) : "other";
+      const route = routeOf(request.url ?? "");
+      const status = response.headersSent ? response.statusCode : clientClosed;
+      observe?.({ method, route, status }, milliseconds / 1000);
+      const level = frequent.has(route) ? "debug" : "info";
+      if (!log.isLevelEnabled(level)) return;
+      log[level](
+        {
+          method,
+          route,
+          status,
+          milliseconds: Math.round(milliseconds * 10) / 10,
+          received: Number(request.headers["content-length"] ?? 0),
+          sent: request.socket.bytesWritten - writtenBefore,
+          requestId: response.getHeader("x-request-id"),
+          userId: userOf(request),
+          ...(response.writableFinished ? {} : { brokenOff: true }),
+        },
+        "a request was answered",
+      );
+    };
+  };
+}

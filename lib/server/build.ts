@@ -1,0 +1,101 @@
+import "server-only";
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { clientFile } from "#lib/server/client-file";
+
+/** Everything that a build of the web application is made of, and that of the client. */
+const sources = [
+  "app",
+  "lib",
+  "public",
+  "middleware.ts",
+  "instrumentation.ts",
+  "next.config.ts",
+  "postcss.config.mjs",
+  "package-lock.json",
+  "tsconfig.json",
+];
+const clientSources = ["cli", "package.json"];
+const stamp = ".next/spoor-sources.sha256";
+const clientStamp = `${clientFile}.sources.sha256`;
+
+/**
+ * Builds the web application where there is no build of these very sources, as after an update.
+ *
+ * @param say takes lines for the person who waits.
+ * @param signal ends a build that nobody waits for any more.
+ * @throws with the build's output where it fails.
+ */
+export async function buildIfNeeded(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
+  await buildClientIfNeeded();
+  const wanted = await fingerprint(sources);
+  const built = await readFile(stamp, "utf8").catch(() => undefined);
+  if (built === wanted) return;
+  say("Building the web application (once for each version, about half a minute)…");
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, ["node_modules/next/dist/bin/next", "build"], {
+    env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(signal && { signal }),
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`The build failed.\n${output}`);
+  await writeFile(stamp, wanted);
+  say(`Built in ${Math.round((performance.now() - startedAt) / 1000)} s.`);
+}
+
+/**
+ * Builds the client that `/spoor.mjs` delivers: one file for Node 20 and later, with nothing left to install. It is not
+ * minified, so that whoever runs it can read it.
+ */
+export async function buildClientIfNeeded(): Promise<void> {
+  const wanted = await fingerprint(clientSources);
+  const built = await readFile(clientStamp, "utf8").catch(() => undefined);
+  if (built === wanted && existsSync(clientFile)) return;
+  const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
+  // Only who builds needs the bundler.
+  const { rolldown } = await import("rolldown");
+  const bundle = await rolldown({
+    input: "cli/main.ts",
+    platform: "node",
+    tsconfig: false,
+    transform: { target: "node20", define: { SPOOR_VERSION: JSON.stringify(version) } },
+  });
+  const banner = `#!/usr/bin/env node\n// spoor ${version}: sends conversations with coding agents to a Spoor server.`;
+  const { output } = await bundle.generate({ format: "esm", codeSplitting: false, comments: { legal: false }, banner });
+  await bundle.close();
+  await mkdir(dirname(clientFile), { recursive: true });
+  await writeFile(clientFile, output[0].code);
+  await writeFile(clientStamp, wanted);
+}
+
+async function fingerprint(paths: string[]): Promise<string> {
+  const hash = createHash("sha256");
+  for (const path of (await Promise.all(paths.map(filesBelow))).flat()) {
+    hash.update(`${path}\0`).update(await readFile(path));
+  }
+  return hash.digest("hex");
+}
+
+async function filesBelow(path: string): Promise<string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOTDIR") return undefined;
+      if (error.code === "ENOENT") return [];
+      throw error;
+    },
+  );
+  if (!entries) return [path];
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+if (import.meta.main) await buildIfNeeded((line) => process.stdout.write(`${line}\n`));

@@ -1,0 +1,173 @@
+// `npm run demo`: everything from nothing to conversations that can be read, by the ways a real person and a real client
+// take: the account signs in, approves a device login on its page, and the client sends its batch over HTTP.
+import "server-only";
+import { randomBytes } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import type { z } from "zod";
+import { createOwner, openSetup, resetPassword } from "#lib/auth/accounts";
+import { operator } from "#lib/auth/audit";
+import { closeDatabase } from "#lib/db/client";
+import { freePort, isFree } from "#lib/db/ports";
+import { pollResponse, startResponse } from "#lib/device/schema";
+import { env, setEnv } from "#lib/env";
+import { ingestResponse, jobResponse } from "#lib/ingest/schema";
+import { askedToStop, prepareDatabase, prepareSchema, runCommand, say, serve } from "#lib/server/start";
+import { listResponse } from "#lib/traces/schema";
+
+const fixtures = "tests/fixtures/conversations";
+const jobSeconds = 60;
+
+/** The demo has a database of its own under `.data/demo`, whatever the environment says, and listens on loopback only. */
+async function prepareEnvironment(): Promise<void> {
+  const port = (await isFree(env().PORT)) ? env().PORT : await freePort();
+  setEnv({
+    DATABASE_URL: undefined,
+    DATA_DIR: join(env().DATA_DIR, "demo"),
+    HOST: "127.0.0.1",
+    PORT: String(port),
+    BASE_URL: `http://localhost:${port}`,
+    LOG_LEVEL: env().LOG_LEVEL === "info" ? "warn" : env().LOG_LEVEL,
+  });
+}
+
+async function main(): Promise<void> {
+  await prepareEnvironment();
+  const asked = askedToStop();
+  const database = await prepareDatabase();
+  try {
+    await prepareSchema();
+    await serve("all", database, asked, async () => {
+      await perform();
+      if (process.argv.includes("--exit")) return false;
+      say("\nIt goes on serving. Stop it with Ctrl-C.");
+      return true;
+    });
+  } finally {
+    await closeDatabase();
+    await database.stop();
+  }
+}
+
+/** The proof: account, device login, upload, job, and the rows read back. @throws where any step is not as promised */
+async function perform(): Promise<void> {
+  const account = await makeAccount();
+  say(`✓ account      ${account.email}`);
+  const cookie = await signIn(account);
+  const token = await logInDevice(cookie);
+  say(`✓ device login ${hostname()} got its token`);
+  const conversations = await readFixtures();
+  const job = await upload(token, conversations);
+  const { created, unchanged, updated } = job.traces;
+  say(`✓ upload       ${job.traces.received} conversations, ${job.messages.received} messages: job ${job.status}`);
+  say(
+    `               ${created} created, ${updated} updated, ${unchanged} unchanged, ${job.messages.written} rows written`,
+  );
+  await readBack(token, job);
+  say("✓ read back    every conversation with all of its messages");
+  say(`\nOpen    ${env().BASE_URL}\nSign in ${account.email}\nwith    ${account.password}`);
+}
+
+/** The demo's account, with a new password each time: one that is printed once is not worth keeping. */
+async function makeAccount() {
+  const account = { name: "Demo", email: "demo@example.org", password: randomBytes(9).toString("base64url") };
+  const link = await openSetup();
+  if (link) await createOwner(new URL(link).searchParams.get("token") ?? "", account, operator);
+  else await resetPassword(account.email, account.password, operator, { keepTokens: true });
+  return account;
+}
+
+async function signIn({ email, password }: { email: string; password: string }): Promise<string> {
+  const response = await call("/api/auth/sign-in/email", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Origin: env().BASE_URL },
+    body: JSON.stringify({ email, password }),
+  });
+  return response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(";")[0])
+    .join("; ");
+}
+
+async function logInDevice(cookie: string): Promise<string> {
+  const started = await json(startResponse, "/api/cli/device/start", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ machine: hostname() }),
+  });
+  await approve(started.verificationUriComplete, cookie);
+  const polled = await json(pollResponse, `/api/cli/device/poll?deviceCode=${started.deviceCode}`);
+  if (polled.status !== "approved") throw new Error("The approved login gave no token.");
+  return polled.token;
+}
+
+/** Presses Approve as a browser without scripts does: the form's hidden fields go back with the button's. */
+async function approve(page: string, cookie: string): Promise<void> {
+  const path = page.slice(env().BASE_URL.length);
+  const html = await (await call(path, { headers: { Cookie: cookie } })).text();
+  const button = /<button[^>]*>\s*Approve\s*</.exec(html)?.[0] ?? "";
+  const form = html
+    .split("<form")
+    .find((part) => attribute(part.split(">")[0] ?? "", "id") === attribute(button, "form"));
+  if (!button || !form) throw new Error("The approval page has no Approve button.");
+  const body = new FormData();
+  for (const [tag] of form.split("</form>")[0]?.matchAll(/<input[^>]*type="hidden"[^>]*>/g) ?? []) {
+    body.append(attribute(tag, "name"), attribute(tag, "value"));
+  }
+  const headers = { Cookie: cookie, Origin: env().BASE_URL, "Sec-Fetch-Site": "same-origin" };
+  await call(path, { method: "POST", headers, body, redirect: "manual" });
+}
+
+const entities: Record<string, string> = { "&quot;": '"', "&#x27;": "'", "&lt;": "<", "&gt;": ">", "&amp;": "&" };
+
+function attribute(tag: string, name: string): string {
+  const value = new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? "";
+  return value.replace(/&(?:quot|#x27|lt|gt|amp);/g, (entity) => entities[entity] ?? entity);
+}
+
+async function readFixtures(): Promise<unknown[]> {
+  const names = (await readdir(fixtures)).filter((name) => name.endsWith(".json")).sort();
+  return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(fixtures, name), "utf8"))));
+}
+
+async function upload(token: string, traces: unknown[]): Promise<z.output<typeof jobResponse>> {
+  const { jobId } = await json(ingestResponse, "/api/ingest", {
+    method: "POST",
+    headers: { ...bearer(token), "Content-Type": "application/json", "Content-Encoding": "gzip" },
+    body: gzipSync(JSON.stringify({ traces })),
+  });
+  const deadline = Date.now() + jobSeconds * 1000;
+  for (;;) {
+    const job = await json(jobResponse, `/api/ingest/${jobId}`, { headers: bearer(token) });
+    if (job.status === "succeeded") return job;
+    if (job.status === "failed") throw new Error(`The upload failed: ${job.error?.message}`);
+    if (Date.now() > deadline) throw new Error(`The upload is still ${job.status} after ${jobSeconds} s.`);
+    await sleep(100);
+  }
+}
+
+async function readBack(token: string, job: z.output<typeof jobResponse>): Promise<void> {
+  const { traces } = await json(listResponse, "/api/traces?limit=200", { headers: bearer(token) });
+  const messages = traces.reduce((sum, { messageCount }) => sum + messageCount, 0);
+  if (traces.length < job.traces.received || messages < job.messages.received) {
+    throw new Error(`Sent ${job.messages.received} messages, but ${messages} can be read.`);
+  }
+}
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+async function json<T>(schema: z.ZodType<T>, path: string, init: RequestInit = {}): Promise<T> {
+  return schema.parse(await (await call(path, init)).json());
+}
+
+async function call(path: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(env().BASE_URL + path, init);
+  if (response.status >= 400)
+    throw new Error(`${init.method ?? "GET"} ${path} answered ${response.status}: ${await response.text()}`);
+  return response;
+}
+
+await runCommand(main);

@@ -1,0 +1,63 @@
+import "server-only";
+import { env } from "#lib/env";
+import { reconcileJobs } from "#lib/ingest/process/reconcile";
+import { giveUp, runJob } from "#lib/ingest/process/run-job";
+import { ingestPayload } from "#lib/ingest/schema";
+import { limits } from "#lib/limits";
+import { beat } from "#lib/observability/heartbeat";
+import { writeCounts } from "#lib/observability/metrics";
+import { queues, superviseQueues, takeOne } from "#lib/queue/boss";
+import { indexNext } from "#lib/search/indexer";
+import { housekeepHourly } from "#lib/server/housekeeping";
+import { forwardDue } from "#lib/telemetry/forward";
+import { purgeDeleted } from "#lib/traces/purge";
+import { countUsage } from "#lib/usage/count";
+
+/** What `/api/ready` and `/uploads` know the calls of `/api/cron` by, all of them together, as one worker. */
+const cronId = "00000000-0000-4000-8000-00000000c404";
+
+/** For what the uploads changed; a long backlog is for several calls. */
+const usageSeconds = 5;
+/** How long a call goes on forwarding telemetry behind the uploads; a try that began ends within 10 s. */
+const forwardSeconds = 3;
+
+/**
+ * Does a worker's work for a bounded time, for hosts that run none: gives back what a process left behind, enqueues what
+ * lost its entry, processes the uploads that wait, empties deleted conversations, counts what was used, makes sessions
+ * searchable, and does the hourly housekeeping.
+ *
+ * @param seconds how long to go on taking jobs; the last ones taken may end later.
+ * @returns how many queue entries were worked on, and whether none was left to take.
+ */
+export async function drainQueues(
+  seconds: number = limits.cron.drainSeconds,
+): Promise<{ processed: number; drained: boolean }> {
+  const deadline = performance.now() + seconds * 1000;
+  await beat(cronId);
+  await superviseQueues();
+  await reconcileJobs();
+  const loops = Array.from({ length: env().WORKER_CONCURRENCY }, () => takeUntil(deadline));
+  const results = await Promise.all(loops);
+  await purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000));
+  await countUsage(usageSeconds);
+  while (performance.now() < deadline && (await indexNext()) > 0);
+  await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));
+  await housekeepHourly();
+  await beat(cronId);
+  await writeCounts(); // a function that is not called again may never come to it
+  return {
+    processed: results.reduce((sum, { processed }) => sum + processed, 0),
+    drained: results.every(({ drained }) => drained),
+  };
+}
+
+/** Takes jobs one after the other until none is there or the time is over. */
+async function takeUntil(deadline: number): Promise<{ processed: number; drained: boolean }> {
+  for (let processed = 0; ; processed += 1) {
+    if (performance.now() >= deadline) return { processed, drained: false };
+    const took =
+      (await takeOne(queues.ingest, (data) => runJob(ingestPayload.parse(data)))) ||
+      (await takeOne(queues.ingestDead, (data) => giveUp(ingestPayload.parse(data))));
+    if (!took) return { processed, drained: true };
+  }
+}

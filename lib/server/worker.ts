@@ -1,0 +1,130 @@
+// The worker process: takes jobs from the queues and runs each queue's domain function.
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { constants, setPriority } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Job } from "pg-boss";
+import { z } from "zod";
+import { closeDatabase } from "#lib/db/client";
+import { env, requiredEnv } from "#lib/env";
+import { endThreads } from "#lib/ingest/decode/threads";
+import { hasOpenJobs } from "#lib/ingest/jobs";
+import { reconcileJobs } from "#lib/ingest/process/reconcile";
+import { giveUp, runJob } from "#lib/ingest/process/run-job";
+import { ingestPayload } from "#lib/ingest/schema";
+import { log } from "#lib/log";
+import { beat, stopBeating } from "#lib/observability/heartbeat";
+import { writeCounts } from "#lib/observability/metrics";
+import { flushTracing, startTracing } from "#lib/observability/tracing";
+import { makeWorkerBoss, queues } from "#lib/queue/boss";
+import { keepIndexing } from "#lib/search/indexer";
+import { housekeep } from "#lib/server/housekeeping";
+import { forwardDue } from "#lib/telemetry/forward";
+import { purgeDeleted } from "#lib/traces/purge";
+import { countUsage } from "#lib/usage/count";
+
+const heartbeatMs = 10_000;
+const reconcileMs = 60_000;
+/** Between two times that the messages of deleted conversations are removed, and for how long at most. */
+const purge = { pauseMs: 5000, seconds: 8 };
+/** Between two looks for conversations that changed. */
+const usageMs = 1000;
+/** How long one must have been as it is to be counted, in seconds: while uploads wait, they have the processor. */
+const settledSeconds = { usually: 3, whileUploadsWait: 120 };
+/** Below the 15 seconds within which the process is to be gone. */
+const drainMs = 12_000;
+/** Between two looks into the outbox of telemetry. */
+const forwardMs = 2000;
+const lostQueue = "the uploads could not be compared with the queue";
+const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
+
+await startTracing("spoor-worker");
+const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
+const processId = randomUUID();
+const stopping = new AbortController();
+let loops: Promise<void>[] = [];
+/** How many uploads this process works on. */
+let running = 0;
+
+/** A handler of one job at a time whose payload has a schema. */
+const handler =
+  <T>(schema: z.ZodType<T>, run: (payload: T) => Promise<void>) =>
+  async (jobs: Job<object>[]) => {
+    for (const job of jobs) await run(schema.parse(job.data));
+  };
+
+/**
+ * Does something again and again, with a pause before each time, until the worker is to stop. It is not for the queue where
+ * the rows themselves say what is left to do, or where the queue is what may have lost something.
+ */
+async function repeat(pauseMs: number, failure: string, work: () => Promise<unknown>): Promise<void> {
+  const { signal } = stopping;
+  for (;;) {
+    await sleep(pauseMs, undefined, { signal }).catch(() => {}); // ends early where the worker is to stop
+    if (signal.aborted) return;
+    await work().catch((error) => log.warn({ err: error }, failure));
+  }
+}
+
+async function reconcile(): Promise<void> {
+  const enqueued = await reconcileJobs();
+  if (enqueued > 0) log.warn({ enqueued }, "uploads without an entry in the queue were enqueued again");
+}
+
+async function count(): Promise<void> {
+  const { usually, whileUploadsWait } = settledSeconds;
+  await countUsage(usageMs / 1000, (await hasOpenJobs()) ? whileUploadsWait : usually);
+}
+
+/** Takes uploads, one at a time. After each it asks for the next at once: the queue by itself would wait for its next poll. */
+async function takeUploads(): Promise<void> {
+  const run = handler(ingestPayload, runJob);
+  const worker: { id?: string } = {};
+  worker.id = await boss.work<object>(queues.ingest, polling, async (jobs) => {
+    running += 1;
+    try {
+      await run(jobs);
+    } finally {
+      running -= 1;
+      if (worker.id) boss.notifyWorker(worker.id);
+    }
+  });
+}
+
+async function stop(): Promise<void> {
+  stopping.abort();
+  await boss.stop({ graceful: true, timeout: drainMs });
+  await stopBeating(processId).catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
+  await Promise.race([Promise.allSettled([writeCounts(), flushTracing()]), sleep(1000)]);
+  // Work that did not end in time holds its connection; the queue gives its job to another.
+  await Promise.race([Promise.all([...loops, endThreads()]).then(closeDatabase), sleep(1000)]);
+  process.exit(0);
+}
+
+process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one in its turn
+process.once("SIGTERM", stop);
+process.once("disconnect", stop);
+
+// Where both want the processor, the web process goes first: an upload that waits is safe, one that is not yet accepted is not.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+
+await boss.start();
+for (let n = 0; n < env().WORKER_CONCURRENCY; n += 1) await takeUploads();
+await boss.work(queues.ingestDead, polling, handler(ingestPayload, giveUp));
+await boss.work(
+  queues.housekeeping,
+  { pollingIntervalSeconds: 60 },
+  handler(z.unknown(), () => housekeep()),
+);
+await boss.schedule(queues.housekeeping, "17 * * * *");
+await beat(processId);
+await reconcile().catch((error) => log.warn({ err: error }, lostQueue));
+loops = [
+  repeat(heartbeatMs, "the worker could not report itself", () => beat(processId)),
+  repeat(reconcileMs, lostQueue, reconcile),
+  repeat(purge.pauseMs, "deleted conversations could not be emptied", () => purgeDeleted(purge.seconds)),
+  repeat(usageMs, "what conversations used could not be counted", count),
+  repeat(forwardMs, "the outbox of telemetry could not be looked through", () => forwardDue(stopping.signal)),
+  keepIndexing(stopping.signal, { uploadsWait: hasOpenJobs, jobsRun: () => running > 0 }),
+];
+process.send?.("ready");
