@@ -5,10 +5,11 @@ import { env } from "#lib/env";
 import { log } from "#lib/log";
 import { countForward } from "#lib/observability/metrics";
 import { PrivateAddressError } from "#lib/telemetry/addresses";
+import { sendReport } from "#lib/telemetry/delivery";
 import { post, type SinkAnswer } from "#lib/telemetry/post";
 import { loadReport } from "#lib/telemetry/report";
+import { readSink, type Sink } from "#lib/telemetry/sink";
 import { disableSink, isOpen, pauseSink } from "#lib/telemetry/sink-state";
-import { type Sink, sendTo, sinkOf } from "#lib/telemetry/sinks";
 
 /** For the try before the answer, with all that belongs to it; the contract's. */
 const firstTryMs = 1500;
@@ -36,7 +37,7 @@ let firstTries = 0;
  *   whether the sink answered 2xx to it.
  */
 export async function putIntoOutbox(tx: Queryable, reportId: string): Promise<() => Promise<boolean>> {
-  const sink = sinkOf(env());
+  const sink = readSink(env());
   if (!sink) return async () => false;
   const now = await isOpen(tx, sink);
   await tx.query(
@@ -75,7 +76,7 @@ async function firstTry(sink: Sink, row: Row): Promise<boolean> {
  */
 export async function forwardDue(signal?: AbortSignal): Promise<number> {
   await expire();
-  const sink = sinkOf(env());
+  const sink = readSink(env());
   if (!sink) return 0;
   let delivered = 0;
   const loop = async () => {
@@ -105,7 +106,7 @@ async function claim(): Promise<Row | undefined> {
 async function expire(): Promise<void> {
   const { rowCount } = await pool().query(
     "delete from forward_outbox where $1 or created_at < now() - make_interval(days => $2)",
-    [sinkOf(env()) === undefined, expireDays],
+    [readSink(env()) === undefined, expireDays],
   );
   if (!rowCount) return;
   countForward("expired", rowCount);
@@ -117,7 +118,7 @@ async function attempt(sink: Sink, row: Row, timeoutMs: number): Promise<boolean
   const report = await loadReport(row.reportId);
   if (!report) return false; // its account was deleted meanwhile, and the row with it
   const { allowPrivate } = sink;
-  const verdict = await sendTo(sink, report, (request) => post(request, { timeoutMs, allowPrivate })).then(
+  const verdict = await sendReport(sink, report, (request) => post(request, { timeoutMs, allowPrivate })).then(
     verdictOf,
     (error: Error): Verdict => ({ outcome: "later", why: reasonOf(error) }),
   );

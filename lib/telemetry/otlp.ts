@@ -9,12 +9,13 @@ import {
 import { JsonLogsSerializer, LogsExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { LoggerProvider, type ReadableLogRecord } from "@opentelemetry/sdk-logs";
+import { splitReport } from "#lib/telemetry/facts";
 import type { Post, SinkAnswer } from "#lib/telemetry/post";
 import type { Report } from "#lib/telemetry/report";
-import { below, factsOf, type Sink } from "#lib/telemetry/sinks";
+import { appendPath, type Sink } from "#lib/telemetry/sink";
 
-/** A submission as the SDK's log records: one for the scan, each diagnostic and each client event. */
-function recordsOf(report: Report): ReadableLogRecord[] {
+/** A report as the SDK's log records: one for the scan, each diagnostic and each client event. */
+function toLogRecords(report: Report): ReadableLogRecord[] {
   const records: ReadableLogRecord[] = [];
   const processor = {
     onEmit: (record: ReadableLogRecord) => void records.push(record),
@@ -23,7 +24,7 @@ function recordsOf(report: Report): ReadableLogRecord[] {
   };
   const resource = resourceFromAttributes({ "service.name": "spoor" });
   const logger = new LoggerProvider({ resource, processors: [processor] }).getLogger("spoor.telemetry");
-  for (const { id, name, facts } of factsOf(report)) {
+  for (const { id, name, facts } of splitReport(report)) {
     const { deviceId } = report.scan;
     logger.emit({
       eventName: name.replaceAll(" ", "."),
@@ -38,11 +39,10 @@ function recordsOf(report: Report): ReadableLogRecord[] {
 }
 
 /**
- * Sends a submission through the OpenTelemetry SDK's exporter of logs (OTLP/HTTP, JSON).
+ * Sends a report through the OpenTelemetry SDK's log exporter (OTLP/HTTP, JSON).
  *
- * The exporter has a transport of ours: its own tries again by itself within its time-out, keeps what `Retry-After` said
- * to itself, sets no bound to the whole request, and adds the headers of `OTEL_EXPORTER_OTLP_HEADERS`, which are meant for
- * another server.
+ * The transport is ours: the SDK's own retries on its own, hides `Retry-After`, has no deadline for the whole request, and
+ * adds the headers of `OTEL_EXPORTER_OTLP_HEADERS`, which are meant for the operator's collector.
  *
  * @param deliver makes the request. @throws what it throws
  */
@@ -51,13 +51,13 @@ export async function exportLogs(
   report: Report,
   deliver: (post: Post) => Promise<SinkAnswer>,
 ): Promise<SinkAnswer> {
-  const target = below(url, "/v1/logs");
+  const target = appendPath(url, "/v1/logs");
   const headers = { "Content-Type": "application/json", ...authorization(key) };
   let answer: SinkAnswer | undefined;
   const transport: IExporterTransport = {
     send: async (body) => {
       answer = await deliver({ url: target, headers, body });
-      return { status: "success" }; // that it was handed over; what the answer means is decided with all other sinks
+      return { status: "success" }; // the caller interprets the answer, as for every sink
     },
     shutdown: () => {},
   };
@@ -71,12 +71,12 @@ export async function exportLogs(
   const exporter = new OTLPExporterBase(
     createOtlpNetworkExportDelegate(getSharedConfigurationDefaults(), JsonLogsSerializer, metrics, transport),
   );
-  const { error } = await new Promise<{ error?: Error }>((resolve) => exporter.export(recordsOf(report), resolve));
+  const { error } = await new Promise<{ error?: Error }>((resolve) => exporter.export(toLogRecords(report), resolve));
   if (!answer) throw error ?? new Error("the exporter sent nothing");
   return answer;
 }
 
-/** A key that is a whole header (`Basic …`) is sent as it is, every other one as a bearer token. */
+/** A key that is a complete header value (`Basic …`) is sent unchanged, any other as a bearer token. */
 function authorization(key: string | undefined): Record<string, string> {
   if (!key) return {};
   return { Authorization: key.includes(" ") ? key : `Bearer ${key}` };

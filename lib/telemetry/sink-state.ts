@@ -2,7 +2,7 @@ import "server-only";
 import { createHash } from "node:crypto";
 import { pool, type Queryable } from "#lib/db/client";
 import { env } from "#lib/env";
-import { type Sink, sinkOf } from "#lib/telemetry/sinks";
+import { readSink, type Sink } from "#lib/telemetry/sink";
 
 // What a sink asked of us holds for all processes, so it stands in the database: a row of the server's settings whose
 // value names the sink's own settings, so that other ones begin anew.
@@ -45,7 +45,7 @@ export async function disableSink(sink: Sink): Promise<void> {
 
 /** When the sink of this server's settings was disabled; undefined where it is not, or there is none. */
 export async function whenSinkWasDisabled(): Promise<Date | undefined> {
-  const sink = sinkOf(env());
+  const sink = readSink(env());
   if (!sink) return undefined;
   const { rows } = await pool().query<{ updated_at: Date }>(
     "select updated_at from server_setting where key = $1 and value = $2",

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isPublicAddress, namesItsAddress } from "#lib/telemetry/addresses";
 import { backoffSeconds, verdictOf } from "#lib/telemetry/forward";
 import { post, retryAfter } from "#lib/telemetry/post";
-import { below } from "#lib/telemetry/sinks";
+import { appendPath } from "#lib/telemetry/sink";
 import { startSink } from "../support/sink.ts";
 
 describe("an address", () => {
@@ -110,5 +110,5 @@ test.each([
   ["https://x.example/ingest/", "https://x.example/ingest/batch/"],
   ["https://x.example/?a=1", "https://x.example/batch/?a=1"],
 ])("%s becomes %s", (given, expected) => {
-  expect(below(given, "/batch/")).toBe(expected);
+  expect(appendPath(given, "/batch/")).toBe(expected);
 });
