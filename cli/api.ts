@@ -67,7 +67,7 @@ export type Answer = { status: number; body: Fields; headers: Headers };
 const foreign = new Set([404, 405, 501]);
 const passing = new Set([408, 429, 500, 502, 503, 504]);
 /** A fault of the server's own may be one of the request's: it is not tried for as long. */
-const mostInternal = 3;
+const maxInternalRetries = 3;
 const longestWaitSeconds = 30;
 
 /** The server's interface. Each request is tried again where that may help, as long as the patience lasts. */
@@ -94,7 +94,7 @@ export class Api {
       } catch (error) {
         this.#options.signal?.throwIfAborted();
         if (error instanceof Refusal && error.status === 500) internal++;
-        if (request.retries === false || !mayPass(error) || internal > mostInternal) throw error;
+        if (request.retries === false || !mayPass(error) || internal > maxInternalRetries) throw error;
         const seconds = waitSeconds(error, tries);
         if (performance.now() + seconds * 1000 > deadline) throw error;
         this.#options.onWait?.({ seconds, reason: (error as Error).message });

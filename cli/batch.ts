@@ -9,23 +9,23 @@ const tail = Buffer.from("]}");
 /** Sessions that travel in one body. */
 export type Batch = { sessions: Session[]; bytes: number };
 
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 
 /** Gathers sessions into batches: few requests, and no memory that grows with what there is to send. */
 export class Batcher {
-  readonly #most: { traces: number; bytes: number };
+  readonly #max: { traces: number; bytes: number };
   #batch: Batch = { sessions: [], bytes: 0 };
 
   /** @param limits the server's: traces and decoded bytes of one body */
   constructor(limits: { traces: number; decodedBytes: number }) {
-    this.#most = { traces: limits.traces, bytes: Math.min(mostBytes, limits.decodedBytes) };
+    this.#max = { traces: limits.traces, bytes: Math.min(maxBytes, limits.decodedBytes) };
   }
 
   /** @returns the batches that are complete now */
   add(session: Session): Batch[] {
     if ("packed" in session.body) return [{ sessions: [session], bytes: session.bytes }];
     const { sessions, bytes } = this.#batch;
-    const isFull = sessions.length >= this.#most.traces || bytes + session.bytes + 16 > this.#most.bytes;
+    const isFull = sessions.length >= this.#max.traces || bytes + session.bytes + 16 > this.#max.bytes;
     const complete = isFull ? this.flush() : [];
     this.#batch.sessions.push(session);
     this.#batch.bytes += session.bytes + 1;

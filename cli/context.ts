@@ -48,14 +48,14 @@ export async function connect(context: Context, options: { patienceSeconds?: num
 }
 
 /** How long a cause that was told is not told again, in seconds. */
-const leastBetweenSeconds = 10;
+const minBetweenSeconds = 10;
 
 /** Tells what is waited for. Many requests wait for one cause at once, and it is told once for all of them. */
 function waitTeller(terminal: Terminal): (wait: Wait) => void {
   const toldAt = new Map<string, number>();
   return ({ seconds, reason }) => {
     const now = performance.now();
-    if (seconds < 1 || now - (toldAt.get(reason) ?? -Infinity) < leastBetweenSeconds * 1000) return;
+    if (seconds < 1 || now - (toldAt.get(reason) ?? -Infinity) < minBetweenSeconds * 1000) return;
     toldAt.set(reason, now);
     terminal.warn(`${printable(reason)} Trying again in ${clockOf(seconds * 1000)}.`);
   };

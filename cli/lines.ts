@@ -7,7 +7,7 @@ import { openReader } from "./unpacking.ts";
 const MiB = 1024 * 1024;
 const chunkBytes = MiB;
 /** A longer line is not read: its text, what it means and what is made of it stand in memory together. */
-export const mostLineBytes = 16 * MiB;
+export const maxLineBytes = 16 * MiB;
 /** What is made of a line of this size is not left to lie about. */
 const costlyBytes = 4 * MiB;
 
@@ -69,8 +69,8 @@ class HeldLine {
 
   add(part: Buffer): void {
     // Memory that is never written to is none of the machine's.
-    this.#block ??= Buffer.allocUnsafeSlow(mostLineBytes);
-    if (this.bytes + part.length <= mostLineBytes) part.copy(this.#block, this.bytes);
+    this.#block ??= Buffer.allocUnsafeSlow(maxLineBytes);
+    if (this.bytes + part.length <= maxLineBytes) part.copy(this.#block, this.bytes);
     this.bytes += part.length;
   }
 
@@ -78,7 +78,7 @@ class HeldLine {
     this.add(rest);
     const { bytes } = this;
     this.bytes = 0;
-    if (bytes > mostLineBytes) report.tooLong(bytes);
+    if (bytes > maxLineBytes) report.tooLong(bytes);
     else handle(this.#block?.toString("utf8", 0, bytes) ?? "", false);
     if (bytes > costlyBytes) collectGarbage();
   }
@@ -106,7 +106,7 @@ export async function readRecords(path: string, sink: Sink, handle: (record: Fie
 
 /** What is told of a line that was left out. */
 export const longLine = (bytes: number): string =>
-  `one of its lines has ${Math.round(bytes / MiB)} MiB, and this client reads lines of up to ${mostLineBytes / MiB}`;
+  `one of its lines has ${Math.round(bytes / MiB)} MiB, and this client reads lines of up to ${maxLineBytes / MiB}`;
 
 function countInvalid(sink: Sink): void {
   sink.entry();
@@ -130,9 +130,9 @@ function takeLine(line: string, isOpen: boolean, sink: Sink, handle: (record: Fi
  */
 export async function readWhole(path: string, sink: Sink): Promise<string | undefined> {
   const { size } = await stat(path);
-  if (size <= mostLineBytes) return (await readFile(path, "utf8")).replace(/^\ufeff/, "");
-  const most = `this client reads files of this kind up to ${mostLineBytes / MiB}`;
-  sink.lost(`${basename(path)} has ${Math.round(size / MiB)} MiB, and ${most}`);
+  if (size <= maxLineBytes) return (await readFile(path, "utf8")).replace(/^\ufeff/, "");
+  const limit = `this client reads files of this kind up to ${maxLineBytes / MiB}`;
+  sink.lost(`${basename(path)} has ${Math.round(size / MiB)} MiB, and ${limit}`);
   return undefined;
 }
 

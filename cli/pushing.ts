@@ -15,7 +15,7 @@ import { addTally, emptyTally, type Tally } from "./tally.ts";
 import { amountOf, clockOf } from "./terminal.ts";
 
 /** A job is not waited for for longer, in seconds: the server has it, and the next look asks what became of it. */
-const mostJobSeconds = 600;
+const maxJobSeconds = 600;
 
 /** What one round of looking and sending came to. */
 export type Pushed = {
@@ -117,7 +117,7 @@ class Round {
       limits: target.limits,
       packer: target.packer,
       record: target.record,
-      patienceSeconds: Math.min(patienceOf(context), mostJobSeconds),
+      patienceSeconds: Math.min(patienceOf(context), maxJobSeconds),
       left: (left) => void this.#left.push(left),
       moved: () => this.#tell(),
     });

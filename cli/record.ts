@@ -26,7 +26,7 @@ export type SentJob = {
 /** Whether a job with this status will not change any more; `gone` is one that the server has forgotten. */
 export const isEnd = (status: string): boolean => ["succeeded", "failed", "gone"].includes(status);
 
-const mostJobs = 100;
+const maxJobs = 100;
 /** A record of many sessions has megabytes: it is not written for each of them. */
 const writeEveryMs = 2000;
 
@@ -117,7 +117,7 @@ export class SentRecord {
 
   noteJob(job: SentJob): void {
     this.#jobs.push(job);
-    this.#jobs.splice(0, this.#jobs.length - mostJobs);
+    this.#jobs.splice(0, this.#jobs.length - maxJobs);
     this.#isDirty = true;
   }
 

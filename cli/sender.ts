@@ -24,9 +24,9 @@ export type Sent = {
 
 const uploadsAtOnce = 2;
 /** Keys that are tried where the server knows one with other bytes. */
-const mostKeys = 3;
+const maxKeys = 3;
 /** Bodies that are held until their job has ended: what a failed one needs to be sent in parts. */
-const mostHeldBytes = 48 * 1024 * 1024;
+const maxHeldBytes = 48 * 1024 * 1024;
 
 type Options = {
   api: Api;
@@ -75,7 +75,7 @@ export class Sender {
 
   /** Waits until more may be added. @throws where sending has failed for good */
   async room(): Promise<void> {
-    while (!this.#failure && (this.#running.size >= uploadsAtOnce || this.#heldBytes > mostHeldBytes)) {
+    while (!this.#failure && (this.#running.size >= uploadsAtOnce || this.#heldBytes > maxHeldBytes)) {
       await Promise.race([...this.#running, ...this.#jobs]);
     }
     if (this.#failure) throw this.#failure;
@@ -173,7 +173,7 @@ export class Sender {
   }
 
   async #refused(batch: Batch, refusal: Refusal, again: number): Promise<void> {
-    if (refusal.status === 422 && again < mostKeys) return this.#upload(batch, again + 1);
+    if (refusal.status === 422 && again < maxKeys) return this.#upload(batch, again + 1);
     const named = refusal.errors
       .flatMap(({ path }) => /^traces\.(\d+)(?:\.|$)/.exec(path)?.[1] ?? [])
       .map(Number)

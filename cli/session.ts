@@ -4,7 +4,7 @@ import type { Packer } from "./packing.ts";
 
 const MiB = 1024 * 1024;
 /** Sessions of more bytes than this are compressed while they are read, and travel alone. */
-const mostPlainBytes = 8 * MiB;
+const maxPlainBytes = 8 * MiB;
 const pieceChars = 256 * 1024;
 
 /** A session as JSON, ready to be sent. */
@@ -165,7 +165,7 @@ class Draft {
       return;
     }
     this.#plain.push(piece);
-    if (this.#packed || this.#bytes > mostPlainBytes) this.#pack();
+    if (this.#packed || this.#bytes > maxPlainBytes) this.#pack();
   }
 
   #pack(): void {

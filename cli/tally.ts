@@ -36,11 +36,11 @@ export function addTally(to: Tally, more: Tally): void {
   to.left.push(...more.left);
 }
 
-const mostTypes = 200;
+const maxTypes = 200;
 
 /** Counts a type that is not known; a file full of them costs no memory without end. */
 export function countType(tally: Tally, type: string, times = 1): void {
   const isNew = !Object.hasOwn(tally.unhandled, type);
-  if (isNew && Object.keys(tally.unhandled).length >= mostTypes) return;
+  if (isNew && Object.keys(tally.unhandled).length >= maxTypes) return;
   tally.unhandled[type] = (tally.unhandled[type] ?? 0) + times;
 }

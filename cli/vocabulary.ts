@@ -20,7 +20,7 @@ const usageFields = [
 ] as const satisfies (keyof Usage)[];
 
 /** Reports under one id come close to each other; a session of a gigabyte has more ids than should be remembered. */
-const mostIds = 1000;
+const maxIds = 1000;
 
 /** Usage that comes again and again, each time with all that was counted before: what each report adds is taken from it. */
 export class UsageTally {
@@ -32,16 +32,16 @@ export class UsageTally {
     const before = this.#known.get(id) ?? {};
     this.#known.delete(id);
     const added: Usage = {};
-    const most: Usage = { ...before };
+    const max: Usage = { ...before };
     for (const field of usageFields) {
       const more = (reported[field] ?? 0) - (before[field] ?? 0);
       if (more <= 0) continue;
       added[field] = more;
-      most[field] = reported[field] ?? 0;
+      max[field] = reported[field] ?? 0;
       this.total[field] = (this.total[field] ?? 0) + more;
     }
-    this.#known.set(id, most);
-    if (this.#known.size > mostIds) this.#known.delete(this.#known.keys().next().value ?? "");
+    this.#known.set(id, max);
+    if (this.#known.size > maxIds) this.#known.delete(this.#known.keys().next().value ?? "");
     return Object.keys(added).length > 0 ? added : undefined;
   }
 
@@ -151,8 +151,8 @@ export function projectOf(cwd: string | undefined): string | undefined {
 }
 
 /** At most so many UTF-16 units, never half a character. */
-export const clip = (text: string, most: number): string =>
-  text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
+export const clip = (text: string, max: number): string =>
+  text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, "");
 
 export const stringOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;

@@ -12,7 +12,7 @@ export type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (er
  */
 export function together<T, R>(
   settle: (group: Waiting<T, R>[]) => Promise<void>,
-  bounds: { most: number; atOnce: number },
+  bounds: { max: number; atOnce: number },
 ): (item: T) => Promise<R> {
   const waiting: Waiting<T, R>[] = [];
   let running = 0;
@@ -21,7 +21,7 @@ export function together<T, R>(
     running += 1;
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
-      const group = waiting.splice(0, bounds.most);
+      const group = waiting.splice(0, bounds.max);
       await settle(group).catch((error) => {
         for (const { reject } of [...group, ...waiting.splice(0)]) reject(error);
       });

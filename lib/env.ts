@@ -7,8 +7,8 @@ const optional = <T extends z.ZodType>(type: T) =>
 const withDefault = <T extends z.ZodType>(type: T, value: z.input<T>) =>
   z.preprocess((given) => (given === undefined || given === "" ? value : given), type);
 
-const wholeNumber = (least: number, most: number) =>
-  z.coerce.number({ error: "must be a number" }).int("must be a whole number").min(least).max(most);
+const wholeNumber = (min: number, max: number) =>
+  z.coerce.number({ error: "must be a number" }).int("must be a whole number").min(min).max(max);
 
 const httpUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })

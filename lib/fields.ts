@@ -13,9 +13,9 @@ export const instant = z.iso
 export const utcInstant = instant.transform((text) => new Date(text).toISOString());
 
 /** A text that must be stored exactly as it is, or not at all. */
-export const exactText = (least: number, most: number) =>
+export const exactText = (min: number, max: number) =>
   z
     .string()
-    .min(least)
-    .max(most)
+    .min(min)
+    .max(max)
     .refine((text) => text.isWellFormed() && !text.includes("\0"), "must not contain U+0000 or a lone surrogate");

@@ -3,14 +3,14 @@ export type Parts = Omit<Intl.DateTimeFormatOptions, "timeZone">;
 
 /** Formatters that were made, the ones for other readers' zones among them. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
-const mostFormatters = 100;
+const maxFormatters = 100;
 
 /** Writes a moment. Making a formatter takes eighty times as long as using it, and a list would make four hundred. */
 export function formatDate(date: Date, timeZone: string, parts: Parts, locale = "en-GB"): string {
   const key = [locale, timeZone, ...Object.entries(parts).flat()].join();
   let formatter = formatters.get(key);
   if (!formatter) {
-    if (formatters.size >= mostFormatters) formatters.clear();
+    if (formatters.size >= maxFormatters) formatters.clear();
     formatter = new Intl.DateTimeFormat(locale, { ...parts, timeZone });
     formatters.set(key, formatter);
   }

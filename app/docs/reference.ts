@@ -186,9 +186,9 @@ function typeOf(given: Schema): string {
   return [base, ...bounds.filter(Boolean)].join(", ");
 }
 
-function range(least: number | undefined, most: number | undefined, unit: string): string {
-  if (most === undefined || most === Number.MAX_SAFE_INTEGER) return least ? `at least ${least}${unit}` : "";
-  return least === undefined ? `at most ${most}${unit}` : `${least} to ${most}${unit}`;
+function range(min: number | undefined, max: number | undefined, unit: string): string {
+  if (max === undefined || max === Number.MAX_SAFE_INTEGER) return min ? `at least ${min}${unit}` : "";
+  return min === undefined ? `at most ${max}${unit}` : `${min} to ${max}${unit}`;
 }
 
 /** The call with the document's example, for a shell. */

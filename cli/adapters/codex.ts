@@ -71,7 +71,7 @@ const unreadable = `it is compressed with zstd, which Node ${process.versions.no
 /** How long after its own beginning a fork is done with writing its parent's history, in milliseconds. */
 const forkMs = 1000;
 /** Messages that wait for the count of their tokens; more than these go on without. */
-const mostHeld = 50;
+const maxHeld = 50;
 
 const saidByItems = new Set(
   `user_message agent_message agent_message_delta agent_reasoning agent_reasoning_raw_content agent_reasoning_section_break
@@ -213,7 +213,7 @@ class Rollout {
       replayed: isReplayed ? true : undefined,
     });
     this.#held.push(at ? { ...told, createdAt: at } : told);
-    if (this.#held.length > mostHeld) this.#release();
+    if (this.#held.length > maxHeld) this.#release();
   }
 
   /** Totals that are less than before began anew, with a new process. */

@@ -2,7 +2,7 @@ import { type Fields, isFields } from "../lines.ts";
 import { stringOf } from "../vocabulary.ts";
 
 /** Records that wait for an earlier one whose last version comes later; more than these go on without it. */
-const mostHeld = 20;
+const maxHeld = 20;
 
 /** Where the last version of a message stands: in which record of the file, alone or among a replaced history. */
 type Place = { at: number; isReplaced: boolean };
@@ -108,7 +108,7 @@ export class InOrder {
     if (index < this.#next) this.#say(record);
     else this.#held.set(index, record);
     this.#release();
-    if (this.#held.size > mostHeld) this.#skip();
+    if (this.#held.size > maxHeld) this.#skip();
   }
 
   /** Nothing comes any more. */

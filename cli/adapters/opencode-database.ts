@@ -1,5 +1,5 @@
 import { entriesOf, inputOf } from "../files.ts";
-import { type Fields, isFields, longLine, mostLineBytes, parseJson } from "../lines.ts";
+import { type Fields, isFields, longLine, maxLineBytes, parseJson } from "../lines.ts";
 import { stringOf } from "../vocabulary.ts";
 import type { Input, Sink } from "./adapter.ts";
 import type { Store } from "./opencode-store.ts";
@@ -77,7 +77,7 @@ export function openDatabase(path: string, sink: Sink): Store | undefined {
   const module = sqlite();
   if (id === undefined || !module) return undefined;
   const database = new module.DatabaseSync(path.slice(0, -id.length - separator.length), { readOnly: true });
-  const dataOf = `CASE WHEN octet_length(data) <= ${mostLineBytes} THEN data END AS data, octet_length(data) AS size`;
+  const dataOf = `CASE WHEN octet_length(data) <= ${maxLineBytes} THEN data END AS data, octet_length(data) AS size`;
   const read = (row: Fields | undefined): Fields | undefined => {
     sink.entry();
     const data = typeof row?.data === "string" ? parseJson(row.data) : undefined;

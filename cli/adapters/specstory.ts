@@ -1,6 +1,6 @@
 import { basename, delimiter, dirname, join, parse, sep } from "node:path";
 import { inputsBelow } from "../files.ts";
-import { mostLineBytes, readLines } from "../lines.ts";
+import { maxLineBytes, readLines } from "../lines.ts";
 import { clip, notice, projectOf, timeOf, withMetadata } from "../vocabulary.ts";
 import type { Adapter, Input, Message, Place, Root, Sink } from "./adapter.ts";
 
@@ -103,7 +103,7 @@ class Transcript {
 
   /** A part of the session can't be read. */
   lose(): void {
-    this.#sink.lost(`one of its messages is larger than the ${mostLineBytes / 1024 / 1024} MiB that this client reads`);
+    this.#sink.lost(`one of its messages is larger than the ${maxLineBytes / 1024 / 1024} MiB that this client reads`);
   }
 
   end(): void {
@@ -148,7 +148,7 @@ class Transcript {
   #add(line: string): void {
     if (!this.#draft) return;
     this.#draft.chars += line.length + 1;
-    if (this.#draft.chars <= mostLineBytes) this.#draft.lines.push(line);
+    if (this.#draft.chars <= maxLineBytes) this.#draft.lines.push(line);
   }
 
   #say(): void {
@@ -157,7 +157,7 @@ class Transcript {
     this.#until = undefined;
     if (!draft) return;
     this.#sink.entry();
-    if (draft.chars > mostLineBytes) this.lose();
+    if (draft.chars > maxLineBytes) this.lose();
     const content = draft.lines
       .join("\n")
       .replace(/\n---\s*$/, "")

@@ -13,10 +13,10 @@ const settleMs = 300;
 /** How long a change may go unseen where the system tells of none. */
 const lookEveryMs = 1000;
 /** Looking without a reason costs at most this share of the time. */
-const mostShare = 0.05;
+const maxBusyShare = 0.05;
 /** After each look it rests for this many times as long: a session of 100 MB that grows all the time is not read all the time. */
 const restShare = 2;
-const mostRestMs = 10_000;
+const maxRestMs = 10_000;
 const patienceSeconds = 7 * 24 * 3600;
 
 /** Sends what is there, and then what comes, until it is stopped. A server that is away is waited for. */
@@ -30,8 +30,8 @@ export async function watch(context: Context): Promise<void> {
   try {
     while (!terminal.isUnread) {
       const busyMs = await sendChanges(patient, target);
-      await sleep(Math.min(mostRestMs, busyMs * restShare), undefined, { signal });
-      await changes.next(Math.max(lookEveryMs, busyMs / mostShare), signal);
+      await sleep(Math.min(maxRestMs, busyMs * restShare), undefined, { signal });
+      await changes.next(Math.max(lookEveryMs, busyMs / maxBusyShare), signal);
     }
   } finally {
     changes.close();
@@ -80,8 +80,8 @@ class Changes {
   }
 
   /** Waits for a change and until it has settled, at most so many milliseconds. */
-  async next(mostMs: number, signal: AbortSignal): Promise<void> {
-    const deadline = performance.now() + mostMs;
+  async next(maxMs: number, signal: AbortSignal): Promise<void> {
+    const deadline = performance.now() + maxMs;
     while (!this.#hasChanged && performance.now() < deadline) {
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;

@@ -12,7 +12,7 @@ import { env, requiredEnv } from "#lib/env";
 import { clientAddress, clientAddressHeader } from "#lib/http/address";
 import { log } from "#lib/log";
 
-const passwordLength = { least: 10, most: 128 };
+const passwordLength = { min: 10, max: 128 };
 
 function make() {
   const { BASE_URL, VERCEL, AUTH_RATE_LIMIT } = env();
@@ -32,8 +32,8 @@ function make() {
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,
-      minPasswordLength: passwordLength.least,
-      maxPasswordLength: passwordLength.most,
+      minPasswordLength: passwordLength.min,
+      maxPasswordLength: passwordLength.max,
     },
     socialProviders: configuredProviders(),
     // A provider's identity is joined to an account by its owner, in the settings; never by an equal address alone.

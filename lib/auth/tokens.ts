@@ -92,7 +92,7 @@ const findToken = together<Buffer, FoundToken | undefined>(
     const found = new Map(rows.map(({ hash, ...token }) => [hash, token]));
     for (const { item, resolve } of group) resolve(found.get(item.toString("hex")));
   },
-  { most: 100, atOnce: 2 },
+  { max: 100, atOnce: 2 },
 );
 
 async function noteUse(token: CliToken, address: string): Promise<void> {

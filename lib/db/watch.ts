@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const lookMs = 500;
 /** A server that ends more often than this many times in a minute is not started again. */
-const mostEndsAMinute = 5;
+const maxEndsPerMinute = 5;
 
 /** What is watched: whether it runs, how it is started again, and what to tell the person who reads the output. */
 type Watched = { isRunning: () => Promise<boolean>; start: () => Promise<void>; say: (line: string) => void };
@@ -21,7 +21,7 @@ export async function keepRunning({ isRunning, start, say }: Watched, signal: Ab
     if (signal.aborted) return;
     if (await isRunning()) continue;
     ends = [...ends.filter((at) => at > Date.now() - 60_000), Date.now()];
-    if (ends.length > mostEndsAMinute) throw new Error("The embedded PostgreSQL keeps ending.");
+    if (ends.length > maxEndsPerMinute) throw new Error("The embedded PostgreSQL keeps ending.");
     say("The database ended; starting it again.");
     try {
       await start();

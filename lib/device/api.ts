@@ -31,7 +31,7 @@ export const startDeviceLogin = {
         },
       },
     },
-    errors: { rate_limited: `More than ${device.startsPerTenMinutesAnIp} starts in 10 minutes from one address.` },
+    errors: { rate_limited: `More than ${device.startsPer10MinutesPerIp} starts in 10 minutes from one address.` },
     example: { body: { machine: "ada-laptop" } },
   },
 } satisfies Operation;
@@ -75,7 +75,7 @@ export const pollDeviceLogin = {
       access_denied: "The login was denied.",
       already_consumed: "The token was given out already.",
       expired_token: "The login's ten minutes are over.",
-      slow_down: `More than ${device.pollsPerMinuteACode} polls a minute for a code, or ${device.pollsPerMinuteAnIp} from an address.`,
+      slow_down: `More than ${device.pollsPerMinutePerCode} polls a minute for a code, or ${device.pollsPerMinutePerIp} from an address.`,
     },
     example: { query: { deviceCode } },
   },

@@ -29,7 +29,7 @@ const randomUserCode = () =>
  */
 export async function startLogin(machine: string, from: Origin): Promise<z.input<typeof startResponse>> {
   const wait = await overLimit("device-start", networkOf(from.address), {
-    points: device.startsPerTenMinutesAnIp,
+    points: device.startsPer10MinutesPerIp,
     seconds: 600,
   });
   if (wait)
@@ -98,8 +98,8 @@ export async function pollLogin(deviceCode: string, from: Origin): Promise<Poll>
 
 async function refusePollFlood(code: string, address: string): Promise<void> {
   const waits = await Promise.all([
-    overLimit("device-poll-ip", networkOf(address), { points: device.pollsPerMinuteAnIp, seconds: 60 }),
-    overLimit("device-poll-code", code, { points: device.pollsPerMinuteACode, seconds: 60 }),
+    overLimit("device-poll-ip", networkOf(address), { points: device.pollsPerMinutePerIp, seconds: 60 }),
+    overLimit("device-poll-code", code, { points: device.pollsPerMinutePerCode, seconds: 60 }),
   ]);
   const wait = Math.max(...waits.map((seconds) => seconds ?? 0));
   if (wait > 0) throw new SpoorError("slow_down", "Too many polls; wait before the next.", { retryAfterSeconds: wait });
@@ -172,7 +172,7 @@ export type LoginRequest = {
  * @throws SpoorError `rate_limited` past ten wrong codes in ten minutes by one person.
  */
 export async function findLogin(userId: string, typed: string): Promise<LoginRequest | undefined> {
-  const window = { points: device.codeTriesPerTenMinutes, seconds: 600 };
+  const window = { points: device.codeTriesPer10Minutes, seconds: 600 };
   const wait = await overLimit("device-code", userId, window);
   if (wait) throw new SpoorError("rate_limited", "Too many codes were tried.", { retryAfterSeconds: wait });
   const code = normalizeUserCode(typed);

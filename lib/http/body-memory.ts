@@ -7,9 +7,9 @@ const MiB = 1 << 20;
 /** What a lent piece of memory holds. Only as much of it as a body ever took is the machine's. */
 export const blockBytes = 32 * MiB;
 /** Below this size a buffer of its own costs nothing. */
-const leastBytes = MiB;
+const minBytes = MiB;
 /** Who finds all of them lent gets memory of its own. */
-const mostBlocks = 4;
+const maxBlocks = 4;
 
 const globals = globalThis as typeof globalThis & { spoorBodyBlocks?: { idle: SharedArrayBuffer[]; made: number } };
 
@@ -25,7 +25,7 @@ export async function withBlock<T>(
 ): Promise<T> {
   globals.spoorBodyBlocks ??= { idle: [], made: 0 };
   const blocks = globals.spoorBodyBlocks;
-  const isFit = bytes !== undefined && bytes >= leastBytes && bytes <= blockBytes;
+  const isFit = bytes !== undefined && bytes >= minBytes && bytes <= blockBytes;
   const block = isFit ? (blocks.idle.pop() ?? make(blocks)) : undefined;
   try {
     return await work(block);
@@ -35,7 +35,7 @@ export async function withBlock<T>(
 }
 
 function make(blocks: { made: number }): SharedArrayBuffer | undefined {
-  if (blocks.made === mostBlocks) return undefined;
+  if (blocks.made === maxBlocks) return undefined;
   const block = new SharedArrayBuffer(blockBytes);
   blocks.made += 1;
   return block;

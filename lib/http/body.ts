@@ -125,7 +125,7 @@ function tooLarge(maxBytes: number): SpoorError {
 
 /** Watches how fast a body comes in: a sender that stalls or trickles is given up on. */
 function startPace() {
-  const { idleSeconds, secondsAtLeast, bytesPerSecond } = limits.body;
+  const { idleSeconds, minSeconds, bytesPerSecond } = limits.body;
   const startedAt = performance.now();
   let lastAt = startedAt;
   let total = 0;
@@ -134,7 +134,7 @@ function startPace() {
     const now = performance.now();
     const seconds = (now - startedAt) / 1000;
     const stalled = now - lastAt > idleSeconds * 1000;
-    const trickling = seconds > secondsAtLeast && total / seconds < bytesPerSecond;
+    const trickling = seconds > minSeconds && total / seconds < bytesPerSecond;
     if (stalled || trickling) reject(new SpoorError("request_timeout", "The body came too slowly."));
   }, 1000);
   return {

@@ -14,7 +14,7 @@ import { enqueue, prepareQueue, queues } from "#lib/queue/boss";
  */
 export async function replayJob(userId: string, jobId: string): Promise<void> {
   await prepareQueue();
-  const replayed = await transaction((tx) => putBackFailed(tx, userId, { jobId, atMost: 1 }));
+  const replayed = await transaction((tx) => putBackFailed(tx, userId, { jobId, maxJobs: 1 }));
   if (replayed.length > 0) return;
   const { status } = await getJob(userId, jobId);
   if (status === "failed") throw new SpoorError("not_found", "This upload is no longer kept. Send it again.");
@@ -35,7 +35,7 @@ const states = {
 export async function replayFailedJobs(userId: string): Promise<{ replayed: number; left: number; gone: number }> {
   await prepareQueue();
   return transaction(async (tx) => {
-    const replayed = await putBackFailed(tx, userId, { jobId: null, atMost: limits.ingest.replaysAtOnce });
+    const replayed = await putBackFailed(tx, userId, { jobId: null, maxJobs: limits.ingest.replaysAtOnce });
     const { rows } = await tx.query<{ left: number; gone: number }>(
       `select count(*) filter (where kept)::int as left, count(*) filter (where not kept)::int as gone
        from (select ${isKept} as kept from ingest_job job where user_id = $1 and status = 'failed') as failed`,
@@ -45,12 +45,12 @@ export async function replayFailedJobs(userId: string): Promise<{ replayed: numb
   });
 }
 
-type Which = { jobId: string | null; atMost: number };
+type Which = { jobId: string | null; maxJobs: number };
 
 const isKept = "exists (select 1 from upload where upload.user_id = job.user_id and upload.job_id = job.id)";
 
 /** @returns the ids of the jobs that this call put back; one that another call just did is waited for and left out */
-async function putBackFailed(tx: Queryable, userId: string, { jobId, atMost }: Which): Promise<string[]> {
+async function putBackFailed(tx: Queryable, userId: string, { jobId, maxJobs }: Which): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
     `with failed as materialized (
        select id from ingest_job job
@@ -59,7 +59,7 @@ async function putBackFailed(tx: Queryable, userId: string, { jobId, atMost }: W
      update ingest_job job set status = 'queued', attempts = 0, started_at = null, finished_at = null,
        error_code = null, error_message = null
      from failed where job.user_id = $1 and job.id = failed.id returning job.id`,
-    [userId, jobId, atMost],
+    [userId, jobId, maxJobs],
   );
   const ids = rows.map(({ id }) => id);
   await enqueue(

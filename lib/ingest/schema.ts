@@ -2,16 +2,16 @@ import { z } from "zod";
 import { exactText, instant } from "#lib/fields";
 import { limits } from "#lib/limits";
 
-const { ingest, trace: most, message: mostOfMessage } = limits;
+const { ingest, trace: max, message: messageLimits } = limits;
 
-const wholeNumber = z.int().min(0).max(mostOfMessage.integer);
+const wholeNumber = z.int().min(0).max(messageLimits.integer);
 const metadata = z.record(z.string(), z.unknown(), { error: "must be an object" });
 
 /** A message as it is sent. */
 export const ingestMessage = z.looseObject({
   position: wholeNumber.describe("Its place in the trace: unique in it, with gaps and in any order."),
   content: z.string(),
-  role: z.string().max(mostOfMessage.role).optional(),
+  role: z.string().max(messageLimits.role).optional(),
   tokenCount: wholeNumber.optional(),
   createdAt: instant.optional(),
   metadata: metadata.optional(),
@@ -20,12 +20,12 @@ export const ingestMessage = z.looseObject({
 /** A trace as it is sent. */
 export const ingestTrace = z.looseObject({
   // Parts of the key: nothing of them may be replaced.
-  sourceId: exactText(1, most.sourceId).describe("The conversation's id where it comes from."),
-  source: exactText(1, most.source).default("unknown").describe("The agent or adapter it comes from."),
+  sourceId: exactText(1, max.sourceId).describe("The conversation's id where it comes from."),
+  source: exactText(1, max.source).default("unknown").describe("The agent or adapter it comes from."),
   messages: z.array(ingestMessage).max(ingest.messagesPerTrace),
-  model: z.string().max(most.model).optional(),
-  title: z.string().max(most.title).optional(),
-  project: z.string().max(most.project).optional(),
+  model: z.string().max(max.model).optional(),
+  title: z.string().max(max.title).optional(),
+  project: z.string().max(max.project).optional(),
   createdAt: instant.optional(),
   replace: z.boolean().optional().describe("Lets it become shorter than what is stored."),
   metadata: metadata.optional(),

@@ -9,7 +9,7 @@ import { processRegistry } from "#lib/observability/registry";
 /** How long an answer of the database's is told again, in milliseconds: scrapes may come from several places at once. */
 const freshMs = 5000;
 /** How many open jobs, or waiting submissions, are looked at: beyond it the figures stand still, and a scrape stays cheap. */
-const mostOpen = 100_000;
+const maxOpen = 100_000;
 
 /** What the database knows, of all processes. */
 type Shared = { open: Map<string, { jobs: number; oldestSeconds: number }>; workers: number; outbox: number };
@@ -63,13 +63,13 @@ async function readShared(): Promise<Shared> {
      from (select status, created_at from ingest_job
            where status <> 'succeeded' and status in ('queued', 'running') limit $1) as open
      group by status`,
-    [mostOpen],
+    [maxOpen],
   );
   const { rows: others } = await pool().query<{ workers: number; outbox: number }>(
     `select (select count(*)::int from process_heartbeat
              where role = 'worker' and seen_at > now() - interval '60 seconds') as workers,
        (select count(*)::int from (select 1 from forward_outbox limit $1) as waiting) as outbox`,
-    [mostOpen],
+    [maxOpen],
   );
   const open = new Map(rows.map(({ status, jobs, oldest }) => [status, { jobs, oldestSeconds: oldest }]));
   return { open, workers: others[0]?.workers ?? 0, outbox: others[0]?.outbox ?? 0 };

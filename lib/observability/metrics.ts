@@ -52,7 +52,7 @@ function add(name: string, labels: Labels, by: number): void {
 const count = (name: Name, labels: Labels = {}, by = 1) => add(name, labels, by);
 
 function observe(name: "spoor_job_duration_seconds", seconds: number): void {
-  for (const most of figures[name].buckets) if (seconds <= most) add(`${name}_bucket`, { le: most }, 1);
+  for (const max of figures[name].buckets) if (seconds <= max) add(`${name}_bucket`, { le: max }, 1);
   add(`${name}_bucket`, { le: "+Inf" }, 1);
   add(`${name}_sum`, {}, seconds);
   add(`${name}_count`, {}, 1);

@@ -2,12 +2,12 @@ import { structuredPatch } from "diff";
 import type { DiffLine } from "#lib/reader/message";
 import { countLines } from "#lib/reader/text";
 
-/** What changed: lines to draw, at most `mostLines` of them, and how many came and went in all. */
+/** What changed: lines to draw, at most `maxLines` of them, and how many came and went in all. */
 export type Change = { lines: DiffLine[]; added: number; removed: number };
 
 /** Beyond these a change is not compared but shown as all of the old and all of the new. */
 const comparable = { characters: 200_000, edits: 2000, milliseconds: 50 };
-const mostLines = 5000;
+const maxLines = 5000;
 
 /**
  * What comparisons may take of this process's time: so many milliseconds at once, and over longer that share. Without it a
@@ -48,10 +48,10 @@ function replaced(before: string, after: string): Change {
 
 function linesOf(text: string, type: DiffLine["type"]): DiffLine[] {
   if (text === "") return [];
-  const lines = text.split("\n", mostLines + 1);
-  if (lines.length <= mostLines && lines.at(-1) === "") lines.pop();
-  const more = lines.length > mostLines ? countLines(text) - mostLines : 0;
-  return [...lines.slice(0, mostLines).map((line) => ({ type, text: line })), ...notDrawn(more)];
+  const lines = text.split("\n", maxLines + 1);
+  if (lines.length <= maxLines && lines.at(-1) === "") lines.pop();
+  const more = lines.length > maxLines ? countLines(text) - maxLines : 0;
+  return [...lines.slice(0, maxLines).map((line) => ({ type, text: line })), ...notDrawn(more)];
 }
 
 const notDrawn = (lines: number): DiffLine[] =>
@@ -72,7 +72,7 @@ function changeOf(lines: string[]): Change {
   const first = /^@@[^\n]*?(?:@@ ?)?$/.test(lines[0] ?? "") ? 1 : 0;
   const count = (sign: string) => lines.reduce((sum, line) => sum + (line.startsWith(sign) ? 1 : 0), 0);
   return {
-    lines: [...lines.slice(first, mostLines).map(readLine), ...notDrawn(lines.length - mostLines)],
+    lines: [...lines.slice(first, maxLines).map(readLine), ...notDrawn(lines.length - maxLines)],
     added: count("+"),
     removed: count("-"),
   };

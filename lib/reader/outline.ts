@@ -15,7 +15,7 @@ export type Outline = {
 export type Outliner = { add: (message: ReaderMessage) => void; result: () => Outline };
 
 /** Calls without a result are kept until one comes; beyond so many the oldest are taken as they are. */
-const mostOpen = 1000;
+const maxOpen = 1000;
 
 /** Goes through a session message by message, in the order of positions; keeps only what the outline needs. */
 export function makeOutliner(): Outliner {
@@ -51,7 +51,7 @@ export function makeOutliner(): Outliner {
       else if (piece.type === "call" && (piece.result || piece.call.callId === undefined))
         take(piece.call, piece.result, position);
       else if (piece.type === "call") {
-        const [oldest] = open.size >= mostOpen ? open.keys() : [];
+        const [oldest] = open.size >= maxOpen ? open.keys() : [];
         if (oldest !== undefined) close(oldest);
         open.set(piece.call.callId ?? "", { call: piece.call, position });
       }

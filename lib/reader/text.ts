@@ -1,10 +1,10 @@
 /** The text until its first line's end, without spaces around; at most `most` characters. */
-export function firstLine(text: string, most = 200): string {
+export function firstLine(text: string, max = 200): string {
   const start = text.search(/\S/);
   if (start === -1) return "";
   const end = text.indexOf("\n", start);
   const line = text.slice(start, end === -1 ? undefined : end).trimEnd();
-  return line.length <= most ? line : `${cut(line, most - 1)}…`;
+  return line.length <= max ? line : `${cut(line, max - 1)}…`;
 }
 
 /** The first `length` characters, never half a one. */
@@ -37,18 +37,18 @@ export const amountOf = (count: number, one: string, many = `${one}s`) =>
  * line's end where there is one.
  */
 export function sliceEnd(text: string, from: number, { lines, characters }: { lines: number; characters: number }) {
-  const most = from + characters;
+  const max = from + characters;
   let end = from;
   for (let line = 0; line < lines; line += 1) {
     const next = text.indexOf("\n", end);
-    if (next === -1) return text.length <= most ? text.length : lastBreak(text, from, most);
-    if (next + 1 > most) return lastBreak(text, from, most);
+    if (next === -1) return text.length <= max ? text.length : lastBreak(text, from, max);
+    if (next + 1 > max) return lastBreak(text, from, max);
     end = next + 1;
   }
   return end;
 }
 
-function lastBreak(text: string, from: number, most: number): number {
-  const line = text.lastIndexOf("\n", most - 1);
-  return line > from ? line + 1 : from + cut(text.slice(from, most), most - from).length;
+function lastBreak(text: string, from: number, max: number): number {
+  const line = text.lastIndexOf("\n", max - 1);
+  return line > from ? line + 1 : from + cut(text.slice(from, max), max - from).length;
 }

@@ -4,7 +4,7 @@
 import { termBits } from "#lib/search/terms";
 
 /** How many documents a block can have. */
-export const mostDocuments = 4096;
+export const maxDocuments = 4096;
 
 /** How many postings share a bucket, about: a row of less than a kilobyte, as long as no term stands in most documents. */
 const postingsPerBucket = 256;
@@ -12,14 +12,14 @@ const postingsPerBucket = 256;
 /** Terms and the slots of their documents, sorted by both: `term * 4096 + slot`, below 2^52. */
 export type Postings = Float64Array;
 
-export const postingOf = (term: number, slot: number) => term * mostDocuments + slot;
+export const postingOf = (term: number, slot: number) => term * maxDocuments + slot;
 
 /** By how many bits of the term postings are parted before they are sorted: 1.3 to 2 times as fast as sorting all at once. */
 const partBits = 12;
 
 /** Postings in their order, in memory of their own. */
 export function sort(postings: Postings): Postings {
-  const span = 2 ** (termBits - partBits) * mostDocuments;
+  const span = 2 ** (termBits - partBits) * maxDocuments;
   // Where each part's next posting comes; once all are there, where the part ends.
   const places = new Uint32Array(2 ** partBits + 1);
   const count = (part: number, more: number) => {
@@ -75,12 +75,12 @@ export type Bucket = { bucket: number; postings: Buffer };
 export function encode(sorted: Postings, bits: number): Bucket[] {
   const writer = new Writer();
   const buckets: Bucket[] = [];
-  const span = 2 ** (termBits - bits) * mostDocuments;
+  const span = 2 ** (termBits - bits) * maxDocuments;
   for (let at = 0; at < sorted.length; ) {
     const bucket = Math.floor((sorted[at] as number) / span);
-    let previous = bucket * (span / mostDocuments);
+    let previous = bucket * (span / maxDocuments);
     while (at < sorted.length && (sorted[at] as number) < (bucket + 1) * span) {
-      const term = Math.floor((sorted[at] as number) / mostDocuments);
+      const term = Math.floor((sorted[at] as number) / maxDocuments);
       const end = endOfTerm(sorted, at, term);
       writer.write(term - previous);
       writeSlots(writer, sorted.subarray(at, end), term);

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { mostDocuments, type Postings, postingOf, sort } from "#lib/search/block";
+import { maxDocuments, type Postings, postingOf, sort } from "#lib/search/block";
 import { composed, forEachTerm } from "#lib/search/terms";
 
 /** Where a term's place is depends on it: made for one table's places, a text of 8 MB would take minutes to collect. */
@@ -50,10 +50,10 @@ export type Document = { traceId: string; firstPosition: number; slot: number };
 export type Draft = { documents: Document[]; postings: Postings };
 
 /** A document ends where it has so many messages or characters, so that no search reads much for one hit. */
-const mostMessages = 2000;
-const mostCharacters = 2 ** 21;
+const maxMessages = 2000;
+const maxCharacters = 2 ** 21;
 /** A draft ends where it has so many postings: 16 MiB of them are in memory. */
-const mostPostings = 2 ** 21;
+const maxPostings = 2 ** 21;
 
 /** Collects the terms of traces, one after the other, into drafts of blocks. */
 export class Collector {
@@ -74,7 +74,7 @@ export class Collector {
   /** Adds a message to the trace that was begun last; they come in the order of their positions. */
   add(traceId: string, position: number, content: string): void {
     const { messages, characters } = this.open ?? { messages: 0, characters: 0 };
-    if (messages >= mostMessages || characters >= mostCharacters) this.startDocument(traceId, position);
+    if (messages >= maxMessages || characters >= maxCharacters) this.startDocument(traceId, position);
     if (!this.open) throw new Error("a message comes without its trace");
     this.open.messages += 1;
     this.open.characters += content.length;
@@ -90,7 +90,7 @@ export class Collector {
 
   private startDocument(traceId: string, firstPosition: number): void {
     this.endDocument();
-    if (this.documents.length === mostDocuments || this.count >= mostPostings) this.endDraft();
+    if (this.documents.length === maxDocuments || this.count >= maxPostings) this.endDraft();
     const document = { traceId, firstPosition, slot: this.documents.length };
     this.open = { document, messages: 0, characters: 0 };
   }

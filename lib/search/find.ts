@@ -1,7 +1,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { pool } from "#lib/db/client";
-import { type Bucket, bucketOf, mostDocuments, slotsOf } from "#lib/search/block";
+import { type Bucket, bucketOf, maxDocuments, slotsOf } from "#lib/search/block";
 import type { Query } from "#lib/search/query";
 
 /**
@@ -45,7 +45,7 @@ export async function findDocuments(tx: PoolClient, userId: string, { units }: Q
 export function isHit({ blockIds, slots }: Hits, values: unknown[]): string {
   const [ids, bits] = [values.push(blockIds), values.push(slots)];
   const block = `array_position($${ids}::bigint[], search_document.block_id) - 1`;
-  return `get_bit($${bits}::bytea, (${block})::bigint * ${mostDocuments} + search_document.slot) = 1`;
+  return `get_bit($${bits}::bytea, (${block})::bigint * ${maxDocuments} + search_document.slot) = 1`;
 }
 
 /** The buckets in the order in which they are asked for; a missing one is empty. */
@@ -69,7 +69,7 @@ async function readBuckets(
 function intersect(terms: number[], buckets: Bucket[], bits: number): Buffer | undefined {
   let common: Buffer | undefined;
   for (const [place, term] of terms.entries()) {
-    const slots = Buffer.alloc(mostDocuments / 8);
+    const slots = Buffer.alloc(maxDocuments / 8);
     let left = false;
     for (const slot of slotsOf(term, buckets[place] as Bucket, bits)) {
       if (common && !hasBit(common, slot)) continue;
@@ -84,7 +84,7 @@ function intersect(terms: number[], buckets: Bucket[], bits: number): Buffer | u
 
 /** The slots that all units have; a unit that none has is undefined. */
 function commonOf(ofUnits: (Buffer | undefined)[]): Buffer {
-  const common = Buffer.alloc(mostDocuments / 8, 0xff);
+  const common = Buffer.alloc(maxDocuments / 8, 0xff);
   for (const slots of ofUnits) {
     if (!slots) return common.fill(0);
     for (let at = 0; at < common.length; at += 1) common[at] = (common[at] as number) & (slots[at] as number);
@@ -125,8 +125,8 @@ function setBit(bits: Buffer | undefined, at: number): void {
 /** The block and the slot of each hit. */
 export function* hitsOf({ blockIds, slots }: Hits): Generator<[blockId: string, slot: number]> {
   for (const [place, id] of blockIds.entries()) {
-    for (let slot = 0; slot < mostDocuments; slot += 1) {
-      if (hasBit(slots, place * mostDocuments + slot)) yield [id, slot];
+    for (let slot = 0; slot < maxDocuments; slot += 1) {
+      if (hasBit(slots, place * maxDocuments + slot)) yield [id, slot];
     }
   }
 }
@@ -137,14 +137,14 @@ function countBits(bytes: Buffer): number {
   return count;
 }
 
-const mostCounted = 1000;
+const maxCounted = 1000;
 
 /** How many sessions of a user are not yet searchable, counted up to a thousand. */
 export async function searchLag(userId: string): Promise<number> {
   const { rows } = await pool().query<{ count: number }>(
     `select count(*)::int as count from (
        select from trace where user_id = $1 and search_pending and deleted_at is null limit $2) as waiting`,
-    [userId, mostCounted],
+    [userId, maxCounted],
   );
   return rows[0]?.count ?? 0;
 }

@@ -41,7 +41,7 @@ type GiveWay = () => Promise<void>;
 
 const pauseMs = 1000;
 /** How long one batch waits in all for jobs that run in this process, and how often it looks, in milliseconds. */
-const givingWay = { mostMs: 2000, lookMs: 10 };
+const givingWay = { maxMs: 2000, lookMs: 10 };
 /** While uploads come they have the processor: sessions are left alone for longer. */
 const settledSeconds = { usually: 3, whileUploadsCome: 7 };
 /**
@@ -76,7 +76,7 @@ async function indexAndRest({ uploadsWait, jobsRun }: Load): Promise<number> {
   if (waiting.oldest === null || waiting.newest === null) return pauseMs;
   const isBusy = waiting.newest < comingSeconds || (await uploadsWait());
   const startedAt = performance.now();
-  let leftMs = givingWay.mostMs;
+  let leftMs = givingWay.maxMs;
   const giveWay = async () => {
     for (; jobsRun() && leftMs > 0; leftMs -= givingWay.lookMs) await sleep(givingWay.lookMs);
   };
@@ -144,11 +144,11 @@ async function waitingTraces(tx: PoolClient, userId: string, settledSeconds: num
 }
 
 /** The first of some rows, as many as stay within a sum, and at least one. */
-function upTo<T>(rows: T[], most: number, sizeOf: (row: T) => number): T[] {
+function upTo<T>(rows: T[], max: number, sizeOf: (row: T) => number): T[] {
   let sum = 0;
   const beyond = rows.findIndex((row) => {
     sum += sizeOf(row);
-    return sum > most;
+    return sum > max;
   });
   return beyond === -1 ? rows : rows.slice(0, Math.max(1, beyond));
 }

@@ -6,7 +6,7 @@ import {
   bucketBits,
   encode,
   forEachPosting,
-  mostDocuments,
+  maxDocuments,
   type Postings,
   postingOf,
   sort,
@@ -14,7 +14,7 @@ import {
 import { type BlockHead, writeBlock } from "#lib/search/store";
 
 /** A block of so many postings or documents is merged no more. */
-const full = { postings: 2 ** 21, documents: mostDocuments / 2 };
+const full = { postings: 2 ** 21, documents: maxDocuments / 2 };
 /** So many blocks of about one size become one; each posting is written again once for each size up to a full block. */
 const fanIn = 8;
 /** A merge reads and sorts a 64th of the terms at a time. */
@@ -42,7 +42,7 @@ function withinOne(blocks: Block[]): Block[] {
   return blocks.filter((block) => {
     documents += block.documents;
     postings += block.postings;
-    return documents <= mostDocuments && postings <= 2 * full.postings;
+    return documents <= maxDocuments && postings <= 2 * full.postings;
   });
 }
 

@@ -11,7 +11,7 @@ type Unit = { words: number; terms: number[]; pattern: RegExp; coarse: string; l
 /** All of its units must be found. */
 export type Query = { units: Unit[] };
 
-const mostWords = 32;
+const maxWords = 32;
 const quoted = /["“”]([^"“”]*)["“”]|[^\s"“”]+/gu;
 
 /**
@@ -23,7 +23,7 @@ const quoted = /["“”]([^"“”]*)["“”]|[^\s"“”]+/gu;
 export function parseQuery(text: string): Query {
   const { units, words } = read(text);
   if (words === 0) throw refused("has no word or number to search for");
-  if (words > mostWords) throw refused(`must have at most ${mostWords} words`);
+  if (words > maxWords) throw refused(`must have at most ${maxWords} words`);
   return { units };
 }
 
@@ -35,7 +35,7 @@ function read(text: string): { units: Unit[]; words: number } {
 /** Whether a text is a query, as `parseQuery` takes it. */
 export function isQuery(text: string): boolean {
   const { units, words } = read(text);
-  return units.length > 0 && words <= mostWords;
+  return units.length > 0 && words <= maxWords;
 }
 
 function refused(message: string): SpoorError {
@@ -98,7 +98,7 @@ export const phrasesOf = ({ units }: Query): Unit[] => units.filter(({ words }) 
 /** Where a query's units stand in a text: `[start, end]` in its order, none within another. */
 export type Ranges = [number, number][];
 
-const mostRanges = 200;
+const maxRanges = 200;
 
 /**
  * Finds a query's units in a text.
@@ -118,7 +118,7 @@ export function findIn(text: string, { units }: Query): { ranges: Ranges; found:
 function rangesOf(text: string, { pattern }: Unit): Ranges {
   const ranges: Ranges = [];
   pattern.lastIndex = 0;
-  for (let match = pattern.exec(text); match !== null && ranges.length < mostRanges; match = pattern.exec(text)) {
+  for (let match = pattern.exec(text); match !== null && ranges.length < maxRanges; match = pattern.exec(text)) {
     const end = match.index + match[0].length;
     if (isBoundary(text, match.index) && isBoundary(text, end)) ranges.push([match.index, end]);
     else pattern.lastIndex = match.index + 1;

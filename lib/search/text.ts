@@ -12,9 +12,9 @@ const queryCanceled = "57014";
 const wholeCharacters = 100_000;
 const nearCharacters = 10_000;
 /** How many messages of a session are read for its excerpts, and at a time for a find in it. */
-const mostMessages = 200;
+const maxMessages = 200;
 /** So many of the documents that a very long session is cut into are read, of those that are hits. */
-const mostDocuments = 1;
+const maxDocuments = 1;
 
 type Text = { traceId: string; position: number; role: string | null; content: string };
 
@@ -31,7 +31,7 @@ export async function keepMatching(
   { wholly }: { wholly: boolean },
 ): Promise<string[]> {
   const phrases = phrasesOf(query);
-  const values: unknown[] = [userId, traceIds, coarseOf({ units: phrases }), wholly ? null : mostDocuments];
+  const values: unknown[] = [userId, traceIds, coarseOf({ units: phrases }), wholly ? null : maxDocuments];
   const { rows } = await tx.query<{ traceId: string; content: string | null }>(
     `select wanted.id as "traceId", found.content from unnest($2::uuid[]) as wanted (id)
      cross join lateral (
@@ -40,7 +40,7 @@ export async function keepMatching(
        select source_id from trace where user_id = $1 and id = wanted.id and lower(source_id) ~ $3
        union all
        (select case when length(content) <= ${wholeCharacters} then content end
-        from ${messagesOfHits(hits, values, "$4")} where lower(content) ~ $3 limit ${mostMessages})
+        from ${messagesOfHits(hits, values, "$4")} where lower(content) ~ $3 limit ${maxMessages})
        union all
        (select null from search_document where user_id = $1 and trace_id = wanted.id and ${isHit(hits, values)}
         offset coalesce($4::int, ${2 ** 31 - 1}) limit 1)) as found`,
@@ -49,7 +49,7 @@ export async function keepMatching(
   const texts = Map.groupBy(rows, ({ traceId }) => traceId);
   return traceIds.filter((id) => {
     const contents = (texts.get(id) ?? []).map(({ content }) => content);
-    if (contents.length >= mostMessages || contents.includes(null)) return true;
+    if (contents.length >= maxMessages || contents.includes(null)) return true;
     return phrases.every((unit) =>
       contents.some((text) => findIn(composed(text ?? ""), { units: [unit] }).found === 1),
     );
@@ -72,7 +72,7 @@ export type Excerpt = { position: number; role: string | null; text: string; ran
 /** At most three excerpts of a trace, and how many more messages match; `atLeast` where not all of them were read. */
 export type Excerpts = { excerpts: Excerpt[]; more: number; atLeast: boolean };
 
-const mostExcerpts = 3;
+const maxExcerpts = 3;
 
 /**
  * Excerpts of traces round what a query finds. Those messages match that have as many of the query's words and phrases as
@@ -91,17 +91,17 @@ export async function excerptsOf(userId: string, traceIds: string[], query: Quer
 function summarize(messages: Text[], query: Query): Excerpts {
   const best = bestOf(messages, query);
   return {
-    excerpts: best.slice(0, mostExcerpts).map((message) => excerptOf(message, query)),
-    more: Math.max(0, best.length - mostExcerpts),
-    atLeast: messages.length === mostMessages,
+    excerpts: best.slice(0, maxExcerpts).map((message) => excerptOf(message, query)),
+    more: Math.max(0, best.length - maxExcerpts),
+    atLeast: messages.length === maxMessages,
   };
 }
 
 /** The messages that have the most of a query. */
 function bestOf(messages: Text[], query: Query): Text[] {
   const judged = messages.map((message) => ({ message, found: findIn(composed(message.content), query).found }));
-  const most = Math.max(1, ...judged.map(({ found }) => found));
-  return judged.filter(({ found }) => found === most).map(({ message }) => message);
+  const max = Math.max(1, ...judged.map(({ found }) => found));
+  return judged.filter(({ found }) => found === max).map(({ message }) => message);
 }
 
 const before = 60;
@@ -119,9 +119,9 @@ function excerptOf({ position, role, content }: Text, query: Query): Excerpt {
 
 /** The messages in which any part of a query may stand, in the order of their positions; `findIn` decides. */
 async function readTexts(tx: PoolClient, userId: string, traceIds: string[], query: Query): Promise<Text[]> {
-  const values: unknown[] = [userId, traceIds, coarseOf(query), longestWord(query), mostMessages];
+  const values: unknown[] = [userId, traceIds, coarseOf(query), longestWord(query), maxMessages];
   const from = (await haveLong(tx, userId, traceIds))
-    ? messagesOfHits(await findDocuments(tx, userId, query), values, `${mostDocuments}`)
+    ? messagesOfHits(await findDocuments(tx, userId, query), values, `${maxDocuments}`)
     : "message where user_id = $1 and trace_id = wanted.id";
   const { rows } = await tx.query<Text>(
     `select wanted.id as "traceId", found.position, found.role, found.content

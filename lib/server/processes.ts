@@ -8,7 +8,7 @@ type Wanted = { name: string; words: string[] };
 const readyMs = 60_000;
 const stopMs = 14_000;
 /** A process that breaks more often than this many times in a minute is not started again. */
-const mostRestartsAMinute = 5;
+const maxRestartsPerMinute = 5;
 
 /**
  * Starts processes one after the other and keeps them running: one that breaks after it was ready is started again.
@@ -42,7 +42,7 @@ export async function supervise(wanted: Wanted[], environment: Record<string, st
   async function restart(one: Wanted, restarts: number[]): Promise<void> {
     if (stopping) return;
     const recent = [...restarts.filter((at) => at > Date.now() - 60_000), Date.now()];
-    if (recent.length > mostRestartsAMinute) return lose(new Error(`The ${one.name} process keeps ending.`));
+    if (recent.length > maxRestartsPerMinute) return lose(new Error(`The ${one.name} process keeps ending.`));
     await sleep(500 * recent.length);
     if (!stopping) await keep(one, recent).catch(() => restart(one, recent));
   }

@@ -22,7 +22,7 @@ export const sendTelemetry = {
       },
     },
     errors: {
-      rate_limited: `More than ${telemetry.perMinuteAnIp} reports a minute from an address, or ${telemetry.perMinuteADevice} of a device.`,
+      rate_limited: `More than ${telemetry.perMinutePerIp} reports a minute from an address, or ${telemetry.perMinutePerDevice} of a device.`,
     },
     example: {
       body: {

@@ -6,7 +6,7 @@ import { compareVersions, judge, sharesOf, type Verdict, type VersionHealth, wor
 export type Reader = { userId: string; seesAll: boolean };
 
 /** The most that a page shows of each, whatever was sent. */
-const most = {
+const max = {
   adapters: 50,
   versions: 5,
   types: 12,
@@ -91,7 +91,7 @@ async function readVersions(reader: Reader): Promise<Map<string, VersionHealth[]
          sum(invalid) as invalid, sum(traces) as traces, sum(rejected) as rejected, sum(empty_parses) as empty_parses,
          max(seen_at) as seen_at
        from diagnostic_day where ${whose(reader)} and ${recent} group by adapter, cli_version
-     ), shown as (select adapter from sums group by adapter order by sum(scans) desc, adapter limit ${most.adapters})
+     ), shown as (select adapter from sums group by adapter order by sum(scans) desc, adapter limit ${max.adapters})
      select adapter, cli_version as "cliVersion", scans::float8, entries::float8, skipped::float8, invalid::float8,
        traces::float8, rejected::float8, empty_parses::float8 as "emptyParses", seen_at as "seenAt"
      from sums join shown using (adapter)`,
@@ -105,7 +105,7 @@ async function readVersions(reader: Reader): Promise<Map<string, VersionHealth[]
   }
   for (const [adapter, versions] of found) {
     const newestFirst = versions.sort((a, b) => compareVersions(b.cliVersion, a.cliVersion));
-    found.set(adapter, newestFirst.slice(0, most.versions));
+    found.set(adapter, newestFirst.slice(0, max.versions));
   }
   return found;
 }
@@ -139,7 +139,7 @@ async function readTypes(reader: Reader, pairs: Pairs): Promise<Map<string, { ty
        from diagnostic_day join unnest($2::text[], $3::text[]) as latest (adapter, cli_version) using (adapter, cli_version),
          jsonb_each_text(unhandled) as types (type, count)
        where ${whose(reader)} and ${recent} group by adapter, type) as counted
-     where place <= ${most.types} or type = '' order by adapter, place`,
+     where place <= ${max.types} or type = '' order by adapter, place`,
     [reader.userId, ...columns(pairs)],
   );
   return grouped(rows);
@@ -154,8 +154,8 @@ async function readMachines(reader: Reader, pairs: Pairs): Promise<Map<string, M
        select * from (
          select user_id, device_id, seen_at from diagnostic_machine
          where adapter = latest.adapter and cli_version = latest.cli_version and ${whose(reader)} and troubled > 0
-         limit ${most.countedMachines}) as bounded
-       order by seen_at desc limit ${most.machines}) as found
+         limit ${max.countedMachines}) as bounded
+       order by seen_at desc limit ${max.machines}) as found
      left join telemetry_device device on device.device_id = found.device_id
        and device.user_id is not distinct from found.user_id
      left join "user" on "user".id = found.user_id
@@ -177,7 +177,7 @@ async function countMachines(reader: Reader, pairs: Pairs): Promise<Map<string, 
     `select shown.adapter, shown.cli_version, counted.count from unnest($2::text[], $3::text[]) as shown (adapter, cli_version)
      cross join lateral (select count(*)::int as count from (
        select 1 from diagnostic_machine where adapter = shown.adapter and cli_version = shown.cli_version
-         and ${whose(reader)} and troubled > 0 limit ${most.countedMachines}) as bounded) as counted`,
+         and ${whose(reader)} and troubled > 0 limit ${max.countedMachines}) as bounded) as counted`,
     [reader.userId, ...columns(pairs)],
   );
   return new Map(rows.map(({ adapter, cli_version, count }) => [keyOf(adapter, cli_version), count]));
@@ -191,13 +191,13 @@ export type Device = Machine & { cliVersion: string; platform: string; arch: str
  */
 export async function listDevices(reader: Reader): Promise<{ devices: Device[]; hasMore: boolean }> {
   const { rows } = await pool().query<Device>(
-    `with latest as (select * from telemetry_device where ${whose(reader)} order by seen_at desc limit ${most.devices + 1})
+    `with latest as (select * from telemetry_device where ${whose(reader)} order by seen_at desc limit ${max.devices + 1})
      select device_id as "deviceId", latest.machine, name as "userName", seen_at as "seenAt", cli_version as "cliVersion",
        platform, arch, (select max(created_at) from (
          select machine, created_at from ingest_job where ingest_job.user_id = latest.user_id
-         order by id desc limit ${most.recentUploads}) as recent where recent.machine = latest.machine) as "lastUploadAt"
+         order by id desc limit ${max.recentUploads}) as recent where recent.machine = latest.machine) as "lastUploadAt"
      from latest left join "user" on "user".id = latest.user_id order by seen_at desc`,
     [reader.userId],
   );
-  return { devices: rows.slice(0, most.devices), hasMore: rows.length > most.devices };
+  return { devices: rows.slice(0, max.devices), hasMore: rows.length > max.devices };
 }

@@ -20,8 +20,8 @@ const tryMs = 10_000;
 /** How long a row is its taker's. It is above what a try may take, so that no two take it at once. */
 const leaseSeconds = 30;
 const expireDays = 3;
-const backoff = { firstSeconds: 10, mostSeconds: 3600 };
-const wait = { leastSeconds: 1, mostSeconds: 6 * 3600 };
+const backoff = { firstSeconds: 10, maxSeconds: 3600 };
+const wait = { minSeconds: 1, maxSeconds: 6 * 3600 };
 
 type Row = { reportId: string; attempts: number };
 
@@ -138,7 +138,7 @@ export function verdictOf({ status, retryAfterSeconds }: SinkAnswer): Verdict {
   if (status >= 200 && status < 300) return { outcome: "delivered", why };
   if (status === 410) return { outcome: "disabled", why };
   if (status === 429 || status === 503) {
-    const seconds = Math.min(wait.mostSeconds, Math.max(wait.leastSeconds, retryAfterSeconds ?? backoff.firstSeconds));
+    const seconds = Math.min(wait.maxSeconds, Math.max(wait.minSeconds, retryAfterSeconds ?? backoff.firstSeconds));
     return { outcome: "later", why, pauseSeconds: seconds };
   }
   if (status >= 400 && status < 500 && status !== 408 && status !== 425) return { outcome: "dropped", why };
@@ -183,6 +183,6 @@ async function postpone(reportId: string, attempts: number, seconds: number): Pr
 
 /** Twice as long after each try, at most an hour, and by chance between a half of it and the whole. */
 export function backoffSeconds(attempts: number, chance = Math.random()): number {
-  const whole = Math.min(backoff.mostSeconds, backoff.firstSeconds * 2 ** Math.min(attempts - 1, 30));
+  const whole = Math.min(backoff.maxSeconds, backoff.firstSeconds * 2 ** Math.min(attempts - 1, 30));
   return whole * (0.5 + chance / 2);
 }

@@ -80,12 +80,12 @@ export async function purgeReports(): Promise<number> {
 
 /** Counts a submission of an address before anything of it is read. @throws SpoorError `rate_limited` */
 export async function limitAddress(address: string): Promise<void> {
-  refuseAfter(await overLimit("telemetry-ip", networkOf(address), { points: telemetry.perMinuteAnIp, seconds: 60 }));
+  refuseAfter(await overLimit("telemetry-ip", networkOf(address), { points: telemetry.perMinutePerIp, seconds: 60 }));
 }
 
 /** Counts a submission of a device. @throws SpoorError `rate_limited` */
 export async function limitDevice(deviceId: string): Promise<void> {
-  refuseAfter(await overLimit("telemetry-device", deviceId, { points: telemetry.perMinuteADevice, seconds: 60 }));
+  refuseAfter(await overLimit("telemetry-device", deviceId, { points: telemetry.perMinutePerDevice, seconds: 60 }));
 }
 
 function refuseAfter(retryAfterSeconds: number | undefined): void {

@@ -4,9 +4,9 @@ import type { ScanSums } from "#lib/telemetry/health";
 import type { Submission } from "#lib/telemetry/schema";
 
 /** What is counted apart in a day of a user's, and of an adapter's; what comes beyond is counted under the empty name. */
-const bounds = { combinationsADay: 200, typesADay: 50 };
+const bounds = { combinationsPerDay: 200, typesPerDay: 50 };
 /** The largest integer that JSON carries exactly. Sums end there instead of overflowing. */
-const most = Number.MAX_SAFE_INTEGER;
+const max = Number.MAX_SAFE_INTEGER;
 
 /** Whose submission it is: nobody's without a token; `machine` is the token's. */
 export type Sender = { userId: string; machine: string } | undefined;
@@ -34,7 +34,7 @@ export async function rollUp(tx: Queryable, submission: Submission, sender: Send
   const known = await knownToday(tx, userId, cliVersion);
   const apart: AdapterSums[] = [];
   const beyond: AdapterSums[] = [];
-  let room = bounds.combinationsADay - known.count;
+  let room = bounds.combinationsPerDay - known.count;
   for (const one of sums) {
     if (known.adapters.has(one.adapter)) apart.push(one);
     else if (room-- > 0) apart.push(one);
@@ -73,7 +73,7 @@ function countsOf(types: string[]): Counts {
 
 /** Counts a type, under the empty name where there are as many others as are counted apart. */
 function countType(counts: Counts, type: string, count: number): void {
-  const name = type in counts || Object.keys(counts).length < bounds.typesADay ? type : "";
+  const name = type in counts || Object.keys(counts).length < bounds.typesPerDay ? type : "";
   counts[name] = plus(counts[name] ?? 0, count);
 }
 
@@ -86,7 +86,7 @@ function merged(sums: AdapterSums[]): Map<string, AdapterSums> {
   return found;
 }
 
-const plus = (a: number, b: number) => Math.min(most, a + b);
+const plus = (a: number, b: number) => Math.min(max, a + b);
 
 function added(a: AdapterSums, b: AdapterSums): AdapterSums {
   const unhandled: Counts = Object.assign(Object.create(null), a.unhandled);
@@ -136,8 +136,8 @@ async function knownToday(
 
 /** Counts of types as one: those that are there already, then new ones as long as there is room, the rest together. */
 const mergedTypes = `(
-  select jsonb_object_agg(type, least(${most}, total)) from (
-    select case when rank <= ${bounds.typesADay} then type else '' end as type, sum(count) as total from (
+  select jsonb_object_agg(type, least(${max}, total)) from (
+    select case when rank <= ${bounds.typesPerDay} then type else '' end as type, sum(count) as total from (
       select type, count, dense_rank() over (order by known desc, type) as rank from (
         select key as type, value::numeric as count, diagnostic_day.unhandled ? key as known
           from jsonb_each_text(diagnostic_day.unhandled)
@@ -148,7 +148,7 @@ const mergedTypes = `(
 const counters = ["scans", "entries", "skipped", "invalid", "traces", "rejected", "empty_parses"];
 
 async function rollUpDay(tx: Queryable, userId: string | null, cliVersion: string, sums: AdapterSums[]): Promise<void> {
-  const added = counters.map((name) => `${name} = least(${most}, diagnostic_day.${name} + excluded.${name})`);
+  const added = counters.map((name) => `${name} = least(${max}, diagnostic_day.${name} + excluded.${name})`);
   await tx.query(
     `insert into diagnostic_day (user_id, day, adapter, cli_version, ${counters}, unhandled)
      select $1, (now() at time zone 'UTC')::date, adapter, $2, ${counters}, unhandled

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { storable, storableJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
-const { telemetry: most } = limits;
+const { telemetry: max } = limits;
 
 /** Text of a submission: what PostgreSQL can't hold is replaced, as everywhere in metadata. */
 const text = (length: number) => z.string().max(length).transform(storable);
@@ -10,39 +10,39 @@ const text = (length: number) => z.string().max(length).transform(storable);
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
 
 const diagnostic = z.object({
-  adapter: text(most.adapter).refine((name) => name.length > 0, "must not be empty"),
-  source: text(most.source).optional(),
+  adapter: text(max.adapter).refine((name) => name.length > 0, "must not be empty"),
+  source: text(max.source).optional(),
   totalEntries: count,
   skippedEntries: count,
   invalidEntries: count,
   eventCount: count,
   traceCount: count,
   rejectedTraces: count,
-  unhandledTypes: z.array(text(most.unhandledType)).max(most.unhandledTypes).default([]),
+  unhandledTypes: z.array(text(max.unhandledType)).max(max.unhandledTypes).default([]),
   emptyParse: z.boolean().default(false),
 });
 
 const properties = z
   .record(z.string(), z.unknown(), { error: "must be an object" })
   .transform((value) => JSON.stringify(storableJson(value)))
-  .refine((json) => Buffer.byteLength(json) <= most.eventPropertiesBytes, `at most ${most.eventPropertiesBytes} bytes`);
+  .refine((json) => Buffer.byteLength(json) <= max.eventPropertiesBytes, `at most ${max.eventPropertiesBytes} bytes`);
 
 const event = z.object({
-  name: text(most.eventName).refine((name) => name.length > 0, "must not be empty"),
+  name: text(max.eventName).refine((name) => name.length > 0, "must not be empty"),
   properties: properties.prefault({}),
 });
 
 /** The body of `POST /api/cli/telemetry`: metadata about a scan, never names or content of what was scanned. */
 export const telemetryRequest = z.object({
   schema: z.number(),
-  deviceId: text(most.deviceId).refine((id) => id.length > 0, "must not be empty"),
-  cliVersion: text(most.cliVersion),
-  platform: text(most.platform),
-  arch: text(most.arch),
-  command: text(most.command),
-  diagnostics: z.array(diagnostic).max(most.diagnostics),
-  sentAt: text(most.sentAt).optional(),
-  events: z.array(event).max(most.events).default([]),
+  deviceId: text(max.deviceId).refine((id) => id.length > 0, "must not be empty"),
+  cliVersion: text(max.cliVersion),
+  platform: text(max.platform),
+  arch: text(max.arch),
+  command: text(max.command),
+  diagnostics: z.array(diagnostic).max(max.diagnostics),
+  sentAt: text(max.sentAt).optional(),
+  events: z.array(event).max(max.events).default([]),
 });
 
 export type Submission = z.output<typeof telemetryRequest>;

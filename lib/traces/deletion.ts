@@ -18,7 +18,7 @@ const countSql = `count(*)::int as traces, coalesce(sum(message_count), 0)::floa
   coalesce(bit_xor(hashtextextended(id::text, 0)), 0)::text as mark`;
 
 /** Of a search, all that it finds, each of them read where the index can't be sure. */
-const all = { limit: 1_000_000, mostRead: Number.POSITIVE_INFINITY };
+const all = { limit: 1_000_000, maxRead: Number.POSITIVE_INFINITY };
 
 /** Counts a selection as it stands now. @returns with the moment, as a selection's `storedUntil` takes it */
 export async function countSelection(

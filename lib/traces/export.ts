@@ -11,7 +11,7 @@ import type { Place } from "#lib/traces/search";
 const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
 const tracesAtATime = 20;
 /** So often the list is gone through from its top for what moved there meanwhile; each time there is less of it. */
-const mostPasses = 10;
+const maxPasses = 10;
 
 /**
  * A user's traces as JSON lines, newest activity first: each line one trace with its messages, in the form that
@@ -41,7 +41,7 @@ async function* encoded(texts: AsyncGenerator<string>): AsyncGenerator<Uint8Arra
 async function* exportParts(userId: string, selection: Selection): AsyncGenerator<string, undefined> {
   const sent = new Set<string>();
   let top: TraceRow | undefined;
-  for (let pass = 0; pass < mostPasses; pass += 1) {
+  for (let pass = 0; pass < maxPasses; pass += 1) {
     const sentBefore = sent.size;
     let first: TraceRow | undefined;
     for await (const row of rowsAbove(userId, selection, top)) {

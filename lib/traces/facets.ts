@@ -8,9 +8,9 @@ import { foundIds, lookedUp } from "#lib/traces/search";
 export type FacetValue = { value: string; count: number };
 
 /** How many values a menu offers: the most frequent ones. */
-const mostValues = 100;
+const maxValues = 100;
 /** Of a search, the values are counted of its newest so many sessions: as many as the list asks for, to be found once. */
-const mostFound = 10_001;
+const maxFound = 10_001;
 
 /**
  * The values that a user's traces have in each column that a filter compares, the most frequent first. A column's own
@@ -34,7 +34,7 @@ async function countValues(
 ): Promise<Partial<Record<Facet, FacetValue[]>>> {
   const others = { ...filter, ...Object.fromEntries(names.map((name) => [name, undefined])) };
   const { q, ...plain } = others;
-  const ids = q === undefined ? undefined : await foundIds(userId, others, mostFound);
+  const ids = q === undefined ? undefined : await foundIds(userId, others, maxFound);
   const { where, values } = conditionsOf(userId, { ...plain, ids });
   const sets = names.map((name) => `(${name})`).join(", ");
   const { rows } = await pool().query<FacetValue & { set: number }>(
@@ -43,7 +43,7 @@ async function countValues(
          row_number() over (partition by grouping(${names.join(", ")}) order by count(*) desc, coalesce(${names.join(", ")}))
            as place
        from trace where ${where} group by grouping sets (${sets}) having coalesce(${names.join(", ")}) is not null
-     ) as counted where place <= ${mostValues} order by set, place`,
+     ) as counted where place <= ${maxValues} order by set, place`,
     values,
   );
   // `grouping` has a bit for each column, the first one's the highest, which is 0 where the column is grouped by.
@@ -56,16 +56,16 @@ async function countValues(
   );
 }
 
-/** How many traces a filter matches, counted up to `most`: 10,000 take 1.5 ms, 6 with a filter. */
-export async function countTraces(userId: string, filter: TraceFilter, most: number): Promise<number> {
+/** How many traces a filter matches, counted up to `max`: 10,000 take 1.5 ms, 6 with a filter. */
+export async function countTraces(userId: string, filter: TraceFilter, max: number): Promise<number> {
   const { q, ...plain } = filter;
-  if (q !== undefined) return (await foundIds(userId, filter, most)).length;
+  if (q !== undefined) return (await foundIds(userId, filter, max)).length;
   const { where, values } = conditionsOf(userId, plain);
-  return countUpTo(where, values, most);
+  return countUpTo(where, values, max);
 }
 
 /**
- * How many of the traces that a filter matches stand before one in the list's order, counted up to `most`: what came, or
+ * How many of the traces that a filter matches stand before one in the list's order, counted up to `max`: what came, or
  * went on, since that one was the first.
  *
  * @param first its id, and the moment of its last activity as ISO 8601.
@@ -74,19 +74,19 @@ export async function countNewer(
   userId: string,
   filter: TraceFilter,
   first: { id: string; updatedAt: string },
-  most: number,
+  max: number,
 ): Promise<number> {
-  const { where, values } = conditionsOf(userId, await lookedUp(userId, filter, { limit: most }));
+  const { where, values } = conditionsOf(userId, await lookedUp(userId, filter, { limit: max }));
   const newer = `(activity_at, id) > ($${values.push(first.updatedAt)}, $${values.push(first.id)}::uuid)`;
-  return countUpTo(`${where} and ${newer}`, values, most);
+  return countUpTo(`${where} and ${newer}`, values, max);
 }
 
-async function countUpTo(where: string, values: unknown[], most: number): Promise<number> {
+async function countUpTo(where: string, values: unknown[], max: number): Promise<number> {
   // In the list's order the index alone can be enough; what a search found would have to be sorted for it.
   const order = values.some(Array.isArray) ? "" : "order by activity_at desc, id desc";
   const { rows } = await queryInOrder<{ count: number }>(
     `select count(*)::int as count from (
-       select 1 from trace where ${where} ${order} limit $${values.push(most)}) as matching`,
+       select 1 from trace where ${where} ${order} limit $${values.push(max)}) as matching`,
     values,
   );
   return rows[0]?.count ?? 0;

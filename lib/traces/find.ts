@@ -1,11 +1,11 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 
-/** What finding in one trace tells: every place in the order of positions, as many as `placesMost`. */
+/** What finding in one trace tells: every place in the order of positions, as many as `maxPlaces`. */
 export type Found = { total: number; messages: number; places: [position: number, count: number][] };
 
 /** Enough for any word worth stepping through; the counts go on behind it. */
-const placesMost = 20_000;
+const maxPlaces = 20_000;
 
 /**
  * Counts where a text stands in a trace's messages, in their content and in their metadata, as it is written but for its
@@ -26,7 +26,7 @@ export async function findInMessages(userId: string, traceId: string, text: stri
          cross join lateral (select lower((content || coalesce(e'\\n' || (metadata::text), ''))${folding}) as searched) s
        where user_id = $1 and trace_id = $2 and strpos(searched, wanted.text) > 0)
      select position, count::int, sum(count) over () as total, count(*) over () as messages
-     from hit order by position limit ${placesMost}`,
+     from hit order by position limit ${maxPlaces}`,
     [userId, traceId, text],
   );
   const [first] = rows;

@@ -7,7 +7,7 @@ import { lookedUp } from "#lib/traces/search";
 export type Neighbour = { id: string; title: string | null };
 
 /** Of a search, neighbours are told among its newest so many sessions. */
-const mostFound = 2000;
+const maxFound = 2000;
 
 /**
  * The traces beside one in a user's filtered list, newest activity first.
@@ -19,7 +19,7 @@ export async function neighbours(
   traceId: string,
   filter: TraceFilter,
 ): Promise<{ newer: Neighbour | undefined; older: Neighbour | undefined }> {
-  const selection = await lookedUp(userId, filter, { limit: mostFound });
+  const selection = await lookedUp(userId, filter, { limit: maxFound });
   const [newer, older] = await Promise.all([beside(">"), beside("<")]);
   return { newer, older };
 

@@ -44,18 +44,18 @@ const filter = {
 export const traceFilter = z.object(filter);
 export type TraceFilter = z.output<typeof traceFilter>;
 
-const wholeNumber = (least: number, most: number) =>
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,10}$/, "must be a whole number")
     .transform(Number)
-    .pipe(z.int().min(least).max(most))
-    .meta({ type: "integer", pattern: undefined, minimum: least, maximum: most });
+    .pipe(z.int().min(min).max(max))
+    .meta({ type: "integer", pattern: undefined, minimum: min, maximum: max });
 
 export const listQuery = z.object({
   ...filter,
   cursor: z.string().min(1).max(256).optional(),
-  limit: wholeNumber(1, page.perPageMost).default(page.perPage),
+  limit: wholeNumber(1, page.maxPerPage).default(page.perPage),
 });
 
 export const listResponse = z.object({
@@ -68,7 +68,7 @@ export const traceResponse = z.object({ ok: z.literal(true), trace: traceShape }
 
 export const messagesQuery = z.object({
   after: wholeNumber(0, limits.message.integer).optional(),
-  limit: wholeNumber(1, page.messagesPerPageMost).default(page.messagesPerPage),
+  limit: wholeNumber(1, page.maxMessagesPerPage).default(page.messagesPerPage),
 });
 
 export const messagesResponse = z.object({

@@ -14,7 +14,7 @@ export type Place = [activityAt: Date | string, id: string];
 /** What a row costs to be read in the list's order, to be looked up from a hit, and to be read where all are, relatively. */
 const costs = { ofList: 3, ofHit: 5, ofAll: 1.5 };
 /** Of so many sessions of a list the text is read, to see whether a phrase of three words and more stands in them. */
-const mostReadOfList = 100;
+const maxReadPerList = 100;
 /** And so many at once. */
 const readAtOnce = 50;
 
@@ -33,17 +33,17 @@ export async function searchTraces(userId: string, { q = "", ...filter }: Select
   }, settings);
 }
 
-/** `mostRead`: of so many sessions the text is read where the index can't be sure; further ones are believed. */
-type Page = { behind?: Place | undefined; limit: number; mostRead?: number };
+/** `maxRead`: of so many sessions the text is read where the index can't be sure; further ones are believed. */
+type Page = { behind?: Place | undefined; limit: number; maxRead?: number };
 /**
  * A selection with the ids of what its search finds, the newest so many, in that search's place.
  *
- * @param page.mostRead is `Infinity` where a session that the phrase does not stand in must not be among them.
+ * @param page.maxRead is `Infinity` where a session that the phrase does not stand in must not be among them.
  */
 export async function lookedUp(
   userId: string,
   selection: Selection,
-  page: { limit: number; mostRead?: number },
+  page: { limit: number; maxRead?: number },
 ): Promise<PlainSelection> {
   const { q, ...plain } = selection;
   return q === undefined ? plain : { ...plain, ids: await searchTraces(userId, selection, page) };
@@ -57,13 +57,13 @@ const foundOnce = cache((userId: string, selection: string, limit: number) =>
 );
 
 type Search = { userId: string; filter: PlainSelection; text: string; query: Query; hits: Hits };
-async function findPage(tx: PoolClient, search: Search, { behind, limit, mostRead = mostReadOfList }: Page) {
+async function findPage(tx: PoolClient, search: Search, { behind, limit, maxRead = maxReadPerList }: Page) {
   if (phrasesOf(search.query).length === 0) return nextHits(tx, search, { behind, limit });
-  const candidates = await nextHits(tx, search, { behind, limit: Math.min(limit + mostRead, Number.MAX_SAFE_INTEGER) });
+  const candidates = await nextHits(tx, search, { behind, limit: Math.min(limit + maxRead, Number.MAX_SAFE_INTEGER) });
   const ids: string[] = [];
   for (let read = 0; read < candidates.length && ids.length < limit; read += readAtOnce) {
     const some = candidates.slice(read, read + readAtOnce);
-    ids.push(...(read < mostRead ? await matchingOnce(tx, search, some, mostRead) : some));
+    ids.push(...(read < maxRead ? await matchingOnce(tx, search, some, maxRead) : some));
   }
   return ids.slice(0, limit);
 }
@@ -71,10 +71,10 @@ async function findPage(tx: PoolClient, search: Search, { behind, limit, mostRea
 /** What was read while one page is rendered: its list and its count ask for the same sessions. */
 const readSoFar = cache(() => new Map<string, Promise<string[]>>());
 
-function matchingOnce(tx: PoolClient, search: Search, ids: string[], mostRead: number): Promise<string[]> {
-  const key = [search.userId, search.text, mostRead, ...ids].join(" ");
+function matchingOnce(tx: PoolClient, search: Search, ids: string[], maxRead: number): Promise<string[]> {
+  const key = [search.userId, search.text, maxRead, ...ids].join(" ");
   const known = readSoFar();
-  const matching = known.get(key) ?? keepMatching(tx, search, ids, { wholly: mostRead === Number.POSITIVE_INFINITY });
+  const matching = known.get(key) ?? keepMatching(tx, search, ids, { wholly: maxRead === Number.POSITIVE_INFINITY });
   known.set(key, matching);
   return matching;
 }
@@ -109,10 +109,10 @@ async function goThrough(
   tx: PoolClient,
   search: Search,
   { behind, limit }: Page,
-  most: number,
+  max: number,
 ): Promise<string[] | undefined> {
   const { where, values } = conditionsBehind(search, behind);
-  const bounded = `limit $${values.push(most)}`;
+  const bounded = `limit $${values.push(max)}`;
   const counted = [...values];
   // The planner multiplies how rare the values of a filter are, and would read and sort all of the list for a few rows.
   await tx.query("set local enable_sort = off");
@@ -127,7 +127,7 @@ async function goThrough(
   await tx.query("set local enable_sort = on");
   if (ids.length === limit) return ids;
   const { rowCount } = await tx.query(`select from trace where ${where} ${bounded}`, counted);
-  return (rowCount ?? 0) < most ? ids : undefined;
+  return (rowCount ?? 0) < max ? ids : undefined;
 }
 
 /** Looks up the trace of each hit. */

@@ -45,7 +45,7 @@ export const percentile = (values: number[], share: number) =>
 export const showMs = (value: number) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 export const showRate = (value: number) => `${Math.round(value)} messages/s`;
 
-type Bound = { most: number } | { least: number };
+type Bound = { max: number } | { min: number };
 
 /** A row that compares a figure with another one of the same run. */
 export function ratioRow(
@@ -56,8 +56,8 @@ export function ratioRow(
   bound: Bound,
 ): Row {
   const ratio = own / floor;
-  const met = "most" in bound ? ratio <= bound.most : ratio >= bound.least;
-  const must = "most" in bound ? `≤ ${bound.most} ×` : `≥ ${bound.least} ×`;
+  const met = "max" in bound ? ratio <= bound.max : ratio >= bound.min;
+  const must = "max" in bound ? `≤ ${bound.max} ×` : `≥ ${bound.min} ×`;
   return { name, what, measured: show(own), compared: show(floor), ratio, must, met };
 }
 
@@ -66,7 +66,7 @@ export function boundRow(
   name: string,
   what: string,
   value: number,
-  most: number,
+  max: number,
   show: (value: number) => string,
   compared = "–",
 ): Row {
@@ -75,9 +75,9 @@ export function boundRow(
     what,
     measured: show(value),
     compared,
-    ratio: value / most,
-    must: `≤ ${show(most)}`,
-    met: value <= most,
+    ratio: value / max,
+    must: `≤ ${show(max)}`,
+    met: value <= max,
   };
 }
 

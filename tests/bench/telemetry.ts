@@ -13,7 +13,7 @@ import { insertReport, recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 
 const submissions = Number(process.argv[2] ?? 1_000_000);
-const mostPageMs = 100;
+const maxPageMs = 100;
 
 /** 2,000 devices of 50 people and of nobody, over 90 days, 12 CLI versions, 8 adapters, two in each submission. */
 async function fill(): Promise<void> {
@@ -109,7 +109,7 @@ try {
   const [owner, member] = rows.map(({ id, role }) => ({ userId: id, seesAll: role === "owner" }));
   if (!owner || !member) throw new Error("there are no users");
   const [ownersMs, membersMs] = [await page(owner), await page(member)];
-  met = ownersMs < mostPageMs && membersMs < mostPageMs;
+  met = ownersMs < maxPageMs && membersMs < maxPageMs;
   console.log(
     `${submissions} submissions: the owner's page ${ownersMs.toFixed(1)} ms, a member's ${membersMs.toFixed(1)} ms`,
   );

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { gemini } from "../../cli/adapters/gemini.ts";
-import { mostLineBytes } from "../../cli/lines.ts";
+import { maxLineBytes } from "../../cli/lines.ts";
 import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
 
 const id = "aaaa1111-2222-4333-8444-555555555555";
@@ -172,7 +172,7 @@ test("an older recording is one JSON text; a log beside it has all of it; a late
 });
 
 test("a recording that is too large to be read whole is named", async () => {
-  const place = await makeHome({ [`${chats}/session-x-aaaa1111.json`]: Buffer.alloc(mostLineBytes + 1, " ") });
+  const place = await makeHome({ [`${chats}/session-x-aaaa1111.json`]: Buffer.alloc(maxLineBytes + 1, " ") });
   const { sessions, lost } = await parseAll(gemini, place);
   expect(sessions).toEqual([]);
   expect(lost).toEqual(["session-x-aaaa1111.json has 16 MiB, and this client reads files of this kind up to 16"]);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { jsonl } from "../../cli/adapters/jsonl.ts";
-import { mostLineBytes } from "../../cli/lines.ts";
+import { maxLineBytes } from "../../cli/lines.ts";
 import { linesOf, makeHome, parseAll } from "./home.ts";
 
 const inbox = ".local/share/spoor/jsonl";
@@ -32,7 +32,7 @@ test("a last line that is cut off is left for later, a broken one in the middle 
 });
 
 test("a line over the bound is named with its size, and the lines around it are read", async () => {
-  const long = JSON.stringify({ sourceId: "long", messages: [{ position: 0, content: "x".repeat(mostLineBytes) }] });
+  const long = JSON.stringify({ sourceId: "long", messages: [{ position: 0, content: "x".repeat(maxLineBytes) }] });
   const place = await makeHome({ [`${inbox}/x.jsonl`]: `${linesOf(one)}${long}\n${linesOf(two)}` });
   const { sessions, rejected } = await parseAll(jsonl, place);
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["a", "b"]);

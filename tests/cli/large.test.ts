@@ -1,7 +1,7 @@
 import { appendFile, mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { mostLineBytes } from "../../cli/lines.ts";
+import { maxLineBytes } from "../../cli/lines.ts";
 import { provideClient } from "../support/client.ts";
 import { tellUsage, usageOf } from "../support/usage.ts";
 import { startFake } from "./fake-server.ts";
@@ -9,7 +9,7 @@ import { linesOf } from "./home.ts";
 import { claudeLines, claudeMessagesPerTurn, codexLines } from "./sessions.ts";
 
 const MiB = 1024 * 1024;
-const mostRssMb = 300;
+const maxRssMb = 300;
 const id = "00000000-0000-4000-8000-000000000001";
 
 test("a file of 100 MB, and lines as long as it reads them, are sent in less than 300 MB", {
@@ -24,14 +24,14 @@ test("a file of 100 MB, and lines as long as it reads them, are sent in less tha
   const turns = linesOf(...claudeLines(id, 500, { text }));
   const times = Math.ceil((90 * MiB) / Buffer.byteLength(turns));
   for (let time = 0; time < times; time++) await appendFile(path, turns);
-  const long = linesOf(...claudeLines(id, 1, { text: "x".repeat(mostLineBytes - 1000) }));
+  const long = linesOf(...claudeLines(id, 1, { text: "x".repeat(maxLineBytes - 1000) }));
   await appendFile(path, long);
-  await appendFile(path, linesOf({ type: "user", message: { content: "y".repeat(mostLineBytes) } }));
+  await appendFile(path, linesOf({ type: "user", message: { content: "y".repeat(maxLineBytes) } }));
   const environment = { SPOOR_URL: fake.url, SPOOR_TOKEN: "t", NODE_OPTIONS: `--import=${tellUsage}` };
   const { code, errors } = await client.run(["push"], environment);
   expect([code, errors]).toEqual([5, expect.stringContaining("one of its lines has 16 MiB")]);
   expect(fake.archive.get(`claude-code/${id}`)).toBe(times * 2000 + 4);
-  expect(usageOf(errors).memoryMb).toBeLessThan(mostRssMb);
+  expect(usageOf(errors).memoryMb).toBeLessThan(maxRssMb);
 });
 
 const homeBytes = 1e9;
@@ -74,7 +74,7 @@ test("a home of a gigabyte is scanned, and made ready to be sent, in less than 3
   const run = async (...words: string[]) => {
     const ran = await client.run([...words, "--json"], { NODE_OPTIONS: `--import=${tellUsage}` });
     expect(ran.code).toBe(0);
-    expect(usageOf(ran.errors).memoryMb).toBeLessThan(mostRssMb);
+    expect(usageOf(ran.errors).memoryMb).toBeLessThan(maxRssMb);
     return JSON.parse(ran.output);
   };
   const { adapters } = await run("scan");

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
 import type { Place } from "../../cli/adapters/adapter.ts";
 import { opencode } from "../../cli/adapters/opencode.ts";
-import { mostLineBytes } from "../../cli/lines.ts";
+import { maxLineBytes } from "../../cli/lines.ts";
 import { discoverAll, makeHome, parseAll, writeBelow } from "./home.ts";
 
 const data = ".local/share/opencode";
@@ -245,7 +245,7 @@ test("what is not known is counted, what is cut off or too large is named, and t
   const place = await makeHome(files("ses_a", messages));
   const part = `${data}/storage/part/msg_a_0`;
   await writeBelow(place.home, `${part}/prt_1.json`, '{"type":"te');
-  await writeBelow(place.home, `${part}/prt_2.json`, Buffer.alloc(mostLineBytes + 1, " "));
+  await writeBelow(place.home, `${part}/prt_2.json`, Buffer.alloc(maxLineBytes + 1, " "));
   const { sessions, unhandled, counts, lost } = await parseAll(opencode, place);
   expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "Hello"]);
   expect(unhandled).toEqual(["part.dream", "role.ghost"]);

@@ -7,7 +7,7 @@ import type { Break, SpoorProcess } from "./process.ts";
 import type { Spoor } from "./spoor.ts";
 import { seconds, until } from "./wait.ts";
 
-const maxOf = (values: number[]) => values.reduce((most, value) => Math.max(most, value), 0);
+const maxOf = (values: number[]) => values.reduce((max, value) => Math.max(max, value), 0);
 
 /** How many points a process has on its way, by letting it pass all of them once. */
 function pointsOf(one: SpoorProcess): number {

@@ -5,7 +5,7 @@ import type { SentTrace } from "./model.ts";
 import type { Spoor } from "./spoor.ts";
 import { seconds } from "./wait.ts";
 
-const most = (values: number[]) => values.reduce((highest, value) => Math.max(highest, value), 0);
+const max = (values: number[]) => values.reduce((highest, value) => Math.max(highest, value), 0);
 
 /** Uploads of the same traces, processed in another order than they came in. */
 async function lateOlder(bench: Bench): Promise<Outcome> {
@@ -92,7 +92,7 @@ async function wrongClock(bench: Bench): Promise<Outcome> {
       blocker.release();
       await spoor.drained(20);
       const jobs = await spoor.jobs();
-      expect(most(jobs.map(({ attempts }) => attempts))).toBe(1);
+      expect(max(jobs.map(({ attempts }) => attempts))).toBe(1);
       const late = jobs.filter(({ startedAt: at }) => Math.abs(Date.now() - Number(at)) > 600_000);
       expect(late).toEqual([]);
       expect(behind.isAlive).toBe(true);
@@ -121,11 +121,11 @@ async function lostNotification(bench: Bench): Promise<Outcome> {
       );
       waits.push(Number(rows[0].ms));
     }
-    expect(most(waits)).toBeLessThan(2200);
+    expect(max(waits)).toBeLessThan(2200);
     const compared = await spoor.check({ inOrder: true });
     return {
       injected: `${waits.length} uploads while every connection that listens is ended within 50 ms`,
-      outcome: `each taken after at most ${seconds(most(waits))}; ${compared}`,
+      outcome: `each taken after at most ${seconds(max(waits))}; ${compared}`,
     };
   });
 }

@@ -10,13 +10,13 @@ import { canary, type Sent, Spoor } from "./spoor.ts";
 import { seconds, timed, until } from "./wait.ts";
 
 const run = promisify(execFile);
-const most = (values: number[]) => values.reduce((highest, value) => Math.max(highest, value), 0);
+const max = (values: number[]) => values.reduce((highest, value) => Math.max(highest, value), 0);
 
 /** A 503 names when to come again; a client is told within two seconds. */
 function expectUnavailable(refusals: Sent[], bench: Bench, withinMs = 2000): void {
   expect(refusals.filter(({ status, retryAfter }) => status !== 503 || Number(retryAfter) < 1)).toEqual([]);
   // Beside other tests nothing is on time.
-  expect(most(refusals.map(({ ms }) => ms))).toBeLessThan(bench.quick ? 5000 : withinMs);
+  expect(max(refusals.map(({ ms }) => ms))).toBeLessThan(bench.quick ? 5000 : withinMs);
 }
 
 /** Clients that each let their own trace grow, sending until they are told to stop, again where they are refused. */
@@ -79,7 +79,7 @@ async function restartDatabase(bench: Bench): Promise<Outcome> {
     const compared = await spoor.check();
     return {
       injected: `PostgreSQL ${(bench.quick ? ways.slice(2) : ways).map(([name]) => name).join(", ")}, while 4 clients send`,
-      outcome: `${load.refusals.length} times 503, the slowest after ${seconds(most(load.refusals.map(({ ms }) => ms)))}; an upload taken ${seconds(most(back))} after it was back at the latest, all jobs done ${seconds(ms)} later by the same two processes; ${compared}`,
+      outcome: `${load.refusals.length} times 503, the slowest after ${seconds(max(load.refusals.map(({ ms }) => ms)))}; an upload taken ${seconds(max(back))} after it was back at the latest, all jobs done ${seconds(ms)} later by the same two processes; ${compared}`,
     };
   });
 }
@@ -129,7 +129,7 @@ async function noConnection(bench: Bench): Promise<Outcome> {
     await spoor.uploadPatiently([bench.trace(1)]);
 
     expectUnavailable([...refusals.refused, ...refusals.pool, ...refusals.server], bench);
-    const slowest = (sent: Sent[]) => seconds(most(sent.map(({ ms }) => ms)));
+    const slowest = (sent: Sent[]) => seconds(max(sent.map(({ ms }) => ms)));
     const compared = await spoor.check();
     return {
       injected:
@@ -215,7 +215,7 @@ async function fillDisk(bench: Bench, spoor: Spoor, disk: string): Promise<Outco
   const { ms: takenMs } = await timed(() => spoor.uploadPatiently([bench.trace(2)]));
   const { ms: drainedMs } = await timed(() => spoor.drained(90));
   const attempts = (await spoor.jobs()).map((job) => job.attempts);
-  expect(most(attempts)).toBe(1);
+  expect(max(attempts)).toBe(1);
   const compared = await spoor.check();
   return {
     injected: `the disk of the tables (tmpfs of ${tmpfsMiB} MiB) filled while ${waiting.length} uploads wait and others come`,

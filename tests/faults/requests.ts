@@ -66,20 +66,20 @@ const bombs: Run = (spoor) =>
     const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_contentSizeFlag]: 0 };
     const wide = zstdCompressSync(Buffer.alloc(20 * MiB, "ab"), { params });
     await refused(spoor, wide, [400, "invalid_request"], { "Content-Encoding": "zstd" });
-    let most = 0;
-    let least = Number.POSITIVE_INFINITY;
+    let max = 0;
+    let min = Number.POSITIVE_INFINITY;
     for (const [encoding, encode] of Object.entries({ ...encoders, gzip: (body: Uint8Array) => gzipSync(body) })) {
       const bomb = encode(text);
-      least = Math.min(least, Math.floor(text.length / bomb.length));
+      min = Math.min(min, Math.floor(text.length / bomb.length));
       const { peak, before } = await withMemory(spoor.web, () =>
         refused(spoor, bomb, [413, "payload_too_large"], { "Content-Encoding": encoding }),
       );
-      most = Math.max(most, peak - before);
+      max = Math.max(max, peak - before);
     }
-    expect(most).toBeLessThan(capMiB * 1.5);
+    expect(max).toBeLessThan(capMiB * 1.5);
     return {
-      injected: `600 MiB out of gzip, br and zstd (${least} to one and more); a zstd window of 128 MiB`,
-      outcome: `413; 400; at most ${Math.round(most)} MiB of memory more, with a cap of ${capMiB}`,
+      injected: `600 MiB out of gzip, br and zstd (${min} to one and more); a zstd window of 128 MiB`,
+      outcome: `413; 400; at most ${Math.round(max)} MiB of memory more, with a cap of ${capMiB}`,
     };
   });
 

@@ -103,7 +103,7 @@ async function migrateBeside(bench: Bench, spoor: Spoor, folder: string, next: s
   serving = false;
   await client;
   expect(sent.filter(({ status }) => status !== 202)).toEqual([]);
-  const slowest = sent.reduce((most, one) => Math.max(most, one.ms), 0);
+  const slowest = sent.reduce((max, one) => Math.max(max, one.ms), 0);
   expect(slowest).toBeLessThan(3000);
   await spoor.startWeb();
   await spoor.upload([bench.trace(2)]);

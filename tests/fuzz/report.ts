@@ -24,30 +24,30 @@ const mib = (bytes: number) => Math.round(bytes / MiB);
 /** What the main thread of a process may hold more at the end than after the first 10,000 cases (a fifth of fewer). */
 const growthBytes = 24 * MiB;
 /** What a process may take at most, of which most is garbage that V8 had no reason to collect. */
-const mostResidentBytes = 1536 * MiB;
+const maxResidentBytes = 1536 * MiB;
 
 /** Compares what processes held after a full collection, and bounds what they took in between. */
 export function judgeMemory({ memory, live }: Report): { met: boolean; line: string } {
   const [early, late] = [live[0], live.at(-1)];
   const results = (["web", "worker"] as const).map((name) => {
     const [before, after] = [early?.[name] ?? 0, late?.[name] ?? 0];
-    const most = Math.max(...memory.map((sample) => sample[name]));
-    const met = before > 0 && after - before <= growthBytes && most <= mostResidentBytes;
-    return { met, text: `${name} holds ${mib(before)}, then ${mib(after)} MiB (resident at most ${mib(most)})` };
+    const max = Math.max(...memory.map((sample) => sample[name]));
+    const met = before > 0 && after - before <= growthBytes && max <= maxResidentBytes;
+    return { met, text: `${name} holds ${mib(before)}, then ${mib(after)} MiB (resident at most ${mib(max)})` };
   });
   const met = results.every((result) => result.met);
   const texts = results.map(({ text }) => text).join(", ");
-  const bounds = `at most ${mib(growthBytes)} MiB more, resident ${mib(mostResidentBytes)} MiB`;
+  const bounds = `at most ${mib(growthBytes)} MiB more, resident ${mib(maxResidentBytes)} MiB`;
   return { met, line: `${met ? "✓" : "✗"} memory: ${texts}; must be ${bounds}` };
 }
 
-const mostHealthMs = 250;
+const maxHealthMs = 250;
 
 /** How soon `/api/health` answered meanwhile, asked every 50 ms. */
 export function judgeHealth({ healthMs }: Report): { met: boolean; line: string } {
   const sorted = healthMs.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-  const met = at(0.99) <= mostHealthMs;
+  const met = at(0.99) <= maxHealthMs;
   const text = `p50 ${at(0.5).toFixed(1)}, p99 ${at(0.99).toFixed(1)}, most ${at(1).toFixed(1)} ms`;
-  return { met, line: `${met ? "✓" : "✗"} /api/health: ${text}; p99 must be at most ${mostHealthMs} ms` };
+  return { met, line: `${met ? "✓" : "✗"} /api/health: ${text}; p99 must be at most ${maxHealthMs} ms` };
 }

@@ -29,7 +29,7 @@ const age = (days: number) => pool().query("update diagnostic_day set day = day 
 
 const all = async (sql: string) => (await pool().query(sql)).rows;
 const good = { adapter: "claude-code", totalEntries: 1000, skippedEntries: 1, traceCount: 10 };
-const mostInteger = Number.MAX_SAFE_INTEGER;
+const maxInteger = Number.MAX_SAFE_INTEGER;
 
 describe("the page's sums", () => {
   test("are those of the submissions, by adapter, version and day, with the worst adapter first", async () => {
@@ -164,10 +164,10 @@ describe("hostile submissions", () => {
   });
 
   test("of the largest integers end at them", async () => {
-    const huge = { adapter: "a", totalEntries: mostInteger, skippedEntries: mostInteger, rejectedTraces: mostInteger };
+    const huge = { adapter: "a", totalEntries: maxInteger, skippedEntries: maxInteger, rejectedTraces: maxInteger };
     for (let n = 0; n < 3; n += 1) await submit(Array(200).fill(huge));
     expect((await listAdapters(owner))[0]).toMatchObject({
-      versions: [{ scans: 600, entries: mostInteger, skipped: mostInteger, rejected: mostInteger }],
+      versions: [{ scans: 600, entries: maxInteger, skipped: maxInteger, rejected: maxInteger }],
     });
   });
 

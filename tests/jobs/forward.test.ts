@@ -113,16 +113,16 @@ describe("a sink that is", () => {
   test("down is tried again, each time later, and gets it when it is back", async () => {
     use({ TELEMETRY_SINK_URL: nowhere });
     expect(await submit()).toEqual(notYet);
-    for (const [attempts, least, most] of [
+    for (const [attempts, min, max] of [
       [1, 5, 10],
       [2, 10, 20],
       [3, 20, 40],
     ] as const) {
       const [row] = await outbox();
       expect(row?.attempts).toBe(attempts);
-      expect(row?.seconds).toBeGreaterThan(least - 1);
-      expect(row?.seconds).toBeLessThanOrEqual(most);
-      await pass(most);
+      expect(row?.seconds).toBeGreaterThan(min - 1);
+      expect(row?.seconds).toBeLessThanOrEqual(max);
+      await pass(max);
       if (attempts === 3) use();
       expect(await forwardDue()).toBe(attempts === 3 ? 1 : 0);
     }
@@ -159,20 +159,20 @@ describe("a sink that is", () => {
     [new Date(Date.now() + 600_000).toUTCString(), 560, 600],
     ["999999999", 21_590, 21_600],
     ["nonsense", 9, 10],
-  ])("busy with Retry-After %s is left alone for as long", async (retryAfter, least, most) => {
+  ])("busy with Retry-After %s is left alone for as long", async (retryAfter, min, max) => {
     for (const code of [429, 503]) {
       await enableSinks();
       sink.got.length = 0;
       sink.answer = status(code, { "Retry-After": retryAfter });
       expect(await submit()).toEqual(notYet);
       const [row] = await outbox();
-      expect(row?.seconds).toBeGreaterThan(least - 2);
-      expect(row?.seconds).toBeLessThanOrEqual(most);
+      expect(row?.seconds).toBeGreaterThan(min - 2);
+      expect(row?.seconds).toBeLessThanOrEqual(max);
       sink.answer = status(200);
       expect(await submit({ deviceId: "another" })).toEqual(notYet); // nobody else's is sent either
-      await pass(least - 5);
+      await pass(min - 5);
       expect([await forwardDue(), sink.got.length]).toEqual([0, 1]);
-      await pass(most - least + 10);
+      await pass(max - min + 10);
       expect(await forwardDue()).toBe(2);
     }
   });

@@ -115,20 +115,20 @@ test("a replayed older upload overwrites nothing newer, not even what came after
 });
 
 test("of more than one call may replay the oldest come first, and the rest is counted", async () => {
-  const most = limits.ingest.replaysAtOnce;
+  const max = limits.ingest.replaysAtOnce;
   const first = await acceptFailed(userId, trace("many", "a"));
   const { rows } = await pool().query<{ id: string }>(
     `insert into ingest_job (user_id, id, machine, status, bytes, body_sha256, traces_received, messages_received)
      select user_id, gen_random_uuid(), 'test', 'failed', bytes, body_sha256, 1, 1
      from ingest_job, generate_series(1, $2) where id = $1 returning id`,
-    [first, most + 4],
+    [first, max + 4],
   );
   await pool().query(
     "insert into upload (user_id, job_id, body) select $1, id, '' from unnest($2::uuid[]) as made (id)",
     [userId, rows.map(({ id }) => id)],
   );
-  expect(await replayFailedJobs(userId)).toEqual({ replayed: most, left: 5, gone: 0 });
-  expect([await entries(), (await getJob(userId, first)).status]).toEqual([most, "queued"]);
+  expect(await replayFailedJobs(userId)).toEqual({ replayed: max, left: 5, gone: 0 });
+  expect([await entries(), (await getJob(userId, first)).status]).toEqual([max, "queued"]);
   expect(await replayFailedJobs(userId)).toEqual({ replayed: 5, left: 0, gone: 0 });
   expect(await replayFailedJobs(userId)).toEqual({ replayed: 0, left: 0, gone: 0 });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { together } from "#lib/coalesce";
 
 /** Groups that end when the test says so. */
-function watch(bounds: { most: number; atOnce: number }) {
+function watch(bounds: { max: number; atOnce: number }) {
   const groups: { items: string[]; end: () => Promise<unknown>; fail: (error: Error) => Promise<unknown> }[] = [];
   const ask = together<string, string>((group) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -27,7 +27,7 @@ const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(reso
 
 describe("calls", () => {
   test("of one turn go together, and each gets its own result", async () => {
-    const { ask, groups, begun } = watch({ most: 10, atOnce: 1 });
+    const { ask, groups, begun } = watch({ max: 10, atOnce: 1 });
     const results = Promise.all(["a", "b", "c"].map(ask));
     await turn();
     expect(begun()).toEqual(["abc"]);
@@ -36,7 +36,7 @@ describe("calls", () => {
   });
 
   test("that come while a group is under way make the next one, within its bound", async () => {
-    const { ask, groups, begun } = watch({ most: 2, atOnce: 1 });
+    const { ask, groups, begun } = watch({ max: 2, atOnce: 1 });
     const results = [ask("a")];
     await turn();
     results.push(ask("b"), ask("c"), ask("d"));
@@ -50,7 +50,7 @@ describe("calls", () => {
   });
 
   test("are not held up by one group while another may begin", async () => {
-    const { ask, groups, begun } = watch({ most: 10, atOnce: 2 });
+    const { ask, groups, begun } = watch({ max: 10, atOnce: 2 });
     const stuck = ask("a");
     await turn();
     const second = ask("b");
@@ -63,7 +63,7 @@ describe("calls", () => {
   });
 
   test("of a group that fails, and those that wait behind it, fail alike; later ones begin anew", async () => {
-    const { ask, groups, begun } = watch({ most: 1, atOnce: 1 });
+    const { ask, groups, begun } = watch({ max: 1, atOnce: 1 });
     const failing = Promise.allSettled([ask("a"), ask("b")]);
     await turn();
     await groups[0]?.fail(new Error("away"));

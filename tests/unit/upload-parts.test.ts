@@ -6,13 +6,13 @@ import { placeOf } from "../../app/(app)/upload/run.ts";
 const limits = { decodedBytes: 50_000_000, traces: 1000 };
 const trace = (sourceId: string, content = "text") => ({ sourceId, messages: [{ position: 0, content }] });
 
-async function parts(content: string | Uint8Array<ArrayBuffer>, most = limits) {
+async function parts(content: string | Uint8Array<ArrayBuffer>, max = limits) {
   const found = [];
-  for await (const part of partsOf(new Blob([content]), most)) found.push(part);
+  for await (const part of partsOf(new Blob([content]), max)) found.push(part);
   return found;
 }
 const tracesOf = ({ body }: { body: string }) => JSON.parse(body).traces as { sourceId: string }[];
-const fault = (content: string | Uint8Array<ArrayBuffer>, most = limits) => expect(parts(content, most)).rejects;
+const fault = (content: string | Uint8Array<ArrayBuffer>, max = limits) => expect(parts(content, max)).rejects;
 
 describe("JSON lines", () => {
   const many = Array.from({ length: 2300 }, (_, n) => JSON.stringify(trace(`é-${n}`)));

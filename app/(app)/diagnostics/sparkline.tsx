@@ -5,7 +5,7 @@ const bar = { width: 3, gap: 1, height: 20 };
 /** The worst share of each day as bars, today's last; a day without a scan has none. The numbers stand in its label. */
 export function Sparkline({ trend }: { trend: (number | null)[] }) {
   const known = trend.filter((share) => share !== null);
-  const highest = known.reduce((most, share) => Math.max(most, share), 0);
+  const highest = known.reduce((max, share) => Math.max(max, share), 0);
   // Small shares are drawn as such: a scale of its own would show one entry in a thousand as a disaster.
   const scale = Math.max(highest, 0.05);
   const label = `Worst of each day: ${formatShare(known[0] ?? 0)} at first, ${formatShare(known.at(-1) ?? 0)} at last, at most ${formatShare(highest)}`;

@@ -1,12 +1,12 @@
 import { formatCount } from "../../components/figures";
 
 /** Up to here the list counts what a filter matches; more takes too long for every page. */
-export const mostCounted = 10_000;
+export const maxCounted = 10_000;
 /** And what a search finds, of which each has to be looked up. */
-export const mostFound = 1000;
+export const maxFound = 1000;
 
 /** "1 session", "212 sessions", "10,000+ sessions". */
-export function sessionsOf(count: number, most = mostCounted): string {
-  if (count > most) return `${formatCount(most)}+ sessions`;
+export function sessionsOf(count: number, max = maxCounted): string {
+  if (count > max) return `${formatCount(max)}+ sessions`;
   return `${formatCount(count)} ${count === 1 ? "session" : "sessions"}`;
 }

@@ -1,6 +1,6 @@
 import { countTraces } from "#lib/traces/facets";
 import { readerZone } from "../../components/zone";
-import { mostCounted, sessionsOf } from "./count";
+import { maxCounted, sessionsOf } from "./count";
 import { type ListRequest, readListParams } from "./filters";
 import { type FilterName, labelOf, listHref, without } from "./hrefs";
 
@@ -10,7 +10,7 @@ export async function NoHits({ userId, request: { given } }: { userId: string; r
   const tries = await Promise.all(
     (Object.keys(given) as FilterName[]).map(async (name) => {
       const rest = without(given, name);
-      return { name, rest, count: await countTraces(userId, readListParams(rest, zone).filter, mostCounted + 1) };
+      return { name, rest, count: await countTraces(userId, readListParams(rest, zone).filter, maxCounted + 1) };
     }),
   );
   const helpful = tries.filter(({ count }) => count > 0).toSorted((a, b) => a.count - b.count);

@@ -11,7 +11,7 @@ import { Time } from "../../components/time";
 import { readerZone } from "../../components/zone";
 import { Chips } from "./chips";
 import { Connect } from "./connect";
-import { mostCounted, mostFound, sessionsOf } from "./count";
+import { maxCounted, maxFound, sessionsOf } from "./count";
 import { FilterBar } from "./filter-bar";
 import { HiddenFilters } from "./filter-menu";
 import { exportHref, type ListRequest, readListParams } from "./filters";
@@ -31,10 +31,10 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const request = readListParams(params, await readerZone());
   const { given, cursor, filter } = request;
   const user = await requireUser(listHref(given));
-  const most = given.q ? mostFound : mostCounted;
+  const max = given.q ? maxFound : maxCounted;
   const [{ traces, nextCursor, ignored, excerpts }, count, lag] = await Promise.all([
     readPage(user.id, request).then(async (page) => ({ ...page, excerpts: await readExcerpts(user.id, page, given) })),
-    countTraces(user.id, filter, most + 1),
+    countTraces(user.id, filter, max + 1),
     given.q ? searchLag(user.id) : 0,
   ]);
   const isFiltered = Object.keys(given).length > 0;
@@ -53,12 +53,12 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
         <HiddenFilters given={given} />
         <Selection
           shown={traces.length}
-          total={sessionsOf(count, most)}
+          total={sessionsOf(count, max)}
           exportHref={exportHref(filter)}
           deleteHref={deleteAllHref(given)}
         >
           <ul className="flex min-w-0 flex-wrap items-center gap-2">
-            <li className="whitespace-nowrap">{sessionsOf(count, most)}</li>
+            <li className="whitespace-nowrap">{sessionsOf(count, max)}</li>
             <Chips given={given} />
             {first && !cursor && (
               <li>

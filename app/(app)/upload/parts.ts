@@ -135,7 +135,7 @@ async function* textOf(file: Blob, isCompressed: boolean, reading: Reading): Asy
 }
 
 /** The lines of a text, counted from 1. @throws FileFault where one is longer than a batch may be */
-async function* linesOf(texts: AsyncGenerator<string, void>, mostCharacters: number): AsyncGenerator<Line, void> {
+async function* linesOf(texts: AsyncGenerator<string, void>, maxCharacters: number): AsyncGenerator<Line, void> {
   let number = 1;
   let begun: string[] = [];
   let length = 0;
@@ -144,7 +144,7 @@ async function* linesOf(texts: AsyncGenerator<string, void>, mostCharacters: num
     const last = others.pop();
     begun.push(head);
     length += head.length;
-    if (length > mostCharacters) throw tooLong();
+    if (length > maxCharacters) throw tooLong();
     if (last === undefined) continue;
     yield { number: number++, text: begun.join("") };
     for (const line of others) yield { number: number++, text: line };

@@ -21,11 +21,11 @@ const shownFirst = 6;
 
 function Breakdown({ facet, report, request, measure }: Props & { facet: Facet }) {
   const values = ranked(report.byFacet[facet], facet, measure);
-  const most = values[0]?.amount ?? 1;
+  const max = values[0]?.amount ?? 1;
   // In the inks of the chart, whose labels these are then.
   const inkOf = (place: number) => (facet === request.by ? fillOf(place) : "fill-accent");
   const row = (one: (typeof values)[number], place: number) => (
-    <Row key={one.name} {...one} ink={inkOf(place)} facet={facet} request={request} most={most} measure={measure} />
+    <Row key={one.name} {...one} ink={inkOf(place)} facet={facet} request={request} max={max} measure={measure} />
   );
   const rest = values.slice(shownFirst);
   return (
@@ -57,14 +57,14 @@ type RowProps = {
   name: string;
   value: string | null;
   amount: number;
-  most: number;
+  max: number;
   ink: string;
   facet: Facet;
   request: UsageRequest;
   measure: Measure;
 };
 
-function Row({ name, value, amount, most, ink, facet, request, measure }: RowProps) {
+function Row({ name, value, amount, max, ink, facet, request, measure }: RowProps) {
   return (
     <li className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_3.5rem] items-center gap-3 text-code">
       {value === null ? (
@@ -75,7 +75,7 @@ function Row({ name, value, amount, most, ink, facet, request, measure }: RowPro
         </a>
       )}
       <svg aria-hidden="true" className="h-3 w-full">
-        <rect width={`${Math.max(0.5, (100 * amount) / most)}%`} height="100%" rx="2" className={ink} />
+        <rect width={`${Math.max(0.5, (100 * amount) / max)}%`} height="100%" rx="2" className={ink} />
       </svg>
       <span title={`${amount.toLocaleString("en")} ${measure}`} className="text-right">
         {shortNumber(amount)}

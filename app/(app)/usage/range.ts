@@ -20,8 +20,8 @@ const query = z.object({
 });
 
 /** Of longer ranges the bars are weeks, Monday to Sunday: a bar needs three pixels on a phone. */
-const mostDailyBars = 120;
-const mostDays = 1100;
+const maxDailyBars = 120;
+const maxDays = 1100;
 
 /** A bar's days, first and last, and the moments at which it begins and the next one would. */
 export type Span = { from: string; to: string; start: Date; end: Date };
@@ -54,12 +54,12 @@ export function readUsageParams(
   }
   const last = to ?? today;
   const given = from ?? addDays(last, 1 - Number(days));
-  const first = [addDays(last, 1 - mostDays), earlier(given, last)].toSorted().at(-1) ?? last;
+  const first = [addDays(last, 1 - maxDays), earlier(given, last)].toSorted().at(-1) ?? last;
   return { days: undefined, from: first, to: last, ...spansOf(first, last, zone), by, show };
 }
 
 function spansOf(from: string, to: string, zone: string): { unit: "day" | "week"; spans: Span[] } {
-  const unit = addDays(from, mostDailyBars) > to ? "day" : "week";
+  const unit = addDays(from, maxDailyBars) > to ? "day" : "week";
   const spans: Span[] = [];
   for (let first = from; first <= to; ) {
     const last = unit === "day" ? first : earlier(sundayOf(first), to);

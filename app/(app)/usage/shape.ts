@@ -2,7 +2,7 @@ import type { Usage, UsageReport } from "#lib/usage/queries";
 import type { Facet, Measure, Span } from "./range";
 
 /** The values of a facet that a chart tells apart; what is left of them is one more, without a value. */
-const mostSeries = 5;
+const maxSeries = 5;
 
 export type Series = { name: string; value: string | null; rest: boolean; total: number };
 
@@ -40,7 +40,7 @@ export function ranked(
 export function chartOf(report: UsageReport, spans: Span[], facet: Facet, measure: Measure, now: Date): Chart {
   const values = ranked(report.byFacet[facet], facet, measure);
   // A single value is not hidden behind "others": it takes no more place than the word.
-  const shown = values.length <= mostSeries + 1 ? values.length : mostSeries;
+  const shown = values.length <= maxSeries + 1 ? values.length : maxSeries;
   const named: Series[] = values
     .slice(0, shown)
     .map(({ name, value, amount }) => ({ name, value, rest: false, total: amount }));
@@ -72,8 +72,8 @@ export function chartOf(report: UsageReport, spans: Span[], facet: Facet, measur
 }
 
 /** The end of an axis from zero that has four even steps: the next of 4, 8, 12, 20, 40 … above a number. */
-export function roundTop(most: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, most / 4)));
-  const step = [1, 2, 3, 5, 10].find((factor) => factor * power * 4 >= most) ?? 10;
+export function roundTop(max: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, max / 4)));
+  const step = [1, 2, 3, 5, 10].find((factor) => factor * power * 4 >= max) ?? 10;
   return step * power * 4;
 }

@@ -30,7 +30,7 @@ const percent = (part: number, whole: number) => `${Math.round((100 * part) / wh
 /** What a chart of bars says, in a sentence. */
 export function findingOf({ series, bars }: Chart, { by, unit }: UsageRequest, measure: Measure): string {
   const total = series.reduce((sum, one) => sum + one.total, 0);
-  const best = bars.reduce((most, bar) => (bar.total > most.total ? bar : most));
+  const best = bars.reduce((highest, bar) => (bar.total > highest.total ? bar : highest));
   const peak = `The busiest ${unit} was ${spanText(best.span)}, with ${amountOf(best.total, measure)}`;
   const [first] = series;
   if (!first || series.length === 1) return `${peak}.`;

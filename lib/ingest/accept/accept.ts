@@ -97,14 +97,14 @@ function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Re
 }
 
 /** How many values a body may have that is judged on the event loop: 64 KiB of `{}` take it 70 ms to refuse. */
-const mostValuesHere = 2000;
+const maxValuesHere = 2000;
 
 /** The decoded bytes of a small body; undefined for others. @throws SpoorError `invalid_request` */
 function inflateSmall(body: Uint8Array, encoding: Encoding): Uint8Array | undefined {
   if (body.byteLength > smallBytes) return undefined;
   try {
     const decoded = inflate(body, encoding, smallBytes);
-    return countValues(decoded) > mostValuesHere ? undefined : decoded;
+    return countValues(decoded) > maxValuesHere ? undefined : decoded;
   } catch (error) {
     if (error instanceof SpoorError && error.code === "payload_too_large") return undefined;
     throw error;

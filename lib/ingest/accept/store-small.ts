@@ -8,14 +8,14 @@ import type { Checked } from "#lib/ingest/decode/operations";
 import { enqueue, prepareQueue, queues } from "#lib/queue/boss";
 
 /** How many are written together at most. */
-const mostTogether = 64;
+const maxPerGroup = 64;
 /** How many such transactions run at once: the second goes on where the first has to wait for another process's key. */
-const mostWriters = 2;
+const maxWriters = 2;
 
 type Small = NewUpload & Checked;
 type Pending = Waiting<Small, boolean>;
 
-const store = together(settle, { most: mostTogether, atOnce: mostWriters });
+const store = together(settle, { max: maxPerGroup, atOnce: maxWriters });
 
 /**
  * Stores a small upload with those that come at the same time (16 connections with uploads of ten messages: 450 a second, one

@@ -30,7 +30,7 @@ export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number, 
       room -= buffer.byteLength;
       parts.push(buffer);
       // A zstd stream may have several frames (RFC 8878, section 3), and Node decodes one at a time.
-    } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < mostFrames);
+    } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < maxFrames);
   } catch (error) {
     if (error instanceof SpoorError) throw error;
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
@@ -49,14 +49,14 @@ function firstChunkBytes(body: Uint8Array, encoding: Encoding, maxBytes: number)
   const usual = Math.min(4 << 20, Math.max(16 << 10, body.byteLength * 4));
   if (encoding !== "gzip" || body.byteLength < 18) return usual;
   const told = new DataView(body.buffer, body.byteOffset).getUint32(body.byteLength - 4, true) + 1;
-  return told > maxBytes || told > body.byteLength * mostDeflated ? usual : Math.max(usual, told);
+  return told > maxBytes || told > body.byteLength * maxDeflateRatio ? usual : Math.max(usual, told);
 }
 
 /** To how much of itself deflate can inflate at most. */
-const mostDeflated = 1032;
+const maxDeflateRatio = 1032;
 
 /** Frames of a zstd stream; one made of many tiny ones would only cost time. */
-const mostFrames = 1024;
+const maxFrames = 1024;
 
 type Inflated = { buffer: Uint8Array; engine: { bytesWritten: number } };
 type Options = { maxOutputLength: number; info: true; chunkSize: number | undefined };

@@ -64,7 +64,7 @@ export type Operations = {
  * How much of a COPY stream one call hands over, in bytes: first little, so that PostgreSQL has something to do at once, then
  * twice as much each time. Of a small batch it is what that and the rows' own fields come to.
  */
-const [firstCopyBytes, mostCopyBytes] = [256 << 10, 4 << 20];
+const [firstCopyBytes, maxCopyBytes] = [256 << 10, 4 << 20];
 const smallestPartBytes = 16 << 10;
 
 const compressBeside = promisify(zstdCompress);
@@ -195,7 +195,7 @@ function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Part, 
       end += copied;
       if (end < partBytes) continue;
       yield { bytes: part, isLast: false };
-      partBytes = Math.min(2 * partBytes, mostCopyBytes);
+      partBytes = Math.min(2 * partBytes, maxCopyBytes);
       part = Buffer.allocUnsafeSlow(partBytes);
       end = 0;
     }

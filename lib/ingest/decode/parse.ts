@@ -50,8 +50,8 @@ export function parseBatch(bytes: Uint8Array): SentTrace[] {
   return traces;
 }
 
-/** The most errors that an answer tells. */
-const mostErrors = 20;
+/** The most errors that one response lists. */
+const maxErrors = 20;
 
 function parseTraces(body: unknown): SentTrace[] {
   const request = ingestRequest.safeParse(body);
@@ -62,17 +62,17 @@ function parseTraces(body: unknown): SentTrace[] {
     const trace = ingestTrace.safeParse(sent);
     if (trace.success) traces.push(trace.data);
     else errors.push(...fieldErrors(trace.error, ["traces", index]));
-    if (errors.length >= mostErrors) break;
+    if (errors.length >= maxErrors) break;
   }
   if (errors.length > 0) throw invalidBatch(errors);
   return traces;
 }
 
 const fieldErrors = (error: z.ZodError, place: PropertyKey[]): FieldError[] =>
-  error.issues.slice(0, mostErrors).map(({ path, message }) => ({ path: [...place, ...path].join("."), message }));
+  error.issues.slice(0, maxErrors).map(({ path, message }) => ({ path: [...place, ...path].join("."), message }));
 
 const invalidBatch = (errors: FieldError[]) =>
-  new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors: errors.slice(0, mostErrors) });
+  new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors: errors.slice(0, maxErrors) });
 
 /** A list shows the metadata of two hundred traces at once, so that of one has a bound. */
 export function hasHeavyMetadata({ messages: _messages, ...own }: SentTrace): boolean {

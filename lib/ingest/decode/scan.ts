@@ -191,11 +191,11 @@ export class Scanner {
   }
 
   /** A string without escapes, of at most `most` bytes; null for any other value. */
-  #plainString(most: number): Uint8Array | null {
+  #plainString(max: number): Uint8Array | null {
     const bytes = this.#bytes;
     if (bytes[this.#at] !== quote) return null;
     const from = this.#at + 1;
-    for (let at = from; at <= from + most; at += 1) {
+    for (let at = from; at <= from + max; at += 1) {
       const byte = bytes[at] as number;
       if (byte === quote) {
         this.#at = at + 1;

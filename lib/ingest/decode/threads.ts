@@ -108,7 +108,7 @@ export function decodeHere(): Decoder {
 }
 
 /** Two at most: beyond the number of cores they would only share time, and each holds a whole batch. */
-const mostThreads = 2;
+const maxThreads = 2;
 
 /** The threads that nobody uses right now, and the line for one. */
 type Threads = { idle: DecodeThread[]; turns: Turns };
@@ -117,7 +117,7 @@ const globals = globalThis as typeof globalThis & { spoorThreads?: Threads };
 
 /** Lends a decoding thread for the time of `work`. Where all are lent it waits, in turns with the other users. */
 export async function withThread<T>(userId: string, work: (thread: DecodeThread) => Promise<T>): Promise<T> {
-  globals.spoorThreads ??= { idle: [], turns: new Turns(mostThreads) };
+  globals.spoorThreads ??= { idle: [], turns: new Turns(maxThreads) };
   const { idle, turns } = globals.spoorThreads;
   const giveBack = await turns.take(userId);
   try {

@@ -5,7 +5,7 @@ import { enqueue, hasEntrySql, prepareQueue, queues } from "#lib/queue/boss";
 type Payload = { userId: string; jobId: string };
 
 /** How many jobs one call looks at; the next one goes on. */
-const mostAtOnce = 5000;
+const maxAtOnce = 5000;
 
 const isOpen = "status <> 'succeeded' and status in ('queued', 'running')";
 
@@ -20,7 +20,7 @@ export async function reconcileJobs(): Promise<number> {
   const { rows: suspects } = await pool().query<Payload>(
     `select user_id as "userId", id as "jobId" from ingest_job
      where ${isOpen} and not ${hasEntrySql("ingest_job.id")} order by sequence limit $1`,
-    [mostAtOnce],
+    [maxAtOnce],
   );
   if (suspects.length === 0) return 0;
   await prepareQueue();

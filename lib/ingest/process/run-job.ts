@@ -82,18 +82,18 @@ const whileClaiming = ({ lockSeconds }: typeof usualPatience) => ({
 });
 
 /** How many of a batch's faults a failed job names. */
-const mostPaths = 3;
+const maxPaths = 3;
 
 /** What is wrong with a batch, with the paths where it is. */
 function messageOf({ message, errors = [] }: SpoorError): string {
   if (errors.length === 0) return message;
-  const named = errors.slice(0, mostPaths).map((fault) => `${fault.path} ${fault.message}`);
-  const more = errors.length > mostPaths ? `; and ${errors.length - mostPaths} more` : "";
+  const named = errors.slice(0, maxPaths).map((fault) => `${fault.path} ${fault.message}`);
+  const more = errors.length > maxPaths ? `; and ${errors.length - maxPaths} more` : "";
   return `The batch is not valid: ${named.join("; ")}${more}.`;
 }
 
 /** How often a job is tried before it is given up on. */
-const mostTries = 5;
+const maxAttempts = 5;
 
 /** One try of a job: the how manieth it is, the upload's decoded size and sender, and whether the same body came before. */
 type Try = { attempts: number; bytes: number; machine: string; isRepeat: boolean };
@@ -111,7 +111,7 @@ async function claim({ userId, jobId }: Payload, patience: typeof usualPatience)
     throw error;
   });
   const [job] = rows;
-  if (!job || job.attempts <= mostTries) return job;
+  if (!job || job.attempts <= maxAttempts) return job;
   await giveUp({ userId, jobId });
   return undefined;
 }
@@ -164,7 +164,7 @@ async function putBack(payload: Payload, attempts: number, outage: boolean): Pro
        where user_id = $1 and id = $2 and status = 'running' and attempts = $4 returning attempts`,
       [payload.userId, payload.jobId, outage ? 1 : 0, attempts],
     );
-    if ((rows[0]?.attempts ?? 0) < mostTries) return "open";
+    if ((rows[0]?.attempts ?? 0) < maxAttempts) return "open";
     await giveUp(payload);
     return "ended";
   } catch (error) {
@@ -188,7 +188,7 @@ export async function failJob(
     `update ingest_job set status = 'failed', finished_at = now(), error_code = $3, error_message = $4,
        attempts = least(attempts, $5)
      where user_id = $1 and id = $2 and status in ('queued', 'running') and attempts = coalesce($6, attempts)`,
-    [userId, jobId, code, message, mostTries, attempts], // the try at which a job is found to have none left is none
+    [userId, jobId, code, message, maxAttempts, attempts], // the try at which a job is found to have none left is none
   );
   if (rowCount) log.warn({ jobId, code }, "an upload failed");
 }

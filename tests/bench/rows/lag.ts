@@ -5,22 +5,22 @@ import type { Spoor } from "../spoor.ts";
 
 const seconds = 60;
 /** What a team of many machines sends at its busiest: 100 sessions of ten messages each second. */
-const [sessionsASecond, messagesEach] = [100, 10];
-const most = 10;
+const [sessionsPerSecond, messagesEach] = [100, 10];
+const max = 10;
 
 /** How long sessions wait to become searchable while uploads come at a steady rate: the longest wait seen. */
 export async function lag(spoor: Spoor, texts: string[]): Promise<Row[]> {
   const startedAt = performance.now();
   let worst = 0;
   for (let second = 0; second < seconds; second += 1) {
-    await sendPatiently(spoor, bodyOf(makeTraces(texts, key(), sessionsASecond, messagesEach)));
+    await sendPatiently(spoor, bodyOf(makeTraces(texts, key(), sessionsPerSecond, messagesEach)));
     worst = Math.max(worst, await oldestWait(spoor.userId));
     const next = startedAt + (second + 1) * 1000 - performance.now();
     if (next > 0) await new Promise((resolve) => setTimeout(resolve, next));
   }
-  const rate = (seconds * sessionsASecond * messagesEach * 1000) / (performance.now() - startedAt);
+  const rate = (seconds * sessionsPerSecond * messagesEach * 1000) / (performance.now() - startedAt);
   const what = `the longest wait to be searchable, at ${Math.round(rate)} messages/s for ${seconds} s`;
-  return [boundRow("lag", what, worst, most, (value) => `${value.toFixed(1)} s`)];
+  return [boundRow("lag", what, worst, max, (value) => `${value.toFixed(1)} s`)];
 }
 
 async function oldestWait(userId: string): Promise<number> {

@@ -24,7 +24,7 @@ export async function small(context: Context): Promise<Row[]> {
   }
   const show = (value: number) => `${Math.round(value)} requests/s`;
   const what = `1 × 10 on ${connections} connections, against an empty route that reads the same JSON`;
-  return [ratioRow("small", what, [median(owns), median(floors)], show, { least: 0.5 })];
+  return [ratioRow("small", what, [median(owns), median(floors)], show, { min: 0.5 })];
 }
 
 /** @returns requests a second */

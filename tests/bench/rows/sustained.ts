@@ -20,7 +20,7 @@ export async function sustained(context: Context): Promise<Row[]> {
   const floor = (traceCount * messagesEach * 1000) / median(floorTimes);
   const own = await sustain(context, seconds);
   const what = `4 clients for ${seconds} s until the queue is empty, against floor B`;
-  return [ratioRow("sustained", what, [own, floor], showRate, { least: 0.5 })];
+  return [ratioRow("sustained", what, [own, floor], showRate, { min: 0.5 })];
 }
 
 /** The same with a million messages stored. */
@@ -31,5 +31,5 @@ export async function million(context: Context): Promise<Row[]> {
   while ((await context.spoor.messageCount()) < 1_000_000) await sustain(context, 10);
   const full = await sustain(context, part);
   const what = "sustained rate with 1 M messages stored, against an empty database";
-  return [ratioRow("million", what, [full, empty], showRate, { least: 0.85 })];
+  return [ratioRow("million", what, [full, empty], showRate, { min: 0.85 })];
 }

@@ -203,8 +203,8 @@ describe("what is made to take long", () => {
   });
 
   test("a window of edits that are slow to compare, and a fence longer than a regular expression may be", async () => {
-    const lines = (factor: number, most: number) =>
-      Array.from({ length: 300 }, (_, line) => (line * factor) % most).join("\n");
+    const lines = (factor: number, max: number) =>
+      Array.from({ length: 300 }, (_, line) => (line * factor) % max).join("\n");
     const edits = Array.from({ length: 200 }, (_, n) => ({ old_string: lines(n, 7), new_string: lines(n + 3, 5) }));
     const slow = Array.from({ length: 8 }, () => message({ metadata: { tool: "MultiEdit", input: { edits } } }));
     const fence = message({ content: `Tool use: **bash** x\n${"~".repeat(3_000_000)}` });

@@ -12,7 +12,7 @@ export type Change =
   | { type: "grown" };
 
 /** How many windows have their messages in the page at a time. */
-export const mountedMost = 12;
+export const maxMounted = 12;
 
 export const firstSegments = (segment: Segment): Shown[] => [shownOf(segment)];
 

@@ -17,12 +17,12 @@ export function stepTurn(turns: { position: number }[], position: number, by: 1 
   return begin !== undefined && begin < position ? begin : turns[index - 1]?.position;
 }
 
-const pathMost = 34;
+const maxPathLength = 34;
 
 /** A path with its middle left out where it is long: where it begins and the file's name tell most. */
 export function shortPath(path: string): string {
-  if (path.length <= pathMost) return path;
+  if (path.length <= maxPathLength) return path;
   const name = path.slice(path.lastIndexOf("/"));
-  const room = pathMost - name.length - 1;
-  return room > 3 ? `${path.slice(0, room)}…${name}` : `…${path.slice(-(pathMost - 1))}`;
+  const room = maxPathLength - name.length - 1;
+  return room > 3 ? `${path.slice(0, room)}…${name}` : `…${path.slice(-(maxPathLength - 1))}`;
 }

@@ -3,7 +3,7 @@ import { type RefObject, useEffect } from "react";
 import { rowSelector } from "./places";
 
 /** Of a row that many messages share, so many are copied. */
-const copiedMost = 50;
+const maxCopied = 50;
 
 /**
  * Handles the messages' copy buttons: `data-copy="message"` copies the stored Markdown of its row, `block` and `command`
@@ -41,7 +41,7 @@ async function textOf(button: HTMLElement, traceId: string): Promise<string> {
 /** The messages that a row shows, as they are stored. */
 export async function contentOf(row: HTMLElement, traceId: string): Promise<string> {
   const { positions, position, member } = row.dataset;
-  const wanted = (positions ?? member ?? position ?? "").split(" ").slice(0, copiedMost).map(Number);
+  const wanted = (positions ?? member ?? position ?? "").split(" ").slice(0, maxCopied).map(Number);
   const contents = await Promise.all(wanted.map((one) => fetchContent(traceId, one)));
   return contents.filter((content) => content !== "").join("\n\n");
 }

@@ -3,7 +3,7 @@ import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { foldNamed, nameOf } from "./fold-places";
 
 /** How many folds are remembered: the last that were touched. */
-const rememberedMost = 1000;
+const maxRemembered = 1000;
 
 /**
  * Remembers which folds the reader opened and closed, in the history's entry and for windows that are emptied and come back.
@@ -27,7 +27,7 @@ export function useFolds(list: RefObject<HTMLElement | null>) {
     if (!place) return;
     let frame = 0;
     const save = () => {
-      const folds = [...(left.current ?? [])].slice(-rememberedMost);
+      const folds = [...(left.current ?? [])].slice(-maxRemembered);
       history.replaceState({ ...history.state, spoorFolds: folds }, "");
     };
     const onToggle = ({ target }: Event) => {

@@ -12,13 +12,13 @@ import {
 import { loadSegment } from "./load";
 import { articleAt, flash, openFoldsRound, scrollToRow } from "./places";
 import type { Segment } from "./segment";
-import { type Change, changeSegments, firstSegments, mountedMost, type Shown, segmentAt } from "./segments";
+import { type Change, changeSegments, firstSegments, maxMounted, type Shown, segmentAt } from "./segments";
 import type { WindowRequest } from "./window-request";
 
 /** How far beyond the visible part windows are kept ready, in screens. */
 const screensAhead = 2;
 /** And in pixels at least: a quick wheel turns 3,000 in a second, and a window takes half of one on a busy server. */
-const leastAhead = 3000;
+const minAheadPixels = 3000;
 
 /** Where a loading is or failed: at an edge, or in the box of a window. */
 export type Place = "earlier" | "later" | "jump" | number;
@@ -79,7 +79,7 @@ export function useWindows({ traceId, talk, initial, list, onHidden }: Props) {
     const [first] = current.current;
     const last = current.current.at(-1);
     if (!first || !last) return;
-    const reach = Math.max(window.innerHeight * screensAhead, leastAhead);
+    const reach = Math.max(window.innerHeight * screensAhead, minAheadPixels);
     const farthest = farthestMounted(place, current.current);
     if (farthest) {
       busy.current = true;
@@ -191,7 +191,7 @@ function nearestBox(list: Element, reach: number): number | undefined {
 
 /** The window to empty: the farthest from what is visible, where more are mounted than may be. */
 function farthestMounted(list: Element, shown: Shown[]): { key: number; height: number } | undefined {
-  if (shown.filter(({ node }) => node !== null).length <= mountedMost) return undefined;
+  if (shown.filter(({ node }) => node !== null).length <= maxMounted) return undefined;
   let farthest: { key: number; height: number; away: number } | undefined;
   for (const section of list.querySelectorAll(":scope > section:not([data-box])")) {
     const rect = section.getBoundingClientRect();

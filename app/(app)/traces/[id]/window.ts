@@ -90,8 +90,8 @@ async function readBefore(source: Source, position: number, size: number): Promi
     source.later(position - 1, margin),
   ]);
   const end = before.messages.length - 1;
-  const least = marginOf(before.messages);
-  const start = before.hasMore ? Math.min(Math.max(least, before.messages.length - size), end) : 0;
+  const min = marginOf(before.messages);
+  const start = before.hasMore ? Math.min(Math.max(min, before.messages.length - size), end) : 0;
   return {
     messages: before.messages.length > 0 ? [...before.messages, ...behind.messages] : [],
     start,

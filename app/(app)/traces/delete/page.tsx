@@ -16,7 +16,7 @@ import { deleteSelectionAction } from "./actions";
 export const metadata: Metadata = { title: "Delete sessions" };
 
 /** How many titles are named. */
-const mostNamed = 10;
+const maxNamed = 10;
 
 /** Asks whether to delete the ticked sessions, or all that a filter matches. Looking at it changes nothing. */
 export default async function Page({ searchParams }: PageProps<"/traces/delete">) {
@@ -29,7 +29,7 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
   if (!asked) return <Nothing back={back} />;
   const [{ traces, messages, mark, countedAt }, named] = await Promise.all([
     countSelection(user.id, asked),
-    listTraces(user.id, asked, { limit: mostNamed }),
+    listTraces(user.id, asked, { limit: maxNamed }),
   ]);
   if (traces === 0) return <Nothing back={back} />;
   const storedUntil = asked.ids ? undefined : countedAt;

@@ -9,12 +9,12 @@ import { Prose } from "./markdown";
 import { Row } from "./row";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
-import { markdownSlice, mostMarkdown, plainSlice, slices } from "./slices";
+import { markdownSlice, maxMarkdownCharacters, plainSlice, slices } from "./slices";
 
 /** What of a block is drawn at once; more of it stands folded where it is little, and is loaded where it is much. */
-type Most = { lines: number; characters: number };
+type SliceLimits = { lines: number; characters: number };
 
-type Drawn = { scene: Scene; effort: Effort; most: Most };
+type Drawn = { scene: Scene; effort: Effort; max: SliceLimits };
 
 /** What remains of a block is on the page already up to so many characters; a longer rest is loaded. */
 const restOnPage = 4096;
@@ -29,14 +29,14 @@ export function Blocks({ part, at, ...drawn }: { part: Part; at: number } & Draw
 
 /** A block from a character (of a diff: a line) on. */
 export function BlockFrom({ block, at, from, ...drawn }: { block: Block; at: string; from: number } & Drawn) {
-  const { scene, most } = drawn;
+  const { scene, max } = drawn;
   switch (block.type) {
     case "tasks":
       return <Tasks items={block.items} />;
     case "transcript":
       return <Transcript block={block} scene={scene} />;
     case "diff": {
-      const end = Math.min(block.lines.length, from + most.lines);
+      const end = Math.min(block.lines.length, from + max.lines);
       const rest = block.lines.slice(end);
       return (
         <>
@@ -44,7 +44,7 @@ export function BlockFrom({ block, at, from, ...drawn }: { block: Block; at: str
           <Diff lines={block.lines.slice(from, end)} />
           {rest.length > 0 && (
             <Rest size={blockSize({ ...block, lines: rest })} lines={rest.length} at={`${at}+${end}`} scene={scene}>
-              <BlockFrom block={block} at={at} from={end} {...drawn} most={slices.page} />
+              <BlockFrom block={block} at={at} from={end} {...drawn} max={slices.page} />
             </Rest>
           )}
         </>
@@ -66,9 +66,9 @@ export function BlockFrom({ block, at, from, ...drawn }: { block: Block; at: str
 type TextBlock = Extract<Block, { text: string }>;
 
 function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string; from: number } & Drawn) {
-  const { scene, effort, most } = drawn;
-  const asMarkdown = block.type === "markdown" && block.text.length <= mostMarkdown;
-  const { text, end } = (asMarkdown ? markdownSlice : plainSlice)(block.text, from, most);
+  const { scene, effort, max } = drawn;
+  const asMarkdown = block.type === "markdown" && block.text.length <= maxMarkdownCharacters;
+  const { text, end } = (asMarkdown ? markdownSlice : plainSlice)(block.text, from, max);
   const rest = block.text.length - end;
   return (
     <>
@@ -86,7 +86,7 @@ function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string;
       )}
       {rest > 0 && (
         <Rest size={rest} lines={countLines(block.text.slice(end))} at={`${at}+${end}`} scene={scene}>
-          <BlockFrom block={block} at={at} from={end} {...drawn} most={slices.page} />
+          <BlockFrom block={block} at={at} from={end} {...drawn} max={slices.page} />
         </Rest>
       )}
     </>
@@ -152,10 +152,10 @@ function Tasks({ items }: { items: Extract<Block, { type: "tasks" }>["items"] })
 }
 
 /** How many messages of a sub-agent's conversation are drawn. */
-const mostNested = 200;
+const maxNested = 200;
 
 function Transcript({ block, scene }: { block: Extract<Block, { type: "transcript" }>; scene: Scene }) {
-  const rows = rowsOf(block.messages.slice(0, mostNested));
+  const rows = rowsOf(block.messages.slice(0, maxNested));
   return (
     <details className="more" data-fold="">
       <summary>{amountOf(block.messages.length, "message")} of the sub-agent</summary>
@@ -163,8 +163,8 @@ function Transcript({ block, scene }: { block: Extract<Block, { type: "transcrip
         {rows.map((row) => (
           <Row key={row.position} row={row} scene={{ ...scene, nested: true }} />
         ))}
-        {block.messages.length > mostNested && (
-          <p className="cut">{amountOf(block.messages.length - mostNested, "more message")}</p>
+        {block.messages.length > maxNested && (
+          <p className="cut">{amountOf(block.messages.length - maxNested, "more message")}</p>
         )}
       </div>
     </details>

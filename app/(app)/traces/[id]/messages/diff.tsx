@@ -9,7 +9,7 @@ type Word = { text: string; changed: boolean };
 const comparable = { pairs: 100, lineLength: 300 };
 
 /** How much of one line is drawn. */
-const mostDrawn = 2000;
+const maxDrawnCharacters = 2000;
 
 /** Lines of a unified diff. Signs and marks are drawn by the stylesheet, so that what is copied is the code alone. */
 export function Diff({ lines }: { lines: DiffLine[] }) {
@@ -34,9 +34,9 @@ function Line({ line: { type, text }, words }: { line: DiffLine; words: Word[] |
         // biome-ignore lint/suspicious/noArrayIndexKey: a drawn line never changes its order
         changed ? <b key={index}>{word}</b> : <Fragment key={index}>{word}</Fragment>,
       )
-    : text.length <= mostDrawn
+    : text.length <= maxDrawnCharacters
       ? text
-      : `${cut(text, mostDrawn)}… ${amountOf(text.length - mostDrawn, "more character")}`;
+      : `${cut(text, maxDrawnCharacters)}… ${amountOf(text.length - maxDrawnCharacters, "more character")}`;
   if (type === "added")
     return (
       <ins className="diff-line">

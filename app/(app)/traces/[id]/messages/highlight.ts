@@ -129,7 +129,7 @@ class J extends K<L> { async m() { if (!n) throw new O('p'); else for (const q o
 u: v
 `;
 
-const most = { lines: 500, characters: 60_000, lineLength: 1000 };
+const max = { lines: 500, characters: 60_000, lineLength: 1000 };
 /** Lines that are coloured before the clock is looked at. */
 const stepLines = 20;
 
@@ -138,10 +138,10 @@ const stepLines = 20;
  * is long, or the effort is used up.
  */
 export function highlight(text: string, language: string, effort: Effort): Span[][] | undefined {
-  if (!ready || text.length > most.characters) return undefined;
+  if (!ready || text.length > max.characters) return undefined;
   if (language !== "ansi" && !ready.getLoadedLanguages().includes(language)) return undefined;
   const lines = text.split("\n");
-  if (lines.length > most.lines || !effort.take(text.length)) return undefined;
+  if (lines.length > max.lines || !effort.take(text.length)) return undefined;
   const core = ready;
   return effort.spend(() => tokenize(core, lines, language, effort));
 }
@@ -154,7 +154,7 @@ function tokenize(core: HighlighterCore, lines: string[], language: string, effo
     const tokens = core.codeToTokensBase(lines.slice(from, from + stepLines).join("\n"), {
       lang: language,
       theme: "classes",
-      tokenizeMaxLineLength: most.lineLength,
+      tokenizeMaxLineLength: max.lineLength,
       ...(grammarState && { grammarState }),
     });
     if (language !== "ansi") grammarState = core.getLastGrammarState(tokens);

@@ -46,7 +46,7 @@ export async function MessageBody({ row, zone, part = "0", ...whose }: BodyProps
   if (!wanted) return null;
   const { position, positions } = own;
   const scene = { ...(await prepareScene(whose, zone, [own])), position, positions };
-  const drawn = { scene, effort: scene.open, most: slices.more };
+  const drawn = { scene, effort: scene.open, max: slices.more };
   if (blockIndex === undefined) return <Blocks part={wanted} at={Number(partIndex)} {...drawn} />;
   const block = wanted.blocks[Number(blockIndex)];
   return block ? <BlockFrom block={block} at={`${partIndex}.${blockIndex}`} from={Number(offset)} {...drawn} /> : null;

@@ -17,9 +17,9 @@ const tailLines = 20;
 /** One part of a row: words as they are, all else a line with a fold. */
 export function PartView({ part, index, scene }: { part: Part; index: number; scene: Scene }) {
   const { kind, blocks } = part;
-  const most = { ...slices.page, lines: openLines[kind] ?? slices.page.lines };
+  const max = { ...slices.page, lines: openLines[kind] ?? slices.page.lines };
   if (kind === "user" || kind === "assistant")
-    return <Blocks part={part} at={index} scene={scene} effort={scene.open} most={most} />;
+    return <Blocks part={part} at={index} scene={scene} effort={scene.open} max={max} />;
   if (blocks.length === 0)
     return (
       <div className="part-line">
@@ -29,7 +29,7 @@ export function PartView({ part, index, scene }: { part: Part; index: number; sc
   const isOpen = opened.has(kind) || (kind === "edit" && part.changes !== undefined);
   return (
     <>
-      <Fold part={part} index={index} scene={scene} isOpen={isOpen} most={most} />
+      <Fold part={part} index={index} scene={scene} isOpen={isOpen} max={max} />
       {part.status === "failed" && !isOpen && <Tail part={part} scene={scene} />}
     </>
   );
@@ -40,10 +40,10 @@ type FoldProps = {
   index: number;
   scene: Scene;
   isOpen: boolean;
-  most: { lines: number; characters: number };
+  max: { lines: number; characters: number };
 };
 
-function Fold({ part, index, scene, isOpen, most }: FoldProps) {
+function Fold({ part, index, scene, isOpen, max }: FoldProps) {
   const size = part.blocks.reduce((sum, block) => sum + blockSize(block), 0);
   if (!isOpen && size > closedOnPage && !scene.nested)
     return <ToLoad label={<Head part={part} />} part={`${index}`} scene={scene} className="part" />;
@@ -53,7 +53,7 @@ function Fold({ part, index, scene, isOpen, most }: FoldProps) {
         <Head part={part} />
       </summary>
       <div className="part-body">
-        <Blocks part={part} at={index} scene={scene} effort={isOpen ? scene.open : scene.closed} most={most} />
+        <Blocks part={part} at={index} scene={scene} effort={isOpen ? scene.open : scene.closed} max={max} />
       </div>
     </details>
   );

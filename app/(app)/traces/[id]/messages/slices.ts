@@ -7,21 +7,21 @@ export const slices = {
 };
 
 /** Beyond this a text is not read as Markdown at all, but as the lines that it has. */
-export const mostMarkdown = 256_000;
+export const maxMarkdownCharacters = 256_000;
 
 export type Slice = { text: string; end: number };
 
 /** A slice of plain text from a character on. */
-export function plainSlice(text: string, from: number, most: { lines: number; characters: number }): Slice {
-  const end = sliceEnd(text, from, most);
+export function plainSlice(text: string, from: number, max: { lines: number; characters: number }): Slice {
+  const end = sliceEnd(text, from, max);
   return { text: text.slice(from, end), end };
 }
 
 /** A slice of Markdown that ends between paragraphs where it can; a fence that it cuts is closed in it and opened in the next. */
-export function markdownSlice(text: string, from: number, most: { lines: number; characters: number }): Slice {
+export function markdownSlice(text: string, from: number, max: { lines: number; characters: number }): Slice {
   const opened = from === 0 ? "" : openFence(text.slice(0, from));
-  const characters = Math.min(most.characters, slices.page.characters - 1000);
-  let end = sliceEnd(text, from, { lines: most.lines, characters });
+  const characters = Math.min(max.characters, slices.page.characters - 1000);
+  let end = sliceEnd(text, from, { lines: max.lines, characters });
   if (end < text.length) {
     const gap = text.lastIndexOf("\n\n", end);
     if (gap > from + (end - from) / 2) end = gap + 2;
