@@ -1,37 +1,35 @@
-/** Something that waits to be done together with others, and how its caller hears of it. */
-export type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void };
+/** One caller's item in a group, with the functions that settle its promise. */
+export type Pending<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void };
 
 /**
- * Makes a function whose calls are done together: those of one turn of the event loop, and those that come while the groups
- * before them are under way.
+ * Returns a function whose calls are processed in groups: calls of one turn of the event loop form a group, and so do those
+ * that arrive while earlier groups are in flight.
  *
- * @param settle does a group, and resolves or rejects each of it. Where it throws, the rest of the group and all that wait
- *   behind it are rejected with that: they would only learn the same later.
- * @param bounds.most how many a group has at most.
- * @param bounds.atOnce how many groups are under way at once.
+ * @param settle processes a group and resolves or rejects each of its items. If it throws, the rest of the group and every
+ *   queued call are rejected with that error: they would fail the same way, only later.
  */
-export function together<T, R>(
-  settle: (group: Waiting<T, R>[]) => Promise<void>,
-  bounds: { max: number; atOnce: number },
+export function coalesce<T, R>(
+  settle: (group: Pending<T, R>[]) => Promise<void>,
+  { maxGroup, maxInFlight }: { maxGroup: number; maxInFlight: number },
 ): (item: T) => Promise<R> {
-  const waiting: Waiting<T, R>[] = [];
-  let running = 0;
+  const queue: Pending<T, R>[] = [];
+  let inFlight = 0;
 
-  const run = async () => {
-    running += 1;
+  const drain = async () => {
+    inFlight += 1;
     await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.length > 0) {
-      const group = waiting.splice(0, bounds.max);
+    while (queue.length > 0) {
+      const group = queue.splice(0, maxGroup);
       await settle(group).catch((error) => {
-        for (const { reject } of [...group, ...waiting.splice(0)]) reject(error);
+        for (const { reject } of [...group, ...queue.splice(0)]) reject(error);
       });
     }
-    running -= 1;
+    inFlight -= 1;
   };
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
-      if (running < bounds.atOnce) run();
+      queue.push({ item, resolve, reject });
+      if (inFlight < maxInFlight) drain();
     });
 }

@@ -1,26 +1,26 @@
 /**
- * What a generator gives, as the body of an answer: each part is made when the one before was taken, and a reader that goes
- * away ends the generator. The stream ends early, with an error, where the generator throws.
+ * A generator's chunks as a response body. Each chunk is produced when the previous one was read; cancelling the stream
+ * ends the generator. If the generator throws, the stream ends early with an error.
  *
- * @param onBreak is told why it ended early.
+ * @param onError called with the reason when the stream ends early.
  */
 export function streamOf(
-  parts: AsyncGenerator<Uint8Array, undefined>,
-  onBreak: (error: unknown) => void,
+  chunks: AsyncGenerator<Uint8Array, undefined>,
+  onError: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
       try {
-        const { done, value } = await parts.next();
+        const { done, value } = await chunks.next();
         if (done) controller.close();
         else controller.enqueue(value);
       } catch (error) {
-        onBreak(error);
+        onError(error);
         controller.error(error);
       }
     },
     async cancel() {
-      await parts.return(undefined);
+      await chunks.return(undefined);
     },
   });
 }

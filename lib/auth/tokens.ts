@@ -2,7 +2,7 @@ import "server-only";
 import { createHash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { type Origin, recordEvent } from "#lib/auth/audit";
-import { together } from "#lib/coalesce";
+import { coalesce } from "#lib/coalesce";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
@@ -81,7 +81,7 @@ export async function requireBearer(authorization: string | null, address: strin
 type FoundToken = CliToken & { stale: boolean };
 
 /** The valid token of a hash. Those that are asked for at the same time are looked up in one query. */
-const findToken = together<Buffer, FoundToken | undefined>(
+const findToken = coalesce<Buffer, FoundToken | undefined>(
   async (group) => {
     const { rows } = await pool().query<FoundToken & { hash: string }>(
       `select encode(hash, 'hex') as hash, id, user_id as "userId", machine, created_at as "createdAt",
@@ -92,7 +92,7 @@ const findToken = together<Buffer, FoundToken | undefined>(
     const found = new Map(rows.map(({ hash, ...token }) => [hash, token]));
     for (const { item, resolve } of group) resolve(found.get(item.toString("hex")));
   },
-  { max: 100, atOnce: 2 },
+  { maxGroup: 100, maxInFlight: 2 },
 );
 
 async function noteUse(token: CliToken, address: string): Promise<void> {

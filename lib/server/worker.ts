@@ -7,7 +7,7 @@ import type { Job } from "pg-boss";
 import { z } from "zod";
 import { closeDatabase } from "#lib/db/client";
 import { env, requiredEnv } from "#lib/env";
-import { endThreads } from "#lib/ingest/decode/threads";
+import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { hasOpenJobs } from "#lib/ingest/jobs";
 import { reconcileJobs } from "#lib/ingest/process/reconcile";
 import { giveUp, runJob } from "#lib/ingest/process/run-job";

@@ -6,7 +6,7 @@ import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { v7 as uuid } from "uuid";
 import { copyHeader, copyTrailer } from "#lib/copy-format";
-import { messageColumns, Rows } from "#lib/ingest/decode/copy-rows";
+import { messageColumns, Rows } from "#lib/ingest/decode/message-rows";
 import type { BenchTrace } from "./corpus.ts";
 
 /** Floor A in a process of its own: see floor-a.ts. @returns its URL and what stops it */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { acceptBatch } from "#lib/ingest/accept/accept";
-import { endThreads } from "#lib/ingest/decode/threads";
+import { acceptBatch } from "#lib/ingest/accept/batch";
+import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { runJob } from "#lib/ingest/process/run-job";
 import { owner } from "../support/server.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";

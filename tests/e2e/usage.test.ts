@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { acceptBatch } from "#lib/ingest/accept/accept";
-import { endThreads } from "#lib/ingest/decode/threads";
+import { acceptBatch } from "#lib/ingest/accept/batch";
+import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { runJob } from "#lib/ingest/process/run-job";
 import { countUsage } from "#lib/usage/count";
 import { signIn } from "../support/browser.ts";

@@ -9,8 +9,8 @@ import { createTokenByHand, listTokens, requireBearer, revokeTokens } from "#lib
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin, pollLogin, startLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
-import { acceptBatch } from "#lib/ingest/accept/accept";
-import { endThreads } from "#lib/ingest/decode/threads";
+import { acceptBatch } from "#lib/ingest/accept/batch";
+import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { runJob } from "#lib/ingest/process/run-job";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";

@@ -1,7 +1,7 @@
 import { zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { acceptBatch } from "#lib/ingest/accept/accept";
+import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
 import { listMessages } from "#lib/traces/messages";

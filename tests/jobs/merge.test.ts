@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
-import { acceptBatch } from "#lib/ingest/accept/accept";
+import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob } from "#lib/ingest/jobs";
 import { mergeBatch } from "#lib/ingest/process/merge";
 import { runJob } from "#lib/ingest/process/run-job";

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { deleteAccount } from "#lib/auth/accounts";
 import { pool } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
-import { acceptBatch } from "#lib/ingest/accept/accept";
+import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
 import { StoredBatch } from "#lib/ingest/process/stored-batch";

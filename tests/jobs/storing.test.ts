@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { v7 as uuid } from "uuid";
 import { describe, expect, test, vi } from "vitest";
 import { pool, type Queryable, transaction } from "#lib/db/client";
-import { acceptBatch } from "#lib/ingest/accept/accept";
-import { storeWhileReading } from "#lib/ingest/accept/store-large";
+import { acceptBatch } from "#lib/ingest/accept/batch";
+import { storeWhileReading } from "#lib/ingest/accept/large-upload";
 import type { Found } from "#lib/ingest/decode/operations";
-import { DecodeThread } from "#lib/ingest/decode/threads";
+import { DecodeThread } from "#lib/ingest/decode/thread-pool";
 import { makeUser, provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();

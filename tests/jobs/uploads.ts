@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { acceptBatch } from "#lib/ingest/accept/accept";
+import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
 import { listMessages } from "#lib/traces/messages";

@@ -1,5 +1,5 @@
 import { pool } from "#lib/db/client";
-import { acceptBatch } from "#lib/ingest/accept/accept";
+import { acceptBatch } from "#lib/ingest/accept/batch";
 import { failJob } from "#lib/ingest/process/run-job";
 
 /** A trace whose messages have these contents. */

@@ -5,7 +5,7 @@ import { pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
-import { endThreads } from "#lib/ingest/decode/threads";
+import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { supervise } from "#lib/server/processes";
 import { freshDatabase, testEnvironment } from "./database.ts";
 

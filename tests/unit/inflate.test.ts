@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { inflate } from "#lib/ingest/decode/inflate";
-import { parseBatch } from "#lib/ingest/decode/parse";
+import { parseBatch } from "#lib/ingest/decode/parser";
 
 const text = Buffer.from(JSON.stringify({ traces: [{ sourceId: "a", messages: [] }] }).padEnd(5000));
 const compress = { gzip: gzipSync, br: brotliCompressSync, zstd: zstdCompressSync } as const;

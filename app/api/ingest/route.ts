@@ -1,5 +1,5 @@
 import { endpoint, reply, route } from "#lib/api/route";
-import { receiveBatch } from "#lib/ingest/accept/receive";
+import { receiveBatch } from "#lib/ingest/accept/request";
 import { sendBatch } from "#lib/ingest/api";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({

@@ -2,8 +2,8 @@
 import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { constants, zstdCompressSync } from "node:zlib";
-import { Rows } from "#lib/ingest/decode/copy-rows";
 import { inflate } from "#lib/ingest/decode/inflate";
+import { Rows } from "#lib/ingest/decode/message-rows";
 import {
   hasHeavyMetadata,
   normalizeMessage,
@@ -11,9 +11,9 @@ import {
   parseBatch,
   Sanitizer,
   type TraceFields,
-} from "#lib/ingest/decode/parse";
-import { type ScannedTrace, Scanner } from "#lib/ingest/decode/scan";
-import { notPlain } from "#lib/ingest/decode/scan-values";
+} from "#lib/ingest/decode/parser";
+import { type ScannedTrace, Scanner } from "#lib/ingest/decode/scanner";
+import { notPlain } from "#lib/ingest/decode/string-copier";
 import { calledCommand, firstLine, humanLine } from "#lib/ingest/decode/title";
 import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";

@@ -4,7 +4,6 @@ import { promisify } from "node:util";
 import { constants, zstdCompress, zstdCompressSync } from "node:zlib";
 import { parse as uuidBytes } from "uuid";
 import { copyHeader, copyTrailer } from "#lib/copy-format";
-import { Rows } from "#lib/ingest/decode/copy-rows";
 import { type Encoding, inflate } from "#lib/ingest/decode/inflate";
 import {
   isGrown,
@@ -17,6 +16,7 @@ import {
   type TraceHeader,
   unpackManifest,
 } from "#lib/ingest/decode/manifest";
+import { Rows } from "#lib/ingest/decode/message-rows";
 import { limits } from "#lib/limits";
 import { free } from "#lib/memory";
 

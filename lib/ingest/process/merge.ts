@@ -3,8 +3,8 @@ import { pipeline } from "node:stream/promises";
 import type { PoolClient } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { v7 as uuid } from "uuid";
-import { messageColumns } from "#lib/ingest/decode/copy-rows";
 import { haveSameFields, type TraceHeader } from "#lib/ingest/decode/manifest";
+import { messageColumns } from "#lib/ingest/decode/message-rows";
 import type { CopyPlan } from "#lib/ingest/decode/operations";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
 

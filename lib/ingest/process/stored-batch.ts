@@ -1,7 +1,7 @@
 import "server-only";
 import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import type { CopyPlan } from "#lib/ingest/decode/operations";
-import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/threads";
+import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
 import { readSmallUpload, readUpload } from "#lib/ingest/raw/uploads";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;

@@ -1,6 +1,6 @@
 import { endpoint, reply, route } from "#lib/api/route";
 import { SpoorError } from "#lib/errors";
-import { receiveBatch, receiveForm } from "#lib/ingest/accept/receive";
+import { receiveBatch, receiveForm } from "#lib/ingest/accept/request";
 import { ingestResponse } from "#lib/ingest/schema";
 import { refusalHref } from "../refusal";
 

@@ -3,7 +3,7 @@
  * and of those who hold as many, to the one whose turn was longest ago. So one user may have every place while nobody else
  * wants one, and the next one that is free goes to whoever has none.
  */
-export class Turns {
+export class FairQueue {
   #free: number;
   readonly #held = new Map<string, number>();
   /** Those who wait, by user; the users in the order of their turns. */

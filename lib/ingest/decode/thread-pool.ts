@@ -1,9 +1,9 @@
 import "server-only";
 import { Worker } from "node:worker_threads";
 import { SpoorError } from "#lib/errors";
+import { FairQueue } from "#lib/ingest/decode/fair-queue";
 import { makeOperations, type Operations, placeOf } from "#lib/ingest/decode/operations";
-import type { Answer, Call } from "#lib/ingest/decode/thread";
-import { Turns } from "#lib/ingest/decode/turns";
+import type { Answer, Call } from "#lib/ingest/decode/thread-entry";
 
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
 type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
@@ -28,7 +28,7 @@ type Waiting = { resolve: (result: unknown) => void; reject: (error: Error) => v
 
 /** One decoding thread. Whoever borrowed it is alone with it. */
 export class DecodeThread implements Decoder {
-  #worker = new Worker(new URL("./thread.ts", import.meta.url), { name: "decode" });
+  #worker = new Worker(new URL("./thread-entry.ts", import.meta.url), { name: "decode" });
   #waiting = new Map<number, Waiting>();
   #lastId = 0;
   readonly #callMs: number;
@@ -111,13 +111,13 @@ export function decodeHere(): Decoder {
 const maxThreads = 2;
 
 /** The threads that nobody uses right now, and the line for one. */
-type Threads = { idle: DecodeThread[]; turns: Turns };
+type Threads = { idle: DecodeThread[]; turns: FairQueue };
 
 const globals = globalThis as typeof globalThis & { spoorThreads?: Threads };
 
 /** Lends a decoding thread for the time of `work`. Where all are lent it waits, in turns with the other users. */
 export async function withThread<T>(userId: string, work: (thread: DecodeThread) => Promise<T>): Promise<T> {
-  globals.spoorThreads ??= { idle: [], turns: new Turns(maxThreads) };
+  globals.spoorThreads ??= { idle: [], turns: new FairQueue(maxThreads) };
   const { idle, turns } = globals.spoorThreads;
   const giveBack = await turns.take(userId);
   try {

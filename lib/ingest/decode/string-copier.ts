@@ -1,5 +1,5 @@
 // Runs in the decoding thread: the values that the quick reading of a batch takes (scan.ts).
-import type { Rows } from "#lib/ingest/decode/copy-rows";
+import type { Rows } from "#lib/ingest/decode/message-rows";
 
 /** What is thrown at the first thing that is not plain; it says nothing of whether that is right or wrong. */
 export const notPlain = new Error("the batch is not plain");

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { DecodeThread, endThreads, withThread } from "#lib/ingest/decode/threads";
-import { Turns } from "#lib/ingest/decode/turns";
+import { FairQueue } from "#lib/ingest/decode/fair-queue";
+import { DecodeThread, endThreads, withThread } from "#lib/ingest/decode/thread-pool";
 
 afterAll(endThreads);
 
 /** Asks for places and notes in which order they are had; `end` gives the oldest place of a user back. */
-function watch(turns: Turns) {
+function watch(turns: FairQueue) {
   const order: string[] = [];
   const held: { user: string; giveBack: () => void }[] = [];
   const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -31,7 +31,7 @@ function watch(turns: Turns) {
 
 describe("two places", () => {
   test("are both a user's while nobody else waits", async () => {
-    const line = watch(new Turns(2));
+    const line = watch(new FairQueue(2));
     await line.ask("ada", "ada", "ada");
     expect(line.order).toEqual(["ada", "ada"]);
     await line.end("ada");
@@ -39,7 +39,7 @@ describe("two places", () => {
   });
 
   test("are shared with who comes later, before anything else of the one who holds both", async () => {
-    const line = watch(new Turns(2));
+    const line = watch(new FairQueue(2));
     await line.ask(..."aaaaaa", "b");
     await line.end("a");
     expect(line.order.join("")).toBe("aab");
@@ -50,7 +50,7 @@ describe("two places", () => {
   });
 
   test("are never both held by one user while another waits, once each has one", async () => {
-    const line = watch(new Turns(2));
+    const line = watch(new FairQueue(2));
     await line.ask(..."abaaabbb");
     await line.end("b");
     expect(line.order.join("")).toBe("abb");
@@ -60,7 +60,7 @@ describe("two places", () => {
   });
 
   test("go round among those who hold as many, whoever asked for most", async () => {
-    const line = watch(new Turns(2));
+    const line = watch(new FairQueue(2));
     await line.ask(..."xx", ..."aaaa", ..."bb", "c");
     await line.end("x");
     await line.end("x");
@@ -69,7 +69,7 @@ describe("two places", () => {
   });
 
   test("are free again when all have ended", async () => {
-    const line = watch(new Turns(2));
+    const line = watch(new FairQueue(2));
     await line.ask(..."abc");
     for (const user of "abc") await line.end(user);
     await line.ask(..."ddd");

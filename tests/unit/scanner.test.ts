@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { Rows } from "#lib/ingest/decode/copy-rows";
 import { type Manifest, readCarefully, readPlain, rowsOf } from "#lib/ingest/decode/manifest";
-import { notPlain } from "#lib/ingest/decode/scan-values";
+import { Rows } from "#lib/ingest/decode/message-rows";
+import { notPlain } from "#lib/ingest/decode/string-copier";
 
 const encoded = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
 

@@ -2,9 +2,9 @@
 // UTF-8, with ordinary escapes), and those go from the bytes of the request to the bytes of COPY without a JavaScript
 // value in between: docs/decisions/0009. Whatever is not plain is for the careful reader in batch.ts to judge.
 import { isUtf8 } from "node:buffer";
-import type { Rows } from "#lib/ingest/decode/copy-rows";
-import { type BatchMessage, normalizeMessage, Sanitizer } from "#lib/ingest/decode/parse";
-import { code, longestInstant, notPlain, readInstant, TextCopier } from "#lib/ingest/decode/scan-values";
+import type { Rows } from "#lib/ingest/decode/message-rows";
+import { type BatchMessage, normalizeMessage, Sanitizer } from "#lib/ingest/decode/parser";
+import { code, longestInstant, notPlain, readInstant, TextCopier } from "#lib/ingest/decode/string-copier";
 import { ingestMessage } from "#lib/ingest/schema";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";

@@ -1,9 +1,9 @@
 // Small uploads that come at once are stored together: each transaction of its own would wait for the disk by itself.
 import "server-only";
-import { together, type Waiting } from "#lib/coalesce";
+import { coalesce, type Pending as PendingItem } from "#lib/coalesce";
 import { transaction } from "#lib/db/client";
 import { isOutage } from "#lib/errors";
-import { durably, freeOldKeys, type NewUpload } from "#lib/ingest/accept/store-large";
+import { durably, freeOldKeys, type NewUpload } from "#lib/ingest/accept/large-upload";
 import type { Checked } from "#lib/ingest/decode/operations";
 import { enqueue, prepareQueue, queues } from "#lib/queue/boss";
 
@@ -13,9 +13,9 @@ const maxPerGroup = 64;
 const maxWriters = 2;
 
 type Small = NewUpload & Checked;
-type Pending = Waiting<Small, boolean>;
+type Pending = PendingItem<Small, boolean>;
 
-const store = together(settle, { max: maxPerGroup, atOnce: maxWriters });
+const store = coalesce(settle, { maxGroup: maxPerGroup, maxInFlight: maxWriters });
 
 /**
  * Stores a small upload with those that come at the same time (16 connections with uploads of ten messages: 450 a second, one

@@ -1,5 +1,5 @@
 // Runs in the decoding thread: message rows in PostgreSQL's binary COPY format.
-import type { BatchMessage } from "#lib/ingest/decode/parse";
+import type { BatchMessage } from "#lib/ingest/decode/parser";
 
 /** The columns of a row. The content comes first: it is copied as it is read, before the rest of the message is known. */
 export const messageColumns = "user_id, trace_id, content, position, role, token_count, created_at, metadata";

@@ -1,7 +1,7 @@
 import { SpoorError } from "#lib/errors";
 import { declaredLength, readBody, requireJsonType, withBody } from "#lib/http/body";
-import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept/accept";
 import { admitted } from "#lib/ingest/accept/admission";
+import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept/batch";
 import { limits } from "#lib/limits";
 import { traced } from "#lib/observability/tracing";
 

@@ -9,11 +9,11 @@ import {
   type Sender,
   storeRepeated,
   storeWhileReading,
-} from "#lib/ingest/accept/store-large";
-import { storeSmall } from "#lib/ingest/accept/store-small";
+} from "#lib/ingest/accept/large-upload";
+import { storeSmall } from "#lib/ingest/accept/small-uploads";
 import { type Encoding, encodings, inflate } from "#lib/ingest/decode/inflate";
 import type { Received } from "#lib/ingest/decode/operations";
-import { decodeHere, smallBytes, withThread } from "#lib/ingest/decode/threads";
+import { decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import { countValues } from "#lib/json";
 import { countUpload } from "#lib/observability/metrics";
