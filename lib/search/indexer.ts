@@ -1,11 +1,10 @@
 // Makes sessions searchable, behind ingest: an upload only marks the traces that it writes.
 import "server-only";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
-import { pool, transaction } from "#lib/db/client";
-import { log } from "#lib/log";
+import { transaction } from "#lib/db/client";
 import { bucketBits, encode } from "#lib/search/block";
 import { Collector, type Draft } from "#lib/search/collect";
+import { lockIndex, settings } from "#lib/search/lock";
 import { mergeBlocks } from "#lib/search/merge";
 import { writeBlock } from "#lib/search/store";
 
@@ -14,10 +13,6 @@ const batch = { traces: 1000, messages: 4000, bytes: 4 * 2 ** 20 };
 /** How much text is held at a time, and how much of one message is searchable. */
 const pageBytes = 2 ** 19;
 const messageCharacters = 2 ** 23;
-/** The name of the lock that keeps the indexers of several processes apart. */
-const lockSql = "select pg_try_advisory_xact_lock(hashtextextended('spoor.search', 0)) as locked";
-/** A stopped process must not keep the lock. */
-const settings = { idle_in_transaction_session_timeout: "30s", synchronous_commit: "off" };
 
 /**
  * Makes some of the sessions searchable that wait longest, in one transaction, and merges small blocks. Run twice, or
@@ -31,75 +26,13 @@ export async function indexNext(settledSeconds = 0, giveWay: GiveWay = async () 
   const taken = await transaction((tx) => indexBatch(tx, settledSeconds, giveWay), settings);
   if (taken.userId) {
     const { userId } = taken;
-    await transaction(async (tx) => ((await lock(tx)) ? mergeBlocks(tx, userId) : false), settings);
+    await transaction(async (tx) => ((await lockIndex(tx)) ? mergeBlocks(tx, userId) : false), settings);
   }
   return taken.count;
 }
 
 /** Waits until something more urgent is done. */
-type GiveWay = () => Promise<void>;
-
-const pauseMs = 1000;
-/** How long one batch waits in all for jobs that run in this process, and how often it looks, in milliseconds. */
-const givingWay = { maxMs: 2000, lookMs: 10 };
-/** While uploads come they have the processor: sessions are left alone for longer. */
-const settledSeconds = { usually: 3, whileUploadsCome: 7 };
-/**
- * And batches are apart: by as long as one takes, which at a usual load keeps the index within 10 s; where it can't be kept up
- * with, by ten times that, until the load is over.
- */
-const rests = { usually: 1, overloaded: 10, overloadedSeconds: 15 };
-/** Uploads come as long after one as this, in seconds. */
-const comingSeconds = 3;
-
-/**
- * Makes sessions searchable as they come, until it is told to stop; the batch that it is at then is finished.
- *
- * @param load.uploadsWait whether uploads wait or run.
- * @param load.jobsRun whether any runs in this process, whose event loop it would hold up.
- */
-export async function keepIndexing(signal: AbortSignal, load: Load): Promise<void> {
-  while (!signal.aborted) {
-    const restMs = await indexAndRest(load).catch((error) => {
-      log.warn({ err: error }, "sessions could not be made searchable this time");
-      return pauseMs;
-    });
-    if (restMs > 0) await sleep(restMs, undefined, { signal }).catch(() => {}); // ends early where it is to stop
-  }
-}
-
-type Load = { uploadsWait: () => Promise<boolean>; jobsRun: () => boolean };
-
-/** Indexes a batch. @returns for how long to do nothing then, in milliseconds */
-async function indexAndRest({ uploadsWait, jobsRun }: Load): Promise<number> {
-  const waiting = await waitingAges();
-  if (waiting.oldest === null || waiting.newest === null) return pauseMs;
-  const isBusy = waiting.newest < comingSeconds || (await uploadsWait());
-  const startedAt = performance.now();
-  let leftMs = givingWay.maxMs;
-  const giveWay = async () => {
-    for (; jobsRun() && leftMs > 0; leftMs -= givingWay.lookMs) await sleep(givingWay.lookMs);
-  };
-  if ((await indexNext(isBusy ? settledSeconds.whileUploadsCome : settledSeconds.usually, giveWay)) === 0)
-    return pauseMs;
-  const rest = waiting.oldest > rests.overloadedSeconds ? rests.overloaded : rests.usually;
-  return isBusy ? rest * (performance.now() - startedAt) : 0;
-}
-
-/** For how long the sessions wait that are not yet searchable, in seconds; null where none is. */
-async function waitingAges(): Promise<{ oldest: number | null; newest: number | null }> {
-  const { rows } = await pool().query<{ oldest: number | null; newest: number | null }>(
-    `select extract(epoch from now() - min(stored_at))::float8 as oldest,
-            extract(epoch from now() - max(stored_at))::float8 as newest
-     from trace where search_pending and deleted_at is null`,
-  );
-  return rows[0] ?? { oldest: null, newest: null };
-}
-
-async function lock(tx: PoolClient): Promise<boolean> {
-  const { rows } = await tx.query<{ locked: boolean }>(lockSql);
-  return rows[0]?.locked ?? false;
-}
+export type GiveWay = () => Promise<void>;
 
 type Waiting = { id: string; hash: string; title: string | null; sourceId: string; messageCount: number };
 
@@ -108,7 +41,7 @@ async function indexBatch(
   settledSeconds: number,
   giveWay: GiveWay,
 ): Promise<{ userId?: string; count: number }> {
-  if (!(await lock(tx))) return { count: 0 };
+  if (!(await lockIndex(tx))) return { count: 0 };
   const userId = await longestWaiting(tx, settledSeconds);
   if (!userId) return { count: 0 };
   const { traces, drafts } = await collect(tx, userId, await waitingTraces(tx, userId, settledSeconds), giveWay);

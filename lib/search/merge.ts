@@ -20,7 +20,7 @@ const fanIn = 8;
 /** A merge reads and sorts a 64th of the terms at a time. */
 const sliceBits = 6;
 
-type Block = BlockHead & { id: string };
+export type Block = BlockHead & { id: string };
 
 /** Merges blocks of a user where eight are of about one size. @returns whether there were */
 export async function mergeBlocks(tx: PoolClient, userId: string): Promise<boolean> {

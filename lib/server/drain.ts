@@ -8,6 +8,7 @@ import { beat } from "#lib/observability/heartbeat";
 import { writeCounts } from "#lib/observability/metrics";
 import { queues, superviseQueues, takeOne } from "#lib/queue/boss";
 import { indexNext } from "#lib/search/indexer";
+import { purgeNext } from "#lib/search/purge";
 import { housekeepHourly } from "#lib/server/housekeeping";
 import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
@@ -41,6 +42,7 @@ export async function drainQueues(
   await purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000));
   await countUsage(usageSeconds);
   while (performance.now() < deadline && (await indexNext()) > 0);
+  while (performance.now() < deadline && (await purgeNext()));
   await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));
   await housekeepHourly();
   await beat(cronId);

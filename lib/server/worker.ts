@@ -17,7 +17,7 @@ import { beat, stopBeating } from "#lib/observability/heartbeat";
 import { writeCounts } from "#lib/observability/metrics";
 import { flushTracing, startTracing } from "#lib/observability/tracing";
 import { makeWorkerBoss, queues } from "#lib/queue/boss";
-import { keepIndexing } from "#lib/search/indexer";
+import { keepIndexing } from "#lib/search/schedule";
 import { housekeep } from "#lib/server/housekeeping";
 import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";

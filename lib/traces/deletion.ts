@@ -100,7 +100,7 @@ async function markDeleted(
      ), gone as (
        update trace set deleted_at = now(), model = null, title = null, derived_title = null, project = null,
          machine = null, metadata = null, created_at = null, token_count = 0, sanitized = false,
-         content_hash = '', messages_bytes = null, messages_hash = null, usage_due = true
+         content_hash = '', messages_bytes = null, messages_hash = null, usage_due = true, search_pending = true
        from doomed, found
        where trace.user_id = $1 and trace.id = doomed.id and found.mark = coalesce($${values.push(mark)}, found.mark)
        returning trace.id, trace.message_count

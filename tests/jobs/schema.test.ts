@@ -19,6 +19,7 @@ const byHand = [
   "trace_usage_due",
   "trace_search_pending",
   "trace_to_purge",
+  "trace_search_purge",
   "trace_list",
   "search_document_parted",
   "diagnostic_day_key",

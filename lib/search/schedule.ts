@@ -1,0 +1,77 @@
+// When a worker writes the search index: behind ingest, which goes first.
+import "server-only";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pool } from "#lib/db/client";
+import { log } from "#lib/log";
+import { indexNext } from "#lib/search/indexer";
+import { purgeNext } from "#lib/search/purge";
+
+/** How long to wait where there is nothing to do, or where it failed. */
+const idleMs = 1000;
+/** How long one batch waits in all for jobs that run in this process, and how often it checks, in milliseconds. */
+const yielding = { maxMs: 2000, pollMs: 10 };
+/** How long a session must have been unchanged: while uploads arrive, they have the processor. */
+const settledSeconds = { usually: 3, whileUploadsArrive: 7 };
+/**
+ * While uploads arrive, the pause after a batch in multiples of its duration. At a usual load 1 keeps the index within 10 s;
+ * once a session has waited longer than `overloadedSeconds`, indexing backs off until the load is over.
+ */
+const pauses = { usually: 1, overloaded: 10, overloadedSeconds: 15 };
+/** Uploads count as arriving for this long after one was stored. */
+const arrivingSeconds = 3;
+/** Under constant load the index is purged of deleted sessions at most this often. */
+const purgeMs = 10_000;
+
+type Load = { uploadsWait: () => Promise<boolean>; jobsRun: () => boolean };
+
+/**
+ * Indexes sessions as they come and purges deleted ones, until `signal` aborts; a batch in progress is finished.
+ *
+ * @param load.uploadsWait whether uploads wait or run.
+ * @param load.jobsRun whether any runs in this process, whose event loop indexing would block.
+ */
+export async function keepIndexing(signal: AbortSignal, load: Load): Promise<void> {
+  let purgedAt = 0;
+  const work = async () => {
+    const { isIdle, pauseMs } = await indexBatch(load);
+    if (!isIdle && performance.now() - purgedAt < purgeMs) return pauseMs;
+    purgedAt = performance.now();
+    const hasPurged = await purgeNext();
+    // As after a batch, others get as long a turn as this took.
+    return hasPurged ? Math.max(isIdle ? 0 : pauseMs, performance.now() - purgedAt) : pauseMs;
+  };
+  while (!signal.aborted) {
+    const pauseMs = await work().catch((error) => {
+      log.warn({ err: error }, "indexing failed and is tried again");
+      return idleMs;
+    });
+    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => {}); // ends early on abort
+  }
+}
+
+/** Indexes a batch. @returns whether there was none, and how long to pause */
+async function indexBatch({ uploadsWait, jobsRun }: Load): Promise<{ isIdle: boolean; pauseMs: number }> {
+  const idle = { isIdle: true, pauseMs: idleMs };
+  const waiting = await waitingAges();
+  if (waiting.oldest === null || waiting.newest === null) return idle;
+  const isBusy = waiting.newest < arrivingSeconds || (await uploadsWait());
+  const startedAt = performance.now();
+  let leftMs = yielding.maxMs;
+  const yieldToJobs = async () => {
+    for (; jobsRun() && leftMs > 0; leftMs -= yielding.pollMs) await sleep(yielding.pollMs);
+  };
+  const settled = isBusy ? settledSeconds.whileUploadsArrive : settledSeconds.usually;
+  if ((await indexNext(settled, yieldToJobs)) === 0) return idle;
+  const factor = waiting.oldest > pauses.overloadedSeconds ? pauses.overloaded : pauses.usually;
+  return { isIdle: false, pauseMs: isBusy ? factor * (performance.now() - startedAt) : 0 };
+}
+
+/** How long sessions have waited to be indexed, in seconds; null where none waits. */
+async function waitingAges(): Promise<{ oldest: number | null; newest: number | null }> {
+  const { rows } = await pool().query<{ oldest: number | null; newest: number | null }>(
+    `select extract(epoch from now() - min(stored_at))::float8 as oldest,
+            extract(epoch from now() - max(stored_at))::float8 as newest
+     from trace where search_pending and deleted_at is null`,
+  );
+  return rows[0] ?? { oldest: null, newest: null };
+}

@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { deleteAccount } from "#lib/auth/accounts";
+import { operator } from "#lib/auth/audit";
+import { pool } from "#lib/db/client";
+import { indexNext } from "#lib/search/indexer";
+import { purgeNext } from "#lib/search/purge";
+import { forEachTerm } from "#lib/search/terms";
+import { housekeep } from "#lib/server/housekeeping";
+import { countSelection, deleteSelection, deleteTrace } from "#lib/traces/deletion";
+import { purgeDeleted } from "#lib/traces/purge";
+import { listTraces } from "#lib/traces/queries";
+import { shareTrace } from "#lib/traces/shares";
+import { countUsage } from "#lib/usage/count";
+import { findResidue, indexedTerms } from "../support/residue.ts";
+import { makeUser, provideOwner } from "../support/server.ts";
+import { messages, uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+afterEach(async () => {
+  await pool().query("delete from trace");
+  await pool().query("delete from search_block");
+});
+
+async function indexAll(): Promise<void> {
+  while ((await indexNext()) > 0);
+}
+
+/** All that a worker does behind a deletion, with the uploads past their retention. */
+async function purgeAll(): Promise<void> {
+  await purgeDeleted(30);
+  while (await purgeNext());
+  await countUsage(30);
+  await pool().query("update ingest_job set finished_at = now() - interval '1 year'");
+  await housekeep();
+}
+
+const termsOf = (...texts: string[]) => {
+  const terms: number[] = [];
+  for (const text of texts) forEachTerm(text, (term) => terms.push(term));
+  return terms;
+};
+const areIndexed = async (...texts: string[]) => {
+  const indexed = await indexedTerms();
+  return termsOf(...texts).filter((term) => indexed.has(term)).length;
+};
+const blocksOf = async () => {
+  const { rows } = await pool().query("select documents from search_block order by documents desc");
+  return rows.map(({ documents }) => documents as number);
+};
+
+/** A session whose every text has a word that nothing else has. */
+const secret = (sourceId: string, word: string, more: string[] = []) => ({
+  sourceId,
+  source: `${word}source`,
+  title: `${word}title`,
+  model: `${word}model`,
+  project: `${word}project`,
+  metadata: { [`${word}key`]: `${word}metadata` },
+  messages: messages(`${word}content`, ...more).map((message) => ({
+    ...message,
+    metadata: { note: `${word}note` },
+  })),
+});
+
+/** More traces than a block takes, so that the first blocks are full and never merged again. */
+const insertFiller = () =>
+  pool().query(
+    `insert into trace (user_id, id, source, source_id, title, message_count, token_count, content_hash, upload_sequence,
+       activity_at) select $1, gen_random_uuid(), 'test', 'n' || n, 'filler', 0, 0, '', 0, now()
+     from generate_series(1, 8200) as n`,
+    [userId],
+  );
+
+describe("after a deletion and its purge", () => {
+  test("nothing of a trace is in any table but its key and the audit events", { timeout: 60_000 }, async () => {
+    const { send, stored } = uploadsOf(userId);
+    await send(secret("gone", "zyxgone"), secret("kept", "zyxkept"));
+    await indexAll();
+    await send(secret("gone", "zyxgone", ["zyxgonelater"])); // its former postings lead nowhere from now on
+    await countUsage(10);
+    const id = (await stored("gone"))?.id ?? "";
+    await shareTrace(userId, id, null, operator);
+    await insertFiller();
+    await indexAll();
+    expect((await blocksOf())[0]).toBeGreaterThan(2048);
+    expect(await areIndexed("zyxgonecontent", "zyxgonelater", "gone")).toBe(3);
+
+    await deleteTrace(userId, id, operator);
+    await purgeAll();
+
+    expect(await areIndexed("zyxgonecontent", "zyxgonelater", "zyxgonetitle", "gone")).toBe(0);
+    expect(await areIndexed("zyxkeptcontent", "filler")).toBe(2);
+    const residue = (await findResidue(["zyxgone", id])).toSorted((a, b) => a.table.localeCompare(b.table));
+    expect(residue.map(({ table }) => table)).toEqual(["public.audit_event", "public.audit_event", "public.trace"]);
+    expect(residue[2]?.row.match(/zyx\w+/g)).toEqual(["zyxgonesource"]);
+    const found = await listTraces(userId, { q: "zyxkeptcontent" }, { limit: 9 });
+    expect(found.traces.map(({ sourceId }) => sourceId)).toEqual(["kept"]);
+  });
+
+  test("of many traces, the index is rewritten block by block", { timeout: 60_000 }, async () => {
+    await insertFiller();
+    await uploadsOf(userId).send(secret("kept", "zyxkept"));
+    await indexAll();
+    const before = await blocksOf();
+    const { mark } = await countSelection(userId, { source: "test" });
+    await deleteSelection(userId, { source: "test" }, mark, operator);
+    let steps = 0;
+    for (let blocks = before.length; await purgeNext(); steps += 1) {
+      const left = (await blocksOf()).length;
+      expect(blocks - left).toBeLessThanOrEqual(1);
+      blocks = left;
+    }
+    expect(steps).toBeGreaterThanOrEqual(before.length);
+    expect(await blocksOf()).toEqual([1]);
+    expect([await areIndexed("filler"), await areIndexed("zyxkeptcontent")]).toEqual([0, 1]);
+  });
+
+  test("that breaks off in the middle goes on where it was", async () => {
+    const { send, stored } = uploadsOf(userId);
+    await send(secret("gone", "zyxgone"), secret("kept", "zyxkept"));
+    await indexAll();
+    await deleteTrace(userId, (await stored("gone"))?.id ?? "", operator);
+    await pool().query("create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$");
+    await pool().query("create trigger refuse before delete on search_block for each row execute function refuse()");
+    try {
+      await expect(purgeNext()).rejects.toThrow("refused");
+    } finally {
+      await pool().query("drop function refuse cascade");
+    }
+    while (await purgeNext());
+    expect([await areIndexed("zyxgonecontent"), await areIndexed("zyxkeptcontent")]).toEqual([0, 1]);
+  });
+
+  test("a trace that is deleted while it is being indexed leaves no terms", async () => {
+    const { send } = uploadsOf(userId);
+    await send(secret("gone", "zyxgone"));
+    await pool().query(
+      `create function remove() returns trigger language plpgsql as $$
+       begin update trace set deleted_at = now(), content_hash = ''; return new; end $$`,
+    );
+    await pool().query("create trigger remove after insert on search_block for each row execute function remove()");
+    try {
+      await indexNext();
+    } finally {
+      await pool().query("drop function remove cascade");
+    }
+    expect(await areIndexed("zyxgonecontent")).toBe(1);
+    while (await purgeNext());
+    expect(await areIndexed("zyxgonecontent")).toBe(0);
+  });
+});
+
+test("after the deletion of an account nothing of its traces is in any table", async () => {
+  const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
+  await uploadsOf(other).send(secret("left", "zyxleft"));
+  await uploadsOf(userId).send(secret("kept", "zyxkept"));
+  await indexAll();
+  await countUsage(10);
+  await deleteAccount(other);
+  expect(await findResidue(["zyxleft", other, "bob@example.org"])).toEqual([]);
+  expect([await areIndexed("zyxleftcontent"), await areIndexed("zyxkeptcontent")]).toEqual([0, 1]);
+});

@@ -1,0 +1,52 @@
+import { zstdDecompressSync } from "node:zlib";
+import { pool } from "#lib/db/client";
+import { forEachPosting } from "#lib/search/block";
+
+const zstdMagic = "28b52ffd";
+
+/** A table with the rows in which a text was found, as JSON without the columns that are bytes. */
+type Residue = { table: string; row: string };
+
+/**
+ * Searches every table of every schema for texts: in all columns as PostgreSQL writes them, and in the bytes of bytea columns,
+ * as they are and decompressed.
+ */
+export async function findResidue(texts: string[]): Promise<Residue[]> {
+  const { rows: tables } = await pool().query<{ name: string; bytes: string[] }>(
+    `select format('%I.%I', table_schema, table_name) as name,
+       coalesce(array_agg(column_name::text) filter (where udt_name = 'bytea'), '{}') as bytes
+     from information_schema.columns join information_schema.tables using (table_schema, table_name)
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema') group by 1`,
+  );
+  if (tables.length < 25) throw new Error("the tables were not found");
+  const found = await Promise.all(tables.map((table) => searchTable(table, texts)));
+  return found.flat();
+}
+
+async function searchTable({ name, bytes }: { name: string; bytes: string[] }, texts: string[]): Promise<Residue[]> {
+  const { rows } = await pool().query<{ row: object }>(`select to_jsonb(t) as row from ${name} t`);
+  return rows.flatMap(({ row }) => {
+    const hex = bytes.map((column) => (row as Record<string, string | null>)[column]?.slice(2) ?? "");
+    const contents = [JSON.stringify(row), ...hex.map(decode)];
+    const shown = Object.fromEntries(Object.entries(row).filter(([column]) => !bytes.includes(column)));
+    return texts.some((text) => contents.some((content) => content.includes(text)))
+      ? { table: name, row: JSON.stringify(shown) }
+      : [];
+  });
+}
+
+function decode(hex: string): string {
+  const bytes = Buffer.from(hex, "hex");
+  return hex.startsWith(zstdMagic) ? `${zstdDecompressSync(bytes)}` : `${bytes}`;
+}
+
+/** All terms that have a posting anywhere in the search index, whoever's they are. */
+export async function indexedTerms(): Promise<Set<number>> {
+  const { rows } = await pool().query<{ bucket: number; postings: Buffer; bits: number }>(
+    `select bucket, search_bucket.postings, bits from search_bucket
+     join search_block on search_block.user_id = search_bucket.user_id and id = block_id`,
+  );
+  const terms = new Set<number>();
+  for (const { bits, ...bucket } of rows) forEachPosting(bucket, bits, (term) => terms.add(term));
+  return terms;
+}
