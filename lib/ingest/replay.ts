@@ -3,7 +3,8 @@ import { type Queryable, transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { getJob } from "#lib/ingest/jobs";
 import { limits } from "#lib/limits";
-import { enqueue, prepareQueue, queues } from "#lib/queue/boss";
+import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
+import { queues } from "#lib/queue/queues";
 
 /**
  * Puts a failed job back into the queue as if it had just been accepted: its tries begin anew. Its place in the order of

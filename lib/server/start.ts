@@ -9,7 +9,7 @@ import { type EmbeddedDatabase, startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { readOrMake } from "#lib/db/secrets";
 import { EnvError, env, requiredEnv, setEnv } from "#lib/env";
-import { installQueues } from "#lib/queue/boss";
+import { installQueues } from "#lib/queue/queues";
 import { buildClientIfNeeded, buildIfNeeded } from "#lib/server/build";
 import { supervise } from "#lib/server/processes";
 import { enableSinks } from "#lib/telemetry/sink-state";

@@ -7,7 +7,7 @@ import { closeDatabase, pool, transaction } from "#lib/db/client";
 import { startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { setEnv } from "#lib/env";
-import { installQueues } from "#lib/queue/boss";
+import { installQueues } from "#lib/queue/queues";
 import { hasTelemetry, listAdapters, listDevices, type Reader } from "#lib/telemetry/diagnostics";
 import { insertReport, recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";

@@ -12,7 +12,7 @@ import { closeDatabase, pool } from "#lib/db/client";
 import { startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { setEnv } from "#lib/env";
-import { installQueues } from "#lib/queue/boss";
+import { installQueues } from "#lib/queue/queues";
 import { testEnvironment } from "../support/database.ts";
 import { until } from "./wait.ts";
 

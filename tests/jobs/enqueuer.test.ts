@@ -1,14 +1,31 @@
 import { expect, test } from "vitest";
-import type { Queryable } from "#lib/db/client";
+import { pool, prisma, type Queryable, transaction } from "#lib/db/client";
 import { env } from "#lib/env";
-import { enqueue, makeWorkerBoss, prepareQueue, queues } from "#lib/queue/boss";
+import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
+import { queues } from "#lib/queue/queues";
+import { makeWorkerBoss } from "#lib/queue/worker-boss";
 import { provideOwner } from "../support/server.ts";
 
 await provideOwner();
 
+const entries = async () =>
+  (await pool().query("select data from pgboss.job where name = 'ingest' order by data")).rows;
+
+test("an entry exists if, and only if, the transaction that added it commits, be it pg's or Prisma's", async () => {
+  await prepareQueue();
+  await transaction((tx) => enqueue(tx, queues.ingest, [{ jobId: "1" }]));
+  await prisma().$transaction((tx) => enqueue(tx, queues.ingest, [{ jobId: "2" }, { jobId: "3" }]));
+  const rolledBack = prisma().$transaction(async (tx) => {
+    await enqueue(tx, queues.ingest, [{ jobId: "4" }]);
+    throw new Error("rolled back");
+  });
+  await expect(rolledBack).rejects.toThrow("rolled back");
+  expect(await entries()).toEqual([1, 2, 3].map((n) => ({ data: { jobId: String(n) } })));
+});
+
 const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
 
-test("enqueueing that fails leaves no instance of the queue behind with its timers", async () => {
+test("a failed enqueue leaves no pg-boss instance with running timers", async () => {
   const broken = { query: () => Promise.reject(new Error("Connection terminated")) } as unknown as Queryable;
   await prepareQueue();
   const before = timers();
@@ -20,7 +37,7 @@ test("enqueueing that fails leaves no instance of the queue behind with its time
   await expect.poll(timers).toBeLessThanOrEqual(before + 1); // the polling has one of its own
 });
 
-test("a worker's connections keep the options that the operator gave, and do not wait for the disk", async () => {
+test("a worker's connections keep the operator's options, and commit asynchronously", async () => {
   const url = new URL(env().DATABASE_URL ?? "");
   url.searchParams.set("options", "-c work_mem=5MB");
   const boss = makeWorkerBoss(url.href);

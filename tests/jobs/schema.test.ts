@@ -3,7 +3,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { migrate, pendingMigrations, schemaScript } from "#lib/db/migrate";
-import { installQueues } from "#lib/queue/boss";
+import { installQueues } from "#lib/queue/queues";
 import { freshDatabase } from "../support/database.ts";
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;

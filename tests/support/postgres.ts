@@ -5,7 +5,7 @@ import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
-import { installQueues } from "#lib/queue/boss";
+import { installQueues } from "#lib/queue/queues";
 import { buildIfNeeded } from "#lib/server/build";
 
 declare module "vitest" {

@@ -11,7 +11,7 @@ test.each([
   ["lib/traces/x.ts", 'import { Row } from "../../app/components/row.tsx";', "lib never imports app"],
   ["lib/auth/x.ts", 'import { route } from "#lib/api/route";', "imports go down"],
   ["lib/env.ts", 'export { log } from "#lib/log";', "imports go down"],
-  ["lib/queue/boss.ts", 'import { networkOf } from "#lib/http/address";', "imports go down"],
+  ["lib/queue/enqueuer.ts", 'import { networkOf } from "#lib/http/address";', "imports go down"],
   ["lib/helpers.ts", "export const one = 1;", "has a place in the layers"],
   ["lib/device/x.ts", 'const { getJob } = await import("#lib/ingest/jobs");', "no domain imports another"],
   ["lib/traces/schema.ts", 'import { pool } from "#lib/db/client";', "schema.ts imports zod"],

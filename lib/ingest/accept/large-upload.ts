@@ -10,7 +10,8 @@ import { type Queryable, transaction } from "#lib/db/client";
 import type { Found, Received } from "#lib/ingest/decode/operations";
 import { limits } from "#lib/limits";
 import { free } from "#lib/memory";
-import { enqueue, prepareQueue, queues } from "#lib/queue/boss";
+import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
+import { queues } from "#lib/queue/queues";
 
 /** A sender as an upload notes it. */
 export type Sender = { userId: string; machine: string };

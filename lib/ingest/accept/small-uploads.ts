@@ -5,7 +5,8 @@ import { transaction } from "#lib/db/client";
 import { isOutage } from "#lib/errors";
 import { durably, freeOldKeys, type NewUpload } from "#lib/ingest/accept/large-upload";
 import type { Checked } from "#lib/ingest/decode/operations";
-import { enqueue, prepareQueue, queues } from "#lib/queue/boss";
+import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
+import { queues } from "#lib/queue/queues";
 
 /** How many are written together at most. */
 const maxPerGroup = 64;

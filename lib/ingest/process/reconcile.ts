@@ -1,6 +1,8 @@
 import "server-only";
 import { pool, type Queryable, transaction } from "#lib/db/client";
-import { enqueue, hasEntrySql, prepareQueue, queues } from "#lib/queue/boss";
+import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
+import { queues } from "#lib/queue/queues";
+import { hasEntrySql } from "#lib/queue/sql";
 
 type Payload = { userId: string; jobId: string };
 

@@ -1,0 +1,100 @@
+// The pg-boss instance of a process that is no worker: it adds entries inside a caller's transaction and, for /api/cron,
+// takes single ones. It runs no maintenance by itself.
+import "server-only";
+import { type Db, fromPrisma, type Job, PgBoss } from "pg-boss";
+import { pool, type Queryable } from "#lib/db/client";
+import type { Prisma } from "#lib/generated/prisma/client";
+import { log } from "#lib/log";
+import { heartbeatSeconds, type QueueName } from "#lib/queue/queues";
+
+const globals = globalThis as typeof globalThis & { spoorBoss?: Promise<PgBoss> };
+
+/** A transaction of `pg` or of Prisma. */
+type Transaction = Queryable | Prisma.TransactionClient;
+
+const executor = (runner: Transaction): Db =>
+  "query" in runner ? { executeSql: (text, values) => runner.query(text, values as unknown[]) } : fromPrisma(runner);
+
+function startEnqueuer(): Promise<PgBoss> {
+  globals.spoorBoss ??= (async () => {
+    const boss = new PgBoss({
+      db: executor(pool()),
+      supervise: false,
+      monitorIntervalSeconds: 1, // for `superviseQueues`, called once a minute at most
+      schedule: false,
+      migrate: false,
+      createSchema: false,
+    });
+    boss.on("error", (error) => log.warn({ err: error }, "pg-boss reported an error"));
+    return boss.start();
+  })().catch((error) => {
+    globals.spoorBoss = undefined;
+    throw error;
+  });
+  return globals.spoorBoss;
+}
+
+/** Makes `enqueue` ready. Call it before a transaction: its first start needs connections of its own. */
+export async function prepareQueue(): Promise<void> {
+  await startEnqueuer();
+}
+
+/** Adds entries inside the transaction `tx`: they exist if, and only if, it commits. */
+export async function enqueue(tx: Transaction, queue: QueueName, payloads: object[]): Promise<void> {
+  if (payloads.length === 0) return;
+  const jobs = payloads.map((data) => ({ data }));
+  await withEnqueuer((boss) => boss.insert(queue, jobs, { db: executor(tx) }));
+}
+
+async function withEnqueuer<T>(work: (boss: PgBoss) => Promise<T>): Promise<T> {
+  const starting = startEnqueuer();
+  const boss = await starting;
+  try {
+    return await work(boss);
+  } catch (error) {
+    // An instance that failed to read its queues at its start never recovers: the next call makes a new one.
+    if (globals.spoorBoss === starting) {
+      globals.spoorBoss = undefined;
+      discard(boss);
+    }
+    throw error;
+  }
+}
+
+/** Stops an instance's timers, which would poll its queues once a minute for as long as the process lives. */
+function discard(boss: PgBoss): void {
+  boss.stop({ graceful: false }).catch((error) => log.warn({ err: error }, "a pg-boss instance could not be stopped"));
+}
+
+/**
+ * Takes one entry of a queue and runs it, for a process that is no worker. Sends its heartbeat meanwhile, and reports
+ * success or failure to the queue.
+ *
+ * @returns false if the queue had no entry.
+ */
+export async function takeOne(queue: QueueName, run: (data: object) => Promise<void>): Promise<boolean> {
+  const boss = await startEnqueuer();
+  const [job] = await withEnqueuer((fetcher) => fetcher.fetch<object>(queue));
+  if (!job) return false;
+  const heartbeat = setInterval(() => sendHeartbeat(boss, queue, job), (heartbeatSeconds / 3) * 1000);
+  try {
+    await run(job.data);
+  } catch (error) {
+    await boss.fail(queue, job, { message: (error as Error).name });
+    return true;
+  } finally {
+    clearInterval(heartbeat);
+  }
+  await boss.complete(queue, job);
+  return true;
+}
+
+/** A lost heartbeat is only logged: the next one arrives in time, or else another process takes the entry. */
+function sendHeartbeat(boss: PgBoss, queue: QueueName, job: Job<object>): void {
+  boss.touch(queue, job).catch((error) => log.warn({ err: error }, "a queue entry's heartbeat was lost"));
+}
+
+/** Requeues entries whose process stopped sending heartbeats and deletes completed ones, as a worker does continuously. */
+export async function superviseQueues(): Promise<void> {
+  await withEnqueuer((boss) => boss.supervise(undefined, { reindex: false }));
+}

@@ -1,0 +1,49 @@
+import "server-only";
+import { PgBoss } from "pg-boss";
+import { log } from "#lib/log";
+
+/** The queues' names. A queue entry's payload names rows; those rows are the source of truth. */
+export const queues = { ingest: "ingest", ingestDead: "ingest-dead", housekeeping: "housekeeping" } as const;
+
+export type QueueName = (typeof queues)[keyof typeof queues];
+
+/** After 10 s without a heartbeat (checked every second) a killed worker's entry goes to another worker. */
+export const heartbeatSeconds = 10;
+
+const policies = [
+  // An entry without retries left moves to `ingest-dead`, whose handler marks the job as failed.
+  [queues.ingestDead, { retryLimit: 10, retryBackoff: true, retryDelayMax: 60 }],
+  [
+    queues.ingest,
+    {
+      notify: true,
+      deadLetter: queues.ingestDead,
+      // Attempts are counted in the job's row (lib/ingest/jobs.ts), so that a database outage uses up none of them.
+      retryLimit: 10_000,
+      retryDelay: 1,
+      retryBackoff: true,
+      retryDelayMax: 60,
+      heartbeatSeconds,
+      expireInSeconds: 3600,
+      retentionSeconds: 365 * 86_400,
+      deleteAfterSeconds: 86_400,
+    },
+  ],
+  [queues.housekeeping, { policy: "short", retryLimit: 0, expireInSeconds: 900, deleteAfterSeconds: 86_400 }],
+] as const;
+
+/** Creates pg-boss's tables and the queues, and updates the queues' policies. Part of migrating. */
+export async function installQueues(databaseUrl: string): Promise<void> {
+  const boss = new PgBoss({ connectionString: databaseUrl, max: 2, supervise: false, schedule: false });
+  boss.on("error", (error) => log.error({ err: error }, "pg-boss reported an error during installation"));
+  await boss.start();
+  try {
+    for (const [name, options] of policies) {
+      await boss.createQueue(name, options);
+      const { policy: _immutable, ...changeable } = options as { policy?: string } & object;
+      await boss.updateQueue(name, changeable);
+    }
+  } finally {
+    await boss.stop({ graceful: false });
+  }
+}
