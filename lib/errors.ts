@@ -24,10 +24,10 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** One field that did not validate: where it stands (`traces.0.messages.3.position`) and what is wrong with it. */
+/** A field that failed validation: its path (`traces.0.messages.3.position`) and what is wrong with it. */
 export type FieldError = { path: string; message: string };
 
-/** The one error that the outside is told about. Everything else becomes `internal`, and only the log knows why. */
+/** The only error whose message reaches a client. Every other error is answered as `internal` and logged. */
 export class SpoorError extends Error {
   override name = "SpoorError";
   readonly code: ErrorCode;
@@ -46,17 +46,19 @@ export class SpoorError extends Error {
   }
 }
 
-/** A missing object and somebody else's object are told apart nowhere. */
+/** For a missing object and for another user's object alike: clients must not be able to tell them apart. */
 export const notFound = () => new SpoorError("not_found", "There is nothing here.");
 
-/** PostgreSQL's and the socket's ways to say that the database is not there right now. */
+/** Codes that mean: the database cannot be reached, cannot take more, or gave up waiting. Trying again later helps. */
 const outageCodes = new Set([
+  // The socket.
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
   "ENOTFOUND",
   "EAI_AGAIN",
+  // PostgreSQL: shutting down, starting up, out of disk, memory or connections, connection failures.
   "57P01",
   "57P02",
   "57P03",
@@ -69,28 +71,36 @@ const outageCodes = new Set([
   "08003",
   "08004",
   "08006",
-  // A lock that was not to be had in time, a deadlock, an ended transaction: all pass by themselves.
+  // PostgreSQL: lock timeout, deadlock, serialization failure, transaction ended for being idle.
   "55P03",
   "40P01",
   "40001",
   "25P03",
-]); // prettier-ignore
+  // Prisma: unreachable, timed out, closed, no connection from the pool, no transaction in time, deadlock.
+  "P1001",
+  "P1008",
+  "P1017",
+  "P2024",
+  "P2028",
+  "P2034",
+]);
 
-/** Whether an error says that the database cannot be reached or cannot take more, so that trying again later helps. */
+/** Messages of `pg` whose errors carry no code. */
+const outageMessages =
+  /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/i;
+
+/** Whether trying again later helps: the database cannot be reached, cannot take more, or a lock was not available. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code, cause, originalCode } = error as { code?: unknown; cause?: unknown; originalCode?: unknown };
-  if (
-    typeof code === "string" &&
-    (outageCodes.has(code) || code === "P1001" || code === "P1008" || code === "P1017" || code === "P2024")
-  )
-    return true;
-  if (typeof originalCode === "string" && outageCodes.has(originalCode)) return true;
-  if (
-    /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/i.test(
-      error.message,
-    )
-  )
-    return true;
-  return cause !== undefined && cause !== error && isOutage(cause);
+  const codes = [(error as { code?: unknown }).code, postgresCode(error)];
+  if (codes.some((code) => typeof code === "string" && outageCodes.has(code))) return true;
+  return outageMessages.test(error.message) || (error.cause !== error && isOutage(error.cause));
 }
+
+/** PostgreSQL's code of an error of `pg`, or of the one inside an error of Prisma. */
+export function postgresCode(error: unknown): string | undefined {
+  const { code, meta } = error as { code?: string; meta?: { driverAdapterError?: { cause?: Caused } } };
+  return meta?.driverAdapterError?.cause?.originalCode ?? code;
+}
+
+type Caused = { originalCode?: string };

@@ -1,0 +1,42 @@
+import { PrismaPg } from "@prisma/adapter-pg";
+import { expect, test } from "vitest";
+import { prisma, transaction } from "#lib/db/client";
+import { isOutage, postgresCode } from "#lib/errors";
+import { PrismaClient } from "#lib/generated/prisma/client";
+import { provideOwner } from "../support/server.ts";
+
+const { userId } = await provideOwner();
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+test("a lock that Prisma waited for too long is an outage", async () => {
+  const error = await transaction(async (tx) => {
+    await tx.query(`select 1 from "user" where id = $1 for update`, [userId]);
+    const waiting = prisma().$transaction(async (other) => {
+      await other.$queryRaw`select set_config('lock_timeout', '100', true)`;
+      await other.user.updateMany({ where: { id: userId }, data: { name: "Ada" } });
+    });
+    return failureOf(waiting);
+  });
+  expect(postgresCode(error)).toBe("55P03");
+  expect(isOutage(error)).toBe(true);
+});
+
+test("a connection that PostgreSQL ended under Prisma is an outage", async () => {
+  const ended = failureOf(prisma().$transaction((tx) => tx.$queryRaw`select pg_terminate_backend(pg_backend_pid())`));
+  expect(isOutage(await ended)).toBe(true);
+});
+
+test("a database that Prisma cannot reach is an outage", async () => {
+  const away = new PrismaClient({ adapter: new PrismaPg({ connectionString: "postgres://a:b@127.0.0.1:1/away" }) });
+  expect(isOutage(await failureOf(away.user.findFirst()))).toBe(true);
+});
+
+test("a statement that breaks a rule of the database is no outage", async () => {
+  const other = { id: userId, name: "Ada", email: "ada@example.org", emailVerified: true };
+  expect(isOutage(await failureOf(prisma().user.create({ data: other })))).toBe(false);
+});
