@@ -1,6 +1,6 @@
 import { redirect } from "next/navigation";
-import { needsSetup } from "#lib/auth/accounts";
 import { currentUser } from "#lib/auth/session";
+import { needsSetup } from "#lib/auth/setup";
 
 /** `/` shows nothing of its own. */
 export default async function Page() {

@@ -2,8 +2,9 @@
 // trying things out. They are the owner's; where there is no account yet, it makes one and prints its password.
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
-import { createOwner, findOwner, openSetup } from "#lib/auth/accounts";
+import { createOwner, findOwner } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
+import { openSetup } from "#lib/auth/setup";
 import { closeDatabase, pool } from "#lib/db/client";
 import { EnvError } from "#lib/env";
 import { prepareDatabase, prepareSchema, runCommand, say } from "#lib/server/start";

@@ -10,7 +10,7 @@ import { decide } from "./decide";
 type Props = { login: LoginRequest; user: SessionUser; sameNetwork: boolean; retry: boolean };
 
 /** What is known of a login, and the two decisions. */
-export function Approval({ login: { startedAt, ...login }, user, sameNetwork, retry }: Props) {
+export function Approval({ login: { createdAt, ...login }, user, sameNetwork, retry }: Props) {
   const shown = { id: login.id, userCode: login.userCode };
   const ticket = makeTicket(user.sessionId, login.id);
   // Next encrypts what these two close over, so neither the login nor whether a code is asked for can be changed.
@@ -34,11 +34,11 @@ export function Approval({ login: { startedAt, ...login }, user, sameNetwork, re
           <span className="font-mono text-title tracking-wider">{login.userCode}</span>
         </Fact>
         <Fact name="IP address">
-          <span className="font-mono text-code">{login.address}</span>
+          <span className="font-mono text-code">{login.ipAddress}</span>
         </Fact>
         {login.userAgent && <Fact name="Client">{login.userAgent}</Fact>}
         <Fact name="Started">
-          <Time at={startedAt.toISOString()} as="ago" />
+          <Time at={createdAt.toISOString()} as="ago" />
         </Fact>
         <Fact name="Account">
           {user.name} <span className="text-muted">({user.email})</span>

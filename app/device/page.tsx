@@ -33,7 +33,7 @@ async function Login({ user, typed, retry }: { user: SessionUser; typed: string;
   }
   if (!login) return <CodeForm unknown={typed} />;
   if (login.status !== "pending") return <Closed status={login.status} />;
-  const sameNetwork = isSameNetwork(login.address, clientAddress(await headers()));
+  const sameNetwork = isSameNetwork(login.ipAddress, clientAddress(await headers()));
   return <Approval login={login} user={user} sameNetwork={sameNetwork} retry={retry} />;
 }
 

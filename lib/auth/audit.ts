@@ -1,6 +1,7 @@
 import "server-only";
 import { v7 as uuid } from "uuid";
-import { pool, type Queryable } from "#lib/db/client";
+import { type Db, prisma } from "#lib/db/client";
+import type { AuditEvent as AuditEventRow } from "#lib/generated/prisma/client";
 import { clientAddress } from "#lib/http/address";
 
 /** Where something was asked from: the address behind trusted proxies only, and what the client calls itself. */
@@ -33,7 +34,7 @@ export const auditActions = {
 
 export type AuditAction = keyof typeof auditActions;
 
-export type AuditEvent = Origin & { id: string; action: AuditAction; subject: string | null; createdAt: Date };
+export type AuditEvent = Omit<AuditEventRow, "userId" | "action"> & { action: AuditAction };
 
 /** The origin of what is done by a command on the server itself. */
 export const operator: Origin = { address: "the server itself", userAgent: null };
@@ -51,39 +52,53 @@ export async function currentOrigin(): Promise<Origin> {
 }
 
 /**
- * Adds to a user's trail; call it in the transaction of what it tells. The table refuses changes.
+ * Adds an event to a user's audit trail; call it in the transaction of what it records. The table refuses changes.
  *
- * @param subject what it was done to (a machine's name, a conversation's id). Never another person's name or address: the
- *   trail outlives their account.
+ * @param subject what was acted on (a machine's name, a trace's id). Never another person's name or address: the trail
+ *   outlives their account.
  */
 export async function recordEvent(
-  tx: Queryable,
+  db: Db,
   userId: string,
   action: AuditAction,
   subject: string | null,
+  from: Origin,
+): Promise<void> {
+  await recordEvents(db, userId, action, [subject], from);
+}
+
+/** Adds one event for each subject. */
+export async function recordEvents(
+  db: Db,
+  userId: string,
+  action: AuditAction,
+  subjects: (string | null)[],
   { address, userAgent }: Origin,
 ): Promise<void> {
-  await tx.query(
-    `insert into audit_event (user_id, id, action, subject, address, user_agent)
-     select id, $2, $3, $4, $5, $6 from "user" where id = $1`,
-    [userId, uuid(), action, subject, address, userAgent],
-  );
+  if (subjects.length === 0) return;
+  await db.auditEvent.createMany({
+    data: subjects.map((subject) => ({ userId, id: uuid(), action, subject, address, userAgent })),
+  });
 }
 
 /**
- * A user's trail, newest first.
+ * A user's audit trail, newest first.
  *
- * @param page.before the id behind which to go on; `actions` narrows the trail to some.
+ * @param page.before the id after which to continue; `actions` narrows the trail to some.
  */
 export async function listEvents(
   userId: string,
   page: { before?: string | undefined; limit: number; actions?: AuditAction[] },
 ): Promise<AuditEvent[]> {
-  const { rows } = await pool().query<AuditEvent>(
-    `select id, action, subject, address, user_agent as "userAgent", created_at as "createdAt" from audit_event
-     where user_id = $1 and ($2::uuid is null or id < $2) and ($3::text[] is null or action = any($3))
-     order by id desc limit $4`,
-    [userId, page.before ?? null, page.actions ?? null, page.limit],
-  );
-  return rows;
+  const events = await prisma().auditEvent.findMany({
+    where: {
+      userId,
+      ...(page.before === undefined ? {} : { id: { lt: page.before } }),
+      ...(page.actions ? { action: { in: page.actions } } : {}),
+    },
+    omit: { userId: true },
+    orderBy: { id: "desc" },
+    take: page.limit,
+  });
+  return events as AuditEvent[];
 }

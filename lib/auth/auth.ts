@@ -6,8 +6,9 @@ import { nextCookies } from "better-auth/next-js";
 import { twoFactor } from "better-auth/plugins";
 import { configuredProviders } from "#lib/auth/providers";
 import { accountForm } from "#lib/auth/schema";
+import { needsSetup } from "#lib/auth/setup";
 import { limitSignIn, noteEvent } from "#lib/auth/trail";
-import { pool, prisma } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 import { env, requiredEnv } from "#lib/env";
 import { clientAddress, clientAddressHeader } from "#lib/http/address";
 import { log } from "#lib/log";
@@ -28,7 +29,7 @@ function make() {
       log: (level, message) => log[level === "debug" || level === "info" ? "debug" : level](`better-auth: ${message}`),
     },
     database: prismaAdapter(prisma(), { provider: "postgresql" }),
-    // Accounts are made by lib/auth/accounts.ts only: at set-up, by invitation, or where SIGN_UP is open.
+    // Accounts are created by lib/auth/accounts.ts only: at set-up, by invitation, or where SIGN_UP is open.
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,
@@ -40,7 +41,8 @@ function make() {
     account: { encryptOAuthTokens: true, accountLinking: { enabled: true, disableImplicitLinking: true } },
     databaseHooks: {
       user: {
-        create: { before: async () => !(await isEmpty()) },
+        // The first account is created at the set-up link alone.
+        create: { before: async () => !(await needsSetup()) },
         // What is returned is laid over the change, so a picture has to be taken out by name.
         update: {
           before: async ({ name, image }) => ({
@@ -91,11 +93,6 @@ function properName(name: unknown): { name?: string } {
   const parsed = accountForm.shape.name.safeParse(name);
   if (parsed.success) return { name: parsed.data };
   throw new APIError("BAD_REQUEST", { message: parsed.error.issues[0]?.message ?? "The name is not valid." });
-}
-
-/** The first account is made at the set-up link alone. */
-async function isEmpty(): Promise<boolean> {
-  return (await pool().query(`select 1 from "user" limit 1`)).rowCount === 0;
 }
 
 const globals = globalThis as typeof globalThis & { spoorAuth?: ReturnType<typeof make> };

@@ -1,35 +1,37 @@
 import "server-only";
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { type Origin, recordEvent } from "#lib/auth/audit";
-import { pool, type Queryable, transaction } from "#lib/db/client";
+import { type Db, prisma } from "#lib/db/client";
+import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
+import type { Invitation as InvitationRow } from "#lib/generated/prisma/client";
 
 const validDays = 7;
-const hashOf = (token: string) => createHash("sha256").update(token).digest();
+const dayMs = 86_400_000;
 
-export type Invitation = {
-  id: string;
-  email: string | null;
-  createdAt: Date;
-  expiresAt: Date;
+/** An invitation as the one who made it sees it. */
+export type Invitation = Pick<InvitationRow, "id" | "email" | "createdAt" | "expiresAt"> & {
   state: "open" | "used" | "revoked" | "expired";
 };
 
-const state = `case when used_at is not null then 'used' when revoked_at is not null then 'revoked'
-  when expires_at <= now() then 'expired' else 'open' end`;
+const isOpen = () => ({ usedAt: null, revokedAt: null, expiresAt: { gt: new Date() } });
+
+function stateOf({ usedAt, revokedAt, expiresAt }: Pick<InvitationRow, "usedAt" | "revokedAt" | "expiresAt">) {
+  if (usedAt) return "used";
+  if (revokedAt) return "revoked";
+  return expiresAt <= new Date() ? "expired" : "open";
+}
 
 /**
- * Makes an invitation: a link that makes one account within 7 days. It is shown once; the table keeps its hash.
+ * Creates an invitation: a link that creates one account within 7 days. It is shown once; the table keeps its hash.
  *
- * @param email whom it is meant for, for the list of the one who invites; it binds nobody.
+ * @param email whom it is meant for, a note in the inviter's list; anybody with the link can use it.
  */
 export async function invite(userId: string, email: string | null, from: Origin): Promise<string> {
   const token = randomBytes(24).toString("base64url");
-  await transaction(async (tx) => {
-    await tx.query(
-      "insert into invitation (user_id, hash, email, expires_at) values ($1, $2, $3, now() + make_interval(days => $4))",
-      [userId, hashOf(token), email, validDays],
-    );
+  const expiresAt = new Date(Date.now() + validDays * dayMs);
+  await prisma().$transaction(async (tx) => {
+    await tx.invitation.createMany({ data: [{ userId, hash: sha256(token), email, expiresAt }] });
     await recordEvent(tx, userId, "invited", null, from);
   });
   return `${env().BASE_URL}/sign-up?invitation=${token}`;
@@ -37,44 +39,43 @@ export async function invite(userId: string, email: string | null, from: Origin)
 
 /** A user's invitations, newest first. */
 export async function listInvitations(userId: string): Promise<Invitation[]> {
-  const { rows } = await pool().query<Invitation>(
-    `select id, email, created_at as "createdAt", expires_at as "expiresAt", ${state} as state
-     from invitation where user_id = $1 order by created_at desc, id limit 100`,
-    [userId],
-  );
-  return rows;
+  const rows = await prisma().invitation.findMany({
+    where: { userId },
+    select: { id: true, email: true, createdAt: true, expiresAt: true, usedAt: true, revokedAt: true },
+    orderBy: [{ createdAt: "desc" }, { id: "asc" }],
+    take: 100,
+  });
+  return rows.map(({ usedAt, revokedAt, ...row }) => ({ ...row, state: stateOf({ ...row, usedAt, revokedAt }) }));
 }
 
-/** Takes back an open invitation. @returns whether it was still open */
+/** Revokes an open invitation. @returns whether it was still open */
 export async function revokeInvitation(userId: string, id: string, from: Origin): Promise<boolean> {
-  return transaction(async (tx) => {
-    const { rowCount } = await tx.query(
-      `update invitation set revoked_at = now() where user_id = $1 and id = $2 and ${state} = 'open'`,
-      [userId, id],
-    );
-    if (rowCount === 1) await recordEvent(tx, userId, "invitation_revoked", null, from);
-    return rowCount === 1;
+  return prisma().$transaction(async (tx) => {
+    const { count } = await tx.invitation.updateMany({
+      where: { userId, id, ...isOpen() },
+      data: { revokedAt: new Date() },
+    });
+    if (count === 1) await recordEvent(tx, userId, "invitation_revoked", null, from);
+    return count === 1;
   });
 }
 
 /** What a sign-up page may know of an invitation: whom it is meant for; undefined where it is not open. */
 export async function findInvitation(token: string): Promise<{ email: string | null } | undefined> {
-  const { rows } = await pool().query<{ email: string | null }>(
-    `select email from invitation where hash = $1 and ${state} = 'open'`,
-    [hashOf(token)],
-  );
-  return rows[0];
+  const where = { hash: sha256(token), ...isOpen() };
+  return (await prisma().invitation.findUnique({ where, select: { email: true } })) ?? undefined;
 }
 
 /**
- * Uses an invitation up inside the transaction that makes the account: of any number at once, one gets it.
+ * Uses an invitation up inside the transaction that creates the account: of any number of calls at once, one gets it.
  *
  * @returns the id of the user who invited, or undefined where it is not open.
  */
-export async function takeInvitation(tx: Queryable, token: string): Promise<string | undefined> {
-  const { rows } = await tx.query<{ userId: string }>(
-    `update invitation set used_at = now() where hash = $1 and ${state} = 'open' returning user_id as "userId"`,
-    [hashOf(token)],
-  );
-  return rows[0]?.userId;
+export async function takeInvitation(tx: Db, token: string): Promise<string | undefined> {
+  const [taken] = await tx.invitation.updateManyAndReturn({
+    where: { hash: sha256(token), ...isOpen() },
+    data: { usedAt: new Date() },
+    select: { userId: true },
+  });
+  return taken?.userId;
 }

@@ -1,26 +1,18 @@
 import "server-only";
 import { type Origin, recordEvent } from "#lib/auth/audit";
-import { pool, transaction } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
+import type { Session } from "#lib/generated/prisma/client";
 
 /** A browser that is signed in. */
-export type BrowserSession = {
-  id: string;
-  createdAt: Date;
-  updatedAt: Date;
-  expiresAt: Date;
-  address: string | null;
-  userAgent: string | null;
-};
+export type BrowserSession = Pick<Session, "id" | "createdAt" | "updatedAt" | "expiresAt" | "ipAddress" | "userAgent">;
 
 /** A user's browser sessions, the last one used first. */
 export async function listSessions(userId: string): Promise<BrowserSession[]> {
-  const { rows } = await pool().query<BrowserSession>(
-    `select id, created_at as "createdAt", updated_at as "updatedAt", expires_at as "expiresAt",
-            nullif(ip_address, '') as address, nullif(user_agent, '') as "userAgent"
-     from session where user_id = $1 and expires_at > now() order by updated_at desc, id`,
-    [userId],
-  );
-  return rows;
+  return prisma().session.findMany({
+    where: { userId, expiresAt: { gt: new Date() } },
+    select: { id: true, createdAt: true, updatedAt: true, expiresAt: true, ipAddress: true, userAgent: true },
+    orderBy: [{ updatedAt: "desc" }, { id: "asc" }],
+  });
 }
 
 /**
@@ -34,10 +26,10 @@ export async function revokeSessions(
   which: string | { except: string },
   from: Origin,
 ): Promise<number> {
-  return transaction(async (tx) => {
-    const [condition, id] = typeof which === "string" ? ["id = $2", which] : ["id <> $2", which.except];
-    const { rowCount } = await tx.query(`delete from session where user_id = $1 and ${condition}`, [userId, id]);
-    if (rowCount) await recordEvent(tx, userId, "session_revoked", rowCount > 1 ? `${rowCount} sessions` : null, from);
-    return rowCount ?? 0;
+  return prisma().$transaction(async (tx) => {
+    const id = typeof which === "string" ? which : { not: which.except };
+    const { count } = await tx.session.deleteMany({ where: { userId, id } });
+    if (count > 0) await recordEvent(tx, userId, "session_revoked", count > 1 ? `${count} sessions` : null, from);
+    return count;
   });
 }

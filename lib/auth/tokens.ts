@@ -1,17 +1,26 @@
 import "server-only";
-import { createHash, randomInt } from "node:crypto";
+import { randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { type Origin, recordEvent } from "#lib/auth/audit";
+import { type Origin, recordEvent, recordEvents } from "#lib/auth/audit";
 import { coalesce } from "#lib/coalesce";
-import { pool, type Queryable, transaction } from "#lib/db/client";
+import { type Db, prisma } from "#lib/db/client";
+import { sha256 } from "#lib/digest";
 import { SpoorError } from "#lib/errors";
+import type { CliToken as CliTokenRow, Prisma } from "#lib/generated/prisma/client";
 import { limits } from "#lib/limits";
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomDigits = 30;
 const form = /^spoor_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
-export type CliToken = { id: string; userId: string; machine: string; createdAt: Date; expiresAt: Date };
+/** A machine's token, without its hash. */
+export type CliToken = Pick<CliTokenRow, keyof typeof tokenColumns>;
+
+const tokenColumns = { id: true, userId: true, machine: true, createdAt: true, expiresAt: true } as const;
+const isValid = () => ({ revokedAt: null, expiresAt: { gt: new Date() } });
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
 
 /** A new token: `spoor_`, 30 random base62 digits (178 bits), and 6 more that are their CRC-32. */
 function makeTokenText(): string {
@@ -30,10 +39,6 @@ function checksum(random: string): string {
   return text;
 }
 
-function hashOf(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
-}
-
 /** Whether a text has a token's form and its checksum is right; wrong ones are refused without a query. */
 export function isTokenText(text: string): boolean {
   const [, random, check] = form.exec(text) ?? [];
@@ -44,20 +49,13 @@ export function isTokenText(text: string): boolean {
  * Makes a token for a user's machine. Its text leaves the server in this one answer; the table keeps its SHA-256.
  * Call it inside the transaction that decides whether there is to be a token.
  */
-export async function createToken(
-  tx: Queryable,
-  userId: string,
-  machine: string,
-): Promise<CliToken & { token: string }> {
+export async function createToken(tx: Db, userId: string, machine: string): Promise<CliToken & { token: string }> {
   const token = makeTokenText();
-  const { rows } = await tx.query<CliToken>(
-    `insert into cli_token (user_id, hash, machine, expires_at)
-     values ($1, $2, $3, now() + make_interval(days => $4))
-     returning id, user_id as "userId", machine, created_at as "createdAt", expires_at as "expiresAt"`,
-    [userId, hashOf(token), machine, limits.device.tokenDays],
-  );
-  const [row] = rows;
-  if (!row) throw new Error("inserting a token returned no row");
+  const expiresAt = new Date(Date.now() + limits.device.tokenDays * dayMs);
+  const row = await tx.cliToken.create({
+    data: { userId, hash: sha256(token), machine, expiresAt },
+    select: tokenColumns,
+  });
   return { ...row, token };
 }
 
@@ -71,55 +69,52 @@ export async function requireBearer(authorization: string | null, address: strin
   const [, text] = /^bearer +(.*)$/i.exec(authorization ?? "") ?? [];
   if (text === undefined) throw new SpoorError("missing_token", "Send a token: Authorization: Bearer <token>.");
   if (!isTokenText(text)) throw invalidToken();
-  const row = await findToken(hashOf(text));
+  const row = await findToken(sha256(text));
   if (!row) throw invalidToken();
-  const { stale, ...token } = row;
-  if (stale) await noteUse(token, address);
+  const { hash, lastUsedAt, ...token } = row;
+  if (!lastUsedAt || lastUsedAt < minuteAgo()) await noteUse(token, address);
   return token;
 }
 
-type FoundToken = CliToken & { stale: boolean };
+type FoundToken = CliToken & Pick<CliTokenRow, "hash" | "lastUsedAt">;
 
-/** The valid token of a hash. Those that are asked for at the same time are looked up in one query. */
-const findToken = coalesce<Buffer, FoundToken | undefined>(
+/** The valid token of a hash. Those of concurrent requests are looked up in one query. */
+const findToken = coalesce<Buffer<ArrayBuffer>, FoundToken | undefined>(
   async (group) => {
-    const { rows } = await pool().query<FoundToken & { hash: string }>(
-      `select encode(hash, 'hex') as hash, id, user_id as "userId", machine, created_at as "createdAt",
-              expires_at as "expiresAt", coalesce(last_used_at < now() - interval '1 minute', true) as stale
-       from cli_token where hash = any($1::bytea[]) and revoked_at is null and expires_at > now()`,
-      [group.map(({ item }) => item)],
-    );
-    const found = new Map(rows.map(({ hash, ...token }) => [hash, token]));
+    const rows = await prisma().cliToken.findMany({
+      where: { hash: { in: group.map(({ item }) => item) }, ...isValid() },
+      select: { ...tokenColumns, hash: true, lastUsedAt: true },
+    });
+    const found = new Map(rows.map((row) => [Buffer.from(row.hash).toString("hex"), row]));
     for (const { item, resolve } of group) resolve(found.get(item.toString("hex")));
   },
   { maxGroup: 100, maxInFlight: 2 },
 );
 
-async function noteUse(token: CliToken, address: string): Promise<void> {
-  await pool().query(
-    `update cli_token set last_used_at = now(), last_used_ip = $3
-     where user_id = $1 and id = $2 and coalesce(last_used_at < now() - interval '1 minute', true)`,
-    [token.userId, token.id, address],
-  );
+const minuteAgo = () => new Date(Date.now() - minuteMs);
+
+async function noteUse({ id }: CliToken, address: string): Promise<void> {
+  await prisma().cliToken.updateMany({
+    where: { id, OR: [{ lastUsedAt: null }, { lastUsedAt: { lt: minuteAgo() } }] },
+    data: { lastUsedAt: new Date(), lastUsedIp: address },
+  });
 }
 
 /** A token as its owner sees it. */
-export type ListedToken = CliToken & { lastUsedAt: Date | null; lastUsedAddress: string | null };
+export type ListedToken = CliToken & Pick<CliTokenRow, "lastUsedAt" | "lastUsedIp">;
 
 /** A user's valid tokens, newest first. */
 export async function listTokens(userId: string): Promise<ListedToken[]> {
-  const { rows } = await pool().query<ListedToken>(
-    `select id, user_id as "userId", machine, created_at as "createdAt", expires_at as "expiresAt",
-            last_used_at as "lastUsedAt", last_used_ip as "lastUsedAddress"
-     from cli_token where user_id = $1 and revoked_at is null and expires_at > now() order by created_at desc, id`,
-    [userId],
-  );
-  return rows;
+  return prisma().cliToken.findMany({
+    where: { userId, ...isValid() },
+    select: { ...tokenColumns, lastUsedAt: true, lastUsedIp: true },
+    orderBy: [{ createdAt: "desc" }, { id: "asc" }],
+  });
 }
 
 /** Makes a token for a machine without a browser. @returns its text, which nobody can see again */
 export async function createTokenByHand(userId: string, machine: string, from: Origin): Promise<string> {
-  return transaction(async (tx) => {
+  return prisma().$transaction(async (tx) => {
     const { token } = await createToken(tx, userId, machine);
     await recordEvent(tx, userId, "token_created", machine, from);
     return token;
@@ -137,8 +132,8 @@ export async function revokeTokens(
   which: string | { except: string },
   from: Origin,
 ): Promise<string[]> {
-  const [condition, id] = typeof which === "string" ? ["id = $2", which] : ["id <> $2", which.except];
-  return transaction((tx) => endTokens(tx, userId, condition, [id], from));
+  const id = typeof which === "string" ? which : { not: which.except };
+  return prisma().$transaction((tx) => endTokens(tx, { userId, id }, from));
 }
 
 /**
@@ -146,38 +141,44 @@ export async function revokeTokens(
  * not yet fetched, and the tokens. The logins first: one that is being fetched right now is waited for, and its token seen.
  */
 export async function shutOutMachines(
-  tx: Queryable,
+  tx: Db,
   userId: string,
   { keepTokens }: { keepTokens: boolean },
   from: Origin,
 ): Promise<void> {
-  const logins = await tx.query<{ machine: string }>(
-    "update device_login set status = 'denied' where user_id = $1 and status = 'approved' returning machine",
-    [userId],
+  const denied = await tx.deviceLogin.updateManyAndReturn({
+    where: { userId, status: "approved" },
+    data: { status: "denied" },
+    select: { machine: true },
+  });
+  await recordEvents(
+    tx,
+    userId,
+    "login_denied",
+    denied.map(({ machine }) => machine),
+    from,
   );
-  for (const { machine } of logins.rows) await recordEvent(tx, userId, "login_denied", machine, from);
-  if (!keepTokens) await endTokens(tx, userId, "true", [], from);
+  if (!keepTokens) await endTokens(tx, { userId }, from);
 }
 
 /** Ends all of a user's tokens, and logins that were approved and not yet fetched, as the user asked. */
 export async function logOutMachines(userId: string, from: Origin): Promise<void> {
-  await transaction((tx) => shutOutMachines(tx, userId, { keepTokens: false }, from));
+  await prisma().$transaction((tx) => shutOutMachines(tx, userId, { keepTokens: false }, from));
 }
 
 async function endTokens(
-  tx: Queryable,
-  userId: string,
-  condition: string,
-  values: string[],
+  tx: Db,
+  which: Prisma.CliTokenWhereInput & { userId: string },
   from: Origin,
 ): Promise<string[]> {
-  const { rows } = await tx.query<{ machine: string }>(
-    `update cli_token set revoked_at = now()
-     where user_id = $1 and ${condition} and revoked_at is null and expires_at > now() returning machine`,
-    [userId, ...values],
-  );
-  for (const { machine } of rows) await recordEvent(tx, userId, "token_revoked", machine, from);
-  return rows.map(({ machine }) => machine);
+  const ended = await tx.cliToken.updateManyAndReturn({
+    where: { ...which, ...isValid() },
+    data: { revokedAt: new Date() },
+    select: { machine: true },
+  });
+  const machines = ended.map(({ machine }) => machine);
+  await recordEvents(tx, which.userId, "token_revoked", machines, from);
+  return machines;
 }
 
 const invalidToken = () => new SpoorError("invalid_token", "The token is not valid. Log in again.");

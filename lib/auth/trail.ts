@@ -2,8 +2,9 @@ import "server-only";
 import type { createAuthMiddleware } from "better-auth/api";
 import { APIError, isAPIError } from "better-auth/api";
 import { type AuditAction, originOf, recordEvent } from "#lib/auth/audit";
-import { pool } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
+import { Prisma } from "#lib/generated/prisma/client";
 import { networkOf } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 
@@ -52,8 +53,15 @@ export async function noteEvent(context: Context): Promise<void> {
   } else if (signIns.test(path)) {
     event = await signInEvent(context, failed);
   }
-  if (event) await recordEvent(pool(), event.userId, event.action, null, originOf(context.headers ?? new Headers()));
+  if (!event) return;
+  const from = originOf(context.headers ?? new Headers());
+  await recordEvent(prisma(), event.userId, event.action, null, from).catch((error) => {
+    if (!isUserGone(error)) throw error;
+  });
 }
+
+/** A user who was deleted while the call ran has no trail any more (foreign key violation). */
+const isUserGone = (error: unknown) => error instanceof Prisma.PrismaClientKnownRequestError && error.code === "P2003";
 
 async function signInEvent(
   context: Context,
@@ -69,8 +77,7 @@ async function signInEvent(
 
 async function userOfAddress(email: unknown): Promise<string | undefined> {
   if (typeof email !== "string") return undefined;
-  const { rows } = await pool().query<{ id: string }>(`select id from "user" where email = $1`, [email.toLowerCase()]);
-  return rows[0]?.id;
+  return (await prisma().user.findUnique({ where: { email: email.toLowerCase() }, select: { id: true } }))?.id;
 }
 
 /** Whose second factor is being asked for, by the cookie that better-auth set at the password. */

@@ -2,11 +2,14 @@ import "server-only";
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { env, requiredEnv } from "#lib/env";
-import { PrismaClient } from "#lib/generated/prisma/client";
+import { type Prisma, PrismaClient } from "#lib/generated/prisma/client";
 import { log } from "#lib/log";
 
 /** A query runner: the pool, or one client of it inside a transaction. */
 export type Queryable = pg.Pool | pg.PoolClient;
+
+/** Prisma, or one of its transactions: what a helper takes that may run inside its caller's transaction. */
+export type Db = Prisma.TransactionClient;
 
 const globals = globalThis as typeof globalThis & { spoorPool?: pg.Pool; spoorPrisma?: PrismaClient };
 
@@ -34,7 +37,11 @@ export function pool(): pg.Pool {
 
 /** Prisma on the shared pool, for ordinary reads and writes. */
 export function prisma(): PrismaClient {
-  globals.spoorPrisma ??= new PrismaClient({ adapter: new PrismaPg(pool(), { disposeExternalPool: false }) });
+  globals.spoorPrisma ??= new PrismaClient({
+    adapter: new PrismaPg(pool(), { disposeExternalPool: false }),
+    // Prisma's own 5 s would roll back a transaction that only waited for another's lock.
+    transactionOptions: { maxWait: 2000, timeout: 60_000 },
+  });
   return globals.spoorPrisma;
 }
 

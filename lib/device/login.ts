@@ -1,23 +1,25 @@
 import "server-only";
-import { createHash, createHmac, randomBytes, randomInt } from "node:crypto";
+import { createHmac, randomBytes, randomInt } from "node:crypto";
 import type { z } from "zod";
 import { type Origin, recordEvent } from "#lib/auth/audit";
 import { createToken } from "#lib/auth/tokens";
-import { pool, transaction } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 import { normalizeUserCode, type pollResponse, type startResponse, userCodeLetters } from "#lib/device/schema";
+import { sha256 } from "#lib/digest";
 import { env, requiredEnv } from "#lib/env";
 import { SpoorError } from "#lib/errors";
+import type { DeviceLogin, Prisma } from "#lib/generated/prisma/client";
 import { networkOf } from "#lib/http/address";
 import { overLimit, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
 const { device } = limits;
 
-const hashOfDeviceCode = (code: string) => createHash("sha256").update(code).digest();
-
 /** Eight letters are few enough to try all of them against a plain hash, so the user code's hash is keyed. */
 const hashOfUserCode = (code: string) =>
   createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`user-code:${code}`).digest();
+
+const shownUserCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
 
 const randomUserCode = () =>
   Array.from({ length: 8 }, () => userCodeLetters[randomInt(userCodeLetters.length)]).join("");
@@ -37,41 +39,39 @@ export async function startLogin(machine: string, from: Origin): Promise<z.input
       retryAfterSeconds: wait,
     });
   const deviceCode = randomBytes(32).toString("base64url");
+  const expiresAt = new Date(Date.now() + device.expiresInSeconds * 1000);
+  const userCode = await createLogin({
+    deviceCodeHash: sha256(deviceCode),
+    machine,
+    ipAddress: from.address,
+    userAgent: from.userAgent,
+    intervalSeconds: device.intervalSeconds,
+    expiresAt,
+  });
+  const verificationUri = `${env().BASE_URL}/device`;
+  return {
+    ok: true,
+    deviceCode,
+    userCode,
+    verificationUri,
+    verificationUriComplete: `${verificationUri}?code=${userCode}`,
+    expiresIn: device.expiresInSeconds,
+    expiresAt: expiresAt.toISOString(),
+    interval: device.intervalSeconds,
+  };
+}
+
+/** Stores a login under a random user code. @returns the code, as it is shown */
+async function createLogin(login: Omit<Prisma.DeviceLoginCreateManyInput, "userCodeHash">): Promise<string> {
   for (;;) {
-    const userCode = randomUserCode();
-    const { rows } = await pool().query<{ expiresAt: Date }>(
-      `insert into device_login (device_code_hash, user_code_hash, machine, ip_address, user_agent, interval_seconds, expires_at)
-       values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
-       on conflict (user_code_hash) do nothing returning expires_at as "expiresAt"`,
-      [
-        hashOfDeviceCode(deviceCode),
-        hashOfUserCode(userCode),
-        machine,
-        from.address,
-        from.userAgent?.slice(0, 256) ?? null,
-        device.intervalSeconds,
-        device.expiresInSeconds,
-      ],
-    );
-    const [row] = rows;
-    if (!row) continue; // the code is taken: one chance in 25 billion for each open login
-    const shown = `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
-    const verificationUri = `${env().BASE_URL}/device`;
-    return {
-      ok: true,
-      deviceCode,
-      userCode: shown,
-      verificationUri,
-      verificationUriComplete: `${verificationUri}?code=${shown}`,
-      expiresIn: device.expiresInSeconds,
-      expiresAt: row.expiresAt.toISOString(),
-      interval: device.intervalSeconds,
-    };
+    const code = randomUserCode();
+    const data = [{ ...login, userCodeHash: hashOfUserCode(code) }];
+    const { count } = await prisma().deviceLogin.createMany({ data, skipDuplicates: true });
+    if (count === 1) return shownUserCode(code); // otherwise taken: one chance in 25 billion for each open login
   }
 }
 
 type Poll = z.input<typeof pollResponse>;
-type LoginState = { id: string; status: string; expired: boolean; redeemable: boolean };
 
 /**
  * One poll of a waiting client (RFC 8628, section 3.4). The first one after the approval makes the token and gets it.
@@ -79,21 +79,35 @@ type LoginState = { id: string; status: string; expired: boolean; redeemable: bo
  * @throws SpoorError `slow_down`, `invalid_grant`, `access_denied`, `already_consumed`, `expired_token`.
  */
 export async function pollLogin(deviceCode: string, from: Origin): Promise<Poll> {
-  const hash = hashOfDeviceCode(deviceCode);
+  const hash = sha256(deviceCode);
   await refusePollFlood(hash.toString("base64url"), from.address);
-  const { rows } = await pool().query<LoginState>(
-    `select id, status, expires_at <= now() as expired,
-            greatest(expires_at, decided_at + make_interval(secs => $2)) > now() as redeemable
-     from device_login where device_code_hash = $1`,
-    [hash, device.graceSeconds],
-  );
-  const [login] = rows;
-  if (!login) throw new SpoorError("invalid_grant", "This device code is not known. Start the login again.");
-  if (login.status === "denied") throw new SpoorError("access_denied", "The login was denied in the browser.");
-  if (login.status === "redeemed") throw new SpoorError("already_consumed", "This device code was used already.");
-  if (login.status === "approved" && login.redeemable) return redeem(login.id, from);
-  if (login.expired) throw new SpoorError("expired_token", "The login expired. Start it again.");
-  return notePoll(login.id);
+  for (;;) {
+    const login = await prisma().deviceLogin.findUnique({ where: { deviceCodeHash: hash }, select: polledColumns });
+    if (!login) throw new SpoorError("invalid_grant", "This device code is not known. Start the login again.");
+    if (login.status === "denied") throw new SpoorError("access_denied", "The login was denied in the browser.");
+    if (login.status === "redeemed") throw new SpoorError("already_consumed", "This device code was used already.");
+    if (isRedeemable(login)) return redeem(login.id, from);
+    if (login.expiresAt <= new Date()) throw new SpoorError("expired_token", "The login expired. Start it again.");
+    const pending = await notePoll(login);
+    if (pending) return pending; // otherwise another poll of this code changed the login in between: read it again
+  }
+}
+
+const polledColumns = {
+  id: true,
+  status: true,
+  expiresAt: true,
+  decidedAt: true,
+  intervalSeconds: true,
+  lastPolledAt: true,
+} as const;
+
+type PolledLogin = Pick<DeviceLogin, keyof typeof polledColumns>;
+
+/** An approval in the last moment before the login expires leaves the client time to poll once more. */
+function isRedeemable({ status, expiresAt, decidedAt }: PolledLogin): boolean {
+  const until = Math.max(expiresAt.getTime(), (decidedAt?.getTime() ?? 0) + device.graceSeconds * 1000);
+  return status === "approved" && until > Date.now();
 }
 
 async function refusePollFlood(code: string, address: string): Promise<void> {
@@ -105,64 +119,56 @@ async function refusePollFlood(code: string, address: string): Promise<void> {
   if (wait > 0) throw new SpoorError("slow_down", "Too many polls; wait before the next.", { retryAfterSeconds: wait });
 }
 
-/** Takes an approved login: who changes its one row makes the token, in the same transaction. */
+/** Redeems an approved login: whoever changes its row creates the token, in the same transaction. */
 async function redeem(loginId: string, from: Origin): Promise<Poll> {
-  return transaction(async (tx) => {
-    const { rows } = await tx.query<{ userId: string; machine: string }>(
-      `update device_login set status = 'redeemed' where id = $1 and status = 'approved'
-       returning user_id as "userId", machine`,
-      [loginId],
-    );
-    const [login] = rows;
-    if (!login) throw new SpoorError("already_consumed", "This device code was used already.");
-    const { token, id, expiresAt } = await createToken(tx, login.userId, login.machine);
-    await tx.query("update device_login set token_id = $2 where id = $1", [loginId, id]);
-    await recordEvent(tx, login.userId, "token_created", login.machine, from);
-    const { rows: users } = await tx.query<{ name: string; email: string }>(
-      `select name, email from "user" where id = $1`,
-      [login.userId],
-    );
-    const [user] = users;
+  return prisma().$transaction(async (tx) => {
+    const [login] = await tx.deviceLogin.updateManyAndReturn({
+      where: { id: loginId, status: "approved" },
+      data: { status: "redeemed" },
+      select: { userId: true, machine: true },
+    });
+    if (!login?.userId) throw new SpoorError("already_consumed", "This device code was used already.");
+    const { userId, machine } = login;
+    const { token, id, expiresAt } = await createToken(tx, userId, machine);
+    await tx.deviceLogin.updateMany({ where: { id: loginId }, data: { tokenId: id } });
+    await recordEvent(tx, userId, "token_created", machine, from);
+    const user = await tx.user.findUnique({ where: { id: userId }, select: { name: true, email: true } });
     if (!user) throw new SpoorError("access_denied", "The account that approved this login is gone.");
     return {
       ok: true,
       status: "approved",
       token,
       tokenType: "Bearer",
-      userId: login.userId,
+      userId,
       user,
-      machine: login.machine,
+      machine,
       expiresAt: expiresAt.toISOString(),
     };
   });
 }
 
-/** Notes a poll of a pending login; one that came before its interval was over makes the interval longer. */
-async function notePoll(loginId: string): Promise<Poll> {
-  const { rows } = await pool().query<{ interval: number; expiresIn: number; tooFast: boolean }>(
-    `update device_login login set last_polled_at = now(),
-       interval_seconds = case when before.too_fast then least(login.interval_seconds + 5, $2) else login.interval_seconds end
-     from (select id, coalesce(last_polled_at > now() - make_interval(secs => interval_seconds - 1), false) as too_fast
-           from device_login where id = $1 for update) before
-     where login.id = before.id
-     returning interval_seconds as interval, before.too_fast as "tooFast",
-       greatest(0, ceil(extract(epoch from login.expires_at - now())))::int as "expiresIn"`,
-    [loginId, device.maxIntervalSeconds],
-  );
-  const [row] = rows;
-  if (!row) throw new SpoorError("invalid_grant", "This device code is not known. Start the login again.");
-  const { interval, expiresIn, tooFast } = row;
+/**
+ * Notes a poll of a pending login; one that came before its interval was over lengthens the interval.
+ *
+ * @returns undefined where another poll was noted, or the login decided, since `login` was read.
+ */
+async function notePoll({ id, lastPolledAt, intervalSeconds, expiresAt }: PolledLogin): Promise<Poll | undefined> {
+  const now = new Date();
+  // A second less, for a client whose timer is a little fast.
+  const tooFast = lastPolledAt !== null && now.getTime() - lastPolledAt.getTime() < (intervalSeconds - 1) * 1000;
+  const interval = tooFast ? Math.min(intervalSeconds + 5, device.maxIntervalSeconds) : intervalSeconds;
+  const { count } = await prisma().deviceLogin.updateMany({
+    where: { id, status: "pending", lastPolledAt, intervalSeconds },
+    data: { lastPolledAt: now, intervalSeconds: interval },
+  });
+  if (count === 0) return undefined;
+  const expiresIn = Math.max(0, Math.ceil((expiresAt.getTime() - now.getTime()) / 1000));
   return { ok: true, status: "pending", interval, expiresIn, ...(tooFast ? { slowDown: true as const } : {}) };
 }
 
 /** What the approval page shows of a login. */
-export type LoginRequest = {
-  id: string;
+export type LoginRequest = Pick<DeviceLogin, "id" | "machine" | "ipAddress" | "userAgent" | "createdAt"> & {
   userCode: string;
-  machine: string;
-  address: string;
-  userAgent: string | null;
-  startedAt: Date;
   status: "pending" | "approved" | "denied" | "redeemed" | "expired";
 };
 
@@ -177,16 +183,24 @@ export async function findLogin(userId: string, typed: string): Promise<LoginReq
   if (wait) throw new SpoorError("rate_limited", "Too many codes were tried.", { retryAfterSeconds: wait });
   const code = normalizeUserCode(typed);
   if (!code) return undefined;
-  const { rows } = await pool().query<Omit<LoginRequest, "userCode">>(
-    `select id, machine, ip_address as address, user_agent as "userAgent", created_at as "startedAt",
-            case when status = 'pending' and expires_at <= now() then 'expired' else status end as status
-     from device_login where user_code_hash = $1`,
-    [hashOfUserCode(code)],
-  );
-  const [login] = rows;
+  const login = await prisma().deviceLogin.findUnique({
+    where: { userCodeHash: hashOfUserCode(code) },
+    select: {
+      id: true,
+      machine: true,
+      ipAddress: true,
+      userAgent: true,
+      createdAt: true,
+      status: true,
+      expiresAt: true,
+    },
+  });
   if (!login) return undefined;
   await uncount("device-code", userId, window);
-  return { ...login, userCode: `${code.slice(0, 4)}-${code.slice(4)}` };
+  const { expiresAt, ...shown } = login;
+  const expired = login.status === "pending" && expiresAt <= new Date();
+  const status = expired ? "expired" : (login.status as LoginRequest["status"]);
+  return { ...shown, status, userCode: shownUserCode(code) };
 }
 
 /**
@@ -200,20 +214,21 @@ export async function decideLogin(
   decision: "approved" | "denied",
   from: Origin,
 ): Promise<boolean> {
-  return transaction(async (tx) => {
-    const { rows } = await tx.query<{ machine: string }>(
-      `update device_login set status = $3, user_id = $1, decided_at = now()
-       where id = $2 and status = 'pending' and expires_at > now() returning machine`,
-      [userId, loginId, decision],
-    );
-    const [decided] = rows;
+  return prisma().$transaction(async (tx) => {
+    const [decided] = await tx.deviceLogin.updateManyAndReturn({
+      where: { id: loginId, status: "pending", expiresAt: { gt: new Date() } },
+      data: { status: decision, userId, decidedAt: new Date() },
+      select: { machine: true },
+    });
     if (decided) await recordEvent(tx, userId, `login_${decision}`, decided.machine, from);
     return decided !== undefined;
   });
 }
 
-/** Removes logins that expired more than a day ago. @returns how many */
+/** Deletes logins that expired more than a day ago. @returns how many */
 export async function purgeLogins(): Promise<number> {
-  const { rowCount } = await pool().query("delete from device_login where expires_at < now() - interval '24 hours'");
-  return rowCount ?? 0;
+  const { count } = await prisma().deviceLogin.deleteMany({
+    where: { expiresAt: { lt: new Date(Date.now() - 86_400_000) } },
+  });
+  return count;
 }

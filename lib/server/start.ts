@@ -3,7 +3,7 @@ import "server-only";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
-import { openSetup } from "#lib/auth/accounts";
+import { openSetup } from "#lib/auth/setup";
 import { closeDatabase } from "#lib/db/client";
 import { type EmbeddedDatabase, startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";

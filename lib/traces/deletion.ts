@@ -1,6 +1,6 @@
 import "server-only";
 import { type Origin, recordEvent } from "#lib/auth/audit";
-import { pool, type Queryable, transaction } from "#lib/db/client";
+import { type Db, pool, prisma } from "#lib/db/client";
 import { notFound } from "#lib/errors";
 import { conditionsOf, type PlainSelection, type Selection } from "#lib/traces/conditions";
 import { purgeTraces } from "#lib/traces/purge";
@@ -16,6 +16,9 @@ export type SelectionCount = {
 
 const countSql = `count(*)::int as traces, coalesce(sum(message_count), 0)::float8 as messages,
   coalesce(bit_xor(hashtextextended(id::text, 0)), 0)::text as mark`;
+
+/** Tens of thousands of traces take longer than a transaction otherwise may. */
+const manyTraces = { timeout: 600_000 };
 
 /** Of a search, all that it finds, each of them read where the index can't be sure. */
 const all = { limit: 1_000_000, maxRead: Number.POSITIVE_INFINITY };
@@ -51,13 +54,13 @@ export async function deleteSelection(
   from: Origin,
 ): Promise<number | undefined> {
   const plain = await lookedUp(userId, selection, all);
-  return transaction(async (tx) => {
+  return prisma().$transaction(async (tx) => {
     const found = await markDeleted(tx, userId, plain, mark);
     if (found.mark !== mark) return undefined;
-    const conversations = found.traces === 1 ? "1 conversation" : `${found.traces} conversations`;
-    if (found.traces > 0) await recordEvent(tx, userId, "traces_deleted", conversations, from);
+    const sessions = found.traces === 1 ? "1 session" : `${found.traces} sessions`;
+    if (found.traces > 0) await recordEvent(tx, userId, "traces_deleted", sessions, from);
     return found.traces;
-  });
+  }, manyTraces);
 }
 
 /**
@@ -66,7 +69,7 @@ export async function deleteSelection(
  * @throws SpoorError `not_found` where it is deleted already, and for another user's as well
  */
 export async function deleteTrace(userId: string, traceId: string, from: Origin): Promise<void> {
-  await transaction(async (tx) => {
+  await prisma().$transaction(async (tx) => {
     const gone = await markDeleted(tx, userId, { ids: [traceId] });
     if (gone.traces === 0) throw notFound();
     await recordEvent(tx, userId, "trace_deleted", traceId, from);
@@ -85,13 +88,13 @@ const messagesAtOnce = 10_000;
  * @returns what was found.
  */
 async function markDeleted(
-  tx: Queryable,
+  tx: Db,
   userId: string,
   selection: PlainSelection,
   mark: string | null = null,
 ): Promise<SelectionCount> {
   const { where, values } = conditionsOf(userId, selection);
-  const { rows } = await tx.query<SelectionCount & { ids: string[] | null }>(
+  const [row] = await tx.$queryRawUnsafe<(SelectionCount & { ids: string[] | null })[]>(
     `with doomed as materialized (
        select id, message_count from trace where ${where}
        order by source collate "C", source_id collate "C" for update
@@ -106,9 +109,8 @@ async function markDeleted(
        returning trace.id, trace.message_count
      )
      select found.*, (select array_agg(id) from gone where message_count > 0) as ids from found`,
-    values,
+    ...values,
   );
-  const [row] = rows;
   if (!row) throw new Error("a count has one row");
   const { ids, ...found } = row;
   if (ids && found.messages <= messagesAtOnce) await purgeTraces(tx, userId, ids);

@@ -1,11 +1,11 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pool, type Queryable, transaction } from "#lib/db/client";
+import { type Db, prisma } from "#lib/db/client";
 
 /** Removes the messages of traces that are deleted; one of them may have 50,000. */
-export async function purgeTraces(tx: Queryable, userId: string, traceIds: string[]): Promise<void> {
-  await tx.query("delete from message where user_id = $1 and trace_id = any($2)", [userId, traceIds]);
-  await tx.query("update trace set message_count = 0 where user_id = $1 and id = any($2)", [userId, traceIds]);
+export async function purgeTraces(tx: Db, userId: string, traceIds: string[]): Promise<void> {
+  await tx.$executeRaw`delete from message where user_id = ${userId}::uuid and trace_id = any(${traceIds}::uuid[])`;
+  await tx.$executeRaw`update trace set message_count = 0 where user_id = ${userId}::uuid and id = any(${traceIds}::uuid[])`;
 }
 
 type Doomed = { userId: string; id: string; messages: number };
@@ -37,8 +37,8 @@ export async function purgeDeleted(seconds: number): Promise<number> {
 
 async function purgeSome(): Promise<number> {
   // Looked at without a transaction first: that there is nothing to do is what it finds nearly always.
-  if ((await findDoomed(pool(), "")).length === 0) return 0;
-  return transaction(async (tx) => {
+  if ((await findDoomed(prisma(), "")).length === 0) return 0;
+  return prisma().$transaction(async (tx) => {
     const doomed = firstOf(await findDoomed(tx, "for update skip locked"));
     for (const [userId, traces] of Map.groupBy(doomed, (trace) => trace.userId)) {
       const ids = traces.map(({ id }) => id);
@@ -48,12 +48,11 @@ async function purgeSome(): Promise<number> {
   });
 }
 
-async function findDoomed(from: Queryable, locking: string): Promise<Doomed[]> {
-  const { rows } = await from.query<Doomed>(
+async function findDoomed(from: Db, locking: string): Promise<Doomed[]> {
+  return from.$queryRawUnsafe<Doomed[]>(
     `select user_id as "userId", id, message_count as messages from trace
      where deleted_at is not null and message_count > 0 limit ${tracesAtATime} ${locking}`,
   );
-  return rows;
 }
 
 /** The first traces, as many as have no more messages than a transaction removes, and one in any case. */

@@ -1,20 +1,22 @@
 import "server-only";
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { type Origin, recordEvent } from "#lib/auth/audit";
-import { pool, transaction } from "#lib/db/client";
+import { pool, prisma } from "#lib/db/client";
+import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
 import { notFound } from "#lib/errors";
+import type { Trace, TraceShare } from "#lib/generated/prisma/client";
 import { networkOf } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
 
 /** 24 random bytes; other texts are refused without a query. */
 const form = /^[\w-]{32}$/;
-const hashOf = (token: string) => createHash("sha256").update(token).digest();
+const dayMs = 86_400_000;
 
-const isOpen = "revoked_at is null and (expires_at is null or expires_at > now())";
+const isOpen = () => ({ revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] });
 
-/** A link that was made, and that still opens. */
-export type Share = { id: string; traceId: string; title: string; createdAt: Date; expiresAt: Date | null };
+/** A share link that still opens, with the title of its trace. */
+export type Share = Pick<TraceShare, "id" | "traceId" | "createdAt" | "expiresAt"> & { title: string };
 
 /**
  * Makes a link by which whoever has it may read one of a user's traces. It is shown once; the table keeps its hash.
@@ -24,41 +26,54 @@ export type Share = { id: string; traceId: string; title: string; createdAt: Dat
  */
 export async function shareTrace(userId: string, traceId: string, days: number | null, from: Origin): Promise<string> {
   const token = randomBytes(24).toString("base64url");
-  await transaction(async (tx) => {
-    const { rowCount } = await tx.query(
-      `insert into trace_share (user_id, trace_id, hash, expires_at)
-       select user_id, id, $3, now() + make_interval(days => $4) from trace
-       where user_id = $1 and id = $2 and deleted_at is null`,
-      [userId, traceId, hashOf(token), days],
-    );
-    if (rowCount === 0) throw notFound();
+  const expiresAt = days === null ? null : new Date(Date.now() + days * dayMs);
+  await prisma().$transaction(async (tx) => {
+    const trace = await tx.trace.findUnique({
+      where: { userId_id: { userId, id: traceId }, deletedAt: null },
+      select: { id: true },
+    });
+    if (!trace) throw notFound();
+    await tx.traceShare.createMany({ data: [{ userId, traceId, hash: sha256(token), expiresAt }] });
     await recordEvent(tx, userId, "share_created", traceId, from);
   });
   return `${env().BASE_URL}/shared/${token}`;
 }
 
 /** A user's links that open, newest first; those of one trace where one is named. */
-export async function listShares(userId: string, traceId: string | null = null): Promise<Share[]> {
-  const { rows } = await pool().query<Share>(
-    `select share.id, trace_id as "traceId", coalesce(title, derived_title, '') as title,
-       share.created_at as "createdAt", expires_at as "expiresAt"
-     from trace_share share join trace on trace.user_id = share.user_id and trace.id = trace_id
-     where share.user_id = $1 and deleted_at is null and ${isOpen} and ($2::uuid is null or trace_id = $2)
-     order by share.created_at desc, share.id limit 1000`,
-    [userId, traceId],
+export async function listShares(userId: string, traceId?: string): Promise<Share[]> {
+  const shares = await prisma().traceShare.findMany({
+    where: { userId, ...(traceId === undefined ? {} : { traceId }), ...isOpen() },
+    select: { id: true, traceId: true, createdAt: true, expiresAt: true },
+    orderBy: [{ createdAt: "desc" }, { id: "asc" }],
+    take: 1000,
+  });
+  const titles = await readTitles(
+    userId,
+    shares.map((share) => share.traceId),
   );
-  return rows;
+  return shares.flatMap((share) => {
+    const title = titles.get(share.traceId);
+    return title === undefined ? [] : [{ ...share, title }];
+  });
 }
 
-/** Ends one of a user's links. @returns whether it was still open */
+/** The titles of those of some traces that are not deleted; a share has no relation to its trace (prisma/schema.prisma). */
+async function readTitles(userId: string, ids: string[]): Promise<Map<string, string>> {
+  const traces: Pick<Trace, "id" | "title" | "derivedTitle">[] = await prisma().trace.findMany({
+    where: { userId, id: { in: [...new Set(ids)] }, deletedAt: null },
+    select: { id: true, title: true, derivedTitle: true },
+  });
+  return new Map(traces.map(({ id, title, derivedTitle }) => [id, title ?? derivedTitle ?? ""]));
+}
+
+/** Revokes one of a user's links. @returns whether it was still open */
 export async function revokeShare(userId: string, id: string, from: Origin): Promise<boolean> {
-  return transaction(async (tx) => {
-    const { rows } = await tx.query<{ traceId: string }>(
-      `update trace_share set revoked_at = now() where user_id = $1 and id = $2 and ${isOpen}
-       returning trace_id as "traceId"`,
-      [userId, id],
-    );
-    const [revoked] = rows;
+  return prisma().$transaction(async (tx) => {
+    const [revoked] = await tx.traceShare.updateManyAndReturn({
+      where: { userId, id, ...isOpen() },
+      data: { revokedAt: new Date() },
+      select: { traceId: true },
+    });
     if (revoked) await recordEvent(tx, userId, "share_revoked", revoked.traceId, from);
     return revoked !== undefined;
   });
@@ -86,13 +101,17 @@ export async function openShare(
 }
 
 async function findShare(token: string) {
-  const { rows } = await pool().query<{ userId: string; traceId: string; expiresAt: Date | null }>(
-    `select share.user_id as "userId", trace_id as "traceId", expires_at as "expiresAt"
-     from trace_share share join trace on trace.user_id = share.user_id and trace.id = trace_id
-     where share.hash = $1 and deleted_at is null and ${isOpen}`,
-    [hashOf(token)],
-  );
-  return rows[0];
+  const share = await prisma().traceShare.findUnique({
+    where: { hash: sha256(token), ...isOpen() },
+    select: { userId: true, traceId: true, expiresAt: true },
+  });
+  if (!share) return undefined;
+  const { userId, traceId } = share;
+  const live = await prisma().trace.findUnique({
+    where: { userId_id: { userId, id: traceId }, deletedAt: null },
+    select: { id: true },
+  });
+  return live ? share : undefined;
 }
 
 /** Removes links that ended a month ago, and those of deleted traces. The audit trail still tells of them. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
-import { openSetup } from "#lib/auth/accounts";
+import { openSetup } from "#lib/auth/setup";
 import { freePort } from "#lib/db/ports";
 import { setEnv } from "#lib/env";
 import { SpoorProcess } from "../faults/process.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, afterEach, expect, onTestFinished, test } from "vitest";
-import { openSetup } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
+import { openSetup } from "#lib/auth/setup";
 import { createTokenByHand } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";

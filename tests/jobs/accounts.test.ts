@@ -6,7 +6,7 @@ import { findInvitation, invite, listInvitations, revokeInvitation } from "#lib/
 import { listSessions, revokeSessions } from "#lib/auth/sessions";
 import { isTicket, makeTicket } from "#lib/auth/ticket";
 import { createTokenByHand, listTokens, requireBearer, revokeTokens } from "#lib/auth/tokens";
-import { pool } from "#lib/db/client";
+import { pool, prisma } from "#lib/db/client";
 import { decideLogin, findLogin, pollLogin, startLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept/batch";
@@ -164,7 +164,7 @@ describe("tokens and sessions", () => {
     const { id } = await requireBearer(`Bearer ${kept}`, here.address);
     expect(await revokeTokens(user, { except: id }, here)).toEqual(["laptop"]);
     await expect(requireBearer(`Bearer ${gone}`, here.address)).rejects.toThrow(refusal("invalid_token"));
-    expect(await listTokens(user)).toMatchObject([{ machine: "server", lastUsedAddress: here.address }]);
+    expect(await listTokens(user)).toMatchObject([{ machine: "server", lastUsedIp: here.address }]);
     expect(await actions(user)).toEqual(["token_revoked", "token_created", "token_created", "account_created"]);
   });
 
@@ -194,14 +194,14 @@ describe("tokens and sessions", () => {
 
 describe("the audit trail", () => {
   test("refuses every change and every deletion", async () => {
-    await recordEvent(pool(), ownerId, "name_changed", null, here);
+    await recordEvent(prisma(), ownerId, "name_changed", null, here);
     await expect(pool().query("update audit_event set action = 'x'")).rejects.toThrow(/append-only/);
     await expect(pool().query("delete from audit_event")).rejects.toThrow(/append-only/);
   });
 
   test("is read by its user only, newest first, page by page", async () => {
     const user = await member("reader@example.org");
-    for (let n = 0; n < 5; n += 1) await recordEvent(pool(), user, "trace_deleted", String(n), here);
+    for (let n = 0; n < 5; n += 1) await recordEvent(prisma(), user, "trace_deleted", String(n), here);
     const first = await listEvents(user, { limit: 3 });
     const rest = await listEvents(user, { limit: 10, before: first.at(-1)?.id });
     expect([...first, ...rest].map(({ subject }) => subject)).toEqual(["4", "3", "2", "1", "0", null]);

@@ -47,7 +47,7 @@ describe("deleting 50,000 conversations with 200,000 messages", () => {
     expect(await deleteSelection(userId, { storedUntil: countedAt }, mark, operator)).toBe(50_000);
     expect(performance.now() - startedAt).toBeLessThan(15_000); // 1.2 s where nothing else runs
     expect([await listed(), await exported()]).toEqual([[], 0]);
-    expect(await lastEvent()).toEqual({ action: "traces_deleted", subject: "50000 conversations" });
+    expect(await lastEvent()).toEqual({ action: "traces_deleted", subject: "50000 sessions" });
     expect(await rowsOf("message")).toBe(200_000);
     await purgeDeleted(0.001);
     const left = await rowsOf("message");

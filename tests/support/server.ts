@@ -1,6 +1,7 @@
 import { afterAll } from "vitest";
-import { createOwner, openSetup } from "#lib/auth/accounts";
+import { createOwner } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
+import { openSetup } from "#lib/auth/setup";
 import { pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
 import { decideLogin, findLogin } from "#lib/device/login";

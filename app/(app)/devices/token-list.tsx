@@ -44,10 +44,10 @@ function TokenRow({ token: { id, machine, ...token } }: { token: ListedToken }) 
           {token.lastUsedAt ? (
             <span>
               last used <Time at={token.lastUsedAt.toISOString()} as="moment" />
-              {token.lastUsedAddress && (
+              {token.lastUsedIp && (
                 <>
                   {" "}
-                  from <span className="font-mono">{token.lastUsedAddress}</span>
+                  from <span className="font-mono">{token.lastUsedIp}</span>
                 </>
               )}
             </span>

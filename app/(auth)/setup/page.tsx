@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { isSetupToken, needsSetup } from "#lib/auth/accounts";
+import { isSetupToken, needsSetup } from "#lib/auth/setup";
 import { PlainPage } from "../../components/plain-page";
 import { AccountForm } from "../account-form";
 import { setUpAction } from "../actions";

@@ -1,9 +1,9 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
-import { needsSetup } from "#lib/auth/accounts";
 import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
 import { localPath } from "#lib/auth/schema";
 import { currentUser } from "#lib/auth/session";
+import { needsSetup } from "#lib/auth/setup";
 import { env } from "#lib/env";
 import { Notice } from "../../components/notice";
 import { PlainPage } from "../../components/plain-page";

@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
-import { needsSetup } from "#lib/auth/accounts";
 import { findInvitation } from "#lib/auth/invitations";
 import { currentUser } from "#lib/auth/session";
+import { needsSetup } from "#lib/auth/setup";
 import { env } from "#lib/env";
 import { PlainPage } from "../../components/plain-page";
 import { AccountForm } from "../account-form";

@@ -41,7 +41,7 @@ function SessionRow({ session, current }: { session: BrowserSession; current: bo
           {current && <span className="font-normal text-accent"> · this one</span>}
         </p>
         <p className="flex flex-wrap gap-x-4 text-code text-muted">
-          {session.address && <span className="font-mono">{session.address}</span>}
+          {session.ipAddress && <span className="font-mono">{session.ipAddress}</span>}
           <span>
             since <Time at={session.createdAt.toISOString()} as="moment" />
           </span>
