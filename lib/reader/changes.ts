@@ -25,8 +25,18 @@ function timeLeft(spentMs: number): number {
   return leftMs;
 }
 
-/** A text in place of another, as a unified diff's lines with three lines around each change. */
+/**
+ * A text in place of another, as a unified diff's lines with three lines of context. Both are pieces of a file, so whether the
+ * last line ends with a newline is no difference, unless it is the only one.
+ */
 export function compare(before: string, after: string): Change {
+  const ended = [withNewline(before), withNewline(after)] as const;
+  return ended[0] === ended[1] ? compareLines(before, after) : compareLines(...ended);
+}
+
+const withNewline = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
+
+function compareLines(before: string, after: string): Change {
   const { characters, edits, milliseconds } = comparable;
   if (before === "" || before.length + after.length > characters || timeLeft(0) <= 0) return replaced(before, after);
   const options = { context: 3, maxEditLength: edits, timeout: milliseconds };

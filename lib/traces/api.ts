@@ -2,8 +2,12 @@
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
 import {
+  growthQuery,
+  growthResponse,
   listQuery,
   listResponse,
+  matchesQuery,
+  matchesResponse,
   messagesQuery,
   messagesResponse,
   traceFilter,
@@ -103,6 +107,38 @@ export const readMessages = {
     text: "By position. The list goes on with `after` from `nextAfter`, which is null at its end. A page has at most 8 MiB, so it may be shorter than `limit`; one message always comes, however large it is.",
     answers: { 200: { text: "A page of messages.", example: { ok: true, messages, nextAfter: null } } },
     example: { query: { limit: "100" } },
+  },
+} satisfies Operation;
+
+export const findMatches = {
+  methods: ["GET"],
+  path: "/api/traces/{id}/matches",
+  auth: "cookie-or-bearer",
+  params,
+  query: matchesQuery,
+  response: matchesResponse,
+  about: {
+    group: "Conversations",
+    summary: "Find a text in a trace",
+    text: "Counts where `q` stands in the messages' contents and metadata, as it is written but for upper and lower case. Each of `places` is a message's position and how often the text stands in it, at most 20,000 of them; `total` and `messages` count all.",
+    answers: { 200: { text: "The matches.", example: { ok: true, total: 1, messages: 1, places: [[0, 1]] } } },
+    example: { query: { q: "retry test" } },
+  },
+} satisfies Operation;
+
+export const readGrowth = {
+  methods: ["GET"],
+  path: "/api/traces/{id}/growth",
+  auth: "cookie-or-bearer",
+  params,
+  query: growthQuery,
+  response: growthResponse,
+  about: {
+    group: "Conversations",
+    summary: "Count a trace's new messages",
+    text: "How many messages stand after a position: what came since one has read the last of them.",
+    answers: { 200: { text: "Their number.", example: { ok: true, messages: 1 } } },
+    example: { query: { after: "0" } },
   },
 } satisfies Operation;
 

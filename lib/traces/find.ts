@@ -1,8 +1,6 @@
 import "server-only";
 import { pool } from "#lib/db/client";
-
-/** What finding in one trace tells: every place in the order of positions, as many as `maxPlaces`. */
-export type Found = { total: number; messages: number; places: [position: number, count: number][] };
+import type { Matches } from "#lib/traces/schema";
 
 /** Enough for any word worth stepping through; the counts go on behind it. */
 const maxPlaces = 20_000;
@@ -14,7 +12,7 @@ const maxPlaces = 20_000;
  *
  * @param text 1 to 512 characters; blanks count as they stand
  */
-export async function findInMessages(userId: string, traceId: string, text: string): Promise<Found> {
+export async function findInMessages(userId: string, traceId: string, text: string): Promise<Matches> {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it asks for what is not ASCII
   const folding = /^[\x00-\x7f]*$/.test(text) ? "" : await unicodeFolding();
   const { rows } = await pool().query<{ position: number; count: number; total: string; messages: string }>(

@@ -1,5 +1,5 @@
 import "server-only";
-import { pool } from "#lib/db/client";
+import { pool, prisma } from "#lib/db/client";
 import { limits } from "#lib/limits";
 import { getTrace, type Message } from "#lib/traces/queries";
 
@@ -92,19 +92,11 @@ export async function readMessagesAt(userId: string, traceId: string, positions:
   return rows.map(presentMessage);
 }
 
-/** How many messages stand before a position, and how many behind it; the trace's owner must be known to be `userId`. */
-export async function countAround(
-  userId: string,
-  traceId: string,
-  position: number,
-): Promise<{ before: number; behind: number }> {
-  const { rows } = await pool().query<{ before: number; behind: number }>(
-    `select (count(*) filter (where position < $3))::int as before, (count(*) filter (where position > $3))::int as behind
-     from message where user_id = $1 and trace_id = $2`,
-    [userId, traceId, position],
-  );
-  return rows[0] ?? { before: 0, behind: 0 };
-}
+/** Counts a trace's messages before or after a position, by the primary key; the trace's owner must be known to be `userId`. */
+export const countMessages = (userId: string, traceId: string, range: { before: number } | { after: number }) =>
+  prisma().message.count({
+    where: { userId, traceId, position: "before" in range ? { lt: range.before } : { gt: range.after } },
+  });
 
 /** A page of messages, as `readMessages`. @throws SpoorError `not_found` as `getTrace` */
 export async function listMessages(

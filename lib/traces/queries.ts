@@ -1,6 +1,6 @@
 import "server-only";
 import { z } from "zod";
-import { pool } from "#lib/db/client";
+import { pool, prisma } from "#lib/db/client";
 import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import { conditionsOf, queryInOrder, type Selection } from "#lib/traces/conditions";
@@ -111,3 +111,7 @@ export async function getTraceRow(userId: string, traceId: string): Promise<Trac
   if (!row) throw notFound();
   return row;
 }
+
+/** Whether a user has a trace that isn't deleted. Messages of a deleted one may still be there until they are purged. */
+export const hasTrace = async (userId: string, traceId: string): Promise<boolean> =>
+  (await prisma().trace.count({ where: { userId, id: traceId, deletedAt: null } })) > 0;

@@ -76,3 +76,19 @@ export const messagesResponse = z.object({
   messages: z.array(messageShape),
   nextAfter: z.int().nullable(),
 });
+
+export const matchesQuery = z.object({ q: exactText(1, page.query) });
+
+/** Where a text stands in a trace: each place is a message's position and how often the text stands in it. */
+export const matchesShape = z.object({
+  total: z.int(),
+  messages: z.int(),
+  places: z.array(z.tuple([z.int(), z.int()])),
+});
+export type Matches = z.output<typeof matchesShape>;
+
+export const matchesResponse = matchesShape.extend({ ok: z.literal(true) });
+
+export const growthQuery = z.object({ after: wholeNumber(0, limits.message.integer) });
+
+export const growthResponse = z.object({ ok: z.literal(true), messages: z.int() });

@@ -272,9 +272,26 @@ describe("a trace's messages", () => {
   );
 });
 
+test("a trace's growth and matches are counted for its owner, and gone with it", async () => {
+  const messages = [0, 4, 8].map((position) => ({ position, content: `Retry ${position}` }));
+  await ingest(server, token, [{ source: "growing", sourceId: "growing", messages }]);
+  const id = await idOf("growing");
+  const growth = () => get(server, `/api/traces/${id}/growth?after=3`, token);
+  const matches = () => get(server, `/api/traces/${id}/matches?q=retry`, token);
+  expect(await (await growth()).json()).toEqual({ ok: true, messages: 2 });
+  const places = [0, 4, 8].map((position) => [position, 1]);
+  expect(await (await matches()).json()).toEqual({ ok: true, total: 3, messages: 3, places });
+  await pool().query("update trace set deleted_at = now() where id = $1", [id]);
+  for (const ask of [growth, matches]) await expectProblem(await ask(), 404, "not_found");
+});
+
 test("what the pages' scripts ask refuses texts and times that PostgreSQL does not know", async () => {
   const headers = { Cookie: await sessionCookie(server) };
   const id = await idOf("trace-1");
-  for (const path of [`/traces/${id}/find?q=a%00`, `/traces/newer?id=${id}&than=0000-01-01T00:00:00Z`])
+  for (const path of [
+    `/api/traces/${id}/matches?q=a%00`,
+    `/api/traces/${id}/growth?after=-1`,
+    `/traces/newer?id=${id}&than=0000-01-01T00:00:00Z`,
+  ])
     expect((await fetch(server.url + path, { headers })).status).toBe(400);
 });

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { findInMessages } from "#lib/traces/find";
 import { headMarkdown, markdownOf, messageMarkdown } from "#lib/traces/markdown";
-import { countAround, readEarlier } from "#lib/traces/messages";
+import { countMessages, readEarlier } from "#lib/traces/messages";
 import { neighbours } from "#lib/traces/neighbours";
 import { getTraceRow } from "#lib/traces/queries";
-import { readWindow } from "../../app/(app)/traces/[id]/window.ts";
+import { readRow, readWindow } from "../../app/(app)/traces/[id]/window.ts";
 import { storeSession } from "../support/long-session.ts";
 import { provideOwner } from "../support/server.ts";
 
@@ -61,6 +61,14 @@ describe("windows of a session", () => {
     expect(await findInMessages(nobody, one, "question")).toEqual({ total: 0, messages: 0, places: [] });
   });
 
+  test("are gone with the session, though its messages are still being removed", async () => {
+    const deleted = await storeSession(userId, { messages: 300, sourceId: "deleted" });
+    await pool().query("update trace set deleted_at = now() where id = $1", [deleted]);
+    for (const request of [{}, { after: 99 }, { before: 200 }, { at: 150 }, { from: 0, to: 99 }])
+      expect(await readWindow(userId, deleted, request, false)).toBeUndefined();
+    expect(await readRow(userId, deleted, { position: 5, positions: [5] })).toBeUndefined();
+  });
+
   test("are bounded by bytes: a message of 5 MB does not bring its neighbours along", async () => {
     const big = await storeSession(userId, {
       messages: 40,
@@ -80,7 +88,8 @@ test("the messages before a position come in order, with whether there are more"
   expect(hasMore).toBe(true);
   expect(await readEarlier(userId, one, 2, { limit: 4 })).toMatchObject({ messages: [{}, {}], hasMore: false });
   expect(await readEarlier(userId, one, 0, { limit: 4 })).toEqual({ messages: [], hasMore: false });
-  expect(await countAround(userId, one, 10)).toEqual({ before: 10, behind: 989 });
+  expect(await countMessages(userId, one, { before: 10 })).toBe(10);
+  expect(await countMessages(userId, one, { after: 10 })).toBe(989);
 });
 
 describe("find", () => {

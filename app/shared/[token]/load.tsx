@@ -1,8 +1,7 @@
 "use server";
 import { z } from "zod";
-import { rowsOf } from "#lib/reader/rows";
-import { readMessagesAt } from "#lib/traces/messages";
 import { MessageBody } from "../../(app)/traces/[id]/messages/messages";
+import { readRow } from "../../(app)/traces/[id]/window";
 import { readerZone } from "../../components/zone";
 import { openedBy } from "./opened";
 
@@ -20,11 +19,9 @@ const bodyInput = z.object({
  * @returns undefined where there is none, or where the link does not open (any more)
  */
 export async function loadSharedBody(input: z.input<typeof bodyInput>): Promise<React.ReactNode> {
-  const { token, position, positions, part } = bodyInput.parse(input);
+  const { token, part, ...place } = bodyInput.parse(input);
   const opened = await openedBy(token);
-  if (!opened) return undefined;
-  const messages = await readMessagesAt(opened.userId, opened.traceId, positions);
-  const row = rowsOf(messages).find((one) => one.position === position);
+  const row = opened && (await readRow(opened.userId, opened.traceId, place));
   if (!row) return undefined;
   return <MessageBody row={row} sharedAt={`/shared/${token}`} zone={await readerZone()} whole part={part} />;
 }

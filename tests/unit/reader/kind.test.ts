@@ -84,7 +84,7 @@ describe("what a tool's line says", () => {
     [
       "what an edit changed",
       { metadata: tool("Edit", { file_path: "a.ts", old_string: "a\nb\nc", new_string: "a\nB\nc\nd" }) },
-      { title: "a.ts", changes: { added: 3, removed: 2 } },
+      { title: "a.ts", changes: { added: 2, removed: 1 } },
     ],
     [
       "several edits",

@@ -41,3 +41,15 @@ test("a long body is not on the page but can be loaded, slice by slice, until no
   for (const line of [0, 1999, 2000, 4999])
     expect(loaded.split(`line ${line}\n`).length + loaded.split(`line ${line}<`).length).toBe(3);
 });
+
+test("an edit marks the words that changed, though neither text ends with a newline", async () => {
+  const input = {
+    file_path: "a.ts",
+    old_string: "one\nconst two = 2;\nlast",
+    new_string: "one\nconst two = 3;\nlast\nnew",
+  };
+  const html = await render([message({ metadata: { tool: { name: "Edit", input } } })]);
+  expect(html).toMatch(/<del class="diff-line">const two = <b>2<\/b>;/);
+  expect(html).toMatch(/<ins class="diff-line">const two = <b>3<\/b>;/);
+  expect(html.match(/<del /g)).toHaveLength(1);
+});

@@ -1,11 +1,10 @@
 "use server";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/session";
-import { rowsOf } from "#lib/reader/rows";
-import { readMessagesAt } from "#lib/traces/messages";
 import { readerZone } from "../../../components/zone";
 import { MessageBody } from "./messages/messages";
 import { renderSegment, type Segment } from "./segment";
+import { readRow } from "./window";
 import { windowRequest } from "./window-request";
 
 const segmentInput = z.object({ traceId: z.uuid(), request: windowRequest, talk: z.boolean() });
@@ -31,10 +30,9 @@ export async function loadSegment(input: z.input<typeof segmentInput>): Promise<
  * @returns undefined where there is none (any more)
  */
 export async function loadBody(input: z.input<typeof bodyInput>): Promise<React.ReactNode> {
-  const { traceId, position, positions, part } = bodyInput.parse(input);
+  const { traceId, part, ...place } = bodyInput.parse(input);
   const user = await requireUser(`/traces/${traceId}`);
-  const messages = await readMessagesAt(user.id, traceId, positions);
-  const row = rowsOf(messages).find((one) => one.position === position);
+  const row = await readRow(user.id, traceId, place);
   if (!row) return undefined;
   return <MessageBody row={row} traceId={traceId} zone={await readerZone()} whole part={part} />;
 }

@@ -1,10 +1,10 @@
-import type { Found } from "./found";
+import type { Matches } from "#lib/traces/schema";
 
 /** A match: the message's place among those found, and which one within the message, from 0. */
 export type Match = { place: number; within: number };
 
 /** The first match that stands at a position or behind it, else the first of all. */
-export function matchFrom({ places }: Found, position: number): Match {
+export function matchFrom({ places }: Matches, position: number): Match {
   const place = places.findIndex(([at]) => at >= position);
   return { place: Math.max(0, place), within: 0 };
 }
@@ -14,7 +14,7 @@ export function matchFrom({ places }: Found, position: number): Match {
  *
  * @param shown how many matches the message shows; its text may have been counted with marks that are not shown.
  */
-export function stepMatch({ places }: Found, match: Match, by: 1 | -1, shown: number): Match {
+export function stepMatch({ places }: Matches, match: Match, by: 1 | -1, shown: number): Match {
   const within = match.within + by;
   if (within >= 0 && within < shown) return { place: match.place, within };
   const place = (match.place + by + places.length) % places.length;
@@ -37,11 +37,11 @@ export function wordsToFind(query: string): [first: string, ...others: string[]]
 }
 
 /** Whether what was found is worth going to: at the message that the address names, where it names one. */
-export const suits = ({ total, places }: Found, at: number | undefined): boolean =>
+export const suits = ({ total, places }: Matches, at: number | undefined): boolean =>
   total > 0 && (at === undefined || places.some(([position]) => position === at));
 
 /** Which of all matches one is, from 1. */
-export function ordinalOf({ places }: Found, { place, within }: Match): number {
+export function ordinalOf({ places }: Matches, { place, within }: Match): number {
   const before = places.slice(0, place).reduce((sum, [, count]) => sum + count, 0);
   return before + Math.min(within + 1, places[place]?.[1] ?? 1);
 }

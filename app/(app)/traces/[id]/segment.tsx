@@ -1,6 +1,6 @@
 import "server-only";
 import type { ReaderRow } from "#lib/reader/message";
-import { countAround } from "#lib/traces/messages";
+import { countMessages } from "#lib/traces/messages";
 import { readerZone } from "../../../components/zone";
 import { Messages } from "./messages/messages";
 import { readWindow } from "./window";
@@ -32,7 +32,7 @@ export async function renderSegment(
   const { rows, ...rest } = window;
   return {
     ...rest,
-    before: window.earlier ? (await countAround(userId, traceId, window.first)).before : 0,
+    before: window.earlier ? await countMessages(userId, traceId, { before: window.first }) : 0,
     node: <Messages rows={rows} traceId={traceId} zone={await readerZone()} talk={talk} />,
     hidden: "at" in request && talk && isHidden(rows, request.at),
   };

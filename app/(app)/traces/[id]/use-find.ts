@@ -1,6 +1,6 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
-import type { Found } from "./found";
+import type { Matches } from "#lib/traces/schema";
 import { paint, rangesOf, unpaint } from "./highlights";
 import { type Match, matchFrom, ordinalOf, stepMatch, suits, wordsToFind } from "./matches";
 import { articleAt, openFoldsRound, topOffset } from "./places";
@@ -16,7 +16,7 @@ type Props = {
   at: number | undefined;
 };
 
-type Result = { query: string; found: Found };
+type Result = { query: string; found: Matches };
 
 /** Finding a text in the whole stored session: the server counts, and what is in the page is painted. */
 export function useFind({ traceId, list, top, jump, initial, at }: Props) {
@@ -43,9 +43,11 @@ export function useFind({ traceId, list, top, jump, initial, at }: Props) {
     const timer = setTimeout(async () => {
       setState("busy");
       try {
-        const response = await fetch(`/traces/${traceId}/find?q=${encodeURIComponent(text)}`, { signal: stop.signal });
+        const response = await fetch(`/api/traces/${traceId}/matches?q=${encodeURIComponent(text)}`, {
+          signal: stop.signal,
+        });
         if (!response.ok) throw new Error(String(response.status));
-        const found = (await response.json()) as Found;
+        const found = (await response.json()) as Matches;
         const next = suits(found, at) ? undefined : untried.current?.shift();
         if (next !== undefined) return setQuery(next);
         untried.current = [];

@@ -3,20 +3,35 @@ import { useEffect, useState } from "react";
 
 const everySeconds = 10;
 
-/** Asks now and then, while the page is looked at, how many messages have come behind the last one that is loaded. */
+/**
+ * Asks now and then how many messages have come after the last one that is loaded; not while the tab is hidden, and at once
+ * when it is shown again.
+ */
 export function useGrowth(traceId: string, last: number, whole: boolean): number {
-  const [grown, setGrown] = useState({ behind: last, messages: 0 });
+  const [grown, setGrown] = useState({ after: last, messages: 0 });
   useEffect(() => {
     if (!whole) return;
+    let timer = 0;
     const ask = async () => {
-      if (document.visibilityState !== "visible") return;
-      const response = await fetch(`/traces/${traceId}/growth?after=${last}`).catch(() => undefined);
+      const response = await fetch(`/api/traces/${traceId}/growth?after=${last}`).catch(() => undefined);
       if (!response?.ok) return; // the next one asks again
       const { messages } = (await response.json()) as { messages: number };
-      setGrown({ behind: last, messages });
+      setGrown({ after: last, messages });
     };
-    const timer = setInterval(ask, everySeconds * 1000);
-    return () => clearInterval(timer);
+    const schedule = () => {
+      clearInterval(timer);
+      if (document.visibilityState === "visible") timer = window.setInterval(ask, everySeconds * 1000);
+    };
+    const onVisibility = () => {
+      schedule();
+      if (document.visibilityState === "visible") ask();
+    };
+    schedule();
+    document.addEventListener("visibilitychange", onVisibility);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", onVisibility);
+    };
   }, [traceId, last, whole]);
-  return whole && grown.behind === last ? grown.messages : 0;
+  return whole && grown.after === last ? grown.messages : 0;
 }

@@ -1,8 +1,8 @@
 import "server-only";
 import type { ReaderRow } from "#lib/reader/message";
 import { rowsOf } from "#lib/reader/rows";
-import { readEarlier, readMessages } from "#lib/traces/messages";
-import type { Message } from "#lib/traces/queries";
+import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
+import { hasTrace, type Message } from "#lib/traces/queries";
 import { cutWindow, rowsWithin } from "./cut";
 import type { WindowRequest } from "./window-request";
 
@@ -43,7 +43,7 @@ type Read = {
  * A window of a trace's messages as rows. Neighbouring windows share no message and leave none out, since each begins where
  * the other's edge was.
  *
- * @returns undefined where there is nothing: an empty trace, or beyond its ends.
+ * @returns undefined where there is nothing: a deleted or empty trace, or beyond its ends.
  */
 export async function readWindow(
   userId: string,
@@ -59,8 +59,25 @@ export async function readWindow(
       return { messages, hasMore: nextAfter !== null };
     },
   };
-  const read = await readFor(source, request, size);
-  return read.messages.length > 0 ? cut(read) : undefined;
+  const [read, isThere] = await Promise.all([readFor(source, request, size), hasTrace(userId, traceId)]);
+  return isThere && read.messages.length > 0 ? cut(read) : undefined;
+}
+
+/**
+ * The row at a position, made of the messages at `positions`.
+ *
+ * @returns undefined where there is none, or where the trace was deleted.
+ */
+export async function readRow(
+  userId: string,
+  traceId: string,
+  { position, positions }: { position: number; positions: number[] },
+): Promise<ReaderRow | undefined> {
+  const [messages, isThere] = await Promise.all([
+    readMessagesAt(userId, traceId, positions),
+    hasTrace(userId, traceId),
+  ]);
+  return isThere ? rowsOf(messages).find((row) => row.position === position) : undefined;
 }
 
 type Page = { messages: Message[]; hasMore: boolean };
