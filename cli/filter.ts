@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { posix, win32 } from "node:path";
 import { adapters } from "./adapters/all.ts";
 import { type Context, listValue, stringValue } from "./context.ts";
 import { Failure } from "./failure.ts";
@@ -24,18 +24,28 @@ export function filterOf(context: Context, now = Date.now()): Filter {
   return {
     adapter: (name) => sources.length === 0 || !isByAdapter || sources.includes(name),
     input: ({ modifiedAt }) => modifiedAt >= since,
-    session: (session) => (isByAdapter || sources.includes(session.source)) && isOfProject(session, projects),
+    session: (session) =>
+      (isByAdapter || sources.includes(session.source)) && isOfProject(session, projects, context.place.cwd),
     isAll: sources.length === 0 && projects.length === 0 && since === 0,
   };
 }
 
-/** A project by its name, or by its folder: one below it counts. */
-function isOfProject({ project, cwd }: Session, projects: string[]): boolean {
+/** A project is named by its name or its folder; a session in a subfolder belongs to it. */
+function isOfProject({ project, cwd }: Session, projects: string[], currentFolder: string): boolean {
   if (projects.length === 0) return true;
-  return projects.some((wanted) => {
-    const folder = resolve(wanted);
-    return wanted === project || (cwd !== undefined && (cwd === folder || cwd.startsWith(`${folder}/`)));
-  });
+  return projects.some((wanted) => wanted === project || (cwd !== undefined && isInFolder(cwd, wanted, currentFolder)));
+}
+
+/**
+ * Whether a session's folder is `folder` or below it. The path rules are those of the session's system, not of this
+ * machine's: on Windows both slashes separate, and case does not count.
+ *
+ * @param folder may be relative to `currentFolder`
+ */
+function isInFolder(cwd: string, folder: string, currentFolder: string): boolean {
+  const path = /^(?:[A-Za-z]:[\\/]|\\\\)/.test(cwd) ? win32 : posix;
+  const below = path.relative(path.resolve(currentFolder, folder), cwd);
+  return below !== ".." && !below.startsWith(`..${path.sep}`) && !path.isAbsolute(below);
 }
 
 const spans: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
