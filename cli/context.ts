@@ -1,15 +1,15 @@
-import type { Place } from "./adapters/adapter.ts";
-import { Api, type Wait } from "./api.ts";
-import { Failure } from "./failure.ts";
+import type { Host } from "./adapters/adapter.ts";
+import { CommandError } from "./errors.ts";
 import { program } from "./program.ts";
+import { Api, type Wait } from "./server/api.ts";
 import { readSettings, type Settings, serverOf, tokenOf } from "./settings.ts";
-import { clockOf, printable, type Terminal } from "./terminal.ts";
+import { formatDuration, type Terminal, toPrintable } from "./terminal/terminal.ts";
 
 export type Values = Record<string, string | boolean | string[] | undefined>;
 
 /** What a command works with. */
 export type Context = {
-  place: Place;
+  host: Host;
   terminal: Terminal;
   values: Values;
   /** Words behind the command. */
@@ -24,7 +24,7 @@ export function patienceOf({ values }: Context): number {
   if (values.patience === undefined) return usualPatienceSeconds;
   const seconds = Number(values.patience);
   if (Number.isFinite(seconds) && seconds >= 0) return seconds;
-  throw new Failure("usage", `--patience takes seconds, not "${String(values.patience)}".`);
+  throw new CommandError("usage", `--patience takes seconds, not "${String(values.patience)}".`);
 }
 
 export const stringValue = ({ values }: Context, name: string): string | undefined =>
@@ -38,10 +38,10 @@ export type Connection = { settings: Settings; server: string; token: string | u
 
 /** @param options `patienceSeconds` where it is not the usual */
 export async function connect(context: Context, options: { patienceSeconds?: number } = {}): Promise<Connection> {
-  const { place, terminal, signal } = context;
-  const settings = await readSettings(place);
-  const server = serverOf(place, settings, stringValue(context, "server"));
-  const token = tokenOf(place, settings, server);
+  const { host, terminal, signal } = context;
+  const settings = await readSettings(host);
+  const server = serverOf(host, settings, stringValue(context, "server"));
+  const token = tokenOf(host, settings, server);
   const patienceSeconds = options.patienceSeconds ?? patienceOf(context);
   const onWait = waitTeller(terminal);
   return { settings, server, token, api: new Api(server, { token, patienceSeconds, onWait, signal }) };
@@ -57,7 +57,7 @@ function waitTeller(terminal: Terminal): (wait: Wait) => void {
     const now = performance.now();
     if (seconds < 1 || now - (toldAt.get(reason) ?? -Infinity) < minBetweenSeconds * 1000) return;
     toldAt.set(reason, now);
-    terminal.warn(`${printable(reason)} Trying again in ${clockOf(seconds * 1000)}.`);
+    terminal.warn(`${toPrintable(reason)} Trying again in ${formatDuration(seconds * 1000)}.`);
   };
 }
 
@@ -65,23 +65,25 @@ function waitTeller(terminal: Terminal): (wait: Wait) => void {
 export async function connectLoggedIn(context: Context): Promise<Connection & { token: string }> {
   const connection = await connect(context);
   const { token, server } = connection;
-  if (!token) throw new Failure("login", `Not logged in at ${server}. Log in with: ${advice(context, "login")}`);
+  if (!token)
+    throw new CommandError("login", `Not logged in at ${server}. Log in with: ${commandHint(context, "login")}`);
   return { ...connection, token };
 }
 
 /** A command to type next: it talks to the server that this one was told to. */
-export function advice(context: Context, command: string): string {
+export function commandHint(context: Context, command: string): string {
   const server = stringValue(context, "server");
   return [program, command, ...(server === undefined ? [] : ["--server", server])].join(" ");
 }
 
-export type Owner = { userId: string; name: string; email: string; machine: string; expiresAt: string };
+export type AccountInfo = { userId: string; name: string; email: string; machine: string; expiresAt: string };
 
 /** Whose token it is. @throws Failure `login` where it is nobody's any more */
-export async function whose({ api, server }: Connection): Promise<Owner> {
+export async function fetchAccount({ api, server }: Connection): Promise<AccountInfo> {
   const { body } = await api.ask("/api/cli/session");
   const user = (body.user ?? {}) as { name?: string; email?: string };
-  if (typeof body.userId !== "string") throw new Failure("failed", `${server} does not say whose the token is.`);
+  if (typeof body.userId !== "string")
+    throw new CommandError("failed", `${server} does not say fetchAccount the token is.`);
   return {
     userId: body.userId,
     name: String(user.name ?? ""),

@@ -11,7 +11,7 @@ your settings, readable by you alone.
 
   spoor login --server https://spoor.example.org`,
   logout: `Ends this machine's token at the server and forgets it here. What was sent stays there.`,
-  whoami: `Says whose login this is, and until when.`,
+  whoami: `Says fetchAccount login this is, and until when.`,
   scan: `Looks at the sessions of every agent on this machine and counts them. It sends none of them.
 
   --source NAME       only this agent; may be given several times
@@ -66,7 +66,7 @@ And then:
   spoor scan         see what is on this machine; nothing is sent
   spoor watch        send new sessions as they are written
   spoor status       what became of the last uploads
-  spoor whoami       whose login this is
+  spoor whoami       fetchAccount login this is
   spoor doctor       when something does not work
   spoor logout       end the login
 

@@ -3,7 +3,6 @@
 import { homedir } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { Refusal } from "./api.ts";
 import { logout, whoami } from "./commands/account.ts";
 import { doctor } from "./commands/doctor.ts";
 import { login } from "./commands/login.ts";
@@ -12,10 +11,11 @@ import { scan } from "./commands/scan.ts";
 import { status } from "./commands/status.ts";
 import { watch } from "./commands/watch.ts";
 import type { Context, Values } from "./context.ts";
-import { exitCodes, Failure } from "./failure.ts";
+import { CommandError, exitCodes } from "./errors.ts";
 import { type CommandName, helpOf } from "./help.ts";
 import { program } from "./program.ts";
-import { Terminal } from "./terminal.ts";
+import { HttpError } from "./server/api.ts";
+import { Terminal } from "./terminal/terminal.ts";
 import { version } from "./version.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
@@ -67,7 +67,7 @@ async function main(words: string[]): Promise<number> {
   try {
     const code = await run(words, terminal, interrupted.signal);
     await setImmediate(); // what became of the last line is known then
-    if (terminal.fault) throw new Failure("failed", `The output can't be written: ${terminal.fault}.`);
+    if (terminal.fault) throw new CommandError("failed", `The output can't be written: ${terminal.fault}.`);
     return code;
   } catch (error) {
     terminal.clear();
@@ -93,10 +93,10 @@ async function run(words: string[], terminal: Terminal, signal: AbortSignal): Pr
   }
   if (!command) throw unknownCommand(name);
   if (positionals.length > 1 && !command.takesWords) {
-    throw new Failure("usage", `${name} takes no "${positionals[1]}". See: ${program} ${name} --help`);
+    throw new CommandError("usage", `${name} takes no "${positionals[1]}". See: ${program} ${name} --help`);
   }
-  const place = { home: homedir(), cwd: process.cwd(), env: process.env, platform: process.platform };
-  return (await command.run({ place, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
+  const host = { home: homedir(), cwd: process.cwd(), env: process.env, platform: process.platform };
+  return (await command.run({ host, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
 }
 
 function parse(args: string[], options: Options): { values: Values; positionals: string[] } {
@@ -106,12 +106,13 @@ function parse(args: string[], options: Options): { values: Values; positionals:
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     if (code.startsWith("ERR_PARSE_ARGS"))
-      throw new Failure("usage", `${message.split(". ")[0]}. See: ${program} --help`);
+      throw new CommandError("usage", `${message.split(". ")[0]}. See: ${program} --help`);
     throw error;
   }
 }
 
-const unknownCommand = (name: string) => new Failure("usage", `There is no command "${name}". See: ${program} --help`);
+const unknownCommand = (name: string) =>
+  new CommandError("usage", `There is no command "${name}". See: ${program} --help`);
 
 function tellFailure(error: unknown, terminal: Terminal): number {
   const [kind, line] = failureOf(error);
@@ -121,8 +122,8 @@ function tellFailure(error: unknown, terminal: Terminal): number {
 }
 
 function failureOf(error: unknown): [Exclude<keyof typeof exitCodes, "done">, string] {
-  if (error instanceof Failure) return [error.kind, error.message];
-  if (!(error instanceof Refusal)) return ["failed", (error as Error).stack ?? String(error)];
+  if (error instanceof CommandError) return [error.kind, error.message];
+  if (!(error instanceof HttpError)) return ["failed", (error as Error).stack ?? String(error)];
   if (error.status === 401) return ["login", `The token is not valid any more. Log in anew with: ${program} login`];
   const request = error.requestId ? ` (request ${error.requestId})` : "";
   return [error.status === 429 || error.status >= 500 ? "unreachable" : "failed", error.message + request];

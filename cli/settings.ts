@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { Place } from "./adapters/adapter.ts";
-import { Failure } from "./failure.ts";
-import { configFolder, readJsonFile, writeWhole } from "./folders.ts";
-import { isFields } from "./lines.ts";
+import type { Host } from "./adapters/adapter.ts";
+import { CommandError } from "./errors.ts";
+import { isFields } from "./files/json-lines.ts";
+import { configFolder, readJsonFile, writeFileAtomically } from "./files/state-files.ts";
 
 /** A login at one server. */
 export type Account = {
@@ -28,10 +28,10 @@ export type Settings = {
 /** Is filled in by the server that delivers this file (app/spoor.mjs/route.ts). */
 const deliveredBy = "@SPOOR_SERVER@";
 
-export const settingsPath = (place: Place): string => join(configFolder(place), "settings.json");
+export const settingsPath = (host: Host): string => join(configFolder(host), "settings.json");
 
-export async function readSettings(place: Place): Promise<Settings> {
-  const found = await readJsonFile(settingsPath(place));
+export async function readSettings(host: Host): Promise<Settings> {
+  const found = await readJsonFile(settingsPath(host));
   const known = isFields(found) ? found : {};
   return {
     deviceId: typeof known.deviceId === "string" ? known.deviceId : randomUUID(),
@@ -41,8 +41,8 @@ export async function readSettings(place: Place): Promise<Settings> {
 }
 
 /** Mode 0600, since it holds tokens. */
-export const writeSettings = (place: Place, settings: Settings): Promise<void> =>
-  writeWhole(settingsPath(place), `${JSON.stringify(settings, null, 2)}\n`);
+export const writeSettings = (host: Host, settings: Settings): Promise<void> =>
+  writeFileAtomically(settingsPath(host), `${JSON.stringify(settings, null, 2)}\n`);
 
 /**
  * The server to talk to: the one that is named, else `SPOOR_URL`, else the one that delivered this file, else that of the
@@ -50,15 +50,15 @@ export const writeSettings = (place: Place, settings: Settings): Promise<void> =
  *
  * @throws Failure where none is known, or what is named is no http or https URL
  */
-export function serverOf(place: Place, settings: Settings, named: string | undefined): string {
+export function serverOf(host: Host, settings: Settings, named: string | undefined): string {
   const delivered = URL.canParse(deliveredBy) ? deliveredBy : undefined;
-  const given = named ?? (place.env.SPOOR_URL || undefined) ?? delivered ?? settings.server;
-  if (!given) throw new Failure("usage", "Which server? Name it with --server URL or SPOOR_URL.");
+  const given = named ?? (host.env.SPOOR_URL || undefined) ?? delivered ?? settings.server;
+  if (!given) throw new CommandError("usage", "Which server? Name it with --server URL or SPOOR_URL.");
   const url = URL.canParse(given) ? new URL(given) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw new Failure("usage", `"${given}" is no http or https URL.`);
+  if (!url || !/^https?:$/.test(url.protocol)) throw new CommandError("usage", `"${given}" is no http or https URL.`);
   return url.origin;
 }
 
 /** The token to use at a server: `SPOOR_TOKEN` before the one of a login. */
-export const tokenOf = (place: Place, settings: Settings, server: string): string | undefined =>
-  place.env.SPOOR_TOKEN || settings.accounts[server]?.token;
+export const tokenOf = (host: Host, settings: Settings, server: string): string | undefined =>
+  host.env.SPOOR_TOKEN || settings.accounts[server]?.token;

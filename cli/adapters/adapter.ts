@@ -1,5 +1,5 @@
 /** Where the sessions of a machine are looked for. Tests make one up. */
-export type Place = {
+export type Host = {
   /** The home folder. */
   home: string;
   /** The folder in which the client was started. */
@@ -9,7 +9,7 @@ export type Place = {
 };
 
 /** A folder or file that an adapter looks at. */
-export type Root = {
+export type SearchRoot = {
   path: string;
   /** The environment variable that names it, where one does. */
   from?: string;
@@ -40,7 +40,7 @@ export type Message = {
 };
 
 /** What is known of a session when all of it is read. Other fields go along as they are. */
-export type Ending = {
+export type SessionDetails = {
   model?: string;
   title?: string;
   project?: string;
@@ -58,7 +58,7 @@ export interface Sink {
   begin(source: string, sourceId: string): void;
   message(message: Message): void;
   /** The session is whole. */
-  end(ending: Ending): void;
+  end(ending: SessionDetails): void;
   /** The session that was begun is left out, for a reason that a person understands. It is named, never dropped in silence. */
   reject(reason: string): void;
   /** A part of the session, or of the input, can't be read, for a reason that a person understands: the rest is sent. */
@@ -84,9 +84,9 @@ export interface Adapter {
   /** To be raised when the same file makes other sessions than before: everything is parsed and sent again then. */
   readonly version: number;
   /** Where it looks, whether that is there or not. */
-  diagnose(place: Place): Root[];
+  diagnose(host: Host): SearchRoot[];
   /** Everything there is to parse, in any order. A missing folder has nothing in it. */
-  discover(place: Place): AsyncIterable<Input>;
+  discover(host: Host): AsyncIterable<Input>;
   /**
    * Parses one input in memory that does not grow with it. What is not known is counted, never guessed and never thrown;
    * what is still being written (a last line without its end) is left for later.

@@ -1,15 +1,15 @@
 import { access, constants, readFile, stat } from "node:fs/promises";
-import type { Root } from "../adapters/adapter.ts";
-import { adapters } from "../adapters/all.ts";
-import { Refusal } from "../api.ts";
-import { advice, type Connection, type Context, connect, whose } from "../context.ts";
-import { exitCodes, Failure } from "../failure.ts";
-import { isAbsent } from "../files.ts";
-import { configFolder, stateFolder } from "../folders.ts";
-import { isFields, parseJson } from "../lines.ts";
+import type { SearchRoot } from "../adapters/adapter.ts";
+import { adapters } from "../adapters/registry.ts";
+import { type Connection, type Context, commandHint, connect, fetchAccount } from "../context.ts";
+import { CommandError, exitCodes } from "../errors.ts";
+import { isMissingOrForbidden } from "../files/discovery.ts";
+import { isFields, parseJson } from "../files/json-lines.ts";
+import { configFolder, stateFolder } from "../files/state-files.ts";
 import { program } from "../program.ts";
+import { HttpError } from "../server/api.ts";
 import { settingsPath } from "../settings.ts";
-import { printable } from "../terminal.ts";
+import { toPrintable } from "../terminal/terminal.ts";
 import { version } from "../version.ts";
 
 type Check = { name: string; ok: boolean; isNote?: boolean; detail: string };
@@ -22,17 +22,17 @@ export async function doctor(context: Context): Promise<number> {
   const { terminal } = context;
   const connection = await connect(context, { patienceSeconds: 0 });
   const checks = [
-    { name: "client", ok: true, detail: `spoor ${version}, Node ${process.version}, ${context.place.platform}` },
+    { name: "client", ok: true, detail: `spoor ${version}, Node ${process.version}, ${context.host.platform}` },
     ...(await serverChecks(context, connection)),
     await settingsCheck(context),
     ...(await Promise.all(
-      adapters.flatMap((one) => one.diagnose(context.place).map((root) => rootCheck(one.title, root))),
+      adapters.flatMap((one) => one.diagnose(context.host).map((root) => rootCheck(one.title, root))),
     )),
-    { name: "state", ok: true, isNote: true, detail: `${stateFolder(context.place)} (may be deleted)` },
+    { name: "state", ok: true, isNote: true, detail: `${stateFolder(context.host)} (may be deleted)` },
   ];
   for (const { name, ok, isNote, detail } of checks) {
     const mark = !ok ? terminal.style("red", "✗") : isNote ? "·" : terminal.style("green", "✓");
-    terminal.say(`${mark} ${name.padEnd(12)} ${printable(detail)}`);
+    terminal.say(`${mark} ${name.padEnd(12)} ${toPrintable(detail)}`);
   }
   terminal.json({ ok: checks.every(({ ok }) => ok), checks });
   const reachable = checks.find(({ name }) => name === "server")?.ok;
@@ -53,7 +53,7 @@ async function serverChecks(context: Context, connection: Connection): Promise<C
       await loginCheck(context, connection),
     ];
   } catch (error) {
-    if (!(error instanceof Failure || error instanceof Refusal)) throw error;
+    if (!(error instanceof CommandError || error instanceof HttpError)) throw error;
     return [{ name: "server", ok: false, detail: error.message }];
   }
 }
@@ -69,27 +69,27 @@ function clockCheck(date: string | null): Check {
 
 async function loginCheck(context: Context, connection: Connection): Promise<Check> {
   if (!connection.token)
-    return { name: "login", ok: false, detail: `not logged in; log in with: ${advice(context, "login")}` };
+    return { name: "login", ok: false, detail: `not logged in; log in with: ${commandHint(context, "login")}` };
   try {
-    const { name, email, expiresAt } = await whose(connection);
+    const { name, email, expiresAt } = await fetchAccount(connection);
     return { name: "login", ok: true, detail: `${name} <${email}>, until ${expiresAt.slice(0, 10)}` };
   } catch (error) {
-    if (!(error instanceof Refusal) || error.status !== 401) throw error;
+    if (!(error instanceof HttpError) || error.status !== 401) throw error;
     return { name: "login", ok: false, detail: `the token is not valid any more; log in anew with: ${program} login` };
   }
 }
 
-async function settingsCheck({ place }: Context): Promise<Check> {
-  const path = settingsPath(place);
+async function settingsCheck({ host }: Context): Promise<Check> {
+  const path = settingsPath(host);
   try {
     const { mode } = await stat(path);
-    const isOpen = place.platform !== "win32" && (mode & 0o077) !== 0;
+    const isOpen = host.platform !== "win32" && (mode & 0o077) !== 0;
     const fault = await readFault(path);
     if (fault) return { name: "settings", ok: false, detail: `${path} ${fault}` };
     return { name: "settings", ok: !isOpen, detail: isOpen ? `${path} can be read by others: chmod 600 it` : path };
   } catch (error) {
-    if (!isAbsent(error)) throw error;
-    return { name: "settings", ok: true, isNote: true, detail: `none in ${configFolder(place)} yet` };
+    if (!isMissingOrForbidden(error)) throw error;
+    return { name: "settings", ok: true, isNote: true, detail: `none in ${configFolder(host)} yet` };
   }
 }
 
@@ -100,12 +100,12 @@ async function readFault(path: string): Promise<string | undefined> {
       ? undefined
       : `is broken; log in anew with: ${program} login`;
   } catch (error) {
-    if (isAbsent(error)) return "may not be read";
+    if (isMissingOrForbidden(error)) return "may not be read";
     throw error;
   }
 }
 
-async function rootCheck(title: string, { path, from }: Root): Promise<Check> {
+async function rootCheck(title: string, { path, from }: SearchRoot): Promise<Check> {
   const named = from ? ` (from ${from})` : "";
   try {
     await access(path, constants.R_OK);

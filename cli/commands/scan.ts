@@ -1,17 +1,17 @@
-import { adapters } from "../adapters/all.ts";
+import { adapters } from "../adapters/registry.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
-import { Failure } from "../failure.ts";
-import { ScanIndex } from "../index-file.ts";
-import { usualLimits } from "../limits.ts";
+import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
-import { findInputs, readInput } from "../reading.ts";
-import { sizeOf } from "../session.ts";
+import { defaultLimits } from "../server/limits.ts";
+import { report, type TelemetryReport } from "../server/telemetry.ts";
+import { findInputs, readInput } from "../sessions/inputs.ts";
+import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
+import { ScanIndex } from "../sessions/scan-index.ts";
+import { formatBytes } from "../sessions/session.ts";
 import { readSettings, serverOf, tokenOf } from "../settings.ts";
-import { addTally, emptyTally, type Tally } from "../tally.ts";
-import { report, type Submission } from "../telemetry.ts";
-import { amountOf, clockOf, numberOf, printable } from "../terminal.ts";
+import { formatCount, formatDuration, formatNumber, toPrintable } from "../terminal/terminal.ts";
 
-const bounds = { bytes: usualLimits.decodedBytes, messages: usualLimits.messagesPerTrace };
+const bounds = { bytes: defaultLimits.decodedBytes, messages: defaultLimits.messagesPerTrace };
 
 /** Looks at every session of this machine, and sends none. */
 export async function scan(context: Context): Promise<void> {
@@ -29,42 +29,42 @@ export async function scan(context: Context): Promise<void> {
   });
 }
 
-async function count(context: Context): Promise<Map<string, Tally>> {
-  const { place, terminal, signal } = context;
+async function count(context: Context): Promise<Map<string, ParseStats>> {
+  const { host, terminal, signal } = context;
   const names = listValue(context, "source");
   const unknown = names.find((name) => !adapters.some((adapter) => adapter.name === name));
   if (unknown) {
     const known = adapters.map(({ name }) => name).join(", ");
-    throw new Failure("usage", `There is no agent "${unknown}". There are: ${known}.`);
+    throw new CommandError("usage", `There is no agent "${unknown}". There are: ${known}.`);
   }
   const wanted = adapters.filter(({ name }) => names.length === 0 || names.includes(name));
-  const tallies = new Map(wanted.map(({ name }) => [name, emptyTally()]));
-  const index = await ScanIndex.open(place);
+  const tallies = new Map(wanted.map(({ name }) => [name, emptyStats()]));
+  const index = await ScanIndex.open(host);
   const startedAt = performance.now();
-  const total = emptyTally();
-  for await (const found of findInputs(place, (adapter) => wanted.includes(adapter))) {
+  const total = emptyStats();
+  for await (const found of findInputs(host, (adapter) => wanted.includes(adapter))) {
     signal.throwIfAborted();
     const tally = index.tallyOf(found) ?? index.note(found, await readInput(found, { bounds }));
-    addTally(tallies.get(found.adapter.name) ?? emptyTally(), tally);
+    addStats(tallies.get(found.adapter.name) ?? emptyStats(), tally);
     total.inputs++;
     total.bytes += found.bytes;
-    const shown = () => `Reading  ${amountOf(total.inputs, "file")}, ${sizeOf(total.bytes)}, `;
-    terminal.progress(() => shown() + clockOf(performance.now() - startedAt));
+    const shown = () => `Reading  ${formatCount(total.inputs, "file")}, ${formatBytes(total.bytes)}, `;
+    terminal.progress(() => shown() + formatDuration(performance.now() - startedAt));
   }
   await index.save(names.length === 0).catch((error) => {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof CommandError)) throw error;
     terminal.warn(`${error.message} The next scan reads everything again.`);
   });
   return tallies;
 }
 
-function show({ terminal }: Context, tallies: Map<string, Tally>, milliseconds: number): void {
+function show({ terminal }: Context, tallies: Map<string, ParseStats>, milliseconds: number): void {
   const heading = ["Agent", "Sessions", "Messages", "Skipped", "Rejected", "Unhandled", "Invalid", "Size"];
   const found = adapters.filter(({ name }) => (tallies.get(name)?.inputs ?? 0) > 0);
   const rows = found.map(({ name, title }) => {
-    const { sessions, messages, skipped, left, unhandled, invalid, bytes } = tallies.get(name) ?? emptyTally();
+    const { sessions, messages, skipped, left, unhandled, invalid, bytes } = tallies.get(name) ?? emptyStats();
     const types = Object.keys(unhandled).length;
-    return [title, ...[sessions, messages, skipped, left.length, types, invalid].map(numberOf), sizeOf(bytes)];
+    return [title, ...[sessions, messages, skipped, left.length, types, invalid].map(formatNumber), formatBytes(bytes)];
   });
   if (rows.length === 0) {
     terminal.say(`No sessions found. To see where they are looked for: ${program} doctor`);
@@ -72,38 +72,41 @@ function show({ terminal }: Context, tallies: Map<string, Tally>, milliseconds: 
   }
   terminal.table(heading, rows);
   terminal.say(terminal.style("dim", `in ${(milliseconds / 1000).toFixed(1)} s; nothing was sent`));
-  for (const { name, title } of found) showFaults(title, tallies.get(name) ?? emptyTally());
+  for (const { name, title } of found) showFaults(title, tallies.get(name) ?? emptyStats());
 
-  function showFaults(title: string, { unhandled, left }: Tally): void {
+  function showFaults(title: string, { unhandled, left }: ParseStats): void {
     const types = Object.entries(unhandled).sort(([, a], [, b]) => b - a);
     if (types.length > 0) {
-      const listed = types.slice(0, 10).map(([type, times]) => `${printable(type)} (${numberOf(times)})`);
+      const listed = types.slice(0, 10).map(([type, times]) => `${toPrintable(type)} (${formatNumber(times)})`);
       terminal.say(`\n${title}: types that this client does not know: ${listed.join(", ")}`);
     }
     for (const { sourceId, reason } of left)
-      terminal.warn(`${title}: ${printable(sourceId)} can't be sent: ${printable(reason)}`);
+      terminal.warn(`${title}: ${toPrintable(sourceId)} can't be sent: ${toPrintable(reason)}`);
   }
 }
 
 /** Telemetry goes to the server that this machine is logged in at; where there is none, nothing goes anywhere. */
-async function tell(context: Context, tallies: Map<string, Tally>): Promise<{ submission: Submission; sent: boolean }> {
-  const { place } = context;
-  const settings = await readSettings(place);
+async function tell(
+  context: Context,
+  tallies: Map<string, ParseStats>,
+): Promise<{ submission: TelemetryReport; sent: boolean }> {
+  const { host } = context;
+  const settings = await readSettings(host);
   const server = serverIfKnown();
-  const token = server && tokenOf(place, settings, server);
+  const token = server && tokenOf(host, settings, server);
   return report(context, { settings, server, token }, "scan", tallies);
 
   function serverIfKnown(): string | undefined {
     try {
-      return serverOf(place, settings, stringValue(context, "server"));
+      return serverOf(host, settings, stringValue(context, "server"));
     } catch (error) {
-      if (error instanceof Failure) return undefined;
+      if (error instanceof CommandError) return undefined;
       throw error;
     }
   }
 }
 
-function showTelemetry({ terminal }: Context, submission: Submission, sent: boolean): void {
+function showTelemetry({ terminal }: Context, submission: TelemetryReport, sent: boolean): void {
   terminal.say(`\nTelemetry of this scan (${sent ? "sent" : "not sent"}), whole:`);
   terminal.say(JSON.stringify(submission, null, 2));
 }

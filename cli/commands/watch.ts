@@ -1,11 +1,11 @@
 import { type FSWatcher, watch as watchFolder } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { adapters } from "../adapters/all.ts";
+import { adapters } from "../adapters/registry.ts";
 import type { Context } from "../context.ts";
-import { isAbsent } from "../files.ts";
-import { filterOf } from "../filter.ts";
-import { openTarget, pushOnce, settleJobs, type Target } from "../pushing.ts";
-import { clockOf } from "../terminal.ts";
+import { isMissingOrForbidden } from "../files/discovery.ts";
+import { filterOf } from "../sessions/filter.ts";
+import { openTarget, type PushTarget, pushOnce, refreshJobs } from "../sync/push-round.ts";
+import { formatDuration } from "../terminal/terminal.ts";
 import { outcomeOf, tellLeft } from "./push.ts";
 
 /** How long a file may go on changing before it is read: an agent writes several lines at once. */
@@ -39,15 +39,17 @@ export async function watch(context: Context): Promise<void> {
 }
 
 /** @returns how long it took, in milliseconds */
-async function sendChanges(context: Context, target: Target): Promise<number> {
+async function sendChanges(context: Context, target: PushTarget): Promise<number> {
   const { terminal } = context;
-  await settleJobs(target, 0);
+  await refreshJobs(target, 0);
   const pushed = await pushOnce(context, target, filterOf(context));
   const { sent, left, milliseconds } = pushed;
   if (sent.sessions === 0 && left.length === 0) return milliseconds;
   const at = new Date().toTimeString().slice(0, 8);
   if (sent.sessions > 0)
-    terminal.say(`${terminal.style("dim", at)}  ${outcomeOf(sent)} ${terminal.style("dim", clockOf(milliseconds))}`);
+    terminal.say(
+      `${terminal.style("dim", at)}  ${outcomeOf(sent)} ${terminal.style("dim", formatDuration(milliseconds))}`,
+    );
   tellLeft(terminal, left);
   terminal.json({ event: "sent", at: new Date().toISOString(), sent, left });
   return milliseconds;
@@ -59,8 +61,8 @@ class Changes {
   #wake: () => void = () => {};
   #hasChanged = false;
 
-  constructor({ place }: Context) {
-    const roots = adapters.flatMap((adapter) => adapter.diagnose(place).map(({ path }) => path));
+  constructor({ host }: Context) {
+    const roots = adapters.flatMap((adapter) => adapter.diagnose(host).map(({ path }) => path));
     this.#watchers = [...new Set(roots)].flatMap((path) => this.#watch(path) ?? []);
   }
 
@@ -69,7 +71,7 @@ class Changes {
       const watcher = watchFolder(path, { recursive: true, persistent: false }, () => this.#changed());
       return watcher.on("error", () => watcher.close());
     } catch (error) {
-      if (isAbsent(error) || isUnsupported(error)) return undefined;
+      if (isMissingOrForbidden(error) || isUnsupported(error)) return undefined;
       throw error;
     }
   }

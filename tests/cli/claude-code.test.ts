@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { claudeCode } from "../../cli/adapters/claude-code.ts";
+import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 
@@ -113,14 +113,14 @@ test("a tool's result has its error, its time, its patch, and the session of the
 
 test("sub-agents are sessions of their own that name their parent, in files of their own or among the session's lines", async () => {
   const agent = { isSidechain: true, agentId: "ab12" };
-  const place = await makeHome({
+  const host = await makeHome({
     [path]: linesOf(said("Main"), said("Inner", { isSidechain: true }), answered(text("Back"), {}, { uuid: "b" })),
     ".claude/projects/-p/agent-ab12.jsonl": linesOf(said("Old place", agent)),
     [`.claude/projects/-p/${other}/subagents/agent-cd34.jsonl`]: linesOf(
       said("New place", { ...agent, sessionId: other }),
     ),
   });
-  const { sessions, counts } = await parseAll(claudeCode, place);
+  const { sessions, counts } = await parseAll(claudeCode, host);
   const told = sessions.map(({ sourceId, messages, ending }) => [sourceId, messages.length, ending.metadata?.parent]);
   expect(told.sort()).toEqual([
     [id, 2, undefined],
@@ -149,10 +149,10 @@ test("a fork keeps its parent's history and does not count it", async () => {
 test("of two files that begin with the same lines, the older one counts them", async () => {
   const shared = claudeLines(other, 2);
   const copied = shared.map((line) => ({ ...line, sessionId: id }));
-  const place = await makeHome({ [`.claude/projects/-p/${other}.jsonl`]: linesOf(...shared) });
+  const host = await makeHome({ [`.claude/projects/-p/${other}.jsonl`]: linesOf(...shared) });
   await sleep(20);
-  await writeBelow(place.home, `.claude/projects/-p/${id}.jsonl`, linesOf(...copied, ...claudeLines(id, 1)));
-  const { sessions } = await parseAll(claudeCode, place);
+  await writeBelow(host.home, `.claude/projects/-p/${id}.jsonl`, linesOf(...copied, ...claudeLines(id, 1)));
+  const { sessions } = await parseAll(claudeCode, host);
   const told = sessions.map(({ sourceId, messages, ending }) => {
     const { forkedFrom, usage } = ending.metadata as { forkedFrom?: string; usage: { outputTokens: number } };
     return [sourceId, messages.filter(({ metadata }) => metadata?.replayed).length, forkedFrom, usage.outputTokens];
@@ -204,8 +204,8 @@ test("CRLF, a Windows folder, and a line that is still being written", async () 
 });
 
 test("CLAUDE_CONFIG_DIR names other folders; a file without a conversation is no session", async () => {
-  const place = await makeHome({ "own/projects/p/x.jsonl": linesOf({ type: "summary", summary: "s", leafUuid: "l" }) });
-  const env = { CLAUDE_CONFIG_DIR: `${place.home}/own` };
-  const { sessions, counts } = await parseAll(claudeCode, { ...place, env });
+  const host = await makeHome({ "own/projects/p/x.jsonl": linesOf({ type: "summary", summary: "s", leafUuid: "l" }) });
+  const env = { CLAUDE_CONFIG_DIR: `${host.home}/own` };
+  const { sessions, counts } = await parseAll(claudeCode, { ...host, env });
   expect([sessions, counts]).toEqual([[], { entries: 1, skipped: 1, invalid: 0 }]);
 });

@@ -1,6 +1,6 @@
 import zlib from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
-import { codex } from "../../cli/adapters/codex.ts";
+import { codex } from "../../cli/adapters/codex/adapter.ts";
 import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
 import { codexLines } from "./sessions.ts";
 
@@ -171,11 +171,11 @@ test("what is not known is counted by its type, and the session goes on", async 
 });
 
 test("CODEX_HOME names another folder, archived sessions are sessions, and CRLF changes nothing", async () => {
-  const place = await makeHome({
+  const host = await makeHome({
     [`own/archived_sessions/rollout-x-${id}.jsonl`]: linesOf(...codexLines(id, 1)).replaceAll("\n", "\r\n"),
     "own/sessions/history.jsonl": linesOf({ not: "a rollout" }),
   });
-  const { sessions, counts } = await parseAll(codex, { ...place, env: { CODEX_HOME: `${place.home}/own` } });
+  const { sessions, counts } = await parseAll(codex, { ...host, env: { CODEX_HOME: `${host.home}/own` } });
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual([id]);
   expect(counts.entries).toBe(7);
 });
@@ -209,22 +209,22 @@ test("a compressed rollout is read as any other, also where it is larger than wh
 
 test("while a rollout is being compressed it is one session", async () => {
   const plain = packedPath.replace(/\.zst$/, "");
-  const place = await makeHome({ [packedPath]: packed().subarray(0, 99), [plain]: linesOf(...codexLines(id, 1)) });
-  expect((await discoverAll(codex, place)).map(({ path }) => path)).toEqual([`${place.home}/${plain}`]);
+  const host = await makeHome({ [packedPath]: packed().subarray(0, 99), [plain]: linesOf(...codexLines(id, 1)) });
+  expect((await discoverAll(codex, host)).map(({ path }) => path)).toEqual([`${host.home}/${plain}`]);
 });
 
 test("a compressed rollout that is cut off can't be read, and is an error of its own", async () => {
-  const place = await makeHome({ [packedPath]: packed().subarray(0, 99) });
-  await expect(parseAll(codex, place)).rejects.toThrow(/end of file/);
+  const host = await makeHome({ [packedPath]: packed().subarray(0, 99) });
+  await expect(parseAll(codex, host)).rejects.toThrow(/end of file/);
 });
 
 test("a Node without zstd names compressed rollouts and says what to do, and a newer one tries them anew", async () => {
-  const place = await makeHome({ [packedPath]: packed() });
-  const [known] = await discoverAll(codex, place);
+  const host = await makeHome({ [packedPath]: packed() });
+  const [known] = await discoverAll(codex, host);
   const usual = Object.getOwnPropertyDescriptor(zlib, "createZstdDecompress") ?? {};
   onTestFinished(() => void Object.defineProperty(zlib, "createZstdDecompress", usual));
   Object.defineProperty(zlib, "createZstdDecompress", { ...usual, value: undefined });
-  const { sessions, lost } = await parseAll(codex, place);
-  expect((await discoverAll(codex, place))[0]?.stamp).not.toBe(known?.stamp);
+  const { sessions, lost } = await parseAll(codex, host);
+  expect((await discoverAll(codex, host))[0]?.stamp).not.toBe(known?.stamp);
   expect([sessions, lost]).toEqual([[], [expect.stringContaining("use Node 22.15 or later")]]);
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { filterOf } from "../../cli/filter.ts";
-import { Terminal } from "../../cli/terminal.ts";
+import { filterOf } from "../../cli/sessions/filter.ts";
+import { Terminal } from "../../cli/terminal/terminal.ts";
 
 /** Whether `--project` lets a session in `cwd` through. */
 function matches(cwd: string, project: string, currentFolder = "/home/ada"): boolean {
   const stream = { write: () => {}, on: () => {} };
   const filter = filterOf({
-    place: { home: "/home/ada", cwd: currentFolder, env: {}, platform: "linux" },
+    host: { home: "/home/ada", cwd: currentFolder, env: {}, platform: "linux" },
     terminal: new Terminal(stream, stream, { isJson: false, env: {} }),
     values: { project: [project] },
     words: [],

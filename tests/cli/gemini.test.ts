@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { gemini } from "../../cli/adapters/gemini.ts";
-import { maxLineBytes } from "../../cli/lines.ts";
+import { gemini } from "../../cli/adapters/gemini/adapter.ts";
+import { maxLineBytes } from "../../cli/files/json-lines.ts";
 import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
 
 const id = "aaaa1111-2222-4333-8444-555555555555";
@@ -30,7 +30,7 @@ const response = (output: string) => [
   { functionResponse: { id: "c1", name: "run_shell_command", response: { output } } },
 ];
 
-test("a message that grew is said once, in its last version, at its first place, and counted once", async () => {
+test("a message that grew is said once, in its last version, at its first host, and counted once", async () => {
   const { sessions, counts, unhandled } = await parse(
     said("u1", [{ text: "Look." }]),
     { $set: { lastUpdated: at(11) } },
@@ -152,7 +152,7 @@ test("an older recording is one JSON text; a log beside it has all of it; a late
   const root = "C:\\code\\shop";
   const hash = createHash("sha256").update(root).digest("hex");
   const old = `.gemini/tmp/${hash}/chats/session-2026-10-01T10`;
-  const place = await makeHome({
+  const host = await makeHome({
     ".gemini/projects.json": JSON.stringify({ projects: { [root]: "shop" } }),
     [`${old}-00-aaaa1111.json`]: `\ufeff${whole().replaceAll("\n", "\r\n")}`,
     [`${old}-30-aaaa1111.json`]: whole({ messages: [said("u9", "After a compression")] }),
@@ -161,7 +161,7 @@ test("an older recording is one JSON text; a log beside it has all of it; a late
     [`${old}-50-cccc1111.json`]: whole().slice(0, 200),
     [`${old}-55-dddd1111.json`]: whole({ sessionId: "dddd1111", messages: [said("i", "Update!", { type: "info" })] }),
   });
-  const { sessions, counts } = await parseAll(gemini, place);
+  const { sessions, counts } = await parseAll(gemini, host);
   expect(sessions.map(({ sourceId, messages }) => [sourceId, messages[0]?.content])).toEqual([
     [id, "Hi"],
     [`${id}/session-2026-10-01T10-30-aaaa1111`, "After a compression"],
@@ -172,14 +172,14 @@ test("an older recording is one JSON text; a log beside it has all of it; a late
 });
 
 test("a recording that is too large to be read whole is named", async () => {
-  const place = await makeHome({ [`${chats}/session-x-aaaa1111.json`]: Buffer.alloc(maxLineBytes + 1, " ") });
-  const { sessions, lost } = await parseAll(gemini, place);
+  const host = await makeHome({ [`${chats}/session-x-aaaa1111.json`]: Buffer.alloc(maxLineBytes + 1, " ") });
+  const { sessions, lost } = await parseAll(gemini, host);
   expect(sessions).toEqual([]);
   expect(lost).toEqual(["session-x-aaaa1111.json has 16 MiB, and this client reads files of this kind up to 16"]);
 });
 
 test("a sub-agent's log is a session that names its parent, and the call that made it names the session", async () => {
-  const place = await makeHome({
+  const host = await makeHome({
     [path]: linesOf(
       meta(),
       said("u1", "Look into it"),
@@ -192,7 +192,7 @@ test("a sub-agent's log is a session that names its parent, and the call that ma
       said("x1", "Do"),
     ),
   });
-  const { sessions } = await parseAll(gemini, place);
+  const { sessions } = await parseAll(gemini, host);
   const [agent, main] = sessions;
   expect(main?.messages.at(-1)?.metadata).toEqual({
     result: { callId: "c1", isError: true, patch: "-a\n+b", session: `${id}/agent7` },
@@ -204,7 +204,7 @@ test("a sub-agent's log is a session that names its parent, and the call that ma
 });
 
 test("what is not known is counted by its type, and a cut off last line waits", async () => {
-  const place = await makeHome({
+  const host = await makeHome({
     "other/.gemini/tmp/p/chats/session-y-aaaa1111.jsonl": `${linesOf(
       meta(),
       { $merge: {} },
@@ -213,10 +213,10 @@ test("what is not known is counted by its type, and a cut off last line waits", 
       said("u1", [{ inlineData: { mimeType: "image/png", data: "A".repeat(4096) } }, { hologram: {} }]),
     )}{"id":"u2","typ`,
   });
-  const elsewhere = { ...place, env: { GEMINI_CLI_HOME: `${place.home}/other` } };
+  const elsewhere = { ...host, env: { GEMINI_CLI_HOME: `${host.home}/other` } };
   const { sessions, counts, unhandled } = await parseAll(gemini, elsewhere);
   expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["[image: image/png, 3 KiB]"]);
   expect(unhandled).toEqual(["$merge", "dream", "content.hologram"]);
   expect(counts).toEqual({ entries: 5, skipped: 2, invalid: 1 });
-  expect(await discoverAll(gemini, place)).toEqual([]);
+  expect(await discoverAll(gemini, host)).toEqual([]);
 });

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Adapter, Ending, Input, Message, Place } from "../../cli/adapters/adapter.ts";
+import type { Adapter, Host, Input, Message, SessionDetails } from "../../cli/adapters/adapter.ts";
 
 /** A made-up home folder for the test that calls it. @param files texts by their paths below it */
-export async function makeHome(files: Record<string, string | Buffer> = {}): Promise<Place> {
+export async function makeHome(files: Record<string, string | Buffer> = {}): Promise<Host> {
   const home = await mkdtemp(join(tmpdir(), "spoor-home-"));
   onTestFinished(() => rm(home, { recursive: true, force: true }));
   for (const [path, content] of Object.entries(files)) await writeBelow(home, path, content);
@@ -24,21 +24,21 @@ export const linesOf = (...records: unknown[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join("");
 
 export type Parsed = {
-  sessions: { source: string; sourceId: string; messages: Message[]; ending: Ending }[];
+  sessions: { source: string; sourceId: string; messages: Message[]; ending: SessionDetails }[];
   rejected: { sourceId: string; reason: string }[];
   counts: { entries: number; skipped: number; invalid: number };
   unhandled: string[];
   lost: string[];
 };
 
-export async function discoverAll(adapter: Adapter, place: Place): Promise<Input[]> {
+export async function discoverAll(adapter: Adapter, host: Host): Promise<Input[]> {
   const inputs: Input[] = [];
-  for await (const input of adapter.discover(place)) inputs.push(input);
+  for await (const input of adapter.discover(host)) inputs.push(input);
   return inputs.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** Everything that an adapter finds in a place and tells of it. A session that neither ends nor is rejected is an error. */
-export async function parseAll(adapter: Adapter, place: Place): Promise<Parsed> {
+export async function parseAll(adapter: Adapter, host: Host): Promise<Parsed> {
   const parsed: Parsed = {
     sessions: [],
     rejected: [],
@@ -51,7 +51,7 @@ export async function parseAll(adapter: Adapter, place: Place): Promise<Parsed> 
     if (!open) throw new Error("no session was begun");
     return open;
   };
-  for (const input of await discoverAll(adapter, place)) {
+  for (const input of await discoverAll(adapter, host)) {
     await adapter.parse(input, {
       begin(source, sourceId) {
         if (open) throw new Error(`${open.sourceId} has not ended where ${sourceId} begins`);

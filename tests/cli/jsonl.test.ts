@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { jsonl } from "../../cli/adapters/jsonl.ts";
-import { maxLineBytes } from "../../cli/lines.ts";
+import { jsonl } from "../../cli/adapters/jsonl/adapter.ts";
+import { maxLineBytes } from "../../cli/files/json-lines.ts";
 import { linesOf, makeHome, parseAll } from "./home.ts";
 
 const inbox = ".local/share/spoor/jsonl";
@@ -33,8 +33,8 @@ test("a last line that is cut off is left for later, a broken one in the middle 
 
 test("a line over the bound is named with its size, and the lines around it are read", async () => {
   const long = JSON.stringify({ sourceId: "long", messages: [{ position: 0, content: "x".repeat(maxLineBytes) }] });
-  const place = await makeHome({ [`${inbox}/x.jsonl`]: `${linesOf(one)}${long}\n${linesOf(two)}` });
-  const { sessions, rejected } = await parseAll(jsonl, place);
+  const host = await makeHome({ [`${inbox}/x.jsonl`]: `${linesOf(one)}${long}\n${linesOf(two)}` });
+  const { sessions, rejected } = await parseAll(jsonl, host);
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["a", "b"]);
   expect(rejected).toEqual([{ sourceId: "x.jsonl", reason: expect.stringContaining("16 MiB") }]);
 });
@@ -48,8 +48,8 @@ test("lines that go over many chunks come whole", async () => {
 });
 
 test("SPOOR_JSONL names other folders, and a missing one has nothing in it", async () => {
-  const place = await makeHome({ "elsewhere/x.jsonl": linesOf(one) });
-  expect((await parseAll(jsonl, place)).sessions).toEqual([]);
-  const env = { SPOOR_JSONL: join(place.home, "elsewhere") };
-  expect((await parseAll(jsonl, { ...place, env })).sessions).toHaveLength(1);
+  const host = await makeHome({ "elsewhere/x.jsonl": linesOf(one) });
+  expect((await parseAll(jsonl, host)).sessions).toEqual([]);
+  const env = { SPOOR_JSONL: join(host.home, "elsewhere") };
+  expect((await parseAll(jsonl, { ...host, env })).sessions).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { maxLineBytes } from "../../cli/lines.ts";
+import { maxLineBytes } from "../../cli/files/json-lines.ts";
 import { provideClient } from "../support/client.ts";
 import { tellUsage, usageOf } from "../support/usage.ts";
 import { startFake } from "./fake-server.ts";

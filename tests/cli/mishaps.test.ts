@@ -5,10 +5,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { claudeCode } from "../../cli/adapters/claude-code.ts";
-import { usualLimits } from "../../cli/limits.ts";
-import { readInput } from "../../cli/reading.ts";
-import { Terminal } from "../../cli/terminal.ts";
+import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
+import { defaultLimits } from "../../cli/server/limits.ts";
+import { readInput } from "../../cli/sessions/inputs.ts";
+import { Terminal } from "../../cli/terminal/terminal.ts";
 import { ended, provideClient, wrote } from "../support/client.ts";
 import { startFake } from "./fake-server.ts";
 import { discoverAll, linesOf, makeHome, writeBelow } from "./home.ts";
@@ -99,16 +99,16 @@ describe("what lies in a projects folder besides sessions", () => {
   });
 
   test.skipIf(process.platform === "win32")("a folder that may not be read is named", async () => {
-    const place = await makeHome({ [claudePath(1)]: linesOf(...claudeLines(idOf(1), 1)) });
-    const folder = dirname(join(place.home, claudePath(1)));
-    await chmod(place.home, 0o755);
+    const host = await makeHome({ [claudePath(1)]: linesOf(...claudeLines(idOf(1), 1)) });
+    const folder = dirname(join(host.home, claudePath(1)));
+    await chmod(host.home, 0o755);
     await chmod(folder, 0o000);
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) process.seteuid?.(65534); // root may read everything
     try {
-      const [input] = await discoverAll(claudeCode, place);
+      const [input] = await discoverAll(claudeCode, host);
       if (!input) throw new Error("nothing was found");
-      const bounds = { bytes: usualLimits.decodedBytes, messages: usualLimits.messagesPerTrace };
+      const bounds = { bytes: defaultLimits.decodedBytes, messages: defaultLimits.messagesPerTrace };
       const { left } = await readInput({ ...input, adapter: claudeCode }, { bounds });
       expect(left).toEqual([{ source: "claude-code", sourceId: folder, reason: "it may not be read" }]);
     } finally {

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
-import type { Place } from "../../cli/adapters/adapter.ts";
-import { opencode } from "../../cli/adapters/opencode.ts";
-import { maxLineBytes } from "../../cli/lines.ts";
+import type { Host } from "../../cli/adapters/adapter.ts";
+import { opencode } from "../../cli/adapters/opencode/adapter.ts";
+import { maxLineBytes } from "../../cli/files/json-lines.ts";
 import { discoverAll, makeHome, parseAll, writeBelow } from "./home.ts";
 
 const data = ".local/share/opencode";
@@ -65,8 +65,8 @@ function files(id: string, messages: Told[], about: object = {}): Record<string,
 }
 
 /** A database with sessions, as its program writes them. */
-function database(place: Place, sessions: Record<string, Told[]>, name = "opencode.db"): DatabaseSync {
-  const db = new DatabaseSync(join(place.home, data, name));
+function database(host: Host, sessions: Record<string, Told[]>, name = "opencode.db"): DatabaseSync {
+  const db = new DatabaseSync(join(host.home, data, name));
   db.exec(`PRAGMA journal_mode = WAL;
     CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, version TEXT, revert TEXT,
       time_created INTEGER, time_updated INTEGER);
@@ -133,9 +133,9 @@ test("a session in files has its turns, its tools with their results, and each m
 });
 
 test("a session in the database is read as the same session, and not once more from the files it came from", async () => {
-  const place = await makeHome({ ...files("ses_a", [question("Older")]), ...files("ses_b", [question("Left")]) });
-  database(place, { ses_a: talk }).close();
-  const { sessions } = await parseAll(opencode, place);
+  const host = await makeHome({ ...files("ses_a", [question("Older")]), ...files("ses_b", [question("Left")]) });
+  database(host, { ses_a: talk }).close();
+  const { sessions } = await parseAll(opencode, host);
   expect(sessions.map(({ sourceId, messages }) => [sourceId, messages.map(({ content }) => content)])).toEqual([
     ["ses_a", ["List.", "ls.", "bash\nls", "a.ts"]],
     ["ses_b", ["Left"]],
@@ -144,37 +144,37 @@ test("a session in the database is read as the same session, and not once more f
 });
 
 test("a database is read while its program writes, and only the session that grew has another stamp", async () => {
-  const place = await makeHome(files("ses_x", []));
-  const db = database(place, { ses_a: talk, ses_b: talk });
-  const before = await discoverAll(opencode, place);
+  const host = await makeHome(files("ses_x", []));
+  const db = database(host, { ses_a: talk, ses_b: talk });
+  const before = await discoverAll(opencode, host);
   db.prepare("UPDATE part SET time_updated = ?, data = ? WHERE id = 'prt_msg_b_0_0'").run(
     start + 9,
     JSON.stringify({ type: "text", text: "List all." }),
   );
-  const after = await discoverAll(opencode, place);
+  const after = await discoverAll(opencode, host);
   const changed = after.filter(({ stamp }, index) => stamp !== before[index]?.stamp);
-  expect(changed.map(({ path }) => path)).toEqual([join(place.home, data, "opencode.db#ses_b")]);
-  const { sessions } = await parseAll(opencode, place);
+  expect(changed.map(({ path }) => path)).toEqual([join(host.home, data, "opencode.db#ses_b")]);
+  const { sessions } = await parseAll(opencode, host);
   expect(sessions.find(({ sourceId }) => sourceId === "ses_b")?.messages[0]?.content).toBe("List all.");
   db.close();
 });
 
 test("a Node without SQLite names the database and says what to do; the files are read", async () => {
-  const place = await makeHome(files("ses_a", talk));
-  database(place, { ses_b: talk }, "opencode-beta.db").close();
+  const host = await makeHome(files("ses_a", talk));
+  database(host, { ses_b: talk }, "opencode-beta.db").close();
   vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined);
-  const { sessions, lost } = await parseAll(opencode, place);
+  const { sessions, lost } = await parseAll(opencode, host);
   vi.restoreAllMocks();
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["ses_a"]);
   expect(lost).toEqual([expect.stringContaining("use Node 22.13 or later")]);
 });
 
 test("OPENCODE_DB names a database elsewhere, and a file that is none is named and stops nothing", async () => {
-  const place = await makeHome({
+  const host = await makeHome({
     "own/x.db": "no database, but long enough to look at".repeat(40),
     ...files("ses_a", talk),
   });
-  const elsewhere = { ...place, env: { OPENCODE_DB: join(place.home, "own/x.db") } };
+  const elsewhere = { ...host, env: { OPENCODE_DB: join(host.home, "own/x.db") } };
   const { sessions, lost } = await parseAll(opencode, elsewhere);
   expect(sessions).toHaveLength(1);
   expect(lost).toEqual([expect.stringContaining("not a database")]);
@@ -242,11 +242,11 @@ test("what is not known is counted, what is cut off or too large is named, and t
     answer([{ type: "dream" }, { type: "text", text: "Hello" }]),
     { info: { role: "ghost" }, parts: [] },
   ];
-  const place = await makeHome(files("ses_a", messages));
+  const host = await makeHome(files("ses_a", messages));
   const part = `${data}/storage/part/msg_a_0`;
-  await writeBelow(place.home, `${part}/prt_1.json`, '{"type":"te');
-  await writeBelow(place.home, `${part}/prt_2.json`, Buffer.alloc(maxLineBytes + 1, " "));
-  const { sessions, unhandled, counts, lost } = await parseAll(opencode, place);
+  await writeBelow(host.home, `${part}/prt_1.json`, '{"type":"te');
+  await writeBelow(host.home, `${part}/prt_2.json`, Buffer.alloc(maxLineBytes + 1, " "));
+  const { sessions, unhandled, counts, lost } = await parseAll(opencode, host);
   expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "Hello"]);
   expect(unhandled).toEqual(["part.dream", "role.ghost"]);
   expect(counts.invalid).toBe(2);
@@ -254,14 +254,14 @@ test("what is not known is counted, what is cut off or too large is named, and t
 });
 
 test("a message that is written again changes the stamp of its session", async () => {
-  const place = await makeHome(files("ses_a", talk));
-  const [before] = await discoverAll(opencode, place);
+  const host = await makeHome(files("ses_a", talk));
+  const [before] = await discoverAll(opencode, host);
   await writeBelow(
-    place.home,
+    host.home,
     `${data}/storage/message/ses_a/msg_a_1.json`,
     JSON.stringify({ role: "assistant", more: 1 }),
   );
-  const [after] = await discoverAll(opencode, place);
+  const [after] = await discoverAll(opencode, host);
   expect(after?.stamp).not.toBe(before?.stamp);
-  expect(await discoverAll(opencode, place)).toEqual([after]);
+  expect(await discoverAll(opencode, host)).toEqual([after]);
 });

@@ -1,0 +1,132 @@
+import { type Fields, isFields } from "../../files/json-lines.ts";
+import type { Message } from "../adapter.ts";
+import { asCount, asString, notice, thinking, toolCall, toolResult } from "../metadata.ts";
+
+/**
+ * The messages in a line of Claude Code's: one for each block of its content.
+ *
+ * @param unhandled takes the types of blocks that are not known
+ * @returns undefined where the line is not what it says it is; none where it says nothing to anybody
+ */
+export function messagesOf(record: Fields, unhandled: (type: string) => void): Message[] | undefined {
+  if (record.type === "system") return systemMessages(record, unhandled);
+  const { message } = record;
+  if (!isFields(message)) return undefined;
+  const { content } = message;
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  if (!Array.isArray(blocks)) return undefined;
+  return blocks.flatMap((block) => (isFields(block) ? blockMessages(block, record, unhandled) : []));
+}
+
+const toldSystem = new Set(["compact_boundary", "informational", "local_command", "model_refusal_fallback"]);
+const knownSystem = new Set(
+  `api_error api_metrics away_summary bridge_status memory_saved microcompact_boundary permission_retry scheduled_task_fire
+  stop_hook_summary turn_duration agents_killed`.split(/\s+/),
+);
+
+function systemMessages({ subtype, content }: Fields, unhandled: (type: string) => void): Message[] {
+  const name = asString(subtype) ?? "";
+  if (toldSystem.has(name)) {
+    const text = asString(content);
+    if (text === undefined) return [];
+    // What a command of the user's printed is marked as such in its text.
+    return [name === "local_command" ? { role: "user", content: text } : notice(text)];
+  }
+  if (!knownSystem.has(name)) unhandled(name ? `system.${name}` : "system");
+  return [];
+}
+
+function blockMessages(block: Fields, record: Fields, unhandled: (type: string) => void): Message[] {
+  switch (block.type) {
+    case "text":
+      return textMessages(asString(block.text), record);
+    case "thinking": {
+      const text = asString(block.thinking);
+      return text ? [thinking(text)] : [];
+    }
+    case "redacted_thinking":
+      return [];
+    case "tool_use":
+    case "server_tool_use":
+    case "mcp_tool_use":
+      return [toolCall(asString(block.name) ?? "tool", asString(block.id), block.input)];
+    case "tool_result":
+    case "mcp_tool_result":
+    case "web_search_tool_result":
+    case "web_fetch_tool_result":
+      return [resultMessage(block, record, unhandled)];
+    case "image":
+    case "document":
+      return [{ role: "user", content: attachmentText(block) }];
+    default:
+      unhandled(`content.${asString(block.type) ?? "(none)"}`);
+      return [];
+  }
+}
+
+function textMessages(text: string | undefined, record: Fields): Message[] {
+  if (text === undefined) return [];
+  if (record.type === "assistant") return [record.isApiErrorMessage === true ? notice(text) : assistant(text)];
+  const isInjected = record.isMeta === true || record.isCompactSummary === true;
+  return [isInjected ? notice(text, "user") : { role: "user", content: text }];
+}
+
+const assistant = (text: string): Message => ({ role: "assistant", content: text });
+
+function resultMessage(block: Fields, record: Fields, unhandled: (type: string) => void): Message {
+  const told = isFields(record.toolUseResult) ? record.toolUseResult : {};
+  const agentId = asString(told.agentId);
+  const sessionId = asString(record.sessionId);
+  return toolResult(outputOf(block.content, unhandled), {
+    callId: asString(block.tool_use_id),
+    isError: block.is_error === true,
+    durationMs: asCount(told.totalDurationMs) ?? asCount(told.durationMs),
+    patch: patchOf(told.structuredPatch),
+    session: agentId && sessionId ? `${sessionId}/agent-${agentId}` : undefined,
+  });
+}
+
+function outputOf(content: unknown, unhandled: (type: string) => void): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .filter(isFields)
+    .map((block) => partOf(block, unhandled))
+    .filter(Boolean)
+    .join("\n");
+}
+
+function partOf(block: Fields, unhandled: (type: string) => void): string {
+  switch (block.type) {
+    case "text":
+      return asString(block.text) ?? "";
+    case "image":
+    case "document":
+      return attachmentText(block);
+    case "web_search_result":
+      return [asString(block.title), asString(block.url)].filter(Boolean).join(" ");
+    case "tool_reference":
+      return asString(block.tool_name) ?? "";
+    default:
+      unhandled(`tool_result.${asString(block.type) ?? "(none)"}`);
+      return "";
+  }
+}
+
+/** In the place of an image or a document, what it was: its bytes are nothing to search or to read. */
+function attachmentText({ type, source }: Fields): string {
+  const { media_type: mediaType, data } = isFields(source) ? source : {};
+  const size = typeof data === "string" ? `, ${Math.ceil((data.length * 3) / 4 / 1024)} KiB` : "";
+  return `[${String(type)}: ${asString(mediaType) ?? "unknown type"}${size}]`;
+}
+
+/** What a tool says it changed, as a unified diff. */
+function patchOf(hunks: unknown): string | undefined {
+  if (!Array.isArray(hunks) || hunks.length === 0) return undefined;
+  const texts = hunks.filter(isFields).map(({ oldStart, oldLines, newStart, newLines, lines }) => {
+    const body = Array.isArray(lines) ? lines.filter((line) => typeof line === "string").join("\n") : "";
+    const [from, to] = [`${Number(oldStart)},${Number(oldLines)}`, `${Number(newStart)},${Number(newLines)}`];
+    return `@@ -${from} +${to} @@\n${body}`;
+  });
+  return texts.join("\n");
+}

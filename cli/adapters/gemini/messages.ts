@@ -1,0 +1,153 @@
+import { type Fields, isFields } from "../../files/json-lines.ts";
+import type { Message } from "../adapter.ts";
+import { asString, asTimestamp, notice, thinking, toolCall, toolResult } from "../metadata.ts";
+
+/** What the program puts into the user's mouth begins with one of these. */
+const injected = /^\s*<(?:session_context|state_snapshot|hook_context)\b/;
+
+/**
+ * Makes the messages of one session's records. It remembers which calls were said: what the model was sent later repeats
+ * them as parts of other records.
+ */
+export class GeminiMessages {
+  readonly #unhandled: (type: string) => void;
+  readonly #sessionId: string;
+  readonly #called = new Set<string>();
+  readonly #answered = new Set<string>();
+
+  /** @param unhandled takes the types of records and parts that are not known */
+  constructor(sessionId: string, unhandled: (type: string) => void) {
+    this.#sessionId = sessionId;
+    this.#unhandled = unhandled;
+  }
+
+  /** The messages in a record, none where it says nothing: its thoughts, its text, its calls with what came of them. */
+  of(record: Fields): Message[] {
+    switch (record.type) {
+      case "user":
+        return this.#parts(record.displayContent ?? record.content, "user");
+      case "gemini":
+        return this.#answer(record);
+      case "info":
+      case "warning":
+      case "error":
+        return this.#parts(record.content, "system");
+      default:
+        this.#unhandled(asString(record.type) ?? "(none)");
+        return [];
+    }
+  }
+
+  #answer({ thoughts, content, toolCalls }: Fields): Message[] {
+    const calls = listOf(toolCalls).filter(isFields);
+    const said = calls.flatMap((call) => this.#call(call));
+    return [...listOf(thoughts).filter(isFields).flatMap(thought), ...this.#parts(content, "assistant"), ...said];
+  }
+
+  #call(call: Fields): Message[] {
+    const callId = asString(call.id);
+    if (callId && this.#called.has(callId)) return [];
+    if (callId) this.#called.add(callId);
+    const said = toolCall(asString(call.name) ?? "tool", callId, call.args);
+    const status = asString(call.status) ?? "";
+    const isDone = ["success", "error", "cancelled"].includes(status);
+    const isTold = call.result !== undefined && call.result !== null;
+    if (!isDone && !isTold) return [said];
+    if (callId) this.#answered.add(callId);
+    const display = isFields(call.resultDisplay) ? call.resultDisplay : {};
+    const agentId = asString(call.agentId);
+    const result = toolResult(this.#outputOf(call), {
+      callId,
+      isError: status === "error" || status === "cancelled",
+      patch: asString(display.fileDiff),
+      session: agentId && `${this.#sessionId}/${agentId}`,
+    });
+    const createdAt = asTimestamp(call.timestamp);
+    return [said, createdAt ? { ...result, createdAt } : result];
+  }
+
+  #outputOf({ result, resultDisplay }: Fields): string {
+    const told = listOf(result)
+      .map((part) => (isFields(part) && isFields(part.functionResponse) ? responseText(part.functionResponse) : part))
+      .map((part) => (typeof part === "string" ? part : isFields(part) ? this.#textOf(part) : ""))
+      .filter(Boolean);
+    return told.length > 0 ? told.join("\n") : typeof resultDisplay === "string" ? resultDisplay : "";
+  }
+
+  /** A content is text, a part, or a list of both; what the model was sent has calls and results among its parts. */
+  #parts(content: unknown, role: "user" | "assistant" | "system"): Message[] {
+    const messages: Message[] = [];
+    let text = "";
+    const flush = () => {
+      if (text.trim() !== "") messages.push(spoken(text, role));
+      text = "";
+    };
+    for (const part of listOf(content)) {
+      const words = typeof part === "string" ? part : isFields(part) ? this.#textOf(part) : "";
+      if (words) text += text ? `\n${words}` : words;
+      const others = isFields(part) ? this.#apart(part) : [];
+      if (others.length > 0) flush();
+      messages.push(...others);
+    }
+    flush();
+    return messages;
+  }
+
+  /** What in a part is a message of its own. */
+  #apart({ functionCall, functionResponse, thought: isThought, text }: Fields): Message[] {
+    if (isThought === true) return typeof text === "string" && text !== "" ? [thinking(text)] : [];
+    if (isFields(functionCall)) {
+      const callId = asString(functionCall.id);
+      if (callId && this.#called.has(callId)) return [];
+      if (callId) this.#called.add(callId);
+      return [toolCall(asString(functionCall.name) ?? "tool", callId, functionCall.args)];
+    }
+    if (isFields(functionResponse)) {
+      const callId = asString(functionResponse.id);
+      if (callId && this.#answered.has(callId)) return [];
+      if (callId) this.#answered.add(callId);
+      return [toolResult(responseText(functionResponse), { callId })];
+    }
+    return [];
+  }
+
+  #textOf(part: Fields): string {
+    if (part.thought === true || part.functionCall || part.functionResponse) return "";
+    if (typeof part.text === "string") return part.text;
+    if (isFields(part.inlineData)) return dataText(part.inlineData);
+    if (isFields(part.fileData)) return `[file: ${asString(part.fileData.fileUri) ?? ""}]`;
+    if (isFields(part.executableCode)) return asString(part.executableCode.code) ?? "";
+    if (isFields(part.codeExecutionResult)) return asString(part.codeExecutionResult.output) ?? "";
+    this.#unhandled(`content.${Object.keys(part)[0] ?? "(none)"}`);
+    return "";
+  }
+}
+
+function spoken(text: string, role: "user" | "assistant" | "system"): Message {
+  if (role === "system") return notice(text);
+  return role === "user" && injected.test(text) ? notice(text, "user") : { role, content: text };
+}
+
+function thought({ subject, description, timestamp }: Fields): Message[] {
+  const text = [asString(subject), asString(description)].filter(Boolean).join("\n\n");
+  const createdAt = asTimestamp(timestamp);
+  return text ? [createdAt ? { ...thinking(text), createdAt } : thinking(text)] : [];
+}
+
+/** What a tool answered: text in `output` or `error`, or whatever fields it has. */
+function responseText({ response }: Fields): string {
+  if (!isFields(response)) return "";
+  const text = asString(response.output) ?? asString(response.error);
+  if (text !== undefined) return text;
+  return Object.keys(response).length > 0 && response.output !== "" ? JSON.stringify(response) : "";
+}
+
+/** In the place of data, what it was. */
+function dataText({ mimeType, data }: Fields): string {
+  const bytes = typeof data === "string" ? (data.length * 3) / 4 : 0;
+  const type = asString(mimeType) ?? "data";
+  return `[${type.startsWith("image/") ? "image" : "file"}: ${type}, ${Math.ceil(bytes / 1024)} KiB]`;
+}
+
+const listOf = (value: unknown): unknown[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { findFiles, isMissingOrForbidden, listFolder, statInput } from "../../files/discovery.ts";
+import { type Fields, isFields, parseJson, readWholeFile } from "../../files/json-lines.ts";
+import type { Input, Sink } from "../adapter.ts";
+
+/** One session, wherever OpenCode keeps it. Messages and parts come in their order, which is that of their ids. */
+export type Store = {
+  /** What is known of the session; undefined where that can't be read, which is counted. */
+  session(): Promise<Fields | undefined>;
+  messageIds(): Promise<string[]>;
+  message(id: string): Promise<Fields | undefined>;
+  parts(messageId: string): AsyncIterable<Fields>;
+  close(): void;
+};
+
+/**
+ * The sessions in a folder of JSON files: `session/PROJECT/SESSION.json`, `message/SESSION/MESSAGE.json` and
+ * `part/MESSAGE/PART.json`. A part that grows is seen when its message is written the next time, which ends each step.
+ */
+export async function* storedIn(storage: string): AsyncGenerator<Input> {
+  for await (const input of findFiles(join(storage, "session"), (name) => /^ses_.*\.json$/.test(name))) {
+    const id = basename(input.path, ".json");
+    const stamp = createHash("sha256").update(input.stamp);
+    let { bytes, modifiedAt } = input;
+    for (const name of await namesIn(join(storage, "message", id))) {
+      const message = await statInput(join(storage, "message", id, `${name}.json`));
+      stamp.update(`\n${name} ${message?.stamp} ${await changedAt(join(storage, "part", name))}`);
+      bytes += message?.bytes ?? 0;
+      modifiedAt = Math.max(modifiedAt, message?.modifiedAt ?? 0);
+    }
+    yield { path: input.path, bytes, modifiedAt, stamp: stamp.digest("base64url") };
+  }
+}
+
+/** The session in a file of `storedIn`. What can't be read of it is counted in the sink. */
+export function openFolder(path: string, sink: Sink): Store {
+  const storage = dirname(dirname(dirname(path)));
+  const id = basename(path, ".json");
+  return {
+    session: () => readFields(path, sink),
+    messageIds: () => namesIn(join(storage, "message", id)),
+    message: (messageId) => readFields(join(storage, "message", id, `${messageId}.json`), sink),
+    async *parts(messageId) {
+      const folder = join(storage, "part", messageId);
+      for (const name of await namesIn(folder)) {
+        const part = await readFields(join(folder, `${name}.json`), sink);
+        if (part) yield part;
+      }
+    },
+    close() {},
+  };
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  const names = (await listFolder(folder)).map(({ name }) => name);
+  return names
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => basename(name, ".json"))
+    .sort();
+}
+
+async function changedAt(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (isMissingOrForbidden(error)) return 0;
+    throw error;
+  }
+}
+
+async function readFields(path: string, sink: Sink): Promise<Fields | undefined> {
+  sink.entry();
+  const text = await readWholeFile(path, sink);
+  const value = text === undefined ? undefined : parseJson(text);
+  if (isFields(value)) return value;
+  sink.invalid();
+  return undefined;
+}
