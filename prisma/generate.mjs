@@ -1,0 +1,16 @@
+// Runs after every `npm ci`. The Prisma CLI is a development dependency: an installation without those
+// (`npm ci --omit=dev`) runs on the client that its build has generated, and needs no CLI.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const project = fileURLToPath(new URL("..", import.meta.url));
+const cli = `${project}node_modules/prisma/build/index.js`;
+const generated = `${project}lib/generated/prisma/client.ts`;
+
+if (existsSync(cli)) {
+  process.exitCode = spawnSync(process.execPath, [cli, "generate"], { cwd: project, stdio: "inherit" }).status ?? 1;
+} else if (!existsSync(generated)) {
+  console.error("The Prisma client is missing. Run `npm ci && npm run build` first, then `npm ci --omit=dev`.");
+  process.exitCode = 1;
+}
