@@ -11,6 +11,6 @@ const generated = `${project}lib/generated/prisma/client.ts`;
 if (existsSync(cli)) {
   process.exitCode = spawnSync(process.execPath, [cli, "generate"], { cwd: project, stdio: "inherit" }).status ?? 1;
 } else if (!existsSync(generated)) {
-  console.error("The Prisma client is missing. Run `npm ci && npm run build` first, then `npm ci --omit=dev`.");
+  process.stderr.write("The Prisma client is missing. Run `npm ci && npm run build`, then `npm ci --omit=dev`.\n");
   process.exitCode = 1;
 }
