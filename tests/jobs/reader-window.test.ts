@@ -5,7 +5,7 @@ import { headMarkdown, markdownOf, messageMarkdown } from "#lib/traces/markdown"
 import { countMessages, readEarlier } from "#lib/traces/messages";
 import { neighbours } from "#lib/traces/neighbours";
 import { getTraceRow } from "#lib/traces/queries";
-import { readRow, readWindow } from "../../app/(app)/traces/[id]/window.ts";
+import { readRow, readWindow } from "../../app/(app)/traces/[id]/segments/read.ts";
 import { storeSession } from "../support/long-session.ts";
 import { provideOwner } from "../support/server.ts";
 

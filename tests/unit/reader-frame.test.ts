@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { cutWindow, rowsWithin } from "../../app/(app)/traces/[id]/cut.ts";
-import { matchFrom, ordinalOf, stepMatch, suits, wordsToFind } from "../../app/(app)/traces/[id]/matches.ts";
-import { resumeCommand } from "../../app/(app)/traces/[id]/resume.ts";
-import { changeSegments, firstSegments, loadedSpan } from "../../app/(app)/traces/[id]/segments.ts";
-import { shortPath, stepTurn, turnAt } from "../../app/(app)/traces/[id]/turns.ts";
-import { requestOf } from "../../app/(app)/traces/[id]/window-request.ts";
+import { resumeCommand } from "../../app/(app)/traces/[id]/facts/resume.ts";
+import { matchFrom, ordinalOf, stepMatch, suits, wordsToFind } from "../../app/(app)/traces/[id]/find/matches.ts";
+import { shortPath, stepTurn, turnAt } from "../../app/(app)/traces/[id]/outline/turns.ts";
+import { cutWindow, rowsWithin } from "../../app/(app)/traces/[id]/segments/cut.ts";
+import { changeSegments, firstSegments, loadedSpan } from "../../app/(app)/traces/[id]/segments/list.ts";
+import { requestOf } from "../../app/(app)/traces/[id]/segments/request.ts";
 
 const positions = Array.from({ length: 20 }, (_, index) => index * 10);
 const row = (...at: number[]) => ({ positions: at });

@@ -1,7 +1,7 @@
 "use server";
 import { z } from "zod";
 import { MessageBody } from "../../(app)/traces/[id]/messages/messages";
-import { readRow } from "../../(app)/traces/[id]/window";
+import { readRow } from "../../(app)/traces/[id]/segments/read";
 import { readerZone } from "../../components/zone";
 import { openedBy } from "./opened";
 

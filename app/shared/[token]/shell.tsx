@@ -1,7 +1,7 @@
 "use client";
 import { useCallback, useRef, useState } from "react";
-import { type BodyPlace, useBodies } from "../../(app)/traces/[id]/use-bodies";
-import { useCopy } from "../../(app)/traces/[id]/use-copy";
+import { type BodyPlace, useBodies } from "../../(app)/traces/[id]/folds/use-bodies";
+import { useCopy } from "../../(app)/traces/[id]/messages/use-copy";
 import { loadSharedBody } from "./load";
 
 /** The server's messages, with folds that load and blocks that copy. */

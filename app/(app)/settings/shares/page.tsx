@@ -3,7 +3,7 @@ import { requireUser } from "#lib/auth/session";
 import { listShares, type Share } from "#lib/traces/shares";
 import { Form } from "../../../components/form";
 import { Time } from "../../../components/time";
-import { revokeShareAction } from "../../traces/[id]/share-actions";
+import { revokeShareAction } from "../../traces/[id]/facts/share-actions";
 
 export const metadata: Metadata = { title: "Shared sessions" };
 

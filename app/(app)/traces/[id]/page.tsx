@@ -11,13 +11,13 @@ import { orMissing } from "../../../components/or-missing";
 import { readerZone } from "../../../components/zone";
 import { readListParams } from "../filters";
 import { listHref } from "../hrefs";
-import { TraceFacts } from "./facts";
-import { filterOf, type Links, readerHref } from "./links";
-import { OutlineData, OutlineToCome } from "./outline-data";
+import { TraceFacts } from "./facts/facts";
+import { resumeCommand } from "./facts/resume";
+import { filterOf, type Links, readerHref } from "./frame/links";
+import { OutlineData, OutlineToCome } from "./outline/outline-data";
 import { Reader } from "./reader";
-import { resumeCommand } from "./resume";
-import { renderSegment } from "./segment";
-import { requestOf } from "./window-request";
+import { renderSegment } from "./segments/render";
+import { requestOf } from "./segments/request";
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]">): Promise<Metadata> {
   const { id } = await params;

@@ -2,11 +2,10 @@ import type { ReactNode } from "react";
 import { type Block, blockSize, type Part } from "#lib/reader/message";
 import { rowsOf } from "#lib/reader/rows";
 import { amountOf, countLines } from "#lib/reader/text";
-import { CodeBlock, Output } from "./code";
-import { Diff } from "./diff";
+import { CodeBlock, Output } from "./code/code";
+import { Diff } from "./code/diff";
 import type { Effort } from "./effort";
-import { Prose } from "./markdown";
-import { Row } from "./row";
+import { Prose } from "./prose/prose";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 import { markdownSlice, maxMarkdownCharacters, plainSlice, slices } from "./slices";
@@ -160,9 +159,7 @@ function Transcript({ block, scene }: { block: Extract<Block, { type: "transcrip
     <details className="more" data-fold="">
       <summary>{amountOf(block.messages.length, "message")} of the sub-agent</summary>
       <div className="transcript">
-        {rows.map((row) => (
-          <Row key={row.position} row={row} scene={{ ...scene, nested: true }} />
-        ))}
+        {rows.map((row) => scene.drawRow(row, { ...scene, nested: true }))}
         {block.messages.length > maxNested && (
           <p className="cut">{amountOf(block.messages.length - maxNested, "more message")}</p>
         )}

@@ -3,7 +3,7 @@ import "./words.css";
 import type { ReaderRow } from "#lib/reader/message";
 import { BlockFrom, Blocks } from "./blocks";
 import { Row } from "./row";
-import { prepareScene, type Whose } from "./scene";
+import { prepareScene, type Scene, type Whose } from "./scene";
 import { slices } from "./slices";
 
 /**
@@ -28,12 +28,12 @@ export async function Messages(props: { rows: ReaderRow[]; zone: string; talk: b
   const scene = await prepareScene(props, zone, shown);
   return (
     <div className="messages" data-view={talk ? "talk" : "all"}>
-      {shown.map((row) => (
-        <Row key={row.position} row={row} scene={{ ...scene, position: row.position, positions: row.positions }} />
-      ))}
+      {shown.map((row) => drawRow(row, { ...scene, drawRow, position: row.position, positions: row.positions }))}
     </div>
   );
 }
+
+const drawRow: Scene["drawRow"] = (row, scene) => <Row key={row.position} row={row} scene={scene} />;
 
 /** @param part a part's index, or `part.block+offset` for what a block goes on with: the fold's `data-part` */
 type BodyProps = { row: ReaderRow; zone: string; whole: true; part?: string | undefined } & Whose;
@@ -45,7 +45,7 @@ export async function MessageBody({ row, zone, part = "0", ...whose }: BodyProps
   const wanted = own.parts[Number(partIndex)];
   if (!wanted) return null;
   const { position, positions } = own;
-  const scene = { ...(await prepareScene(whose, zone, [own])), position, positions };
+  const scene = { ...(await prepareScene(whose, zone, [own])), drawRow, position, positions };
   const drawn = { scene, effort: scene.open, max: slices.more };
   if (blockIndex === undefined) return <Blocks part={wanted} at={Number(partIndex)} {...drawn} />;
   const block = wanted.blocks[Number(blockIndex)];

@@ -2,7 +2,7 @@ import { blockSize, type Kind, type Part } from "#lib/reader/message";
 import { amountOf, cut, tailOf } from "#lib/reader/text";
 import { Blocks, ToLoad } from "./blocks";
 import { durationOf } from "./clock";
-import { Output } from "./code";
+import { Output } from "./code/code";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 import { slices } from "./slices";

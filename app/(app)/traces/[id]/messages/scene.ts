@@ -1,8 +1,9 @@
 import "server-only";
+import type { ReactNode } from "react";
 import type { Block, ReaderRow } from "#lib/reader/message";
 import { languageOf } from "#lib/reader/vocabulary";
+import { prepareLanguages } from "./code/highlight";
 import { Effort } from "./effort";
-import { prepareLanguages } from "./highlight";
 
 /** What every part of a row is drawn with. */
 export type Scene = {
@@ -21,6 +22,8 @@ export type Scene = {
   words: Effort;
   open: Effort;
   closed: Effort;
+  /** Draws a row within a row: the import would close a circle, since rows are made of blocks. */
+  drawRow: (row: ReaderRow, scene: Scene) => ReactNode;
 };
 
 /** Messages of one's own trace, or those that are shared at an address. */

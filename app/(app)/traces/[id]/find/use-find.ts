@@ -1,9 +1,9 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import type { Matches } from "#lib/traces/schema";
+import { articleAt, openFoldsRound, topOffset } from "../frame/layout";
 import { paint, rangesOf, unpaint } from "./highlights";
 import { type Match, matchFrom, ordinalOf, stepMatch, suits, wordsToFind } from "./matches";
-import { articleAt, openFoldsRound, topOffset } from "./places";
 
 type Props = {
   traceId: string;

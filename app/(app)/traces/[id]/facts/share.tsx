@@ -1,7 +1,7 @@
 import { requireUser } from "#lib/auth/session";
 import { listShares } from "#lib/traces/shares";
-import { countOf } from "../../../components/figures";
-import { Form } from "../../../components/form";
+import { countOf } from "../../../../components/figures";
+import { Form } from "../../../../components/form";
 import { shareAction } from "./share-actions";
 
 /** Makes a link to one session for others to read; it says how many of them open already. */

@@ -2,11 +2,11 @@ import type { ReactNode } from "react";
 import Markdown, { type Components, type ExtraProps } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { languageOf } from "#lib/reader/vocabulary";
-import { bounded, isAffordable, TooMuch } from "./bounded";
-import { CodeBlock } from "./code";
-import type { Effort } from "./effort";
+import { CodeBlock } from "../code/code";
+import type { Effort } from "../effort";
+import { bounded, isAffordable, TooMuch } from "./bounds";
 import { headings } from "./headings";
-import { safeHref } from "./links";
+import { safeHref } from "./safe-href";
 
 /** Markdown of GitHub's flavour, without raw HTML; as plain text where reading it as Markdown would take too long. */
 export function Prose(props: { text: string; anchor: string; words: Effort; effort: Effort }) {

@@ -1,6 +1,6 @@
 "use client";
 import { type RefObject, useEffect } from "react";
-import { rowSelector } from "./places";
+import { rowSelector } from "../frame/layout";
 
 /** Of a row that many messages share, so many are copied. */
 const maxCopied = 50;

@@ -1,10 +1,10 @@
 "use client";
 import { ChevronLeft, PanelLeft, Search, SkipBack, SkipForward } from "lucide-react";
-import { formatCount } from "../../../components/figures";
-import { FindBar } from "./find-bar";
-import type { Links } from "./links";
-import { OutlineMenu } from "./outline-menu";
-import type { useFind } from "./use-find";
+import { formatCount } from "../../../../components/figures";
+import { FindBar } from "../find/find-bar";
+import type { useFind } from "../find/use-find";
+import type { Links } from "../frame/links";
+import { OutlineMenu } from "../outline/outline-menu";
 
 type Props = {
   title: string;

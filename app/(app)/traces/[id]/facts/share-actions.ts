@@ -5,8 +5,8 @@ import { currentOrigin } from "#lib/auth/audit";
 import { idForm } from "#lib/auth/schema";
 import { requireUser } from "#lib/auth/session";
 import { revokeShare, shareTrace } from "#lib/traces/shares";
-import { refusalOf, refuseStrangers, text } from "../../../components/form-guard";
-import type { FormState } from "../../../components/form-state";
+import { refusalOf, refuseStrangers, text } from "../../../../components/form-guard";
+import type { FormState } from "../../../../components/form-state";
 
 /** How long a link opens, in days; `never` until it is revoked. */
 const shareForm = z.object({

@@ -1,4 +1,4 @@
-import type { Effort } from "./effort";
+import type { Effort } from "../effort";
 import { highlight, type Span } from "./highlight";
 
 /** A block of code in its language's colours; plain where the language is not known or the text is long. */

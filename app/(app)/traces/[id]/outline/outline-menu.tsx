@@ -1,9 +1,9 @@
 "use client";
 import { Dialog } from "@base-ui/react/dialog";
 import { useSyncExternalStore } from "react";
-import { formatCount } from "../../../components/figures";
-import { Sign } from "../../../components/sign";
-import { useFrame } from "./context";
+import { formatCount } from "../../../../components/figures";
+import { Sign } from "../../../../components/sign";
+import { useFrame } from "../frame/frame";
 import { OutlineTabs } from "./outline";
 import { turnAt } from "./turns";
 

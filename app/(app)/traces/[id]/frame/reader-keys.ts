@@ -1,11 +1,11 @@
 import type { Dispatch, RefObject, SetStateAction } from "react";
-import type { KeyBinding } from "../../../components/key-registry";
-import type { Frame } from "./context";
+import type { KeyBinding } from "../../../../components/key-registry";
+import type { useFind } from "../find/use-find";
+import { contentOf } from "../messages/use-copy";
+import { stepTurn } from "../outline/turns";
+import type { Frame } from "./frame";
+import { flash, openArticles, positionOf, rowSelector, scrollToRow, topArticle, topOffset } from "./layout";
 import { type Links, readerHref } from "./links";
-import { flash, openArticles, positionOf, rowSelector, scrollToRow, topArticle, topOffset } from "./places";
-import { stepTurn } from "./turns";
-import { contentOf } from "./use-copy";
-import type { useFind } from "./use-find";
 
 type Panel = { menu: boolean; rail: boolean };
 type Props = {

@@ -1,10 +1,10 @@
 import type { Trace } from "#lib/traces/queries";
-import { countOf, Figure } from "../../../components/figures";
-import { Monogram } from "../../../components/mark";
-import { Notice } from "../../../components/notice";
-import { Time } from "../../../components/time";
-import { listHref } from "../hrefs";
-import { deleteAction } from "./actions";
+import { countOf, Figure } from "../../../../components/figures";
+import { Monogram } from "../../../../components/mark";
+import { Notice } from "../../../../components/notice";
+import { Time } from "../../../../components/time";
+import { listHref } from "../../hrefs";
+import { deleteAction } from "./delete-action";
 import { Metadata } from "./metadata";
 import { ShareLink } from "./share";
 

@@ -1,10 +1,10 @@
 import "server-only";
 import type { ReaderRow } from "#lib/reader/message";
 import { countMessages } from "#lib/traces/messages";
-import { readerZone } from "../../../components/zone";
-import { Messages } from "./messages/messages";
-import { readWindow } from "./window";
-import type { WindowRequest } from "./window-request";
+import { readerZone } from "../../../../components/zone";
+import { Messages } from "../messages/messages";
+import { readWindow } from "./read";
+import type { WindowRequest } from "./request";
 
 /** A rendered window, and what the page's frame has to know of it. */
 export type Segment = {

@@ -2,8 +2,8 @@
 import { Tabs } from "@base-ui/react/tabs";
 import { memo, useEffect, useRef, useSyncExternalStore } from "react";
 import type { Outline } from "#lib/reader/outline";
-import { formatCount } from "../../../components/figures";
-import { useFrame } from "./context";
+import { formatCount } from "../../../../components/figures";
+import { useFrame } from "../frame/frame";
 import { shortPath, turnAt } from "./turns";
 
 /** The outline beside the messages; it also tells the frame what the outline is, for the keys and the menu. */

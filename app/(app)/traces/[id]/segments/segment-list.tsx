@@ -1,7 +1,7 @@
 "use client";
 import { memo, type RefObject } from "react";
-import type { Shown } from "./segments";
-import type { Place } from "./use-windows";
+import type { Shown } from "./list";
+import type { Place } from "./use-segments";
 
 type Props = {
   list: RefObject<HTMLDivElement | null>;

@@ -1,4 +1,4 @@
-import { positionOf, rowSelector } from "./places";
+import { positionOf, rowSelector } from "../frame/layout";
 
 const foldSelector = "details[data-fold]";
 

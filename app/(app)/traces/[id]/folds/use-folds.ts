@@ -1,6 +1,6 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef } from "react";
-import { foldNamed, nameOf } from "./fold-places";
+import { foldNamed, nameOf } from "./fold-names";
 
 /** How many folds are remembered: the last that were touched. */
 const maxRemembered = 1000;

@@ -1,4 +1,4 @@
-import type { Segment } from "./segment";
+import type { Segment } from "./render";
 
 /** A window of messages on the page; without a node it is an empty box as high as it was when it had one. */
 export type Shown = Omit<Segment, "node"> & { key: number; node: React.ReactNode | null; height: number };

@@ -1,7 +1,7 @@
 "use client";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { countOf, formatCount } from "../../../components/figures";
+import { countOf, formatCount } from "../../../../components/figures";
 import type { useFind } from "./use-find";
 
 type Props = { find: ReturnType<typeof useFind>; onClose: () => void };

@@ -1,7 +1,7 @@
 "use client";
 import { useCallback, useEffect, useRef } from "react";
-import { positionOf, topArticle } from "./places";
-import type { Target } from "./use-windows";
+import type { Target } from "../segments/use-segments";
+import { positionOf, topArticle } from "./layout";
 
 type Saved = { position: number; offset: number };
 type Props = {

@@ -2,7 +2,7 @@ import "server-only";
 import type { HighlighterCore, LanguageInput, ThemedToken, ThemeRegistration } from "shiki/core";
 import { createHighlighterCore } from "shiki/core";
 import { createOnigurumaEngine } from "shiki/engine/oniguruma";
-import type { Effort } from "./effort";
+import type { Effort } from "../effort";
 
 /**
  * Grammars, by the names of lib/reader/vocabulary.ts; each is read when a text first needs it.

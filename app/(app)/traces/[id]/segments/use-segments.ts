@@ -9,11 +9,11 @@ import {
   useRef,
   useState,
 } from "react";
+import { articleAt, flash, openFoldsRound, scrollToRow } from "../frame/layout";
+import { type Change, changeSegments, firstSegments, maxMounted, type Shown, segmentAt } from "./list";
 import { loadSegment } from "./load";
-import { articleAt, flash, openFoldsRound, scrollToRow } from "./places";
-import type { Segment } from "./segment";
-import { type Change, changeSegments, firstSegments, maxMounted, type Shown, segmentAt } from "./segments";
-import type { WindowRequest } from "./window-request";
+import type { Segment } from "./render";
+import type { WindowRequest } from "./request";
 
 /** How far beyond the visible part windows are kept ready, in screens. */
 const screensAhead = 2;

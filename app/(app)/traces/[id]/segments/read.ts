@@ -4,7 +4,7 @@ import { rowsOf } from "#lib/reader/rows";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
 import { hasTrace, type Message } from "#lib/traces/queries";
 import { cutWindow, rowsWithin } from "./cut";
-import type { WindowRequest } from "./window-request";
+import type { WindowRequest } from "./request";
 
 /** Messages of a window, in the whole view and in Talk, where most of them are hidden. */
 const sizes = { all: 100, talk: 300 };

@@ -1,11 +1,11 @@
 "use server";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/session";
-import { readerZone } from "../../../components/zone";
-import { MessageBody } from "./messages/messages";
-import { renderSegment, type Segment } from "./segment";
-import { readRow } from "./window";
-import { windowRequest } from "./window-request";
+import { readerZone } from "../../../../components/zone";
+import { MessageBody } from "../messages/messages";
+import { readRow } from "./read";
+import { renderSegment, type Segment } from "./render";
+import { windowRequest } from "./request";
 
 const segmentInput = z.object({ traceId: z.uuid(), request: windowRequest, talk: z.boolean() });
 const position = z.int().min(0).max(2_147_483_647);
