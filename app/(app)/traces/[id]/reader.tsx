@@ -7,10 +7,11 @@ import { useFind } from "./find/use-find";
 import { type BodyPlace, useBodies } from "./folds/use-bodies";
 import { useFolds } from "./folds/use-folds";
 import { type Frame, FrameContext } from "./frame/frame";
-import { nearestTalk, positionOf, topOffset } from "./frame/layout";
+import { nearestTalk, positionOf, topOffset } from "./frame/geometry";
 import { type Links, readerHref } from "./frame/links";
 import { readerKeys } from "./frame/reader-keys";
 import { makeStore } from "./frame/store";
+import { Toolbar } from "./frame/toolbar";
 import { askedPosition, useAddress } from "./frame/use-address";
 import { useCopy } from "./messages/use-copy";
 import { loadedSpan } from "./segments/list";
@@ -20,7 +21,6 @@ import { WindowList } from "./segments/segment-list";
 import { useGrowth } from "./segments/use-growth";
 import { useMeasured } from "./segments/use-heights";
 import { useWindows } from "./segments/use-segments";
-import { Toolbar } from "./toolbar/toolbar";
 
 type Props = {
   traceId: string;

@@ -1,7 +1,7 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import type { Matches } from "#lib/traces/schema";
-import { articleAt, openFoldsRound, topOffset } from "../frame/layout";
+import { articleAt, openFoldsRound, topOffset } from "../frame/geometry";
 import { paint, rangesOf, unpaint } from "./highlights";
 import { type Match, matchFrom, ordinalOf, stepMatch, suits, wordsToFind } from "./matches";
 

@@ -1,4 +1,4 @@
-import { positionOf, rowSelector } from "../frame/layout";
+import { positionOf, rowSelector } from "../frame/geometry";
 
 const foldSelector = "details[data-fold]";
 

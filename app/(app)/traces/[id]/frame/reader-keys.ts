@@ -4,7 +4,7 @@ import type { useFind } from "../find/use-find";
 import { contentOf } from "../messages/use-copy";
 import { stepTurn } from "../outline/turns";
 import type { Frame } from "./frame";
-import { flash, openArticles, positionOf, rowSelector, scrollToRow, topArticle, topOffset } from "./layout";
+import { flash, openArticles, positionOf, rowSelector, scrollToRow, topArticle, topOffset } from "./geometry";
 import { type Links, readerHref } from "./links";
 
 type Panel = { menu: boolean; rail: boolean };

@@ -1,7 +1,7 @@
 "use client";
 import { useCallback, useEffect, useRef } from "react";
 import type { Target } from "../segments/use-segments";
-import { positionOf, topArticle } from "./layout";
+import { positionOf, topArticle } from "./geometry";
 
 type Saved = { position: number; offset: number };
 type Props = {

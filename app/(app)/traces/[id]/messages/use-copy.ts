@@ -1,6 +1,6 @@
 "use client";
 import { type RefObject, useEffect } from "react";
-import { rowSelector } from "../frame/layout";
+import { rowSelector } from "../frame/geometry";
 
 /** Of a row that many messages share, so many are copied. */
 const maxCopied = 50;

@@ -1,6 +1,6 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef } from "react";
-import { articleAt, positionOf, topArticle } from "../frame/layout";
+import { articleAt, positionOf, topArticle } from "../frame/geometry";
 
 /**
  * Lets the browser skip windows of messages that are out of sight, each with the height that it was measured to have, never

@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { articleAt, flash, openFoldsRound, scrollToRow } from "../frame/layout";
+import { articleAt, flash, openFoldsRound, scrollToRow } from "../frame/geometry";
 import { type Change, changeSegments, firstSegments, maxMounted, type Shown, segmentAt } from "./list";
 import { loadSegment } from "./load";
 import type { Segment } from "./render";

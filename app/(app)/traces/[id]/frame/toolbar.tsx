@@ -3,8 +3,8 @@ import { ChevronLeft, PanelLeft, Search, SkipBack, SkipForward } from "lucide-re
 import { formatCount } from "../../../../components/figures";
 import { FindBar } from "../find/find-bar";
 import type { useFind } from "../find/use-find";
-import type { Links } from "../frame/links";
 import { OutlineMenu } from "../outline/outline-menu";
+import type { Links } from "./links";
 
 type Props = {
   title: string;
