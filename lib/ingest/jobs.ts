@@ -1,117 +1,148 @@
+// A user's upload jobs, as the API and the dashboard show them.
 import "server-only";
 import type { z } from "zod";
-import { pool } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 import { notFound } from "#lib/errors";
-import type { jobResponse } from "#lib/ingest/schema";
+import type { Prisma } from "#lib/generated/prisma/client";
+import { type jobResponse, jobStatus, openStatuses } from "#lib/ingest/schema";
 
 export type Job = z.input<typeof jobResponse>;
 
-type JobRow = {
-  id: string;
-  status: Job["status"];
-  attempts: number;
-  machine: string;
-  createdAt: Date;
-  startedAt: Date | null;
-  finishedAt: Date | null;
-  bytes: number;
-  tracesReceived: number;
-  tracesCreated: number;
-  tracesUpdated: number;
-  tracesUnchanged: number;
-  tracesKept: number;
-  messagesReceived: number;
-  messagesWritten: number;
-  errorCode: string | null;
-  errorMessage: string | null;
-};
+/** A job in the dashboard: with its machine, why traces were kept, and whether its upload is still stored. */
+export type ListedJob = Job & { machine: string; kept: KeptReasons | null; isUploadStored: boolean };
 
-const columns = `id, status, attempts, machine, created_at as "createdAt", started_at as "startedAt",
-  finished_at as "finishedAt", bytes, traces_received as "tracesReceived", traces_created as "tracesCreated",
-  traces_updated as "tracesUpdated", traces_unchanged as "tracesUnchanged", traces_kept as "tracesKept",
-  messages_received as "messagesReceived", messages_written as "messagesWritten",
-  error_code as "errorCode", error_message as "errorMessage"`;
+/** How many traces an upload left as stored, by reason. Null for a job of a version that did not record them. */
+export type KeptReasons = { deleted: number; newer: number; shorter: number };
 
-/** A job as the interface tells it. @throws SpoorError `not_found`, for another user's job as well */
+/** Jobs that have not ended, or those that failed. */
+export type JobFilter = "waiting" | "failed";
+
+const statusesOf = { waiting: openStatuses, failed: ["failed"] } as const;
+
+const columns = {
+  id: true,
+  status: true,
+  attempts: true,
+  createdAt: true,
+  startedAt: true,
+  finishedAt: true,
+  bytes: true,
+  tracesReceived: true,
+  tracesCreated: true,
+  tracesUpdated: true,
+  tracesUnchanged: true,
+  tracesKept: true,
+  messagesReceived: true,
+  messagesWritten: true,
+  errorCode: true,
+  errorMessage: true,
+} satisfies Prisma.IngestJobSelect;
+
+const listedColumns = {
+  ...columns,
+  machine: true,
+  keptDeleted: true,
+  keptNewer: true,
+  keptShorter: true,
+  upload: { select: { jobId: true } },
+} satisfies Prisma.IngestJobSelect;
+
+/** A job as the API shows it. @throws SpoorError `not_found`, for another user's job as well */
 export async function getJob(userId: string, jobId: string): Promise<Job> {
-  const { rows } = await pool().query<JobRow>(`select ${columns} from ingest_job where user_id = $1 and id = $2`, [
-    userId,
-    jobId,
-  ]);
-  const [row] = rows;
+  const row = await prisma().ingestJob.findUnique({ where: { userId_id: { userId, id: jobId } }, select: columns });
   if (!row) throw notFound();
   return present(row);
 }
 
-/** A job as the dashboard shows it: with the machine that sent it, and whether its upload is still kept. */
-export type ListedJob = Job & { machine: string; kept: boolean };
-
-const listedColumns = `${columns}, exists (
-  select 1 from upload where upload.user_id = ingest_job.user_id and upload.job_id = ingest_job.id) as kept`;
-
-const listed = (row: JobRow & { kept: boolean }) => ({ ...present(row), machine: row.machine, kept: row.kept });
-
-/** The jobs that have not ended, or those that failed. */
-export type JobFilter = "waiting" | "failed";
-
-// By themselves "open" statuses are few and have an index, which only a condition on all but `succeeded` may use.
-const filterSql = {
-  waiting: "and status <> 'succeeded' and status in ('queued', 'running')",
-  failed: "and status <> 'succeeded' and status = 'failed'",
-} as const;
+/** One job as the dashboard shows it. @throws SpoorError `not_found`, for another user's job as well */
+export async function getListedJob(userId: string, jobId: string): Promise<ListedJob> {
+  const row = await prisma().ingestJob.findUnique({
+    where: { userId_id: { userId, id: jobId } },
+    select: listedColumns,
+  });
+  if (!row) throw notFound();
+  return presentListed(row);
+}
 
 /**
- * A user's jobs as `/uploads` lists them, newest first.
+ * A page of a user's jobs, newest first.
  *
- * @param page.before the id behind which the page begins.
+ * @param page.before the id after which the page begins.
  */
 export async function listJobs(
   userId: string,
   page: { filter?: JobFilter | undefined; before?: string | undefined; limit: number },
 ): Promise<ListedJob[]> {
-  const { rows } = await pool().query<JobRow & { kept: boolean }>(
-    `select ${listedColumns} from ingest_job
-     where user_id = $1 and ($2::uuid is null or id < $2) ${page.filter ? filterSql[page.filter] : ""}
-     order by id desc limit $3`,
-    [userId, page.before ?? null, page.limit],
-  );
-  return rows.map(listed);
+  const rows = await prisma().ingestJob.findMany({
+    where: {
+      userId,
+      ...(page.before && { id: { lt: page.before } }),
+      ...(page.filter && { status: { in: [...statusesOf[page.filter]] } }),
+    },
+    orderBy: { id: "desc" },
+    take: page.limit,
+    select: listedColumns,
+  });
+  return rows.map(presentListed);
 }
 
-/** One job as the dashboard shows it. @throws SpoorError `not_found`, for another user's job as well */
-export async function getListedJob(userId: string, jobId: string): Promise<ListedJob> {
-  const { rows } = await pool().query<JobRow & { kept: boolean }>(
-    `select ${listedColumns} from ingest_job where user_id = $1 and id = $2`,
-    [userId, jobId],
-  );
-  const [row] = rows;
-  if (!row) throw notFound();
-  return listed(row);
-}
-
-/** How many of a user's jobs wait, run and failed. */
+/** How many of a user's jobs are queued, running and failed. */
 export async function countJobs(userId: string): Promise<{ queued: number; running: number; failed: number }> {
-  const { rows } = await pool().query<{ status: "queued" | "running" | "failed"; count: number }>(
-    `select status, count(*)::int as count from ingest_job
-     where user_id = $1 and status in ('queued', 'running', 'failed') group by status`,
-    [userId],
-  );
-  return { queued: 0, running: 0, failed: 0, ...Object.fromEntries(rows.map(({ status, count }) => [status, count])) };
+  const groups = await prisma().ingestJob.groupBy({
+    by: ["status"],
+    where: { userId, status: { in: [...openStatuses, "failed"] } },
+    _count: true,
+  });
+  return { queued: 0, running: 0, failed: 0, ...Object.fromEntries(groups.map((one) => [one.status, one._count])) };
 }
 
-/** Whether any upload, of whomever, waits or is being processed. */
+/** Whether any user's upload is queued or running. */
 export async function hasOpenJobs(): Promise<boolean> {
-  const { rowCount } = await pool().query(
-    "select 1 from ingest_job where status <> 'succeeded' and status in ('queued', 'running') limit 1",
-  );
-  return rowCount === 1;
+  const open = await prisma().ingestJob.findFirst({
+    where: { status: { in: [...openStatuses] } },
+    select: { id: true },
+  });
+  return open !== null;
 }
 
-function present(row: JobRow): Job {
+/** A session that an upload created or updated. */
+export type WrittenSession = { id: string; title: string };
+
+/**
+ * The sessions that an upload created or updated and that still exist, in the order of their ids.
+ *
+ * @param max how many to return at most.
+ */
+export async function listWrittenSessions(userId: string, jobId: string, max: number): Promise<WrittenSession[]> {
+  const job = await prisma().ingestJob.findUnique({
+    where: { userId_id: { userId, id: jobId } },
+    select: { writtenTraceIds: true },
+  });
+  const traces = await prisma().trace.findMany({
+    where: { userId, id: { in: job?.writtenTraceIds ?? [] }, deletedAt: null },
+    orderBy: { id: "asc" },
+    take: max,
+    select: { id: true, title: true, derivedTitle: true, sourceId: true },
+  });
+  return traces.map(({ id, title, derivedTitle, sourceId }) => ({ id, title: title ?? derivedTitle ?? sourceId }));
+}
+
+function presentListed(row: Prisma.IngestJobGetPayload<{ select: typeof listedColumns }>): ListedJob {
+  const { keptDeleted: deleted, keptNewer: newer, keptShorter: shorter } = row;
+  const isRecorded = deleted !== null && newer !== null && shorter !== null;
+  return {
+    ...present(row),
+    machine: row.machine,
+    kept: isRecorded ? { deleted, newer, shorter } : null,
+    isUploadStored: row.upload !== null,
+  };
+}
+
+function present(row: Prisma.IngestJobGetPayload<{ select: typeof columns }>): Job {
   return {
     ok: true,
     jobId: row.id,
-    status: row.status,
+    status: jobStatus.parse(row.status),
     attempts: row.attempts,
     createdAt: row.createdAt.toISOString(),
     startedAt: row.startedAt?.toISOString() ?? null,

@@ -46,12 +46,15 @@ export const idempotencyKey = z.string().regex(/^[\x20-\x7e]{1,255}$/, "must be 
 
 const count = z.int().min(0);
 
-const jobStatuses = ["queued", "running", "succeeded", "failed"] as const;
+/** The statuses of a job that has not ended. */
+export const openStatuses = ["queued", "running"] as const;
+
+export const jobStatus = z.enum([...openStatuses, "succeeded", "failed"]);
 
 export const jobResponse = z.object({
   ok: z.literal(true),
   jobId: z.uuid(),
-  status: z.enum(jobStatuses),
+  status: jobStatus,
   attempts: count,
   createdAt: z.iso.datetime(),
   startedAt: z.iso.datetime().nullable(),

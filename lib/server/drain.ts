@@ -1,7 +1,8 @@
 import "server-only";
 import { env } from "#lib/env";
+import { giveUp } from "#lib/ingest/process/attempts";
 import { reconcileJobs } from "#lib/ingest/process/reconcile";
-import { giveUp, runJob } from "#lib/ingest/process/run-job";
+import { runJob } from "#lib/ingest/process/run-job";
 import { ingestPayload } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 import { beat } from "#lib/observability/heartbeat";

@@ -2,7 +2,7 @@ import "server-only";
 import { pool } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
 import { purgeLimits } from "#lib/http/rate-limit";
-import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/uploads";
+import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { log } from "#lib/log";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
 import { purgeReports } from "#lib/telemetry/record";

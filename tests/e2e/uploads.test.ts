@@ -83,7 +83,7 @@ describe("uploads that wait", () => {
   test("are safe without a worker, and the page says so with the command", async () => {
     const jobId = await send("waits");
     await open();
-    await page.getByText("Uploads are safe and wait").waitFor();
+    await page.getByText("Uploads are stored and waiting").waitFor();
     await page.getByText("npm run worker", { exact: true }).waitFor();
     await shows(jobId, "waiting");
     await link("Waiting·1").waitFor();
@@ -108,7 +108,7 @@ describe("uploads that wait", () => {
     await shows(lowest, "done");
     await shows(lowest, "1 session received: 1 created");
     expect(await page.evaluate(focused)).toBe(`/uploads/${lowest}`);
-    expect(await page.getByText("Uploads are safe and wait").count()).toBe(0);
+    expect(await page.getByText("Uploads are stored and waiting").count()).toBe(0);
     const asked: string[] = [];
     page.on("request", (request) => asked.push(request.url()));
     await page.waitForTimeout(5000);
@@ -125,13 +125,13 @@ describe("an upload that failed", () => {
     await shows(jobId, "The server could not process this upload.");
     await row(jobId).getByRole("link", { name: "Details" }).click();
     await page.getByRole("heading", { name: "Upload from ada-laptop" }).waitFor();
-    await page.getByText("Kept until a replay succeeds").waitFor();
+    await page.getByText("Stored until a replay succeeds").waitFor();
     const [download] = await Promise.all([page.waitForEvent("download"), link("Download").click()]);
     expect(download.suggestedFilename()).toBe(`spoor-upload-${jobId}.json`);
     expect(JSON.parse(await readFile(await download.path(), "utf8"))).toEqual(batch("mended"));
     await link("All uploads").click();
     await button("Replay").dblclick(); // as some people press every button
-    const told = page.getByText("The upload waits to be processed again.");
+    const told = page.getByText("The upload is queued again.");
     await told.waitFor();
     await shows(jobId, "waiting");
     expect(await page.evaluate("document.activeElement.textContent")).toBe(await told.textContent());
@@ -165,7 +165,7 @@ describe("an upload that failed", () => {
     const jobId = await acceptFailed(userId, ...batch("gone").traces);
     await pool().query("delete from upload where job_id = $1", [jobId]);
     await open();
-    await shows(jobId, /no longer kept: send it again/);
+    await shows(jobId, /no longer stored: send it again/);
     expect(await button("Replay").count()).toBe(0);
     await open(`/uploads/${jobId}`);
     expect(await link("Download").count()).toBe(0);
@@ -177,11 +177,11 @@ describe("an upload that failed", () => {
     expect(await rows()).toBe(3);
     await button("Replay all").click();
     await page.getByText("3 uploads replayed.").waitFor();
-    await page.getByText("Nothing failed.").waitFor();
+    await page.getByText("No uploads have failed.").waitFor();
     await link("Waiting·3").click();
     expect(await rows()).toBe(3);
     await work();
-    await page.getByText("Nothing waits.").waitFor();
+    await page.getByText("No uploads are waiting.").waitFor();
   });
 
   test("is replayed without scripts as well, and from no other origin", async () => {
@@ -202,12 +202,28 @@ describe("an upload that failed", () => {
     }
     await open("/uploads", tab);
     await button("Replay", tab).click();
-    await tab.getByText("The upload waits to be processed again.").waitFor();
+    await tab.getByText("The upload is queued again.").waitFor();
     expect(await status()).toBe("queued");
-    await link("Look again", tab).click();
+    await link("Refresh", tab).click();
     await tab.getByText("waiting", { exact: true }).waitFor();
     await plain.close();
   });
+});
+
+test("an upload's page links the sessions that it created, and says why it kept others", async () => {
+  const jobId = await send("linked");
+  await work();
+  await open(`/uploads/${jobId}`);
+  await page
+    .getByRole("list", { name: "Created and updated sessions" })
+    .getByRole("link", { name: "of linked" })
+    .click();
+  await page.getByRole("heading", { name: "of linked" }).first().waitFor();
+  const trace = { sourceId: "linked", messages: [] };
+  const shorter = await post(server, "/api/ingest", { traces: [trace] }, { Authorization: `Bearer ${token}` });
+  await work();
+  await open(`/uploads/${((await shorter.json()) as { jobId: string }).jobId}`);
+  await page.getByText("1 session kept as stored: the upload has fewer messages.").waitFor();
 });
 
 describe("the list", () => {
@@ -235,7 +251,7 @@ describe("the list", () => {
     const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
     const theirs = await acceptFailed(bob, ...batch("theirs").traces);
     await open();
-    await page.getByText("Nothing was uploaded yet.").waitFor();
+    await page.getByText("No uploads yet.").waitFor();
     for (const id of [theirs, "not-an-id"]) expect((await open(`/uploads/${id}`))?.status()).toBe(404);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { admitted } from "#lib/ingest/accept/admission";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { admitted, QueueLengths } from "#lib/ingest/accept/admission";
 import { limits } from "#lib/limits";
 import { freshDatabase } from "../support/database.ts";
 
@@ -53,4 +53,39 @@ test("a body larger than half of the budget is taken while nothing else is recei
   const end = await receive(ada, inFlightBytes);
   await expect(receive(randomUUID(), 1)).rejects.toThrow(overloaded);
   await end();
+});
+
+describe("a sender's queue", () => {
+  test("is counted in the database at most once a second, with the uploads admitted since", async () => {
+    let [now, counts] = [0, 0];
+    const lengths = new QueueLengths(
+      async () => {
+        counts += 1;
+        return 8;
+      },
+      () => now,
+    );
+    expect([await lengths.add("ada", 10), await lengths.add("ada", 10)]).toEqual([true, true]);
+    expect(counts).toBe(1);
+    expect(await lengths.add("ada", 10)).toBe(false);
+    now = 1001;
+    expect(await lengths.add("ada", 10)).toBe(true);
+    expect(counts).toBe(2);
+  });
+
+  test("is forgotten after a second: memory does not grow with the number of senders", async () => {
+    let now = 0;
+    const lengths = new QueueLengths(
+      async () => 0,
+      () => now,
+    );
+    for (let sender = 0; sender < 5000; sender += 1) {
+      now += 1;
+      await lengths.add(`sender ${sender}`, 10);
+    }
+    expect(lengths.size).toBeLessThanOrEqual(1000);
+    now += 1000;
+    await lengths.add("the last", 10);
+    expect(lengths.size).toBe(1);
+  });
 });

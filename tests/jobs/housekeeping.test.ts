@@ -4,7 +4,7 @@ import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob, getListedJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
-import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/uploads";
+import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { replayJob } from "#lib/ingest/replay";
 import { housekeepHourly } from "#lib/server/housekeeping";
 import { accept, acceptFailed, trace } from "../support/ingesting.ts";
@@ -24,7 +24,7 @@ const age = (jobId: string, days: number) =>
     [jobId, days],
   );
 
-const isKept = async (jobId: string) => (await getListedJob(userId, jobId)).kept;
+const isKept = async (jobId: string) => (await getListedJob(userId, jobId)).isUploadStored;
 
 test("uploads of succeeded jobs go after their days; failed, waiting and younger ones stay", async () => {
   const [old, young] = [await accept(userId, trace("old", "a")), await accept(userId, trace("young", "a"))];

@@ -91,12 +91,12 @@ describe("a trace that grew", () => {
 
   test.each([
     ["with spaces before what is new", `${a},${b}`, `${a},${b} ,\n ${c}`, 1],
-    ["spelled in another way", `${a},${b}`, `${a}, ${b}, ${c}`, 3],
-    ["by another spelling of a character", `${a},${b}`, `${a},${message(1, "\\u0062")},${c}`, 3],
-    ["whose messages came out of order", `${b},${a}`, `${b},${a},${c}`, 3],
-    ["at its front", `${b},${c}`, `${b},${c},${a}`, 3],
+    ["spelled in another way", `${a},${b}`, `${a}, ${b}, ${c}`, 1],
+    ["by another spelling of a character", `${a},${b}`, `${a},${message(1, "\\u0062")},${c}`, 1],
+    ["whose messages came out of order", `${b},${a}`, `${b},${a},${c}`, 1],
+    ["at its front", `${b},${c}`, `${b},${c},${a}`, 1],
     ["from nothing", "", `${a},${b},${c}`, 3],
-    ["with keys that the quick reading leaves alone", `${a},${b}`, `${a},${b},{"position":2,"con\\u0074ent":"c"}`, 3],
+    ["with keys that the quick reading leaves alone", `${a},${b}`, `${a},${b},{"position":2,"con\\u0074ent":"c"}`, 1],
   ])("%s ends as what was sent", async (how, before, after, written) => {
     await send(body(how, before));
     expect(await send(body(how, after))).toMatchObject({ traces: { updated: 1 }, messages: { written } });

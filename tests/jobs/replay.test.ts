@@ -41,11 +41,11 @@ test("a failed job begins anew: queued, without tries, times and error, and with
   expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", attempts: 1, traces: { created: 1 } });
 });
 
-test("of twenty replays at once one enqueues, and the others are told that the job waits", async () => {
+test("of twenty replays at once one enqueues, and the others are refused because the job is queued", async () => {
   const jobId = await acceptFailed(userId, trace("once", "a"));
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => replayJob(userId, jobId)));
   const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason.message] : []));
-  expect(refused).toEqual(Array(19).fill("Only a failed upload can be replayed; this one waits already."));
+  expect(refused).toEqual(Array(19).fill("Only a failed upload can be replayed; this one is queued already."));
   expect(await entries(jobId)).toBe(1);
 });
 
@@ -78,7 +78,7 @@ test("a job that did not fail is told so, and stays as it is", async () => {
   const jobId = await accept(userId, trace("fine", "a"));
   const refusal = (state: string) =>
     expect.objectContaining({ code: "invalid_request", message: expect.stringContaining(state) });
-  await expect(replayJob(userId, jobId)).rejects.toEqual(refusal("waits already"));
+  await expect(replayJob(userId, jobId)).rejects.toEqual(refusal("is queued already"));
   await pool().query("update ingest_job set status = 'running' where id = $1", [jobId]);
   await expect(replayJob(userId, jobId)).rejects.toEqual(refusal("is being processed already"));
   await run(jobId);
@@ -92,7 +92,7 @@ test("a job whose upload is gone is told so, and counted apart where all are rep
   await acceptFailed(userId, trace("there", "a"));
   await pool().query("delete from upload where job_id = $1", [gone]);
   await expect(replayJob(userId, gone)).rejects.toEqual(
-    expect.objectContaining({ code: "not_found", message: expect.stringContaining("no longer kept") }),
+    expect.objectContaining({ code: "not_found", message: expect.stringContaining("no longer stored") }),
   );
   expect(await replayFailedJobs(userId)).toEqual({ replayed: 1, left: 0, gone: 1 });
   expect(await getJob(userId, gone)).toMatchObject({ status: "failed", error: { code: "processing_failed" } });

@@ -1,6 +1,6 @@
 import { pool } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept/batch";
-import { failJob } from "#lib/ingest/process/run-job";
+import { failJob } from "#lib/ingest/process/attempts";
 
 /** A trace whose messages have these contents. */
 export const trace = (sourceId: string, ...contents: string[]) => ({

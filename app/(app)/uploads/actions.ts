@@ -7,7 +7,7 @@ import { countOf } from "../../components/figures";
 import { refusalOf, refuseStrangers, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 
-/** Replays one failed upload, or every one of them where the button that was pressed is that of all. */
+/** Replays one failed upload, or with the field `all` every failed one. */
 export async function replayAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/uploads");
   const error = await refuseStrangers();
@@ -24,7 +24,7 @@ export async function replayAction(_before: FormState, form: FormData): Promise<
 
 async function replayOne(userId: string, id: string): Promise<string> {
   await replayJob(userId, z.uuid().catch(nobody).parse(id));
-  return "The upload waits to be processed again.";
+  return "The upload is queued again.";
 }
 
 /** An id that no job has. */
@@ -35,7 +35,7 @@ async function replayAll(userId: string): Promise<string> {
   const sentences = [
     replayed === 0 && left === 0 ? "No upload was replayed." : `${countOf(replayed, "upload")} replayed.`,
     left > 0 && `${countOf(left, "more", "more")} can be replayed: press again.`,
-    gone > 0 && `${countOf(gone, "failed upload is", "failed uploads are")} no longer kept and cannot be replayed.`,
+    gone > 0 && `${countOf(gone, "failed upload is", "failed uploads are")} no longer stored and cannot be replayed.`,
   ];
   return sentences.filter(Boolean).join(" ");
 }

@@ -3,7 +3,7 @@ import { formatCount } from "../../components/figures";
 
 export const jobFilters = ["waiting", "failed"] as const satisfies JobFilter[];
 
-/** The list's address; without `before` it begins at the newest. */
+/** The list's URL; without `before` it starts at the newest upload. */
 export function uploadsHref(filter: JobFilter | undefined, before?: string): string {
   const query = new URLSearchParams({ ...(filter && { status: filter }), ...(before && { before }) }).toString();
   return query ? `/uploads?${query}` : "/uploads";
@@ -11,7 +11,7 @@ export function uploadsHref(filter: JobFilter | undefined, before?: string): str
 
 const words = { waiting: "Waiting", failed: "Failed" } as const;
 
-/** Which uploads the list shows, with how many there are of each kind. */
+/** Links to the list's filters, with how many uploads each has. */
 export function Filters({ current, counts }: { current: JobFilter | undefined; counts: Record<JobFilter, number> }) {
   return (
     <nav aria-label="Show" className="flex flex-wrap gap-x-1">

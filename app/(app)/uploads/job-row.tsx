@@ -1,11 +1,11 @@
-import type { Job, ListedJob } from "#lib/ingest/jobs";
+import type { ListedJob } from "#lib/ingest/jobs";
 import { countOf, formatBytes, formatCount } from "../../components/figures";
 import { StatusMark } from "../../components/status-mark";
 import { Time } from "../../components/time";
 import { Fault, WhyKept } from "./outcome";
 import { ReplayButton } from "./replay-button";
 
-/** What became of one upload. */
+/** One upload, with its outcome. */
 export function JobRow({ job }: { job: ListedJob }) {
   const labelId = `upload-${job.jobId}`;
   return (
@@ -27,12 +27,12 @@ export function JobRow({ job }: { job: ListedJob }) {
         <Fault job={job} />
       </div>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 self-start text-code text-muted sm:justify-end">
-        {job.status === "failed" && job.kept && (
+        {job.status === "failed" && job.isUploadStored && (
           <span className="sm:-my-1.5">
             <ReplayButton jobId={job.jobId} describedBy={labelId} />
           </span>
         )}
-        <Tries job={job} />
+        <Attempts job={job} />
         <Time at={job.createdAt} as="moment" />
         <a href={`/uploads/${job.jobId}`} aria-describedby={labelId} className="link">
           Details
@@ -42,12 +42,13 @@ export function JobRow({ job }: { job: ListedJob }) {
   );
 }
 
-function Tries({ job: { status, attempts } }: { job: Job }) {
-  if (status === "running") return <span>try {formatCount(attempts)}</span>;
-  return attempts > 1 && <span>{countOf(attempts, "try", "tries")}</span>;
+function Attempts({ job: { status, attempts } }: { job: ListedJob }) {
+  if (status === "running") return <span>attempt {formatCount(attempts)}</span>;
+  return attempts > 1 && <span>{countOf(attempts, "attempt")}</span>;
 }
 
-function Outcome({ job: { status, traces, messages } }: { job: Job }) {
+function Outcome({ job }: { job: ListedJob }) {
+  const { status, traces, messages } = job;
   const received = countOf(traces.received, "session");
   if (status !== "succeeded") return <p className="text-code text-muted">{received} received</p>;
   const parts = (["created", "updated", "unchanged", "kept"] as const)
@@ -60,7 +61,7 @@ function Outcome({ job: { status, traces, messages } }: { job: Job }) {
         {parts.length > 0 && `: ${parts.join(", ")}`}
         <span className="text-muted"> · {countOf(messages.written, "message")} written</span>
       </p>
-      {traces.kept > 0 && <WhyKept />}
+      <WhyKept job={job} />
     </>
   );
 }

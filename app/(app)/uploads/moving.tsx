@@ -3,7 +3,7 @@ import { Command } from "../../components/command";
 import { Notice } from "../../components/notice";
 import { Refresh } from "../../components/refresh";
 
-/** What a page with uploads that move has besides: it follows them, and says so where nothing works on them. */
+/** Refreshes a page with open uploads, and warns if no worker is running. */
 export async function Moving({ href }: { href: string }) {
   return (
     <>
@@ -12,7 +12,7 @@ export async function Moving({ href }: { href: string }) {
       <noscript>
         <p className="pb-4">
           <a href={href} className="link">
-            Look again
+            Refresh
           </a>
         </p>
       </noscript>
@@ -24,7 +24,7 @@ function WorkerNotice() {
   return (
     <div className="pb-4">
       <Notice tone="warn">
-        <p>Uploads are safe and wait: no worker was seen in the last minute. Start one on the server:</p>
+        <p>Uploads are stored and waiting: no worker was seen in the last minute. Start one on the server:</p>
         <Command text="npm run worker" />
       </Notice>
     </div>

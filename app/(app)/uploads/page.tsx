@@ -65,11 +65,14 @@ export default async function Page({ searchParams }: PageProps<"/uploads">) {
 }
 
 function Empty({ filter, older }: { filter: JobFilter | undefined; older: boolean }) {
-  if (older) return <p className="py-8 text-muted">Nothing older.</p>;
-  if (filter) return <p className="py-8 text-muted">{filter === "waiting" ? "Nothing waits." : "Nothing failed."}</p>;
+  if (older) return <p className="py-8 text-muted">No older uploads.</p>;
+  if (filter)
+    return (
+      <p className="py-8 text-muted">{filter === "waiting" ? "No uploads are waiting." : "No uploads have failed."}</p>
+    );
   return (
     <p className="py-8 text-muted">
-      Nothing was uploaded yet.{" "}
+      No uploads yet.{" "}
       <a href="/devices" className="link">
         Connect a machine
       </a>{" "}

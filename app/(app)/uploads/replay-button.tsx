@@ -1,6 +1,6 @@
 import { replayFormId } from "./replay-form";
 
-/** Replays one upload, or all that failed. It belongs to the page's `ReplayForm`. @param describedBy id of what it is about */
+/** Replays one failed upload, or all. Submits the page's `ReplayForm`. @param describedBy id of the upload's label */
 export function ReplayButton({ jobId, describedBy }: { jobId: string | "all"; describedBy?: string }) {
   const isAll = jobId === "all";
   return (

@@ -6,21 +6,21 @@ import type { FormAction } from "../../components/form-state";
 export const replayFormId = "replay";
 
 /**
- * The one form that every Replay button of a page belongs to, and what came of it. It stays where a row and its button go
- * away, so that what was done is still told, and the focus is not lost.
+ * The form of every Replay button on a page, with its result. It stays when a row and its button disappear, so that the
+ * result is announced and keeps the focus.
  */
 export function ReplayForm({ action }: { action: FormAction }) {
   const [state, send, pending] = useActionState(action, {});
-  const told = useRef<HTMLParagraphElement>(null);
+  const result = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
-    if (state.done) told.current?.focus({ preventScroll: true });
+    if (state.done) result.current?.focus({ preventScroll: true });
   }, [state]);
   return (
     <form id={replayFormId} action={send} onSubmit={(event) => pending && event.preventDefault()}>
       <ErrorSummary state={state} />
       <div role="status">
         {state.done && (
-          <p ref={told} tabIndex={-1} className="pb-4 text-ok outline-none">
+          <p ref={result} tabIndex={-1} className="pb-4 text-ok outline-none">
             {state.done}
           </p>
         )}

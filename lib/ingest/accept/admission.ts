@@ -1,6 +1,6 @@
-// Whether there is room for an upload, which is decided before anything of it is read.
+// Decides whether there is room for an upload, before any of its body is read.
 import "server-only";
-import { pool } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
 
@@ -9,17 +9,17 @@ const { ingest } = limits;
 const globals = globalThis as typeof globalThis & { spoorBytesInFlight?: Map<string, number> };
 
 /**
- * Runs `work` with a share of the process's budget of bytes being received; nothing has been read before.
+ * Runs `work` with a share of the process's budget of bytes in flight.
  *
- * @param bytes how many the body may turn out to have.
- * @throws SpoorError `overloaded` where the budget is used up or the sender's queue is too long.
+ * @param bytes the largest size that the body may turn out to have.
+ * @throws SpoorError `overloaded` if the budget is used up or the sender has too many queued uploads.
  */
 export async function admitted<T>(userId: string, bytes: number, work: () => Promise<T>): Promise<T> {
   globals.spoorBytesInFlight ??= new Map();
   const byUser = globals.spoorBytesInFlight;
   const own = byUser.get(userId) ?? 0;
   const all = [...byUser.values()].reduce((sum, one) => sum + one, 0);
-  // Half of the budget is the most that one sender may hold, so that nobody shuts out the others.
+  // One sender may hold at most half of the budget, so that nobody locks the others out.
   if (all > 0 && (all + bytes > ingest.inFlightBytes || own + bytes > ingest.inFlightBytes / 2)) {
     throw new SpoorError("overloaded", "The server is receiving as much as it can hold. Nothing was read; try again.", {
       retryAfterSeconds: 5,
@@ -36,30 +36,57 @@ export async function admitted<T>(userId: string, bytes: number, work: () => Pro
   }
 }
 
-/** How many uploads wait, by sender, as it was asked for a moment ago; what was let in since is counted with them. */
-const waiting = new Map<string, { jobs: number; askedAt: number }>();
-const waitingMs = 1000;
+/** Queued uploads by sender: counted in the database at most once a second, with those admitted since added. */
+export class QueueLengths {
+  readonly #counted = new Map<string, { jobs: number; countedAt: number }>();
+  readonly #count: (userId: string) => Promise<number>;
+  readonly #now: () => number;
 
-async function refuseLongQueue(userId: string): Promise<void> {
-  const known = waiting.get(userId);
-  const isFresh = known && performance.now() - known.askedAt < waitingMs;
-  const now = isFresh ? known : { jobs: await countWaiting(userId), askedAt: performance.now() };
-  if (now.jobs < ingest.queuedJobsPerUser) {
-    now.jobs += 1;
-    waiting.set(userId, now);
-    return;
+  /** @param count counts a user's queued jobs; @param now the time in milliseconds. */
+  constructor(count: (userId: string) => Promise<number>, now: () => number = () => performance.now()) {
+    this.#count = count;
+    this.#now = now;
   }
-  waiting.delete(userId);
-  throw new SpoorError("overloaded", "Too many of your uploads wait to be processed. Nothing was read; try again.", {
-    retryAfterSeconds: 30,
-  });
+
+  /** How many senders are remembered: those of the last second. */
+  get size(): number {
+    return this.#counted.size;
+  }
+
+  /** Adds one upload to a sender's queue. @returns false, with nothing added, if it already has `max` */
+  async add(userId: string, max: number): Promise<boolean> {
+    this.#evictStale();
+    const counted = this.#counted.get(userId) ?? { jobs: await this.#count(userId), countedAt: this.#now() };
+    if (counted.jobs >= max) {
+      this.#counted.delete(userId);
+      return false;
+    }
+    counted.jobs += 1;
+    // Deleted first, so that the map stays in order of `countedAt`.
+    if (this.#counted.get(userId) !== counted) this.#counted.delete(userId);
+    this.#counted.set(userId, counted);
+    return true;
+  }
+
+  /** The map is in order of time: eviction stops at the first fresh count. */
+  #evictStale(): void {
+    const oldest = this.#now() - freshMs;
+    for (const [userId, { countedAt }] of this.#counted) {
+      if (countedAt > oldest) return;
+      this.#counted.delete(userId);
+    }
+  }
 }
 
-async function countWaiting(userId: string): Promise<number> {
-  const { rows } = await pool().query<{ waiting: number }>(
-    `select count(*)::int as waiting
-     from (select 1 from ingest_job where user_id = $1 and status = 'queued' limit $2) as open`,
-    [userId, ingest.queuedJobsPerUser],
-  );
-  return rows[0]?.waiting ?? 0;
+const freshMs = 1000;
+
+const queueLengths = new QueueLengths((userId) =>
+  prisma().ingestJob.count({ where: { userId, status: "queued" }, take: ingest.queuedJobsPerUser }),
+);
+
+async function refuseLongQueue(userId: string): Promise<void> {
+  if (await queueLengths.add(userId, ingest.queuedJobsPerUser)) return;
+  throw new SpoorError("overloaded", "Too many of your uploads are queued. Nothing was read; try again.", {
+    retryAfterSeconds: 30,
+  });
 }

@@ -1,16 +1,11 @@
 import "server-only";
 import { v7 as uuid } from "uuid";
-import { pool } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
-import {
-  type NewUpload,
-  type Repeated,
-  type Sender,
-  storeRepeated,
-  storeWhileReading,
-} from "#lib/ingest/accept/large-upload";
+import { storeRepeated, storeWhileReading } from "#lib/ingest/accept/large-upload";
 import { storeSmall } from "#lib/ingest/accept/small-uploads";
+import type { NewUpload, Repeated, Sender } from "#lib/ingest/accept/sql";
 import { type Encoding, encodings, inflate } from "#lib/ingest/decode/inflate";
 import type { Received } from "#lib/ingest/decode/operations";
 import { decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
@@ -18,7 +13,7 @@ import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import { countValues } from "#lib/json";
 import { countUpload } from "#lib/observability/metrics";
 
-/** The one encoding of a body. @throws SpoorError `unsupported_encoding` for others and for several at once */
+/** Parses Content-Encoding. @throws SpoorError `unsupported_encoding` for an unknown one and for several at once */
 export function encodingOf(header: string | null): Encoding {
   const name = header?.trim().toLowerCase() || "identity";
   const encoding = encodings.find((known) => known === name || (known === "gzip" && name === "x-gzip"));
@@ -28,7 +23,7 @@ export function encodingOf(header: string | null): Encoding {
   return encoding;
 }
 
-/** The key of a request that may be sent again. @throws SpoorError `invalid_request` */
+/** Parses Idempotency-Key. @throws SpoorError `invalid_request` */
 export function idempotencyKeyOf(header: string | null): string | undefined {
   if (header === null) return undefined;
   const parsed = idempotencyKeySchema.safeParse(header);
@@ -38,11 +33,11 @@ export function idempotencyKeyOf(header: string | null): string | undefined {
 }
 
 /**
- * Checks a batch as it came over the wire, and stores it with its job and queue entry in one transaction.
+ * Validates a batch as received on the wire, and stores it with its job and queue entry in one transaction.
  * When this returns, all three are on disk.
  *
- * @param body is handed to the decoding thread, with its memory where that is its own: it is gone afterwards.
- * @returns the job's id; for an idempotency key that came before with the same bytes, that job's.
+ * @param body may be transferred to the decoding thread: it must not be used afterwards.
+ * @returns the job's id; if the idempotency key was used before with the same bytes, the id of that job.
  * @throws SpoorError `payload_too_large`, `invalid_json`, `invalid_request`, `idempotency_key_reused`.
  */
 export async function acceptBatch(
@@ -54,27 +49,27 @@ export async function acceptBatch(
   const upload = { ...sender, jobId: uuid(), idempotencyKey };
   const small = inflateSmall(body, encoding);
   const { received, storing } = await (small ? readSmall(upload, small) : readLarge(upload, body, encoding));
-  if (!(await storing)) return earlierJob(sender.userId, idempotencyKey ?? "", received);
+  if (!(await storing)) return findEarlierJob(sender.userId, idempotencyKey ?? "", received);
   countUpload(received.bytes);
   return upload.jobId;
 }
 
 type Upload = Omit<NewUpload, keyof Received>;
-/** A body that was read, and whether it could be stored, which may still be under way. */
+/** A body that was read, and the promise of whether it was stored. */
 type Reading = { received: Received; storing: Promise<boolean> };
 
-function begun(received: Received, storing: Promise<boolean>): Reading {
-  storing.catch(() => {}); // is thrown where it is waited for
+function inFlight(received: Received, storing: Promise<boolean>): Reading {
+  storing.catch(() => {}); // a rejection is handled where `storing` is awaited
   return { received, storing };
 }
 
 async function readSmall(upload: Upload, body: Uint8Array): Promise<Reading> {
   const input = { body, encoding: "identity" as const, maxBytes: env().INGEST_MAX_BYTES };
   const received = await decodeHere().call("judge", input);
-  return begun(received, storeSmall({ ...upload, ...received }));
+  return inFlight(received, storeSmall({ ...upload, ...received }));
 }
 
-/** A body that came before, and is still kept, is not judged again. */
+/** Reads a body on a decoding thread. One that was accepted before, and is still stored, is not validated again. */
 function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Reading> {
   const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
   const moved = transferable(body);
@@ -82,12 +77,12 @@ function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Re
     try {
       const received = await thread.call("receive", input, moved);
       const whole = { ...upload, ...received };
-      const repeated = await sameUpload(upload.userId, received.sha256);
-      if (repeated) return begun(received, storeRepeated(whole, repeated));
+      const repeated = await findSameUpload(upload.userId, received.sha256);
+      if (repeated) return inFlight(received, storeRepeated(whole, repeated));
       const packing = thread.call("pack", undefined);
       const reading = thread.call("read", undefined);
-      const result = begun(received, storeWhileReading(whole, packing, reading));
-      // The thread is another's as soon as both have ended; what came of the body is told by the storing.
+      const result = inFlight(received, storeWhileReading(whole, packing, reading));
+      // The thread may be lent again only after both; their errors are reported by `storing`.
       await Promise.allSettled([packing, reading]);
       return result;
     } finally {
@@ -96,10 +91,10 @@ function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Re
   });
 }
 
-/** How many values a body may have that is judged on the event loop: 64 KiB of `{}` take it 70 ms to refuse. */
+/** A body with more JSON values is validated on a thread: refusing 64 KiB of `{}` takes 70 ms of the event loop. */
 const maxValuesHere = 2000;
 
-/** The decoded bytes of a small body; undefined for others. @throws SpoorError `invalid_request` */
+/** The decoded bytes of a small body; undefined for one that goes to a thread. @throws SpoorError `invalid_request` */
 function inflateSmall(body: Uint8Array, encoding: Encoding): Uint8Array | undefined {
   if (body.byteLength > smallBytes) return undefined;
   try {
@@ -111,31 +106,33 @@ function inflateSmall(body: Uint8Array, encoding: Encoding): Uint8Array | undefi
   }
 }
 
-async function sameUpload(userId: string, sha256: Uint8Array): Promise<Repeated | undefined> {
-  const { rows } = await pool().query<Repeated>(
-    `select id as earlier, traces_received as traces, messages_received as messages from ingest_job job
-     where user_id = $1 and body_sha256 = $2
-       and exists (select 1 from upload where upload.user_id = job.user_id and job_id = job.id and manifest is not null)
-     order by id desc limit 1`,
-    [userId, Buffer.from(sha256)],
-  );
-  return rows[0];
+/** The newest upload of the same bytes that is still kept with a manifest. */
+async function findSameUpload(userId: string, sha256: Received["sha256"]): Promise<Repeated | undefined> {
+  const job = await prisma().ingestJob.findFirst({
+    where: { userId, bodySha256: sha256, upload: { manifest: { not: null } } },
+    orderBy: { id: "desc" },
+    select: { id: true, tracesReceived: true, messagesReceived: true },
+  });
+  return job ? { earlier: job.id, traces: job.tracesReceived, messages: job.messagesReceived } : undefined;
 }
 
-/** Memory that is the body's alone can be moved to the thread instead of being copied. */
+/** The body's memory, if nothing else shares it: it is transferred to the thread instead of copied. */
 function transferable({ buffer, byteLength }: Buffer): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
 
-async function earlierJob(userId: string, idempotencyKey: string, { sha256 }: Received): Promise<string> {
-  const { rows } = await pool().query<{ id: string; same: boolean }>(
-    "select id, body_sha256 = $3 as same from ingest_job where user_id = $1 and idempotency_key = $2",
-    [userId, idempotencyKey, Buffer.from(sha256)],
-  );
-  const [job] = rows;
-  if (!job) throw new SpoorError("unavailable", "What this request repeats was just removed. Send it again.");
-  if (!job.same) {
-    throw new SpoorError("idempotency_key_reused", "This Idempotency-Key came before with other bytes. Use a new one.");
+/** The job that holds an idempotency key. @throws SpoorError `idempotency_key_reused` if it was sent with other bytes */
+async function findEarlierJob(userId: string, idempotencyKey: string, { sha256 }: Received): Promise<string> {
+  const job = await prisma().ingestJob.findUnique({
+    where: { userId_idempotencyKey: { userId, idempotencyKey } },
+    select: { id: true, bodySha256: true },
+  });
+  if (!job) throw new SpoorError("unavailable", "The earlier request with this key was just removed. Send it again.");
+  if (Buffer.compare(job.bodySha256, sha256) !== 0) {
+    throw new SpoorError(
+      "idempotency_key_reused",
+      "This Idempotency-Key was used before with other bytes. Use a new one.",
+    );
   }
   return job.id;
 }

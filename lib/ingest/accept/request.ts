@@ -5,11 +5,11 @@ import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept/ba
 import { limits } from "#lib/limits";
 import { traced } from "#lib/observability/tracing";
 
-/** The work between the last byte of a body and its commit, as a span of its own. */
+/** Accepting, from the last byte of the body to the commit, as a span of its own. */
 const accept: typeof acceptBatch = (...upload) => traced("ingest.accept", {}, () => acceptBatch(...upload));
 
 /**
- * Takes in the batch that a request brings, as `POST /api/ingest` describes it; when this returns it is on disk.
+ * Accepts the batch in the body of a `POST /api/ingest`. When this returns, it is on disk.
  *
  * @returns its job's id.
  * @throws SpoorError as `withBody`, `admitted` and `acceptBatch`; `unsupported_media_type`, `unsupported_encoding`.
@@ -26,10 +26,10 @@ export async function receiveBatch(request: Request, sender: { userId: string; m
 }
 
 /**
- * Takes in the batch in the field `file` of a form, as a browser without script sends it.
+ * Accepts the batch in the form field `file`, as a browser without JavaScript sends it. A gzipped file is recognized.
  *
  * @returns its job's id.
- * @throws SpoorError as `receiveBatch`; `invalid_request` where there is no such file.
+ * @throws SpoorError as `receiveBatch`; `invalid_request` if there is no such file.
  */
 export async function receiveForm(request: Request, sender: { userId: string; machine: string }): Promise<string> {
   const { formBytes } = limits.ingest;

@@ -2,7 +2,7 @@ import "server-only";
 import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import type { CopyPlan } from "#lib/ingest/decode/operations";
 import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
-import { readSmallUpload, readUpload } from "#lib/ingest/raw/uploads";
+import { readSmallUpload, readUpload } from "#lib/ingest/raw/stored-upload";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 

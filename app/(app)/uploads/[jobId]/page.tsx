@@ -3,7 +3,7 @@ import { notFound } from "next/navigation";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/session";
 import { env } from "#lib/env";
-import { getListedJob, type ListedJob } from "#lib/ingest/jobs";
+import { getListedJob, type ListedJob, listWrittenSessions } from "#lib/ingest/jobs";
 import { countOf, formatBytes, formatCount } from "../../../components/figures";
 import { orMissing } from "../../../components/or-missing";
 import { Section } from "../../../components/section";
@@ -18,7 +18,7 @@ import { ReplayForm } from "../replay-form";
 
 export const metadata: Metadata = { title: "Upload" };
 
-/** Everything that is known of one upload, and what can be done with it. */
+/** One upload: its outcome, its progress, and its raw body. */
 export default async function Page({ params }: PageProps<"/uploads/[jobId]">) {
   const { jobId } = await params;
   const href = `/uploads/${encodeURIComponent(jobId)}`;
@@ -38,20 +38,21 @@ export default async function Page({ params }: PageProps<"/uploads/[jobId]">) {
         </p>
         <Fault job={job} />
         <ReplayForm action={replayAction} />
-        {job.status === "failed" && job.kept && <ReplayButton jobId={job.jobId} />}
+        {job.status === "failed" && job.isUploadStored && <ReplayButton jobId={job.jobId} />}
       </header>
       {(job.status === "queued" || job.status === "running") && <Moving href={href} />}
       <Section id="sessions" title="Sessions">
         <Facts facts={countsOf(job)} />
-        {job.traces.kept > 0 && <WhyKept />}
+        <WhyKept job={job} />
+        <WrittenSessions userId={user.id} jobId={job.jobId} />
       </Section>
       <Section id="progress" title="Progress">
         <Facts
           facts={[
             ["Sent", <Time key="sent" at={job.createdAt} as="long" />],
-            ["First try", job.startedAt && <Time key="started" at={job.startedAt} as="long" />],
+            ["First attempt", job.startedAt && <Time key="started" at={job.startedAt} as="long" />],
             ["Ended", job.finishedAt && <Time key="ended" at={job.finishedAt} as="long" />],
-            ["Tries", formatCount(job.attempts)],
+            ["Attempts", formatCount(job.attempts)],
             [
               "Id",
               <span key="id" className="break-all font-mono">
@@ -73,21 +74,45 @@ export default async function Page({ params }: PageProps<"/uploads/[jobId]">) {
   );
 }
 
-/** What was received; and what became of it, once that is known. */
+const maxSessions = 50;
+
+/** Links to the sessions that the upload created or updated. */
+async function WrittenSessions({ userId, jobId }: { userId: string; jobId: string }) {
+  const sessions = await listWrittenSessions(userId, jobId, maxSessions + 1);
+  if (sessions.length === 0) return null;
+  return (
+    <>
+      <ul aria-label="Created and updated sessions" className="flex flex-col gap-1 pt-1">
+        {sessions.slice(0, maxSessions).map(({ id, title }) => (
+          <li key={id} className="min-w-0 [overflow-wrap:anywhere]">
+            <a href={`/traces/${id}`} className="link">
+              {title}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {sessions.length > maxSessions && (
+        <p className="text-code text-muted">The first {maxSessions} that were created or updated.</p>
+      )}
+    </>
+  );
+}
+
+/** What was received, and once the job succeeded, its outcome. */
 function countsOf({ status, traces, messages }: ListedJob): [name: string, value: string | null][] {
-  const became = (count: number) => (status === "succeeded" ? formatCount(count) : null);
+  const outcome = (count: number) => (status === "succeeded" ? formatCount(count) : null);
   return [
     ["Received", formatCount(traces.received)],
-    ["Created", became(traces.created)],
-    ["Updated", became(traces.updated)],
-    ["Unchanged", became(traces.unchanged)],
-    ["Kept", became(traces.kept)],
+    ["Created", outcome(traces.created)],
+    ["Updated", outcome(traces.updated)],
+    ["Unchanged", outcome(traces.unchanged)],
+    ["Kept", outcome(traces.kept)],
     ["Messages received", formatCount(messages.received)],
-    ["Messages written", became(messages.written)],
+    ["Messages written", outcome(messages.written)],
   ];
 }
 
-/** Names with what is known under them; what is not known has no row. */
+/** Names with values; null is left out. */
 function Facts({ facts }: { facts: [name: string, value: React.ReactNode][] }) {
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1 text-code">
@@ -106,8 +131,8 @@ function Facts({ facts }: { facts: [name: string, value: React.ReactNode][] }) {
 
 function RawUpload({ job }: { job: ListedJob }) {
   const days = countOf(env().UPLOAD_RETENTION_DAYS, "day");
-  if (!job.kept)
-    return <p className="text-code text-muted">No longer kept: it was removed {days} after it was done.</p>;
+  if (!job.isUploadStored)
+    return <p className="text-code text-muted">No longer stored: it was removed {days} after it was processed.</p>;
   return (
     <>
       <p>
@@ -119,7 +144,7 @@ function RawUpload({ job }: { job: ListedJob }) {
         </span>
       </p>
       <p className="text-code text-muted">
-        <HowLong job={job} days={days} />
+        <StoredUntil job={job} days={days} />
       </p>
     </>
   );
@@ -127,18 +152,18 @@ function RawUpload({ job }: { job: ListedJob }) {
 
 const dayMs = 86_400_000;
 
-function HowLong({ job: { status, finishedAt }, days }: { job: ListedJob; days: string }) {
-  if (status === "failed") return `Kept until a replay succeeds, and ${days} from then.`;
-  if (status !== "succeeded" || !finishedAt) return `Kept until it is done, and ${days} from then.`;
+function StoredUntil({ job: { status, finishedAt }, days }: { job: ListedJob; days: string }) {
+  if (status === "failed") return `Stored until a replay succeeds, and for ${days} after that.`;
+  if (status !== "succeeded" || !finishedAt) return `Stored until it is processed, and for ${days} after that.`;
   const until = new Date(new Date(finishedAt).getTime() + env().UPLOAD_RETENTION_DAYS * dayMs);
   return (
     <>
-      Kept until <Time at={until.toISOString()} as="moment" />.
+      Stored until <Time at={until.toISOString()} as="moment" />.
     </>
   );
 }
 
-/** A job of the signed-in person; somebody else's and a missing one are the same 404. */
+/** A job of the signed-in user; another user's job is a 404, as a missing one is. */
 async function ownJob(userId: string, jobId: string): Promise<ListedJob> {
   if (!z.uuid().safeParse(jobId).success) notFound();
   return orMissing(getListedJob(userId, jobId));

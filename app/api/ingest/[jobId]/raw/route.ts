@@ -1,6 +1,6 @@
 import { endpoint, route } from "#lib/api/route";
 import { readRawUpload } from "#lib/ingest/api";
-import { streamUpload } from "#lib/ingest/raw/uploads";
+import { streamUpload } from "#lib/ingest/raw/stored-upload";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readRawUpload, async ({ caller, params: { jobId } }) => {
