@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
-/** The networks that no public server is in: IANA's special-purpose registries, and what carries IPv4 inside of IPv6. */
+/** Networks without public servers: IANA's special-purpose registries, and IPv6 prefixes that embed IPv4 addresses. */
 const networks = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -35,27 +35,27 @@ for (const network of networks) {
   notPublic.addSubnet(address, Number(bits), isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
-/** Whether an IP address is in the public internet; an IPv4 address that stands within an IPv6 one is judged as itself. */
+/** Whether an IP address is public; an IPv4 address mapped into IPv6 is judged as IPv4. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   return version !== 0 && !notPublic.check(address, version === 6 ? "ipv6" : "ipv4");
 }
 
-/** A sink whose name leads to where the operator did not say that it may lead. */
+/** The sink's host name resolved to private addresses only, which the operator has not allowed. */
 export class PrivateAddressError extends Error {
   override name = "PrivateAddressError";
 }
 
-/** Whether a URL's host says by itself that it is private or may be: an IP address, or `localhost`. */
+/** Whether a URL's host is an IP address or `localhost`: then the operator chose the very address. */
 export function namesItsAddress(url: URL): boolean {
   return isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0 || url.hostname === "localhost";
 }
 
 /**
- * Looks a host's name up as `dns.lookup` does, and leaves out what is not public. A connection that is made with it goes
- * to the very addresses that were judged: a name that leads elsewhere a moment later changes nothing.
+ * A `dns.lookup` that returns public addresses only. A connection made with it goes to the addresses that were checked,
+ * so that a DNS answer that changes a moment later (rebinding) has no effect.
  *
- * @param resolve looks the name up; the system's own resolver by default.
+ * @param resolve the resolver; the system's by default.
  */
 export function publicLookup(resolve: typeof lookup = lookup): LookupFunction {
   return (hostname, options, callback) => {
@@ -63,7 +63,7 @@ export function publicLookup(resolve: typeof lookup = lookup): LookupFunction {
       if (error) return callback(error, "", 0);
       const allowed = (found as LookupAddress[]).filter(({ address }) => isPublicAddress(address));
       const [first] = allowed;
-      if (!first) return callback(new PrivateAddressError("the sink's name leads to a private address"), "", 0);
+      if (!first) return callback(new PrivateAddressError("the sink's host name resolves to a private address"), "", 0);
       if (options.all) return callback(null, allowed);
       return callback(null, first.address, first.family);
     });

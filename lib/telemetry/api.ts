@@ -1,4 +1,4 @@
-// The route of telemetry, as lib/http/operation.ts describes a route.
+// The telemetry route's operation (lib/http/operation.ts).
 import type { Operation } from "#lib/http/operation";
 import { limits } from "#lib/limits";
 import { telemetryRequest, telemetryResponse } from "#lib/telemetry/schema";
@@ -12,17 +12,17 @@ export const sendTelemetry = {
   response: telemetryResponse,
   about: {
     group: "Telemetry",
-    summary: "Tell how the parser did",
-    text: `After a scan: figures only, never content or names of files. A valid token makes the report its user's; anything else in Authorization is ignored. The body has at most ${telemetry.bodyBytes / 2 ** 20} MiB.`,
+    summary: "Send a telemetry report",
+    text: `How the parsers did in a scan: counts only, never content or file names. With a valid token the report belongs to the token's user; any other Authorization is ignored. The body has at most ${telemetry.bodyBytes / 2 ** 20} MiB.`,
     sent: telemetryRequest,
     answers: {
       200: {
-        text: "So many diagnostics are on disk, and whether the operator's sink has them already.",
+        text: "The number of diagnostics stored, and whether the operator's sink has already received them.",
         example: { ok: true, accepted: 1, forwarded: false },
       },
     },
     errors: {
-      rate_limited: `More than ${telemetry.perMinutePerIp} reports a minute from an address, or ${telemetry.perMinutePerDevice} of a device.`,
+      rate_limited: `More than ${telemetry.perMinutePerIp} reports a minute from one address, or ${telemetry.perMinutePerDevice} from one device.`,
     },
     example: {
       body: {

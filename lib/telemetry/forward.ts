@@ -1,7 +1,8 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pool, type Queryable } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
+import type { Prisma } from "#lib/generated/prisma/client";
 import { log } from "#lib/log";
 import { countForward } from "#lib/observability/metrics";
 import { PrivateAddressError } from "#lib/telemetry/addresses";
@@ -10,59 +11,55 @@ import { post, type SinkAnswer } from "#lib/telemetry/post";
 import { loadReport } from "#lib/telemetry/report";
 import { readSink, type Sink } from "#lib/telemetry/sink";
 import { disableSink, isOpen, pauseSink } from "#lib/telemetry/sink-state";
+import { claimOutboxRow, insertOutbox, type OutboxRow, postponeOutboxRow } from "#lib/telemetry/sql";
 
-/** For the try before the answer, with all that belongs to it; the contract's. */
-const firstTryMs = 1500;
-/** Tries of one web process at once: what comes beyond them is left to the worker. */
-const firstTriesAtOnce = 16;
-const triesAtOnce = 4;
-const tryMs = 10_000;
-/** How long a row is its taker's. It is above what a try may take, so that no two take it at once. */
+/** Deadline of the attempt that the client waits for, including everything around it. */
+const firstAttemptMs = 1500;
+/** First attempts of one web process at the same time; beyond that a report is left to the worker. */
+const maxFirstAttempts = 16;
+const workerAttempts = 4;
+const attemptMs = 10_000;
+/** How long a row belongs to whoever claimed it: longer than an attempt can take, so that no two run at once. */
 const leaseSeconds = 30;
 const expireDays = 3;
 const backoff = { firstSeconds: 10, maxSeconds: 3600 };
 const wait = { minSeconds: 1, maxSeconds: 6 * 3600 };
 
-type Row = { reportId: string; attempts: number };
-
-/** What becomes of a row behind a try. */
+/** What to do with a row after an attempt. */
 type Verdict = { outcome: "delivered" | "dropped" | "disabled" | "later"; why: string; pauseSeconds?: number };
 
-let firstTries = 0;
+let firstAttempts = 0;
 
 /**
- * Puts a submission into the outbox, inside its own transaction, where the environment has a sink.
+ * Adds a report to the outbox, inside its own transaction, if a sink is configured.
  *
- * @returns what to call once the transaction is committed: it makes the one try that the client waits for, and says
- *   whether the sink answered 2xx to it.
+ * @returns a function to call after the commit: it makes the one attempt that the client waits for, and returns whether the
+ *   sink answered 2xx.
  */
-export async function putIntoOutbox(tx: Queryable, reportId: string): Promise<() => Promise<boolean>> {
+export async function putIntoOutbox(tx: Prisma.TransactionClient, reportId: string): Promise<() => Promise<boolean>> {
   const sink = readSink(env());
   if (!sink) return async () => false;
-  const now = await isOpen(tx, sink);
-  await tx.query(
-    `insert into forward_outbox (report_id, attempts, due_at) values ($1, $2, now() + make_interval(secs => $3))`,
-    [reportId, now ? 1 : 0, now ? leaseSeconds : 0],
-  );
-  return now ? () => firstTry(sink, { reportId, attempts: 1 }) : async () => false;
+  const open = await isOpen(sink, tx);
+  await insertOutbox(tx, reportId, open ? 1 : 0, open ? leaseSeconds : 0);
+  return open ? () => attemptFirst(sink, { reportId, attempts: 1 }) : async () => false;
 }
 
-async function firstTry(sink: Sink, row: Row): Promise<boolean> {
-  if (firstTries >= firstTriesAtOnce) {
-    await postpone(row.reportId, row.attempts, 0).catch(() => {}); // it waits for its lease to end, then
+async function attemptFirst(sink: Sink, row: OutboxRow): Promise<boolean> {
+  if (firstAttempts >= maxFirstAttempts) {
+    await postponeOutboxRow(row, 0).catch(() => {}); // then it becomes due when its lease ends
     return false;
   }
-  firstTries += 1;
+  firstAttempts += 1;
   const over = new AbortController();
-  // Where the database is slow as well, the row waits for its lease to end, and the client for nothing.
-  const late = sleep(firstTryMs, false, { signal: over.signal }).catch(() => false);
-  const trying = attempt(sink, row, firstTryMs - 100).finally(() => {
-    firstTries -= 1;
+  // Bounds the client's wait even if the database is slow too; the row then becomes due when its lease ends.
+  const late = sleep(firstAttemptMs, false, { signal: over.signal }).catch(() => false);
+  const trying = attempt(sink, row, firstAttemptMs - 100).finally(() => {
+    firstAttempts -= 1;
   });
   try {
     return await Promise.race([trying, late]);
   } catch (error) {
-    log.warn({ err: error, reportId: row.reportId }, "a submission could not be forwarded at once");
+    log.warn({ err: error, reportId: row.reportId }, "the first attempt to forward a telemetry report failed");
     return false;
   } finally {
     over.abort();
@@ -70,70 +67,58 @@ async function firstTry(sink: Sink, row: Row): Promise<boolean> {
 }
 
 /**
- * Forwards what is due, a few submissions at a time, until nothing is or the sink wants no more.
+ * Forwards the reports that are due, a few at a time, until none is left or the sink is paused or disabled.
  *
- * @param signal ends it between two tries. @returns how many were delivered
+ * @param signal stops it between two attempts. @returns how many were delivered
  */
 export async function forwardDue(signal?: AbortSignal): Promise<number> {
-  await expire();
+  await deleteExpired();
   const sink = readSink(env());
   if (!sink) return 0;
   let delivered = 0;
   const loop = async () => {
-    while (!signal?.aborted && (await isOpen(pool(), sink))) {
-      const row = await claim();
+    while (!signal?.aborted && (await isOpen(sink))) {
+      const row = await claimOutboxRow(leaseSeconds);
       if (!row) return;
-      if (await attempt(sink, row, tryMs)) delivered += 1;
+      if (await attempt(sink, row, attemptMs)) delivered += 1;
     }
   };
-  await Promise.all(Array.from({ length: triesAtOnce }, loop));
+  await Promise.all(Array.from({ length: workerAttempts }, loop));
   return delivered;
 }
 
-/** Takes the row that is due for longest, if any, and counts the try. Nobody else gets it until the lease is over. */
-async function claim(): Promise<Row | undefined> {
-  const { rows } = await pool().query<Row>(
-    `update forward_outbox set attempts = attempts + 1, due_at = now() + make_interval(secs => $1)
-     where report_id = (select report_id from forward_outbox where due_at <= now() order by due_at limit 1
-       for update skip locked)
-     returning report_id as "reportId", attempts`,
-    [leaseSeconds],
-  );
-  return rows[0];
+/** Deletes rows older than three days, or all rows if no sink is configured any more. */
+async function deleteExpired(): Promise<void> {
+  const limit = new Date(Date.now() - expireDays * 86_400_000);
+  const { count } = await prisma().forwardOutbox.deleteMany({
+    where: readSink(env()) === undefined ? {} : { createdAt: { lt: limit } },
+  });
+  if (count === 0) return;
+  countForward("expired", count);
+  log.warn({ expired: count }, "telemetry reports expired before they could be forwarded");
 }
 
-/** Removes what waited for too long, and all of it where there is no sink any more. */
-async function expire(): Promise<void> {
-  const { rowCount } = await pool().query(
-    "delete from forward_outbox where $1 or created_at < now() - make_interval(days => $2)",
-    [readSink(env()) === undefined, expireDays],
-  );
-  if (!rowCount) return;
-  countForward("expired", rowCount);
-  log.warn({ expired: rowCount }, "submissions were not forwarded in their time, and are not any more");
-}
-
-/** One try of a row. @returns whether the sink answered 2xx, also where that could not be noted: it is sent again then */
-async function attempt(sink: Sink, row: Row, timeoutMs: number): Promise<boolean> {
+/** One attempt. @returns whether the sink answered 2xx; if that can't be stored, the report is sent once more */
+async function attempt(sink: Sink, row: OutboxRow, timeoutMs: number): Promise<boolean> {
   const report = await loadReport(row.reportId);
   if (!report) return false; // its account was deleted meanwhile, and the row with it
   const { allowPrivate } = sink;
   const verdict = await sendReport(sink, report, (request) => post(request, { timeoutMs, allowPrivate })).then(
-    verdictOf,
-    (error: Error): Verdict => ({ outcome: "later", why: reasonOf(error) }),
+    judgeAnswer,
+    (error: Error): Verdict => ({ outcome: "later", why: describeFailure(error) }),
   );
   const delivered = verdict.outcome === "delivered";
   countForward(verdict.outcome);
   try {
-    await note(sink, row, verdict);
+    await storeVerdict(sink, row, verdict);
   } catch (error) {
-    log.warn({ err: error, reportId: row.reportId }, "what came of forwarding a submission could not be noted");
+    log.warn({ err: error, reportId: row.reportId }, "the result of forwarding a telemetry report could not be stored");
   }
   return delivered;
 }
 
-/** What an answer means. A client's error is ours and stays one, but for those that a later time mends. */
-export function verdictOf({ status, retryAfterSeconds }: SinkAnswer): Verdict {
+/** What an answer means. A client error (4xx) is permanent, except for those that pass with time. */
+export function judgeAnswer({ status, retryAfterSeconds }: SinkAnswer): Verdict {
   const why = `the sink answered ${status}`;
   if (status >= 200 && status < 300) return { outcome: "delivered", why };
   if (status === 410) return { outcome: "disabled", why };
@@ -145,43 +130,35 @@ export function verdictOf({ status, retryAfterSeconds }: SinkAnswer): Verdict {
   return { outcome: "later", why };
 }
 
-/** The cause without its text, which may hold parts of the sink's address with its key. */
-function reasonOf(error: Error & { code?: string }): string {
+/** The cause without its message, which may contain parts of the sink's URL with its key. */
+function describeFailure(error: Error & { code?: string }): string {
   return error instanceof PrivateAddressError ? error.message : `the request failed (${error.code ?? error.name})`;
 }
 
-async function note(sink: Sink, { reportId, attempts }: Row, verdict: Verdict): Promise<void> {
-  const about = { reportId, attempts, why: verdict.why };
+async function storeVerdict(sink: Sink, row: OutboxRow, verdict: Verdict): Promise<void> {
+  const about = { reportId: row.reportId, attempts: row.attempts, why: verdict.why };
   if (verdict.outcome === "delivered") {
-    log.info(about, "a submission was forwarded");
-    await remove(reportId);
+    log.info(about, "a telemetry report was forwarded");
+    await deleteRow(row);
   } else if (verdict.outcome === "dropped") {
-    log.warn(about, "a submission is not forwarded: the sink refuses it for good");
-    await remove(reportId);
+    log.warn(about, "a telemetry report was dropped: the sink rejected it");
+    await deleteRow(row);
   } else if (verdict.outcome === "disabled") {
-    log.error(about, "the telemetry sink is gone: nothing is forwarded until a restart or other settings");
+    log.error(about, "the telemetry sink is gone (410): forwarding stops until a restart or a change of its settings");
     await disableSink(sink);
-    await postpone(reportId, attempts, 0);
+    await postponeOutboxRow(row, 0);
   } else {
-    log.warn(about, "a submission is forwarded later");
+    log.warn(about, "forwarding a telemetry report failed; it is retried later");
     if (verdict.pauseSeconds) await pauseSink(sink, verdict.pauseSeconds);
-    await postpone(reportId, attempts, verdict.pauseSeconds ?? backoffSeconds(attempts));
+    await postponeOutboxRow(row, verdict.pauseSeconds ?? backoffSeconds(row.attempts));
   }
 }
 
-async function remove(reportId: string): Promise<void> {
-  await pool().query("delete from forward_outbox where report_id = $1", [reportId]);
+async function deleteRow({ reportId }: OutboxRow): Promise<void> {
+  await prisma().forwardOutbox.deleteMany({ where: { reportId } });
 }
 
-/** Sets when a row is due; not where its lease was over and another counted a try of its own. */
-async function postpone(reportId: string, attempts: number, seconds: number): Promise<void> {
-  await pool().query(
-    "update forward_outbox set due_at = now() + make_interval(secs => $3) where report_id = $1 and attempts = $2",
-    [reportId, attempts, seconds],
-  );
-}
-
-/** Twice as long after each try, at most an hour, and by chance between a half of it and the whole. */
+/** Exponential backoff, at most an hour, with jitter between half of it and all of it. */
 export function backoffSeconds(attempts: number, chance = Math.random()): number {
   const whole = Math.min(backoff.maxSeconds, backoff.firstSeconds * 2 ** Math.min(attempts - 1, 30));
   return whole * (0.5 + chance / 2);

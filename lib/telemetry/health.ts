@@ -1,4 +1,6 @@
-/** What scans saw, in all. */
+import semver from "semver";
+
+/** Sums over scans. */
 export type ScanSums = {
   scans: number;
   entries: number;
@@ -9,14 +11,14 @@ export type ScanSums = {
   emptyParses: number;
 };
 
-/** What the scans of one adapter in one CLI version saw, over the days that are looked at. */
+/** The sums of one adapter in one CLI version, over the days shown. */
 export type VersionHealth = ScanSums & { cliVersion: string; seenAt: Date };
 
 /** What can go wrong with a scan, each as a share from 0 to 1. */
 export type Shares = { empty: number; lost: number; rejected: number };
 
 /** `lost`: entries skipped or invalid; `rejected`: traces refused; `empty`: scans that found nothing. */
-export function sharesOf({ scans, entries, skipped, invalid, traces, rejected, emptyParses }: VersionHealth): Shares {
+export function sharesOf({ scans, entries, skipped, invalid, traces, rejected, emptyParses }: ScanSums): Shares {
   return {
     empty: share(emptyParses, scans),
     lost: share(skipped + invalid, entries),
@@ -24,19 +26,19 @@ export function sharesOf({ scans, entries, skipped, invalid, traces, rejected, e
   };
 }
 
-/** A client may count what it likes, so that a part can be more than the whole. */
+/** Clients report what they like, so a part can exceed its whole. */
 export const share = (part: number, whole: number) => (part === 0 ? 0 : whole <= part ? 1 : part / whole);
 
 export const worstOf = ({ empty, lost, rejected }: Shares) => Math.max(empty, lost, rejected);
 
-/** How an adapter does in its newest CLI version, and against the one before. */
+/** How an adapter's newest CLI version compares with the one before. */
 export type Verdict = {
   change: "broke" | "worse" | "better" | "same" | "first";
-  /** What the change is about: the share that grew most, or fell most. */
+  /** The share that rose or fell the most. */
   about: keyof Shares;
 };
 
-/** From these differences on a change is told: half of everything is broken, half a percent is worse. */
+/** The smallest rise that counts as broken, and the smallest change that counts as worse or better. */
 const steps = { broke: 0.5, worse: 0.005, factor: 1.5 };
 
 export function judge(latest: VersionHealth, before: VersionHealth | undefined): Verdict {
@@ -54,24 +56,15 @@ export function judge(latest: VersionHealth, before: VersionHealth | undefined):
   return { change: "same", about: kinds.reduce((a, b) => (now[b] > now[a] ? b : a)) };
 }
 
-/**
- * The order of versions, oldest first: numbers by their value, a pre-release before its release (Semantic Versioning, 11),
- * and what is no version before all that are.
- */
+/** Compares versions, oldest first, by Semantic Versioning (section 11). Text that is no version sorts before all that are. */
 export function compareVersions(a: string, b: string): number {
-  const [first, second] = [partsOf(a), partsOf(b)];
+  const [first, second] = [parseVersion(a), parseVersion(b)];
   if (!first || !second) return first ? 1 : second ? -1 : text.compare(a, b);
-  for (let at = 0; at < Math.max(first.numbers.length, second.numbers.length); at += 1) {
-    const difference = (first.numbers[at] ?? 0) - (second.numbers[at] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  if (!first.pre || !second.pre) return first.pre ? -1 : second.pre ? 1 : text.compare(a, b);
-  return text.compare(first.pre, second.pre);
+  return semver.compare(first, second) || text.compare(a, b);
 }
 
 const text = new Intl.Collator("en", { numeric: true });
 
-function partsOf(version: string): { numbers: number[]; pre: string } | undefined {
-  const [, numbers, pre = ""] = /^v?(\d+(?:\.\d+)*)(?:-([^+]*))?(?:\+.*)?$/.exec(version) ?? [];
-  return numbers === undefined ? undefined : { numbers: numbers.split(".").map(Number), pre };
-}
+/** Tolerates `v1.2.3` and `1.2`. */
+const parseVersion = (version: string) =>
+  /^v?\d/.test(version) ? semver.coerce(version, { includePrerelease: true }) : null;

@@ -2,21 +2,21 @@ import { type ClientRequest, request as httpRequest, type RequestOptions } from 
 import { request as httpsRequest } from "node:https";
 import { namesItsAddress, publicLookup } from "#lib/telemetry/addresses";
 
-/** A request to a sink, whole: what is signed are these very bytes. */
+/** A complete request to a sink; a signature covers exactly these bytes. */
 export type Post = { url: string; headers: Record<string, string>; body: string | Uint8Array };
 
-/** What a sink said: its status, and the seconds after which it wants the next request, where it told any. */
+/** A sink's answer: its status, and the seconds of its `Retry-After`, if any. */
 export type SinkAnswer = { status: number; retryAfterSeconds: number | undefined };
 
 const maxAnswerHeaderBytes = 8 * 1024;
 
 /**
- * Sends one POST. No redirect is followed, no proxy of the environment is asked, and nothing of the answer's body is read:
- * its status says it all, and the connection is closed behind it.
+ * Sends one POST. Follows no redirect, uses no proxy from the environment, and closes the connection without reading the
+ * answer's body.
  *
- * @param options.timeoutMs for everything: the name, the connection, the body, the answer.
- * @param options.allowPrivate whether a name may lead to a private address; one that the URL itself names always may.
- * @throws where no answer came in time, and `PrivateAddressError`.
+ * @param options.timeoutMs for everything: DNS, connection, body, answer.
+ * @param options.allowPrivate whether a host name may resolve to a private address; an address in the URL itself always may.
+ * @throws if no answer arrives in time, and `PrivateAddressError`.
  */
 export function post(
   { url, headers, body }: Post,
@@ -37,7 +37,7 @@ export function post(
     const timer = setTimeout(() => request.destroy(new Error("the sink did not answer in time")), options.timeoutMs);
     request.once("close", () => clearTimeout(timer));
     request.once("response", (response) => {
-      // The rest of the request may still be on its way; what becomes of it changes nothing any more.
+      // The rest of the request may still be in flight; its errors no longer matter.
       resolve({
         status: response.statusCode ?? 0,
         retryAfterSeconds: retryAfter(response.headers["retry-after"], Date.now()),
@@ -49,7 +49,7 @@ export function post(
   });
 }
 
-/** The seconds that a `Retry-After` tells (RFC 9110, 10.2.3): a number of them, or a date. */
+/** Parses `Retry-After` (RFC 9110, 10.2.3), a number of seconds or a date. @returns seconds */
 export function retryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value);

@@ -1,51 +1,28 @@
 import "server-only";
-import { pool } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 
-/** A stored submission as it is forwarded: metadata only. It names no user, and no address. */
-export type Report = {
-  id: string;
-  receivedAt: Date;
-  scan: {
-    schema: number;
-    deviceId: string;
-    cliVersion: string;
-    platform: string;
-    arch: string;
-    command: string;
-    sentAt: string | null;
-  };
-  diagnostics: ReportedDiagnostic[];
-  events: { name: string; properties: Record<string, unknown> }[];
-};
+/** A stored report as it is forwarded: metadata only. It names no user and no address. */
+export type Report = NonNullable<Awaited<ReturnType<typeof loadReport>>>;
 
-type ReportedDiagnostic = {
-  adapter: string;
-  source: string | null;
-  totalEntries: number;
-  skippedEntries: number;
-  invalidEntries: number;
-  eventCount: number;
-  traceCount: number;
-  rejectedTraces: number;
-  unhandledTypes: string[];
-  emptyParse: boolean;
-};
+/** A report by its id, or undefined if it has been deleted. */
+export async function loadReport(reportId: string) {
+  const stored = await prisma().telemetryReport.findUnique({
+    where: { id: reportId },
+    omit: { userId: true },
+    include: {
+      diagnostics: { omit: { reportId: true, position: true }, orderBy: { position: "asc" } },
+      events: { select: { name: true, properties: true }, orderBy: { position: "asc" } },
+    },
+  });
+  if (!stored) return undefined;
+  const { id, receivedAt, diagnostics, events, ...scan } = stored;
+  return { id, receivedAt, scan, diagnostics: diagnostics.map(withNumbers), events };
+}
 
-/** A submission by its id, or undefined where it is gone meanwhile. */
-export async function loadReport(reportId: string): Promise<Report | undefined> {
-  const { rows } = await pool().query<Report>(
-    `select id, received_at as "receivedAt",
-       json_build_object('schema', schema, 'deviceId', device_id, 'cliVersion', cli_version, 'platform', platform,
-         'arch', arch, 'command', command, 'sentAt', sent_at) as scan,
-       (select coalesce(json_agg(json_build_object('adapter', adapter, 'source', source,
-           'totalEntries', total_entries, 'skippedEntries', skipped_entries, 'invalidEntries', invalid_entries,
-           'eventCount', event_count, 'traceCount', trace_count, 'rejectedTraces', rejected_traces,
-           'unhandledTypes', unhandled_types, 'emptyParse', empty_parse) order by position), '[]')
-        from diagnostic where report_id = id) as diagnostics,
-       (select coalesce(json_agg(json_build_object('name', name, 'properties', properties) order by position), '[]')
-        from client_event where report_id = id) as events
-     from telemetry_report where id = $1`,
-    [reportId],
-  );
-  return rows[0];
+type WithNumbers<T> = { [Key in keyof T]: T[Key] extends bigint ? number : T[Key] };
+
+/** A row with its bigints as numbers, which JSON can hold. They are at most 2^53-1 (lib/telemetry/schema.ts). */
+function withNumbers<T extends object>(row: T): WithNumbers<T> {
+  const entries = Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]);
+  return Object.fromEntries(entries) as WithNumbers<T>;
 }

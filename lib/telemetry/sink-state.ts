@@ -1,60 +1,52 @@
 import "server-only";
 import { createHash } from "node:crypto";
-import { pool, type Queryable } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
+import type { Prisma } from "#lib/generated/prisma/client";
 import { readSink, type Sink } from "#lib/telemetry/sink";
+import { isSinkOpen, upsertPause } from "#lib/telemetry/sql";
 
-// What a sink asked of us holds for all processes, so it stands in the database: a row of the server's settings whose
-// value names the sink's own settings, so that other ones begin anew.
-const disabledKey = "telemetry_sink_disabled";
-const pausedKey = "telemetry_sink_paused";
+// Pauses and refusals hold for all processes, so they are stored: a row of the server's settings whose value is a hash of
+// the sink's settings, so that changed settings start afresh.
+const keys = { disabled: "telemetry_sink_disabled", paused: "telemetry_sink_paused" };
 
 const fingerprint = ({ kind, url, key }: Sink) =>
   createHash("sha256")
     .update(JSON.stringify([kind, url, key]))
     .digest("hex");
 
-/** Whether a sink may be asked: one that answered 410 may not at all, one that told us to wait only later. */
-export async function isOpen(runner: Queryable, sink: Sink): Promise<boolean> {
-  const { rowCount } = await runner.query(
-    `select 1 from server_setting where value = $1 and (key = $2 or (key = $3 and updated_at > now()))`,
-    [fingerprint(sink), disabledKey, pausedKey],
-  );
-  return rowCount === 0;
+/** Whether a sink may be called: not after it answered 410, and not while it is paused. */
+export function isOpen(sink: Sink, tx: Prisma.TransactionClient = prisma()): Promise<boolean> {
+  return isSinkOpen(tx, fingerprint(sink), keys);
 }
 
-/** Asks a sink nothing for so many seconds. A longer pause that it told before stays. */
+/** Stops calling a sink for some seconds. A longer pause that it asked for earlier stays. */
 export async function pauseSink(sink: Sink, seconds: number): Promise<void> {
-  await pool().query(
-    `insert into server_setting (key, value, updated_at) values ($1, $2, now() + make_interval(secs => $3))
-     on conflict (key) do update set value = excluded.value,
-       updated_at = case when server_setting.value = excluded.value
-         then greatest(server_setting.updated_at, excluded.updated_at) else excluded.updated_at end`,
-    [pausedKey, fingerprint(sink), seconds],
-  );
+  await upsertPause(keys.paused, fingerprint(sink), seconds);
 }
 
-/** Asks a sink nothing any more, until a start or other settings. */
+/** Stops calling a sink until the next start or until its settings change. */
 export async function disableSink(sink: Sink): Promise<void> {
-  await pool().query(
-    `insert into server_setting (key, value, updated_at) values ($1, $2, now())
-     on conflict (key) do update set value = excluded.value, updated_at = excluded.updated_at`,
-    [disabledKey, fingerprint(sink)],
-  );
+  const value = fingerprint(sink);
+  await prisma().serverSetting.upsert({
+    where: { key: keys.disabled },
+    create: { key: keys.disabled, value },
+    update: { value },
+  });
 }
 
-/** When the sink of this server's settings was disabled; undefined where it is not, or there is none. */
-export async function whenSinkWasDisabled(): Promise<Date | undefined> {
+/** When the configured sink was disabled; undefined if it was not, or none is configured. */
+export async function readSinkDisabledAt(): Promise<Date | undefined> {
   const sink = readSink(env());
   if (!sink) return undefined;
-  const { rows } = await pool().query<{ updated_at: Date }>(
-    "select updated_at from server_setting where key = $1 and value = $2",
-    [disabledKey, fingerprint(sink)],
-  );
-  return rows[0]?.updated_at;
+  const found = await prisma().serverSetting.findUnique({
+    where: { key: keys.disabled, value: fingerprint(sink) },
+    select: { updatedAt: true },
+  });
+  return found?.updatedAt;
 }
 
-/** Forgets what sinks asked of us. A start does it. */
+/** Clears all pauses and refusals. Runs at each start. */
 export async function enableSinks(): Promise<void> {
-  await pool().query("delete from server_setting where key in ($1, $2)", [disabledKey, pausedKey]);
+  await prisma().serverSetting.deleteMany({ where: { key: { in: Object.values(keys) } } });
 }

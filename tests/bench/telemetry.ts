@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDatabase, pool, transaction } from "#lib/db/client";
+import { closeDatabase, pool, prisma } from "#lib/db/client";
 import { startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { setEnv } from "#lib/env";
@@ -113,7 +113,7 @@ try {
   console.log(
     `${submissions} submissions: the owner's page ${ownersMs.toFixed(1)} ms, a member's ${membersMs.toFixed(1)} ms`,
   );
-  const stored = await rate(2000, (n) => transaction((tx) => insertReport(tx, submission(n), undefined)));
+  const stored = await rate(2000, (n) => prisma().$transaction((tx) => insertReport(tx, submission(n), undefined)));
   const anonymous = await rate(2000, (n) => recordTelemetry(submission(n), undefined));
   const users = await pool().query<{ id: string }>(`select id from "user"`);
   const spread = await rate(2000, (n) =>

@@ -7,7 +7,7 @@ import { setEnv } from "#lib/env";
 import { forwardDue } from "#lib/telemetry/forward";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
-import { enableSinks, whenSinkWasDisabled } from "#lib/telemetry/sink-state";
+import { enableSinks, readSinkDisabledAt } from "#lib/telemetry/sink-state";
 import { provideOwner } from "../support/server.ts";
 import { startSink, status } from "../support/sink.ts";
 
@@ -180,18 +180,18 @@ describe("a sink that is", () => {
   test("gone (410) is asked no more, until a restart or other settings", async () => {
     sink.answer = status(410);
     expect(await submit()).toEqual(notYet);
-    expect(await whenSinkWasDisabled()).toBeInstanceOf(Date);
+    expect(await readSinkDisabledAt()).toBeInstanceOf(Date);
     sink.answer = status(200);
     expect(await submit()).toEqual(notYet);
     await pass(60);
     expect([await forwardDue(), sink.got.length]).toEqual([0, 1]);
     use({ TELEMETRY_SINK_URL: `${sink.url}/new` });
-    expect(await whenSinkWasDisabled()).toBeUndefined();
+    expect(await readSinkDisabledAt()).toBeUndefined();
     expect(await submit()).toEqual(forwarded);
     use();
     expect(await submit()).toEqual(notYet);
     await enableSinks(); // what a start does
-    expect(await whenSinkWasDisabled()).toBeUndefined();
+    expect(await readSinkDisabledAt()).toBeUndefined();
     expect(await forwardDue()).toBe(3);
   });
 });

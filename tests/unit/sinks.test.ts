@@ -1,7 +1,7 @@
 import type { lookup } from "node:dns";
 import { describe, expect, test } from "vitest";
 import { isPublicAddress, namesItsAddress } from "#lib/telemetry/addresses";
-import { backoffSeconds, verdictOf } from "#lib/telemetry/forward";
+import { backoffSeconds, judgeAnswer } from "#lib/telemetry/forward";
 import { post, retryAfter } from "#lib/telemetry/post";
 import { appendPath } from "#lib/telemetry/sink";
 import { startSink } from "../support/sink.ts";
@@ -95,7 +95,7 @@ test.each<[number, string]>([
   [500, "later"],
   [503, "later"],
 ])("an answer of %i means: %s", (status, outcome) => {
-  expect(verdictOf({ status, retryAfterSeconds: undefined }).outcome).toBe(outcome);
+  expect(judgeAnswer({ status, retryAfterSeconds: undefined }).outcome).toBe(outcome);
 });
 
 test("each wait is twice the one before, by chance a half less, and an hour at most", () => {

@@ -1,10 +1,10 @@
-import { whenSinkWasDisabled } from "#lib/telemetry/sink-state";
+import { readSinkDisabledAt } from "#lib/telemetry/sink-state";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
 
 /** For the server's owner: that nothing is forwarded any more, and what to do. */
 export async function SinkNotice() {
-  const since = await whenSinkWasDisabled();
+  const since = await readSinkDisabledAt();
   if (!since) return null;
   return (
     <Notice tone="bad">

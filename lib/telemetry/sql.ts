@@ -1,0 +1,258 @@
+// The statements of this room that Prisma can't express. Leases and pauses compare the database's clock with itself:
+// processes agree on them even if their own clocks differ by a day.
+import "server-only";
+import { pool } from "#lib/db/client";
+import type { ForwardOutbox, Prisma } from "#lib/generated/prisma/client";
+import type { Machine, Reader } from "#lib/telemetry/diagnostics";
+import type { ScanSums, VersionHealth } from "#lib/telemetry/health";
+import type { Submission } from "#lib/telemetry/schema";
+
+type Transaction = Prisma.TransactionClient;
+
+/** Inserts client events. SQL: Prisma drops a top-level key `__proto__` of a JSON value, and `properties` is client input. */
+export async function insertEvents(tx: Transaction, reportId: string, events: Submission["events"]): Promise<void> {
+  const [names, properties] = [events.map(({ name }) => name), events.map((event) => event.properties)];
+  await tx.$executeRaw`
+    insert into client_event (report_id, position, name, properties)
+    select ${reportId}::uuid, position - 1, name, properties::jsonb
+    from unnest(${names}::text[], ${properties}::text[]) with ordinality as items (name, properties, position)`;
+}
+
+/** Whether a sink accepts requests: neither disabled nor paused. SQL: compares with the database's clock. */
+export async function isSinkOpen(
+  tx: Transaction,
+  fingerprint: string,
+  keys: { disabled: string; paused: string },
+): Promise<boolean> {
+  const blocked = await tx.$queryRaw<unknown[]>`
+    select 1 as blocked from server_setting where value = ${fingerprint}
+      and (key = ${keys.disabled} or (key = ${keys.paused} and updated_at > now()))`;
+  return blocked.length === 0;
+}
+
+/** Stores until when a sink is paused; a longer pause of the same sink stays. SQL: a conditional upsert, by the database's clock. */
+export async function upsertPause(key: string, fingerprint: string, seconds: number): Promise<void> {
+  await pool().query(
+    `insert into server_setting (key, value, updated_at) values ($1, $2, now() + make_interval(secs => $3))
+     on conflict (key) do update set value = excluded.value,
+       updated_at = case when server_setting.value = excluded.value
+         then greatest(server_setting.updated_at, excluded.updated_at) else excluded.updated_at end`,
+    [key, fingerprint, seconds],
+  );
+}
+
+/** Adds a report to the outbox, due in some seconds. SQL: a lease, counted by the database's clock. */
+export async function insertOutbox(tx: Transaction, reportId: string, attempts: number, seconds: number) {
+  await tx.$executeRaw`
+    insert into forward_outbox (report_id, attempts, due_at)
+    values (${reportId}::uuid, ${attempts}, now() + make_interval(secs => ${seconds}))`;
+}
+
+export type OutboxRow = Pick<ForwardOutbox, "reportId" | "attempts">;
+
+/**
+ * Takes the row that has been due the longest, if any, and counts the attempt. Nobody else gets it until the lease ends.
+ * SQL: `for update skip locked`.
+ */
+export async function claimOutboxRow(leaseSeconds: number): Promise<OutboxRow | undefined> {
+  const { rows } = await pool().query<OutboxRow>(
+    `update forward_outbox set attempts = attempts + 1, due_at = now() + make_interval(secs => $1)
+     where report_id = (select report_id from forward_outbox where due_at <= now() order by due_at limit 1
+       for update skip locked)
+     returning report_id as "reportId", attempts`,
+    [leaseSeconds],
+  );
+  return rows[0];
+}
+
+/**
+ * Sets when a row is due again, unless its lease ended and another process has counted an attempt since. SQL: a lease,
+ * counted by the database's clock.
+ */
+export async function postponeOutboxRow({ reportId, attempts }: OutboxRow, seconds: number): Promise<void> {
+  await pool().query(
+    "update forward_outbox set due_at = now() + make_interval(secs => $3) where report_id = $1 and attempts = $2",
+    [reportId, attempts, seconds],
+  );
+}
+
+/**
+ * Adds or updates the device that sent a report, and counts for each adapter whether it had trouble.
+ *
+ * SQL: the keys count a missing user as a value (nulls not distinct), and all three steps are one statement, since each
+ * costs 0.15 ms of CPU through Prisma.
+ *
+ * @returns how many pairs of adapter and version today has, and the adapters of this version.
+ */
+export async function upsertDevice(
+  tx: Transaction,
+  { deviceId, cliVersion, platform, arch }: Submission,
+  { userId, machine }: { userId: string | null; machine: string | null },
+  sums: { adapter: string; troubled: boolean }[],
+): Promise<{ pairs: number; adapters: string[] }> {
+  const [adapters, troubled] = [sums.map(({ adapter }) => adapter), sums.map((one) => Number(one.troubled))];
+  const [today] = await tx.$queryRaw<[{ pairs: number; adapters: string[] }]>`
+    with device as (
+      insert into telemetry_device (user_id, device_id, machine, cli_version, platform, arch)
+      values (${userId}::uuid, ${deviceId}, ${machine}, ${cliVersion}, ${platform}, ${arch})
+      on conflict (user_id, device_id) do update set machine = coalesce(excluded.machine, telemetry_device.machine),
+        cli_version = excluded.cli_version, platform = excluded.platform, arch = excluded.arch, seen_at = now()
+    ), machines as (
+      insert into diagnostic_machine (user_id, adapter, cli_version, device_id, troubled)
+      select ${userId}::uuid, adapter, ${cliVersion}, ${deviceId}, troubled
+      from unnest(${adapters}::text[], ${troubled}::int[]) as sums (adapter, troubled)
+      on conflict (adapter, cli_version, user_id, device_id) do update
+        set troubled = diagnostic_machine.troubled + excluded.troubled, seen_at = now()
+    )
+    select count(*)::int as pairs, coalesce(array_agg(adapter) filter (where cli_version = ${cliVersion}), '{}') as adapters
+    from diagnostic_day where user_id is not distinct from ${userId}::uuid and day = (now() at time zone 'UTC')::date`;
+  return today;
+}
+
+/** One adapter's sums of a day; `unhandled` counts scans by type of entry. */
+export type DaySums = ScanSums & { adapter: string; unhandled: Record<string, number> };
+
+/**
+ * Adds sums to today's, one row for each adapter. Sums stop at `maxSum`. Types already known are added up first, then new
+ * ones up to `maxTypes`; the rest is counted under the empty name. SQL: one set-based upsert that merges JSON.
+ */
+export async function upsertDays(
+  tx: Transaction,
+  key: { userId: string | null; cliVersion: string },
+  sums: DaySums[],
+  { maxSum, maxTypes }: { maxSum: number; maxTypes: number },
+): Promise<void> {
+  const all = <T>(read: (one: DaySums) => T) => sums.map(read);
+  await tx.$executeRaw`
+    insert into diagnostic_day as stored (user_id, day, adapter, cli_version, scans, entries, skipped, invalid, traces,
+      rejected, empty_parses, unhandled)
+    select ${key.userId}::uuid, (now() at time zone 'UTC')::date, adapter, ${key.cliVersion}, scans, entries, skipped,
+      invalid, traces, rejected, empty_parses, unhandled
+    from unnest(${all((one) => one.adapter)}::text[], ${all((one) => one.scans)}::bigint[],
+      ${all((one) => one.entries)}::bigint[], ${all((one) => one.skipped)}::bigint[],
+      ${all((one) => one.invalid)}::bigint[], ${all((one) => one.traces)}::bigint[],
+      ${all((one) => one.rejected)}::bigint[], ${all((one) => one.emptyParses)}::bigint[],
+      ${all((one) => JSON.stringify(one.unhandled))}::jsonb[])
+      as sums (adapter, scans, entries, skipped, invalid, traces, rejected, empty_parses, unhandled)
+    on conflict (user_id, day, adapter, cli_version) do update set
+      scans = least(${maxSum}::bigint, stored.scans + excluded.scans),
+      entries = least(${maxSum}::bigint, stored.entries + excluded.entries),
+      skipped = least(${maxSum}::bigint, stored.skipped + excluded.skipped),
+      invalid = least(${maxSum}::bigint, stored.invalid + excluded.invalid),
+      traces = least(${maxSum}::bigint, stored.traces + excluded.traces),
+      rejected = least(${maxSum}::bigint, stored.rejected + excluded.rejected),
+      empty_parses = least(${maxSum}::bigint, stored.empty_parses + excluded.empty_parses),
+      seen_at = now(),
+      unhandled = coalesce((
+        select jsonb_object_agg(type, least(${maxSum}::bigint, total)) from (
+          select case when rank <= ${maxTypes}::int then type else '' end as type, sum(count) as total from (
+            select type, count, dense_rank() over (order by known desc, type) as rank from (
+              select key as type, value::numeric as count, stored.unhandled ? key as known
+                from jsonb_each_text(stored.unhandled)
+              union all
+              select key, value::numeric, stored.unhandled ? key from jsonb_each_text(excluded.unhandled)
+            ) as both_days) as ranked group by 1) as summed), '{}')`;
+}
+
+/** Pairs of adapter and CLI version. */
+export type Pairs = (readonly [adapter: string, cliVersion: string])[];
+
+const toColumns = (pairs: Pairs) => [pairs.map(([adapter]) => adapter), pairs.map(([, cliVersion]) => cliVersion)];
+
+/** `$1` is the user's id, which a query for everybody has to mention too. */
+const ownRows = ({ seesAll }: Reader) => (seesAll ? "$1::uuid is not null" : "user_id = $1");
+
+/** The sums of each adapter's versions; of more than `maxAdapters` those with most scans. SQL: a roll-up. */
+export async function readVersions(reader: Reader, days: number, maxAdapters: number) {
+  const { rows } = await pool().query<VersionHealth & { adapter: string }>(
+    `with sums as (
+       select adapter, cli_version, sum(scans) as scans, sum(entries) as entries, sum(skipped) as skipped,
+         sum(invalid) as invalid, sum(traces) as traces, sum(rejected) as rejected, sum(empty_parses) as empty_parses,
+         max(seen_at) as seen_at
+       from diagnostic_day where ${ownRows(reader)} and day > (now() at time zone 'UTC')::date - $2::int
+       group by adapter, cli_version
+     ), shown as (select adapter from sums group by adapter order by sum(scans) desc, adapter limit $3)
+     select adapter, cli_version as "cliVersion", scans::float8, entries::float8, skipped::float8, invalid::float8,
+       traces::float8, rejected::float8, empty_parses::float8 as "emptyParses", seen_at as "seenAt"
+     from sums join shown using (adapter)`,
+    [reader.userId, days, maxAdapters],
+  );
+  return rows;
+}
+
+/** The sums of each adapter's days. SQL: a roll-up. */
+export async function readDays(reader: Reader, days: number, adapters: string[]) {
+  const { rows } = await pool().query<ScanSums & { adapter: string; daysAgo: number }>(
+    `select adapter, (now() at time zone 'UTC')::date - day as "daysAgo", sum(scans)::float8 as scans,
+       sum(entries)::float8 as entries, sum(skipped)::float8 as skipped, sum(invalid)::float8 as invalid,
+       sum(traces)::float8 as traces, sum(rejected)::float8 as rejected, sum(empty_parses)::float8 as "emptyParses"
+     from diagnostic_day where ${ownRows(reader)} and day > (now() at time zone 'UTC')::date - $2::int
+       and adapter = any($3)
+     group by adapter, day`,
+    [reader.userId, days, adapters],
+  );
+  return rows;
+}
+
+/** The types of entries that these versions did not handle, each with the scans that met it. SQL: a roll-up of JSON. */
+export async function readTypes(reader: Reader, days: number, pairs: Pairs, maxTypes: number) {
+  const { rows } = await pool().query<{ adapter: string; type: string; count: number }>(
+    `select adapter, type, count::float8 from (
+       select adapter, type, sum(count::numeric) as count,
+         row_number() over (partition by adapter order by type = '', sum(count::numeric) desc, type) as place
+       from diagnostic_day join unnest($2::text[], $3::text[]) as latest (adapter, cli_version) using (adapter, cli_version),
+         jsonb_each_text(unhandled) as types (type, count)
+       where ${ownRows(reader)} and day > (now() at time zone 'UTC')::date - $4::int group by adapter, type) as counted
+     where place <= $5 or type = '' order by adapter, place`,
+    [reader.userId, ...toColumns(pairs), days, maxTypes],
+  );
+  return rows;
+}
+
+/** The devices that last had trouble with these versions. SQL: the latest few of each pair, out of a bounded number. */
+export async function readTroubledMachines(reader: Reader, pairs: Pairs, max: { machines: number; counted: number }) {
+  const { rows } = await pool().query<Machine & { adapter: string }>(
+    `select latest.adapter, found.device_id as "deviceId", device.machine, "user".name as "userName",
+       found.seen_at as "seenAt"
+     from unnest($2::text[], $3::text[]) as latest (adapter, cli_version) cross join lateral (
+       select * from (
+         select user_id, device_id, seen_at from diagnostic_machine
+         where adapter = latest.adapter and cli_version = latest.cli_version and ${ownRows(reader)} and troubled > 0
+         limit $5) as bounded
+       order by seen_at desc limit $4) as found
+     left join telemetry_device device on device.device_id = found.device_id
+       and device.user_id is not distinct from found.user_id
+     left join "user" on "user".id = found.user_id
+     order by found.seen_at desc`,
+    [reader.userId, ...toColumns(pairs), max.machines, max.counted],
+  );
+  return rows;
+}
+
+/** How many devices had trouble with each version, up to `max`. SQL: a bounded count for each pair. */
+export async function countTroubledMachines(reader: Reader, pairs: Pairs, max: number) {
+  const { rows } = await pool().query<{ adapter: string; cliVersion: string; count: number }>(
+    `select shown.adapter, shown.cli_version as "cliVersion", counted.count
+     from unnest($2::text[], $3::text[]) as shown (adapter, cli_version)
+     cross join lateral (select count(*)::int as count from (
+       select 1 from diagnostic_machine where adapter = shown.adapter and cli_version = shown.cli_version
+         and ${ownRows(reader)} and troubled > 0 limit $4) as bounded) as counted`,
+    [reader.userId, ...toColumns(pairs), max],
+  );
+  return rows;
+}
+
+/**
+ * When each of some machines last uploaded, among its account's latest uploads. SQL: the newest `max` jobs of each account
+ * by its key; no index holds the machine.
+ */
+export async function readLastUploads(machines: { userId: string; machine: string }[], max: number) {
+  const { rows } = await pool().query<{ userId: string; machine: string; at: Date }>(
+    `select asked.user_id as "userId", asked.machine, max(recent.created_at) as at
+     from unnest($1::uuid[], $2::text[]) as asked (user_id, machine) cross join lateral (
+       select machine, created_at from ingest_job where user_id = asked.user_id order by id desc limit $3) as recent
+     where recent.machine = asked.machine group by asked.user_id, asked.machine`,
+    [machines.map(({ userId }) => userId), machines.map(({ machine }) => machine), max],
+  );
+  return rows;
+}
