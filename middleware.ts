@@ -1,10 +1,9 @@
 import { type NextRequest, NextResponse } from "next/server";
-import { requestIdHeader } from "#lib/http/request-id";
+import { requestIdHeader, requestIdOf } from "#lib/http/request-id";
 
-// The proxy of pages, never of the API, of uploads, or of the client that is delivered: Next buffers and cuts the bodies of
-// what a middleware matches.
+// Pages only, never the API: Next buffers and cuts the bodies of what a middleware matches.
 export const config = {
-  matcher: ["/((?!api(?:/|$)|upload/file$|_next/|icon\\.svg$|favicon\\.ico$|robots\\.txt$|spoor\\.mjs$).*)"],
+  matcher: ["/((?!api(?:/|$)|_next/|icon\\.svg$|robots\\.txt$|spoor\\.mjs$).*)"],
 };
 
 const sessionCookie = "authlib.session_token";
@@ -27,12 +26,12 @@ function contentPolicy(nonce: string): string {
 }
 
 /**
- * Gives every page its headers and its nonce, and sends those without a session's cookie to sign in. Whether the
- * cookie is worth anything is for `requireUser` in each page to say.
+ * Gives every page its headers and its nonce, and redirects those without a session cookie to sign in. Whether the
+ * cookie is valid is checked by `requireUser` in each page.
  */
 export function middleware(request: NextRequest): NextResponse {
   const policy = contentPolicy(btoa(crypto.randomUUID()));
-  const requestId = crypto.randomUUID();
+  const requestId = requestIdOf(request);
   const response = toSignIn(request) ?? pass(request, policy, requestId);
   response.headers.set("content-security-policy", policy);
   response.headers.set("x-frame-options", "DENY");
@@ -51,7 +50,7 @@ function toSignIn({ nextUrl, cookies }: NextRequest): NextResponse | undefined {
   return NextResponse.redirect(target, 303);
 }
 
-/** Next takes the nonce for its own scripts out of the request's policy. */
+/** Next reads the nonce for its own scripts from the request's policy. */
 function pass(request: NextRequest, policy: string, requestId: string): NextResponse {
   const headers = new Headers(request.headers);
   headers.set("content-security-policy", policy);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Caller, requireCaller, requireCookie, requireToken } from "#lib/auth/session";
 import { type FieldError, SpoorError } from "#lib/errors";
 import { clientAddress } from "#lib/http/address";
-import { noteUser } from "#lib/http/arrival";
+import { recordRequestUser } from "#lib/http/arrival";
 import { readJson } from "#lib/http/body";
 import type { Mode } from "#lib/http/operation";
 import { problemResponse, toSpoorError } from "#lib/http/problem";
@@ -72,7 +72,7 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
     try {
       const address = clientAddress(request.headers);
       const caller = await authorize(options.auth, request, address);
-      if (caller) noteUser(request, caller.userId);
+      if (caller) recordRequestUser(request, caller.userId);
       const params = options.params ? parse(options.params, await context.params, notAnId) : undefined;
       const query = options.query ? parse(options.query, queryOf(request)) : undefined;
       const body = options.body
@@ -110,8 +110,8 @@ export function route(
     };
   }
   const allow = [...methods.filter((method) => known[method]), "OPTIONS"].join(", ");
-  known.OPTIONS = async () => {
-    const headers = { Allow: allow, "Cache-Control": "no-store", "X-Request-Id": crypto.randomUUID() };
+  known.OPTIONS = async (request) => {
+    const headers = { Allow: allow, "Cache-Control": "no-store", "X-Request-Id": requestIdOf(request) };
     return new Response(null, { status: 204, headers });
   };
   const refuse: Handler = async (request) => {
@@ -131,7 +131,8 @@ function authorize(mode: Mode, request: Request, address: string): Promise<Calle
 function finish<R>(result: R | Reply<R> | Response, schema: z.ZodType<R> | undefined, requestId: string): Response {
   if (result instanceof Response) {
     result.headers.set("X-Request-Id", requestId);
-    result.headers.set("Cache-Control", "no-store");
+    // `/spoor.mjs` alone has one of its own.
+    if (!result.headers.has("Cache-Control")) result.headers.set("Cache-Control", "no-store");
     return result;
   }
   const { data, status, headers } = result instanceof Reply ? result : new Reply(result, 200, {});

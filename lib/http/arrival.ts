@@ -1,5 +1,6 @@
 // How a body arrives: by Node's own request where the web server is ours, by the web stream of the standard elsewhere.
 import type { IncomingMessage } from "node:http";
+import { requestIdHeader } from "#lib/http/request-id";
 import { limits } from "#lib/limits";
 import { free } from "#lib/memory";
 
@@ -20,38 +21,38 @@ export type Arrival = {
   giveUp(): void;
 };
 
-/** Set by the web server (lib/server/web.ts) on every request, whatever the client sent under this name. */
-export const arrivalHeader = "x-spoor-arrival";
-
 const globals = globalThis as typeof globalThis & {
-  spoorArriving?: Map<string, IncomingMessage>;
+  spoorRequests?: Map<string, IncomingMessage>;
   spoorUsers?: WeakMap<IncomingMessage, string>;
 };
 
-/** Remembers a request under the name that its header has, until it is answered. @returns what forgets it */
-export function rememberArrival(name: string, message: IncomingMessage): () => void {
-  globals.spoorArriving ??= new Map();
-  const { spoorArriving } = globals;
-  spoorArriving.set(name, message);
-  return () => spoorArriving.delete(name);
+/** Keeps Node's request under its id until it is answered. @returns what forgets it */
+export function rememberArrival(requestId: string, message: IncomingMessage): () => void {
+  globals.spoorRequests ??= new Map();
+  const { spoorRequests } = globals;
+  spoorRequests.set(requestId, message);
+  return () => spoorRequests.delete(requestId);
 }
 
-/** Notes whose request it is, for the web server's log. */
-export function noteUser(request: Request, userId: string): void {
-  const message = globals.spoorArriving?.get(request.headers.get(arrivalHeader) ?? "");
+/** Node's request behind a web request; undefined where another server than ours runs Next. */
+const messageOf = (request: Request) => globals.spoorRequests?.get(request.headers.get(requestIdHeader) ?? "");
+
+/** Records which user a request belongs to, for the access log. */
+export function recordRequestUser(request: Request, userId: string): void {
+  const message = messageOf(request);
   if (!message) return;
   globals.spoorUsers ??= new WeakMap();
   globals.spoorUsers.set(message, userId);
 }
 
-/** Whose request it is, as far as an API route found out. */
-export function userOf(message: IncomingMessage): string | undefined {
+/** The user that a route handler recorded for a request. */
+export function requestUser(message: IncomingMessage): string | undefined {
   return globals.spoorUsers?.get(message);
 }
 
 /** The body of a request; nothing of it was read before. */
 export function arrivalOf(request: Request): Arrival {
-  const message = globals.spoorArriving?.get(request.headers.get(arrivalHeader) ?? "");
+  const message = messageOf(request);
   // A web stream costs promises for every 64 KiB: with it, accepting 18 MB took 1.52 times as long as the bench's floor,
   // without it 1.39.
   return message ? arrivalByNode(message) : arrivalByStream(request.body);

@@ -1,13 +1,13 @@
 import { validate } from "uuid";
 
 /**
- * Set by the middleware on the requests that it matches, which answers them with the same id. Our web server takes away what a
- * client sent under this name (lib/server/web.ts); on another host, a client of the API may choose the UUID that names its request.
+ * Set by our web server (lib/server/web.ts) on every request, whatever the client sent under this name. On a host that runs
+ * Next by itself the middleware sets it for pages, and a client may choose the UUID that names its request.
  */
 export const requestIdHeader = "x-spoor-request-id";
 
-/** The id by which a request is named in its answer and in the log: the middleware's, else a new one. */
-export function requestIdOf(request: Request): string {
-  const given = request.headers.get(requestIdHeader) ?? "";
+/** The id that names a request in its response and in the log. */
+export function requestIdOf({ headers }: { headers: Pick<Headers, "get"> }): string {
+  const given = headers.get(requestIdHeader) ?? "";
   return validate(given) ? given : crypto.randomUUID();
 }

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "#lib/env";
-import { userOf } from "#lib/http/arrival";
+import { requestUser } from "#lib/http/arrival";
 import { log } from "#lib/log";
 
 /** Finds the pattern of a path, such as `/api/ingest/{jobId}`. */
@@ -71,7 +71,7 @@ export async function makeAccessLog(): Promise<(request: IncomingMessage, respon
           received: Number(request.headers["content-length"] ?? 0),
           sent: request.socket.bytesWritten - writtenBefore,
           requestId: response.getHeader("x-request-id"),
-          userId: userOf(request),
+          userId: requestUser(request),
           ...(response.writableFinished ? {} : { brokenOff: true }),
         },
         "a request was answered",

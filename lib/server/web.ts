@@ -8,14 +8,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import next from "next";
 import proxyaddr from "proxy-addr";
 import { env } from "#lib/env";
-import { notFound, SpoorError } from "#lib/errors";
 import { clientAddressHeader, trustClientAddressHeader } from "#lib/http/address";
-import { arrivalHeader, rememberArrival } from "#lib/http/arrival";
-import { problemResponse } from "#lib/http/problem";
+import { rememberArrival } from "#lib/http/arrival";
 import { requestIdHeader } from "#lib/http/request-id";
 import { log } from "#lib/log";
 import { makeAccessLog } from "#lib/observability/access";
 import { flushTracing } from "#lib/observability/tracing";
+import { isApi, maxHeaderBytes, refusalOf, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
 
 const headersTimeoutMs = 20_000;
 /** An upload at the slowest pace that is let through takes over an hour; lib/http/body.ts watches its pace. */
@@ -31,16 +30,22 @@ const server = createServer({
   headersTimeout: headersTimeoutMs,
   requestTimeout: uploadTimeoutMs,
   keepAliveTimeout: 30_000,
+  maxHeaderSize: maxHeaderBytes,
+  // lib/server/refusals.ts refuses such a request with a body.
+  requireHostHeader: false,
   // An offer to speak another protocol is not taken, and the request is answered as it is; Next in development takes one.
   shouldUpgradeCallback: () => dev,
 });
+// Whoever closes their half behind a request still reads the answer. Node has no option for it, only this property.
+Object.assign(server, { httpAllowHalfOpen: true });
 const app = next({ dev, dir: process.cwd(), httpServer: server, port: PORT, hostname: HOST ?? "localhost" });
 const handle = app.getRequestHandler();
 
-const isUpload = ({ method, url }: IncomingMessage) => method === "POST" && url?.startsWith("/api/ingest");
+const isUpload = ({ method, url }: IncomingMessage) =>
+  method === "POST" && /^\/api\/(ingest|uploads)\/?(\?|$)/.test(url ?? "");
 
-function boundArrival(request: IncomingMessage): void {
-  if (/^\/(api\/ingest|upload\/file)/.test(request.url ?? "")) return;
+function limitArrival(request: IncomingMessage): void {
+  if (isUpload(request)) return;
   const timer = setTimeout(() => !request.complete && request.destroy(), requestTimeoutMs);
   request.once("close", () => clearTimeout(timer));
 }
@@ -54,34 +59,6 @@ function addressOf(request: IncomingMessage): string {
   // The zone of a link-local address names one of the proxy's interfaces, in any words.
   return address.replace(/^::ffff:/, "").replace(/%.*$/, "");
 }
-
-const isApi = (url = "") => /^\/api(?:[/?]|$)/.test(url);
-
-/** What Next would answer in a form of its own: methods that it does not know, and paths that can't be decoded or that it would redirect. */
-function refusalOf({ method = "", url = "" }: IncomingMessage): Response | undefined {
-  const requestId = randomUUID();
-  if (!knownMethods.includes(method)) {
-    return problemResponse(new SpoorError("method_not_allowed", "No path takes this method."), requestId, {
-      Allow: knownMethods.join(", "),
-    });
-  }
-  if (url === "*") return problemResponse(notFound(), requestId);
-  if (!isApi(url)) return undefined;
-  const [path = ""] = url.split("?");
-  // Next redirects to the path with one slash in the place of several, and to one without backslashes.
-  return isDecodable(path) && !/\/\/|\\/.test(path) ? undefined : problemResponse(notFound(), requestId);
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 async function send(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
   response.writeHead(status, Object.fromEntries(headers));
@@ -115,11 +92,13 @@ const serve: RequestListener = (request, response) => {
   if (isApi(request.url)) delete request.headers.rsc;
   // The answer to an upload is shorter than what gzip adds to it, and Next would compress it all the same (0.2 ms).
   if (isUpload(request)) delete request.headers["accept-encoding"];
-  delete request.headers[requestIdHeader];
+  const requestId = randomUUID();
+  request.headers[requestIdHeader] = requestId;
   request.headers[clientAddressHeader] = addressOf(request);
-  const name = randomUUID();
-  request.headers[arrivalHeader] = name;
-  const forget = rememberArrival(name, request);
+  // For what Next answers by itself, such as a missing file; a route handler and the middleware set the same ones.
+  response.setHeader("X-Request-Id", requestId);
+  response.setHeader("X-Content-Type-Options", "nosniff");
+  const forget = rememberArrival(requestId, request);
   const tell = watch(request, response);
   inFlight.add(response);
   response.once("close", () => {
@@ -127,14 +106,19 @@ const serve: RequestListener = (request, response) => {
     tell();
     forget();
   });
-  boundArrival(request);
-  const refusal = refusalOf(request);
+  limitArrival(request);
+  const refusal = refusalOf(request, requestId, dev);
   if (refusal) send(response, refusal);
   else handle(request, response);
 };
 server.on("request", serve);
 // An expectation that is not known is not met, and the request answered as it is (RFC 9110, section 10.1.1, allows both).
 server.on("checkExpectation", serve);
+server.on("connect", (_request, socket) => refuseTunnel(socket, randomUUID()));
+server.on("clientError", (error, socket) => {
+  const answering = [...inFlight].find(({ req }) => req.socket === socket);
+  refuseUnparsed(error, socket, answering, String(answering?.getHeader("x-request-id") ?? randomUUID()));
+});
 server.once("error", (error) => {
   log.fatal({ err: error }, "the web server could not listen");
   process.stderr.write(`Spoor can't listen on port ${PORT}: ${error.message}\n`);

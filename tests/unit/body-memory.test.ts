@@ -2,9 +2,10 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { arrivalHeader, rememberArrival } from "#lib/http/arrival";
+import { rememberArrival } from "#lib/http/arrival";
 import { withBody } from "#lib/http/body";
 import { blockBytes, withBlock } from "#lib/http/body-memory";
+import { requestIdHeader } from "#lib/http/request-id";
 
 const MiB = 1 << 20;
 const lent = (bytes: number | undefined) => withBlock(bytes, async (block) => block);
@@ -39,7 +40,7 @@ test("nobody is lent what another has, and the last has none", async () => {
 const arriving = {
   "Node's request": (message: PassThrough, headers: Record<string, string>) => {
     rememberArrival("slow", message as unknown as IncomingMessage);
-    return new Request("http://localhost/", { method: "POST", headers: { ...headers, [arrivalHeader]: "slow" } });
+    return new Request("http://localhost/", { method: "POST", headers: { ...headers, [requestIdHeader]: "slow" } });
   },
   "a web stream": (message: PassThrough, headers: Record<string, string>) => {
     const body = PassThrough.toWeb(message).readable;

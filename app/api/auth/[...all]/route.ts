@@ -2,6 +2,7 @@ import { auth } from "#lib/auth/auth";
 import { SpoorError } from "#lib/errors";
 import { readBody } from "#lib/http/body";
 import { problemResponse, toSpoorError } from "#lib/http/problem";
+import { requestIdOf } from "#lib/http/request-id";
 import { limits } from "#lib/limits";
 
 /** U+0000 in JSON, which better-auth would hand to PostgreSQL, and PostgreSQL can't take. */
@@ -17,7 +18,7 @@ async function handle(request: Request): Promise<Response> {
     const { method, headers, url } = request;
     return await auth().handler(new Request(url, { method, headers, ...(body ? { body } : {}) }));
   } catch (error) {
-    const requestId = crypto.randomUUID();
+    const requestId = requestIdOf(request);
     return problemResponse(toSpoorError(error, requestId), requestId);
   }
 }

@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import { provideServer } from "../support/server.ts";
+import { asResponse, expectProblem, openRequest, openSocket } from "./client.ts";
+
+const server = await provideServer({ worker: false });
+
+/** What came back on a bare connection, as a response. */
+function parseResponse(raw: string): Response {
+  const [head = "", ...rest] = raw.split("\r\n\r\n");
+  const [first = "", ...lines] = head.split("\r\n");
+  const headers = new Headers(lines.map((line) => [line.split(": ", 1)[0] ?? "", line.slice(line.indexOf(": ") + 2)]));
+  const body = rest.join("\r\n\r\n");
+  // Of a chunked body the sizes stand on lines of their own.
+  const text = headers.has("transfer-encoding") ? body.replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, "") : body;
+  return new Response(text, { status: Number(first.split(" ")[1]), headers });
+}
+
+/** Sends bytes as they are. @param close closes the sender's half behind them */
+async function exchange(bytes: string, close = false): Promise<Response> {
+  const { socket, ended } = await openSocket(server);
+  socket.write(bytes);
+  if (close) socket.end();
+  return parseResponse(await ended);
+}
+
+const get = async (path: string, method = "GET") => {
+  const { request, answer } = openRequest(server, path, { method });
+  request.end();
+  return asResponse(await answer);
+};
+
+const uuid = /^[0-9a-f-]{36}$/;
+
+describe("a path outside the API with nothing behind it", () => {
+  test.each(["/favicon.ico", "/nothing", "/_next/x", "/_next/static/chunks/missing.js", "/%zz", "/%E0%A4%A", "/a%00b"])(
+    "%s is a 404 with a body, a request id and the headers of a page",
+    async (path) => {
+      for (const method of ["GET", "POST"]) {
+        const response = await get(path, method);
+        expect(response.status).toBe(404);
+        expect(response.headers.get("x-request-id")).toMatch(uuid);
+        expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+        expect(response.headers.get("cache-control")).toContain("no-store");
+        if (response.headers.get("content-type")?.startsWith("text/html")) {
+          expect(response.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+        }
+        expect((await response.text()).length).toBeGreaterThan(8);
+      }
+      const head = await get(path, "HEAD");
+      expect([head.status, await head.text()]).toEqual([404, ""]);
+    },
+  );
+});
+
+describe("a request whose sender closes its half of the connection", () => {
+  const head = (line: string) => `${line} HTTP/1.1\r\nHost: localhost\r\n`;
+
+  test.each(["/api/limits", "/api/ready", "/api/nothing"])("%s is answered whole", async (path) => {
+    const response = await exchange(`${head(`GET ${path}`)}\r\n`, true);
+    expect(response.headers.get("x-request-id")).toMatch(uuid);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(JSON.parse(await response.text())).toHaveProperty("ok");
+  });
+
+  test("gets a page whole", async () => {
+    const response = await exchange(`${head("GET /sign-in")}\r\n`, true);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-request-id")).toMatch(uuid);
+    expect(await response.text()).toContain("</html>");
+  });
+
+  test("in the middle of a body is a 400", async () => {
+    const bytes = `${head("POST /api/cli/device/start")}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"mach`;
+    await expectProblem(await exchange(bytes, true), 400, "invalid_request");
+  });
+
+  test("in the middle of its headers is a 400", async () => {
+    await expectProblem(await exchange(head("GET /api/limits"), true), 400, "invalid_request");
+  });
+});
+
+describe("a request that Node's parser refuses is a problem like every other", () => {
+  test.each(["FOO", "get", "M-SEARCHES"])("the method %s", async (method) => {
+    const response = await exchange(`${method} /api/limits HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    expect(response.headers.get("allow")).toContain("GET");
+    await expectProblem(response, 405, "method_not_allowed");
+  });
+
+  test("CONNECT", async () => {
+    const response = await exchange("CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n");
+    await expectProblem(response, 405, "method_not_allowed");
+  });
+
+  test.each([
+    ["bytes that are no HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"],
+    ["a header without a colon", "GET /api/limits HTTP/1.1\r\nHost: localhost\r\nnonsense\r\n\r\n"],
+    ["two lengths", "POST /api/ingest HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"],
+    ["no Host", "GET /api/limits HTTP/1.1\r\nConnection: close\r\n\r\n"],
+  ])("%s", async (_, bytes) => {
+    await expectProblem(await exchange(bytes), 400, "invalid_request");
+  });
+
+  test("a head of more than 16 KiB", async () => {
+    const bytes = `GET /api/limits HTTP/1.1\r\nHost: localhost\r\nX-Long: ${"x".repeat(20_000)}\r\n\r\n`;
+    const { detail } = await expectProblem(await exchange(bytes), 413, "payload_too_large");
+    expect(detail).toContain("16384");
+  });
+});
+
+test("better-auth's responses carry a request id as well", async () => {
+  for (const path of ["/api/auth/get-session", "/api/auth/nothing"]) {
+    expect((await get(path)).headers.get("x-request-id")).toMatch(uuid);
+  }
+});
