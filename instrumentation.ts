@@ -1,7 +1,18 @@
+import type { Instrumentation } from "next";
+import { requestIdHeader } from "#lib/http/request-id";
+
 /** Next calls this once in every server process, before its first request. */
 export async function register(): Promise<void> {
-  // Middleware runs in a runtime of its own, which traces nothing.
+  // Middleware has a runtime of its own, in which nothing is traced.
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
   const { startTracing } = await import("#lib/observability/tracing");
   await startTracing("spoor-web");
 }
+
+/** Logs why a page or an action failed, with both ids that the error page shows. API routes log their own failures. */
+export const onRequestError: Instrumentation.onRequestError = async (error, { headers }, { routePath }) => {
+  if (process.env.NEXT_RUNTIME !== "nodejs") return;
+  const { log } = await import("#lib/log");
+  const { digest } = error as { digest?: string };
+  log.error({ err: error, digest, requestId: headers[requestIdHeader], route: routePath }, "a page failed");
+};

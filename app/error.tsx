@@ -1,14 +1,21 @@
 "use client";
+import { usePageRequest } from "./components/page-request";
 import { PlainPage } from "./components/plain-page";
+import { RequestId } from "./components/request-id";
 
-/** What went wrong is for the log; the page says what is safe and how to find the log's line. */
+/**
+ * Shows nothing of the cause, which the log has (instrumentation.ts) under both ids: the digest of the error, and the
+ * request that the page came with. A failed action or refresh is a later request, so there only the digest fits.
+ */
 export default function ErrorPage({ error, reset }: { error: Error & { digest?: string }; reset: () => void }) {
+  const requestId = usePageRequest();
   return (
     <PlainPage title="This page could not be shown">
-      <p className="text-muted">Nothing that is stored was changed by this. Trying again is safe.</p>
+      <p className="text-muted">Your stored sessions were not changed. It is safe to try again.</p>
+      {requestId && <RequestId id={requestId} />}
       {error.digest && (
         <p className="text-meta text-muted">
-          In the server's log: <code className="font-mono">{error.digest}</code>
+          Error: <code className="font-mono">{error.digest}</code>
         </p>
       )}
       <p>

@@ -1,4 +1,7 @@
 import type { Metadata, Viewport } from "next";
+import { headers } from "next/headers";
+import { requestIdHeader } from "#lib/http/request-id";
+import { PageRequestProvider } from "./components/page-request";
 import { readTheme } from "./components/preferences";
 import { TimeZone } from "./components/time-zone";
 import "./globals.css";
@@ -9,20 +12,21 @@ export const metadata: Metadata = {
   robots: { index: false, follow: false },
 };
 
-/** What is behind a page until its stylesheet is there has its colours already. */
+/** The background has the theme's colour before the stylesheet is loaded. */
 export async function generateViewport(): Promise<Viewport> {
   const theme = await readTheme();
   return { colorScheme: theme === "system" ? "light dark" : theme };
 }
 
-/** Reads the theme's cookie, so every page is rendered on request, as the nonce of its scripts demands. */
+/** Reads a cookie, so that every page is rendered per request: its scripts need the response's own nonce. */
 export default async function Layout({ children }: { children: React.ReactNode }) {
   const theme = await readTheme();
+  const requestId = (await headers()).get(requestIdHeader) ?? undefined;
   return (
     <html lang="en" data-theme={theme === "system" ? undefined : theme}>
       <head>
-        {/* Under the header's no-referrer alone, a form posted without script bears `Origin: null`, which
-            requireSameOrigin rightly refuses. With this, other sites still learn nothing of where a reader comes from. */}
+        {/* With the header's no-referrer alone, a form submitted without JavaScript has `Origin: null`, which
+            requireSameOrigin refuses. With this, other sites still get no referrer. */}
         <meta name="referrer" content="same-origin" />
       </head>
       <body>
@@ -32,7 +36,7 @@ export default async function Layout({ children }: { children: React.ReactNode }
         >
           Skip to the content
         </a>
-        {children}
+        <PageRequestProvider id={requestId}>{children}</PageRequestProvider>
         <TimeZone />
       </body>
     </html>

@@ -1,16 +1,21 @@
-/** What can be said of a missing page; somebody else's reads the same. */
-export function Missing() {
+import { headers } from "next/headers";
+import { requestIdHeader } from "#lib/http/request-id";
+import { RequestId } from "./request-id";
+
+/** What a missing page says; somebody else's object reads the same. */
+export async function Missing() {
+  const requestId = (await headers()).get(requestIdHeader);
   return (
     <>
       <p className="text-muted">
-        The address may be mistyped, the session deleted, or it belongs to another account than the one you are signed
-        in with.
+        The address may be mistyped, the session deleted, or it may belong to another account.
       </p>
       <p>
         <a href="/traces" className="link">
           Go to your sessions
         </a>
       </p>
+      {requestId && <RequestId id={requestId} />}
     </>
   );
 }

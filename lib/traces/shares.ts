@@ -92,11 +92,10 @@ export async function openShare(
   token: string,
   address: string,
 ): Promise<{ userId: string; traceId: string; expiresAt: Date | null } | undefined> {
-  const limited = env().AUTH_RATE_LIMIT === "on";
   const network = networkOf(address);
-  if (limited && (await isOverLimit("share", network, guesses))) return undefined;
+  if (await isOverLimit("share", network, guesses)) return undefined;
   const found = form.test(token) ? await findShare(token) : undefined;
-  if (limited && !found) await overLimit("share", network, guesses);
+  if (!found) await overLimit("share", network, guesses);
   return found;
 }
 

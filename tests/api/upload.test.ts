@@ -8,7 +8,7 @@ const { server, userId, token } = await provideOwnedServer();
 const cookie = await sessionCookie(server);
 
 const send = (body: BodyInit, headers: Record<string, string> = {}) =>
-  fetch(`${server.url}/upload/file`, {
+  fetch(`${server.url}/api/uploads`, {
     method: "POST",
     headers: { "Content-Type": "application/json", Cookie: cookie, Origin: server.url, ...headers },
     body,
@@ -49,7 +49,7 @@ test("a batch that is not valid is refused with its paths", async () => {
 const form = (file: Blob | string) => {
   const data = new FormData();
   data.set("file", file);
-  return fetch(`${server.url}/upload/file`, {
+  return fetch(`${server.url}/api/uploads`, {
     method: "POST",
     headers: { Cookie: cookie, Origin: server.url },
     body: data,
@@ -57,7 +57,7 @@ const form = (file: Blob | string) => {
   });
 };
 
-test("a form leads to its job, or back with what was wrong", async () => {
+test("a form leads to its job, or back to the page with what was wrong and the id of the refused request", async () => {
   const location = async (file: Blob | string) => {
     const response = await form(file);
     expect(response.status).toBe(303);
@@ -65,10 +65,16 @@ test("a form leads to its job, or back with what was wrong", async () => {
   };
   expect(await location(new Blob([batch("form")]))).toMatch(/^\/uploads\/[0-9a-f-]{36}$/);
   expect(await location(new Blob([gzipSync(batch("form-gzip"))]))).toMatch(/^\/uploads\/[0-9a-f-]{36}$/);
-  expect(await location(new Blob(["{"]))).toBe("/upload?refused=invalid_json");
-  expect(await location(new Blob(['{"traces":[{"messages":[]}]}']))).toBe(
-    "/upload?refused=invalid_request&path=traces.0.sourceId",
-  );
-  expect(await location("no file")).toBe("/upload?refused=invalid_request");
-  expect(await location(new Blob(["x".repeat(17 * 1024 * 1024)]))).toBe("/upload?refused=payload_too_large");
+  for (const [file, refused] of [
+    [new Blob(["{"]), "refused=invalid_json"],
+    [new Blob(['{"traces":[{"messages":[]}]}']), "refused=invalid_request&path=traces.0.sourceId"],
+    ["no file", "refused=invalid_request"],
+    [new Blob(["x".repeat(17 * 1024 * 1024)]), "refused=payload_too_large"],
+  ] as const) {
+    const response = await form(file);
+    const requestId = response.headers.get("x-request-id");
+    expect(response.headers.get("location")).toBe(`/upload?${refused}&request=${requestId}`);
+    const page = await fetch(server.url + response.headers.get("location"), { headers: { Cookie: cookie } });
+    expect(await page.text()).toContain(requestId);
+  }
 });

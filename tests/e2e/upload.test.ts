@@ -67,12 +67,12 @@ describe("a file that is uploaded in the browser", () => {
     await file("wrong.jsonl").getByText("line 3, messages.0.position").waitFor();
     await file("wrong.jsonl").getByText("Nothing of the file was stored.").waitFor();
     await choose("picture.png", Buffer.from([0x89, 0x50, 0xff, 0xfe]));
-    await file("picture.png").getByText("The file is not text in UTF-8.").waitFor();
+    await file("picture.png").getByText("The file is not UTF-8 text.").waitFor();
     expect(await jobs()).toBe(0);
   });
 
   test("whose connection is lost is sent again safely, even where the server had it already", async () => {
-    await page.route("**/upload/file", async (route) => {
+    await page.route("**/api/uploads", async (route) => {
       await route.fetch();
       await route.abort();
     });
@@ -87,7 +87,7 @@ describe("a file that is uploaded in the browser", () => {
 
   test("waits where the server is busy, and goes on by itself", async () => {
     let asked = 0;
-    await page.route("**/upload/file", (route) => {
+    await page.route("**/api/uploads", (route) => {
       asked += 1;
       if (asked > 1) return route.continue();
       const problem = { ok: false, status: 503, detail: "The server is receiving as much as it can hold." };
@@ -109,7 +109,7 @@ test("without script a form takes a JSON file, and says what is wrong with anoth
   await plain.goto(`${server.url}/upload`);
   await choose("wrong.json", '{"traces":[{"sourceId":"x"}]}', plain);
   await plain.getByRole("button", { name: "Upload", exact: true }).click();
-  await plain.getByText("It goes wrong at traces.0.messages. Nothing of it was stored.").waitFor();
+  await plain.getByText("The fault is at traces.0.messages. Nothing was stored.").waitFor();
   await choose("batch.json", JSON.stringify({ traces: [trace("plain")] }), plain);
   await plain.getByRole("button", { name: "Upload", exact: true }).click();
   await plain.getByRole("heading", { name: "Upload from browser" }).waitFor();
@@ -131,7 +131,7 @@ describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
     await choose("wrong.json", JSON.stringify({ traces: [{ sourceId: "x" }] }), tab);
     await file("wrong.json", tab).getByText("traces.0.messages").waitFor();
     // A request that never ends leaves the bar where it is.
-    await tab.route("**/upload/file", () => {});
+    await tab.route("**/api/uploads", () => {});
     await choose("under-way.json", JSON.stringify(trace("under-way")), tab);
     await tab.getByRole("progressbar").waitFor();
     await expectGoodLook(tab, "upload-under-way");

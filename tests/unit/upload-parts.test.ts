@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { FileFault, partsOf } from "../../app/(app)/upload/parts.ts";
+import { FileFault, splitFile } from "../../app/(app)/upload/parts.ts";
 import { placeOf } from "../../app/(app)/upload/run.ts";
 
 const limits = { decodedBytes: 50_000_000, traces: 1000 };
@@ -8,7 +8,7 @@ const trace = (sourceId: string, content = "text") => ({ sourceId, messages: [{ 
 
 async function parts(content: string | Uint8Array<ArrayBuffer>, max = limits) {
   const found = [];
-  for await (const part of partsOf(new Blob([content]), max)) found.push(part);
+  for await (const part of splitFile(new Blob([content]), max)) found.push(part);
   return found;
 }
 const tracesOf = ({ body }: { body: string }) => JSON.parse(body).traces as { sourceId: string }[];
@@ -46,7 +46,7 @@ describe("JSON lines", () => {
     const lines = [...many.slice(0, 1200), '{"sourceId":', ...many.slice(1200)];
     const found: unknown[] = [];
     const read = async () => {
-      for await (const part of partsOf(new Blob([lines.join("\n")]), limits)) found.push(part);
+      for await (const part of splitFile(new Blob([lines.join("\n")]), limits)) found.push(part);
     };
     await expect(read()).rejects.toThrow("Line 1201 is not valid JSON.");
     expect(found).toHaveLength(1);
@@ -65,12 +65,12 @@ describe("JSON", () => {
     }
   });
 
-  test("without conversations, broken, empty, too long, and what is no text are refused with a sentence", async () => {
-    await fault('{"a":1}').toThrow("no conversations");
+  test("without sessions, broken, empty, too long or not text is refused with a sentence", async () => {
+    await fault('{"a":1}').toThrow("no sessions");
     await fault('{"traces":[').toThrow("not valid JSON");
     await fault(" \n \n").toThrow("empty");
-    await fault(new Uint8Array([0x7b, 0xff, 0x7d])).toThrow("not text in UTF-8");
-    await fault(new Uint8Array(gzipSync("{}")).slice(0, 15)).toThrow("no whole gzip file");
+    await fault(new Uint8Array([0x7b, 0xff, 0x7d])).toThrow("not UTF-8 text");
+    await fault(new Uint8Array(gzipSync("{}")).slice(0, 15)).toThrow("not a complete gzip file");
     await fault(`[${"1,".repeat(100)}1]`, { ...limits, decodedBytes: 100 }).toThrow("over the limit");
     await fault(JSON.stringify([1, 2, 3], null, 10), { ...limits, decodedBytes: 30 }).toThrow(FileFault);
   });

@@ -1,20 +1,21 @@
 import { formatBytes } from "../../components/figures";
+import { RequestId } from "../../components/request-id";
 import { JobLine } from "./job-line";
 import type { FileState } from "./run";
 
 const words: Record<FileState["status"], string> = {
-  waiting: "waits for the one before",
+  waiting: "waiting for the previous file",
   sending: "sending",
-  later: "waits for the server",
+  later: "waiting for the server",
   lost: "connection lost",
   signedOut: "signed out",
   refused: "refused",
   sent: "sent",
 };
 
-/** One file: how much of it is sent, what is wrong with it, and what became of its parts. */
+/** One file: its progress, what is wrong with it, and the jobs of its parts. */
 export function FileRow({ file, sendAgain }: { file: FileState; sendAgain: () => void }) {
-  const { name, size, progress, jobs, status, sentence, errors } = file;
+  const { name, size, progress, jobs, status, sentence, errors, requestId } = file;
   const percent = size > 0 ? Math.floor((progress / size) * 100) : 0;
   const isMoving = status === "sending" || status === "later";
   return (
@@ -41,12 +42,13 @@ export function FileRow({ file, sendAgain }: { file: FileState; sendAgain: () =>
           ))}
         </ul>
       )}
+      {requestId && <RequestId id={requestId} />}
       {(status === "lost" || status === "signedOut") && (
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <p>
             {status === "lost"
               ? "The server could not be reached. Sending again is safe: nothing is stored twice."
-              : "You were signed out. Sign in in another tab; what was sent so far is safe."}
+              : "You were signed out. Sign in in another tab, then send again; what was sent so far is stored."}
           </p>
           <button type="button" onClick={sendAgain} className="button">
             Send again

@@ -7,11 +7,11 @@ import { StatusMark } from "../../components/status-mark";
 
 type Job = z.output<typeof jobResponse>;
 
-const everyMs = 1000;
-/** A job that was made that long before it was first asked for came from an earlier upload of the same content. */
+const pollMs = 1000;
+/** A job that is older than this when it is first read belongs to an earlier upload of the same content. */
 const earlierMs = 120_000;
 
-/** What became of one part of a file, followed until its job has ended. */
+/** The job of one part of a file, polled until it has ended. */
 export function JobLine({ jobId, label }: { jobId: string; label: string | undefined }) {
   const { job, isEarlier } = useJob(jobId);
   return (
@@ -19,7 +19,7 @@ export function JobLine({ jobId, label }: { jobId: string; label: string | undef
       {label && <span className="text-muted">{label}</span>}
       <StatusMark status={job?.status ?? "queued"} isLive />
       {job && <span className="min-w-0 [overflow-wrap:anywhere]">{outcomeOf(job)}</span>}
-      {isEarlier && <span className="text-muted">This very content was uploaded before.</span>}
+      {isEarlier && <span className="text-muted">The same content was uploaded before.</span>}
       <a href={`/uploads/${jobId}`} className="link">
         Details
       </a>
@@ -41,7 +41,7 @@ function outcomeOf({ status, traces, error }: Job): string {
   return [countOf(traces.received, "session"), parts.join(", ")].filter(Boolean).join(": ");
 }
 
-/** A job as the server has it, asked for once a second until it has ended. */
+/** A job, polled once a second until it has ended. */
 function useJob(jobId: string): { job: Job | undefined; isEarlier: boolean } {
   const [job, setJob] = useState<Job>();
   const [isEarlier, setEarlier] = useState(false);
@@ -49,8 +49,8 @@ function useJob(jobId: string): { job: Job | undefined; isEarlier: boolean } {
     const askedAt = Date.now();
     let timer: ReturnType<typeof setTimeout>;
     let isOver = false;
-    const look = async () => {
-      // Out of reach for a moment: the next look tells.
+    const poll = async () => {
+      // A failed request is repeated by the next poll.
       const response = await fetch(`/api/ingest/${jobId}`).catch(() => undefined);
       const found = response?.ok ? ((await response.json()) as Job) : undefined;
       if (isOver) return;
@@ -58,9 +58,9 @@ function useJob(jobId: string): { job: Job | undefined; isEarlier: boolean } {
         setJob(found);
         setEarlier(askedAt - Date.parse(found.createdAt) > earlierMs);
       }
-      if (found?.status !== "succeeded" && found?.status !== "failed") timer = setTimeout(look, everyMs);
+      if (found?.status !== "succeeded" && found?.status !== "failed") timer = setTimeout(poll, pollMs);
     };
-    look();
+    poll();
     return () => {
       isOver = true;
       clearTimeout(timer);

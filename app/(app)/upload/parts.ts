@@ -1,28 +1,28 @@
-/** What one request carries: a batch as `POST /api/ingest` describes it. */
+/** The body of one request: a batch as `POST /api/ingest` takes it. */
 export type Part = {
   body: string;
-  /** How much of the file is in this part and those before it, in bytes of the file. */
+  /** Bytes of the file in this part and all before it. */
   readBytes: number;
-  /** The line of the file that each trace stood in; undefined where the file is one JSON text. */
+  /** The line number of each trace in the file; undefined where the file is one JSON text. */
   lines?: number[];
 };
 
 export type PartLimits = { decodedBytes: number; traces: number };
 
-/** A file that can't be sent, with a sentence for the reader. */
+/** A file that can't be sent; the message is for the person. */
 export class FileFault extends Error {}
 
-/** How many characters a part of a JSONL file has at most, but for a single line that is longer. */
-const partCharacters = 8 * 1024 * 1024;
+/** A part of a JSON Lines file is no longer, unless a single line is. */
+const maxPartCharacters = 8 * 1024 * 1024;
 
 /**
- * Cuts a file into batches while it is read, so that its length does not matter: JSON lines, each a trace, into parts of
- * about 8 MB; JSON (a batch, a list of traces, or one trace) stays one part. Either may be compressed with gzip. What the
- * file says goes on as it stands there, character by character.
+ * Splits a file into batches while it is read, so that it may have any length: JSON Lines, one trace per line, into parts of
+ * about 8 MB; JSON (a batch, a list of traces, or one trace) stays one part. Either may be compressed with gzip. The text
+ * of each trace is sent unchanged, so that no number loses precision.
  *
- * @throws FileFault where it is neither.
+ * @throws FileFault where the file is neither.
  */
-export async function* partsOf(file: Blob, limits: PartLimits): AsyncGenerator<Part, void> {
+export async function* splitFile(file: Blob, limits: PartLimits): AsyncGenerator<Part, void> {
   const reading = { bytes: 0 };
   const lines = linesOf(textOf(file, await isGzip(file), reading), limits.decodedBytes);
   try {
@@ -38,7 +38,7 @@ async function* cut(
   limits: PartLimits,
   reading: Reading,
 ): AsyncGenerator<Part, void> {
-  const first = await nextFilled(lines);
+  const first = await nextNonBlank(lines);
   if (!first) throw new FileFault("The file is empty.");
   if (isTrace(parsed(first.text))) {
     yield* batches(first, lines, limits, reading);
@@ -72,9 +72,9 @@ async function* batches(
     characters = 0;
     return part;
   };
-  for (let line: Line | undefined = first; line; line = await nextFilled(rest)) {
+  for (let line: Line | undefined = first; line; line = await nextNonBlank(rest)) {
     if (parsed(line.text) === undefined) throw new FileFault(`Line ${line.number} is not valid JSON.`);
-    if (lines.length === limits.traces || (lines.length > 0 && characters + line.text.length > partCharacters)) {
+    if (lines.length === limits.traces || (lines.length > 0 && characters + line.text.length > maxPartCharacters)) {
       yield take();
     }
     lines.push(line);
@@ -83,14 +83,14 @@ async function* batches(
   yield take();
 }
 
-/** A JSON text as a batch. */
+/** A JSON text as the text of a batch. */
 function batchOf(text: string): string {
   const value = parsed(text);
   if (value === undefined) throw new FileFault("The file is not valid JSON.");
   if (Array.isArray(value)) return `{"traces":${text}}`;
   if (isTrace(value)) return `{"traces":[${text}]}`;
   if (typeof value === "object" && value !== null && "traces" in value) return text;
-  throw new FileFault("The file has no conversations in it: there is neither `traces` nor `messages`.");
+  throw new FileFault("The file has no sessions: there is neither `traces` nor `messages`.");
 }
 
 const isTrace = (value: unknown) => typeof value === "object" && value !== null && "messages" in value;
@@ -108,7 +108,7 @@ async function isGzip(file: Blob): Promise<boolean> {
   return first === 0x1f && second === 0x8b;
 }
 
-/** The file's text in pieces. @throws FileFault where it is not UTF-8, or not gzip after all */
+/** The file's text in chunks. @throws FileFault where it is not UTF-8, or not valid gzip */
 async function* textOf(file: Blob, isCompressed: boolean, reading: Reading): AsyncGenerator<string, void> {
   const count = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(chunk, controller) {
@@ -126,9 +126,11 @@ async function* textOf(file: Blob, isCompressed: boolean, reading: Reading): Asy
       yield value;
     }
   } catch (error) {
-    // Decoders throw a TypeError for what they can't decode; a file that can't be read any more is another error.
+    // Decoders throw a TypeError for what they can't decode; a file that can no longer be read is another error.
     if (!(error instanceof TypeError)) throw error;
-    throw new FileFault(isCompressed ? "The file is no whole gzip file of UTF-8." : "The file is not text in UTF-8.");
+    throw new FileFault(
+      isCompressed ? "The file is not a complete gzip file of UTF-8 text." : "The file is not UTF-8 text.",
+    );
   } finally {
     await reader.cancel().catch(() => {});
   }
@@ -156,11 +158,11 @@ async function* linesOf(texts: AsyncGenerator<string, void>, maxCharacters: numb
 
 const tooLong = () =>
   new FileFault(
-    "The file is over the limit for one batch. As JSON lines, a conversation a line, it can be of any length.",
+    "The file is over the limit of one batch. As JSON Lines, one session per line, it can have any length.",
   );
 
-/** The next line with something in it. */
-async function nextFilled(lines: AsyncGenerator<Line, void>): Promise<Line | undefined> {
+/** The next line that is not blank. */
+async function nextNonBlank(lines: AsyncGenerator<Line, void>): Promise<Line | undefined> {
   for (;;) {
     const { done, value } = await lines.next();
     if (done) return undefined;

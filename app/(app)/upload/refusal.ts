@@ -1,26 +1,29 @@
+import { validate } from "uuid";
 import type { ErrorCode, SpoorError } from "#lib/errors";
 
 /** Why a form was refused, by the error's code. */
 const sentences: Partial<Record<ErrorCode, string>> = {
-  payload_too_large: "The file is over the limit of a form. With script, or from the command line, it can be larger.",
-  invalid_json: "The file is not valid JSON. (JSON lines need script, or the command line.)",
-  invalid_request: "The file is no valid batch of conversations.",
-  request_timeout: "The file came too slowly.",
+  payload_too_large: "The file is over the limit of a form. With JavaScript or from the command line it can be larger.",
+  invalid_json: "The file is not valid JSON. (JSON Lines need JavaScript or the command line.)",
+  invalid_request: "The file is not a valid batch of sessions.",
+  request_timeout: "The file arrived too slowly.",
   overloaded: "The server is busy. Try again in a moment.",
 };
 
-/** The page with what was wrong: the code, and the path of the first field that is wrong. */
-export function refusalHref({ code, errors }: SpoorError): string {
+/** The form's page with what was wrong: the code, the path of the first wrong field, and the id of the refused request. */
+export function refusalHref({ code, errors }: SpoorError, requestId: string): string {
   const path = errors?.[0]?.path;
-  return `/upload?${new URLSearchParams({ refused: code, ...(path && { path }) })}`;
+  return `/upload?${new URLSearchParams({ refused: code, ...(path && { path }), request: requestId })}`;
 }
 
 type Params = Record<string, string | string[] | undefined>;
 
-/** The refusal that an address tells of, as a sentence; undefined for any other address, since anybody can make one. */
-export function refusalOf({ refused, path }: Params): string | undefined {
+/** The refusal in a page's query; undefined for anything that `refusalHref` does not write, since anybody can make a link. */
+export function readRefusal({ refused, path, request }: Params): { sentence: string; requestId?: string } | undefined {
   const known = typeof refused === "string" && Object.hasOwn(sentences, refused);
-  const sentence = known ? sentences[refused as ErrorCode] : undefined;
-  const place = typeof path === "string" && /^traces(\.\w{1,40}){1,4}$/.test(path) ? ` It goes wrong at ${path}.` : "";
-  return sentence && `${sentence}${place} Nothing of it was stored.`;
+  const reason = known ? sentences[refused as ErrorCode] : undefined;
+  if (reason === undefined) return undefined;
+  const place = typeof path === "string" && /^traces(\.\w{1,40}){1,4}$/.test(path) ? ` The fault is at ${path}.` : "";
+  const sentence = `${reason}${place} Nothing was stored.`;
+  return typeof request === "string" && validate(request) ? { sentence, requestId: request } : { sentence };
 }

@@ -1,25 +1,27 @@
-import { FileFault, type PartLimits, partsOf } from "./parts";
+import { FileFault, type PartLimits, splitFile } from "./parts";
 import { type Answer, sendPart } from "./send";
 
-/** How far a file is. `progress` is in bytes of the file; each part that was taken in has its job. */
+/** The progress of one file, in bytes of the file, with the job of each accepted part. */
 export type FileState = {
   name: string;
   size: number;
   progress: number;
   jobs: string[];
   status: "waiting" | "sending" | "later" | "lost" | "signedOut" | "refused" | "sent";
-  /** Why it is refused, or waits. */
+  /** Why it was refused, or is waiting. */
   sentence?: string;
   errors?: { place: string; message: string }[];
+  /** The refused request, for the server's log. */
+  requestId?: string;
 };
 
 type Update = (change: Partial<FileState>) => void;
 
 /**
- * Sends a file, part after part, and tells how far it is. Where the connection is lost, or the person signed out, the part
- * waits until it is to be sent again.
+ * Sends a file part by part and reports its progress. Where the connection is lost or the person was signed out, it stops
+ * at the part until the person asks for it to be sent again.
  *
- * @param untilAskedFor ends when the reader wants it sent again.
+ * @param untilAskedFor resolves when the person presses "Send again".
  */
 export async function sendFile(
   file: File,
@@ -30,7 +32,7 @@ export async function sendFile(
   const jobs: string[] = [];
   let done = 0;
   try {
-    for await (const part of partsOf(file, limits)) {
+    for await (const part of splitFile(file, limits)) {
       const answer = await deliver(
         () => sendPart(part, (share) => update({ progress: done + share * (part.readBytes - done) })),
         update,
@@ -43,7 +45,7 @@ export async function sendFile(
     }
     update({ status: "sent", progress: file.size });
   } catch (error) {
-    const sentence = error instanceof FileFault ? error.message : "The file could not be read. Choose it once more.";
+    const sentence = error instanceof FileFault ? error.message : "The file could not be read. Choose it again.";
     update({ status: "refused", sentence: `${sentence} ${whatIsSafe(jobs.length)}` });
     if (!(error instanceof FileFault || error instanceof DOMException)) throw error;
   }
@@ -51,7 +53,7 @@ export async function sendFile(
 
 type Final = Extract<Answer, { kind: "accepted" | "refused" }>;
 
-/** Sends until there is a final answer. */
+/** Sends a part until it is accepted or refused. */
 async function deliver(
   send: () => Promise<Answer>,
   update: Update,
@@ -72,21 +74,26 @@ async function deliver(
 }
 
 function refusal(
-  { sentence, errors }: Extract<Answer, { kind: "refused" }>,
+  { sentence, errors, requestId }: Extract<Answer, { kind: "refused" }>,
   lines: number[] | undefined,
   accepted: number,
 ): Partial<FileState> {
-  const what = errors.length > 0 ? "What is in the file is not valid." : sentence;
+  const what = errors.length > 0 ? "The file's content is not valid." : sentence;
   const placed = errors.map(({ path, message }) => ({ place: placeOf(path, lines), message }));
-  return { status: "refused", sentence: `${what} ${whatIsSafe(accepted)}`, errors: placed };
+  return {
+    status: "refused",
+    sentence: `${what} ${whatIsSafe(accepted)}`,
+    errors: placed,
+    ...(requestId && { requestId }),
+  };
 }
 
 const whatIsSafe = (accepted: number) =>
   accepted === 0
     ? "Nothing of the file was stored."
-    : `The ${accepted === 1 ? "part" : `${accepted} parts`} before it ${accepted === 1 ? "is" : "are"} stored; from there on nothing is.`;
+    : `The ${accepted === 1 ? "part" : `${accepted} parts`} before it ${accepted === 1 ? "was" : "were"} stored, nothing after that.`;
 
-/** A path within a part, as a place in the file: of JSON lines the line, and the field in it. */
+/** A path in a part as a place in the file: for JSON Lines, the line and the field in it. */
 export function placeOf(path: string, lines: number[] | undefined): string {
   const [, index, rest] = /^traces\.(\d+)(?:\.(.*))?$/.exec(path) ?? [];
   const line = lines?.[Number(index)];

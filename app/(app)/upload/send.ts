@@ -1,21 +1,21 @@
 import type { Part } from "./parts";
 
-/** What the server said to a part: it has it, it refuses it for good, or it can't right now. */
+/** The outcome of sending a part. `later` is to be tried again after so many seconds, `refused` never. */
 export type Answer =
   | { kind: "accepted"; jobId: string }
-  | { kind: "refused"; sentence: string; errors: { path: string; message: string }[] }
+  | { kind: "refused"; sentence: string; requestId?: string; errors: { path: string; message: string }[] }
   | { kind: "later"; seconds: number; sentence: string }
   | { kind: "signedOut" }
   | { kind: "lost" };
 
-type Problem = { detail?: string; errors?: { path: string; message: string }[] };
+type Problem = { detail?: string; requestId?: string; errors?: { path: string; message: string }[] };
 
 /**
- * Sends a part, compressed. The same part can be sent again without being stored twice: its key is made from its content.
- * Browsers compute the key on https and localhost only; elsewhere a part that comes twice is a second upload, which finds
- * everything unchanged.
+ * Sends a part, compressed with gzip. Its idempotency key is the hash of its content, so sending it again stores nothing
+ * twice. Browsers hash on https and localhost only; elsewhere a part that is sent twice makes a second upload, in which
+ * every trace is unchanged.
  *
- * @param onProgress how much of the request has left, from 0 to 1.
+ * @param onProgress gets the share of the request that was sent, from 0 to 1.
  */
 export async function sendPart(part: Part, onProgress: (share: number) => void): Promise<Answer> {
   const bytes = new TextEncoder().encode(part.body);
@@ -23,8 +23,8 @@ export async function sendPart(part: Part, onProgress: (share: number) => void):
   const gzip = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
   const body = await new Response(gzip).blob();
   return new Promise((resolve) => {
-    const request = new XMLHttpRequest(); // fetch tells no progress of a request
-    request.open("POST", "/upload/file");
+    const request = new XMLHttpRequest(); // fetch reports no upload progress
+    request.open("POST", "/api/uploads");
     request.setRequestHeader("Content-Type", "application/json");
     request.setRequestHeader("Content-Encoding", "gzip");
     if (key) request.setRequestHeader("Idempotency-Key", `browser ${key}`);
@@ -39,14 +39,15 @@ function answerOf(request: XMLHttpRequest): Answer {
   const { status } = request;
   if (status === 202) return { kind: "accepted", jobId: jsonOf<{ jobId: string }>(request).jobId };
   if (status === 401) return { kind: "signedOut" };
-  const { detail, errors = [] } = jsonOf<Problem>(request);
+  const { detail, requestId, errors = [] } = jsonOf<Problem>(request);
   const sentence = detail ?? `The server answered ${status}.`;
   const seconds = Number(request.getResponseHeader("Retry-After"));
   if (seconds > 0) return { kind: "later", seconds, sentence };
-  return status >= 500 || status === 408 ? { kind: "lost" } : { kind: "refused", sentence, errors };
+  if (status >= 500 || status === 408) return { kind: "lost" };
+  return { kind: "refused", sentence, errors, ...(requestId && { requestId }) };
 }
 
-/** The answer's JSON; nothing of it where something between here and the server answered in another form. */
+/** The response's JSON; an empty object where a proxy answered with something else. */
 function jsonOf<T extends object>(request: XMLHttpRequest): T {
   try {
     return JSON.parse(request.responseText) as T;

@@ -48,7 +48,7 @@ export function UploadForm({ limits, formLimit }: { limits: PartLimits; formLimi
         }}
         className={`rounded-block border border-dashed p-6 ${isOver ? "border-accent bg-tint" : "border-edge bg-block"}`}
       >
-        <form method="post" action="/upload/file" encType="multipart/form-data" className="flex flex-col gap-3">
+        <form method="post" action="/api/uploads" encType="multipart/form-data" className="flex flex-col gap-3">
           <label htmlFor="file" className="font-medium">
             <span className="noscript:hidden pointer-coarse:hidden">Drop files here, or choose them</span>
             <span className="hidden pointer-coarse:inline pointer-coarse:noscript:hidden">Choose files</span>

@@ -1,0 +1,31 @@
+import { endpoint, reply, route } from "#lib/api/route";
+import { SpoorError } from "#lib/errors";
+import { receiveBatch, receiveForm } from "#lib/ingest/accept/request";
+import { uploadFile } from "#lib/ingest/api";
+import { refusalHref } from "../../(app)/upload/refusal";
+
+/** What a browser's upload shows where a client's shows its machine. */
+const machine = "browser";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
+  POST: endpoint(uploadFile, async ({ request, requestId, caller: { userId } }) => {
+    if (isForm(request)) return seeOther(await hrefAfter(() => receiveForm(request, { userId, machine }), requestId));
+    const jobId = await receiveBatch(request, { userId, machine });
+    return reply({ ok: true as const, jobId, status: "queued" as const }, 202, { Location: `/api/ingest/${jobId}` });
+  }),
+});
+
+/** Whether a browser without JavaScript submitted the page's form. */
+const isForm = (request: Request) => /^multipart\/form-data\b/i.test(request.headers.get("content-type") ?? "");
+
+const seeOther = (href: string) => new Response(null, { status: 303, headers: { Location: href } });
+
+/** The page that a form leads to: its job, or the form again with what was wrong. */
+async function hrefAfter(receive: () => Promise<string>, requestId: string): Promise<string> {
+  try {
+    return `/uploads/${await receive()}`;
+  } catch (error) {
+    if (!(error instanceof SpoorError)) throw error;
+    return refusalHref(error, requestId);
+  }
+}

@@ -1,0 +1,8 @@
+/** The id of a request, under which the server's log has the reason for a failure. */
+export function RequestId({ id }: { id: string }) {
+  return (
+    <p className="text-meta text-muted">
+      Request id: <code className="font-mono [overflow-wrap:anywhere]">{id}</code>
+    </p>
+  );
+}
