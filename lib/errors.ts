@@ -1,25 +1,49 @@
-/** Every error code of the interface with its HTTP status and title. */
+/** Every error code of the interface with its HTTP status, its title, and the detail it has where nothing more precise is known. */
 export const errorTable = {
-  invalid_json: { status: 400, title: "Bad Request" },
-  invalid_request: { status: 400, title: "Bad Request" },
-  invalid_grant: { status: 400, title: "Bad Request" },
-  missing_token: { status: 401, title: "Unauthorized" },
-  invalid_token: { status: 401, title: "Unauthorized" },
-  access_denied: { status: 403, title: "Forbidden" },
-  not_found: { status: 404, title: "Not Found" },
-  method_not_allowed: { status: 405, title: "Method Not Allowed" },
-  request_timeout: { status: 408, title: "Request Timeout" },
-  already_consumed: { status: 409, title: "Conflict" },
-  expired_token: { status: 410, title: "Gone" },
-  payload_too_large: { status: 413, title: "Content Too Large" },
-  unsupported_media_type: { status: 415, title: "Unsupported Media Type" },
-  unsupported_encoding: { status: 415, title: "Unsupported Media Type" },
-  idempotency_key_reused: { status: 422, title: "Unprocessable Content" },
-  slow_down: { status: 429, title: "Too Many Requests" },
-  rate_limited: { status: 429, title: "Too Many Requests" },
-  internal: { status: 500, title: "Internal Server Error" },
-  overloaded: { status: 503, title: "Service Unavailable" },
-  unavailable: { status: 503, title: "Service Unavailable" },
+  invalid_json: { status: 400, title: "Bad Request", detail: "The body is not valid JSON in UTF-8." },
+  invalid_request: { status: 400, title: "Bad Request", detail: "The request is not valid; see errors." },
+  invalid_grant: { status: 400, title: "Bad Request", detail: "This device code is not known. Start the login again." },
+  missing_token: { status: 401, title: "Unauthorized", detail: "Send a token: Authorization: Bearer <token>." },
+  invalid_token: { status: 401, title: "Unauthorized", detail: "The token is not valid. Log in again." },
+  access_denied: { status: 403, title: "Forbidden", detail: "The request did not come from this server's own pages." },
+  not_found: { status: 404, title: "Not Found", detail: "There is nothing here." },
+  method_not_allowed: { status: 405, title: "Method Not Allowed", detail: "No path takes this method." },
+  request_timeout: { status: 408, title: "Request Timeout", detail: "The body arrived too slowly." },
+  already_consumed: { status: 409, title: "Conflict", detail: "This device code was used already." },
+  expired_token: { status: 410, title: "Gone", detail: "The login expired. Start it again." },
+  payload_too_large: { status: 413, title: "Content Too Large", detail: "The body is too large." },
+  unsupported_media_type: {
+    status: 415,
+    title: "Unsupported Media Type",
+    detail: "The body must have the Content-Type application/json.",
+  },
+  unsupported_encoding: {
+    status: 415,
+    title: "Unsupported Media Type",
+    detail: "This route takes bodies without Content-Encoding.",
+  },
+  idempotency_key_reused: {
+    status: 422,
+    title: "Unprocessable Content",
+    detail: "This Idempotency-Key came before with other bytes. Use a new one.",
+  },
+  slow_down: { status: 429, title: "Too Many Requests", detail: "Too many polls; wait before the next." },
+  rate_limited: { status: 429, title: "Too Many Requests", detail: "Too many requests; wait before the next." },
+  internal: {
+    status: 500,
+    title: "Internal Server Error",
+    detail: "The server failed. Its log has the reason under this request id.",
+  },
+  overloaded: {
+    status: 503,
+    title: "Service Unavailable",
+    detail: "The query took too long. Try again later, or ask for less.",
+  },
+  unavailable: {
+    status: 503,
+    title: "Service Unavailable",
+    detail: "The server cannot reach its database. Nothing was stored; try again.",
+  },
 } as const;
 
 export type ErrorCode = keyof typeof errorTable;
@@ -36,7 +60,7 @@ export class SpoorError extends Error {
 
   constructor(
     code: ErrorCode,
-    detail: string,
+    detail: string = errorTable[code].detail,
     more: { errors?: FieldError[] | undefined; retryAfterSeconds?: number } = {},
   ) {
     super(detail);
@@ -47,7 +71,7 @@ export class SpoorError extends Error {
 }
 
 /** For a missing object and for another user's object alike: clients must not be able to tell them apart. */
-export const notFound = () => new SpoorError("not_found", "There is nothing here.");
+export const notFound = () => new SpoorError("not_found");
 
 /** Codes that mean: the database cannot be reached, cannot take more, or gave up waiting. Trying again later helps. */
 const outageCodes = new Set([

@@ -2,9 +2,9 @@ import { Command } from "../components/command";
 import type { Answer, Entry, Field } from "./reference";
 import { Words } from "./words";
 
-/** One operation: what it is for, what goes in, what comes out. */
+/** One operation with its input, its command and its responses. */
 export function EntrySection({ entry }: { entry: Entry }) {
-  const { id, method, path, summary, text, opens, parameters, sent, returned, curl, answers } = entry;
+  const { id, method, path, summary, text, authorization, parameters, sent, returned, command, answers } = entry;
   return (
     <section id={id} aria-labelledby={`${id}-title`} className="flex flex-col gap-4 border-hairline border-t pt-6">
       <div className="flex flex-col gap-1">
@@ -20,16 +20,16 @@ export function EntrySection({ entry }: { entry: Entry }) {
       <p className="max-w-[44rem] text-prose">
         <Words text={text} />
       </p>
-      <p className="text-muted">{opens}</p>
+      <p className="text-muted">{authorization}</p>
       <Fields title="Parameters" fields={parameters} />
       <Fields title="Body" fields={sent} />
-      <Command text={curl} />
+      <Command text={command} />
       <ul className="flex flex-col gap-3">
         {answers.map((answer) => (
           <AnswerItem key={answer.status} answer={answer} />
         ))}
       </ul>
-      <Fields title="Answer" fields={returned} />
+      <Fields title="Response" fields={returned} />
     </section>
   );
 }
@@ -59,11 +59,11 @@ function AnswerItem({ answer: { status, text, headers, example, isError } }: { a
   );
 }
 
-/** A table of fields that folds away: some bodies have many. */
+/** A list of fields that can be collapsed. */
 function Fields({ title, fields }: { title: string; fields: Field[] }) {
   if (fields.length === 0) return null;
   return (
-    <details open={title !== "Answer"}>
+    <details open={title !== "Response"}>
       <summary className="w-fit font-medium">
         {title} <span className="font-normal text-muted">({fields.length})</span>
       </summary>

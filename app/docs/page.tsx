@@ -1,5 +1,4 @@
 import type { Metadata } from "next";
-import { Command } from "../components/command";
 import { Mark } from "../components/mark";
 import { EntrySection } from "./entry";
 import { introduction, readReference } from "./reference";
@@ -7,7 +6,7 @@ import { Words } from "./words";
 
 export const metadata: Metadata = { title: "API" };
 
-/** The API's reference, for people. It needs no session: it tells nothing of what is stored. */
+/** The API's reference. Public: it has nothing of what is stored. */
 export default function Page() {
   const groups = readReference();
   return (
@@ -49,13 +48,12 @@ export default function Page() {
             </p>
           ))}
           <p className="text-prose">
-            For programs the same is at{" "}
+            The same for programs:{" "}
             <a href="/api/openapi.json" className="link">
               /api/openapi.json
             </a>{" "}
             (OpenAPI 3.1).
           </p>
-          <Command text='TOKEN=spoor_…   # from a device login, or made on the page "Devices"' />
         </header>
         {groups.map(({ name, text, entries }) => (
           <section key={name} className="flex flex-col gap-8">

@@ -1,7 +1,7 @@
-// What the page of the API's reference shows, made of the same document that programs read.
+// The content of the API's reference page, made from the OpenAPI document.
 import { openApiDocument } from "#lib/api/openapi";
 
-/** As much of a JSON Schema as is shown. */
+/** The part of a JSON Schema that is shown. */
 type Schema = {
   $ref?: string;
   type?: string;
@@ -9,6 +9,7 @@ type Schema = {
   const?: unknown;
   enum?: unknown[];
   default?: unknown;
+  examples?: string[];
   description?: string;
   properties?: Record<string, Schema>;
   required?: string[];
@@ -45,7 +46,7 @@ type Described = {
   >;
 };
 
-/** A field of a body, or a parameter: its path (`traces[].sourceId`), and what it may be. */
+/** A field of a body, or a parameter: its path (`traces[].sourceId`) and type. */
 export type Field = { path: string; required: boolean; type: string; text: string };
 
 export type Answer = { status: string; text: string; headers: string[]; example: string | undefined; isError: boolean };
@@ -56,11 +57,11 @@ export type Entry = {
   path: string;
   summary: string;
   text: string;
-  opens: string;
+  authorization: string;
   parameters: Field[];
   sent: Field[];
   returned: Field[];
-  curl: string;
+  command: string;
   answers: Answer[];
 };
 
@@ -90,7 +91,7 @@ export function readReference(): { name: string; text: string; entries: Entry[] 
   }));
 }
 
-/** What a path does alike for several methods is one entry. */
+/** Methods of a path with the same summary are one entry. */
 function merged(entries: Entry[]): Entry[] {
   return [...Map.groupBy(entries, ({ path, summary }) => `${path} ${summary}`).values()].flatMap(([first, ...more]) =>
     first ? { ...first, method: [first, ...more].map(({ method }) => method).join(", ") } : [],
@@ -105,7 +106,7 @@ function entryOf(path: string, method: string, operation: Described): Entry {
     path,
     summary: operation.summary,
     text: operation.description,
-    opens: opens(operation.security),
+    authorization: authorizationOf(operation.security),
     parameters: (operation.parameters ?? []).map(({ name, in: place, required, description, schema }) => ({
       path: name,
       required: required ?? false,
@@ -114,7 +115,7 @@ function entryOf(path: string, method: string, operation: Described): Entry {
     })),
     sent: fieldsOf(firstSchema(operation.requestBody?.content)),
     returned: fieldsOf(firstSchema(success?.content)),
-    curl: curlOf(path, method.toUpperCase(), operation),
+    command: commandOf(path, method.toUpperCase(), operation),
     answers: Object.entries(operation.responses).map(([status, { description, headers, content }]) => ({
       status,
       text: description,
@@ -133,17 +134,15 @@ function exampleOf(content: Content = {}): string | undefined {
   return typeof example.value === "string" ? example.value.trimEnd() : JSON.stringify(example.value, null, 2);
 }
 
-function opens(security: Record<string, string[]>[]): string {
+function authorizationOf(security: Record<string, string[]>[]): string {
   const names: Record<string, string> = {
     token: "a token",
-    session: "a browser's session",
+    session: "a browser's sign-in",
     operatorSecret: "the operator's secret",
   };
   const ways = security.flatMap((way) => names[Object.keys(way)[0] ?? ""] ?? []);
-  if (ways.length === 0) return "Open to everybody.";
-  return ways.length < security.length
-    ? `Open to everybody; takes ${ways.join(" or ")}.`
-    : `Needs ${ways.join(" or ")}.`;
+  if (ways.length === 0) return "No authorization.";
+  return ways.length < security.length ? `Optional: ${ways.join(" or ")}.` : `Needs ${ways.join(" or ")}.`;
 }
 
 const resolve = (schema: Schema): Schema => {
@@ -151,7 +150,7 @@ const resolve = (schema: Schema): Schema => {
   return document().components.schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {};
 };
 
-/** Every field of an object, those of objects and lists within it too. */
+/** The fields of an object, including those of nested objects and lists. */
 function fieldsOf(given: Schema | undefined, prefix = ""): Field[] {
   if (!given) return [];
   const schema = resolve(given);
@@ -169,7 +168,7 @@ function fieldsOf(given: Schema | undefined, prefix = ""): Field[] {
   });
 }
 
-/** What a value may be, in words: `string, 1 to 512 long`. */
+/** A type in words: `string, 1 to 512 characters`. */
 function typeOf(given: Schema): string {
   const schema = resolve(given);
   const either = schema.anyOf ?? schema.oneOf;
@@ -178,7 +177,7 @@ function typeOf(given: Schema): string {
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(", ");
   const base = schema.type === "array" ? "list" : (schema.format ?? schema.type ?? "anything");
   const bounds = [
-    range(schema.minLength, schema.maxLength, " long"),
+    range(schema.minLength, schema.maxLength, " characters"),
     range(schema.minimum, schema.maximum, ""),
     range(undefined, schema.maxItems, " items"),
     schema.default === undefined ? "" : `default ${JSON.stringify(schema.default)}`,
@@ -191,23 +190,45 @@ function range(min: number | undefined, max: number | undefined, unit: string): 
   return min === undefined ? `at most ${max}${unit}` : `${min} to ${max}${unit}`;
 }
 
-/** The call with the document's example, for a shell. */
-function curlOf(path: string, method: string, { security, parameters = [], requestBody }: Described): string {
-  const [first = {}] = security.filter((way) => Object.keys(way).length > 0);
-  const authorization: Record<string, string> = {
-    token: ' \\\n  -H "Authorization: Bearer $TOKEN"',
-    session: ' \\\n  -H "Cookie: authlib.session_token=$SESSION"',
-    operatorSecret: ' \\\n  -H "Authorization: Bearer $SECRET"',
-  };
-  const isOptional = security.some((way) => Object.keys(way).length === 0);
-  const named = path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`);
-  const query = parameters.some(({ in: place, required }) => place === "query" && required)
-    ? "?deviceCode=$DEVICE_CODE"
-    : "";
+/** A shell variable with an example of its value, and where a real one comes from. */
+const placeholders: Record<string, { value: string; from?: string }> = {
+  TOKEN: { value: "spoor_…", from: 'a device login, or the page "Devices"' },
+  SESSION: { value: "…", from: "the browser's cookie authlib.session_token" },
+  SECRET: { value: "…", from: "the environment of the server" },
+  DEVICE_CODE: { value: "…", from: "POST /api/cli/device/start" },
+  JOB_ID: { value: "…", from: "POST /api/ingest" },
+  ID: { value: "…", from: "GET /api/traces" },
+};
+
+const authorizations: Record<string, string> = {
+  token: "Authorization: Bearer $TOKEN",
+  session: "Cookie: authlib.session_token=$SESSION",
+  operatorSecret: "Authorization: Bearer $SECRET",
+};
+
+const variableOf = (name: string) => name.replace(/[A-Z]/g, "_$&").toUpperCase();
+
+/** The call with the document's example as shell commands, which define every variable that they use. */
+function commandOf(path: string, method: string, { security, parameters = [], requestBody }: Described): string {
+  const [way = {}] = security;
+  const authorization = authorizations[Object.keys(way)[0] ?? ""];
+  const exampleOf = (name: string) => parameters.find((one) => one.name === name)?.schema.examples?.[0];
+  const named = path.replace(/\{(\w+)\}/g, (_, name: string) => exampleOf(name) ?? `$${variableOf(name)}`);
+  const required = parameters.filter((one) => one.in === "query" && one.required);
+  const query = required.map(({ name }) => `${name}=$${variableOf(name)}`).join("&");
   const body = Object.values(requestBody?.content ?? {})[0]?.examples?.usual?.value;
-  return [
-    `curl -sS${method === "GET" || body ? "" : ` -X ${method}`} "${document().servers[0]?.url}${named}${query}"`,
-    isOptional ? "" : (authorization[Object.keys(first)[0] ?? ""] ?? ""),
-    body ? ` \\\n  -H 'Content-Type: application/json' -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'` : "",
-  ].join("");
+  const url = `"$BASE${named}${query && `?${query}`}"`;
+  const call = [
+    `curl -sS${method === "GET" || body ? "" : ` -X ${method}`} ${url}`,
+    ...(authorization ? [`-H "${authorization}"`] : []),
+    ...(body ? ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`] : []),
+  ].join(" \\\n  ");
+  const used = [...new Set([...call.matchAll(/\$([A-Z_]+)/g)].map(([, name = ""]) => name))];
+  return [...used.map(definitionOf), call].join("\n");
+}
+
+function definitionOf(name: string): string {
+  if (name === "BASE") return `BASE=${document().servers[0]?.url}`;
+  const { value, from } = placeholders[name] ?? { value: "…" };
+  return `${name}=${value}${from ? `   # from ${from}` : ""}`;
 }

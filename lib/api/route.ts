@@ -1,7 +1,8 @@
 import "server-only";
-import { z } from "zod";
+import type { z } from "zod";
+import { parse, parseParams } from "#lib/api/parse";
 import { type Caller, requireCaller, requireCookie, requireToken } from "#lib/auth/session";
-import { type FieldError, SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/errors";
 import { clientAddress } from "#lib/http/address";
 import { recordRequestUser } from "#lib/http/arrival";
 import { readJson } from "#lib/http/body";
@@ -13,13 +14,13 @@ import { countError } from "#lib/observability/metrics";
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 type Method = (typeof methods)[number];
 
-/** A method of a route, with what it was declared as. */
+/** A method of a route, with the operation that it was declared with. */
 type Handler = {
   (request: Request, context: { params: Promise<unknown> }): Promise<Response>;
   declared?: object;
 };
 
-/** What of an operation (lib/http/operation.ts) a route keeps to; the route for all that is not there has no path. */
+/** The part of an operation (lib/http/operation.ts) that is enforced; the route for unknown paths has no path. */
 type Options<P, Q, B, R> = {
   path?: string;
   auth: Mode;
@@ -39,7 +40,7 @@ type Input<M extends Mode, P, Q, B> = {
   body: B;
 };
 
-/** What a handler may return besides plain data: data with a status and headers of its own. */
+/** Data with a status and headers, which a handler may return in the place of plain data. */
 class Reply<R> {
   readonly data: R;
   readonly status: number;
@@ -51,17 +52,16 @@ class Reply<R> {
   }
 }
 
-/** An answer with a status or headers other than a plain 200's. */
+/** A JSON response that is not a plain 200. */
 export const reply = <R>(data: R, status: number, headers: Record<string, string> = {}) =>
   new Reply(data, status, headers);
 
-/** An answer without a body. */
+/** A response without a body. */
 export const noContent = () => new Response(null, { status: 204 });
 
 /**
- * One method of a route: who may call it, the shapes of what goes in and comes out, and the function that does it.
- * Its handler returns the data of a 200, a `reply`, or a `Response` of its own (a stream); it throws `SpoorError`.
- * Authorization comes before anything of the body is read.
+ * One method of a route: its mode, its schemas and its handler. The handler returns the data of a 200, a `reply`, or a
+ * `Response` (a stream); it throws `SpoorError`. The caller is authorized before the body is read.
  */
 export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined, R = unknown>(
   options: Options<P, Q, B, R> & { auth: M },
@@ -73,7 +73,7 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
       const address = clientAddress(request.headers);
       const caller = await authorize(options.auth, request, address);
       if (caller) recordRequestUser(request, caller.userId);
-      const params = options.params ? parse(options.params, await context.params, notAnId) : undefined;
+      const params = options.params ? parseParams(options.params, await context.params) : undefined;
       const query = options.query ? parse(options.query, queryOf(request)) : undefined;
       const body = options.body
         ? parse(options.body.schema, await readJson(request, options.body.maxBytes))
@@ -91,8 +91,8 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
 }
 
 /**
- * The exports of a `route.ts`: the given methods, HEAD where there is a GET, OPTIONS, and a 405 for everything else
- * (left to itself, Next answers 405 without the interface's body).
+ * The exports of a `route.ts`: the given methods, HEAD where there is a GET, OPTIONS, and a 405 for every other method
+ * (Next's own 405 has no body).
  *
  * @param options.head false where a GET changes something, so that HEAD must not call it.
  */
@@ -141,7 +141,7 @@ function finish<R>(result: R | Reply<R> | Response, schema: z.ZodType<R> | undef
   return new Response(body, { status, headers: { ...base, ...headers } });
 }
 
-/** Each query parameter once as a string, more than once as an array (which no schema of ours takes). */
+/** The query parameters; one that is repeated is an array, which no schema of ours takes. */
 function queryOf(request: Request): Record<string, string | string[]> {
   const { searchParams } = new URL(request.url);
   return Object.fromEntries(
@@ -151,23 +151,3 @@ function queryOf(request: Request): Record<string, string | string[]> {
     }),
   );
 }
-
-/** A value of an unknown shape as `schema` describes it. @throws SpoorError `invalid_request` with the failing paths */
-export function parse<T>(schema: z.ZodType<T>, value: unknown, refuse = invalid): T {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw refuse(parsed.error);
-}
-
-/** An id in a path that is no UUID names nothing, as an unknown one does. */
-const notAnId = () => new SpoorError("not_found", "There is nothing here.");
-
-const invalid = (error: z.ZodError) =>
-  new SpoorError("invalid_request", "The request is not valid; see errors.", { errors: fieldErrors(error) });
-
-/** A validation's failures as the interface tells them, at most 20. */
-function fieldErrors(error: z.ZodError): FieldError[] {
-  return error.issues.slice(0, 20).map(({ path, message }) => ({ path: path.join("."), message }));
-}
-
-export const idParams = z.object({ id: z.uuid() });

@@ -1,7 +1,7 @@
-// The routes of the server itself, as lib/http/operation.ts describes a route.
+// The operations of the server itself (lib/http/operation.ts).
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
-import { publicLimits } from "#lib/limits";
+import { limits, publicLimits } from "#lib/limits";
 
 const check = z.object({ ok: z.boolean(), detail: z.string().optional() });
 
@@ -11,12 +11,12 @@ export const drainNow = {
   auth: "none",
   response: z.strictObject({ ok: z.literal(true), processed: z.int(), drained: z.boolean() }),
   about: {
-    group: "The server",
-    summary: "Do a worker's work for a while",
-    text: "For hosts that run no worker. Processes what waits, for 45 seconds at most. `drained` is false where the time was over before the queue was empty. Not there unless the operator set `CRON_SECRET`.",
+    group: "Server",
+    summary: "Process queued work",
+    text: "For hosts that run no worker. Processes queued uploads for up to 45 seconds. `drained` is false where the time ran out before the queue was empty. Exists only where the operator set `CRON_SECRET`.",
     secret: "CRON_SECRET",
     head: false,
-    answers: { 200: { text: "What was done.", example: { ok: true, processed: 3, drained: true } } },
+    answers: { 200: { text: "The number of processed uploads.", example: { ok: true, processed: 3, drained: true } } },
   },
 } satisfies Operation;
 
@@ -25,13 +25,14 @@ export const readMetrics = {
   path: "/api/metrics",
   auth: "none",
   about: {
-    group: "The server",
-    summary: "Figures for Prometheus",
-    text: "docs/operations.md says what each of them means. Not there unless the operator set `METRICS_TOKEN`.",
+    group: "Server",
+    summary: "Get metrics",
+    text: "docs/operations.md explains each metric. Exists only where the operator set `METRICS_TOKEN`.",
     secret: "METRICS_TOKEN",
+    database: false,
     answers: {
       200: {
-        text: "Prometheus's text format.",
+        text: "Prometheus text format.",
         type: "text/plain",
         schema: z.string(),
         example:
@@ -47,10 +48,11 @@ export const readHealth = {
   auth: "none",
   response: z.strictObject({ ok: z.literal(true) }),
   about: {
-    group: "The server",
-    summary: "Whether the process lives",
-    text: "Asks nothing of the database.",
-    answers: { 200: { text: "It does.", example: { ok: true } } },
+    group: "Server",
+    summary: "Check health",
+    text: "Does not use the database.",
+    database: false,
+    answers: { 200: { text: "The process is alive.", example: { ok: true } } },
   },
 } satisfies Operation;
 
@@ -65,14 +67,18 @@ export const readReadiness = {
     checks: z.object({ database: check, migrations: check, worker: check }),
   }),
   about: {
-    group: "The server",
-    summary: "Whether the server can do its work",
-    text: "Whether the database answers, is at this version, and a worker was seen in the last 60 seconds.",
+    group: "Server",
+    summary: "Check readiness",
+    text: "Checks that the database answers, that its schema is this version's, and that a worker was seen in the last 60 seconds.",
+    database: false,
     answers: {
-      200: { text: "It can.", example: { ok: true, checks: { database: well, migrations: well, worker: well } } },
+      200: {
+        text: "All checks passed.",
+        example: { ok: true, checks: { database: well, migrations: well, worker: well } },
+      },
       503: {
-        text: "It can't; the checks say why.",
-        headers: { "Retry-After": { text: "Seconds to wait before asking again.", example: "5" } },
+        text: "A check failed; `detail` has the reason.",
+        headers: { "Retry-After": { text: "Seconds to wait before the next attempt.", example: "5" } },
         example: {
           ok: false,
           checks: {
@@ -111,9 +117,10 @@ export const readLimits = {
     uploadRetentionDays: z.int(),
   }),
   about: {
-    group: "The server",
-    summary: "The limits",
-    text: "What a client has to keep to, with the operator's own values in place. Bytes, seconds, days and counts, as each name says.",
+    group: "Server",
+    summary: "Get the limits",
+    text: "Every limit that the server enforces, with the operator's own values. Each name says its unit; without one it is a count, and for a text field its length in UTF-16 code units.",
+    database: false,
     answers: {
       200: {
         text: "The limits.",
@@ -131,9 +138,10 @@ export const readDescription = {
   auth: "none",
   response: z.looseObject({ openapi: z.string() }),
   about: {
-    group: "The server",
-    summary: "This description",
-    text: "OpenAPI 3.1, for programs.",
+    group: "Server",
+    summary: "Get the OpenAPI document",
+    text: "OpenAPI 3.1.",
+    database: false,
     answers: {
       200: {
         text: "The document.",
@@ -143,23 +151,54 @@ export const readDescription = {
   },
 } satisfies Operation;
 
-/** What better-auth answers by itself, under contracts of its own. */
-export const authComponent = {
-  methods: ["GET", "POST"],
-  path: "/api/auth/{all}",
+const authPath = (example: string) => z.object({ path: z.string().meta({ examples: [example] }) });
+const authError = z.object({ code: z.string(), message: z.string() });
+
+/** better-auth's own routes: their statuses and bodies are its contract, not ours. */
+export const callAuth = {
+  methods: ["GET"],
+  path: "/api/auth/{path}",
   auth: "none",
-  params: z.object({ all: z.string() }),
+  params: authPath("get-session"),
   about: {
-    group: "Sessions",
-    summary: "People's sign-in",
-    text: "Belongs to the authentication component, better-auth, and is described in its documentation. It sets the cookie `authlib.session_token`. No token opens anything here.",
+    group: "Sign-in",
+    summary: "Read from better-auth",
+    text: "The routes of the authentication component, better-auth, which documents them; most are for this server's own pages. `get-session` answers the sign-in of the cookie, or null; `callback/{provider}` redirects. CLI tokens open nothing here.",
+    foreign: true,
     answers: {
-      200: {
-        text: "As the component says, with statuses and errors of its own.",
-        type: "application/json",
-        schema: z.unknown(),
-        example: null,
+      200: { text: "As better-auth documents it.", schema: z.unknown(), example: null },
+      302: { text: "Back from a provider.", headers: { Location: { text: "The next page.", example: "/traces" } } },
+      404: { text: "better-auth has no such route." },
+    },
+  },
+} satisfies Operation;
+
+export const postAuth = {
+  methods: ["POST"],
+  path: "/api/auth/{path}",
+  auth: "none",
+  params: authPath("sign-out"),
+  about: {
+    group: "Sign-in",
+    summary: "Call better-auth",
+    text: `As for GET. \`sign-in/email\` sets the cookie \`authlib.session_token\`. A body has at most ${limits.authBodyBytes / 1024} KiB.`,
+    foreign: true,
+    sent: z.looseObject({}),
+    answers: {
+      200: { text: "As better-auth documents it.", schema: z.looseObject({}), example: { success: true } },
+      401: {
+        text: "better-auth's own error.",
+        schema: authError,
+        example: { code: "INVALID_EMAIL_OR_PASSWORD", message: "Invalid email or password" },
+      },
+      404: { text: "better-auth has no such route." },
+    },
+    errors: {
+      payload_too_large: {
+        when: "The body is over its limit, which `detail` has.",
+        detail: `The body is over the limit of ${limits.authBodyBytes} bytes.`,
       },
     },
+    example: { body: {} },
   },
 } satisfies Operation;

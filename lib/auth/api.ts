@@ -8,12 +8,12 @@ export const readSession = {
   auth: "bearer",
   response: sessionResponse,
   about: {
-    group: "Sessions",
-    summary: "Ask whose token it is",
-    text: "A 401 says that the token is unknown, expired or revoked: log in again.",
+    group: "CLI token",
+    summary: "Get the token's user",
+    text: "A 401 means that the token is unknown, expired or revoked: log in again.",
     answers: {
       200: {
-        text: "The token's user.",
+        text: "The token and its user.",
         example: {
           ok: true,
           userId: "0b9ddc6e-3b0f-4c86-9a4c-4e2d1f2a7c55",
@@ -33,9 +33,9 @@ export const endSession = {
   path: "/api/cli/session",
   auth: "bearer",
   about: {
-    group: "Sessions",
-    summary: "Log out",
-    text: "The token revokes itself.",
-    answers: { 204: { text: "The token is of no use any more." } },
+    group: "CLI token",
+    summary: "Revoke the token",
+    text: "Logs out: the token that authorizes the call is revoked.",
+    answers: { 204: { text: "The token is revoked." } },
   },
 } satisfies Operation;

@@ -14,8 +14,8 @@ export const startDeviceLogin = {
   response: startResponse,
   about: {
     group: "Device login",
-    summary: "Start a login",
-    text: `Nobody has to be signed in. Show the person \`userCode\` and open \`verificationUriComplete\` in a browser, where a signed-in person approves; meanwhile poll. \`machine\` is the machine's name, as its owner will know it.`,
+    summary: "Start a device login",
+    text: `Show the person \`userCode\` and open \`verificationUriComplete\` in a browser, where a signed-in person approves; meanwhile poll. \`machine\` is the name that the person sees.`,
     answers: {
       200: {
         text: "The codes of the login.",
@@ -31,7 +31,12 @@ export const startDeviceLogin = {
         },
       },
     },
-    errors: { rate_limited: `More than ${device.startsPer10MinutesPerIp} starts in 10 minutes from one address.` },
+    errors: {
+      rate_limited: {
+        when: `More than ${device.startsPer10MinutesPerIp} starts in 10 minutes from one address.`,
+        detail: "Too many logins were started from this address.",
+      },
+    },
     example: { body: { machine: "ada-laptop" } },
   },
 } satisfies Operation;
@@ -44,18 +49,18 @@ export const pollDeviceLogin = {
   response: pollResponse,
   about: {
     group: "Device login",
-    summary: "Ask whether a login was approved",
-    text: "Ask every `interval` seconds. The first poll after the approval redeems the code: its answer is the only one that has the token.",
+    summary: "Poll a device login",
+    text: "Poll every `interval` seconds. The first poll after the approval redeems the code: only its response has the token.",
     head: false,
     answers: {
       202: {
-        text: "Not decided yet. `slowDown` is there where you asked too early, and the interval is longer now.",
+        text: "Not decided yet. `slowDown` means that the poll came too early; the interval is longer now.",
         schema: pending,
         headers: { "Retry-After": { text: "Seconds to wait before the next poll.", example: "5" } },
         example: { ok: true, status: "pending", interval: 5, expiresIn: 590 },
       },
       200: {
-        text: "Approved. Keep the token at mode 0600; it is valid for 90 days.",
+        text: "Approved. Store the token with mode 0600; it is valid for 90 days.",
         schema: approved,
         example: {
           ok: true,
@@ -70,11 +75,11 @@ export const pollDeviceLogin = {
       },
     },
     errors: {
-      invalid_request: "`deviceCode` is missing, there twice, or too long.",
+      invalid_request: "`deviceCode` is missing, repeated, or too long.",
       invalid_grant: "No login has this code.",
-      access_denied: "The login was denied.",
-      already_consumed: "The token was given out already.",
-      expired_token: "The login's ten minutes are over.",
+      access_denied: { when: "The login was denied.", detail: "The login was denied in the browser." },
+      already_consumed: "The code was redeemed before.",
+      expired_token: "The login is older than ten minutes.",
       slow_down: `More than ${device.pollsPerMinutePerCode} polls a minute for a code, or ${device.pollsPerMinutePerIp} from an address.`,
     },
     example: { query: { deviceCode } },

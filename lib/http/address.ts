@@ -5,14 +5,14 @@ export const clientAddressHeader = "x-spoor-client-address";
 
 const globals = globalThis as typeof globalThis & { spoorWebServer?: boolean };
 
-/** Says that this process's requests come through lib/server/web.ts, so that its header can be believed. */
+/** Declares that every request of this process comes through lib/server/web.ts, so its header can be trusted. */
 export function trustClientAddressHeader(): void {
   globals.spoorWebServer = true;
 }
 
 /**
- * What counts as one sender where calls are limited: an IPv4 address, or the /64 of an IPv6 one, which is the least that
- * a single line is given (RFC 6177), so that its 2^64 addresses are no way around a limit.
+ * The key of a rate limit by address: an IPv4 address, or the /64 of an IPv6 one. A single subscriber has at least a /64
+ * (RFC 6177), so its 2^64 addresses would evade a limit.
  */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
@@ -27,7 +27,7 @@ export function networkOf(address: string): string {
     .join(":")}::/64`;
 }
 
-/** The address a request came from, behind `TRUSTED_PROXIES` only; `unknown` where the host does not tell. */
+/** The address that a request came from, by `TRUSTED_PROXIES`; `unknown` on a host that does not provide it. */
 export function clientAddress(headers: Headers): string {
   if (globals.spoorWebServer) return headers.get(clientAddressHeader) ?? "unknown";
   if (env().VERCEL) return headers.get("x-real-ip") ?? "unknown";

@@ -1,24 +1,24 @@
-// How a body arrives: by Node's own request where the web server is ours, by the web stream of the standard elsewhere.
+// Reading a body: from Node's request where our web server runs, from the web stream elsewhere.
 import type { IncomingMessage } from "node:http";
 import { requestIdHeader } from "#lib/http/request-id";
 import { limits } from "#lib/limits";
 import { free } from "#lib/memory";
 
-/** A body on its way. */
+/** A body that is being received. */
 export type Arrival = {
   /**
-   * Hands over each chunk until the last, and stops where `take` throws. The memory of a chunk is gone when `take` returns.
+   * Calls `take` with each chunk, whose memory is freed when `take` returns.
    *
-   * @returns whether the body came to its end; false where the connection broke off. @throws what `take` throws
+   * @returns false where the connection broke off before the end. @throws what `take` throws, and stops reading
    */
   read(take: (chunk: Uint8Array) => void): Promise<boolean>;
   /**
-   * Goes on receiving what a sender is still sending, for a while: one that is cut off at once never sees the answer, and
-   * the next request on its connection would wait behind the rest.
+   * Reads and discards the rest for a few seconds: a sender that is cut off never sees the response, and the next request
+   * on the connection waits behind the rest.
    */
   drain(): void;
-  /** Ends the connection, once the answer had time to leave. */
-  giveUp(): void;
+  /** Closes the connection a second later, when the response was sent. */
+  close(): void;
 };
 
 const globals = globalThis as typeof globalThis & {
@@ -53,8 +53,7 @@ export function requestUser(message: IncomingMessage): string | undefined {
 /** The body of a request; nothing of it was read before. */
 export function arrivalOf(request: Request): Arrival {
   const message = messageOf(request);
-  // A web stream costs promises for every 64 KiB: with it, accepting 18 MB took 1.52 times as long as the bench's floor,
-  // without it 1.39.
+  // A web stream costs promises for every 64 KiB: accepting 18 MB took 1.52 times the bench's floor with it, 1.39 without.
   return message ? arrivalByNode(message) : arrivalByStream(request.body);
 }
 
@@ -90,7 +89,7 @@ function arrivalByNode(message: IncomingMessage): Arrival {
       const timer = setTimeout(() => message.destroy(), limits.body.drainSeconds * 1000).unref();
       message.once("close", () => clearTimeout(timer)).once("end", () => clearTimeout(timer));
     },
-    giveUp: () => {
+    close: () => {
       message.on("error", () => {});
       setTimeout(() => message.destroy(), 1000).unref();
     },
@@ -116,10 +115,10 @@ function arrivalByStream(body: ReadableStream<Uint8Array> | null): Arrival {
         while (reader && performance.now() < deadline) if ((await reader.read()).done) return;
         await reader?.cancel();
       } catch {
-        // The sender is gone, which is as good an end as any.
+        // The sender is gone.
       }
     },
-    giveUp() {
+    close() {
       stopped = true;
       setTimeout(() => reader?.cancel().catch(() => {}), 1000).unref();
     },

@@ -1,23 +1,22 @@
-// Memory that the bodies of uploads are received in, used again and again. V8 collects the whole heap (Next's 57 MB, which
-// take 25 ms of both cores) as soon as some buffers of a body's size have come together; this memory it does not count. Nor
-// does the machine have to find 18 MB of new pages for each upload.
+// Reused memory for the bodies of uploads. New buffers of that size make V8 collect its whole heap (Next's 57 MB take 25 ms
+// of both cores) after a few uploads; shared memory does not count there, and its pages are mapped already.
 import "server-only";
 
 const MiB = 1 << 20;
-/** What a lent piece of memory holds. Only as much of it as a body ever took is the machine's. */
+/** The size of a block. Only pages that a body ever used are resident. */
 export const blockBytes = 32 * MiB;
-/** Below this size a buffer of its own costs nothing. */
+/** Smaller bodies get a buffer of their own, which costs nothing measurable. */
 const minBytes = MiB;
-/** Who finds all of them lent gets memory of its own. */
+/** Where all are in use, a body gets a buffer of its own. */
 const maxBlocks = 4;
 
 const globals = globalThis as typeof globalThis & { spoorBodyBlocks?: { idle: SharedArrayBuffer[]; made: number } };
 
 /**
- * Lends memory for a body for the time of `work`. Whoever still reads it afterwards reads another body.
+ * Runs `work` with a block for a body. The block must not be read afterwards: the next body overwrites it.
  *
- * @param bytes how many the body has, where that is known.
- * @param work gets undefined where the body is too small, too large, or all memory is lent.
+ * @param bytes the body's declared length, if known.
+ * @param work gets undefined where the body is too small or too large for a block, or all blocks are in use.
  */
 export async function withBlock<T>(
   bytes: number | undefined,

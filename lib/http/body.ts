@@ -4,11 +4,11 @@ import { withBlock } from "#lib/http/body-memory";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
-/** Refuses a request whose body is not declared as JSON. @throws SpoorError `unsupported_media_type` */
+/** @throws SpoorError `unsupported_media_type` where the body is not declared as JSON */
 export function requireJsonType(request: Request): void {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
-    throw new SpoorError("unsupported_media_type", "The body must have the Content-Type application/json.");
+    throw new SpoorError("unsupported_media_type");
   }
 }
 
@@ -22,18 +22,18 @@ export function declaredLength(request: Request, maxBytes: number): number | und
 }
 
 /**
- * Reads a whole body as it came over the wire.
+ * Reads a whole body as it is on the wire.
  *
- * @param maxBytes where reading stops, so that an oversize body costs no more memory than this.
- * @throws SpoorError `payload_too_large` past the cap; `request_timeout` where nothing came for a while, or too little
- *   over a minute; `invalid_request` where the connection ended early or the length was not the declared one.
+ * @param maxBytes reading stops here, so an oversize body costs no more memory than this.
+ * @throws SpoorError `payload_too_large` over the limit; `request_timeout` where it stalls or is too slow (`limits.body`);
+ *   `invalid_request` where the connection ended early or the length is not the declared one.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   return (await receive(request, maxBytes)) as Buffer<ArrayBuffer>;
 }
 
 /**
- * Runs `work` with a whole body. Its memory is another's afterwards.
+ * Runs `work` with a whole body, whose memory is reused afterwards.
  *
  * @throws SpoorError as `readBody`; what `work` throws.
  */
@@ -48,7 +48,7 @@ async function receive(request: Request, maxBytes: number, block?: SharedArrayBu
   const pace = startPace();
   let isOver = false;
   const take = (chunk: Uint8Array) => {
-    if (isOver) return; // what was given up on may still come, and the memory is another's by then
+    if (isOver) return; // late chunks of an abandoned body must not be written: the memory is in use by another
     if (body.length + chunk.byteLength > maxBytes) throw tooLarge(maxBytes);
     body.append(chunk);
     pace.received(body.length);
@@ -59,7 +59,7 @@ async function receive(request: Request, maxBytes: number, block?: SharedArrayBu
   } catch (error) {
     const { code } = error as SpoorError;
     if (code === "payload_too_large") arrival.drain();
-    else if (code === "request_timeout") arrival.giveUp();
+    else if (code === "request_timeout") arrival.close();
     throw error;
   } finally {
     isOver = true;
@@ -81,19 +81,19 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
   requireJsonType(request);
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();
   if (encoding && encoding !== "identity") {
-    throw new SpoorError("unsupported_encoding", "This route takes bodies without Content-Encoding.");
+    throw new SpoorError("unsupported_encoding");
   }
   return parseJson(await readBody(request, maxBytes));
 }
 
-/** Bytes in one block of memory, however small the chunks in which they come. */
+/** Chunks of any size, collected in one block of memory. */
 class GrowingBuffer {
   #block: Buffer;
   length = 0;
 
   /**
-   * @param expected how many come, where that is known: memory that is never written to is none of the machine's.
-   * @param memory where they fit, to be used in the place of new memory.
+   * @param expected the number of bytes, if known. Memory that is never written to costs nothing.
+   * @param memory is used instead of new memory; it has to hold `expected` bytes.
    */
   constructor(expected = 64 * 1024, memory?: SharedArrayBuffer) {
     this.#block = memory ? Buffer.from(memory, 0, expected) : Buffer.allocUnsafeSlow(expected);
@@ -110,7 +110,7 @@ class GrowingBuffer {
     this.length = length;
   }
 
-  /** The bytes with memory of their own, that can be handed to another thread. */
+  /** The bytes, in memory that holds nothing else. */
   take(): Buffer {
     if (this.length === this.#block.length) return this.#block;
     const exact = Buffer.allocUnsafeSlow(this.length);
@@ -123,7 +123,7 @@ function tooLarge(maxBytes: number): SpoorError {
   return new SpoorError("payload_too_large", `The body is over the limit of ${maxBytes} bytes.`);
 }
 
-/** Watches how fast a body comes in: a sender that stalls or trickles is given up on. */
+/** Watches the pace of a body: `failed` rejects where the sender stalls or is too slow. */
 function startPace() {
   const { idleSeconds, minSeconds, bytesPerSecond } = limits.body;
   const startedAt = performance.now();
@@ -135,7 +135,7 @@ function startPace() {
     const seconds = (now - startedAt) / 1000;
     const stalled = now - lastAt > idleSeconds * 1000;
     const trickling = seconds > minSeconds && total / seconds < bytesPerSecond;
-    if (stalled || trickling) reject(new SpoorError("request_timeout", "The body came too slowly."));
+    if (stalled || trickling) reject(new SpoorError("request_timeout"));
   }, 1000);
   return {
     failed,

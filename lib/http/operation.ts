@@ -1,26 +1,32 @@
-// What a route is, as data: who may call it, the shapes of what goes in and comes out, and what a reader is told of it.
-// `endpoint` keeps to the first half of it; lib/api/openapi.ts makes a description of all of it.
+// A route as data: who may call it, the schemas of its input and output, and its documentation. `endpoint` (lib/api/route.ts)
+// enforces the first part; lib/api/openapi.ts describes all of it.
 import type { z } from "zod";
-import type { ErrorCode } from "#lib/errors";
+import type { ErrorCode, FieldError } from "#lib/errors";
 
 export type Mode = "none" | "cookie" | "bearer" | "cookie-or-bearer";
 
-export type Group = "Device login" | "Sessions" | "Ingest" | "Conversations" | "Telemetry" | "The server";
+export type Group = "Device login" | "CLI token" | "Ingest" | "Traces" | "Telemetry" | "Sign-in" | "Server";
 
 /** A header with an example of its value. */
 export type Header = { text: string; example: string };
 
-/** One answer of a success. */
+/** One response that is not a problem. */
 export type Answer = {
   text: string;
-  /** What of the operation's `response` this status has, where it is not all of it. */
+  /** The part of the operation's `response` that this status has, where it is not all of it. */
   schema?: z.ZodType;
   /** Where it is not JSON. */
   type?: "application/x-ndjson" | "text/markdown" | "text/plain" | "application/json";
   headers?: Record<string, Header>;
-  /** None for an answer without a body. */
+  /** None for a response without a body. */
   example?: unknown;
 };
+
+/**
+ * When an error is answered, and the `detail` and `errors` of its example. Without them the example has the code's usual
+ * detail (lib/errors.ts) and the faults that the schemas find in `about.wrong`.
+ */
+export type ErrorExample = { when: string; detail?: string; errors?: FieldError[] };
 
 /** One or several methods of a path. A module `lib/<domain>/api.ts` has those of its domain, with the schemas. */
 export type Operation = {
@@ -35,16 +41,26 @@ export type Operation = {
     group: Group;
     summary: string;
     text: string;
-    /** The secret of the operator's that opens it. */
+    /** The operator's secret that authorizes the call. */
     secret?: "CRON_SECRET" | "METRICS_TOKEN";
+    /** A token is not needed, but read where there is one. */
+    optionalToken?: true;
     /** False where a GET changes something, so that there is no HEAD. */
     head?: false;
+    /** False where the route answers without the database, so never `unavailable`. */
+    database?: false;
+    /** Has a contract of its own: none of the usual errors, and no OPTIONS. */
+    foreign?: true;
     /** A body that the route reads by itself. */
     sent?: z.ZodType;
+    /** The same as a form, for a browser without JavaScript. */
+    form?: z.ZodType;
     headers?: Record<string, Header>;
     answers: Record<number, Answer>;
-    /** The errors beside those that follow from `auth`, `params`, `query` and a body, or what those say here. */
-    errors?: Partial<Record<ErrorCode, string>>;
+    /** Errors beside those that follow from `auth`, `params`, `query` and a body; or another text or example for one of those. */
+    errors?: Partial<Record<ErrorCode, string | ErrorExample>>;
     example?: { query?: Record<string, string>; body?: unknown };
+    /** Input that the example of `invalid_request` refuses; an empty one by default. */
+    wrong?: { query?: Record<string, string>; body?: unknown };
   };
 };

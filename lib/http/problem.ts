@@ -1,31 +1,28 @@
 import { type ErrorCode, errorTable, isOutage, SpoorError } from "#lib/errors";
 import { log } from "#lib/log";
 
-/** How long a client is to wait before it tries again where nothing better is known, in seconds. */
+/** `Retry-After` in seconds where the error has none of its own. */
 const retryAfterSeconds = { rate_limited: 60, slow_down: 60, overloaded: 5, unavailable: 2 } as const;
 
-/** What PostgreSQL calls the end of a statement that has no more time. */
+/** PostgreSQL's code of a statement that was cancelled, here by its timeout. */
 const queryCanceled = "57014";
 
-/** What the outside is told of an error. An unknown one is logged whole and told as `internal`, an outage as `unavailable`. */
+/** The error that a client gets: `unavailable` for an outage, `internal` for anything unknown. Both are logged with the cause. */
 export function toSpoorError(error: unknown, requestId: string): SpoorError {
   if (error instanceof SpoorError) return error;
   if (isOutage(error)) {
     log.warn({ err: error, requestId }, "the database is not reachable");
-    return new SpoorError(
-      "unavailable",
-      "The server cannot reach its database right now. Nothing was stored; try again.",
-    );
+    return new SpoorError("unavailable");
   }
   if ((error as { code?: unknown } | undefined)?.code === queryCanceled) {
-    log.warn({ err: error, requestId }, "a statement took too long");
-    return new SpoorError("overloaded", "The server took too long over this; try again later, or ask for less.");
+    log.warn({ err: error, requestId }, "a statement timed out");
+    return new SpoorError("overloaded");
   }
   log.error({ err: error, requestId }, "a request failed");
-  return new SpoorError("internal", "Something went wrong on the server. Its log says what, under this request id.");
+  return new SpoorError("internal");
 }
 
-/** The answer for an error: `application/problem+json` (RFC 9457) with the interface's extensions and headers. */
+/** The response of an error: `application/problem+json` (RFC 9457) with the interface's extensions and headers. */
 export function problemResponse(
   error: SpoorError,
   requestId: string,
@@ -56,7 +53,7 @@ export function problemResponse(
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** RFC 6750, section 3: the error is named only where a token was presented. */
+/** RFC 6750, section 3: `error` is there only where a token was sent. */
 function challenge(code: ErrorCode): string {
   return code === "invalid_token" ? 'Bearer realm="spoor", error="invalid_token"' : 'Bearer realm="spoor"';
 }

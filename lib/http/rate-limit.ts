@@ -7,9 +7,9 @@ type Window = { points: number; seconds: number };
 const globals = globalThis as typeof globalThis & { spoorLimiters?: Map<string, RateLimiterPostgres> };
 
 /**
- * Counts one call under `name` for `key` (an address, a code's hash, a device), over all web processes.
+ * Counts one call of `key` (an address, a code's hash, a device) under `name`, over all web processes.
  *
- * @returns undefined while the calls in the window are at most `points`, otherwise the seconds until the next is let in.
+ * @returns undefined up to `points` calls in the window, then the seconds until the next call is allowed.
  */
 export async function overLimit(name: string, key: string, window: Window): Promise<number | undefined> {
   try {
@@ -21,18 +21,18 @@ export async function overLimit(name: string, key: string, window: Window): Prom
   }
 }
 
-/** Whether a key is past its limit already. It counts nothing, where only what goes wrong is to count. */
+/** Whether a key is over its limit, without counting a call: for limits that count failures only. */
 export async function isOverLimit(name: string, key: string, window: Window): Promise<boolean> {
   const counted = await limiterOf(name, window).get(key);
   return counted !== null && counted.consumedPoints > window.points;
 }
 
-/** Takes back one counted call, where only those that went wrong are to count. */
+/** Takes back one counted call: for limits that count failures only. */
 export async function uncount(name: string, key: string, window: Window): Promise<void> {
   await limiterOf(name, window).reward(key, 1);
 }
 
-/** Removes counters whose window is over. */
+/** Deletes counters whose window is over. */
 export async function purgeLimits(): Promise<void> {
   await pool().query("delete from rate_limit where expire < extract(epoch from now()) * 1000");
 }

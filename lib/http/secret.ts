@@ -5,9 +5,9 @@ import { notFound, SpoorError } from "#lib/errors";
 const digest = (text: string) => createHash("sha256").update(text).digest();
 
 /**
- * For routes that the operator opens to a program of theirs by a secret in the environment.
+ * Authorizes a program of the operator's by a secret of the environment. No query is made.
  *
- * @param secret undefined where the operator set none: the route is not there then.
+ * @param secret undefined where the operator set none: the route answers as a missing one then.
  * @throws SpoorError `not_found`, `missing_token`, `invalid_token`
  */
 export function requireSecret(request: Request, secret: string | undefined): void {
@@ -15,7 +15,7 @@ export function requireSecret(request: Request, secret: string | undefined): voi
   const authorization = request.headers.get("authorization");
   if (authorization === null) throw new SpoorError("missing_token", "Send the secret: Authorization: Bearer <secret>.");
   const given = /^bearer +(.*)$/i.exec(authorization)?.[1] ?? "";
-  // Of equal length whatever was sent, so that the time tells nothing.
+  // Digests have equal lengths, so the comparison takes the same time whatever was sent.
   if (timingSafeEqual(digest(given), digest(secret))) return;
   throw new SpoorError("invalid_token", "The secret is not this server's.");
 }

@@ -1,4 +1,4 @@
-// The routes of uploads and their jobs, as lib/http/operation.ts describes a route.
+// The operations of uploads and their jobs (lib/http/operation.ts).
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
 import { ingestRequest, ingestResponse, ingestTrace, jobResponse } from "#lib/ingest/schema";
@@ -38,6 +38,41 @@ const batch = {
   ],
 };
 
+const sentHeaders = {
+  "Content-Encoding": { text: "`gzip`, `br` or `zstd`; one of them, or none.", example: "gzip" },
+  "Idempotency-Key": {
+    text: `1 to 255 printable ASCII characters. A repeated request with the same key gets the job of the first, however it is compressed; other bytes under the same key are refused. Kept for ${limits.ingest.idempotencyKeyDays} days.`,
+    example: "2026-11-20/1",
+  },
+};
+
+const accepted = {
+  text: "The upload and its job are on disk.",
+  headers: { Location: { text: "The job's path.", example: `/api/ingest/${jobId}` } },
+  example: { ok: true, jobId, status: "queued" },
+};
+
+const refusals = {
+  invalid_request: {
+    when: "A field is not valid (`errors` has its path), or the body ended early or contradicts its headers.",
+    detail: "The batch is not valid; see errors.",
+    errors: [{ path: "traces", message: "Invalid input: expected array, received undefined" }],
+  },
+  payload_too_large: {
+    when: "The body is over its limit on the wire or decoded, which `detail` has.",
+    detail: `The body is over the limit of ${limits.ingest.wireBytes} bytes.`,
+  },
+  unsupported_encoding: {
+    when: "There is another Content-Encoding, or several.",
+    detail: "Content-Encoding must be one of gzip, br or zstd, or absent.",
+  },
+  idempotency_key_reused: "The Idempotency-Key was used before with other bytes.",
+  overloaded: {
+    when: "Too many bytes are being received, or too many of your uploads wait. The body was not read.",
+    detail: "Too many of your uploads wait to be processed. Nothing was read; try again.",
+  },
+};
+
 export const sendBatch = {
   methods: ["POST"],
   path: "/api/ingest",
@@ -45,30 +80,14 @@ export const sendBatch = {
   response: ingestResponse,
   about: {
     group: "Ingest",
-    summary: "Send a batch of conversations",
-    text: `A 202 means that the upload and its job are on disk; anything else stored nothing. A batch is taken whole or not at all. \`source\` and \`sourceId\` are a conversation's identity: send all of it again when it has grown, and only what is new is written. Fields that are not named here are kept in the \`metadata\` of their trace or message. The body may be compressed; it has at most ${limits.ingest.wireBytes / 2 ** 20} MiB on the wire.`,
+    summary: "Send a batch",
+    text: `A 202 means that the upload and its job are on disk; any other status means that nothing was stored. A batch is accepted whole or not at all. \`source\` and \`sourceId\` identify a trace: send all of it again when it has grown, and only new and changed messages are written. Unknown fields are kept in the \`metadata\` of their trace or message. The body may be compressed; it has at most ${limits.ingest.wireBytes / 2 ** 20} MiB on the wire.`,
     // Its traces are parsed one by one (lib/ingest/schema.ts).
     sent: ingestRequest.extend({ traces: z.array(ingestTrace).max(limits.ingest.traces) }),
-    headers: {
-      "Content-Encoding": { text: "`gzip`, `br` or `zstd`; one of them, or none.", example: "gzip" },
-      "Idempotency-Key": {
-        text: `1 to 255 printable ASCII characters. A request that is sent again under its key gets the job of the first, however it is compressed; other bytes under it are refused. Kept for ${limits.ingest.idempotencyKeyDays} days.`,
-        example: "2026-11-20/1",
-      },
-    },
-    answers: {
-      202: {
-        text: "The upload and its job are on disk.",
-        headers: { Location: { text: "The job's path.", example: `/api/ingest/${jobId}` } },
-        example: { ok: true, jobId, status: "queued" },
-      },
-    },
+    headers: sentHeaders,
+    answers: { 202: accepted },
     errors: {
-      invalid_request:
-        "A field is wrong (`errors` has its path), or the body ended early or is not what its headers say.",
-      unsupported_encoding: "The Content-Encoding is another one, or there are several.",
-      idempotency_key_reused: "The Idempotency-Key came before with other bytes.",
-      overloaded: "Too much is being received, or too many of your uploads wait. Nothing was read.",
+      ...refusals,
     },
     example: { body: batch },
   },
@@ -82,8 +101,8 @@ export const readJob = {
   response: jobResponse,
   about: {
     group: "Ingest",
-    summary: "Ask for a job",
-    text: "`queued` and `running` go on by themselves; `succeeded` and `failed` are the end. `kept` counts the traces that the upload did not change although it differs: fewer messages than stored and no `replace`, a newer upload was there first, or its owner deleted the conversation.",
+    summary: "Get a job",
+    text: "`succeeded` and `failed` are final. `kept` counts the traces that were left as they are although the upload differs: it has fewer messages and no `replace`, a newer upload was processed first, or the owner deleted the trace.",
     answers: { 200: { text: "The job.", example: job } },
   },
 } satisfies Operation;
@@ -95,14 +114,14 @@ export const readRawUpload = {
   params,
   about: {
     group: "Ingest",
-    summary: "Download an upload as it was sent",
-    text: "For the browser of its owner, as long as the upload is kept. A token does not open it.",
+    summary: "Download an upload",
+    text: "As it was sent, decompressed, for as long as the upload is kept. For its owner's browser: tokens do not open it.",
     answers: {
       200: {
         text: "The decoded body of the upload.",
         headers: {
           "Content-Disposition": {
-            text: "A file's name.",
+            text: "A file name.",
             example: `attachment; filename="spoor-upload-${jobId}.json"`,
           },
         },
@@ -111,5 +130,29 @@ export const readRawUpload = {
         example: batch,
       },
     },
+  },
+} satisfies Operation;
+
+export const uploadFile = {
+  methods: ["POST"],
+  path: "/api/uploads",
+  auth: "cookie",
+  response: ingestResponse,
+  about: {
+    group: "Ingest",
+    summary: "Upload a batch from a browser",
+    text: `As \`POST /api/ingest\`, for this server's own pages. A form (the field \`file\`, of at most ${limits.ingest.formBytes / 2 ** 20} MiB with all of the form) is answered with a redirect.`,
+    sent: ingestRequest.extend({ traces: z.array(ingestTrace).max(limits.ingest.traces) }),
+    form: z.object({ file: z.file() }),
+    headers: sentHeaders,
+    answers: {
+      202: accepted,
+      303: {
+        text: "For a form: to the job's page, or back to the form's page with what was wrong.",
+        headers: { Location: { text: "The page.", example: `/uploads/${jobId}` } },
+      },
+    },
+    errors: { ...refusals, access_denied: "The request did not come from this server's own pages." },
+    example: { body: batch },
   },
 } satisfies Operation;

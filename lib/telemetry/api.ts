@@ -14,6 +14,7 @@ export const sendTelemetry = {
     group: "Telemetry",
     summary: "Send a telemetry report",
     text: `How the parsers did in a scan: counts only, never content or file names. With a valid token the report belongs to the token's user; any other Authorization is ignored. The body has at most ${telemetry.bodyBytes / 2 ** 20} MiB.`,
+    optionalToken: true,
     sent: telemetryRequest,
     answers: {
       200: {
@@ -22,7 +23,14 @@ export const sendTelemetry = {
       },
     },
     errors: {
-      rate_limited: `More than ${telemetry.perMinutePerIp} reports a minute from one address, or ${telemetry.perMinutePerDevice} from one device.`,
+      rate_limited: {
+        when: `More than ${telemetry.perMinutePerIp} reports a minute from one address, or ${telemetry.perMinutePerDevice} from one device.`,
+        detail: "Too many submissions; wait before the next.",
+      },
+      payload_too_large: {
+        when: "The body is over its limit, which `detail` has.",
+        detail: `The body is over the limit of ${telemetry.bodyBytes} bytes.`,
+      },
     },
     example: {
       body: {

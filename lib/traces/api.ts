@@ -1,4 +1,4 @@
-// The routes of reading and deleting conversations, as lib/http/operation.ts describes a route.
+// The operations of reading and deleting traces (lib/http/operation.ts).
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
 import {
@@ -57,12 +57,13 @@ export const readTraces = {
   query: listQuery,
   response: listResponse,
   about: {
-    group: "Conversations",
-    summary: "List conversations",
-    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not). The list goes on with `cursor` from `nextCursor`, which is null at its end.",
+    group: "Traces",
+    summary: "List traces",
+    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not). Continue with `cursor` from `nextCursor`, which is null at the end.",
     answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [trace], nextCursor: null } } },
-    errors: { invalid_request: "A parameter is wrong; so is a cursor that this server did not make." },
+    errors: { invalid_request: "A parameter is not valid, or the cursor is not one that this server made." },
     example: { query: { project: "api", limit: "20" } },
+    wrong: { query: { limit: "0", from: "yesterday" } },
   },
 } satisfies Operation;
 
@@ -73,10 +74,10 @@ export const readTrace = {
   params,
   response: traceResponse,
   about: {
-    group: "Conversations",
-    summary: "Read a conversation's head",
-    text: "`title` falls back to the first line of the first user message. `sanitized` says that text came in which PostgreSQL can't hold, and U+FFFD stands in its place.",
-    answers: { 200: { text: "The conversation, without its messages.", example: { ok: true, trace } } },
+    group: "Traces",
+    summary: "Get a trace",
+    text: "`title` falls back to the first line of the first user message. `sanitized` means that characters which PostgreSQL can't store were replaced with U+FFFD.",
+    answers: { 200: { text: "The trace, without its messages.", example: { ok: true, trace } } },
   },
 } satisfies Operation;
 
@@ -86,11 +87,11 @@ export const removeTrace = {
   auth: "cookie-or-bearer",
   params,
   about: {
-    group: "Conversations",
-    summary: "Delete a conversation",
-    text: "For good: sending it again does not bring it back.",
-    answers: { 204: { text: "It is gone." } },
-    errors: { access_denied: "A browser's session asked from a page that is not this server's own." },
+    group: "Traces",
+    summary: "Delete a trace",
+    text: "Permanently: sending it again does not bring it back.",
+    answers: { 204: { text: "The trace is deleted." } },
+    errors: { access_denied: "A browser's request did not come from this server's own pages." },
   },
 } satisfies Operation;
 
@@ -102,11 +103,12 @@ export const readMessages = {
   query: messagesQuery,
   response: messagesResponse,
   about: {
-    group: "Conversations",
-    summary: "Read a conversation's messages",
-    text: "By position. The list goes on with `after` from `nextAfter`, which is null at its end. A page has at most 8 MiB, so it may be shorter than `limit`; one message always comes, however large it is.",
+    group: "Traces",
+    summary: "List a trace's messages",
+    text: "By position. Continue with `after` from `nextAfter`, which is null at the end. A page has at most 8 MiB, so it may be shorter than `limit`, but has at least one message.",
     answers: { 200: { text: "A page of messages.", example: { ok: true, messages, nextAfter: null } } },
     example: { query: { limit: "100" } },
+    wrong: { query: { limit: "0" } },
   },
 } satisfies Operation;
 
@@ -118,7 +120,7 @@ export const findMatches = {
   query: matchesQuery,
   response: matchesResponse,
   about: {
-    group: "Conversations",
+    group: "Traces",
     summary: "Find a text in a trace",
     text: "Counts where `q` stands in the messages' contents and metadata, as it is written but for upper and lower case. Each of `places` is a message's position and how often the text stands in it, at most 20,000 of them; `total` and `messages` count all.",
     answers: { 200: { text: "The matches.", example: { ok: true, total: 1, messages: 1, places: [[0, 1]] } } },
@@ -134,9 +136,9 @@ export const readGrowth = {
   query: growthQuery,
   response: growthResponse,
   about: {
-    group: "Conversations",
+    group: "Traces",
     summary: "Count a trace's new messages",
-    text: "How many messages stand after a position: what came since one has read the last of them.",
+    text: "The number of messages after a position: those that arrived since a reader saw the last one.",
     answers: { 200: { text: "Their number.", example: { ok: true, messages: 1 } } },
     example: { query: { after: "0" } },
   },
@@ -150,7 +152,7 @@ const exported = {
 };
 
 const file = (ending: string) => ({
-  "Content-Disposition": { text: "A file's name.", example: `attachment; filename="spoor-${trace.id}.${ending}"` },
+  "Content-Disposition": { text: "A file name.", example: `attachment; filename="spoor-${trace.id}.${ending}"` },
 });
 
 export const exportTraceAsJson = {
@@ -159,12 +161,12 @@ export const exportTraceAsJson = {
   auth: "cookie-or-bearer",
   params,
   about: {
-    group: "Conversations",
-    summary: "Export a conversation as JSON",
-    text: "All of it, in the form that `POST /api/ingest` takes as an item of `traces`.",
+    group: "Traces",
+    summary: "Export a trace as JSON",
+    text: "The whole trace, in the form that `POST /api/ingest` takes as an item of `traces`.",
     answers: {
       200: {
-        text: "The conversation.",
+        text: "The trace.",
         schema: z.looseObject({ source: z.string(), sourceId: z.string(), messages: z.array(z.looseObject({})) }),
         headers: file("json"),
         example: exported,
@@ -179,12 +181,12 @@ export const exportTraceAsMarkdown = {
   auth: "cookie-or-bearer",
   params,
   about: {
-    group: "Conversations",
-    summary: "Export a conversation as Markdown",
-    text: "All of it, to be read.",
+    group: "Traces",
+    summary: "Export a trace as Markdown",
+    text: "The whole trace, for reading.",
     answers: {
       200: {
-        text: "The conversation.",
+        text: "The trace.",
         type: "text/markdown",
         schema: z.string(),
         headers: file("md"),
@@ -200,20 +202,21 @@ export const exportAllTraces = {
   auth: "cookie-or-bearer",
   query: traceFilter,
   about: {
-    group: "Conversations",
-    summary: "Export conversations",
-    text: "A stream with a conversation and its messages on each line, in the form that `POST /api/ingest` takes as an item of `traces`. The filters are those of the list.",
+    group: "Traces",
+    summary: "Export traces",
+    text: "A stream with a trace and its messages on each line, in the form that `POST /api/ingest` takes as an item of `traces`. The filters are those of the list.",
     answers: {
       200: {
         text: "JSON Lines.",
         type: "application/x-ndjson",
         schema: z.string(),
         headers: {
-          "Content-Disposition": { text: "A file's name.", example: 'attachment; filename="spoor-traces.jsonl"' },
+          "Content-Disposition": { text: "A file name.", example: 'attachment; filename="spoor-traces.jsonl"' },
         },
         example: `${JSON.stringify(exported)}\n`,
       },
     },
     example: { query: { source: "claude-code" } },
+    wrong: { query: { from: "yesterday" } },
   },
 } satisfies Operation;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { errorsOf, operations } from "#lib/api/openapi";
+import { operations } from "#lib/api/operations";
+import { errorsOf } from "#lib/api/problems";
 import type { Operation } from "#lib/http/operation";
 import { shapes } from "../support/openapi.ts";
 import { get, logIn, post, provideOwnedServer, someAddress } from "../support/server.ts";

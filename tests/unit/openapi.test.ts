@@ -1,15 +1,26 @@
 import { readdir } from "node:fs/promises";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { expect, test } from "vitest";
-import { errorsOf, openApiDocument, operations } from "#lib/api/openapi";
+import { describe, expect, test } from "vitest";
+import { openApiDocument } from "#lib/api/openapi";
+import { operations } from "#lib/api/operations";
+import { errorsOf } from "#lib/api/problems";
 import { errorTable } from "#lib/errors";
+import { readReference } from "../../app/docs/reference.ts";
 import { shapes } from "../support/openapi.ts";
 
-/** The path of a route's file as the document writes it, `app/api/ingest/[jobId]/route.ts` as `/api/ingest/{jobId}`. */
-const pathOf = (file: string) => `/api/${file.replace(/\/route\.ts$/, "").replace(/\[(?:\.\.\.)?(\w+)\]/g, "{$1}")}`;
+/** The path of a route's file as the document writes it: `api/ingest/[jobId]/route.ts` as `/api/ingest/{jobId}`. */
+const pathOf = (file: string) =>
+  `/${file
+    .replace(/\([^)]*\)\//g, "")
+    .replace(/\/route\.ts$/, "")
+    .replace(/\[(?:\.\.\.)?(\w+)\]/g, "{$1}")}`;
 
-const files = (await readdir("app/api", { recursive: true })).filter((file) => file.endsWith("route.ts"));
-const unknownPaths = "[[...path]]/route.ts";
+const files = (await readdir("app", { recursive: true })).filter((file) => /(^|\/)route\.tsx?$/.test(file)).toSorted();
+const unknownPaths = "api/[[...path]]/route.ts";
+/** Delivers a file, as a page does. */
+const clientFile = "spoor.mjs/route.ts";
+/** To be moved under /api, or described. */
+const pending = /^(\(app\)\/traces\/(export|newer|values)|api\/traces\/(newer|values))\/route\.ts$/;
 
 test("the document is valid OpenAPI 3.1", async () => {
   const result = await new Validator().validate(JSON.parse(JSON.stringify(openApiDocument())));
@@ -17,27 +28,33 @@ test("the document is valid OpenAPI 3.1", async () => {
   expect(result.valid).toBe(true);
 });
 
-test("every method of every route's file is described, by the very operation it was declared with, and nothing else is", async () => {
-  expect(files).toContain(unknownPaths);
-  const declared = new Map<string, unknown>();
-  for (const file of files.filter((one) => one !== unknownPaths)) {
-    const route = (await import(/* @vite-ignore */ `../../app/api/${file}`)) as Record<string, { declared?: object }>;
-    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
-      const handler = route[method];
-      // better-auth's own route is not made by `endpoint`.
-      if (handler?.declared || (handler && file.startsWith("auth/"))) {
-        declared.set(`${method} ${pathOf(file)}`, handler.declared);
+describe("route handlers", () => {
+  test("stand under /api, but for /spoor.mjs", () => {
+    expect(files.filter((file) => !file.startsWith("api/") && !pending.test(file))).toEqual([clientFile]);
+  });
+
+  test("declare an operation of the document, method by method, and every operation has its handler", async () => {
+    expect(files).toContain(unknownPaths);
+    const declared = new Map<string, unknown>();
+    for (const file of files.filter((one) => one !== unknownPaths && one !== clientFile && !pending.test(one))) {
+      const route = (await import(/* @vite-ignore */ `../../app/${file}`)) as Record<string, { declared?: object }>;
+      for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+        const handler = route[method];
+        // better-auth's own route is not made by `endpoint`.
+        if (handler?.declared || (handler && file.startsWith("api/auth/"))) {
+          declared.set(`${method} ${pathOf(file)}`, handler.declared);
+        }
       }
     }
-  }
-  const described = operations.flatMap((one) => one.methods.map((method) => [`${method} ${one.path}`, one] as const));
-  expect([...declared.keys()].toSorted()).toEqual(described.map(([name]) => name).toSorted());
-  for (const [name, operation] of described) {
-    if (!operation.path.startsWith("/api/auth/")) expect(declared.get(name), name).toBe(operation);
-  }
-}, 60_000); // it loads every route
+    const described = operations.flatMap((one) => one.methods.map((method) => [`${method} ${one.path}`, one] as const));
+    expect([...declared.keys()].toSorted()).toEqual(described.map(([name]) => name).toSorted());
+    for (const [name, operation] of described) {
+      if (!operation.about.foreign) expect(declared.get(name), name).toBe(operation);
+    }
+  }, 60_000); // it loads every route
+});
 
-test("the document has each operation once, with every status it may answer", () => {
+test("the document has each operation once, with every status that it may answer", () => {
   const { paths = {} } = openApiDocument();
   const ids = Object.values(paths).flatMap((item) =>
     ["get", "post", "delete"].flatMap((method) => item[method as "get"]?.operationId ?? []),
@@ -47,6 +64,7 @@ test("the document has each operation once, with every status it may answer", ()
   for (const operation of operations) {
     const item = paths[operation.path]?.[operation.methods[0]?.toLowerCase() as "get"];
     const wanted = [
+      ...(operation.about.foreign ? [] : ["default"]),
       ...Object.keys(operation.about.answers),
       ...Object.keys(errorsOf(operation)).map((code) => String(errorTable[code as "internal"].status)),
     ];
@@ -54,7 +72,13 @@ test("the document has each operation once, with every status it may answer", ()
   }
 });
 
-test("every example, of a request, an answer or an error, has the shape that the document gives it", () => {
+test("every summary begins with a verb", () => {
+  const verbs =
+    /^(Call|Check|Count|Delete|Download|Export|Find|Get|List|Poll|Process|Read|Report|Revoke|Send|Start|Upload) /;
+  expect(operations.map(({ about }) => about.summary).filter((summary) => !verbs.test(summary))).toEqual([]);
+});
+
+test("every example, of a request, a response or an error, has the shape that the document gives it", () => {
   const { examples, faultsOf } = shapes();
   expect(examples.length).toBeGreaterThan(100);
   expect(examples.flatMap(({ where, schema, value }) => faultsOf(where, schema, value))).toEqual([]);
@@ -65,4 +89,21 @@ test("an example that is wrong is found out", () => {
   const answer = schemaOf("/api/ingest", "post", "202");
   expect(faultsOf("x", answer, { ok: true, jobId: "no uuid", status: "queued" })).not.toEqual([]);
   expect(faultsOf("x", answer, { ok: true, jobId: crypto.randomUUID(), status: "queued", more: 1 })).not.toEqual([]);
+});
+
+test("every command of the reference defines the variables that it uses", () => {
+  const entries = readReference().flatMap(({ entries }) => entries);
+  expect(entries.length).toBeGreaterThan(20);
+  for (const { id, command } of entries) {
+    const lines = command.split("\n");
+    const first = lines.findIndex((line) => line.startsWith("curl "));
+    const defined = lines.slice(0, first).map((line) => line.split("=", 1)[0]);
+    const used = [
+      ...lines
+        .slice(first)
+        .join("\n")
+        .matchAll(/\$([A-Z_]+)/g),
+    ].map(([, name]) => name);
+    expect({ id, defined: defined.toSorted() }).toEqual({ id, defined: [...new Set(used)].toSorted() });
+  }
 });

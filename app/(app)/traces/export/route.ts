@@ -1,4 +1,5 @@
-import { endpoint, parse, route } from "#lib/api/route";
+import { parse } from "#lib/api/parse";
+import { endpoint, route } from "#lib/api/route";
 import { exportTraces } from "#lib/traces/export";
 import { tickedIds } from "../ticked";
 

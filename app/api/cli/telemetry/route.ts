@@ -1,4 +1,5 @@
-import { endpoint, parse, route } from "#lib/api/route";
+import { parse } from "#lib/api/parse";
+import { endpoint, route } from "#lib/api/route";
 import { optionalToken } from "#lib/auth/session";
 import { readJson } from "#lib/http/body";
 import { limits } from "#lib/limits";

@@ -1,0 +1,49 @@
+// Every operation of the API, in the order in which the documentation lists them.
+import {
+  callAuth,
+  drainNow,
+  postAuth,
+  readDescription,
+  readHealth,
+  readLimits,
+  readMetrics,
+  readReadiness,
+} from "#lib/api/service";
+import { endSession, readSession } from "#lib/auth/api";
+import { pollDeviceLogin, startDeviceLogin } from "#lib/device/api";
+import type { Group, Operation } from "#lib/http/operation";
+import { readJob, readRawUpload, sendBatch, uploadFile } from "#lib/ingest/api";
+import { sendTelemetry } from "#lib/telemetry/api";
+import {
+  exportAllTraces,
+  exportTraceAsJson,
+  exportTraceAsMarkdown,
+  findMatches,
+  readGrowth,
+  readMessages,
+  readTrace,
+  readTraces,
+  removeTrace,
+} from "#lib/traces/api";
+
+export const operations: readonly Operation[] = [
+  ...[startDeviceLogin, pollDeviceLogin],
+  ...[readSession, endSession],
+  ...[sendBatch, readJob, readRawUpload, uploadFile],
+  ...[readTraces, readTrace, removeTrace, readMessages, findMatches, readGrowth, exportAllTraces],
+  ...[exportTraceAsJson, exportTraceAsMarkdown],
+  sendTelemetry,
+  ...[callAuth, postAuth],
+  ...[readLimits, readHealth, readReadiness, readMetrics, drainNow, readDescription],
+];
+
+export const groups: Record<Group, string> = {
+  "Device login":
+    "How a command-line client gets a token: it starts a login, a person approves it in a browser, the client polls.",
+  "CLI token": "The token that a device login gave, and its end.",
+  Ingest: "Sending traces, and the jobs that store them.",
+  Traces: "Reading, exporting and deleting stored traces.",
+  Telemetry: "Reports of a client's parsers.",
+  "Sign-in": "Accounts and sign-ins of people.",
+  Server: "Limits and health, and routes for the operator's programs.",
+};

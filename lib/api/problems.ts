@@ -1,0 +1,154 @@
+// The errors of an operation as OpenAPI describes them. Their examples are what the server answers: each has the detail that
+// the code throws, and the field errors that the operation's own schemas find (tests/api/openapi.test.ts sends them all).
+import { z } from "zod";
+import type { ZodOpenApiResponseObject } from "zod-openapi";
+import { fieldErrors } from "#lib/api/parse";
+import { type ErrorCode, errorTable } from "#lib/errors";
+import type { ErrorExample, Header, Operation } from "#lib/http/operation";
+
+/** When each error is answered, where an operation says nothing more precise. */
+const usualErrors: Record<ErrorCode, string> = {
+  invalid_json: "The body is not JSON in UTF-8.",
+  invalid_request: "A field or parameter is not valid; `errors` has its path.",
+  invalid_grant: "The code is unknown.",
+  missing_token: "There is no token.",
+  invalid_token: "The token is unknown, expired or revoked.",
+  access_denied: "This is not allowed.",
+  not_found: "The object does not exist, or belongs to another user.",
+  method_not_allowed: "The path does not take this method; `Allow` lists those that it takes.",
+  request_timeout: "The body arrived too slowly.",
+  already_consumed: "It was used before.",
+  expired_token: "It has expired.",
+  payload_too_large: "The body is over its limit, which `detail` has.",
+  unsupported_media_type: "The Content-Type is not application/json.",
+  unsupported_encoding: "This route takes bodies without Content-Encoding.",
+  idempotency_key_reused: "The key was used before with other bytes.",
+  slow_down: "Too many polls; wait for Retry-After.",
+  rate_limited: "Too many requests; wait for Retry-After.",
+  internal: "The server failed. Its log has the reason under the request id.",
+  overloaded: "The server is too busy; wait for Retry-After.",
+  unavailable: "The server can't reach its database. Nothing was stored; wait for Retry-After.",
+};
+
+export const problem = z.object({
+  ok: z.literal(false),
+  type: z.literal("about:blank"),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().describe("For people."),
+  error: z.enum(Object.keys(errorTable) as ErrorCode[]).describe("For programs."),
+  errors: z
+    .array(z.object({ path: z.string(), message: z.string() }))
+    .max(20)
+    .optional()
+    .describe("The fields that are not valid. For `invalid_request` only."),
+  requestId: z.uuid().describe("The same as in X-Request-Id; the server's log has it."),
+});
+
+const requestId = "5773e550-77c9-4795-9ac4-6e0b50f69239";
+
+export const commonHeaders: Record<string, Header> = {
+  "X-Request-Id": { text: "The request's id, which the server's log has too.", example: requestId },
+  "Cache-Control": { text: "Responses of the API are never stored.", example: "no-store" },
+};
+
+export const describeHeaders = (headers: Record<string, Header>) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, { text, example }]) => [
+      name,
+      { description: text, required: true, schema: { type: "string" as const }, example },
+    ]),
+  );
+
+/** The error codes of an operation beside `internal`, which any may answer, each with when, and its example. */
+export function errorsOf(operation: Operation): Partial<Record<ErrorCode, ErrorExample>> {
+  const { about } = operation;
+  const codes = new Set([...usualCodes(operation), ...(Object.keys(about.errors ?? {}) as ErrorCode[])]);
+  const own = (code: ErrorCode): ErrorExample => {
+    const given = about.errors?.[code] ?? usualExample(operation, code);
+    return typeof given === "string" ? { ...usualExample(operation, code), when: given } : given;
+  };
+  return Object.fromEntries([...codes].map((code) => [code, own(code)]));
+}
+
+/** The codes that follow from who may call an operation and what it takes. */
+function usualCodes({ auth, params, query, body, about }: Operation): ErrorCode[] {
+  if (about.foreign) return [];
+  const authorized = auth !== "none" || about.secret !== undefined;
+  const takesBody = body !== undefined || about.sent !== undefined;
+  return [
+    ...(takesBody ? (["invalid_json"] as const) : []),
+    ...(takesBody || query ? (["invalid_request"] as const) : []),
+    ...(authorized ? (["missing_token"] as const) : []),
+    ...(authorized && auth !== "cookie" ? (["invalid_token"] as const) : []),
+    ...(params || about.secret ? (["not_found"] as const) : []),
+    ...(takesBody
+      ? (["request_timeout", "payload_too_large", "unsupported_media_type", "unsupported_encoding"] as const)
+      : []),
+    ...(about.database === false ? [] : (["unavailable"] as const)),
+  ];
+}
+
+function usualExample(operation: Operation, code: ErrorCode): ErrorExample {
+  const { auth, body, about } = operation;
+  const when = usualErrors[code];
+  if (code === "invalid_request") return { when, errors: wrongFields(operation) };
+  if (code === "payload_too_large" && body)
+    return { when, detail: `The body is over the limit of ${body.maxBytes} bytes.` };
+  if (code === "missing_token" && auth === "cookie")
+    return { when: "There is no sign-in.", detail: "Sign in with a browser." };
+  if (code === "missing_token" && auth === "cookie-or-bearer") {
+    return {
+      when: "There is no token and no sign-in.",
+      detail: "Sign in, or send a token: Authorization: Bearer <token>.",
+    };
+  }
+  if (!about.secret) return { when };
+  if (code === "missing_token")
+    return { when: "There is no secret.", detail: "Send the secret: Authorization: Bearer <secret>." };
+  if (code === "invalid_token") return { when: "The secret is wrong.", detail: "The secret is not this server's." };
+  return code === "not_found" ? { when: `The operator did not set \`${about.secret}\`.` } : { when };
+}
+
+/** The field errors of the input that the operation gives as a wrong one. */
+function wrongFields({ query, body, about }: Operation): ErrorExample["errors"] {
+  const schema = about.sent ?? body?.schema ?? query;
+  const parsed = schema?.safeParse(about.wrong?.body ?? about.wrong?.query ?? {});
+  if (!parsed?.error) throw new Error(`${about.summary}: about.wrong has to be an input that is not valid`);
+  return fieldErrors(parsed.error);
+}
+
+/** An error's body as the server writes it. */
+function problemBody(code: ErrorCode, { detail, errors }: ErrorExample): z.output<typeof problem> {
+  const { status, title, detail: usual } = errorTable[code];
+  const list = errors ? { errors } : {};
+  return { ok: false, type: "about:blank", title, status, detail: detail ?? usual, error: code, ...list, requestId };
+}
+
+const retryAfter: Header = { text: "Seconds to wait before the next attempt.", example: "5" };
+const challenge: Header = {
+  text: 'How to authorize; with `error="invalid_token"` where a token was sent.',
+  example: 'Bearer realm="spoor"',
+};
+
+/** The errors of one status as one response. */
+export function problemAnswer(status: number, errors: [ErrorCode, ErrorExample][]): ZodOpenApiResponseObject {
+  const headers = {
+    ...commonHeaders,
+    ...(status === 401 ? { "WWW-Authenticate": challenge } : {}),
+    ...(status === 429 || status === 503 ? { "Retry-After": retryAfter } : {}),
+  };
+  return {
+    description: errors.map(([code, { when }]) => `\`${code}\`: ${when}`).join("\n\n"),
+    headers: describeHeaders(headers),
+    content: {
+      "application/problem+json": {
+        schema: problem,
+        examples: Object.fromEntries(errors.map(([code, one]) => [code, { value: problemBody(code, one) }])),
+      },
+    },
+  };
+}
+
+/** Any other status: a failure of the server. */
+export const internalAnswer = () => problemAnswer(500, [["internal", { when: usualErrors.internal }]]);
