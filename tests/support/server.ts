@@ -17,8 +17,15 @@ const processes = {
   worker: { name: "worker", words: ["--conditions=react-server", "lib/server/worker.ts"] },
 };
 
+type Options = {
+  worker?: boolean;
+  environment?: Record<string, string>;
+  /** Changes the URL by which the server, but not the test, reaches its database. */
+  via?: (databaseUrl: string) => Promise<string>;
+};
+
 /** A built server with a database of its own, and a worker unless `worker` is false. */
-export async function startServer(options: { worker?: boolean; environment?: Record<string, string> } = {}) {
+export async function startServer(options: Options = {}) {
   const database = await freshDatabase();
   const port = await freePort();
   const url = `http://localhost:${port}`;
@@ -34,7 +41,8 @@ export async function startServer(options: { worker?: boolean; environment?: Rec
   setEnv(environment);
   await openSetup();
   const wanted = options.worker === false ? [processes.web] : [processes.worker, processes.web];
-  const running = await supervise(wanted, environment);
+  const reached = { ...environment, ...(options.via ? { DATABASE_URL: await options.via(database.url) } : {}) };
+  const running = await supervise(wanted, reached);
   return {
     url,
     stop: async () => {
@@ -45,7 +53,6 @@ export async function startServer(options: { worker?: boolean; environment?: Rec
 }
 
 export type Server = Awaited<ReturnType<typeof startServer>>;
-type Options = Parameters<typeof startServer>[0];
 
 /** A database for the test file that awaits it, dropped behind the file's last test. @returns its owner's account */
 export async function provideOwner(): Promise<{ userId: string }> {

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { provideInterruption } from "../support/outage.ts";
+import { get, logIn, makeUser, post, provideServer } from "../support/server.ts";
+import { bearer, expectProblem, sessionCookie, unknownToken } from "./client.ts";
+
+const secret = "an operator's secret for tests";
+const { via, interrupt } = provideInterruption();
+const server = await provideServer({
+  worker: false,
+  environment: { CRON_SECRET: secret, METRICS_TOKEN: secret },
+  via,
+});
+const token = await logIn(server, await makeUser());
+const cookie = await sessionCookie(server);
+interrupt();
+
+/** Milliseconds within which a refusal is at once: a call that waits for a connection takes seconds. */
+const atOnceMs = 1000;
+
+async function refusedAtOnce(path: string, headers: Record<string, string>, error: string, method = "GET") {
+  const startedAt = performance.now();
+  const response = await fetch(server.url + path, { method, headers });
+  await expectProblem(response, 401, error);
+  expect(performance.now() - startedAt, `${method} ${path}`).toBeLessThan(atOnceMs);
+}
+
+test("what needs the database is a 503", async () => {
+  expect((await get(server, "/api/ready")).status).toBe(503);
+  for (const headers of [bearer(token), bearer(unknownToken()), { Cookie: cookie }]) {
+    await expectProblem(await fetch(`${server.url}/api/traces`, { headers }), 503, "unavailable");
+  }
+  await expectProblem(await post(server, "/api/ingest", { traces: [] }, bearer(token)), 503, "unavailable");
+  await expectProblem(await get(server, "/api/cron", secret), 503, "unavailable");
+  expect(await (await get(server, "/api/metrics", secret)).text()).toContain("spoor_database_up 0");
+});
+
+test("metrics and cron refuse a wrong and a missing secret without a query", async () => {
+  for (const [path, method] of [
+    ["/api/metrics", "GET"],
+    ["/api/cron", "GET"],
+    ["/api/cron", "POST"],
+  ] as const) {
+    await refusedAtOnce(path, {}, "missing_token", method);
+    for (const wrong of [`${secret}x`, "", token, unknownToken()]) {
+      await refusedAtOnce(path, bearer(wrong), "invalid_token", method);
+    }
+  }
+});
+
+test("a token with a wrong checksum, and none, are refused without a query", async () => {
+  const other = token.endsWith("0") ? "1" : "0";
+  const misspelt = [token.slice(0, -1) + other, token.replace("spoor_", "spoon_"), `${token}0`, "spoor_", "x"];
+  for (const path of ["/api/traces", "/api/cli/session"]) {
+    for (const wrong of misspelt) await refusedAtOnce(path, bearer(wrong), "invalid_token");
+    await refusedAtOnce(path, {}, "missing_token");
+  }
+  await refusedAtOnce(
+    "/api/ingest",
+    { ...bearer(misspelt[0] ?? ""), "Content-Type": "application/json" },
+    "invalid_token",
+    "POST",
+  );
+});
+
+test("health, limits and the API's description are answered as ever", async () => {
+  for (const path of ["/api/health", "/api/limits", "/api/openapi.json", "/docs"]) {
+    expect([path, (await get(server, path)).status]).toEqual([path, 200]);
+  }
+});
