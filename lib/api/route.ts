@@ -9,7 +9,7 @@ import { readJson } from "#lib/http/body";
 import type { Mode } from "#lib/http/operation";
 import { problemResponse, toSpoorError } from "#lib/http/problem";
 import { requestIdOf } from "#lib/http/request-id";
-import { countError } from "#lib/observability/metrics";
+import { countError } from "#lib/observability/counters";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 type Method = (typeof methods)[number];

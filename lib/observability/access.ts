@@ -1,5 +1,5 @@
-// What the web server tells of each request: a line of the log, and a figure. Both name the route by its pattern, and
-// neither has anything of its path, its query or its bodies.
+// The web server's log line and metric for each request. Both name the route by its pattern and contain nothing of its
+// path, query or bodies.
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "#lib/env";
@@ -11,10 +11,10 @@ type RouteOf = (url: string) => string;
 
 type Manifest = { staticRoutes: { page: string }[]; dynamicRoutes: { page: string; regex: string }[] };
 
-/** Names what no route of the application answers, so that patterns are as many as there are routes. */
+/** Stands for every path without a route, so that the number of patterns is bounded. */
 const unknown = "unknown";
 
-/** @param manifest Next's own list of its routes, in the order in which they match */
+/** @param manifest Next's list of its routes, in matching order */
 export function routeFinder({ staticRoutes, dynamicRoutes }: Manifest): RouteOf {
   const fixed = new Set(staticRoutes.map(({ page }) => page));
   const patterns = dynamicRoutes.map(({ page, regex }) => ({ regex: new RegExp(regex), pattern: patternOf(page) }));
@@ -26,7 +26,7 @@ export function routeFinder({ staticRoutes, dynamicRoutes }: Manifest): RouteOf 
   };
 }
 
-/** `/api/traces/[id]` as `/api/traces/{id}`; the route for all that is not there (`[[...path]]`) is none. */
+/** `/api/traces/[id]` as `/api/traces/{id}`; the catch-all for unknown paths (`[[...path]]`) counts as unknown. */
 function patternOf(page: string): string {
   if (page.includes("[[...")) return unknown;
   return page.replace(/\[(?:\.\.\.)?(\w+)\]/g, "{$1}");
@@ -34,20 +34,20 @@ function patternOf(page: string): string {
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Asked for all the time, by machines and by every page; they are told of at `debug`. */
+/** Requested constantly, by probes and every page; logged at `debug`. */
 const frequent = new Set(["/_next", "/api/health", "/api/ready", "/api/metrics"]);
 
-/** A client that was gone before there was an answer, as nginx numbers it. */
+/** The client disconnected before the answer began; nginx's status for it. */
 const clientClosed = 499;
 
 /**
- * Makes what is told of requests, once the application is built and ready.
+ * Makes the request logger, once the application is built.
  *
- * @returns to be called as a request begins; what it returns, as its answer ends.
+ * @returns a function to call when a request begins; it returns one to call when its answer ends.
  */
 export async function makeAccessLog(): Promise<(request: IncomingMessage, response: ServerResponse) => () => void> {
   const manifest = await readFile(".next/routes-manifest.json", "utf8").catch(() => undefined);
-  // In development there is no list; all its requests count as one route.
+  // In development there is no manifest; all requests count as one route.
   const routeOf = manifest === undefined ? () => unknown : routeFinder(JSON.parse(manifest));
   const observe =
     env().METRICS_TOKEN === undefined ? undefined : (await import("#lib/observability/registry")).observeRequest;
@@ -72,7 +72,7 @@ export async function makeAccessLog(): Promise<(request: IncomingMessage, respon
           sent: request.socket.bytesWritten - writtenBefore,
           requestId: response.getHeader("x-request-id"),
           userId: requestUser(request),
-          ...(response.writableFinished ? {} : { brokenOff: true }),
+          ...(response.writableFinished ? {} : { aborted: true }),
         },
         "a request was answered",
       );

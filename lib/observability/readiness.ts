@@ -1,26 +1,27 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 import { pendingMigrations } from "#lib/db/migrate";
-import { workerSeen } from "#lib/observability/heartbeat";
+import { hasWorker } from "#lib/observability/heartbeat";
+import { pingDatabase } from "#lib/observability/sql";
 
 type Check = { ok: boolean; detail?: string };
 type Readiness = { ok: boolean; checks: { database: Check; migrations: Check; worker: Check } };
 
-/** What `/api/ready` tells: whether the database answers, is at this version, and a worker was seen in the last 60 s. */
+/** The answer of `/api/ready`: whether the database answers and is up to date, and a worker was seen in the last 60 s. */
 export async function checkReadiness(): Promise<Readiness> {
   const database = await check(async () => {
-    await pool().query("select 1");
+    await pingDatabase();
     return undefined;
   });
   const unknown: Check = { ok: false, detail: "unknown while the database does not answer" };
   const [migrations, worker] = database.ok
-    ? await Promise.all([check(migrationFault), check(workerFault)])
+    ? await Promise.all([check(findMigrationFault), check(findWorkerFault)])
     : [unknown, unknown];
   const checks = { database, migrations, worker };
   return { ok: Object.values(checks).every(({ ok }) => ok), checks };
 }
 
-/** Runs a probe that returns what is wrong; the cause of one that throws is for the log, not for a public answer. */
+/** Runs a probe that returns what is wrong. An exception's cause stays out of the public answer. */
 async function check(probe: () => Promise<string | undefined>): Promise<Check> {
   try {
     const fault = await probe();
@@ -30,11 +31,11 @@ async function check(probe: () => Promise<string | undefined>): Promise<Check> {
   }
 }
 
-async function migrationFault(): Promise<string | undefined> {
+async function findMigrationFault(): Promise<string | undefined> {
   const pending = await pendingMigrations(pool());
-  return pending.length === 0 ? undefined : `${pending.length} to apply: npm run migrate`;
+  return pending.length === 0 ? undefined : `${pending.length} pending: npm run migrate`;
 }
 
-async function workerFault(): Promise<string | undefined> {
-  return (await workerSeen()) ? undefined : "none seen in the last 60 seconds: npm run worker";
+async function findWorkerFault(): Promise<string | undefined> {
+  return (await hasWorker()) ? undefined : "none seen in the last 60 seconds: npm run worker";
 }

@@ -1,5 +1,4 @@
-// OpenTelemetry traces. Nothing of the SDK is loaded unless OTEL_EXPORTER_OTLP_ENDPOINT is set; without it, what is here
-// calls its work and nothing else.
+// OpenTelemetry spans. The SDK is loaded only if OTEL_EXPORTER_OTLP_ENDPOINT is set; otherwise `traced` just calls its work.
 import { type Attributes, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { Configuration } from "@vercel/otel";
 import { env } from "#lib/env";
@@ -10,16 +9,16 @@ type ReadableSpan = Parameters<SpanProcessor["onEnd"]>[0];
 
 const globals = globalThis as typeof globalThis & { spoorTracing?: boolean };
 
-/** Sends this process's spans to the operator's collector, where one is set. Its other settings are OpenTelemetry's own. */
+/** Sends this process's spans to the operator's collector, if one is configured, by OpenTelemetry's own settings. */
 export async function startTracing(serviceName: string): Promise<void> {
   if (env().OTEL_EXPORTER_OTLP_ENDPOINT === undefined || globals.spoorTracing) return;
   globals.spoorTracing = true;
   const { registerOTel } = await import("@vercel/otel");
-  // Without its instrumentation of fetch: the server calls nobody but the operator's own sink.
-  registerOTel({ serviceName, instrumentations: [], spanProcessors: [discretion, "auto"] });
+  // Without instrumenting fetch: the server calls only the operator's own sink.
+  registerOTel({ serviceName, instrumentations: [], spanProcessors: [redaction, "auto"] });
 }
 
-/** Sends what is still to be sent. */
+/** Sends the spans still buffered. */
 export async function flushTracing(): Promise<void> {
   if (!globals.spoorTracing) return;
   type Provider = { getDelegate?(): { forceFlush?(): Promise<void> } };
@@ -27,7 +26,7 @@ export async function flushTracing(): Promise<void> {
   await provider.getDelegate?.().forceFlush?.();
 }
 
-/** Runs `work` as a span. Of what it throws, the kind alone is told. */
+/** Runs `work` as a span. Of an exception only its code or name is recorded. */
 export function traced<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   return trace.getTracer("spoor").startActiveSpan(name, { attributes }, async (span) => {
     try {
@@ -42,23 +41,23 @@ export function traced<T>(name: string, attributes: Attributes, work: () => Prom
   });
 }
 
-const known = /^(?:http\.(?:method|route|status_code)|next\.(?:route|span_type)|spoor\.\w+)$/;
+const knownAttributes = /^(?:http\.(?:method|route|status_code)|next\.(?:route|span_type)|spoor\.\w+)$/;
 
 /**
- * Takes out of every span what may hold a code, a token or content before it is sent: libraries note paths with their
- * queries, statements and messages of errors. What is not known stays here.
+ * Removes from a span whatever may contain a code, a token or content: libraries record paths with their queries, SQL and
+ * error messages. Only known attributes are kept.
  */
-export function discreet(span: ReadableSpan): void {
-  const told = span as { name: string; attributes: Attributes; events: unknown[]; status: { message?: string } };
-  for (const key of Object.keys(told.attributes)) if (!known.test(key)) delete told.attributes[key];
-  told.name = told.name.replace(/ ?(?:\S+:\/\/|\?).*$/s, "");
-  told.events.length = 0;
-  delete told.status.message;
+export function redactSpan(span: ReadableSpan): void {
+  const sent = span as { name: string; attributes: Attributes; events: unknown[]; status: { message?: string } };
+  for (const key of Object.keys(sent.attributes)) if (!knownAttributes.test(key)) delete sent.attributes[key];
+  sent.name = sent.name.replace(/ ?(?:\S+:\/\/|\?).*$/s, "");
+  sent.events.length = 0;
+  delete sent.status.message;
 }
 
-const discretion: SpanProcessor = {
+const redaction: SpanProcessor = {
   onStart: () => {},
-  onEnd: discreet,
+  onEnd: redactSpan,
   forceFlush: async () => {},
   shutdown: async () => {},
 };

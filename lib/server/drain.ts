@@ -5,8 +5,8 @@ import { reconcileJobs } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
 import { ingestPayload } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
-import { beat } from "#lib/observability/heartbeat";
-import { writeCounts } from "#lib/observability/metrics";
+import { writeCounts } from "#lib/observability/counters";
+import { sendHeartbeat } from "#lib/observability/heartbeat";
 import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 import { indexNext } from "#lib/search/indexer";
@@ -36,7 +36,7 @@ export async function drainQueues(
   seconds: number = limits.cron.drainSeconds,
 ): Promise<{ processed: number; drained: boolean }> {
   const deadline = performance.now() + seconds * 1000;
-  await beat(cronId);
+  await sendHeartbeat(cronId);
   await superviseQueues();
   await reconcileJobs();
   const loops = Array.from({ length: env().WORKER_CONCURRENCY }, () => takeUntil(deadline));
@@ -47,7 +47,7 @@ export async function drainQueues(
   while (performance.now() < deadline && (await purgeNext()));
   await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));
   await housekeepHourly();
-  await beat(cronId);
+  await sendHeartbeat(cronId);
   await writeCounts(); // a function that is not called again may never come to it
   return {
     processed: results.reduce((sum, { processed }) => sum + processed, 0),

@@ -1,5 +1,5 @@
 import "server-only";
-import { pool } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
 import { purgeLimits } from "#lib/http/rate-limit";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
@@ -7,9 +7,9 @@ import { log } from "#lib/log";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
 import { purgeReports } from "#lib/telemetry/record";
 import { purgeShares } from "#lib/traces/shares";
-import { purgeFacets } from "#lib/usage/count";
+import { purgeFacets } from "#lib/usage/sql";
 
-/** Removes what is past its time. A worker does it once an hour. */
+/** Deletes what is past its retention. A worker does it once an hour. */
 export async function housekeep(): Promise<void> {
   const uploads = await purgeUploads();
   const idempotencyKeys = await purgeIdempotencyKeys();
@@ -19,14 +19,18 @@ export async function housekeep(): Promise<void> {
   await purgeShares();
   await purgeLimits();
   await purgeHeartbeats();
-  log.info({ uploads, idempotencyKeys, logins, reports }, "housekeeping is done");
+  log.info({ uploads, idempotencyKeys, logins, reports }, "housekeeping deleted what is past its retention");
 }
 
-/** Housekeeping for hosts without a worker's schedule: of all calls within an hour one does it. */
+const hourMs = 3_600_000;
+
+/** Housekeeping for hosts without a worker: of all calls within an hour, one does it. */
 export async function housekeepHourly(): Promise<void> {
-  const { rowCount } = await pool().query(
-    `insert into server_setting (key, value, updated_at) values ('housekeeping', '', now())
-     on conflict (key) do update set updated_at = now() where server_setting.updated_at < now() - interval '1 hour'`,
-  );
-  if (rowCount === 1) await housekeep();
+  const key = "housekeeping";
+  const made = await prisma().serverSetting.createMany({ data: [{ key, value: "" }], skipDuplicates: true });
+  const taken = await prisma().serverSetting.updateMany({
+    where: { key, updatedAt: { lt: new Date(Date.now() - hourMs) } },
+    data: { updatedAt: new Date() },
+  });
+  if (made.count + taken.count > 0) await housekeep();
 }

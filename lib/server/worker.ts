@@ -14,8 +14,8 @@ import { reconcileJobs } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
 import { ingestPayload } from "#lib/ingest/schema";
 import { log } from "#lib/log";
-import { beat, stopBeating } from "#lib/observability/heartbeat";
-import { writeCounts } from "#lib/observability/metrics";
+import { writeCounts } from "#lib/observability/counters";
+import { deleteHeartbeat, sendHeartbeat } from "#lib/observability/heartbeat";
 import { flushTracing, startTracing } from "#lib/observability/tracing";
 import { queues } from "#lib/queue/queues";
 import { makeWorkerBoss } from "#lib/queue/worker-boss";
@@ -96,7 +96,9 @@ async function takeUploads(): Promise<void> {
 async function stop(): Promise<void> {
   stopping.abort();
   await boss.stop({ graceful: true, timeout: drainMs });
-  await stopBeating(processId).catch((error) => log.warn({ err: error }, "the database was gone before the worker"));
+  await deleteHeartbeat(processId).catch((error) =>
+    log.warn({ err: error }, "the database was gone before the worker"),
+  );
   await Promise.race([Promise.allSettled([writeCounts(), flushTracing()]), sleep(1000)]);
   // Work that did not end in time holds its connection; the queue gives its job to another.
   await Promise.race([Promise.all([...loops, endThreads()]).then(closeDatabase), sleep(1000)]);
@@ -119,10 +121,10 @@ await boss.work(
   handler(z.unknown(), () => housekeep()),
 );
 await boss.schedule(queues.housekeeping, "17 * * * *");
-await beat(processId);
+await sendHeartbeat(processId);
 await reconcile().catch((error) => log.warn({ err: error }, lostQueue));
 loops = [
-  repeat(heartbeatMs, "the worker could not report itself", () => beat(processId)),
+  repeat(heartbeatMs, "the worker could not report itself", () => sendHeartbeat(processId)),
   repeat(reconcileMs, lostQueue, reconcile),
   repeat(purge.pauseMs, "deleted conversations could not be emptied", () => purgeDeleted(purge.seconds)),
   repeat(usageMs, "what conversations used could not be counted", count),

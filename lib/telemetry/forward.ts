@@ -4,7 +4,7 @@ import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { log } from "#lib/log";
-import { countForward } from "#lib/observability/metrics";
+import { countForward } from "#lib/observability/counters";
 import { PrivateAddressError } from "#lib/telemetry/addresses";
 import { sendReport } from "#lib/telemetry/delivery";
 import { post, type SinkAnswer } from "#lib/telemetry/post";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { runJob } from "#lib/ingest/process/run-job";
-import { countError, countForward, readCounts, writeCounts } from "#lib/observability/metrics";
+import { countError, countForward, readCounts, writeCounts } from "#lib/observability/counters";
 import { accept, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
 

@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
 import { deleteTrace } from "#lib/traces/deletion";
-import { countUsage, purgeFacets } from "#lib/usage/count";
-import { countDue, lastUse, readUsage } from "#lib/usage/queries";
+import { countUsage } from "#lib/usage/count";
+import { countDueTraces, findLastUse, readUsage } from "#lib/usage/queries";
+import { purgeFacets } from "#lib/usage/sql";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
 
@@ -50,9 +51,9 @@ describe("usage", () => {
       messages: [message(0, "23:50", 5), message(1, "23:55", 6), message(2, "03T00:05", 7), message(3, "06T12:00", 8)],
     });
     await send({ sourceId: "short", source: "codex", model: "opus", messages: [message(0, "23:59", 100)] });
-    expect(await countDue(userId)).toBe(2);
+    expect(await countDueTraces(userId)).toBe(2);
     expect(await countUsage(10)).toBe(2);
-    expect(await countDue(userId)).toBe(0);
+    expect(await countDueTraces(userId)).toBe(0);
     expect(await spans()).toEqual({ 1: "2/3/111", 2: "1/1/7", 5: "1/1/8" });
     const { total, byFacet } = await readUsage(userId, week, "source");
     expect(total).toEqual({ sessions: 2, messages: 5, tokens: 126, untimed: 0, uncounted: 0 });
@@ -93,14 +94,14 @@ describe("usage", () => {
       0,
     );
     const tomorrow = new Date(Date.now() + 86_400_000);
-    expect((await lastUse(userId, tomorrow))?.getTime()).toBeLessThanOrEqual(Date.now());
+    expect((await findLastUse(userId, tomorrow))?.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
   test("follows what a later upload changed: more messages, other names", async () => {
     await send({ sourceId: "a", project: "old", messages: [message(0, "10:00", 1)] });
     await countUsage(10);
     await send({ sourceId: "a", project: "new", messages: [message(0, "10:00", 1), message(1, "03T10:00", 2)] });
-    expect(await countDue(userId)).toBe(1);
+    expect(await countDueTraces(userId)).toBe(1);
     expect(await countUsage(10)).toBe(1);
     expect(await spans()).toEqual({ 1: "1/1/1", 2: "1/1/2" });
     const { byFacet } = await readUsage(userId, week, "project");
@@ -114,8 +115,8 @@ describe("usage", () => {
     await countUsage(10);
     await deleteTrace(userId, (await stored("a"))?.id ?? "", operator);
     expect(await spans()).toEqual({ 1: "1/1/2" });
-    expect(await lastUse(userId, day("08T00:00Z"))).toEqual(day("02T09:00Z"));
-    expect(await countDue(userId)).toBe(0);
+    expect(await findLastUse(userId, day("08T00:00Z"))).toEqual(day("02T09:00Z"));
+    expect(await countDueTraces(userId)).toBe(0);
     expect(await countUsage(10)).toBe(1);
     await purgeFacets();
     const { rows } = await pool().query("select project from usage_facets");
@@ -127,7 +128,7 @@ describe("usage", () => {
     await countUsage(10);
     const other = await makeUser({ name: "Bo", email: "bo@example.org", password: "correct horse battery" });
     expect(await spans(week, other)).toEqual({});
-    expect(await lastUse(other, new Date())).toBeUndefined();
+    expect(await findLastUse(other, new Date())).toBeUndefined();
   });
 });
 
@@ -139,7 +140,7 @@ describe("counting", () => {
       await upload.query("begin");
       await upload.query("select from trace where source_id = 'held' for update");
       expect(await countUsage(0.001)).toBe(2);
-      expect(await countDue(userId)).toBe(1);
+      expect(await countDueTraces(userId)).toBe(1);
       await upload.query("update trace set model = 'changed', usage_due = true where source_id = 'held'");
       await upload.query("commit");
     } finally {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { discreet } from "#lib/observability/tracing";
+import { redactSpan } from "#lib/observability/tracing";
 
 const leave = (span: object) => {
   const told = { name: "x", attributes: {}, events: [], status: { code: 0 }, ...span };
-  discreet(told as unknown as Parameters<typeof discreet>[0]);
+  redactSpan(told as unknown as Parameters<typeof redactSpan>[0]);
   return told;
 };
 

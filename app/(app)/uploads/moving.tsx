@@ -1,4 +1,4 @@
-import { workerSeen } from "#lib/observability/heartbeat";
+import { hasWorker } from "#lib/observability/heartbeat";
 import { Command } from "../../components/command";
 import { Notice } from "../../components/notice";
 import { Refresh } from "../../components/refresh";
@@ -7,7 +7,7 @@ import { Refresh } from "../../components/refresh";
 export async function Moving({ href }: { href: string }) {
   return (
     <>
-      {!(await workerSeen()) && <WorkerNotice />}
+      {!(await hasWorker()) && <WorkerNotice />}
       <Refresh everySeconds={2} />
       <noscript>
         <p className="pb-4">

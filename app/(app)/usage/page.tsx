@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/session";
-import { countDue, lastUse, readUsage, type UsageReport } from "#lib/usage/queries";
+import { countDueTraces, findLastUse, readUsage, type UsageReport } from "#lib/usage/queries";
 import { countOf, formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";
 import { Refresh } from "../../components/refresh";
@@ -21,7 +21,7 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
   const now = new Date();
   const request = readUsageParams(await searchParams, zone, dayOf(now, zone));
   const starts = [...request.spans.map(({ start }) => start), ...request.spans.slice(-1).map(({ end }) => end)];
-  const [report, due] = await Promise.all([readUsage(user.id, starts, request.by), countDue(user.id)]);
+  const [report, due] = await Promise.all([readUsage(user.id, starts, request.by), countDueTraces(user.id)]);
   const measure = request.show ?? (report.total.tokens > 0 ? "tokens" : "messages");
   return (
     <div className="flex flex-col gap-6">
@@ -99,7 +99,7 @@ async function Nothing({
   zone: string;
   end: Date;
 }) {
-  const last = (await lastUse(userId, end)) ?? (await lastUse(userId, new Date()));
+  const last = (await findLastUse(userId, end)) ?? (await findLastUse(userId, new Date()));
   if (!last)
     return (
       <p className="py-8 text-muted">

@@ -1,4 +1,5 @@
-import type { Usage, UsageReport } from "#lib/usage/queries";
+import type { UsageReport } from "#lib/usage/queries";
+import type { Usage } from "#lib/usage/sql";
 import type { Facet, Measure, Span } from "./range";
 
 /** The values of a facet that a chart tells apart; what is left of them is one more, without a value. */

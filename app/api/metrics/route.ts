@@ -2,12 +2,12 @@ import { endpoint, route } from "#lib/api/route";
 import { readMetrics } from "#lib/api/service";
 import { env } from "#lib/env";
 import { requireSecret } from "#lib/http/secret";
-import { renderFigures } from "#lib/observability/figures";
+import { renderMetrics } from "#lib/observability/prometheus";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readMetrics, async ({ request }) => {
     requireSecret(request, env().METRICS_TOKEN);
-    return new Response(await renderFigures(), {
+    return new Response(await renderMetrics(), {
       headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
     });
   }),

@@ -11,7 +11,7 @@ import type { Received } from "#lib/ingest/decode/operations";
 import { decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import { countValues } from "#lib/json";
-import { countUpload } from "#lib/observability/metrics";
+import { countUpload } from "#lib/observability/counters";
 
 /** Parses Content-Encoding. @throws SpoorError `unsupported_encoding` for an unknown one and for several at once */
 export function encodingOf(header: string | null): Encoding {

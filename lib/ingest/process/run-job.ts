@@ -8,7 +8,7 @@ import { type MergeResult, mergeBatch } from "#lib/ingest/process/merge";
 import { type Attempt, claimJob, lockJob, markSucceeded, terminateSilentWorker } from "#lib/ingest/process/sql/job";
 import { type StoredBatch, withStoredBatch } from "#lib/ingest/process/stored-batch";
 import { log } from "#lib/log";
-import { countRows, countTry } from "#lib/observability/metrics";
+import { countAttempt, countRows } from "#lib/observability/counters";
 import { traced } from "#lib/observability/tracing";
 
 /**
@@ -37,18 +37,18 @@ async function attemptJob(job: JobId, timeouts: typeof defaultTimeouts): Promise
     if (merged) {
       const { created, updated, unchanged, kept, written } = merged;
       countRows({ created, updated, unchanged, kept: kept.deleted + kept.newer + kept.shorter, written });
-      countTry("succeeded", seconds());
+      countAttempt("succeeded", seconds());
     }
     log.info({ jobId: job.jobId, milliseconds: Math.round(seconds() * 1000) }, "an upload was processed");
   } catch (error) {
     if (error instanceof SpoorError && error.code !== "unavailable") {
-      countTry("failed", seconds());
+      countAttempt("failed", seconds());
       return failJob(job, error.code, messageOf(error), { duringAttempt: attempt.attempts });
     }
     const { code, stack } = error as { code?: unknown; stack?: string };
     log.warn({ jobId: job.jobId, code, stack }, "an attempt to process an upload failed");
     const after = await putBack(job, attempt.attempts, isOutage(error));
-    countTry(after === "ended" ? "failed" : "retried", seconds());
+    countAttempt(after === "ended" ? "failed" : "retried", seconds());
     if (after === "ended") return;
     throw error;
   }

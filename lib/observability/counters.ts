@@ -1,0 +1,131 @@
+// Counters that all processes share. Each process adds up what it counts and writes it to the database once a second, so
+// that any of them can report the total: a worker has no port to scrape, and a serverless function keeps no memory.
+import "server-only";
+import { prisma } from "#lib/db/client";
+import type { ErrorCode } from "#lib/errors";
+import { log } from "#lib/log";
+import { addToCounters } from "#lib/observability/sql";
+
+/** The shared metrics and their help texts in `/api/metrics`. Those with `buckets` are histograms. */
+const metrics = {
+  spoor_ingest_uploads_total: { help: "Accepted uploads." },
+  spoor_ingest_bytes_total: { help: "Decoded bytes of accepted uploads." },
+  spoor_ingest_traces_total: { help: "Traces of processed uploads, by outcome." },
+  spoor_ingest_messages_written_total: { help: "Message rows written by jobs." },
+  spoor_job_attempts_total: { help: "Finished attempts of ingest jobs, by outcome: succeeded, retried, failed." },
+  spoor_job_duration_seconds: {
+    help: "Duration of ingest jobs' attempts.",
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
+  },
+  spoor_api_errors_total: { help: "Errors answered by the API, by route and error code." },
+  spoor_telemetry_forwards_total: { help: "Telemetry reports forwarded to the sink, by outcome." },
+} satisfies Record<string, { help: string; buckets?: number[] }>;
+
+type Name = keyof typeof metrics;
+type Labels = Readonly<Record<string, string | number>>;
+
+/** A metric in the form that the Prometheus client's registry takes. */
+export type StoredMetric = {
+  name: string;
+  help: string;
+  type: "counter" | "histogram";
+  values: { metricName: string; labels: Labels; value: number }[];
+};
+
+const flushMs = 1000;
+
+/** Counts not yet written, by name and labels; shared by the application's bundles. */
+type Counts = { added: Map<string, number>; timer?: NodeJS.Timeout | undefined };
+const globals = globalThis as typeof globalThis & { spoorCounts?: Counts };
+
+function add(name: string, labels: Labels, by: number): void {
+  if (by === 0) return;
+  globals.spoorCounts ??= { added: new Map() };
+  const counts = globals.spoorCounts;
+  const key = `${name} ${JSON.stringify(labels)}`;
+  counts.added.set(key, (counts.added.get(key) ?? 0) + by);
+  counts.timer ??= setTimeout(() => {
+    counts.timer = undefined;
+    writeCounts().catch((error) => log.warn({ err: error }, "counters could not be written; they are kept for later"));
+  }, flushMs).unref();
+}
+
+const count = (name: Name, labels: Labels = {}, by = 1) => add(name, labels, by);
+
+function observe(name: "spoor_job_duration_seconds", seconds: number): void {
+  for (const max of metrics[name].buckets) if (seconds <= max) add(`${name}_bucket`, { le: max }, 1);
+  add(`${name}_bucket`, { le: "+Inf" }, 1);
+  add(`${name}_sum`, {}, seconds);
+  add(`${name}_count`, {}, 1);
+}
+
+/** Counts an accepted upload. @param bytes decoded */
+export function countUpload(bytes: number): void {
+  count("spoor_ingest_uploads_total");
+  count("spoor_ingest_bytes_total", {}, bytes);
+}
+
+/** Counts a finished attempt of a job. */
+export function countAttempt(outcome: "succeeded" | "retried" | "failed", seconds: number): void {
+  count("spoor_job_attempts_total", { outcome });
+  observe("spoor_job_duration_seconds", seconds);
+}
+
+/** Counts a job's results. */
+export function countRows({
+  written,
+  ...traces
+}: {
+  created: number;
+  updated: number;
+  unchanged: number;
+  kept: number;
+  written: number;
+}): void {
+  for (const [outcome, number] of Object.entries(traces)) count("spoor_ingest_traces_total", { outcome }, number);
+  count("spoor_ingest_messages_written_total", {}, written);
+}
+
+/** Counts an error that a route answered. @param route its pattern, never a path with ids */
+export function countError(route: string, error: ErrorCode): void {
+  count("spoor_api_errors_total", { route, error });
+}
+
+/** Counts attempts to forward telemetry reports. */
+export function countForward(outcome: "delivered" | "later" | "dropped" | "expired" | "disabled", number = 1): void {
+  count("spoor_telemetry_forwards_total", { outcome }, number);
+}
+
+/** Writes this process's counts to the database. If that fails they are kept for the next time. */
+export async function writeCounts(): Promise<void> {
+  const counts = globals.spoorCounts;
+  if (!counts || counts.added.size === 0) return;
+  const added = counts.added;
+  counts.added = new Map();
+  try {
+    // Sorted, so that all processes lock the rows in the same order and can't deadlock.
+    await addToCounters([...added].sort(([a], [b]) => (a < b ? -1 : 1)).map(toRow));
+  } catch (error) {
+    for (const [key, value] of added) counts.added.set(key, (counts.added.get(key) ?? 0) + value);
+    throw error;
+  }
+}
+
+function toRow([key, value]: [key: string, value: number]) {
+  const space = key.indexOf(" ");
+  return { name: key.slice(0, space), labels: key.slice(space + 1), value };
+}
+
+/** The counts of all processes since the database was created. */
+export async function readCounts(): Promise<StoredMetric[]> {
+  await writeCounts();
+  const rows = await prisma().sharedCount.findMany({ orderBy: [{ name: "asc" }, { labels: "asc" }] });
+  return Object.entries(metrics).map(([name, metric]) => ({
+    name,
+    help: metric.help,
+    type: "buckets" in metric ? "histogram" : "counter",
+    values: rows
+      .filter((row) => row.name.replace(/_(?:bucket|sum|count)$/, "") === name)
+      .map((row) => ({ metricName: row.name, labels: JSON.parse(row.labels), value: row.value })),
+  }));
+}

@@ -1,0 +1,61 @@
+// The statements of this room that Prisma can't express. Heartbeats compare the database's clock with itself: processes
+// whose own clocks differ by a day still see each other (docs/faults.md, `wrong-clock`).
+import "server-only";
+import { pool, transaction } from "#lib/db/client";
+import type { SharedCount } from "#lib/generated/prisma/client";
+
+/** Fails if the database does not answer. SQL: it reads no table. */
+export async function pingDatabase(): Promise<void> {
+  await pool().query("select 1");
+}
+
+/** Stores that a worker is alive. SQL: by the database's clock. @param id of the process, chosen by itself */
+export async function sendHeartbeat(id: string): Promise<void> {
+  await pool().query(
+    `insert into process_heartbeat (id, role) values ($1, 'worker') on conflict (id) do update set seen_at = now()`,
+    [id],
+  );
+}
+
+/** How many workers sent a heartbeat in the last 60 seconds. SQL: by the database's clock. */
+export async function countWorkers(): Promise<number> {
+  const { rows } = await pool().query<{ count: number }>(
+    `select count(*)::int as count from process_heartbeat
+     where role = 'worker' and seen_at > now() - interval '60 seconds'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Deletes the heartbeats of killed workers. SQL: by the database's clock. */
+export async function purgeHeartbeats(): Promise<void> {
+  await pool().query("delete from process_heartbeat where seen_at < now() - interval '1 day'");
+}
+
+/** Ingest jobs that wait or run, by status, counted up to `max`. SQL: a bounded roll-up over a partial index. */
+export async function countOpenJobs(max: number): Promise<{ status: string; jobs: number; oldestSeconds: number }[]> {
+  const { rows } = await pool().query<{ status: string; jobs: number; oldestSeconds: number }>(
+    `select status, count(*)::int as jobs, extract(epoch from now() - min(created_at))::float8 as "oldestSeconds"
+     from (select status, created_at from ingest_job
+           where status <> 'succeeded' and status in ('queued', 'running') limit $1) as open
+     group by status`,
+    [max],
+  );
+  return rows;
+}
+
+/**
+ * Adds to shared counters. SQL: one set-based upsert a second, in a transaction that neither waits for the disk nor, for
+ * more than a second, for a lock.
+ */
+export async function addToCounters(counts: SharedCount[]): Promise<void> {
+  await transaction(
+    async (tx) => {
+      await tx.query(
+        `insert into shared_count (name, labels, value) select * from unnest($1::text[], $2::text[], $3::float8[])
+         on conflict (name, labels) do update set value = shared_count.value + excluded.value`,
+        [counts.map(({ name }) => name), counts.map(({ labels }) => labels), counts.map(({ value }) => value)],
+      );
+    },
+    { synchronous_commit: "off", lock_timeout: "1s" },
+  );
+}
