@@ -1,5 +1,5 @@
 import { redirect } from "next/navigation";
-import { currentUser } from "#lib/auth/session";
+import { currentUser } from "#lib/auth/guards";
 import { needsSetup } from "#lib/auth/setup";
 
 /** `/` shows nothing of its own. */

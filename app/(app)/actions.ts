@@ -2,7 +2,7 @@
 import { cookies, headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
-import { requireSameOrigin } from "#lib/auth/session";
+import { requireSameOrigin } from "#lib/auth/guards";
 import { env } from "#lib/env";
 import { preferences } from "../components/preferences";
 

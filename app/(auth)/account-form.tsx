@@ -11,7 +11,7 @@ type Props = {
   invitation?: { token: string; email: string | null };
 };
 
-/** Makes an account: the first one by a set-up link's token, or a member's. */
+/** Creates an account: the first one with the token of the set-up link, or a member's. */
 export function AccountForm({ action, token, invitation }: Props) {
   const [state, send, pending] = useActionState(action, {});
   return (
@@ -24,7 +24,7 @@ export function AccountForm({ action, token, invitation }: Props) {
       )}
       {token !== undefined && <input type="hidden" name="token" value={token} />}
       {state.deadLink && invitation && (
-        <p>Ask the person who sent it for another: an invitation makes one account, and it ends after seven days.</p>
+        <p>Ask the person who sent it for a new one: an invitation creates one account and expires after seven days.</p>
       )}
       {invitation && <input type="hidden" name="invitation" value={invitation.token} />}
       <Field

@@ -5,31 +5,31 @@ import { createOwner, signUp } from "#lib/auth/accounts";
 import { currentOrigin } from "#lib/auth/audit";
 import { accountForm, localPath, signInForm } from "#lib/auth/schema";
 import { SpoorError } from "#lib/errors";
-import { faultsOf, refuseStrangers, text } from "../components/form-guard";
+import { errorsOf, refuseForeignOrigin, text } from "../components/form-guard";
 import type { FormState } from "../components/form-state";
-import { enterSession } from "./session";
+import { signInWithPassword } from "./password-sign-in";
 
-/** Signs in with an address and a password; a wrong one is not told from an unknown other. */
+/** Signs in with an address and a password; the error does not say which of them was wrong. */
 export async function signInAction(_before: FormState, form: FormData): Promise<FormState> {
   const values = { email: text(form, "email") };
-  const stranger = await refuseStrangers();
-  if (stranger) return { values, error: stranger };
+  const foreign = await refuseForeignOrigin();
+  if (foreign) return { values, error: foreign };
   const parsed = signInForm.safeParse({ ...values, password: text(form, "password") });
-  if (!parsed.success) return { values, errors: faultsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
   const next = localPath(text(form, "next"));
-  const { error, secondFactor } = await enterSession(parsed.data);
+  const { error, secondFactor } = await signInWithPassword(parsed.data);
   if (error) return { values, error };
   if (secondFactor) redirect(`/sign-in/second-factor?next=${encodeURIComponent(next)}`);
   redirect(next === "/" ? "/traces" : next);
 }
 
-/** Makes the server's first account and signs in with it. */
+/** Creates the server's first account and signs in with it. */
 export async function setUpAction(_before: FormState, form: FormData): Promise<FormState> {
   const from = await currentOrigin();
   return openAccount(form, (account) => createOwner(text(form, "token"), account, from));
 }
 
-/** Makes a member's account by an invitation, or where the operator lets everybody in, and signs in with it. */
+/** Creates a member's account, by invitation or where sign-up is open, and signs in with it. */
 export async function signUpAction(_before: FormState, form: FormData): Promise<FormState> {
   const from = await currentOrigin();
   return openAccount(form, (account) => signUp(account, text(form, "invitation") || undefined, from));
@@ -40,10 +40,10 @@ async function openAccount(
   create: (account: z.output<typeof accountForm>) => Promise<void>,
 ): Promise<FormState> {
   const values = { name: text(form, "name"), email: text(form, "email") };
-  const stranger = await refuseStrangers();
-  if (stranger) return { values, error: stranger };
+  const foreign = await refuseForeignOrigin();
+  if (foreign) return { values, error: foreign };
   const parsed = accountForm.safeParse({ ...values, password: text(form, "password") });
-  if (!parsed.success) return { values, errors: faultsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
   try {
     await create(parsed.data);
   } catch (error) {
@@ -51,6 +51,6 @@ async function openAccount(
     if (error.code === "access_denied") return { values, error: error.message, deadLink: true };
     return { values, errors: Object.fromEntries(error.errors?.map(({ path, message }) => [path, message]) ?? []) };
   }
-  if ((await enterSession(parsed.data)).error) redirect("/sign-in");
+  if ((await signInWithPassword(parsed.data)).error) redirect("/sign-in");
   redirect("/traces");
 }

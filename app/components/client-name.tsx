@@ -15,7 +15,7 @@ const systems = [
   [/Linux/, "Linux"],
 ] as const;
 
-/** A browser by its name and system; any other client as it calls itself. */
+/** A browser's name and system; any other client's User-Agent. */
 function nameOf(userAgent: string): string {
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
   for (const [pattern, name] of browsers) {
@@ -25,7 +25,7 @@ function nameOf(userAgent: string): string {
   return userAgent;
 }
 
-/** What a request came from, as it said of itself; the whole of it on hover. */
+/** The client of a request by its User-Agent; all of it on hover. */
 export function ClientName({ userAgent }: { userAgent: string | null }) {
   if (!userAgent) return null;
   return (

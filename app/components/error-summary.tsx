@@ -2,14 +2,14 @@
 import { useEffect, useRef } from "react";
 import type { FormState } from "./form-state";
 
-/** What is wrong with a form as it was sent, at its top. It takes the focus, so that nobody searches for it. */
+/** The errors of a form, at its top. It takes the focus, so that a screen reader reads it. */
 export function ErrorSummary({ state }: { state: FormState }) {
   const summary = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (state.error || state.errors) summary.current?.focus();
   }, [state]);
-  const faults = Object.entries(state.errors ?? {});
-  if (!state.error && faults.length === 0) return null;
+  const errors = Object.entries(state.errors ?? {});
+  if (!state.error && errors.length === 0) return null;
   return (
     <div
       ref={summary}
@@ -18,9 +18,9 @@ export function ErrorSummary({ state }: { state: FormState }) {
       className="rounded-block border border-bad border-l-4 bg-block px-3 py-2"
     >
       {state.error && <p>{state.error}</p>}
-      {faults.length > 0 && (
+      {errors.length > 0 && (
         <ul>
-          {faults.map(([field, message]) => (
+          {errors.map(([field, message]) => (
             <li key={field}>
               <a href={`#${field}`} className="link inline-block first-letter:uppercase">
                 {field.replaceAll("_", " ")}

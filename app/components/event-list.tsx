@@ -2,7 +2,7 @@ import { type AuditEvent, auditActions } from "#lib/auth/audit";
 import { ClientName } from "./client-name";
 import { Time } from "./time";
 
-/** What happened in an account, and where it was asked from. */
+/** Entries of the audit trail. */
 export function EventList({ events, label }: { events: AuditEvent[]; label: string }) {
   return (
     <ul aria-label={label} className="border-hairline border-t">

@@ -5,7 +5,7 @@ type Props = Omit<React.ComponentProps<"input">, "id" | "name"> & {
   hint?: string;
 };
 
-/** A labelled input with its hint and its error beneath. */
+/** A labelled input with its hint and its error. */
 export function Field({ name, label, error, hint, className = "", ...input }: Props) {
   const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(" ");
   return (
@@ -35,7 +35,7 @@ export function Field({ name, label, error, hint, className = "", ...input }: Pr
   );
 }
 
-/** A box to tick, with its label behind it. */
+/** A labelled checkbox. */
 export function Check({ label, ...input }: { name: string; label: string; defaultChecked?: boolean }) {
   return (
     <label className="flex items-center gap-2">

@@ -3,14 +3,14 @@ import { isAPIError } from "better-auth/api";
 import { headers } from "next/headers";
 import type { z } from "zod";
 import { isPassword } from "#lib/auth/accounts";
-import { requireSameOrigin } from "#lib/auth/session";
+import { requireSameOrigin } from "#lib/auth/guards";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { overLimit, uncount } from "#lib/http/rate-limit";
 import type { FormState } from "./form-state";
 
-/** A page opened under another address than BASE_URL is the likely cause, so that is what the form says. */
-export async function refuseStrangers(): Promise<string | undefined> {
+/** What a form says to a request from another origin; the likely cause is a page that was not opened at BASE_URL. */
+export async function refuseForeignOrigin(): Promise<string | undefined> {
   try {
     requireSameOrigin(await headers());
     return undefined;
@@ -20,42 +20,54 @@ export async function refuseStrangers(): Promise<string | undefined> {
   }
 }
 
-/** A field of a form as text; a missing one and a file are none. */
+/** A field of a form as text; empty for a missing one and for a file. */
 export function text(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === "string" ? value : "";
 }
 
-/** The first fault of each field. */
-export function faultsOf(error: z.ZodError): Record<string, string> {
-  const faults: Record<string, string> = {};
-  for (const { path, message } of error.issues) faults[String(path[0])] ??= message;
-  return faults;
+/** The first error of each field. */
+export function errorsOf(error: z.ZodError): Record<string, string> {
+  const errors: Record<string, string> = {};
+  for (const { path, message } of error.issues) errors[String(path[0])] ??= message;
+  return errors;
 }
 
-/** What a SpoorError tells a person, as a form's state. Anything else is thrown on. */
+/**
+ * For an action that asks before it acts (`question` of Form).
+ *
+ * @returns the state to answer with until the person has confirmed; undefined once they have.
+ */
+export function askFirst(form: FormData): FormState | undefined {
+  const answer = text(form, "confirmed");
+  return answer === "yes" ? undefined : { confirming: answer !== "no" };
+}
+
+/** A SpoorError as a form's state. Anything else is rethrown. */
 export function refusalOf(error: unknown): FormState {
   if (error instanceof SpoorError) return { error: error.message };
   throw error;
 }
 
-/** The code of a refusal by better-auth; its own failures, and anything else, are thrown on. */
+/** The error code of a refusal by better-auth; its own failures, and anything else, are rethrown. */
 export function authRefusal(error: unknown): string {
   if (!isAPIError(error) || error.statusCode >= 500) throw error;
   return error.body?.code ?? "";
 }
 
-const guesses = { points: 10, seconds: 600 };
+const attempts = { points: 10, seconds: 600 };
 
 /**
- * What is wrong with a password that is asked for once more, if anything. Wrong ones count by account: a browser that
- * was left open must not be the place to find a password out.
+ * Checks a password that a signed-in person has to repeat. Wrong ones count by account, so that a browser that was left open
+ * can't be used to guess it.
+ *
+ * @returns the error to show, or undefined where the password is right.
  */
-export async function passwordFault(userId: string, password: string): Promise<string | undefined> {
+export async function passwordError(userId: string, password: string): Promise<string | undefined> {
   const counted = env().AUTH_RATE_LIMIT === "on";
-  if (counted && (await overLimit("password-again", userId, guesses)))
+  if (counted && (await overLimit("password-again", userId, attempts)))
     return "Too many attempts. Wait ten minutes and try again.";
   if (!(await isPassword(userId, password))) return "This is not your password.";
-  if (counted) await uncount("password-again", userId, guesses);
+  if (counted) await uncount("password-again", userId, attempts);
   return undefined;
 }

@@ -1,13 +1,15 @@
-/** What a form says after it was sent: faults by field, one for the whole form, and what to fill in again. */
+/** What a form shows after it was sent: errors by field, one for the whole form, and the values to fill in again. */
 export type FormState = {
   errors?: Record<string, string | undefined>;
   error?: string;
-  /** Set where the link that opened the form stopped working meanwhile. */
+  /** The link that opened the form has stopped working. */
   deadLink?: boolean;
   values?: Record<string, string>;
-  /** What was done, in a sentence. */
+  /** A success message. */
   done?: string;
-  /** A text that leaves the server in this one answer, such as a token. */
+  /** The form asks the person to confirm before it acts. */
+  confirming?: boolean;
+  /** A text that is shown this one time, such as a token. */
   once?: { label: string; text: string; note: string };
 };
 

@@ -1,5 +1,5 @@
 "use client";
-import { useActionState } from "react";
+import { useActionState, useEffect, useRef } from "react";
 import { Command } from "./command";
 import { ErrorSummary } from "./error-summary";
 import { Check, Field } from "./field";
@@ -24,18 +24,31 @@ type Props = {
   hidden?: Record<string, string>;
   submit: string;
   tone?: "accent" | "bad";
-  /** The id of the text that says what the button is about, where many of its name stand on a page. */
+  /** The id of the text that says what the button acts on, where a page has several of the same name. */
   describedBy?: string;
-  /** What stands before the fields, and what stands behind them. */
+  /** What to ask before acting: the first press only shows this. The action has to call `askFirst`. */
+  question?: React.ReactNode;
+  /** Shown above the fields, and below them. */
   children?: React.ReactNode;
   after?: React.ReactNode;
 };
 
 const tones = { accent: "button-accent", bad: "button-bad" } as const;
 
-/** A form with its fields, what is wrong with them, what came of it, and a text to be seen once. Works without script. */
-export function Form({ action, fields = [], hidden = {}, submit, tone, describedBy, children, after }: Props) {
+/** A form with its fields, their errors, its outcome and a text that is shown once. Works without script. */
+export function Form({
+  action,
+  fields = [],
+  hidden = {},
+  submit,
+  tone,
+  describedBy,
+  question,
+  children,
+  after,
+}: Props) {
   const [state, send, pending] = useActionState(action, {});
+  const confirming = question !== undefined && state.confirming;
   return (
     <form action={send} noValidate className="flex flex-col gap-4">
       <ErrorSummary state={state} />
@@ -47,19 +60,46 @@ export function Form({ action, fields = [], hidden = {}, submit, tone, described
         <SpecifiedField key={field.name} field={field} state={state} />
       ))}
       {after}
-      <button
-        type="submit"
-        aria-disabled={pending}
-        aria-describedby={describedBy}
-        className={`button w-fit ${tone ? tones[tone] : ""}`}
-      >
-        {submit}
-      </button>
+      {confirming ? (
+        <Confirmation question={question} submit={submit} pending={pending} />
+      ) : (
+        <button
+          type="submit"
+          aria-disabled={pending}
+          aria-describedby={describedBy}
+          className={`button w-fit ${tone ? tones[tone] : ""}`}
+        >
+          {submit}
+        </button>
+      )}
       <div role="status" className="flex flex-col gap-4 empty:hidden">
         {state.done && <p className="text-ok">{state.done}</p>}
         {state.once && <ShownOnce once={state.once} />}
       </div>
     </form>
+  );
+}
+
+/** The question takes the focus, so that a screen reader reads it before its buttons. */
+function Confirmation({ question, submit, pending }: { question: React.ReactNode; submit: string; pending: boolean }) {
+  const block = useRef<HTMLDivElement>(null);
+  useEffect(() => block.current?.focus(), []);
+  return (
+    <div
+      ref={block}
+      tabIndex={-1}
+      className="flex max-w-[44ch] flex-col gap-3 rounded-block border border-bad bg-block p-3"
+    >
+      <p>{question}</p>
+      <div className="flex flex-wrap gap-3">
+        <button type="submit" name="confirmed" value="no" aria-disabled={pending} className="button">
+          Cancel
+        </button>
+        <button type="submit" name="confirmed" value="yes" aria-disabled={pending} className="button button-bad">
+          {submit}
+        </button>
+      </div>
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Menu, Search } from "lucide-react";
-import { currentUser } from "#lib/auth/session";
+import { currentUser } from "#lib/auth/guards";
 import { signOutAction } from "../(app)/actions";
 import { Choice, themeNames } from "./choice";
 import { Here } from "./here";

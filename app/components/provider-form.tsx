@@ -7,8 +7,8 @@ export type ProviderState = { url?: string | undefined; error?: string };
 type Props = { action: FormAction<ProviderState>; provider: string; label: string; next?: string };
 
 /**
- * Leads to a provider's own pages. The answer is an address to go on to and no redirect: the policy's form-action lets
- * no form end at another host, so without script the last step is a link.
+ * Leads to a provider's own pages. The action returns an address instead of redirecting, because the policy's `form-action`
+ * keeps forms on this host; without script the last step is a link.
  */
 export function ProviderForm({ action, provider, label, next }: Props) {
   const [{ url, error }, send, pending] = useActionState(action, {});

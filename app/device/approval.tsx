@@ -1,4 +1,4 @@
-import type { SessionUser } from "#lib/auth/session";
+import type { SignedInUser } from "#lib/auth/guards";
 import { makeTicket } from "#lib/auth/ticket";
 import type { LoginRequest } from "#lib/device/login";
 import { Field } from "../components/field";
@@ -7,13 +7,13 @@ import { PlainPage } from "../components/plain-page";
 import { Time } from "../components/time";
 import { decide } from "./decide";
 
-type Props = { login: LoginRequest; user: SessionUser; sameNetwork: boolean; retry: boolean };
+type Props = { login: LoginRequest; user: SignedInUser; sameNetwork: boolean; retry: boolean };
 
-/** What is known of a login, and the two decisions. */
+/** The login's details, and the two decisions. */
 export function Approval({ login: { createdAt, ...login }, user, sameNetwork, retry }: Props) {
   const shown = { id: login.id, userCode: login.userCode };
-  const ticket = makeTicket(user.sessionId, login.id);
-  // Next encrypts what these two close over, so neither the login nor whether a code is asked for can be changed.
+  const ticket = makeTicket(user.signInId, login.id);
+  // Next encrypts what these actions close over, so a client can change neither the login nor whether it needs the code.
   async function approve(form: FormData): Promise<void> {
     "use server";
     const typed = sameNetwork ? undefined : String(form.get("typedCode") ?? "");
@@ -67,14 +67,14 @@ export function Approval({ login: { createdAt, ...login }, user, sameNetwork, re
   );
 }
 
-/** Somebody who was sent a link to another person's login has no terminal to read the code from. */
+/** Somebody who was sent a link to another person's login has no terminal that shows the code. */
 function TypedCode({ retry }: { retry: boolean }) {
   return (
     <>
       <Notice tone="warn">
         <p>
-          This login was started on <strong className="font-semibold">another network</strong> than the one you are on
-          now. If it is yours, type the code that its terminal shows.
+          This login was started on <strong className="font-semibold">a different network</strong> from yours. If it is
+          yours, type the code that its terminal shows.
         </p>
       </Notice>
       <Field

@@ -1,8 +1,8 @@
 import { Field } from "../components/field";
 import { PlainPage } from "../components/plain-page";
-import { StartAnew } from "./outcome";
+import { StartAgain } from "./outcome";
 
-/** Asks for the code that a terminal shows. It only leads on: looking at a login changes nothing. */
+/** Asks for the code that a terminal shows. Looking at a login changes nothing, so this is a GET. */
 export function CodeForm({ unknown }: { unknown?: string }) {
   return (
     <PlainPage title="Connect a machine">
@@ -16,7 +16,7 @@ export function CodeForm({ unknown }: { unknown?: string }) {
           spellCheck={false}
           placeholder="XXXX-XXXX"
           defaultValue={unknown}
-          hint="The eight letters that your terminal shows. Capitals, spaces and dashes do not matter."
+          hint="The eight letters that your terminal shows. Case, spaces and dashes do not matter."
           error={unknown === undefined ? undefined : "There is no login with this code."}
           className="font-mono"
         />
@@ -24,7 +24,7 @@ export function CodeForm({ unknown }: { unknown?: string }) {
           Continue
         </button>
       </form>
-      {unknown !== undefined && <StartAnew />}
+      {unknown !== undefined && <StartAgain />}
     </PlainPage>
   );
 }

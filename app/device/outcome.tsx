@@ -4,21 +4,21 @@ import { fetchCommand, loginCommand } from "../components/connect-commands";
 import { PlainPage } from "../components/plain-page";
 
 const outcomes = {
-  approved: { title: "Approved", text: "Return to your terminal: it logs in by itself." },
+  approved: { title: "Approved", text: "Return to your terminal: it continues by itself." },
   denied: {
     title: "Denied",
-    text: "The machine was not let in. If you did not start this login, there is nothing else to do.",
+    text: "The machine got no access. If you did not start this login, there is nothing else to do.",
   },
-  late: { title: "Nothing was changed", text: "This login was already decided or expired." },
-  strange: {
-    title: "Nothing was changed",
-    text: "This form was not made for the session that you are in now. Open the link again.",
+  late: { title: "Nothing changed", text: "This login was already approved or denied, or it has expired." },
+  foreign: {
+    title: "Nothing changed",
+    text: "This form was opened in another sign-in. Open the link again.",
   },
 } as const;
 
-/** Says what came of a decision. Anybody can open this address, so it is wording and nothing else. */
+/** Shows the outcome of a decision. Anybody can open this address, so it has fixed texts only. */
 export function Done({ done }: { done: string }) {
-  const key = done === "approved" || done === "denied" || done === "strange" ? done : "late";
+  const key = done === "approved" || done === "denied" || done === "foreign" ? done : "late";
   const { title, text } = outcomes[key];
   return (
     <PlainPage title={title}>
@@ -30,16 +30,16 @@ export function Done({ done }: { done: string }) {
           </a>
         </p>
       ) : (
-        <StartAnew />
+        <StartAgain />
       )}
     </PlainPage>
   );
 }
 
-export function StartAnew() {
+export function StartAgain() {
   return (
     <div className="flex flex-col gap-2">
-      <p className="text-muted">To log a machine in, start anew in its terminal:</p>
+      <p className="text-muted">To log a machine in, start again in its terminal:</p>
       <Command text={`${fetchCommand(env().BASE_URL)} && ${loginCommand}`} />
     </div>
   );

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
-import { requireUser, type SessionUser } from "#lib/auth/session";
+import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { findLogin, type LoginRequest } from "#lib/device/login";
 import { SpoorError } from "#lib/errors";
 import { clientAddress } from "#lib/http/address";
@@ -8,7 +8,7 @@ import { PlainPage } from "../components/plain-page";
 import { Approval } from "./approval";
 import { CodeForm } from "./code-form";
 import { isSameNetwork } from "./network";
-import { Done, StartAnew } from "./outcome";
+import { Done, StartAgain } from "./outcome";
 
 export const metadata: Metadata = { title: "Approve a login" };
 
@@ -22,12 +22,12 @@ export default async function Page({ searchParams }: PageProps<"/device">) {
   return <Login user={user} typed={typed} retry={retry === "1"} />;
 }
 
-async function Login({ user, typed, retry }: { user: SessionUser; typed: string; retry: boolean }) {
+async function Login({ user, typed, retry }: { user: SignedInUser; typed: string; retry: boolean }) {
   const login = await lookUp(user.id, typed);
   if (login === "limited") {
     return (
       <PlainPage title="Too many codes">
-        <p>You looked at many codes in a short time. Wait ten minutes, then open the link of your login again.</p>
+        <p>You tried many codes in a short time. Wait ten minutes, then open the link of your login again.</p>
       </PlainPage>
     );
   }
@@ -47,17 +47,17 @@ async function lookUp(userId: string, typed: string): Promise<LoginRequest | und
 }
 
 const sentences = {
-  approved: "This login was approved already; its terminal goes on by itself.",
-  redeemed: "This login was approved and used already.",
+  approved: "This login is already approved; its terminal continues by itself.",
+  redeemed: "This login was already approved and used.",
   denied: "This login was denied.",
-  expired: "This login has expired: a code is good for ten minutes.",
+  expired: "This login has expired: a code is valid for ten minutes.",
 } as const;
 
 function Closed({ status }: { status: keyof typeof sentences }) {
   return (
     <PlainPage title="Nothing to approve">
       <p>{sentences[status]}</p>
-      {status !== "approved" && <StartAnew />}
+      {status !== "approved" && <StartAgain />}
     </PlainPage>
   );
 }

@@ -1,7 +1,7 @@
 import "server-only";
 import type { z } from "zod";
 import { parse, parseParams } from "#lib/api/parse";
-import { type Caller, requireCaller, requireCookie, requireToken } from "#lib/auth/session";
+import { type Caller, requireCaller, requireCookie, requireToken } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { clientAddress } from "#lib/http/address";
 import { recordRequestUser } from "#lib/http/arrival";

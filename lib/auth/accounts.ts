@@ -2,12 +2,12 @@ import "server-only";
 import type { z } from "zod";
 import { type Origin, recordEvent } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
+import type { Caller } from "#lib/auth/guards";
 import { takeInvitation } from "#lib/auth/invitations";
 import type { accountForm, sessionResponse } from "#lib/auth/schema";
-import type { Caller } from "#lib/auth/session";
 import { closeSetup, isSetupToken, needsSetup } from "#lib/auth/setup";
 import { deleteMentions, discardPlans, lockJobs, lockUsers } from "#lib/auth/sql";
-import { shutOutMachines } from "#lib/auth/tokens";
+import { revokeMachines } from "#lib/auth/tokens";
 import { type Db, prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
@@ -82,7 +82,7 @@ export async function resetPassword(
     if (count === 0) await createPassword(tx, user.id, hash);
     await tx.session.deleteMany({ where: mine });
     await tx.twoFactor.deleteMany({ where: mine });
-    await shutOutMachines(tx, user.id, { keepTokens }, from);
+    await revokeMachines(tx, user.id, { keepTokens }, from);
     await recordEvent(tx, user.id, "password_reset", null, from);
     return true;
   });
@@ -165,7 +165,7 @@ async function createPassword(tx: Db, userId: string, password: string): Promise
 }
 
 /** What `GET /api/cli/session` answers about a token and its user. */
-export async function describeSession({
+export async function describeToken({
   userId,
   token,
 }: Caller & { via: "bearer" }): Promise<z.input<typeof sessionResponse>> {

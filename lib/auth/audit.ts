@@ -4,31 +4,31 @@ import { type Db, prisma } from "#lib/db/client";
 import type { AuditEvent as AuditEventRow } from "#lib/generated/prisma/client";
 import { clientAddress } from "#lib/http/address";
 
-/** Where something was asked from: the address behind trusted proxies only, and what the client calls itself. */
+/** Where a request came from: the client address (see TRUSTED_PROXIES) and the User-Agent header. */
 export type Origin = { address: string; userAgent: string | null };
 
-/** Everything that the trail knows, with what a person reads of it. */
+/** The actions of the audit trail, each with the label that people read. */
 export const auditActions = {
-  account_created: "Account made",
+  account_created: "Account created",
   signed_in: "Signed in",
-  password_accepted: "Password accepted, second factor asked for",
-  sign_in_failed: "Sign-in refused",
-  session_revoked: "Session ended",
+  password_accepted: "Password accepted, second factor required",
+  sign_in_failed: "Sign-in failed",
+  session_revoked: "Browser signed out",
   name_changed: "Name changed",
   password_changed: "Password changed",
   password_reset: "Password reset by the operator",
-  two_factor_enabled: "Second factor switched on",
-  two_factor_disabled: "Second factor switched off",
+  two_factor_enabled: "Two-factor authentication turned on",
+  two_factor_disabled: "Two-factor authentication turned off",
   login_approved: "Device login approved",
   login_denied: "Device login denied",
-  token_created: "Token made",
+  token_created: "Token created",
   token_revoked: "Token revoked",
-  invited: "Invitation made",
+  invited: "Invitation created",
   invitation_revoked: "Invitation revoked",
   invitation_used: "Invitation used",
-  trace_deleted: "Conversation deleted",
-  traces_deleted: "Conversations deleted",
-  share_created: "Share link made",
+  trace_deleted: "Session deleted",
+  traces_deleted: "Sessions deleted",
+  share_created: "Share link created",
   share_revoked: "Share link revoked",
 } as const;
 
@@ -36,7 +36,7 @@ export type AuditAction = keyof typeof auditActions;
 
 export type AuditEvent = Omit<AuditEventRow, "userId" | "action"> & { action: AuditAction };
 
-/** The origin of what is done by a command on the server itself. */
+/** The origin of a command that is run on the server itself. */
 export const operator: Origin = { address: "the server itself", userAgent: null };
 
 /** The origin of a request. */
@@ -44,9 +44,9 @@ export function originOf(requestHeaders: Headers): Origin {
   return { address: clientAddress(requestHeaders), userAgent: requestHeaders.get("user-agent")?.slice(0, 256) ?? null };
 }
 
-/** The origin of the page or server action that runs right now. */
+/** The origin of the page or server action that is running. */
 export async function currentOrigin(): Promise<Origin> {
-  // Only here: the worker and the launcher load this file too, and Node itself cannot resolve this path.
+  // Imported here because the worker and the launcher load this file too, and plain Node cannot resolve this path.
   const { headers } = await import("next/headers");
   return originOf(await headers());
 }

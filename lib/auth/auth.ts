@@ -37,13 +37,13 @@ function make() {
       maxPasswordLength: passwordLength.max,
     },
     socialProviders: configuredProviders(),
-    // A provider's identity is joined to an account by its owner, in the settings; never by an equal address alone.
+    // A provider's identity is linked to an account by its owner, in the settings; never because the addresses are equal.
     account: { encryptOAuthTokens: true, accountLinking: { enabled: true, disableImplicitLinking: true } },
     databaseHooks: {
       user: {
         // The first account is created at the set-up link alone.
         create: { before: async () => !(await needsSetup()) },
-        // What is returned is laid over the change, so a picture has to be taken out by name.
+        // The returned data is merged over the change, so `image` is removed by setting it to null.
         update: {
           before: async ({ name, image }) => ({
             data: { ...properName(name), ...(image === undefined ? {} : { image: null }) },
@@ -52,7 +52,7 @@ function make() {
       },
       session: {
         create: {
-          // better-auth would keep the network of an IPv6 address only, and another reading of the proxies.
+          // better-auth would store only the network of an IPv6 address, and reads proxy headers differently.
           before: async (session, context) => ({
             data: { ...session, ipAddress: clientAddress(context?.headers ?? new Headers()) },
           }),
@@ -63,7 +63,7 @@ function make() {
     session: { expiresIn: 30 * 86_400, updateAge: 86_400 },
     rateLimit: { enabled: AUTH_RATE_LIMIT === "on", storage: "memory", window: 60, max: 100 },
     advanced: {
-      // Said outright: left out, better-auth skips the check wherever the environment has a variable TEST.
+      // Explicit, because by default better-auth skips the check wherever the environment has a variable TEST.
       disableOriginCheck: false,
       disableCSRFCheck: false,
       cookiePrefix: "authlib",
@@ -72,7 +72,7 @@ function make() {
       database: { generateId: "uuid" },
       ipAddress: { ipAddressHeaders: VERCEL ? ["x-real-ip"] : [clientAddressHeader] },
     },
-    // The trail's hook comes behind the second factor's, which takes a session back that is not yet to be.
+    // The trail's hook runs after the second factor's, which removes a session that still needs the second step.
     plugins: [
       twoFactor({ issuer: "Spoor", totpOptions: { digits: 6, period: 30 } }),
       {
@@ -87,7 +87,7 @@ function make() {
   });
 }
 
-/** A changed name keeps to the form's own rules, by whatever way it comes; a picture is nobody's to set. */
+/** A changed name follows the form's rules whichever route it came by. */
 function properName(name: unknown): { name?: string } {
   if (name === undefined) return {};
   const parsed = accountForm.shape.name.safeParse(name);

@@ -1,13 +1,13 @@
 import "server-only";
 import { env } from "#lib/env";
 
-/** The providers that a server may let people sign in with, by what it calls them. */
+/** The sign-in providers that Spoor knows, with their display names. */
 export const providerNames = { github: "GitHub", google: "Google" } as const;
 export type Provider = keyof typeof providerNames;
 
 type Credentials = { clientId: string; clientSecret: string; disableSignUp: boolean };
 
-/** The providers whose id and secret the operator set. New accounts come by them only where `SIGN_UP` is open. */
+/** The providers whose id and secret the operator set. They create new accounts only where `SIGN_UP` is open. */
 export function configuredProviders(): Partial<Record<Provider, Credentials>> {
   const { GITHUB_CLIENT_ID, GITHUB_CLIENT_SECRET, GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, SIGN_UP } = env();
   const disableSignUp = SIGN_UP !== "open";

@@ -30,19 +30,19 @@ export const newPasswordForm = z.object({
 
 export const passwordForm = z.object({ password: z.string().min(1, "Enter your password.").max(128) });
 
-/** The six digits of an authenticator app, however they were spaced. */
+/** The six digits of an authenticator app, with or without spaces. */
 const totpCode = z
   .string()
   .transform((typed) => typed.replace(/\s/g, ""))
-  .pipe(z.string().regex(/^\d{6}$/, "Enter the six digits that your app shows."));
+  .pipe(z.string().regex(/^\d{6}$/, "Enter the six digits from your app."));
 
 export const codeForm = z.object({ code: totpCode });
 
 export const recoveryForm = z.object({
-  recovery_code: z.string().trim().min(1, "Enter one of your recovery codes.").max(64, "This is no recovery code."),
+  recovery_code: z.string().trim().min(1, "Enter one of your recovery codes.").max(64, "This is not a recovery code."),
 });
 
-/** An invitation's address is a note for the one who invites, so it may be left out. */
+/** An invitation's address is only a note for the inviter, so it is optional. */
 export const inviteForm = z.object({
   email: z.union(
     [z.literal("").transform(() => null), accountForm.shape.email.transform((text) => text.toLowerCase())],
@@ -55,7 +55,7 @@ export const inviteForm = z.object({
 export const idForm = z.object({ id: z.uuid() });
 
 /**
- * A path of this site to go on to after signing in. Anything that a browser could take for another host
+ * The path of this site to open after signing in. Anything that a browser could read as another host
  * (`//evil.example`, `/\evil.example`, a full URL) becomes `/`.
  */
 export function localPath(path: string | undefined | null): string {

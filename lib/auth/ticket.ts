@@ -2,20 +2,20 @@ import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { requiredEnv } from "#lib/env";
 
-const mac = (sessionId: string, subject: string) =>
-  createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`ticket:${sessionId}:${subject}`).digest();
+const mac = (signInId: string, subject: string) =>
+  createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`ticket:${signInId}:${subject}`).digest();
 
 /**
- * A form's proof that it was made for this session and this subject (a device login's id, say): a form that was made
- * for another person's session, or another login, is worth nothing.
+ * Proves that a form was rendered for this sign-in and this subject (the id of a device login): a form that was rendered for
+ * another person, or another login, is refused.
  */
-export function makeTicket(sessionId: string, subject: string): string {
-  return mac(sessionId, subject).toString("base64url");
+export function makeTicket(signInId: string, subject: string): string {
+  return mac(signInId, subject).toString("base64url");
 }
 
-/** Whether a ticket is the one of a session and a subject. */
-export function isTicket(ticket: unknown, sessionId: string, subject: string): boolean {
+/** Whether a ticket belongs to a sign-in and a subject. */
+export function isTicket(ticket: unknown, signInId: string, subject: string): boolean {
   const given = Buffer.from(typeof ticket === "string" ? ticket : "", "base64url");
-  const wanted = mac(sessionId, subject);
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  const expected = mac(signInId, subject);
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }

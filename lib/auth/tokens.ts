@@ -11,7 +11,7 @@ import { limits } from "#lib/limits";
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomDigits = 30;
-const form = /^spoor_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
+const tokenPattern = /^spoor_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
 /** A machine's token, without its hash. */
 export type CliToken = Pick<CliTokenRow, keyof typeof tokenColumns>;
@@ -22,7 +22,7 @@ const isValid = () => ({ revokedAt: null, expiresAt: { gt: new Date() } });
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** A new token: `spoor_`, 30 random base62 digits (178 bits), and 6 more that are their CRC-32. */
+/** A new token: `spoor_`, 30 random base62 digits (178 bits) and their CRC-32 in 6 more. */
 function makeTokenText(): string {
   const random = Array.from({ length: randomDigits }, () => digits[randomInt(digits.length)]).join("");
   return `spoor_${random}${checksum(random)}`;
@@ -39,15 +39,15 @@ function checksum(random: string): string {
   return text;
 }
 
-/** Whether a text has a token's form and its checksum is right; wrong ones are refused without a query. */
+/** Whether a text looks like a token and its checksum is right; others are refused without a query. */
 export function isTokenText(text: string): boolean {
-  const [, random, check] = form.exec(text) ?? [];
+  const [, random, check] = tokenPattern.exec(text) ?? [];
   return random !== undefined && checksum(random) === check;
 }
 
 /**
- * Makes a token for a user's machine. Its text leaves the server in this one answer; the table keeps its SHA-256.
- * Call it inside the transaction that decides whether there is to be a token.
+ * Creates a token for a user's machine. Its text is returned only here; the table keeps its SHA-256.
+ * Call it inside the transaction that decides whether the token may be created.
  */
 export async function createToken(tx: Db, userId: string, machine: string): Promise<CliToken & { token: string }> {
   const token = makeTokenText();
@@ -62,7 +62,7 @@ export async function createToken(tx: Db, userId: string, machine: string): Prom
 /**
  * The valid token of an `Authorization` header.
  *
- * @param address where the call came from, noted as the token's last use (at most once a minute).
+ * @param address the client's address, stored as the token's last use (at most once a minute).
  * @throws SpoorError `missing_token` without a bearer, `invalid_token` for an unknown, expired or revoked one alike.
  */
 export async function requireBearer(authorization: string | null, address: string): Promise<CliToken> {
@@ -72,7 +72,7 @@ export async function requireBearer(authorization: string | null, address: strin
   const row = await findToken(sha256(text));
   if (!row) throw invalidToken();
   const { hash, lastUsedAt, ...token } = row;
-  if (!lastUsedAt || lastUsedAt < minuteAgo()) await noteUse(token, address);
+  if (!lastUsedAt || lastUsedAt < minuteAgo()) await recordUse(token, address);
   return token;
 }
 
@@ -93,7 +93,7 @@ const findToken = coalesce<Buffer<ArrayBuffer>, FoundToken | undefined>(
 
 const minuteAgo = () => new Date(Date.now() - minuteMs);
 
-async function noteUse({ id }: CliToken, address: string): Promise<void> {
+async function recordUse({ id }: CliToken, address: string): Promise<void> {
   await prisma().cliToken.updateMany({
     where: { id, OR: [{ lastUsedAt: null }, { lastUsedAt: { lt: minuteAgo() } }] },
     data: { lastUsedAt: new Date(), lastUsedIp: address },
@@ -112,7 +112,7 @@ export async function listTokens(userId: string): Promise<ListedToken[]> {
   });
 }
 
-/** Makes a token for a machine without a browser. @returns its text, which nobody can see again */
+/** Creates a token for a machine without a browser. @returns its text, which cannot be shown again */
 export async function createTokenByHand(userId: string, machine: string, from: Origin): Promise<string> {
   return prisma().$transaction(async (tx) => {
     const { token } = await createToken(tx, userId, machine);
@@ -121,26 +121,21 @@ export async function createTokenByHand(userId: string, machine: string, from: O
   });
 }
 
-/**
- * Ends one of a user's tokens, or all of them but one.
- *
- * @param which the token's id, or `{ except }` with the id that is to stay (none stays for an id of nothing).
- * @returns the machines whose tokens ended.
- */
-export async function revokeTokens(
-  userId: string,
-  which: string | { except: string },
-  from: Origin,
-): Promise<string[]> {
-  const id = typeof which === "string" ? which : { not: which.except };
-  return prisma().$transaction((tx) => endTokens(tx, { userId, id }, from));
+/** Revokes one of a user's tokens. @returns whether it was valid */
+export async function revokeToken(userId: string, id: string, from: Origin): Promise<boolean> {
+  return prisma().$transaction(async (tx) => (await revokeWhere(tx, { userId, id }, from)).length > 0);
+}
+
+/** Revokes every token of a user. @returns the names of their machines */
+export async function revokeAllTokens(userId: string, from: Origin): Promise<string[]> {
+  return prisma().$transaction((tx) => revokeWhere(tx, { userId }, from));
 }
 
 /**
- * Takes back what lets a user's machines in, in the transaction of what makes that necessary: logins that were approved and
- * not yet fetched, and the tokens. The logins first: one that is being fetched right now is waited for, and its token seen.
+ * Revokes what gives a user's machines access: device logins that were approved but not yet redeemed, and the tokens. Logins
+ * come first: this waits for one that is being redeemed, and then sees its token.
  */
-export async function shutOutMachines(
+export async function revokeMachines(
   tx: Db,
   userId: string,
   { keepTokens }: { keepTokens: boolean },
@@ -158,25 +153,25 @@ export async function shutOutMachines(
     denied.map(({ machine }) => machine),
     from,
   );
-  if (!keepTokens) await endTokens(tx, { userId }, from);
+  if (!keepTokens) await revokeWhere(tx, { userId }, from);
 }
 
-/** Ends all of a user's tokens, and logins that were approved and not yet fetched, as the user asked. */
+/** Revokes all of a user's tokens, and device logins that were approved but not yet redeemed. */
 export async function logOutMachines(userId: string, from: Origin): Promise<void> {
-  await prisma().$transaction((tx) => shutOutMachines(tx, userId, { keepTokens: false }, from));
+  await prisma().$transaction((tx) => revokeMachines(tx, userId, { keepTokens: false }, from));
 }
 
-async function endTokens(
+async function revokeWhere(
   tx: Db,
   which: Prisma.CliTokenWhereInput & { userId: string },
   from: Origin,
 ): Promise<string[]> {
-  const ended = await tx.cliToken.updateManyAndReturn({
+  const revoked = await tx.cliToken.updateManyAndReturn({
     where: { ...which, ...isValid() },
     data: { revokedAt: new Date() },
     select: { machine: true },
   });
-  const machines = ended.map(({ machine }) => machine);
+  const machines = revoked.map(({ machine }) => machine);
   await recordEvents(tx, which.userId, "token_revoked", machines, from);
   return machines;
 }

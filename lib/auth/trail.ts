@@ -11,7 +11,7 @@ import { overLimit } from "#lib/http/rate-limit";
 type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
 /**
- * Counts a try to sign in, by address and by account, over all web processes and whichever way it comes.
+ * Counts an attempt to sign in, by address and by account, across all web processes.
  *
  * @throws APIError 429
  */
@@ -28,7 +28,7 @@ export async function limitSignIn({ body, headers }: Context): Promise<void> {
   }
 }
 
-/** What a signed-in person changed by a call of better-auth. */
+/** better-auth's routes by which a signed-in person changes the account. */
 const changes: Record<string, AuditAction> = {
   "/update-user": "name_changed",
   "/change-password": "password_changed",
@@ -38,8 +38,8 @@ const changes: Record<string, AuditAction> = {
 const signIns = /^\/(sign-in\/|callback\/|two-factor\/verify-)/;
 
 /**
- * Adds what a call of better-auth did to the trail of its user: signing in, halfway or not at all, and changes of the
- * account. An address without an account leaves no trace.
+ * Records what a call of better-auth did in its user's audit trail: a sign-in, complete, halfway or failed, or a change of
+ * the account. An address without an account is not recorded.
  */
 export async function noteEvent(context: Context): Promise<void> {
   const { path } = context;
@@ -51,7 +51,7 @@ export async function noteEvent(context: Context): Promise<void> {
       path === "/two-factor/verify-totp" && !session.user.twoFactorEnabled ? "two_factor_enabled" : changes[path];
     if (action && !failed) event = { userId: session.user.id, action };
   } else if (signIns.test(path)) {
-    event = await signInEvent(context, failed);
+    event = await describeSignIn(context, failed);
   }
   if (!event) return;
   const from = originOf(context.headers ?? new Headers());
@@ -63,25 +63,25 @@ export async function noteEvent(context: Context): Promise<void> {
 /** A user who was deleted while the call ran has no trail any more (foreign key violation). */
 const isUserGone = (error: unknown) => error instanceof Prisma.PrismaClientKnownRequestError && error.code === "P2003";
 
-async function signInEvent(
+async function describeSignIn(
   context: Context,
   failed: boolean,
 ): Promise<{ userId: string; action: AuditAction } | undefined> {
-  const begun = context.context.newSession;
-  if (begun && !failed) return { userId: begun.user.id, action: "signed_in" };
-  const userId = (await userOfAddress(context.body?.email)) ?? (await userOfSecondStep(context));
+  const started = context.context.newSession;
+  if (started && !failed) return { userId: started.user.id, action: "signed_in" };
+  const userId = (await findUserByEmail(context.body?.email)) ?? (await findPendingUser(context));
   if (!userId) return undefined;
   if (failed) return { userId, action: "sign_in_failed" };
   return context.path === "/sign-in/email" ? { userId, action: "password_accepted" } : undefined;
 }
 
-async function userOfAddress(email: unknown): Promise<string | undefined> {
+async function findUserByEmail(email: unknown): Promise<string | undefined> {
   if (typeof email !== "string") return undefined;
   return (await prisma().user.findUnique({ where: { email: email.toLowerCase() }, select: { id: true } }))?.id;
 }
 
-/** Whose second factor is being asked for, by the cookie that better-auth set at the password. */
-async function userOfSecondStep(context: Context): Promise<string | undefined> {
+/** The user whose second factor is pending, from the cookie that better-auth set after the password. */
+async function findPendingUser(context: Context): Promise<string | undefined> {
   const { name } = context.context.createAuthCookie("two_factor");
   const identifier = await context.getSignedCookie(name, context.context.secret);
   if (!identifier) return undefined;

@@ -15,7 +15,7 @@ import { limits } from "#lib/limits";
 
 const { device } = limits;
 
-/** Eight letters are few enough to try all of them against a plain hash, so the user code's hash is keyed. */
+/** Eight letters are few enough to try them all against a plain hash, so the user code's hash is keyed. */
 const hashOfUserCode = (code: string) =>
   createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`user-code:${code}`).digest();
 
@@ -25,7 +25,7 @@ const randomUserCode = () =>
   Array.from({ length: 8 }, () => userCodeLetters[randomInt(userCodeLetters.length)]).join("");
 
 /**
- * Starts a device login (RFC 8628, section 3.2). The URIs come from `BASE_URL` alone.
+ * Starts a device login (RFC 8628, section 3.2). The URIs come from `BASE_URL`, never from the request.
  *
  * @throws SpoorError `rate_limited` past 20 starts in ten minutes from one address.
  */
@@ -74,13 +74,13 @@ async function createLogin(login: Omit<Prisma.DeviceLoginCreateManyInput, "userC
 type Poll = z.input<typeof pollResponse>;
 
 /**
- * One poll of a waiting client (RFC 8628, section 3.4). The first one after the approval makes the token and gets it.
+ * One poll of a waiting client (RFC 8628, section 3.4). The first one after the approval creates the token and returns it.
  *
  * @throws SpoorError `slow_down`, `invalid_grant`, `access_denied`, `already_consumed`, `expired_token`.
  */
 export async function pollLogin(deviceCode: string, from: Origin): Promise<Poll> {
   const hash = sha256(deviceCode);
-  await refusePollFlood(hash.toString("base64url"), from.address);
+  await limitPolls(hash.toString("base64url"), from.address);
   for (;;) {
     const login = await prisma().deviceLogin.findUnique({ where: { deviceCodeHash: hash }, select: polledColumns });
     if (!login) throw new SpoorError("invalid_grant", "This device code is not known. Start the login again.");
@@ -110,7 +110,7 @@ function isRedeemable({ status, expiresAt, decidedAt }: PolledLogin): boolean {
   return status === "approved" && until > Date.now();
 }
 
-async function refusePollFlood(code: string, address: string): Promise<void> {
+async function limitPolls(code: string, address: string): Promise<void> {
   const waits = await Promise.all([
     overLimit("device-poll-ip", networkOf(address), { points: device.pollsPerMinutePerIp, seconds: 60 }),
     overLimit("device-poll-code", code, { points: device.pollsPerMinutePerCode, seconds: 60 }),
@@ -166,7 +166,7 @@ async function notePoll({ id, lastPolledAt, intervalSeconds, expiresAt }: Polled
   return { ok: true, status: "pending", interval, expiresIn, ...(tooFast ? { slowDown: true as const } : {}) };
 }
 
-/** What the approval page shows of a login. */
+/** A login as the approval page shows it. */
 export type LoginRequest = Pick<DeviceLogin, "id" | "machine" | "ipAddress" | "userAgent" | "createdAt"> & {
   userCode: string;
   status: "pending" | "approved" | "denied" | "redeemed" | "expired";
@@ -204,7 +204,7 @@ export async function findLogin(userId: string, typed: string): Promise<LoginReq
 }
 
 /**
- * Approves or denies a pending login for a user. Of any number of decisions at once one counts.
+ * Approves or denies a pending login for a user. Of any number of decisions at once one takes effect.
  *
  * @returns whether this one did.
  */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limits } from "#lib/limits";
 
-/** Control and bidirectional formatting characters, which could make a name read as something else. */
+/** Control and bidirectional formatting characters, which could make a name look like another. */
 const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const machine = z
@@ -46,10 +46,10 @@ export const approved = z.object({
 
 export const pollResponse = z.discriminatedUnion("status", [pending, approved]);
 
-/** The letters of a user code: consonants only, so that no word and no look-alike comes up (RFC 8628, section 6.1). */
+/** The letters of a user code: consonants only, so that no words and no look-alikes occur (RFC 8628, section 6.1). */
 export const userCodeLetters = "BCDFGHJKLMNPQRSTVWXZ";
 
-/** A typed user code as it is compared: capitals, without spaces and dashes; undefined where it can't be one. */
+/** A typed user code in capitals, without spaces and dashes; undefined where it can't be one. */
 export function normalizeUserCode(typed: string): string | undefined {
   const code = typed.replace(/[\s\p{Pd}]/gu, "").toUpperCase();
   return new RegExp(`^[${userCodeLetters}]{8}$`).test(code) ? code : undefined;

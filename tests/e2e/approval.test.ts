@@ -12,7 +12,7 @@ async function startLogin(machine: string) {
 }
 
 describe("/devices", () => {
-  test("a token made by hand is shown once, works, and is refused from its revocation on", async () => {
+  test("a token created by hand is shown once, works, and is refused after it is revoked", async () => {
     const token = await tokenByHand("build-server");
     expect(await sessionStatus(token)).toBe(200);
     expect(page.url()).not.toContain("spoor_");
@@ -20,6 +20,9 @@ describe("/devices", () => {
     expect(await page.content()).not.toContain(token);
     const row = page.getByRole("listitem").filter({ hasText: "build-server" }).first();
     await row.getByText("last used").waitFor();
+    await row.getByRole("button", { name: "Revoke", exact: true }).click();
+    await row.getByText("Revoke the token of build-server?").waitFor();
+    expect(await sessionStatus(token)).toBe(200);
     await row.getByRole("button", { name: "Revoke", exact: true }).click();
     await page.getByText("No machine is connected").waitFor();
     expect(await sessionStatus(token)).toBe(401);
@@ -48,7 +51,7 @@ describe("an approval", () => {
         .locator("form#approve input[name=ticket]")
         .evaluate((input, given) => input.setAttribute("value", given), value);
       await button("Approve").click();
-      await page.getByText("not made for the session").waitFor();
+      await page.getByText("opened in another sign-in").waitFor();
       expect((await get(server, `/api/cli/device/poll?deviceCode=${mine.deviceCode}`)).status).toBe(202);
     }
   });

@@ -59,7 +59,7 @@ const pages = (): Record<string, string> => ({
   devices: "/devices",
   settings: "/settings",
   "two-factor": "/settings/two-factor",
-  sessions: "/settings/sessions",
+  "sign-ins": "/settings/sign-ins",
   shares: "/settings/shares",
   invitations: "/settings/invitations",
   trail: "/settings/trail",

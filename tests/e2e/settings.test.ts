@@ -29,7 +29,7 @@ describe("/settings", () => {
     expect((await trail(owner.email))[0]).toBe("name_changed");
   });
 
-  test("a new password needs the old one, and ends every other session", async () => {
+  test("a new password needs the old one, and signs out every other browser", async () => {
     const other = await stranger();
     await signIn(other, server, owner);
     await open("/settings");
@@ -71,12 +71,19 @@ describe("/settings", () => {
     expect([last, earlier.find((action) => action !== "token_revoked")]).toEqual(["token_revoked", "password_changed"]);
   });
 
-  test("another session is listed, and ended", async () => {
+  test("another browser is listed, and signed out once that is confirmed", async () => {
     const other = await stranger();
     await signIn(other, server, owner);
-    await open("/settings/sessions");
-    await button("End session").first().click();
-    await page.getByText("There is no other.").waitFor();
+    await open("/settings/sign-ins");
+    await button("Revoke").first().click();
+    await page.getByText(/^Sign out .*\?$/).waitFor();
+    await button("Cancel").click();
+    await button("Cancel").waitFor({ state: "detached" });
+    expect((await open("/traces", other))?.url()).toBe(`${server.url}/traces`);
+    await button("Revoke").first().click();
+    await button("Cancel").waitFor();
+    await button("Revoke").first().click();
+    await page.getByText("No other browser is signed in.").waitFor();
     await open("/traces", other);
     expect(new URL(other.url()).pathname).toBe("/sign-in");
     await other.context().close();
@@ -85,7 +92,7 @@ describe("/settings", () => {
   test("the second factor is asked for from then on, by code or by recovery code, each kept in the trail", async () => {
     await open("/settings/two-factor");
     await field("Password").fill(owner.password);
-    await button("Switch on").click();
+    await button("Turn on").click();
     const image = page.getByAltText("QR code");
     await image.waitFor();
     expect(await image.evaluate((element) => element.getBoundingClientRect().width)).toBeGreaterThan(100);
@@ -129,7 +136,7 @@ describe("/settings", () => {
 
     await open("/settings/two-factor");
     await field("Password").fill(owner.password);
-    await button("Switch off").click();
+    await button("Turn off").click();
     await page.getByText("Off.").waitFor();
     expect((await trail(owner.email))[0]).toBe("two_factor_disabled");
     expect(faults).toEqual([]);
@@ -137,7 +144,7 @@ describe("/settings", () => {
 
   test("the trail shows what was done", async () => {
     await open("/settings/trail");
-    for (const shown of ["Name changed", "Token revoked", "Second factor switched off", "Password changed"]) {
+    for (const shown of ["Name changed", "Token revoked", "Two-factor authentication turned off", "Password changed"]) {
       await page.getByText(shown).first().waitFor();
     }
   });

@@ -29,8 +29,8 @@ async function upload(sourceId: string, contents: string[], output?: string): Pr
 async function share(traceId: string, days = "7"): Promise<string> {
   await open(`/traces/${traceId}`);
   await page.locator("summary", { hasText: "Share" }).click();
-  await page.getByLabel("It opens for").selectOption(days);
-  await button("Make link").click();
+  await page.getByLabel("Valid for").selectOption(days);
+  await button("Create link").click();
   const link = await page.locator("pre", { hasText: "/shared/" }).first().textContent();
   return new URL(String(link).trim()).pathname;
 }
@@ -103,6 +103,9 @@ test("unknown, expired, revoked links and those of deleted sessions look alike",
   expect((await other.goto(server.url + revoked))?.status()).toBe(200);
   await open("/settings/shares");
   const row = page.getByRole("listitem").filter({ hasText: "Title of two" }).filter({ hasText: "until revoked" });
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await row.getByText("Revoke this link to Title of two?").waitFor();
+  expect((await other.goto(server.url + revoked))?.status()).toBe(200);
   await row.getByRole("button", { name: "Revoke" }).click();
   await row.waitFor({ state: "detached" });
   expect((await trail(owner.email))[0]).toBe("share_revoked");

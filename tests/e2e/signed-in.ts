@@ -16,7 +16,7 @@ export async function provideSignedIn(environment: Record<string, string> = {}) 
   async function tokenByHand(machine: string, on = page): Promise<string> {
     await open("/devices", on);
     await field("Machine", on).fill(machine);
-    await button("Make token", on).click();
+    await button("Create token", on).click();
     return String(await on.locator("pre", { hasText: /^spoor_/ }).textContent()).trim();
   }
 

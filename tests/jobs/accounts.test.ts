@@ -3,9 +3,9 @@ import { createOwner, deleteAccount, signUp } from "#lib/auth/accounts";
 import { listEvents, recordEvent } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { findInvitation, invite, listInvitations, revokeInvitation } from "#lib/auth/invitations";
-import { listSessions, revokeSessions } from "#lib/auth/sessions";
+import { endSignIns, listSignIns } from "#lib/auth/sign-ins";
 import { isTicket, makeTicket } from "#lib/auth/ticket";
-import { createTokenByHand, listTokens, requireBearer, revokeTokens } from "#lib/auth/tokens";
+import { createTokenByHand, listTokens, requireBearer, revokeAllTokens, revokeToken } from "#lib/auth/tokens";
 import { pool, prisma } from "#lib/db/client";
 import { decideLogin, findLogin, pollLogin, startLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
@@ -56,7 +56,7 @@ const refusal = (code: string) => expect.objectContaining({ code });
 const actions = async (userId: string) => (await listEvents(userId, { limit: 100 })).map(({ action }) => action);
 
 describe("a device login", () => {
-  test("of many approvals and denials at once exactly one counts, and all are told the truth", async () => {
+  test("of many concurrent approvals and denials exactly one takes effect, and every caller learns whether it was theirs", async () => {
     const other = await member("racer@example.org");
     for (let round = 0; round < 10; round += 1) {
       const { deviceCode, id } = await startedLogin();
@@ -74,7 +74,7 @@ describe("a device login", () => {
     }
   });
 
-  test("approved by somebody who is gone at the poll gives no token", async () => {
+  test("approved by somebody whose account is deleted before the poll gives no token", async () => {
     const leaver = await member("leaver@example.org");
     const { deviceCode, id } = await startedLogin();
     expect(await decideLogin(leaver, id, "approved", here)).toBe(true);
@@ -83,13 +83,13 @@ describe("a device login", () => {
     expect((await pool().query("select 1 from cli_token where user_id = $1", [leaver])).rowCount).toBe(0);
   });
 
-  test("that is over can't be approved", async () => {
+  test("that has expired can't be approved", async () => {
     const { id } = await startedLogin();
     await pool().query("update device_login set expires_at = now() where id = $1", [id]);
     expect(await decideLogin(ownerId, id, "approved", here)).toBe(false);
   });
 
-  test("ten wrong codes block the person who tries them, while right ones do not count", async () => {
+  test("ten wrong codes block the person who tries them; right ones do not count", async () => {
     const guesser = await member("guesser@example.org");
     const { userCode } = await startLogin("laptop", { ...here, address: someAddress() });
     for (let look = 0; look < 15; look += 1) expect(await findLogin(guesser, userCode)).toBeDefined();
@@ -97,19 +97,19 @@ describe("a device login", () => {
     await expect(findLogin(guesser, userCode)).rejects.toThrow(refusal("rate_limited"));
   });
 
-  test("a form's ticket is good for its own session and its own login only", () => {
-    const ticket = makeTicket("session-1", "login-1");
-    expect(isTicket(ticket, "session-1", "login-1")).toBe(true);
-    expect(isTicket(ticket, "session-2", "login-1")).toBe(false);
-    expect(isTicket(ticket, "session-1", "login-2")).toBe(false);
-    for (const wrong of [undefined, "", "x", `${ticket}x`]) expect(isTicket(wrong, "session-1", "login-1")).toBe(false);
+  test("a form's ticket is valid for its own sign-in and its own login only", () => {
+    const ticket = makeTicket("sign-in-1", "login-1");
+    expect(isTicket(ticket, "sign-in-1", "login-1")).toBe(true);
+    expect(isTicket(ticket, "sign-in-2", "login-1")).toBe(false);
+    expect(isTicket(ticket, "sign-in-1", "login-2")).toBe(false);
+    for (const wrong of [undefined, "", "x", `${ticket}x`]) expect(isTicket(wrong, "sign-in-1", "login-1")).toBe(false);
   });
 });
 
 describe("an invitation", () => {
   const account = (n: number) => ({ name: "Guest", email: `guest-${n}-${Math.random()}@example.org`, password });
 
-  test("makes one account, however many try at once", async () => {
+  test("creates one account, however many use it at once", async () => {
     const token = await newInvitation();
     const tries = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => signUp(account(n), token, here)));
     expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -117,7 +117,7 @@ describe("an invitation", () => {
     expect((await listInvitations(ownerId))[0]).toMatchObject({ state: "used" });
   });
 
-  test("that is revoked, or older than 7 days, or made up, makes none", async () => {
+  test("that is revoked, expired or made up creates none", async () => {
     const revoked = await newInvitation("someone@example.org");
     const [listed] = await listInvitations(ownerId);
     expect(await revokeInvitation(ownerId, listed?.id ?? "", here)).toBe(true);
@@ -156,27 +156,30 @@ describe("an invitation", () => {
   });
 });
 
-describe("tokens and sessions", () => {
-  test("a token made by hand opens the API, and revoking all others leaves it alone", async () => {
+describe("tokens and sign-ins", () => {
+  test("a token created by hand opens the API, and revoking another one leaves it valid", async () => {
     const user = await member("machines@example.org");
     const kept = await createTokenByHand(user, "server", here);
     const gone = await createTokenByHand(user, "laptop", here);
-    const { id } = await requireBearer(`Bearer ${kept}`, here.address);
-    expect(await revokeTokens(user, { except: id }, here)).toEqual(["laptop"]);
+    const { id } = await requireBearer(`Bearer ${gone}`, here.address);
+    expect(await revokeToken(user, id, here)).toBe(true);
+    expect(await revokeToken(user, id, here)).toBe(false);
+    await requireBearer(`Bearer ${kept}`, here.address);
     await expect(requireBearer(`Bearer ${gone}`, here.address)).rejects.toThrow(refusal("invalid_token"));
     expect(await listTokens(user)).toMatchObject([{ machine: "server", lastUsedIp: here.address }]);
     expect(await actions(user)).toEqual(["token_revoked", "token_created", "token_created", "account_created"]);
   });
 
-  test("nobody revokes what is another's", async () => {
+  test("nobody can revoke another user's token", async () => {
     const [one, two] = [await member("one@example.org"), await member("two@example.org")];
     const token = await createTokenByHand(one, "mine", here);
     const [listed] = await listTokens(one);
-    expect(await revokeTokens(two, listed?.id ?? "", here)).toEqual([]);
+    expect(await revokeToken(two, listed?.id ?? "", here)).toBe(false);
+    expect(await revokeAllTokens(two, here)).toEqual([]);
     expect(await requireBearer(`Bearer ${token}`, here.address)).toMatchObject({ userId: one });
   });
 
-  test("signing in and being refused are in the trail; other sessions can be ended", async () => {
+  test("sign-ins and failed sign-ins are in the trail; other browsers can be signed out", async () => {
     const user = await member("visitor@example.org");
     const signIn = (word: string) =>
       auth().api.signInEmail({ body: { email: "visitor@example.org", password: word }, headers: new Headers() });
@@ -184,22 +187,22 @@ describe("tokens and sessions", () => {
     await signIn(password);
     await expect(signIn("wrong password")).rejects.toThrow();
     expect((await actions(user)).slice(0, 3)).toEqual(["sign_in_failed", "signed_in", "signed_in"]);
-    const [first, second] = await listSessions(user);
-    expect(await revokeSessions(user, { except: first?.id ?? "" }, here)).toBe(1);
-    expect((await listSessions(user)).map(({ id }) => id)).toEqual([first?.id]);
-    expect(await revokeSessions(ownerId, first?.id ?? "", here)).toBe(0);
+    const [first, second] = await listSignIns(user);
+    expect(await endSignIns(user, { except: first?.id ?? "" }, here)).toBe(1);
+    expect((await listSignIns(user)).map(({ id }) => id)).toEqual([first?.id]);
+    expect(await endSignIns(ownerId, first?.id ?? "", here)).toBe(0);
     expect(second).toBeDefined();
   });
 });
 
 describe("the audit trail", () => {
-  test("refuses every change and every deletion", async () => {
+  test("can't be changed or deleted", async () => {
     await recordEvent(prisma(), ownerId, "name_changed", null, here);
     await expect(pool().query("update audit_event set action = 'x'")).rejects.toThrow(/append-only/);
     await expect(pool().query("delete from audit_event")).rejects.toThrow(/append-only/);
   });
 
-  test("is read by its user only, newest first, page by page", async () => {
+  test("is read by its own user only, newest first, page by page", async () => {
     const user = await member("reader@example.org");
     for (let n = 0; n < 5; n += 1) await recordEvent(prisma(), user, "trace_deleted", String(n), here);
     const first = await listEvents(user, { limit: 3 });
@@ -210,7 +213,7 @@ describe("the audit trail", () => {
 });
 
 describe("deleting an account", () => {
-  /** Every table's rows as text, in every schema that Spoor writes to. */
+  /** The rows of every table that Spoor writes to, as text. */
   async function everything(): Promise<Map<string, string>> {
     const { rows: tables } = await pool().query<{ name: string }>(
       `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('public', 'pgboss')`,
@@ -223,7 +226,7 @@ describe("deleting an account", () => {
     return texts;
   }
 
-  test("leaves nothing of the user's in any table, and everything of the others'", async () => {
+  test("leaves nothing of the user in any table, and everything of other users", async () => {
     const email = "erased-person@example.org";
     const user = await member(email);
     await invite(user, "friend-of-erased@example.org", here);
@@ -265,7 +268,7 @@ describe("deleting an account", () => {
     expect((await listEvents(ownerId, { limit: 1 })).length).toBe(1);
   });
 
-  test("leaves the counted tries of an address that ends like its own", async () => {
+  test("keeps the rate-limit counters of an address that ends like its own", async () => {
     const user = await member("da@example.org");
     const keys = ["sign-in-email:ada@example.org", "sign-in-email:da@example.org"];
     await pool().query("delete from rate_limit");

@@ -4,7 +4,7 @@ import { createOwner, isPassword, resetPassword, signUp } from "#lib/auth/accoun
 import { listEvents, operator } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { findInvitation } from "#lib/auth/invitations";
-import { listSessions } from "#lib/auth/sessions";
+import { listSignIns } from "#lib/auth/sign-ins";
 import { createTokenByHand, listTokens, logOutMachines, requireBearer } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin, pollLogin, startLogin } from "#lib/device/login";
@@ -28,7 +28,7 @@ async function idOf(email: string): Promise<string> {
   return rows[0]?.id ?? "";
 }
 
-/** An account with a session, a second factor, a token and a login that was approved and not fetched. */
+/** An account with a sign-in, a second factor, a token and a login that was approved but not redeemed. */
 async function member(name: string) {
   const email = `${name}@example.org`;
   await signUp({ name, email, password }, undefined, here);
@@ -51,10 +51,10 @@ const newest = async (userId: string, limit: number) =>
   (await listEvents(userId, { limit })).map(({ action, subject }) => [action, subject]);
 
 describe("a password that the operator resets", () => {
-  test("ends the sessions, the second factor, the tokens and the logins not yet fetched, and the trail tells it", async () => {
+  test("ends the sign-ins, the second factor, the tokens and the logins not yet redeemed, and the trail records it", async () => {
     const { userId, token, deviceCode } = await member("forgetful");
     expect(await resetPassword("Forgetful@example.org", "a third good password", operator)).toBe(true);
-    expect(await listSessions(userId)).toEqual([]);
+    expect(await listSignIns(userId)).toEqual([]);
     expect((await pool().query("select 1 from two_factor where user_id = $1", [userId])).rowCount).toBe(0);
     expect([await isPassword(userId, password), await isPassword(userId, "a third good password")]).toEqual([
       false,
@@ -71,14 +71,14 @@ describe("a password that the operator resets", () => {
     expect(await resetPassword("nobody@example.org", password, operator)).toBe(false);
   });
 
-  test("leaves the tokens where the operator says so, and still denies what was not fetched", async () => {
+  test("leaves the tokens where the operator says so, and still denies logins that were not redeemed", async () => {
     const { email, token, deviceCode } = await member("keeper");
     await resetPassword(email, "a third good password", operator, { keepTokens: true });
     expect(await bearerOf(token)).toMatchObject({ machine: "laptop" });
     await expect(pollLogin(deviceCode, here)).rejects.toThrow(refusal("access_denied"));
   });
 
-  test("leaves no token of a login that is fetched at the same time", async () => {
+  test("leaves no token of a login that is redeemed at the same time", async () => {
     const { email, userId } = await member("hurried");
     for (let round = 0; round < 10; round += 1) {
       const deviceCode = await approvedLogin(userId);
@@ -92,16 +92,16 @@ describe("a password that the operator resets", () => {
     await resetPassword(one.email, "a third good password", operator);
     expect(await bearerOf(other.token)).toMatchObject({ userId: other.userId });
     expect(await pollLogin(other.deviceCode, here)).toMatchObject({ status: "approved" });
-    expect(await listSessions(other.userId)).toHaveLength(1);
+    expect(await listSignIns(other.userId)).toHaveLength(1);
   });
 });
 
-test("a user who logs all machines out keeps the sessions", async () => {
+test("a user who logs all machines out stays signed in", async () => {
   const { userId, token, deviceCode } = await member("careful");
   await logOutMachines(userId, here);
   await expect(bearerOf(token)).rejects.toThrow(refusal("invalid_token"));
   await expect(pollLogin(deviceCode, here)).rejects.toThrow(refusal("access_denied"));
-  expect(await listSessions(userId)).toHaveLength(1);
+  expect(await listSignIns(userId)).toHaveLength(1);
 });
 
 describe("npm run admin", () => {
@@ -113,7 +113,7 @@ describe("npm run admin", () => {
     });
   }
 
-  test("lists, invites and resets, and says in a line what it can't do", async () => {
+  test("lists, invites and resets, and reports errors in one line", async () => {
     const { email, userId, token } = await member("racer");
     expect(admin("list").stdout).toMatch(/member +racer@example\.org/);
     const link = /http\S+/.exec(admin("invite", "new@example.org").stdout)?.[0] ?? "";

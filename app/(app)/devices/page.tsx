@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { type AuditAction, listEvents } from "#lib/auth/audit";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { listTokens } from "#lib/auth/tokens";
 import { env } from "#lib/env";
 import { Command } from "../../components/command";
@@ -8,7 +8,7 @@ import { fetchCommand, loginCommand } from "../../components/connect-commands";
 import { EventList } from "../../components/event-list";
 import { Form } from "../../components/form";
 import { Section } from "../../components/section";
-import { makeTokenAction } from "./actions";
+import { createTokenAction } from "./actions";
 import { TokenList } from "./token-list";
 
 export const metadata: Metadata = { title: "Devices" };
@@ -23,7 +23,7 @@ const signInActions: AuditAction[] = [
   "token_revoked",
 ];
 
-/** The machines that may upload to the account, and how more are let in. */
+/** The machines that have a token of the account, and how to connect more. */
 export default async function Page() {
   const user = await requireUser("/devices");
   const [tokens, events] = await Promise.all([
@@ -45,14 +45,14 @@ export default async function Page() {
       </div>
       <Section id="onboarding" title="A machine without a browser">
         <p className="max-w-[72ch] text-muted">
-          For a machine without a browser, such as a build server: make a token here and carry it there. Like every
-          token it is good for 90 days, and you can revoke it.
+          For a machine without a browser, such as a build server: create a token here and copy it there. Like every
+          token it is valid for 90 days, and you can revoke it.
         </p>
         <div className="max-w-[40rem]">
           <Form
-            action={makeTokenAction}
-            fields={[{ name: "machine", label: "Machine", autoComplete: "off", hint: "A name to know it by." }]}
-            submit="Make token"
+            action={createTokenAction}
+            fields={[{ name: "machine", label: "Machine", autoComplete: "off", hint: "A name to recognize it by." }]}
+            submit="Create token"
           />
         </div>
       </Section>
@@ -60,11 +60,11 @@ export default async function Page() {
         {events.length > 0 ? (
           <EventList events={events} label="Recent sign-ins" />
         ) : (
-          <p className="text-muted">Nothing was noted yet.</p>
+          <p className="text-muted">Nothing recorded yet.</p>
         )}
         <p>
           <a href="/settings/trail" className="link">
-            The whole audit trail
+            Full audit trail
           </a>
         </p>
       </Section>
@@ -76,7 +76,9 @@ function Connect() {
   const { BASE_URL } = env();
   return (
     <Section id="connect" title="Connect a machine">
-      <p className="max-w-[72ch] text-muted">Run this on it, and approve the login in the browser that it opens.</p>
+      <p className="max-w-[72ch] text-muted">
+        Run this on the machine, then approve the login in the browser it opens.
+      </p>
       <Command text={`${fetchCommand(BASE_URL)} && ${loginCommand}`} />
     </Section>
   );

@@ -4,7 +4,7 @@ import { Form } from "../../components/form";
 import { Time } from "../../components/time";
 import { revokeAction, revokeAllAction } from "./actions";
 
-/** Every machine that may upload, and the way to stop each. */
+/** The machines that have a token, and how to revoke each. */
 export function TokenList({ tokens }: { tokens: ListedToken[] }) {
   return (
     <>
@@ -19,8 +19,8 @@ export function TokenList({ tokens }: { tokens: ListedToken[] }) {
           <div className="mt-2 max-w-[60ch] rounded-block border border-bad p-3">
             <Form action={revokeAllAction} submit="Revoke all" tone="bad">
               <p>
-                All {countOf(tokens.length, "machine")} will be refused at once. What they have uploaded stays. Each can
-                be connected again.
+                All {countOf(tokens.length, "machine")} lose access at once. What they uploaded stays. You can connect
+                each of them again.
               </p>
             </Form>
           </div>
@@ -39,7 +39,7 @@ function TokenRow({ token: { id, machine, ...token } }: { token: ListedToken }) 
         </p>
         <p className="flex flex-wrap gap-x-4 text-code text-muted">
           <span>
-            made <Time at={token.createdAt.toISOString()} />
+            created <Time at={token.createdAt.toISOString()} />
           </span>
           {token.lastUsedAt ? (
             <span>
@@ -59,7 +59,18 @@ function TokenRow({ token: { id, machine, ...token } }: { token: ListedToken }) 
           </span>
         </p>
       </div>
-      <Form action={revokeAction} hidden={{ id }} submit="Revoke" describedBy={`machine-${id}`} />
+      <Form
+        action={revokeAction}
+        hidden={{ id }}
+        submit="Revoke"
+        describedBy={`machine-${id}`}
+        question={
+          <>
+            Revoke the token of <strong className="font-semibold [overflow-wrap:anywhere]">{machine}</strong>? The
+            machine loses access at once. What it uploaded stays.
+          </>
+        }
+      />
     </li>
   );
 }

@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { hasTelemetry, listAdapters, listDevices, trendDays } from "#lib/telemetry/diagnostics";
 import { Section } from "../../components/section";
 import { AdapterList } from "./adapter-list";

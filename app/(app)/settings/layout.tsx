@@ -1,7 +1,7 @@
-import { currentUser } from "#lib/auth/session";
+import { currentUser } from "#lib/auth/guards";
 import { SettingsLink } from "./settings-link";
 
-/** The pages of one's own account beside the list of them. */
+/** The settings pages, beside their navigation. */
 export default async function Layout({ children }: { children: React.ReactNode }) {
   const owner = (await currentUser())?.role === "owner";
   return (
@@ -9,7 +9,7 @@ export default async function Layout({ children }: { children: React.ReactNode }
       <nav aria-label="Settings" className="flex flex-wrap gap-x-4 gap-y-1 md:flex-col">
         <SettingsLink href="/settings">Account</SettingsLink>
         <SettingsLink href="/settings/two-factor">Two-factor</SettingsLink>
-        <SettingsLink href="/settings/sessions">Sessions</SettingsLink>
+        <SettingsLink href="/settings/sign-ins">Signed-in browsers</SettingsLink>
         <SettingsLink href="/settings/shares">Shared sessions</SettingsLink>
         {owner && <SettingsLink href="/settings/invitations">Invitations</SettingsLink>}
         <SettingsLink href="/settings/trail">Audit trail</SettingsLink>

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
+import { requireUser } from "#lib/auth/guards";
 import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
-import { requireUser } from "#lib/auth/session";
 import { env } from "#lib/env";
 import { Choice, themeNames } from "../../components/choice";
 import { countOf } from "../../components/figures";
@@ -50,7 +50,7 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
           <Section id="providers" title="Other ways to sign in">
             {typeof error === "string" && (
               <p role="alert" className="text-bad">
-                It was not connected: the other side refused, or that identity belongs to another account here.
+                Not connected: the provider refused, or that identity belongs to another account here.
               </p>
             )}
             <ul className="flex flex-col gap-3">
@@ -76,17 +76,17 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
   );
 }
 
-/** What is kept for this browser alone. */
+/** Preferences of this browser. */
 async function Appearance() {
   return (
     <>
       <Section id="appearance" title="Appearance">
         <Choice name="theme" label="Theme" values={themeNames} chosen={await readTheme()} />
-        <p className="text-muted">Times and days are those of {await readerZone()}, as this browser says.</p>
+        <p className="text-muted">Times are shown in this browser's time zone, {await readerZone()}.</p>
       </Section>
       <Section id="keys" title="Keyboard shortcuts">
         <p className="text-muted">
-          Single keys such as <kbd>/</kbd> to search and <kbd>?</kbd> for all of them. Off, no page listens to them.
+          Single keys, such as <kbd>/</kbd> to search; <kbd>?</kbd> lists them all.
         </p>
         <Choice name="keys" label="Keyboard shortcuts" values={{ on: "On", off: "Off" }} chosen={await readKeys()} />
       </Section>
@@ -94,14 +94,14 @@ async function Appearance() {
   );
 }
 
-/** What is kept, for how long, and how to take it along. */
+/** What is stored, for how long, and how to export it. */
 function YourData() {
   const days = env().UPLOAD_RETENTION_DAYS;
   return (
     <Section id="data" title="Your data">
       <p className="text-muted">
-        Sessions stay until you delete them. The uploads that they came in are removed {countOf(days, "day")} after they
-        succeeded.
+        Sessions are kept until you delete them. The uploads they came in are deleted {countOf(days, "day")} after they
+        were processed.
       </p>
       <p className="flex flex-wrap gap-x-4 gap-y-1">
         <a href="/api/traces/export" download="sessions.jsonl" className="link">
@@ -126,7 +126,7 @@ function ChangePassword() {
           label: "New password",
           type: "password",
           autoComplete: "new-password",
-          hint: "At least 10 characters. Your other browsers are signed out.",
+          hint: "At least 10 characters. Signs out your other browsers.",
         },
         { name: "revoke_tokens", label: "Also revoke the tokens of all my machines", type: "checkbox", optional: true },
       ]}

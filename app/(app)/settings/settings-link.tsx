@@ -1,7 +1,7 @@
 "use client";
 import { usePathname } from "next/navigation";
 
-/** A link of the settings' list; it says so where its page is the current one. */
+/** A link of the settings navigation, marked where its page is open. */
 export function SettingsLink({ href, children }: { href: string; children: React.ReactNode }) {
   const current = usePathname() === href ? "page" : undefined;
   return (

@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { searchLag } from "#lib/search/find";
 import { parseQuery } from "#lib/search/query";

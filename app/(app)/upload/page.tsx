@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/env";
 import { limits } from "#lib/limits";
 import { formatCount } from "../../components/figures";

@@ -1,16 +1,16 @@
 "use server";
 import { revalidatePath } from "next/cache";
 import { z } from "zod";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { countOf } from "../../components/figures";
-import { refusalOf, refuseStrangers, text } from "../../components/form-guard";
+import { refusalOf, refuseForeignOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 
 /** Replays one failed upload, or with the field `all` every failed one. */
 export async function replayAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/uploads");
-  const error = await refuseStrangers();
+  const error = await refuseForeignOrigin();
   if (error) return { error };
   try {
     const done = text(form, "all") ? await replayAll(user.id) : await replayOne(user.id, text(form, "id"));

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { z } from "zod";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { countJobs, type JobFilter, listJobs } from "#lib/ingest/jobs";
 import { replayAction } from "./actions";
 import { Filters, jobFilters, uploadsHref } from "./filters";

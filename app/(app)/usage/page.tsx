@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { countDueTraces, findLastUse, readUsage, type UsageReport } from "#lib/usage/queries";
 import { countOf, formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";

@@ -12,7 +12,7 @@ export default async function Page({ searchParams }: PageProps<"/setup">) {
     return (
       <PlainPage title="Set up this server">
         <p className="text-muted">
-          This makes the first account, the owner's. The next page tells how to connect a machine.
+          This creates the first account, the owner's. The next page shows how to connect a machine.
         </p>
         <AccountForm action={setUpAction} token={token} />
       </PlainPage>
@@ -27,7 +27,7 @@ function NoLink({ given }: { given: boolean }) {
       <p>
         {given
           ? "Restart the server: it prints a new set-up link in its terminal, and only the newest one works."
-          : "Open the set-up link that the server printed in its terminal. If it is gone, restart the server: it prints a new one."}
+          : "Open the set-up link that the server printed in its terminal. If you can't find it, restart the server: it prints a new one."}
       </p>
     </PlainPage>
   );
@@ -36,7 +36,7 @@ function NoLink({ given }: { given: boolean }) {
 function AlreadySetUp() {
   return (
     <PlainPage title="This link no longer works">
-      <p>A set-up link works once, and this server has its first account already.</p>
+      <p>A set-up link works once, and this server already has its first account.</p>
       <p>
         <a href="/sign-in" className="link">
           Go to sign-in

@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
+import { currentUser } from "#lib/auth/guards";
 import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
 import { localPath } from "#lib/auth/schema";
-import { currentUser } from "#lib/auth/session";
 import { needsSetup } from "#lib/auth/setup";
 import { env } from "#lib/env";
 import { Notice } from "../../components/notice";
@@ -22,19 +22,21 @@ export default async function Page({ searchParams }: PageProps<"/sign-in">) {
     <PlainPage title="Sign in">
       {(await needsSetup()) && (
         <Notice tone="info">
-          <p>There is no account yet. The set-up link that the server prints when it starts makes the first one.</p>
+          <p>
+            There is no account yet. Create the first one with the set-up link that the server prints when it starts.
+          </p>
         </Notice>
       )}
       {deleted === "1" && (
         <Notice tone="info">
-          <p role="status">Your account and everything in it was deleted.</p>
+          <p role="status">Your account and everything in it were deleted.</p>
         </Notice>
       )}
       {typeof error === "string" && (
         <Notice tone="bad">
           <p>
-            That did not sign you in: the other side refused, or no account here is connected to that identity. Sign in
-            with your password and connect it in the settings.
+            You are not signed in: the provider refused, or no account here is connected to that identity. Sign in with
+            your password and connect it in the settings.
           </p>
         </Notice>
       )}
@@ -52,7 +54,7 @@ export default async function Page({ searchParams }: PageProps<"/sign-in">) {
         <p className="text-muted">
           No account yet?{" "}
           <a href="/sign-up" className="link">
-            Make one
+            Create one
           </a>
         </p>
       )}

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
+import { currentUser } from "#lib/auth/guards";
 import { findInvitation } from "#lib/auth/invitations";
-import { currentUser } from "#lib/auth/session";
 import { needsSetup } from "#lib/auth/setup";
 import { env } from "#lib/env";
 import { PlainPage } from "../../components/plain-page";
@@ -10,17 +10,17 @@ import { signUpAction } from "../actions";
 
 export const metadata: Metadata = { title: "Create an account" };
 
-/** Where an account is made: with an invitation's link, or by anybody where the operator opened the server. */
+/** Where an account is created: with an invitation, or by anybody where sign-up is open. */
 export default async function Page({ searchParams }: PageProps<"/sign-up">) {
   if (await currentUser()) redirect("/traces");
   if (await needsSetup()) redirect("/setup");
   const { invitation: token } = await searchParams;
   const invitation = typeof token === "string" ? await findInvitation(token) : undefined;
   const open = env().SIGN_UP === "open";
-  if (typeof token === "string" && !invitation && !open) return <DeadInvitation />;
+  if (typeof token === "string" && !invitation && !open) return <ClosedInvitation />;
   return (
     <PlainPage title="Create an account">
-      {invitation && <p className="text-muted">You were invited to keep your coding agents' conversations here.</p>}
+      {invitation && <p className="text-muted">You were invited to keep your coding agents' sessions here.</p>}
       {open || invitation ? (
         <AccountForm
           action={signUpAction}
@@ -29,24 +29,24 @@ export default async function Page({ searchParams }: PageProps<"/sign-up">) {
       ) : (
         <p>Accounts on this server are by invitation. Ask the person who runs it.</p>
       )}
-      <HaveOne />
+      <SignInLink />
     </PlainPage>
   );
 }
 
-function DeadInvitation() {
+function ClosedInvitation() {
   return (
     <PlainPage title="This invitation no longer works">
       <p>
-        An invitation makes one account and ends after seven days; this one was used, taken back, or is too old. Ask the
-        person who sent it for another.
+        An invitation creates one account and expires after seven days; this one was used, revoked or has expired. Ask
+        the person who sent it for a new one.
       </p>
-      <HaveOne />
+      <SignInLink />
     </PlainPage>
   );
 }
 
-function HaveOne() {
+function SignInLink() {
   return (
     <p className="text-muted">
       Have an account?{" "}

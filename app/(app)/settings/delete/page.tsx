@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { Form } from "../../../components/form";
 import { waysIn } from "../ways-in";
 import { deleteAccountAction } from "./actions";
@@ -13,17 +13,17 @@ export default async function Page() {
     <div className="flex max-w-[60ch] flex-col gap-4">
       <h1 className="font-semibold text-title">Delete account</h1>
       <p>
-        This deletes <strong className="break-all font-semibold">{user.email}</strong> and, at once and for good:
+        This deletes <strong className="break-all font-semibold">{user.email}</strong> and, immediately and permanently:
       </p>
       <ul className="list-disc pl-5">
-        <li>every conversation, and the uploads that brought them</li>
-        <li>every machine's token, and your browser sessions</li>
-        <li>telemetry that your machines sent</li>
-        <li>your invitations, and the audit trail</li>
+        <li>every session and upload</li>
+        <li>every machine's token and every sign-in</li>
+        <li>the telemetry of your machines</li>
+        <li>your invitations and the audit trail</li>
       </ul>
       <p>
-        Nobody can bring it back. Your machines keep their own files.
-        {user.role === "owner" && " You are the owner of this server: the oldest other account becomes it."}
+        This can't be undone. Your machines keep their own files.
+        {user.role === "owner" && " You are the owner of this server: the oldest other account becomes the owner."}
       </p>
       <div className="max-w-[25rem] rounded-block border border-bad p-4">
         <Form

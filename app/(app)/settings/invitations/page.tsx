@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
+import { requireUser } from "#lib/auth/guards";
 import { type Invitation, listInvitations } from "#lib/auth/invitations";
-import { requireUser } from "#lib/auth/session";
 import { Form } from "../../../components/form";
 import { Section } from "../../../components/section";
 import { Time } from "../../../components/time";
@@ -9,7 +9,7 @@ import { inviteAction, revokeInvitationAction } from "./actions";
 
 export const metadata: Metadata = { title: "Invitations" };
 
-/** Where the owner lets people in. Everybody else has no such page. */
+/** Where the owner invites people. For everybody else the page does not exist. */
 export default async function Page() {
   const user = await requireUser("/settings/invitations");
   if (user.role !== "owner") notFound();
@@ -19,7 +19,7 @@ export default async function Page() {
       <div className="flex max-w-[40rem] flex-col gap-3">
         <h1 className="font-semibold text-title">Invitations</h1>
         <p className="text-muted">
-          An invitation is a link that makes one account. Each account sees only its own sessions.
+          An invitation is a link that creates one account. Each account sees only its own sessions.
         </p>
         <Form
           action={inviteAction}
@@ -30,13 +30,13 @@ export default async function Page() {
               type: "email",
               autoComplete: "off",
               optional: true,
-              hint: "Whom it is for, if you like. It is filled in for them; no mail is sent.",
+              hint: "Whom it is for. It fills in their sign-up form; no email is sent.",
             },
           ]}
           submit="Invite"
         />
       </div>
-      <Section id="invited" title="Made so far">
+      <Section id="invited" title="All invitations">
         {invitations.length > 0 ? (
           <ul aria-label="Invitations" className="border-hairline border-t">
             {invitations.map((invitation) => (
@@ -57,20 +57,35 @@ function InvitationRow({ invitation: { id, email, state, ...invitation } }: { in
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2 border-hairline border-b py-2.5">
       <div className="min-w-0">
-        <p className="break-all font-medium">{email ?? "For anyone"}</p>
+        <p id={`invitation-${id}`} className="break-all font-medium">
+          {email ?? "For anyone"}
+        </p>
         <p className="flex flex-wrap gap-x-4 text-code text-muted">
           <span className={inks[state]}>{state}</span>
           <span>
-            made <Time at={invitation.createdAt.toISOString()} as="moment" />
+            created <Time at={invitation.createdAt.toISOString()} as="moment" />
           </span>
           {state === "open" && (
             <span>
-              ends <Time at={invitation.expiresAt.toISOString()} as="moment" />
+              expires <Time at={invitation.expiresAt.toISOString()} as="moment" />
             </span>
           )}
         </p>
       </div>
-      {state === "open" && <Form action={revokeInvitationAction} hidden={{ id }} submit="Revoke" />}
+      {state === "open" && (
+        <Form
+          action={revokeInvitationAction}
+          hidden={{ id }}
+          submit="Revoke"
+          describedBy={`invitation-${id}`}
+          question={
+            <>
+              Revoke the invitation for <strong className="break-all font-semibold">{email ?? "anyone"}</strong>? Its
+              link stops working.
+            </>
+          }
+        />
+      )}
     </li>
   );
 }

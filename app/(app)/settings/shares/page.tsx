@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { listShares, type Share } from "#lib/traces/shares";
 import { Form } from "../../../components/form";
 import { Time } from "../../../components/time";
@@ -15,7 +15,7 @@ export default async function Page() {
     <div className="flex flex-col gap-3">
       <h1 className="font-semibold text-title">Shared sessions</h1>
       <p className="max-w-[72ch] text-muted">
-        Whoever has one of these links can read its session, and nothing else. A link is made on a session's own page.
+        Anybody with one of these links can read its session, and nothing else. Create a link on the page of a session.
       </p>
       {shares.length > 0 ? (
         <ul aria-label="Shared sessions" className="border-hairline border-t">
@@ -24,7 +24,7 @@ export default async function Page() {
           ))}
         </ul>
       ) : (
-        <p className="py-8 text-muted">No link is open: nobody but you can read any of your sessions.</p>
+        <p className="py-8 text-muted">There are no links: only you can read your sessions.</p>
       )}
     </div>
   );
@@ -41,12 +41,24 @@ function ShareRow({ share: { id, traceId, title, createdAt, expiresAt } }: { sha
         </p>
         <p className="flex flex-wrap gap-x-4 text-code text-muted">
           <span>
-            made <Time at={createdAt.toISOString()} as="moment" />
+            created <Time at={createdAt.toISOString()} as="moment" />
           </span>
           <span>{expiresAt ? <Ends at={expiresAt} /> : "until revoked"}</span>
         </p>
       </div>
-      <Form action={revokeShareAction} hidden={{ id }} submit="Revoke" describedBy={`share-${id}`} />
+      <Form
+        action={revokeShareAction}
+        hidden={{ id }}
+        submit="Revoke"
+        describedBy={`share-${id}`}
+        question={
+          <>
+            Revoke this link to{" "}
+            <strong className="font-semibold [overflow-wrap:anywhere]">{title || "Untitled session"}</strong>? It stops
+            working at once.
+          </>
+        }
+      />
     </li>
   );
 }

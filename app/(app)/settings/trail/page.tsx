@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { z } from "zod";
 import { listEvents } from "#lib/auth/audit";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { EventList } from "../../../components/event-list";
 
 export const metadata: Metadata = { title: "Audit trail" };
@@ -9,7 +9,7 @@ export const metadata: Metadata = { title: "Audit trail" };
 const perPage = 50;
 const page = "/settings/trail";
 
-/** Everything that was done in the account, newest first. */
+/** The audit trail of the account, newest first. */
 export default async function Page({ searchParams }: PageProps<"/settings/trail">) {
   const user = await requireUser(page);
   const before = z.uuid().safeParse((await searchParams).before).data;
@@ -20,13 +20,13 @@ export default async function Page({ searchParams }: PageProps<"/settings/trail"
     <div className="flex flex-col gap-3">
       <h1 className="font-semibold text-title">Audit trail</h1>
       <p className="max-w-[72ch] text-muted">
-        What was done in your account, and from where. It can't be changed, not by you either; it goes only with the
+        What was done in your account, and from where. Nobody can change it, including you; it is deleted only with the
         account.
       </p>
       {shown.length > 0 ? (
         <EventList events={shown} label="Audit trail" />
       ) : (
-        <p className="py-8 text-muted">{before ? "Nothing older." : "Nothing was noted yet."}</p>
+        <p className="py-8 text-muted">{before ? "No older entries." : "Nothing recorded yet."}</p>
       )}
       <nav aria-label="Pages of the list" className="flex gap-4 py-2">
         {before && (

@@ -5,7 +5,7 @@ import { SpecifiedField } from "../../../components/form";
 import { changeAction } from "./actions";
 import { RecoveryCodes } from "./recovery-codes";
 
-/** New recovery codes, or no second factor any more; both for the password. */
+/** Creates new recovery codes or turns two-factor authentication off; both need the password. */
 export function ChangeForm() {
   const [state, send, pending] = useActionState(changeAction, {});
   return (
@@ -17,13 +17,13 @@ export function ChangeForm() {
       />
       <div className="flex flex-wrap gap-3">
         <button type="submit" name="intent" value="codes" aria-disabled={pending} className="button">
-          Make new recovery codes
+          Create new recovery codes
         </button>
         <button type="submit" name="intent" value="off" aria-disabled={pending} className="button button-bad">
-          Switch off
+          Turn off
         </button>
       </div>
-      <p className="text-meta text-muted">New recovery codes replace the old ones, used or not.</p>
+      <p className="text-meta text-muted">New recovery codes replace the old ones, whether used or not.</p>
       {state.codes && <RecoveryCodes codes={state.codes} />}
     </form>
   );

@@ -6,7 +6,7 @@ import { SpecifiedField } from "../../../components/form";
 import { type Enrolment, switchOnAction } from "./actions";
 import { RecoveryCodes } from "./recovery-codes";
 
-/** Asks for the password, then shows the secret and asks for a first code of it. */
+/** Asks for the password, then shows the secret and asks for a first code. */
 export function EnrolForm() {
   const [state, send, pending] = useActionState(switchOnAction, {});
   const { enrolment } = state;
@@ -29,12 +29,12 @@ export function EnrolForm() {
             label: "Code",
             inputMode: "numeric",
             autoComplete: "one-time-code",
-            hint: "The six digits that the app shows now.",
+            hint: "The six digits that the app shows.",
           }}
         />
       )}
       <button type="submit" aria-disabled={pending} className="button button-accent w-fit">
-        {enrolment ? "Confirm" : "Switch on"}
+        {enrolment ? "Confirm" : "Turn on"}
       </button>
     </form>
   );
@@ -47,7 +47,7 @@ function Secret({ enrolment: { picture, secret, codes } }: { enrolment: Enrolmen
         <h2 id="secret" className="font-semibold text-prose">
           Your authenticator app
         </h2>
-        <p className="text-muted">Scan this with the app, or type the secret into it.</p>
+        <p className="text-muted">Scan this with the app, or type in the secret.</p>
         {/* biome-ignore lint/performance/noImgElement: a picture inside the page has nothing to be optimized */}
         <img
           src={picture}

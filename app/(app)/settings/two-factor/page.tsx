@@ -1,11 +1,11 @@
 import type { Metadata } from "next";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { Notice } from "../../../components/notice";
 import { waysIn } from "../ways-in";
 import { ChangeForm } from "./change-form";
 import { EnrolForm } from "./enrol-form";
 
-export const metadata: Metadata = { title: "Two-factor" };
+export const metadata: Metadata = { title: "Two-factor authentication" };
 
 export default async function Page({ searchParams }: PageProps<"/settings/two-factor">) {
   const { twoFactorEnabled } = await requireUser("/settings/two-factor");
@@ -14,21 +14,20 @@ export default async function Page({ searchParams }: PageProps<"/settings/two-fa
   return (
     <>
       <div className="flex max-w-[60ch] flex-col gap-2">
-        <h1 className="font-semibold text-title">Two-factor</h1>
+        <h1 className="font-semibold text-title">Two-factor authentication</h1>
         {justOn && (
           <Notice tone="info">
-            <p role="status">It is on. The next sign-in asks for a code.</p>
+            <p role="status">Two-factor authentication is on. The next sign-in asks for a code.</p>
           </Notice>
         )}
         <p className="text-muted">
           {twoFactorEnabled
-            ? "On: after the password, signing in asks for a code of your authenticator app, or for a recovery code."
-            : "Off. Switched on, signing in asks for a code of an authenticator app after the password."}
+            ? "On: signing in asks for a code from your authenticator app, or a recovery code, after the password."
+            : "Off. When it is on, signing in asks for a code from an authenticator app after the password."}
         </p>
         {!withPassword && (
           <p className="text-muted">
-            This account has no password, so there is nothing to add a second factor to: what you sign in with has its
-            own.
+            This account has no password: use the second factor of the provider that you sign in with.
           </p>
         )}
       </div>

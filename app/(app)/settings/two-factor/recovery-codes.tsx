@@ -1,6 +1,6 @@
 import { Command } from "../../../components/command";
 
-/** The codes that replace an authenticator app, each once. */
+/** Codes that replace the authenticator app, each once. */
 export function RecoveryCodes({ codes }: { codes: string[] }) {
   return (
     <section aria-labelledby="recovery-codes" className="flex flex-col gap-2">
@@ -8,7 +8,7 @@ export function RecoveryCodes({ codes }: { codes: string[] }) {
         Recovery codes
       </h2>
       <p className="text-muted">
-        Keep them where you would find them without your phone. Each signs you in once, and they cannot be shown again.
+        Keep them somewhere safe, not only on your phone. Each signs you in once, and they can't be shown again.
       </p>
       <Command text={codes.join("\n")} />
     </section>

@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
 import { z } from "zod";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { neighbours } from "#lib/traces/neighbours";
 import { getTrace, type Trace } from "#lib/traces/queries";
 import type { TraceFilter } from "#lib/traces/schema";

@@ -3,7 +3,7 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
-import { requireSameOrigin, requireUser } from "#lib/auth/session";
+import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { deleteSelection } from "#lib/traces/deletion";
 import { traceFilter } from "#lib/traces/schema";
 import { text } from "../../../components/form-guard";

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { z } from "zod";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/env";
 import { countSelection } from "#lib/traces/deletion";
 import { listTraces, type Trace } from "#lib/traces/queries";

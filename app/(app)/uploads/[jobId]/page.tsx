@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { z } from "zod";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/env";
 import { getListedJob, type ListedJob, listWrittenSessions } from "#lib/ingest/jobs";
 import { countOf, formatBytes, formatCount } from "../../../components/figures";

@@ -14,7 +14,7 @@ export function CodeForm({ next }: { next: string }) {
           label: "Code",
           inputMode: "numeric",
           autoComplete: "one-time-code",
-          hint: "The six digits that your authenticator app shows.",
+          hint: "The six digits from your authenticator app.",
         },
       ]}
       submit="Verify"
@@ -34,7 +34,7 @@ export function RecoveryForm({ next }: { next: string }) {
           name: "recovery_code",
           label: "Recovery code",
           autoComplete: "off",
-          hint: "One of those you kept when you switched the second factor on. Each works once.",
+          hint: "One of the codes that you saved when you turned two-factor authentication on. Each works once.",
         },
       ]}
       submit="Use recovery code"

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
+import { currentUser } from "#lib/auth/guards";
 import { localPath } from "#lib/auth/schema";
-import { currentUser } from "#lib/auth/session";
 import { PlainPage } from "../../../components/plain-page";
 import { CodeForm, RecoveryForm } from "./forms";
 
@@ -9,23 +9,23 @@ export const metadata: Metadata = { title: "Second factor" };
 
 const here = "/sign-in/second-factor";
 
-/** The second step of a sign-in; the first left a cookie that says whose it is. */
+/** The second step of a sign-in; a cookie from the first one says whose it is. */
 export default async function Page({ searchParams }: PageProps<"/sign-in/second-factor">) {
   const { next, recovery } = await searchParams;
   const target = localPath(typeof next === "string" ? next : undefined);
   if (await currentUser()) redirect(target);
-  const onward = `next=${encodeURIComponent(target)}`;
+  const query = `next=${encodeURIComponent(target)}`;
   const byRecovery = recovery === "1";
   return (
     <PlainPage title="Second factor">
       {byRecovery ? <RecoveryForm next={target} /> : <CodeForm next={target} />}
       <p>
-        <a href={byRecovery ? `${here}?${onward}` : `${here}?recovery=1&${onward}`} className="link">
+        <a href={byRecovery ? `${here}?${query}` : `${here}?recovery=1&${query}`} className="link">
           {byRecovery ? "Use your authenticator app" : "Use a recovery code"}
         </a>
       </p>
       <p>
-        <a href={`/sign-in?${onward}`} className="link">
+        <a href={`/sign-in?${query}`} className="link">
           Back to sign-in
         </a>
       </p>

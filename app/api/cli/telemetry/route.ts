@@ -1,6 +1,6 @@
 import { parse } from "#lib/api/parse";
 import { endpoint, route } from "#lib/api/route";
-import { optionalToken } from "#lib/auth/session";
+import { optionalToken } from "#lib/auth/guards";
 import { readJson } from "#lib/http/body";
 import { limits } from "#lib/limits";
 import { sendTelemetry } from "#lib/telemetry/api";

@@ -3,7 +3,7 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
-import { requireSameOrigin, requireUser } from "#lib/auth/session";
+import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { deleteTrace } from "#lib/traces/deletion";
 

@@ -1,10 +1,10 @@
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { listShares } from "#lib/traces/shares";
 import { countOf } from "../../../../components/figures";
 import { Form } from "../../../../components/form";
 import { shareAction } from "./share-actions";
 
-/** Makes a link to one session for others to read; it says how many of them open already. */
+/** Creates a link to the session for others to read, and says how many there are. */
 export async function ShareLink({ traceId }: { traceId: string }) {
   const user = await requireUser(`/traces/${traceId}`);
   const shares = await listShares(user.id, traceId);
@@ -15,13 +15,13 @@ export async function ShareLink({ traceId }: { traceId: string }) {
       </summary>
       <div className="mt-2 flex max-w-[60ch] flex-col gap-3 rounded-block border border-hairline bg-block p-3">
         <p>
-          A link lets whoever has it read this session, what is added to it later as well. Look through it first: tool
-          results may hold secrets.
+          Anybody with the link can read this session, including what is added later. Check it first: tool results may
+          contain secrets.
         </p>
-        <Form action={shareAction} hidden={{ id: traceId }} submit="Make link">
+        <Form action={shareAction} hidden={{ id: traceId }} submit="Create link">
           <div className="flex flex-col gap-1">
             <label htmlFor="days" className="font-medium">
-              It opens for
+              Valid for
             </label>
             <select id="days" name="days" defaultValue="7" className="input w-fit">
               <option value="1">1 day</option>

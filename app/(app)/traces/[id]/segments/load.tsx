@@ -1,6 +1,6 @@
 "use server";
 import { z } from "zod";
-import { requireUser } from "#lib/auth/session";
+import { requireUser } from "#lib/auth/guards";
 import { readerZone } from "../../../../components/zone";
 import { MessageBody } from "../messages/messages";
 import { readRow } from "./read";

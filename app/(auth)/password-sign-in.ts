@@ -3,20 +3,20 @@ import { APIError } from "better-auth/api";
 import { headers } from "next/headers";
 import { auth } from "#lib/auth/auth";
 
-type Entry = { error?: string; secondFactor?: boolean };
+type Outcome = { error?: string; secondFactor?: boolean };
 
 const wait = "Too many attempts. Wait a moment and try again.";
 
 /**
- * Starts a browser session; better-auth's nextCookies sets its cookie.
+ * Signs in with a password; better-auth's nextCookies sets the cookie.
  *
- * @returns what to tell the person where it did not start, or that a second factor is asked for first.
+ * @returns the error to show, or that a second factor is required first.
  */
-export async function enterSession(credentials: { email: string; password: string }): Promise<Entry> {
+export async function signInWithPassword(credentials: { email: string; password: string }): Promise<Outcome> {
   const requestHeaders = await headers();
   try {
-    const entered = await auth().api.signInEmail({ body: credentials, headers: requestHeaders });
-    return { secondFactor: "twoFactorRedirect" in entered };
+    const result = await auth().api.signInEmail({ body: credentials, headers: requestHeaders });
+    return { secondFactor: "twoFactorRedirect" in result };
   } catch (error) {
     if (!(error instanceof APIError)) throw error;
     if (error.statusCode === 429) return { error: wait };

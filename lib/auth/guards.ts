@@ -7,55 +7,54 @@ import { requireBearer } from "#lib/auth/tokens";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 
-/** The person of a browser session. */
-export type SessionUser = {
+/** The person of a sign-in. */
+export type SignedInUser = {
   id: string;
   name: string;
   email: string;
   role: string;
   twoFactorEnabled: boolean;
-  sessionId: string;
+  signInId: string;
 };
 
-/** Who calls an API route: always a user, by a machine's token or by a browser's session. */
+/** Who calls an API route: always a user, with a machine's token or a browser's cookie. */
 export type Caller =
   | { via: "bearer"; userId: string; token: { id: string; machine: string; createdAt: Date; expiresAt: Date } }
   | { via: "cookie"; userId: string };
 
-async function userOf(requestHeaders: Headers): Promise<SessionUser | undefined> {
+async function readUser(requestHeaders: Headers): Promise<SignedInUser | undefined> {
   const found = await auth().api.getSession({ headers: requestHeaders, query: { disableRefresh: true } });
   if (!found) return undefined;
   const { id, name, email, role, twoFactorEnabled } = found.user;
-  const { id: sessionId } = found.session;
-  return { id, name, email, role: role ?? "member", twoFactorEnabled: twoFactorEnabled ?? false, sessionId };
+  const { id: signInId } = found.session;
+  return { id, name, email, role: role ?? "member", twoFactorEnabled: twoFactorEnabled ?? false, signInId };
 }
 
-/** The signed-in person of the page that is being rendered, if any; looked up once for all of its parts. */
-export const currentUser = cache(async (): Promise<SessionUser | undefined> => userOf(await headers()));
+/** The signed-in person of the page being rendered, if any; looked up once per request. */
+export const currentUser = cache(async (): Promise<SignedInUser | undefined> => readUser(await headers()));
 
 /**
- * The signed-in person, for pages and server actions; everybody else is sent to sign in and then back.
+ * The signed-in person, for pages and server actions; everybody else is redirected to sign in and then back.
  *
- * @param returnTo the path to come back to.
+ * @param returnTo the path to return to.
  */
-export async function requireUser(returnTo: string): Promise<SessionUser> {
+export async function requireUser(returnTo: string): Promise<SignedInUser> {
   const user = await currentUser();
   if (!user) redirect(`/sign-in?next=${encodeURIComponent(returnTo)}`);
   return user;
 }
 
 /**
- * For routes of mode cookie, which no token opens. A cookie alone does not authorize a change that another site's page
- * asks for.
+ * For routes of mode cookie, which accept no token. A change also has to come from this server's own pages.
  *
- * @param detail what a caller without a session is told.
+ * @param detail the error's detail for a caller who is not signed in.
  * @throws SpoorError `missing_token`, `access_denied`
  */
 export async function requireCookie(
   request: Request,
   detail = "Sign in with a browser.",
 ): Promise<Caller & { via: "cookie" }> {
-  const user = await userOf(request.headers);
+  const user = await readUser(request.headers);
   if (!user) throw new SpoorError("missing_token", detail);
   if (!["GET", "HEAD"].includes(request.method)) requireSameOrigin(request.headers);
   return { via: "cookie", userId: user.id };
@@ -67,7 +66,7 @@ export async function requireToken(request: Request, address: string): Promise<C
   return { via: "bearer", userId, token };
 }
 
-/** Whom a valid token names, and of which machine, for a route that works without one; anything else counts as none. */
+/** The user and machine of a valid token, for routes where a token is optional; an invalid one counts as none. */
 export async function optionalToken(
   request: Request,
   address: string,
@@ -83,7 +82,7 @@ export async function optionalToken(
 }
 
 /**
- * For routes of mode cookie-or-bearer; a presented token is never overlooked in favour of a cookie.
+ * For routes of mode cookie-or-bearer; where a token is sent, the cookie is ignored.
  *
  * @throws SpoorError `missing_token`, `invalid_token`, `access_denied`
  */
@@ -93,8 +92,8 @@ export async function requireCaller(request: Request, address: string): Promise<
 }
 
 /**
- * Refuses a browser's request that another site's page made. A browser names its page's origin on every request that
- * changes something, so a missing Origin is refused as well.
+ * Refuses a request that did not come from this server's own pages. Browsers send `Origin` with every request that changes
+ * something, so a missing one is refused too.
  *
  * @throws SpoorError `access_denied`
  */
