@@ -6,7 +6,7 @@ import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { v7 as uuid } from "uuid";
 import { copyHeader, copyTrailer } from "#lib/copy-format";
-import { messageColumns, Rows } from "#lib/ingest/decode/message-rows";
+import { MessageRows, messageColumns } from "#lib/ingest/decode/message-rows";
 import type { BenchTrace } from "./corpus.ts";
 
 /** Floor A in a process of its own: see floor-a.ts. @returns its URL and what stops it */
@@ -33,7 +33,7 @@ export async function makeFloorB(databaseUrl: string) {
     const bytes = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex");
     const chunks: Buffer[] = [copyHeader];
     traces.forEach(({ messages }, index) => {
-      const written = new Rows();
+      const written = new MessageRows();
       for (const message of messages) {
         written.add({ ...message, createdAt: Date.parse(message.createdAt), metadata: null });
       }

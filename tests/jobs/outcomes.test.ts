@@ -69,6 +69,18 @@ describe("only rows whose content differs are written, whatever the order of key
     expect(changed).toMatchObject({ traces: { updated: 1 }, messages: { written: 1 } });
   });
 
+  test.each([
+    ["numbers", [0, -0, 1.5, -1.5e-7, 1e21, -1.25e300, 5e-324, 0.1, 123456789012345680000, 2 ** 53]],
+    ["strings", ["", '\u0000\u001f\u007f\b\f\n\r\t"\\/', "é 漢 \u{1f600}", "\u2028\ud800"]],
+    ["keys", { zz: 1, é: 2, a: 3, "": 4, aa: 5, 10: 6, 9: 7, "\u{1f600}": 8, constructor: 9 }],
+    ["values", [true, false, null, [], {}, [[{}]], { a: { b: [] } }]],
+  ])("metadata with such %s is recognized as stored", async (kind, value) => {
+    const message = (position: number) => ({ position, content: "a", metadata: { value } });
+    await send({ sourceId: `metadata ${kind}`, messages: [message(0), message(1)] });
+    const grown = { sourceId: `metadata ${kind}`, messages: [message(2), message(1), message(0)] };
+    expect(await send(grown)).toMatchObject({ traces: { updated: 1 }, messages: { written: 1 } });
+  });
+
   test("with replace, messages that are gone are deleted and the others are left as they are", async () => {
     const before = rich("shrunk", 6);
     await send(before);

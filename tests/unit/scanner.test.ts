@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Manifest, readCarefully, readPlain, rowsOf } from "#lib/ingest/decode/manifest";
-import { Rows } from "#lib/ingest/decode/message-rows";
+import { MessageRows } from "#lib/ingest/decode/message-rows";
 import { notPlain } from "#lib/ingest/decode/string-copier";
 
 const encoded = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
 
 /** What a batch comes to, without where it stands in the body, and the rows of its traces. */
 function outcome(bytes: Uint8Array, { headers, traces, messages }: Manifest) {
-  const rows = new Rows();
+  const rows = new MessageRows();
   const write = rowsOf(bytes, headers);
   return {
     headers: headers.map(({ at: _at, text: _text, ...header }) => header),

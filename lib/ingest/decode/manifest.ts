@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { constants, zstdCompressSync } from "node:zlib";
 import { inflate } from "#lib/ingest/decode/inflate";
-import { Rows } from "#lib/ingest/decode/message-rows";
+import { MessageRows } from "#lib/ingest/decode/message-rows";
 import {
   hasHeavyMetadata,
   normalizeMessage,
@@ -82,7 +82,7 @@ export function readPlain(bytes: Uint8Array): Manifest {
 /** The quick reading, a trace at a time; gives the place where each begins. */
 function* plainSteps(bytes: Uint8Array): Generator<number, Manifest> {
   const manifest = new ManifestMaker();
-  const rows = new Rows();
+  const rows = new MessageRows();
   const scanner = new Scanner(bytes);
   for (const at of scanner.batch()) {
     yield at;
@@ -98,7 +98,7 @@ function* plainSteps(bytes: Uint8Array): Generator<number, Manifest> {
 /** The reading by way of JavaScript values. @throws SpoorError */
 export function readCarefully(bytes: Uint8Array): Manifest {
   const manifest = new ManifestMaker();
-  const rows = new Rows();
+  const rows = new MessageRows();
   for (const trace of parseBatch(bytes)) {
     manifest.add(trace, encodeTrace(trace, rows), rows, { at: null, text: null });
   }
@@ -114,7 +114,7 @@ class ManifestMaker implements Manifest {
     return [...this.#byKey.values()];
   }
 
-  add(sent: SentTrace, sums: MessageSums, rows: Rows, place: Pick<TraceHeader, "at" | "text">): void {
+  add(sent: SentTrace, sums: MessageSums, rows: MessageRows, place: Pick<TraceHeader, "at" | "text">): void {
     const sanitizer = new Sanitizer();
     const fields = normalizeTrace(sent, sanitizer);
     const { messageCount, tokenCount, lastMessageAt } = sums;
@@ -143,7 +143,7 @@ function textOf(bytes: Uint8Array, { from, to }: { from: number; to: number }): 
 }
 
 /** Writes a trace's messages into `rows`, in order of position. */
-function encodeTrace(sent: SentTrace, rows: Rows): MessageSums {
+function encodeTrace(sent: SentTrace, rows: MessageRows): MessageSums {
   const sanitizer = new Sanitizer();
   const messages = sent.messages.map((message) => normalizeMessage(message, sanitizer));
   messages.sort((a, b) => a.position - b.position);
@@ -161,7 +161,7 @@ function encodeTrace(sent: SentTrace, rows: Rows): MessageSums {
 }
 
 /** Writes messages of the trace at `index` into `rows`: those behind the first `skipBytes` bytes of their text. */
-export type ReadRows = (index: number, skipBytes: number, rows: Rows) => void;
+export type ReadRows = (index: number, skipBytes: number, rows: MessageRows) => void;
 
 /**
  * What reads the rows of a manifest's traces.
@@ -195,7 +195,7 @@ export function isGrown(bytes: Uint8Array, { text }: TraceHeader, stored: { byte
  * The hash of a trace's content: of its own fields, in the first 16 bytes, and of its messages as rows. That some characters
  * had to be replaced is not part of it: an export that comes back has the replaced ones, and is the same conversation.
  */
-function contentHash({ model, title, project, createdAt, metadata }: TraceFields, rows: Rows): string {
+function contentHash({ model, title, project, createdAt, metadata }: TraceFields, rows: MessageRows): string {
   const fields = JSON.stringify([model, title, project, createdAt, metadata]);
   const hashes = [
     hash("sha256", fields, "buffer").subarray(0, fieldsHashBytes),
@@ -219,7 +219,7 @@ const firstLineBytes = 64 * 1024;
  * The first line that the user wrote, at most as long as a title; where there is none but commands' echoes, the first
  * command that was called, else the first line of all.
  */
-function deriveTitle(rows: Rows): string | null {
+function deriveTitle(rows: MessageRows): string | null {
   let command: string | undefined;
   let first: string | undefined;
   for (let at = 0; at < rows.end; at = rows.next(at)) {

@@ -1,7 +1,7 @@
 // Runs in the decoding thread: message rows in PostgreSQL's binary COPY format.
 import type { BatchMessage } from "#lib/ingest/decode/parser";
 
-/** The columns of a row. The content comes first: it is copied as it is read, before the rest of the message is known. */
+/** The columns of a row. The content comes first: it is copied while it is scanned, before the other fields are known. */
 export const messageColumns = "user_id, trace_id, content, position, role, token_count, created_at, metadata";
 
 /** PostgreSQL counts microseconds from 2000-01-01, JavaScript milliseconds from 1970-01-01. */
@@ -12,7 +12,7 @@ const absent = -1;
 const jsonbVersion = 1;
 const idBytes = 16;
 
-/** What each row begins with: the number of fields, and the two ids, which are filled in when they are known. */
+/** The start of each row: the number of fields, and the two ids, which `fillIn` sets. */
 const head = Buffer.alloc(2 + 4 + idBytes + 4 + idBytes);
 head.writeInt16BE(fields, 0);
 head.writeInt32BE(idBytes, 2);
@@ -21,19 +21,19 @@ const userIdAt = 2 + 4;
 const traceIdAt = userIdAt + idBytes + 4;
 const contentAt = head.length;
 
-/** The fields of a row behind its content: position, role, tokens, time and metadata with a length each. */
+/** The fields after the content, without the bytes of role and metadata: position, role, tokens, time and metadata. */
 const tailBytes = 8 + 4 + 8 + 12 + 4;
 
 /**
- * The rows of one trace, one behind the other in one block of memory. Without ids the same messages are the same bytes,
- * so that their hash is the trace's.
+ * The message rows of one trace in one buffer. Until the ids are filled in, equal messages are equal bytes, so the buffer's
+ * hash is part of the trace's content hash.
  */
-export class Rows {
+export class MessageRows {
   bytes = Buffer.allocUnsafeSlow(64 * 1024);
-  /** Where the next byte is written; all before it is rows. */
+  /** The number of bytes written. */
   end = 0;
 
-  /** Makes room for some more bytes. */
+  /** Grows the buffer so that `more` bytes fit. */
   reserve(more: number): void {
     if (this.end + more <= this.bytes.length) return;
     const larger = Buffer.allocUnsafeSlow(Math.max(this.end + more, this.bytes.length * 2));
@@ -41,14 +41,14 @@ export class Rows {
     this.bytes = larger;
   }
 
-  /** Begins a row; its content is to be written next, between `end` and a call of `finish`. */
+  /** Starts a row. The caller writes its content at `end` and then calls `finish`. */
   begin(): void {
     this.reserve(head.length + 4);
     this.bytes.set(head, this.end);
     this.end += head.length + 4;
   }
 
-  /** Ends the row that began at `start`: what lies behind its head is its content. */
+  /** Finishes the row that starts at `start`, whose content was written after its head. */
   finish(
     start: number,
     position: number,
@@ -75,11 +75,11 @@ export class Rows {
     this.#json(metadata);
   }
 
-  /** Writes a whole row. */
+  /** Appends a row. */
   add(message: BatchMessage): void {
     const start = this.end;
     this.begin();
-    // A UTF-16 unit takes at most three bytes of UTF-8; counting them first costs another pass.
+    // A UTF-16 unit takes at most three bytes of UTF-8; counting exactly would cost another pass.
     this.reserve(message.content.length * 3);
     this.end += this.bytes.write(message.content, this.end, "utf8");
     this.finish(start, message.position, message.role, message.tokenCount, message.createdAt, message.metadata);
@@ -120,7 +120,7 @@ export class Rows {
     this.end += 1 + written;
   }
 
-  /** Where the row behind the one at `start` begins. */
+  /** The offset of the row after the one at `start`. */
   next(start: number): number {
     let at = start + contentAt;
     for (let field = 2; field < fields; field += 1) at += 4 + Math.max(0, this.bytes.readInt32BE(at));
@@ -141,7 +141,39 @@ export class Rows {
     };
   }
 
-  /** Puts the rows in the order of their positions. @returns false where one stands twice */
+  /** The row at `start` without its ids and metadata, as COPY has it; and the text of its metadata. */
+  parts(start: number): { fields: Buffer; metadata: Buffer | null } {
+    const from = start + contentAt;
+    let at = from;
+    for (let field = 2; field < fields - 1; field += 1) at += 4 + Math.max(0, this.bytes.readInt32BE(at));
+    const length = this.bytes.readInt32BE(at);
+    const metadata = length === absent ? null : this.bytes.subarray(at + 5, at + 4 + length);
+    return { fields: this.bytes.subarray(from, at), metadata };
+  }
+
+  /** A copy of the rows, for `restore`. */
+  save(): Buffer<ArrayBuffer> {
+    return Buffer.from(this.bytes.subarray(0, this.end));
+  }
+
+  /** Replaces all rows by saved ones, whose buffer is used from then on. */
+  restore(saved: Buffer<ArrayBuffer>): void {
+    this.bytes = saved;
+    this.end = saved.length;
+  }
+
+  /** Removes the rows with the given positions. */
+  remove(positions: ReadonlySet<number>): void {
+    let end = 0;
+    for (let from = 0; from < this.end; ) {
+      const to = this.next(from);
+      if (!positions.has(this.read(from).position)) end += this.bytes.copy(this.bytes, end, from, to);
+      from = to;
+    }
+    this.end = end;
+  }
+
+  /** Sorts the rows by position. @returns false if a position occurs twice */
   sort(): boolean {
     const rows: { position: number; from: number; to: number }[] = [];
     for (let from = 0; from < this.end; ) {
@@ -158,7 +190,7 @@ export class Rows {
     return true;
   }
 
-  /** Writes the ids into every row. */
+  /** Sets the ids in every row. */
   fillIn(userId: Uint8Array, traceId: Uint8Array): void {
     for (let at = 0; at < this.end; at = this.next(at)) {
       this.bytes.set(userId, at + userIdAt);

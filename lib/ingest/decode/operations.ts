@@ -1,9 +1,9 @@
-// Everything of a batch that takes the processor's time. For large ones it runs in a decoding thread (decode.ts).
-import { createHash } from "node:crypto";
+// The work on a batch that takes CPU time. For large ones it runs in a decoding thread (thread-pool.ts).
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdCompressSync } from "node:zlib";
 import { parse as uuidBytes } from "uuid";
 import { copyHeader, copyTrailer } from "#lib/copy-format";
+import { sha256 } from "#lib/digest";
 import { type Encoding, inflate } from "#lib/ingest/decode/inflate";
 import {
   isGrown,
@@ -16,7 +16,8 @@ import {
   type TraceHeader,
   unpackManifest,
 } from "#lib/ingest/decode/manifest";
-import { Rows } from "#lib/ingest/decode/message-rows";
+import { MessageRows } from "#lib/ingest/decode/message-rows";
+import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/decode/row-hashes";
 import { limits } from "#lib/limits";
 import { free } from "#lib/memory";
 
@@ -24,29 +25,32 @@ type OwnBytes = Uint8Array<ArrayBuffer>;
 
 type WireBody = { body: Uint8Array; encoding: Encoding; maxBytes: number };
 
-/** A decoded body: its size and hash, by which one that came before is known. */
+/** A decoded body's size, and its SHA-256, by which a repeated one is recognized. */
 export type Received = { bytes: number; sha256: OwnBytes };
 
-/** What a body was found to be: the manifest that is stored with it, and what its job starts with. */
+/** What reading a body yields: the manifest that is stored with it, and the counts that its job starts with. */
 export type Found = { manifest: OwnBytes; traces: number; messages: number };
 
-/** A checked body, with what is stored of it. */
+/** A validated body, with what is stored of it. */
 export type Checked = Found & { stored: OwnBytes };
 
 /**
- * Which messages to write: those of the trace at `index` behind the first `skipBytes` bytes of their text, as rows of
- * `traceId`.
+ * The messages to write of the trace at `index`, as rows of `traceId`: those after the first `skipBytes` bytes of their
+ * text, except those at the positions `except`.
  */
-export type CopyPlan = { userId: string; traces: { index: number; traceId: string; skipBytes: number }[] };
+type TracePlan = { index: number; traceId: string; skipBytes: number; except?: number[] };
+export type CopyPlan = { userId: string; traces: TracePlan[] };
 
-/** A part of a COPY stream, in memory of its own. */
-export type Part = { bytes: OwnBytes; isLast: boolean };
+/** A chunk of a COPY stream, in memory of its own. */
+export type Chunk = { bytes: OwnBytes; isLast: boolean };
 
 /**
- * What can be asked of a batch. `receive` keeps a body, of which `pack` and `read` speak, and `judge` is all three at once;
- * `manifest` and `open` (which gives the headers where no manifest did) keep a batch, of which `grown` and `copy` speak. `copy` with a plan gives the first part of its COPY
- * stream, then without one the next. `close` lets go of everything. One ends before the next begins, but for `pack`, which
- * ends while `read` is under way.
+ * The operations on a batch. Each ends before the next one starts, except `pack`, which ends while `read` is running.
+ *
+ * While accepting: `receive` holds a body, `pack` compresses it and `read` validates it; `judge` is all three at once.
+ * While processing: `manifest` and `open` (which returns the headers if no manifest did) hold a batch, `grown` and `compare`
+ * compare it with what is stored, and `copy` returns the first chunk of a plan's COPY stream, then without a plan the next.
+ * `close` frees what is held.
  */
 export type Operations = {
   receive(input: WireBody): Received;
@@ -56,35 +60,42 @@ export type Operations = {
   manifest(input: { packed: OwnBytes }): TraceHeader[] | undefined;
   open(input: { stored: OwnBytes; bytes: number }): TraceHeader[] | undefined;
   grown(input: { index: number; bytes: number; hash: string }[]): boolean[];
-  copy(plan: CopyPlan | undefined): Part;
+  compare(input: { index: number; stored: StoredHashes }[]): Comparison[];
+  copy(plan: CopyPlan | undefined): Chunk;
   close(): void;
 };
 
 /**
- * How much of a COPY stream one call hands over, in bytes: first little, so that PostgreSQL has something to do at once, then
- * twice as much each time. Of a small batch it is what that and the rows' own fields come to.
+ * How much of a COPY stream one call returns, in bytes: little at first, so that PostgreSQL can start at once, then twice as
+ * much each time. For a small batch it is the size of its rows.
  */
 const [firstCopyBytes, maxCopyBytes] = [256 << 10, 4 << 20];
-const smallestPartBytes = 16 << 10;
+const minChunkBytes = 16 << 10;
 
-const compressBeside = promisify(zstdCompress);
+const compressAsync = promisify(zstdCompress);
 
-/** The batch that is open: its traces, and once it is decoded its bytes and what reads their rows. */
-type Open = { headers: TraceHeader[] | undefined; bytes: Uint8Array; readRows: ReadRows };
+/** The open batch: its traces, and once it is decoded its bytes and the reader of its rows. */
+type Open = { headers: TraceHeader[] | undefined; bytes: Uint8Array; readRows: ReadRows; differing: SavedRows };
 
-const nothing: Open = {
+/** Rows that `compare` found to differ, by their trace's index, so that `copy` need not read them again. */
+type SavedRows = Map<number, Buffer<ArrayBuffer>>;
+/** How many bytes of such rows are held; more are read again. */
+const maxSavedBytes = 64 << 20;
+
+const nothing: Readonly<Open> = {
   headers: undefined,
   bytes: new Uint8Array(),
   readRows: () => {
     throw new Error("no batch is open");
   },
+  differing: new Map(),
 };
 
 /** The operations on one batch at a time. */
 export function makeOperations(): Operations {
   let received: { body: Uint8Array; decoded: Uint8Array; isZstd: boolean; isBeingPacked: boolean } | undefined;
   let open = nothing;
-  let copying: Generator<Part, Part> | undefined;
+  let copying: Generator<Chunk, Chunk> | undefined;
 
   const body = () => {
     if (!received) throw new Error("no body was received");
@@ -95,11 +106,11 @@ export function makeOperations(): Operations {
     receive({ body, encoding, maxBytes }) {
       const decoded = inflate(body, encoding, maxBytes);
       received = { body, decoded, isZstd: encoding === "zstd", isBeingPacked: false };
-      return { bytes: decoded.byteLength, sha256: own(createHash("sha256").update(decoded).digest()) };
+      return { bytes: decoded.byteLength, sha256: own(sha256(decoded)) };
     },
 
-    // Compressing runs on another thread beside the reading. Level 1 makes an 18 MB batch 4.9 times smaller in 46 ms;
-    // storing it plain takes half a second more.
+    // Node compresses on another thread while this one reads. Level 1 makes an 18 MB batch 4.9 times smaller in 46 ms;
+    // storing it uncompressed takes half a second more.
     async pack() {
       const packing = body();
       if (packing.isZstd) return own(packing.body);
@@ -129,15 +140,19 @@ export function makeOperations(): Operations {
     },
 
     open({ stored, bytes }) {
-      const decoded = inflate(stored, "zstd", limits.ingest.decodableBytes, pieceOf(bytes));
+      const decoded = inflate(stored, "zstd", limits.ingest.decodableBytes, inflatedBufferBytes(bytes));
       const known = open.headers;
       const headers = known ?? readBatch(decoded).headers;
-      open = { headers, bytes: decoded, readRows: rowsOf(decoded, headers) };
+      open = { headers, bytes: decoded, readRows: rowsOf(decoded, headers), differing: new Map() };
       return known ? undefined : headers;
     },
 
     grown(stored) {
       return stored.map(({ index, ...text }) => isGrown(open.bytes, open.headers?.[index] as TraceHeader, text));
+    },
+
+    compare(traces) {
+      return traces.map(({ index, stored }) => compareTrace(open, index, stored));
     },
 
     copy(plan) {
@@ -166,66 +181,83 @@ const found = (manifest: Manifest): Found => ({
   messages: manifest.messages,
 });
 
-/** By how much nearly every body becomes smaller: real sessions 4.9 times. */
+/** A ratio that nearly every body exceeds: real sessions become 4.9 times smaller. */
 const usualRatio = 3;
 
-/** A body of up to this size is compressed on the spot: another thread would take longer to wake than to do it. */
-const spotBytes = 64 * 1024;
+/** A body up to this size is compressed synchronously: waking another thread takes longer. */
+const maxSyncBytes = 64 * 1024;
 
 function compress(bytes: Uint8Array): Promise<Buffer> | Buffer {
   const params = { [constants.ZSTD_c_compressionLevel]: 1 };
-  if (bytes.byteLength <= spotBytes) return zstdCompressSync(bytes, { params });
-  // Most output is one chunk: at the end of each the compressing waits for this thread, which is reading.
-  return compressBeside(bytes, { params, chunkSize: Math.ceil(bytes.byteLength / usualRatio) });
+  if (bytes.byteLength <= maxSyncBytes) return zstdCompressSync(bytes, { params });
+  // Output usually fits one chunk: after each, the compression waits for this thread, which is reading.
+  return compressAsync(bytes, { params, chunkSize: Math.ceil(bytes.byteLength / usualRatio) });
 }
 
-/** The COPY stream of a plan in parts of some megabytes, so that a batch's rows never stand in memory at once. */
-function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Part, Part> {
+/** Compares a trace with what is stored of it, and saves the rows that differ. */
+function compareTrace({ readRows, differing }: Open, index: number, stored: StoredHashes): Comparison {
+  const rows = new MessageRows();
+  readRows(index, 0, rows);
+  const compared = compareRows(rows, stored);
+  rows.remove(new Set(compared.same));
+  const savedBytes = [...differing.values()].reduce((sum, { length }) => sum + length, rows.end);
+  if (savedBytes <= maxSavedBytes) differing.set(index, rows.save());
+  return compared;
+}
+
+/** The COPY stream of a plan in chunks, so that a batch's rows are never all in memory. */
+function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Chunk, Chunk> {
   const user = uuidBytes(userId);
-  const rows = new Rows();
-  let partBytes = Math.min(firstCopyBytes, open.bytes.byteLength + smallestPartBytes);
-  let part = Buffer.allocUnsafeSlow(partBytes);
-  let end = copyHeader.copy(part);
-  for (const { index, traceId, skipBytes } of traces) {
-    open.readRows(index, skipBytes, rows);
+  const rows = new MessageRows();
+  let chunkBytes = Math.min(firstCopyBytes, open.bytes.byteLength + minChunkBytes);
+  let chunk = Buffer.allocUnsafeSlow(chunkBytes);
+  let end = copyHeader.copy(chunk);
+  for (const { index, traceId, skipBytes, except } of traces) {
+    const saved = except && open.differing.get(index);
+    if (saved) {
+      rows.restore(saved);
+    } else {
+      open.readRows(index, skipBytes, rows);
+      if (except) rows.remove(new Set(except));
+    }
     rows.fillIn(user, uuidBytes(traceId));
     for (let at = 0; at < rows.end; ) {
-      const copied = rows.bytes.copy(part, end, at, rows.end);
+      const copied = rows.bytes.copy(chunk, end, at, rows.end);
       at += copied;
       end += copied;
-      if (end < partBytes) continue;
-      yield { bytes: part, isLast: false };
-      partBytes = Math.min(2 * partBytes, maxCopyBytes);
-      part = Buffer.allocUnsafeSlow(partBytes);
+      if (end < chunkBytes) continue;
+      yield { bytes: chunk, isLast: false };
+      chunkBytes = Math.min(2 * chunkBytes, maxCopyBytes);
+      chunk = Buffer.allocUnsafeSlow(chunkBytes);
       end = 0;
     }
   }
-  if (end + copyTrailer.length > partBytes) {
-    yield { bytes: part.subarray(0, end), isLast: false };
+  if (end + copyTrailer.length > chunkBytes) {
+    yield { bytes: chunk.subarray(0, end), isLast: false };
     return { bytes: new Uint8Array(copyTrailer), isLast: true };
   }
-  part.set(copyTrailer, end);
-  return { bytes: part.subarray(0, end + copyTrailer.length), isLast: true };
+  chunk.set(copyTrailer, end);
+  return { bytes: chunk.subarray(0, end + copyTrailer.length), isLast: true };
 }
 
-/** The memory to inflate into: a little more than comes, or Node asks for another piece to find the end in. */
-const pieceOf = (bytes: number) => Math.max(64, bytes + 1);
+/** The buffer to inflate into is one byte larger than the result, or Node allocates another to find the end. */
+const inflatedBufferBytes = (bytes: number) => Math.max(64, bytes + 1);
 
-/** Bytes with memory of their own: what shares a buffer with others can't be handed to another thread. */
+/** Bytes in a buffer of their own: a shared one cannot be transferred to another thread. */
 function own(bytes: Uint8Array): OwnBytes {
   const { buffer, byteLength } = bytes;
   const whole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
   return whole ? (bytes as OwnBytes) : new Uint8Array(bytes);
 }
 
-/** As `own`, of bytes that nobody else uses: what lies around them is freed at once. */
+/** As `own`, for bytes that nobody else uses: their former buffer is freed at once. */
 function ownAlone(bytes: Uint8Array): OwnBytes {
   const alone = own(bytes);
   if (alone !== bytes) free(bytes);
   return alone;
 }
 
-/** The place of an unforeseen error. Its stack says where, never what: a message could quote the body. */
+/** Where an unexpected error happened: its stack without its message, which could quote the body. */
 export function placeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
   return `${error.name}\n${error.stack?.split("\n    at ").slice(1).join("\n    at ")}`;

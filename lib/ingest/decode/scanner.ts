@@ -2,7 +2,7 @@
 // UTF-8, with ordinary escapes), and those go from the bytes of the request to the bytes of COPY without a JavaScript
 // value in between: docs/decisions/0009. Whatever is not plain is for the careful reader in batch.ts to judge.
 import { isUtf8 } from "node:buffer";
-import type { Rows } from "#lib/ingest/decode/message-rows";
+import type { MessageRows } from "#lib/ingest/decode/message-rows";
 import { type BatchMessage, normalizeMessage, Sanitizer } from "#lib/ingest/decode/parser";
 import { code, longestInstant, notPlain, readInstant, TextCopier } from "#lib/ingest/decode/string-copier";
 import { ingestMessage } from "#lib/ingest/schema";
@@ -73,7 +73,7 @@ export class Scanner {
   }
 
   /** Reads the trace that begins at a place, its messages into `rows`, in order of position. */
-  trace(at: number, rows: Rows): ScannedTrace {
+  trace(at: number, rows: MessageRows): ScannedTrace {
     this.#at = at;
     this.#text.sanitized = false;
     rows.end = 0;
@@ -109,7 +109,7 @@ export class Scanner {
   }
 
   /** Reads the messages behind those that end at a place, into `rows`. */
-  messagesBehind(at: number, rows: Rows): void {
+  messagesBehind(at: number, rows: MessageRows): void {
     this.#at = at;
     rows.end = 0;
     this.#space();
@@ -117,7 +117,7 @@ export class Scanner {
     this.#messages(rows);
   }
 
-  #messages(rows: Rows): MessageSums {
+  #messages(rows: MessageRows): MessageSums {
     const sums: MessageSums = { count: 0, tokens: 0, lastAt: null, inOrder: true, lastPosition: -1, end: this.#at };
     if (this.#leave(closeBracket)) return sums;
     do {
@@ -135,7 +135,7 @@ export class Scanner {
   }
 
   /** Reads one message into a row: quickly where it has only plain fields, by way of JavaScript values where not. */
-  #message(rows: Rows): MessageFields {
+  #message(rows: MessageRows): MessageFields {
     const from = this.#at;
     const start = rows.end;
     const [values, sanitized] = [this.#values, this.#text.sanitized];
@@ -154,7 +154,7 @@ export class Scanner {
   }
 
   /** @returns undefined, with the place left anywhere, where the message has more than plain fields */
-  #plainMessage(rows: Rows): MessageFields | undefined {
+  #plainMessage(rows: MessageRows): MessageFields | undefined {
     const start = rows.end;
     rows.begin();
     let hasContent = false;

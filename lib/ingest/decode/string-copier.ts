@@ -1,5 +1,5 @@
 // Runs in the decoding thread: the values that the quick reading of a batch takes (scan.ts).
-import type { Rows } from "#lib/ingest/decode/message-rows";
+import type { MessageRows } from "#lib/ingest/decode/message-rows";
 
 /** What is thrown at the first thing that is not plain; it says nothing of whether that is right or wrong. */
 export const notPlain = new Error("the batch is not plain");
@@ -33,7 +33,7 @@ export class TextCopier {
   sanitized = false;
 
   /** Copies the string that begins at a place to the end of `rows`, its escapes resolved. @returns where it ends */
-  copy(bytes: Uint8Array, from: number, rows: Rows): number {
+  copy(bytes: Uint8Array, from: number, rows: MessageRows): number {
     if (bytes[from] !== quote) throw notPlain;
     let at = from + 1;
     for (;;) {
@@ -47,7 +47,7 @@ export class TextCopier {
   }
 
   /** Writes what the escape `\uXXXX` at a place stands for, or U+FFFD where PostgreSQL can't hold that. */
-  #unicode(bytes: Uint8Array, at: number, rows: Rows): number {
+  #unicode(bytes: Uint8Array, at: number, rows: MessageRows): number {
     let unit = readHex(bytes, at);
     let length = 6;
     if (isHighSurrogate(unit) && bytes[at + 6] === backslash && bytes[at + 7] === letterU) {
@@ -73,7 +73,7 @@ export class TextCopier {
  *
  * @returns where it stopped
  */
-function copyBlock(bytes: Uint8Array, from: number, stop: number, rows: Rows): number {
+function copyBlock(bytes: Uint8Array, from: number, stop: number, rows: MessageRows): number {
   const to = rows.bytes;
   const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const target = new DataView(to.buffer, to.byteOffset, to.byteLength);

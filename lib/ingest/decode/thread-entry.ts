@@ -1,7 +1,7 @@
-// The decoding thread: does what it is asked for.
+// The entry point of a decoding thread: runs the operations it receives.
 import { parentPort } from "node:worker_threads";
 import { SpoorError } from "#lib/errors";
-import { makeOperations, type Operations, type Part, placeOf } from "#lib/ingest/decode/operations";
+import { type Chunk, makeOperations, type Operations, placeOf } from "#lib/ingest/decode/operations";
 
 export type Call = { id: number; operation: keyof Operations; input: unknown };
 export type Answer = { id: number } & (
@@ -15,7 +15,7 @@ const operations = makeOperations();
 async function answer({ id, operation, input }: Call): Promise<{ answer: Answer; transfer: ArrayBuffer[] }> {
   try {
     const result = await (operations[operation] as (input: unknown) => unknown)(input);
-    return { answer: { id, ok: true, result }, transfer: movedOf(operation, result) };
+    return { answer: { id, ok: true, result }, transfer: transferredOf(operation, result) };
   } catch (error) {
     if (error instanceof SpoorError) {
       const { code, message, errors } = error;
@@ -25,10 +25,10 @@ async function answer({ id, operation, input }: Call): Promise<{ answer: Answer;
   }
 }
 
-/** The memory that a result takes with it. */
-function movedOf(operation: keyof Operations, result: unknown): ArrayBuffer[] {
+/** The buffers that are transferred with a result. */
+function transferredOf(operation: keyof Operations, result: unknown): ArrayBuffer[] {
   if (operation === "pack") return [(result as Uint8Array<ArrayBuffer>).buffer];
-  if (operation === "copy") return [(result as Part).bytes.buffer];
+  if (operation === "copy") return [(result as Chunk).bytes.buffer];
   return [];
 }
 

@@ -1,7 +1,8 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { haveSameFields, type TraceHeader } from "#lib/ingest/decode/manifest";
-import { copyMessages, replaceMessages } from "#lib/ingest/process/sql/messages";
+import type { CopyPlan } from "#lib/ingest/decode/operations";
+import { copyMessages, deleteMessages, hashStored } from "#lib/ingest/process/sql/messages";
 import {
   insertNewTraces,
   lockStoredTraces,
@@ -48,20 +49,13 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
   await recordSequence(tx, unchanged, upload);
   await recordReplace(tx, pairs, upload);
   await updateChanged(tx, changed, upload);
-  const { grown, replaced } = await split;
-  const appended = [
+  const { grown, edited } = await split;
+  const plan: CopyPlan["traces"] = [
     ...[...created].map(([index, traceId]) => ({ index, traceId, skipBytes: 0 })),
     ...grown.map(({ index, stored }) => ({ index, traceId: stored.id, skipBytes: stored.messagesBytes ?? 0 })),
+    ...(await deleteDiffering(tx, batch, edited, upload.userId)),
   ];
-  let written = 0;
-  if (appended.length > 0) {
-    written += await copyMessages(tx, batch.rows({ userId: upload.userId, traces: appended }));
-  }
-  if (replaced.length > 0) {
-    const traces = replaced.map(({ index, stored }) => ({ index, traceId: stored.id, skipBytes: 0 }));
-    const traceIds = traces.map(({ traceId }) => traceId);
-    written += await replaceMessages(tx, upload.userId, traceIds, batch.rows({ userId: upload.userId, traces }));
-  }
+  const written = plan.length === 0 ? 0 : await copyMessages(tx, batch.rows({ userId: upload.userId, traces: plan }));
   return {
     created: created.size,
     updated: changed.length,
@@ -116,16 +110,63 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Merge
 }
 
 /** Separates traces that only grew (their stored messages are the upload's first ones) from all others. */
-async function splitChanged(batch: StoredBatch, changed: Pair[]): Promise<{ grown: Pair[]; replaced: Pair[] }> {
+async function splitChanged(batch: StoredBatch, changed: Pair[]): Promise<{ grown: Pair[]; edited: Pair[] }> {
   const known = changed.flatMap(({ index, stored: { messagesBytes: bytes, messagesHash: hash } }) =>
     bytes === null || hash === null ? [] : [{ index, bytes, hash }],
   );
   const verdicts = await batch.grown(known);
   const grownIndexes = new Set(known.flatMap(({ index }, at) => (verdicts[at] ? [index] : [])));
-  const { grown = [], replaced = [] } = Object.groupBy(changed, ({ index }) =>
-    grownIndexes.has(index) ? "grown" : "replaced",
+  const { grown = [], edited = [] } = Object.groupBy(changed, ({ index }) =>
+    grownIndexes.has(index) ? "grown" : "edited",
   );
-  return { grown, replaced };
+  return { grown, edited };
+}
+
+/** How many stored messages are compared at a time. */
+const maxCompared = 50_000;
+
+/**
+ * Deletes the stored messages of edited traces that are not in the upload, or not in the same form; metadata is the same
+ * whatever the order of its keys.
+ *
+ * @returns the plan of what is then to be written.
+ */
+async function deleteDiffering(
+  tx: PoolClient,
+  batch: StoredBatch,
+  edited: Pair[],
+  userId: string,
+): Promise<CopyPlan["traces"]> {
+  const plan: CopyPlan["traces"] = [];
+  for (const group of groupsOf(edited)) {
+    const ids = group.map(({ stored }) => stored.id);
+    const hashes = await hashStored(tx, userId, ids);
+    const none = { positions: [], hashes: [] };
+    const compared = await batch.compare(
+      group.map(({ index, stored }) => ({ index, stored: hashes.get(stored.id) ?? none })),
+    );
+    const traceIds = compared.flatMap(({ other }, at) => other.map(() => ids[at] ?? ""));
+    await deleteMessages(tx, userId, { traceIds, positions: compared.flatMap(({ other }) => other) });
+    for (const [at, { index, stored }] of group.entries()) {
+      plan.push({ index, traceId: stored.id, skipBytes: 0, except: compared[at]?.same ?? [] });
+    }
+  }
+  return plan;
+}
+
+/** Traces in groups of at most `maxCompared` stored messages, or of one trace. */
+function groupsOf(pairs: Pair[]): Pair[][] {
+  const groups: Pair[][] = [];
+  let messages = Number.POSITIVE_INFINITY;
+  for (const pair of pairs) {
+    messages += pair.stored.messageCount;
+    if (messages > maxCompared) {
+      groups.push([]);
+      messages = pair.stored.messageCount;
+    }
+    groups.at(-1)?.push(pair);
+  }
+  return groups;
 }
 
 /** Updates the rows of changed traces: all columns only if a trace's own fields changed. */

@@ -1,17 +1,18 @@
 import "server-only";
 import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import type { CopyPlan } from "#lib/ingest/decode/operations";
+import type { Comparison, StoredHashes } from "#lib/ingest/decode/row-hashes";
 import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
 import { readSmallUpload, readUpload } from "#lib/ingest/raw/stored-upload";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 
-/** An upload as its job knows it: `bytes` is its decoded size, `isRepeat` whether the same body came before. */
+/** An upload as its job knows it: `bytes` is its decoded size, `isRepeat` whether the same body was sent before. */
 type Upload = { userId: string; jobId: string; bytes: number; isRepeat: boolean };
 
 /**
- * A stored upload as its job reads it: what its traces are is known at once, from the manifest; the body is read and
- * decoded when the first message is asked for, which for a batch that came before is never.
+ * A stored upload as its job reads it. Its traces are known from the manifest at once; the body is read and decoded when the
+ * first message is needed, which for a repeated batch is never.
  */
 export class StoredBatch {
   readonly #decoder: Decoder;
@@ -25,17 +26,17 @@ export class StoredBatch {
     this.#upload = upload;
   }
 
-  /** Reads the headers; the body as well where it will be needed. @throws SpoorError `not_found` where it is no longer kept */
+  /** Reads the headers, and starts to read a body that will be needed. @throws SpoorError `not_found` if it is no longer stored */
   async begin(): Promise<void> {
     const { bytes, isRepeat } = this.#upload;
     const reading = bytes <= smallBytes ? this.#readSmall() : this.#read("manifest");
     if (!isRepeat && bytes > smallBytes) this.#body = this.#read("body");
-    this.#body?.catch(() => {}); // is thrown where it is needed
+    this.#body?.catch(() => {}); // a rejection is handled where the body is needed
     const packed = await reading;
     const headers = packed && (await this.#decoder.call("manifest", { packed }, [packed.buffer]));
     if (!headers) return this.open();
     this.headers = headers;
-    if (!isRepeat) this.open().catch(() => {}); // as above
+    if (!isRepeat) this.open().catch(() => {}); // likewise
   }
 
   /** Reads and decodes the body, once. */
@@ -61,8 +62,8 @@ export class StoredBatch {
   }
 
   /**
-   * For each stored trace, known by the size and hash of its messages' text, whether its messages are the first ones of
-   * the batch's trace at `index`.
+   * Tells for each stored trace, given by the size and hash of its messages' text, whether its messages are the first ones
+   * of the batch's trace at `index`.
    */
   async grown(stored: { index: number; bytes: number; hash: string }[]): Promise<boolean[]> {
     if (stored.length === 0) return [];
@@ -70,21 +71,27 @@ export class StoredBatch {
     return this.#decoder.call("grown", stored);
   }
 
-  /** The COPY stream of a plan; while one part is being sent, the next is made. */
+  /** Compares each trace of the batch at `index` with the hashes of its stored messages. */
+  async compare(stored: { index: number; stored: StoredHashes }[]): Promise<Comparison[]> {
+    await this.open();
+    return this.#decoder.call("compare", stored);
+  }
+
+  /** The COPY stream of a plan. While one chunk is being sent, the next is made. */
   async *rows(plan: CopyPlan): AsyncGenerator<Buffer> {
     await this.open();
     let next = this.#decoder.call("copy", plan);
     for (;;) {
       const { bytes, isLast } = await next;
       if (!isLast) next = this.#decoder.call("copy", undefined);
-      next.catch(() => {}); // is thrown at the next turn, unless the sending fails before
+      next.catch(() => {}); // a rejection is handled in the next turn, unless sending fails first
       yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       if (isLast) return;
     }
   }
 }
 
-/** Runs `work` with a stored upload, a large one on a decoding thread of its own. @throws SpoorError `not_found` */
+/** Runs `work` with a stored upload; a large one is decoded on a thread. @throws SpoorError `not_found` */
 export async function withStoredBatch<T>(upload: Upload, work: (batch: StoredBatch) => Promise<T>): Promise<T> {
   const run = async (decoder: Decoder) => {
     const batch = new StoredBatch(decoder, upload);
@@ -103,14 +110,12 @@ export async function withStoredBatch<T>(upload: Upload, work: (batch: StoredBat
   });
 }
 
-/** A decoder until it is taken back. What was read ahead and comes later must not reach the thread's next batch. */
+/** A decoder that works until it is taken back: a read-ahead that finishes late must not reach the thread's next batch. */
 function lend(thread: Decoder): { decoder: Decoder; takeBack: () => void } {
   let isLent = true;
   const decoder: Decoder = {
     call: (operation, input, transfer) =>
-      isLent
-        ? thread.call(operation, input, transfer)
-        : Promise.reject(new Error("the decoding thread was given back")),
+      isLent ? thread.call(operation, input, transfer) : Promise.reject(new Error("the decoding thread was returned")),
   };
   return {
     decoder,
