@@ -81,16 +81,13 @@ type Poll = z.input<typeof pollResponse>;
 export async function pollLogin(deviceCode: string, from: Origin): Promise<Poll> {
   const hash = sha256(deviceCode);
   await limitPolls(hash.toString("base64url"), from.address);
-  for (;;) {
-    const login = await prisma().deviceLogin.findUnique({ where: { deviceCodeHash: hash }, select: polledColumns });
-    if (!login) throw new SpoorError("invalid_grant", "This device code is not known. Start the login again.");
-    if (login.status === "denied") throw new SpoorError("access_denied", "The login was denied in the browser.");
-    if (login.status === "redeemed") throw new SpoorError("already_consumed", "This device code was used already.");
-    if (isRedeemable(login)) return redeem(login.id, from);
-    if (login.expiresAt <= new Date()) throw new SpoorError("expired_token", "The login expired. Start it again.");
-    const pending = await notePoll(login);
-    if (pending) return pending; // otherwise another poll of this code changed the login in between: read it again
-  }
+  const login = await prisma().deviceLogin.findUnique({ where: { deviceCodeHash: hash }, select: polledColumns });
+  if (!login) throw new SpoorError("invalid_grant", "This device code is not known. Start the login again.");
+  if (login.status === "denied") throw new SpoorError("access_denied", "The login was denied in the browser.");
+  if (login.status === "redeemed") throw new SpoorError("already_consumed", "This device code was used already.");
+  if (isRedeemable(login)) return redeem(login.id, from);
+  if (login.expiresAt <= new Date()) throw new SpoorError("expired_token", "The login expired. Start it again.");
+  return recordPoll(login);
 }
 
 const polledColumns = {
@@ -147,23 +144,27 @@ async function redeem(loginId: string, from: Origin): Promise<Poll> {
   });
 }
 
-/**
- * Notes a poll of a pending login; one that came before its interval was over lengthens the interval.
- *
- * @returns undefined where another poll was noted, or the login decided, since `login` was read.
- */
-async function notePoll({ id, lastPolledAt, intervalSeconds, expiresAt }: PolledLogin): Promise<Poll | undefined> {
+/** Records a poll of a pending login; one that came before its interval was over, or at once with another, lengthens it. */
+async function recordPoll({ id, lastPolledAt, intervalSeconds, expiresAt }: PolledLogin): Promise<Poll> {
   const now = new Date();
   // A second less, for a client whose timer is a little fast.
-  const tooFast = lastPolledAt !== null && now.getTime() - lastPolledAt.getTime() < (intervalSeconds - 1) * 1000;
-  const interval = tooFast ? Math.min(intervalSeconds + 5, device.maxIntervalSeconds) : intervalSeconds;
-  const { count } = await prisma().deviceLogin.updateMany({
-    where: { id, status: "pending", lastPolledAt, intervalSeconds },
-    data: { lastPolledAt: now, intervalSeconds: interval },
-  });
-  if (count === 0) return undefined;
+  const nextPollAt = (lastPolledAt?.getTime() ?? 0) + (intervalSeconds - 1) * 1000;
+  const inTime = nextPollAt <= now.getTime() && (await isFirstPollSince(id, lastPolledAt, now));
+  const interval = inTime ? intervalSeconds : Math.min(intervalSeconds + 5, device.maxIntervalSeconds);
+  if (!inTime) {
+    const data = { lastPolledAt: now, intervalSeconds: interval };
+    await prisma().deviceLogin.updateMany({ where: { id }, data });
+  }
   const expiresIn = Math.max(0, Math.ceil((expiresAt.getTime() - now.getTime()) / 1000));
-  return { ok: true, status: "pending", interval, expiresIn, ...(tooFast ? { slowDown: true as const } : {}) };
+  return { ok: true, status: "pending", interval, expiresIn, ...(inTime ? {} : { slowDown: true as const }) };
+}
+
+async function isFirstPollSince(id: string, lastPolledAt: Date | null, now: Date): Promise<boolean> {
+  const { count } = await prisma().deviceLogin.updateMany({
+    where: { id, lastPolledAt },
+    data: { lastPolledAt: now },
+  });
+  return count === 1;
 }
 
 /** A login as the approval page shows it. */

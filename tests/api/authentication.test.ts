@@ -50,7 +50,7 @@ const call = ({ method, path }: { method: string; path: string }, headers: Recor
   });
 
 describe("a call without a valid token", () => {
-  test("that presents none is 401 missing_token on every route that needs one", async () => {
+  test("is 401 missing_token on every route that needs one if it presents none", async () => {
     for (const route of [...bearerRoutes(), ...mixedRoutes()]) {
       for (const headers of [
         {},
@@ -65,7 +65,7 @@ describe("a call without a valid token", () => {
     }
   });
 
-  test("is told the same of an unknown, an expired, a revoked and a malformed one", async () => {
+  test("gets the same answer for an unknown, an expired, a revoked and a malformed one", async () => {
     const expired = await logIn(server, userId);
     const revoked = await logIn(server, userId);
     const hashOf = (text: string) => createHash("sha256").update(text).digest();
@@ -95,7 +95,7 @@ describe("a call without a valid token", () => {
     }
   });
 
-  test("is refused with what the database holds of a token or of a session", async () => {
+  test("is refused with what the database stores of a token or of a sign-in", async () => {
     const { rows } = await pool().query<{ hash: string; session: string }>(
       "select (select encode(hash, 'hex') from cli_token limit 1) as hash, (select token from session limit 1) as session",
     );
@@ -108,7 +108,7 @@ describe("a call without a valid token", () => {
     }
   });
 
-  test("is answered before any of a big body was sent", async () => {
+  test("is answered before a large body is sent", async () => {
     const before = await storedUploads();
     for (const headers of [{}, bearer(unknownToken())] as Record<string, string>[]) {
       const { request, answer } = openRequest(server, "/api/ingest", {
@@ -128,19 +128,19 @@ describe("a call without a valid token", () => {
 });
 
 describe("a token", () => {
-  test("is taken with its scheme in any case", async () => {
+  test("is accepted with its scheme in any case", async () => {
     for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR"]) {
       const headers = { Authorization: `${scheme} ${token}` };
       expect((await call({ method: "GET", path: "/api/cli/session" }, headers)).status).toBe(200);
     }
   });
 
-  test("that is invalid is not overlooked for a valid cookie", async () => {
+  test("that is invalid is refused even beside a valid cookie", async () => {
     const headers = { ...bearer(unknownToken()), Cookie: cookie };
     await expectProblem(await call({ method: "GET", path: "/api/traces" }, headers), 401, "invalid_token");
   });
 
-  test("signs nobody in at the auth component's routes", async () => {
+  test("signs nobody in on the auth component's routes", async () => {
     const response = await get(server, "/api/auth/get-session", token);
     expect(response.status).toBe(200);
     expect(await response.json()).toBeNull();
@@ -160,6 +160,16 @@ describe("a session cookie", () => {
     const names = attributes.map((one) => one.toLowerCase());
     expect(names).toEqual(expect.arrayContaining(["httponly", "samesite=lax", "path=/"]));
     expect(names).not.toContain("secure");
+  });
+
+  test("is new at every sign-in: one that the browser brings along is never taken over", async () => {
+    const [name, value = ""] = cookie.split("=");
+    for (const brought of [cookie, `${name}=${"x".repeat(32)}.${value.split(".")[1]}`]) {
+      const response = await signIn(server, owner, { Cookie: brought });
+      const [, set = ""] = /authlib\.session_token=([^;]+)/.exec(response.headers.getSetCookie()[0] ?? "") ?? [];
+      expect(set.length).toBeGreaterThan(20);
+      expect(set.split(".")[0]).not.toBe(brought.split("=")[1]?.split(".")[0]);
+    }
   });
 
   test("opens every route of mode cookie-or-bearer", async () => {
@@ -190,14 +200,14 @@ describe("a session cookie", () => {
     }
   });
 
-  test("is asked for with U+0000 in vain, and with its escape as plain text as with any other", async () => {
+  test("is refused for an address with U+0000, while the escape as plain text is an ordinary wrong address", async () => {
     const ask = (email: string) =>
       post(server, "/api/auth/sign-in/email", `{"email":"${email}","password":"x"}`, { Origin: server.url });
     await expectProblem(await ask("a\\u0000@example.org"), 400, "invalid_request");
     expect((await ask("a\\\\u0000")).headers.get("content-type")).not.toBe("application/problem+json");
   });
 
-  test("is not given for a wrong password, a foreign Origin, or to a new account of one's own making", async () => {
+  test("is not set for a wrong password, from a foreign Origin, or for an account created without an invitation", async () => {
     expect((await signIn(server, { ...owner, password: "not the password" })).status).toBe(401);
     const foreign = await fetch(`${server.url}/api/auth/sign-in/email`, {
       method: "POST",

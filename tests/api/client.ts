@@ -81,10 +81,14 @@ export async function storedUploads(): Promise<{ jobs: number; uploads: number; 
 }
 
 /** Signs the owner in as a browser does. @returns the response */
-export function signIn(server: Server, { email, password } = owner): Promise<Response> {
+export function signIn(
+  server: Server,
+  { email, password } = owner,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   return fetch(`${server.url}/api/auth/sign-in/email`, {
     method: "POST",
-    headers: { "Content-Type": "application/json", Origin: server.url },
+    headers: { "Content-Type": "application/json", Origin: server.url, ...headers },
     body: JSON.stringify({ email, password }),
   });
 }

@@ -13,14 +13,14 @@ const begin = (body: unknown, headers: Record<string, string> = {}) =>
 const start = async () => (await (await begin({ machine: "m" })).json()) as Started;
 
 describe("a start", () => {
-  test("from an address whose zone is long and has colons is one from that address", async () => {
+  test("from an IPv6 address with a long zone counts for that address", async () => {
     const zone = `${"a".repeat(300)}:b:c:d:e:f:g:h`;
     expect((await begin({ machine: "zone" }, { "X-Forwarded-For": `2001:db8::7%${zone}` })).status).toBe(200);
     const { rows } = await pool().query("select ip_address from device_login where machine = 'zone'");
     expect(rows).toEqual([{ ip_address: "2001:db8::7" }]);
   });
 
-  test("answers the contract's fields, with addresses from BASE_URL whatever Host says", async () => {
+  test("answers the documented fields, with URIs from BASE_URL whatever Host says", async () => {
     const { request, answer } = openRequest(server, "/api/cli/device/start", {
       headers: {
         Host: "evil.example",
@@ -48,7 +48,7 @@ describe("a start", () => {
     expect(secondsLeft).toBeLessThan(605);
   });
 
-  test("never gives a code twice", async () => {
+  test("never issues a code twice", async () => {
     const codes = await Promise.all(Array.from({ length: 50 }, () => start()));
     expect(new Set(codes.map(({ deviceCode }) => deviceCode)).size).toBe(50);
     expect(new Set(codes.map(({ userCode }) => userCode)).size).toBe(50);

@@ -36,7 +36,7 @@ async function redeemed(machine?: string): Promise<Approved & { deviceCode: stri
 }
 
 describe("a poll", () => {
-  test("of a pending login is a 202 that says when to come again", async () => {
+  test("of a pending login is a 202 that says when to poll again", async () => {
     const { deviceCode } = await start();
     const response = await poll(deviceCode);
     expect([response.status, response.headers.get("retry-after")]).toEqual([202, "5"]);
@@ -46,7 +46,7 @@ describe("a poll", () => {
     expect(body.expiresIn).toBeLessThanOrEqual(600);
   });
 
-  test("that comes too fast is told to slow down by five seconds each time, to a minute at most", async () => {
+  test("that comes too early lengthens the interval by five seconds each time, up to a minute", async () => {
     const { deviceCode } = await start();
     await poll(deviceCode);
     for (const interval of [10, 15]) {
@@ -69,7 +69,7 @@ describe("a poll", () => {
     },
   );
 
-  test("of a code that nobody was given is an invalid grant", async () => {
+  test("of an unknown code is an invalid grant", async () => {
     const { deviceCode, userCode } = await start();
     const hash = sha256(deviceCode).toString("base64url");
     for (const code of ["x", "%00", "A".repeat(43), userCode, hash, deviceCode.toLowerCase()]) {
@@ -77,7 +77,7 @@ describe("a poll", () => {
     }
   });
 
-  test("after the approval hands out the token once, and the login is used up", async () => {
+  test("after the approval returns the token once, and the login is redeemed", async () => {
     const { deviceCode } = await start();
     await decide(deviceCode, "approved");
     const response = await poll(deviceCode);
@@ -98,7 +98,7 @@ describe("a poll", () => {
     await expectProblem(await poll(deviceCode), 409, "already_consumed");
   });
 
-  test("of a denied login is told so, and an approval afterwards changes nothing", async () => {
+  test("of a denied login is access_denied, and an approval afterwards changes nothing", async () => {
     const { deviceCode } = await start();
     expect(await decide(deviceCode, "denied")).toBe(true);
     await expectProblem(await poll(deviceCode), 403, "access_denied");
@@ -106,7 +106,7 @@ describe("a poll", () => {
     await expectProblem(await poll(deviceCode), 403, "access_denied");
   });
 
-  test("of an expired login is told so, and it can't be approved any more", async () => {
+  test("of an expired login is expired_token, and it can't be approved any more", async () => {
     const { deviceCode } = await start();
     await change(deviceCode, "expires_at = now()");
     await expectProblem(await poll(deviceCode), 410, "expired_token");
@@ -114,7 +114,7 @@ describe("a poll", () => {
     await expectProblem(await poll(deviceCode), 410, "expired_token");
   });
 
-  test("within a minute of an approval in the last second still gets the token, and later does not", async () => {
+  test("up to a minute after an approval in the last second still gets the token, and later does not", async () => {
     const { deviceCode: inTime } = await start();
     await decide(inTime, "approved");
     await change(inTime, "expires_at = now() - interval '57 seconds', decided_at = now() - interval '58 seconds'");
@@ -133,7 +133,7 @@ describe("a poll", () => {
     expect((await poll(deviceCode)).status).toBe(200);
   });
 
-  test("twenty times at once after the approval makes one token", async () => {
+  test("twenty times at once after the approval creates one token", async () => {
     for (let round = 0; round < 3; round++) {
       const machine = `race-${round}`;
       const { deviceCode } = await start(machine);
@@ -144,7 +144,7 @@ describe("a poll", () => {
     }
   });
 
-  test("after the approving account is gone gets no token", async () => {
+  test("after the approving account is deleted gets no token", async () => {
     const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
     const { deviceCode } = await start("orphan");
     await decide(deviceCode, "approved", bob);
@@ -153,7 +153,7 @@ describe("a poll", () => {
     expect((await pool().query("select 1 from cli_token where machine = 'orphan'")).rowCount).toBe(0);
   });
 
-  test("of two decisions at once finds the one that counted", async () => {
+  test("of two concurrent decisions answers the one that took effect", async () => {
     const { deviceCode } = await start();
     const [yes, no] = await Promise.all([decide(deviceCode, "approved"), decide(deviceCode, "denied")]);
     expect([yes, no].filter(Boolean)).toHaveLength(1);
@@ -181,7 +181,7 @@ describe("a token", () => {
     expect(token.slice(-6)).toBe(tokenChecksum(token.slice(6, 36)));
   });
 
-  test("tells its session, and ends itself", async () => {
+  test("describes itself and its user, and revokes itself", async () => {
     const { token, expiresAt } = await redeemed("ends");
     const response = await get(server, "/api/cli/session", token);
     expect([response.status, await response.json()]).toEqual([
@@ -201,7 +201,7 @@ describe("a token", () => {
     await expectProblem(await get(server, "/api/cli/session", token), 401, "invalid_token");
   });
 
-  test("a thousand times used in a minute is noted as used once", async () => {
+  test("used a thousand times in a minute is recorded as used once", async () => {
     const { token } = await redeemed("busy");
     const read = async () =>
       (await pool().query("select last_used_at, xmin from cli_token where machine = 'busy'")).rows[0];
@@ -214,7 +214,7 @@ describe("a token", () => {
   });
 });
 
-test("the database holds no code, token or password as it was given out, in any table", async () => {
+test("no table holds a code, token or password in plain text", async () => {
   const { token, deviceCode, userCode } = await redeemed();
   const open = await start();
   const secrets = [

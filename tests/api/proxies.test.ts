@@ -5,7 +5,7 @@ import { expectProblem } from "./client.ts";
 
 const server = await provideServer({ worker: false, environment: { TRUSTED_PROXIES: "" } });
 
-test("a server without TRUSTED_PROXIES believes no address that a request names", async () => {
+test("a server without TRUSTED_PROXIES ignores the addresses that a request claims", async () => {
   const claims = () => ({
     "X-Forwarded-For": someAddress(),
     "X-Real-IP": someAddress(),

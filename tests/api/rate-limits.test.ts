@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { get, post, provideServer, someAddress } from "../support/server.ts";
-import { expectProblem } from "./client.ts";
+import { get, post, provideOwnedServer, someAddress } from "../support/server.ts";
+import { expectProblem, sessionCookie } from "./client.ts";
 
-const server = await provideServer({ worker: false });
+const { server } = await provideOwnedServer({ worker: false });
 
 const from = (address: string) => ({ "X-Forwarded-For": address });
 const start = (address: string, body: unknown = { machine: "m" }) =>
@@ -33,7 +33,7 @@ describe("device logins", () => {
     expect((await start(someAddress())).status).toBe(200);
   });
 
-  test("of 25 starts at once exactly twenty are let in", async () => {
+  test("of 25 concurrent starts exactly twenty are accepted", async () => {
     const address = someAddress();
     const answers = await times(25, () => start(address));
     expect([count(answers, 200), count(answers, 429)]).toEqual([20, 5]);
@@ -49,19 +49,29 @@ describe("device logins", () => {
     await expectProblem(await start(`${someAddress()}, ${address}`), 429, "rate_limited");
   });
 
-  test("a forwarded address that is none makes no error of the server's", async () => {
+  test("a forwarded address that is malformed is no server error", async () => {
     const addresses = ["unknown", "x".repeat(400), "::1%eth0", ","];
     const statuses = [];
     for (const address of addresses) statuses.push((await start(address)).status);
     expect(statuses).toEqual(addresses.map(() => 200));
   });
 
-  test("the 61st poll of a code in a minute is refused from wherever it comes", async () => {
+  test("the 61st poll of a code in a minute is refused whatever address it comes from", async () => {
     const { deviceCode } = (await (await start(someAddress())).json()) as { deviceCode: string };
     expect(count(await times(60, () => poll(deviceCode, someAddress())), 202)).toBe(60);
     const refused = await poll(deviceCode, someAddress());
     expect(retryAfter(refused)).toBeLessThanOrEqual(60);
     await expectProblem(refused, 429, "slow_down");
+  });
+
+  test("ten wrong user codes block a person, whatever address each comes from", async () => {
+    const Cookie = await sessionCookie(server);
+    const page = async (code: string) =>
+      (await fetch(`${server.url}/device?code=${code}`, { headers: { Cookie, ...from(someAddress()) } })).text();
+    const { userCode } = (await (await start(someAddress())).json()) as { userCode: string };
+    expect(await page(userCode)).toContain("Approve this login?");
+    for (let wrong = 0; wrong < 10; wrong += 1) expect(await page("BCDF-GHJK")).toContain("no login with this code");
+    expect(await page(userCode)).toContain("Too many codes");
   });
 
   test("the 301st poll of an address in a minute is refused whatever its code", async () => {
@@ -85,7 +95,7 @@ describe("telemetry", () => {
     expect((await report("device-61", someAddress())).status).toBe(200);
   });
 
-  test("the 31st submission of a device in a minute is refused from wherever it comes", async () => {
+  test("the 31st submission of a device in a minute is refused whatever address it comes from", async () => {
     expect(count(await times(30, () => report("busy", someAddress())), 200)).toBe(30);
     await expectProblem(await report("busy", someAddress()), 429, "rate_limited");
     expect((await report("calm", someAddress())).status).toBe(200);
@@ -93,7 +103,7 @@ describe("telemetry", () => {
     expect(rows).toEqual([{ n: 30 }]);
   });
 
-  test("a device's longest name is counted as any other", async () => {
+  test("a device id of the maximum length is counted like any other", async () => {
     expect((await report("\uffee".repeat(128), someAddress())).status).toBe(200);
   });
 });

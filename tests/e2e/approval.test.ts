@@ -56,7 +56,7 @@ describe("an approval", () => {
     }
   });
 
-  /** Posts an approval form as a browser without scripts does, with headers and a session of one's choice. */
+  /** Posts an approval form as a browser without scripts does, with chosen headers, by a chosen browser. */
   async function postForm(
     html: string,
     login: Awaited<ReturnType<typeof startLogin>>,
@@ -79,7 +79,7 @@ describe("an approval", () => {
     return (await get(server, `/api/cli/device/poll?deviceCode=${login.deviceCode}`)).status;
   }
 
-  test("posted without an Origin, from a foreign one, or from another session's form changes nothing", async () => {
+  test("posted without an Origin, from a foreign one, or from another sign-in's form changes nothing", async () => {
     const login = await startLogin("posted");
     const html = await (await page.request.get(login.verificationUriComplete)).text();
     expect(await postForm(html, login, {})).toBe(202);
@@ -93,7 +93,7 @@ describe("an approval", () => {
     expect(await postForm(html, login, { Origin: server.url })).toBe(200);
   });
 
-  test("from a form of a session that has ended is refused", async () => {
+  test("from the form of a browser that was signed out is refused", async () => {
     const login = await startLogin("ended");
     const other = await stranger();
     await signIn(other, server, owner);

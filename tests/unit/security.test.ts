@@ -1,0 +1,15 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+
+/** A test file as docs/security.md names it, with the titles of its tests that follow: `api/device`: "…", "…" */
+const reference = /`((?:api|cli|e2e|jobs|unit)\/[\w/-]+)`(?:: ((?:"[^"]+"(?:,\s)?)+))?/g;
+
+test("every test that docs/security.md names exists", async () => {
+  const text = (await readFile("docs/security.md", "utf8")).replaceAll(/\s+/g, " ");
+  const references = [...text.matchAll(reference)];
+  expect(references.length).toBeGreaterThan(30);
+  for (const [, file, titles = ""] of references) {
+    const source = await readFile(`tests/${file}.test.ts`, "utf8");
+    for (const [, title] of titles.matchAll(/"([^"]+)"/g)) expect(source, file).toContain(`test("${title}`);
+  }
+});
