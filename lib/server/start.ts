@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openSetup } from "#lib/auth/setup";
 import { closeDatabase } from "#lib/db/client";
 import { type EmbeddedDatabase, startEmbedded } from "#lib/db/embedded";
-import { migrate } from "#lib/db/migrate";
+import { MigrationError, migrate } from "#lib/db/migrate";
 import { readOrMake } from "#lib/db/secrets";
 import { EnvError, env, requiredEnv, setEnv } from "#lib/env";
 import { installQueues } from "#lib/queue/queues";
@@ -146,7 +146,7 @@ export async function runCommand(command: () => Promise<void>): Promise<never> {
     await command();
     process.exit(0);
   } catch (error) {
-    const expected = error instanceof EnvError || !(error instanceof Error);
+    const expected = error instanceof EnvError || error instanceof MigrationError || !(error instanceof Error);
     process.stderr.write(`${expected ? (error as Error).message : (error.stack ?? error.message)}\n`);
     process.exit(1);
   }

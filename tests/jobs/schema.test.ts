@@ -2,9 +2,10 @@ import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { migrate, pendingMigrations, schemaScript } from "#lib/db/migrate";
+import { migrate, pendingMigrations } from "#lib/db/migrate";
 import { installQueues } from "#lib/queue/queues";
 import { freshDatabase } from "../support/database.ts";
+import { schemaScript } from "../support/schema-engine.ts";
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 beforeAll(async () => {
