@@ -1,4 +1,4 @@
-/** How the program ends, for scripts. docs/client.md has the table. */
+/** Exit codes, for scripts; documented in docs/client.md. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -9,9 +9,9 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** An end that is told in a line, without a stack. */
+/** An error that is shown as one line, without a stack trace, and sets the exit code. */
 export class CommandError extends Error {
-  override name = "Failure";
+  override name = "CommandError";
   readonly kind: Exclude<keyof typeof exitCodes, "done">;
 
   constructor(kind: CommandError["kind"], message: string) {

@@ -1,4 +1,4 @@
-// The client: `spoor`. It is built into one file that a server delivers at /spoor.mjs.
+// The client, `spoor`. It is built into one file, which every server delivers at /spoor.mjs.
 
 import { homedir } from "node:os";
 import { setImmediate } from "node:timers/promises";
@@ -10,19 +10,21 @@ import { push } from "./commands/push.ts";
 import { scan } from "./commands/scan.ts";
 import { status } from "./commands/status.ts";
 import { watch } from "./commands/watch.ts";
-import type { Context, Values } from "./context.ts";
+import { type Context, patienceOf, type Values } from "./context.ts";
 import { CommandError, exitCodes } from "./errors.ts";
-import { type CommandName, helpOf } from "./help.ts";
+import { type CommandName, commandNames, helpOf } from "./help.ts";
 import { program } from "./program.ts";
 import { HttpError } from "./server/api.ts";
+import { toPrintable } from "./terminal/format.ts";
+import { suggest } from "./terminal/suggestion.ts";
 import { Terminal } from "./terminal/terminal.ts";
 import { version } from "./version.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
-// biome-ignore lint/suspicious/noConfusingVoidType: a command that only ever ends well returns nothing
+// biome-ignore lint/suspicious/noConfusingVoidType: a command that returns nothing has succeeded
 type Run = (context: Context) => Promise<number | void>;
 
-const everyOption: Options = {
+const commonOptions: Options = {
   server: { type: "string" },
   patience: { type: "string" },
   json: { type: "boolean" },
@@ -31,22 +33,15 @@ const everyOption: Options = {
   version: { type: "boolean" },
 };
 
-const filters: Options = {
-  since: { type: "string" },
-  source: { type: "string", multiple: true },
-  project: { type: "string", multiple: true },
-};
-
+const source = { type: "string", multiple: true } as const;
+const filters: Options = { since: { type: "string" }, source, project: { type: "string", multiple: true } };
 const telemetry: Options = { "no-telemetry": { type: "boolean" } };
 
 const commands: Record<CommandName, { run: Run; options: Options; takesWords?: boolean }> = {
   login: { run: login, options: { machine: { type: "string" }, "no-browser": { type: "boolean" } } },
   logout: { run: logout, options: {} },
   whoami: { run: whoami, options: {} },
-  scan: {
-    run: scan,
-    options: { source: filters.source as Options[string], "show-telemetry": { type: "boolean" }, ...telemetry },
-  },
+  scan: { run: scan, options: { source, "show-telemetry": { type: "boolean" }, ...telemetry } },
   push: { run: push, options: { ...filters, ...telemetry, "dry-run": { type: "boolean" } }, takesWords: true },
   watch: { run: watch, options: { ...filters, ...telemetry } },
   status: { run: status, options: {} },
@@ -66,21 +61,22 @@ async function main(words: string[]): Promise<number> {
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => interrupted.abort());
   try {
     const code = await run(words, terminal, interrupted.signal);
-    await setImmediate(); // what became of the last line is known then
-    if (terminal.fault) throw new CommandError("failed", `The output can't be written: ${terminal.fault}.`);
+    await setImmediate(); // an error of the last write is known only then
+    if (terminal.fault) throw new CommandError("failed", `Can't write the output: ${terminal.fault}.`);
     return code;
   } catch (error) {
     terminal.clear();
     if (interrupted.signal.aborted) return exitCodes.interrupted;
-    return tellFailure(error, terminal);
+    return reportError(error, terminal);
   }
 }
 
 async function run(words: string[], terminal: Terminal, signal: AbortSignal): Promise<number> {
-  const everywhere = Object.assign({}, everyOption, ...Object.values(commands).map(({ options }) => options));
-  const [name] = parseArgs({ args: words, options: everywhere, strict: false }).positionals;
+  const allOptions = Object.assign({}, commonOptions, ...Object.values(commands).map(({ options }) => options));
+  const [name] = parseArgs({ args: words, options: allOptions, strict: false }).positionals;
   const command = isCommand(name) ? commands[name] : undefined;
-  const { values, positionals } = parse(words, { ...everyOption, ...command?.options });
+  if (name !== undefined && name !== "help" && !command) throw unknownCommand(name);
+  const { values, positionals } = parse(words, { ...commonOptions, ...command?.options }, name);
   if (values.version === true) {
     terminal.write(`${version}\n`);
     return exitCodes.done;
@@ -93,40 +89,46 @@ async function run(words: string[], terminal: Terminal, signal: AbortSignal): Pr
   }
   if (!command) throw unknownCommand(name);
   if (positionals.length > 1 && !command.takesWords) {
-    throw new CommandError("usage", `${name} takes no "${positionals[1]}". See: ${program} ${name} --help`);
+    throw new CommandError("usage", `${name} takes no argument "${positionals[1]}". See: ${program} ${name} --help`);
   }
+  patienceOf({ values });
   const host = { home: homedir(), cwd: process.cwd(), env: process.env, platform: process.platform };
   return (await command.run({ host, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
 }
 
-function parse(args: string[], options: Options): { values: Values; positionals: string[] } {
+function parse(args: string[], options: Options, command = ""): { values: Values; positionals: string[] } {
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
     return { values: values as Values, positionals };
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
-    if (code.startsWith("ERR_PARSE_ARGS"))
-      throw new CommandError("usage", `${message.split(". ")[0]}. See: ${program} --help`);
-    throw error;
+    if (!code.startsWith("ERR_PARSE_ARGS")) throw error;
+    const help = [program, command, "--help"].filter(Boolean).join(" ");
+    throw new CommandError("usage", `${message.split(". ")[0]}. See: ${help}`);
   }
 }
 
-const unknownCommand = (name: string) =>
-  new CommandError("usage", `There is no command "${name}". See: ${program} --help`);
+function unknownCommand(name: string): CommandError {
+  const suggestion = suggest(name, commandNames);
+  const hint = suggestion ? `Did you mean ${suggestion}?` : `See: ${program} --help`;
+  return new CommandError("usage", `Unknown command: ${toPrintable(name)}. ${hint}`);
+}
 
-function tellFailure(error: unknown, terminal: Terminal): number {
-  const [kind, line] = failureOf(error);
-  terminal.json({ ok: false, error: kind, message: line });
-  if (!terminal.isJson) terminal.warn(`spoor: ${line}`);
+function reportError(error: unknown, terminal: Terminal): number {
+  const [kind, message] = describeError(error);
+  terminal.json({ ok: false, error: kind, message });
+  if (!terminal.isJson) terminal.warn(`spoor: ${message}`);
   return exitCodes[kind];
 }
 
-function failureOf(error: unknown): [Exclude<keyof typeof exitCodes, "done">, string] {
+function describeError(error: unknown): [CommandError["kind"], string] {
   if (error instanceof CommandError) return [error.kind, error.message];
   if (!(error instanceof HttpError)) return ["failed", (error as Error).stack ?? String(error)];
-  if (error.status === 401) return ["login", `The token is not valid any more. Log in anew with: ${program} login`];
+  if (error.status === 401) return ["login", `The token is no longer valid. Log in again with: ${program} login`];
+  const fields = error.errors.map(({ path, message }) => ` ${path}: ${message}.`).join("");
   const request = error.requestId ? ` (request ${error.requestId})` : "";
-  return [error.status === 429 || error.status >= 500 ? "unreachable" : "failed", error.message + request];
+  const isUnavailable = error.status === 429 || error.status >= 500;
+  return [isUnavailable ? "unreachable" : "failed", toPrintable(error.message + fields) + request];
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,45 +1,47 @@
-/** Where the sessions of a machine are looked for. Tests make one up. */
+/** The machine that is searched for sessions. Tests make one up. */
 export type Host = {
   /** The home folder. */
   home: string;
-  /** The folder in which the client was started. */
+  /** The current folder. */
   cwd: string;
   env: Record<string, string | undefined>;
   platform: NodeJS.Platform;
 };
 
-/** A folder or file that an adapter looks at. */
+/** A folder that an adapter searches. */
 export type SearchRoot = {
   path: string;
-  /** The environment variable that names it, where one does. */
-  from?: string;
+  /** The environment variable that it comes from. */
+  variable?: string;
 };
 
-/** One file of an agent's, or what else an adapter parses in one go. */
+/** A file, or another unit that an adapter parses in one go. */
 export type Input = {
-  /** Its name within the adapter: the path, where it is a file. Never sent as telemetry. */
+  /** Its name within the adapter; the path of a file. Never sent as telemetry. */
   path: string;
   bytes: number;
-  /** When it was written last, in milliseconds since 1970. */
+  /** The time of its last change, in milliseconds since 1970. */
   modifiedAt: number;
-  /** Changes whenever what it holds may have changed. */
+  /** Changes whenever its content may have changed. */
   stamp: string;
+  /** Whether nobody writes to it any more, so that an incomplete last line is an error. */
+  isComplete?: boolean;
 };
 
-/** A message as `POST /api/ingest` takes it; the vocabulary of its metadata is docs/trace-format.md's. */
+/** A message as `POST /api/ingest` takes it; docs/trace-format.md describes its metadata. */
 export type Message = {
-  /** Its place in the session; left out, it is the number of messages before it. */
+  /** Its position in the session; by default the number of messages before it. */
   position?: number;
   role?: string;
   content: string;
-  /** Tokens that this message added; of several that share one reported usage, only the first has it. */
+  /** The tokens that this message added; of several messages that share one reported usage, only the first has it. */
   tokenCount?: number;
   /** ISO 8601 with an offset or Z. */
   createdAt?: string;
   metadata?: Record<string, unknown>;
 };
 
-/** What is known of a session when all of it is read. Other fields go along as they are. */
+/** A session's own fields, known once all of it is read. Other fields are sent unchanged. */
 export type SessionDetails = {
   model?: string;
   title?: string;
@@ -49,47 +51,46 @@ export type SessionDetails = {
   [field: string]: unknown;
 };
 
-/**
- * What an adapter tells while it parses. It counts as it goes: of all entries (lines, list items), some are skipped on
- * purpose, some are not what the format says, and some are of a type that is not known.
- */
+/** Receives what an adapter parses. Adapters count every entry (a line or list item) and what became of it. */
 export interface Sink {
-  /** A session begins; the one before it has ended or was rejected. */
+  /** Begins a session; the one before it must have ended or been rejected. */
   begin(source: string, sourceId: string): void;
   message(message: Message): void;
-  /** The session is whole. */
-  end(ending: SessionDetails): void;
-  /** The session that was begun is left out, for a reason that a person understands. It is named, never dropped in silence. */
+  /** Completes the session. */
+  end(details: SessionDetails): void;
+  /** Leaves out the current session, for a reason that is shown to the user. */
   reject(reason: string): void;
-  /** A part of the session, or of the input, can't be read, for a reason that a person understands: the rest is sent. */
+  /** Reports a part of the session or input that can't be read, for a reason that is shown to the user; the rest is sent. */
   lost(reason: string): void;
-  /** An entry was read. */
-  entry(): void;
-  /** The entry is none of the conversation, and known to be. */
+  /** Counts an entry. @param line its number, from 1 */
+  entry(line?: number): void;
+  /** Counts the entry as one that belongs to no message, on purpose. */
   skipped(): void;
-  /** The entry is not what the format says. */
-  invalid(): void;
-  /** The entry, or a part of it, is of a type that the adapter does not know: its name, which is sent as telemetry. */
+  /** Counts the entry as one that is not in the expected format. @param reason in a few words */
+  invalid(reason?: string): void;
+  /** Counts an entry, or a part of one, whose type the adapter does not know. The type is sent as telemetry. */
   unhandled(type: string): void;
-  /** To be awaited now and then (a chunk of a file is a good measure), so that other work gets its turn. */
+  /** To be awaited regularly (for example after each chunk of a file), so that uploads can proceed. */
   pause(): Promise<void>;
 }
 
-/** What reads the sessions of one agent. One file each, listed in adapters/all.ts. */
+/** Reads the sessions of one agent. Adapters are listed in adapters/registry.ts. */
 export interface Adapter {
   /** The `source` of its sessions. */
   readonly name: string;
-  /** The agent as people call it. */
+  /** The agent's name for people. */
   readonly title: string;
-  /** To be raised when the same file makes other sessions than before: everything is parsed and sent again then. */
+  /** To be raised when the same file yields other sessions than before: every file is then parsed and sent again. */
   readonly version: number;
-  /** Where it looks, whether that is there or not. */
-  diagnose(host: Host): SearchRoot[];
-  /** Everything there is to parse, in any order. A missing folder has nothing in it. */
+  /** Whether its sessions name their source themselves. */
+  readonly holdsAnySource?: boolean;
+  /** The folders that it searches, whether they exist or not. */
+  searchRoots(host: Host): SearchRoot[];
+  /** Every input, in any order; none where a folder is missing. */
   discover(host: Host): AsyncIterable<Input>;
   /**
-   * Parses one input in memory that does not grow with it. What is not known is counted, never guessed and never thrown;
-   * what is still being written (a last line without its end) is left for later.
+   * Parses one input in bounded memory. Unknown content is counted, never guessed; an incomplete last line is left for the
+   * next run.
    *
    * @throws where the input can't be read
    */

@@ -6,5 +6,5 @@ import { jsonl } from "./jsonl/adapter.ts";
 import { opencode } from "./opencode/adapter.ts";
 import { specstory } from "./specstory/adapter.ts";
 
-/** Every adapter, in the order in which they are shown. */
+/** Every adapter, in the order of display. */
 export const adapters: readonly Adapter[] = [claudeCode, codex, gemini, opencode, specstory, jsonl];

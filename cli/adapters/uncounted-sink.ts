@@ -1,10 +1,10 @@
 import type { Sink } from "./adapter.ts";
 
-/** A sink that takes sessions and counts nothing, for what is read a second time. */
+/** A sink for reading an input a second time: it takes sessions and counts nothing. */
 export const withoutCounts = (sink: Sink): Sink => ({
-  begin: (...words) => sink.begin(...words),
+  begin: (source, sourceId) => sink.begin(source, sourceId),
   message: (message) => sink.message(message),
-  end: (ending) => sink.end(ending),
+  end: (details) => sink.end(details),
   reject: (reason) => sink.reject(reason),
   pause: () => sink.pause(),
   lost() {},

@@ -1,44 +1,44 @@
-import { type Context, connect, connectLoggedIn, fetchAccount } from "../context.ts";
+import type { Context } from "../context.ts";
 import { HttpError } from "../server/api.ts";
+import { connect, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { writeSettings } from "../settings.ts";
-import { toPrintable } from "../terminal/terminal.ts";
+import { toPrintable } from "../terminal/format.ts";
 
-/** Ends the token at the server and forgets it here; here in any case. */
+/** Revokes this machine's token at the server and removes it here, here also where the server can't be reached. */
 export async function logout(context: Context): Promise<void> {
   const { host, terminal } = context;
   const { settings, server, api } = await connect(context, { patienceSeconds: 5 });
   const account = settings.accounts[server];
   if (!account) {
-    terminal.say(`Not logged in at ${server}.`);
+    terminal.say(`Not logged in to ${server}.`);
     terminal.json({ server, loggedOut: false });
     return;
   }
-  const isEnded = host.env.SPOOR_TOKEN ? false : await end();
+  const isRevoked = host.env.SPOOR_TOKEN ? false : await revoke();
   const { [server]: _, ...accounts } = settings.accounts;
   await writeSettings(host, { ...settings, accounts });
-  terminal.say(`Logged out at ${server}.`);
-  if (!isEnded) terminal.warn(`The token could not be ended at the server; revoke it at ${server}/devices.`);
-  terminal.json({ server, loggedOut: true, revoked: isEnded });
+  terminal.say(`Logged out of ${server}.`);
+  if (!isRevoked) terminal.warn(`The token is still valid on the server. Revoke it at ${server}/devices`);
+  terminal.json({ server, loggedOut: true, revoked: isRevoked });
 
-  async function end(): Promise<boolean> {
+  async function revoke(): Promise<boolean> {
     try {
-      await api.ask("/api/cli/session", { method: "DELETE" });
+      await api.request("/api/cli/session", { method: "DELETE" });
       return true;
     } catch (error) {
-      // A token that the server does not know is ended already.
+      // 401: the token was already revoked or has expired.
       return error instanceof HttpError && error.status === 401;
     }
   }
 }
 
-/** Says whose the login is. */
+/** Shows the logged-in account. */
 export async function whoami(context: Context): Promise<void> {
   const { terminal } = context;
   const connection = await connectLoggedIn(context);
-  const owner = await fetchAccount(connection);
-  terminal.say(`${toPrintable(`${owner.name} <${owner.email}>`)} at ${connection.server}`);
-  terminal.say(
-    `This machine is "${toPrintable(owner.machine)}" there; its token is valid until ${owner.expiresAt.slice(0, 10)}.`,
-  );
-  terminal.json({ server: connection.server, ...owner });
+  const account = await fetchAccount(connection);
+  terminal.say(`Logged in to ${connection.server} as ${toPrintable(`${account.name} <${account.email}>`)}.`);
+  const [machine, expires] = [toPrintable(account.machine), account.expiresAt.slice(0, 10)];
+  terminal.say(`This machine is called "${machine}". Its token expires on ${expires}.`);
+  terminal.json({ server: connection.server, ...account });
 }

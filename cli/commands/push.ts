@@ -1,87 +1,94 @@
-import { type Context, connect, patienceOf } from "../context.ts";
+import { type Context, patienceOf } from "../context.ts";
 import { exitCodes } from "../errors.ts";
 import { program } from "../program.ts";
-import { report } from "../server/telemetry.ts";
-import { filterOf } from "../sessions/filter.ts";
-import { formatBytes } from "../sessions/session.ts";
-import { namedFile, openTarget, type PushResult, planPush, pushOnce, refreshJobs } from "../sync/push-round.ts";
+import { connect } from "../server/connection.ts";
+import { sendTelemetry } from "../server/telemetry.ts";
+import { SessionFilter } from "../sessions/filter.ts";
+import type { ParseStats } from "../sessions/parse-stats.ts";
+import type { UnsentSession } from "../sessions/session.ts";
+import { namedFile } from "../sync/changed-inputs.ts";
+import { type PushResult, planPush, pushOnce } from "../sync/push-round.ts";
+import { openTarget, refreshJobs } from "../sync/push-target.ts";
 import { SentRecord } from "../sync/sent-record.ts";
-import { formatCount, formatDuration, formatNumber, type Terminal, toPrintable } from "../terminal/terminal.ts";
+import { formatBytes, formatCount, formatDuration, formatList, toPrintable } from "../terminal/format.ts";
+import { describeSent, warnInvalid, warnUnsent } from "../terminal/outcomes.ts";
 
-/** Sends every session that is new or has changed, and waits until they are in the archive. */
+/** Sends every new or changed session and waits until they are archived. */
 export async function push(context: Context): Promise<number> {
-  const { terminal, values } = context;
-  filterOf(context); // what it can't understand is said before anything is sent
+  const { values } = context;
+  new SessionFilter(context); // wrong values are reported before the server is asked
   for (const path of context.words) await namedFile(path);
   if (values["dry-run"] === true) return dryRun(context);
   const target = await openTarget(context);
   await refreshJobs(target, patienceOf(context));
-  const pushed = await pushOnce(context, target);
+  const result = await pushOnce(context, target);
   const { server } = target.connection;
-  await report(context, target.connection, "push", pushed.tallies);
-  tell(terminal, pushed, server);
-  const { tallies: _, ...told } = pushed;
-  terminal.json({ server, ...told });
-  return pushed.left.length > 0 ? exitCodes.leftOut : exitCodes.done;
+  await sendTelemetry(context, target.connection, "push", result.stats);
+  printResult(context, result, server);
+  const { sent, same, left, milliseconds } = result;
+  return finish(context, result, { server, sent, same, left, milliseconds });
 }
 
-function tell(terminal: Terminal, { sent, same, left, milliseconds }: PushResult, server: string): void {
+function printResult(context: Context, { sent, same, milliseconds }: PushResult, server: string): void {
+  const { terminal } = context;
   if (sent.sessions > 0) {
-    const size = formatBytes(sent.wireBytes);
-    terminal.say(
-      `${terminal.style("green", "✓")} Sent ${formatCount(sent.sessions, "session")} with ${formatCount(sent.messages, "message")}, ${size} in ${formatDuration(milliseconds)}.`,
-    );
-    terminal.say(`  ${outcomeOf(sent)}`);
-  } else if (sent.pending === 0) {
-    terminal.say(
-      `Nothing ${left.length > 0 ? "else " : ""}to send: ${formatCount(same, "session")} of this machine ${same === 1 ? "is" : "are"} in the archive as they are.`,
-    );
-  }
-  if (same > 0 && sent.sessions > 0) terminal.say(`  ${formatCount(same, "other session")} had not changed.`);
+    const [sessions, messages] = [formatCount(sent.sessions, "session"), formatCount(sent.messages, "message")];
+    const size = `${formatBytes(sent.wireBytes)} in ${formatDuration(milliseconds)}`;
+    terminal.say(`${terminal.style("green", "✓")} Sent ${sessions} with ${messages}, ${size}.`);
+    terminal.say(`  ${describeSent(sent)}`);
+    if (same > 0) terminal.say(`  ${formatCount(same, "other session")} had not changed.`);
+  } else if (sent.pending === 0) terminal.say(describeNothingSent(context, same));
   if (sent.pending > 0) {
-    terminal.say(
-      `  The server has ${formatCount(sent.pending, "upload")} more and is still busy with them; see: ${program} status`,
-    );
+    const uploads = formatCount(sent.pending, "upload");
+    terminal.say(`  The server is still processing ${uploads}. Check with: ${program} status`);
   }
-  tellLeft(terminal, left);
-  if (sent.sessions > 0) terminal.say(`Read them: ${server}/traces`);
+  if (sent.sessions > 0) terminal.say(`Read them at ${server}/traces`);
 }
 
-/** What the server did with what it got. */
-export function outcomeOf({ created, updated, unchanged, kept, written }: PushResult["sent"]): string {
-  const parts = [`${formatNumber(created)} new`, `${formatNumber(updated)} updated`];
-  if (unchanged > 0) parts.push(`${formatNumber(unchanged)} already there`);
-  if (kept > 0) parts.push(`${formatNumber(kept)} kept as they were (deleted there, or longer there than here)`);
-  return `${parts.join(", ")}; ${formatCount(written, "message")} written.`;
+function describeNothingSent({ words, values }: Context, same: number): string {
+  if (same > 0) return `Nothing new: ${formatCount(same, "session")} ${same === 1 ? "is" : "are"} already archived.`;
+  if (words.length > 0) return `Nothing to send: no session found in ${toPrintable(formatList(words, 3))}.`;
+  if (["since", "source", "project"].some((name) => values[name] !== undefined))
+    return "Nothing to send: no session matches.";
+  return `Nothing to send: no sessions found on this machine. See where Spoor looks: ${program} doctor`;
 }
 
-/** Every session that could not be sent, by name, with the reason. */
-export function tellLeft(terminal: Terminal, left: PushResult["left"]): void {
-  for (const { source, sourceId, reason } of left) {
-    terminal.warn(
-      `${terminal.style("yellow", "!")} Not sent: ${toPrintable(`${source} ${sourceId}`)}: ${toPrintable(reason)}`,
-    );
-  }
+type Outcome = { left: UnsentSession[]; stats: ReadonlyMap<string, ParseStats>; filter: SessionFilter };
+
+/** Reports what was left out and the values of `--source` and `--project` that matched no session. @returns the exit code */
+function finish({ terminal }: Context, { left, stats, filter }: Outcome, result: object): number {
+  warnUnsent(terminal, left);
+  warnInvalid(terminal, stats.values());
+  const { messages, isCertain } = filter.unmatched();
+  const message = toPrintable(messages.join(" "));
+  if (message) terminal.warn(isCertain ? `spoor: ${message}` : message);
+  const isWrongUse = message !== "" && isCertain;
+  const invalid = [...stats.values()].reduce((sum, one) => sum + one.invalid, 0);
+  terminal.json({ ...result, invalid, ...(isWrongUse && { ok: false, error: "usage", message }) });
+  if (isWrongUse) return exitCodes.usage;
+  // In JSONL an invalid entry is a session that was left out.
+  return left.length > 0 || (stats.get("jsonl")?.invalid ?? 0) > 0 ? exitCodes.leftOut : exitCodes.done;
 }
 
 async function dryRun(context: Context): Promise<number> {
   const { host, terminal } = context;
   const { settings, server } = await connect(context);
   const userId = settings.accounts[server]?.userId;
-  const { wanted, left } = await planPush(context, userId ? await SentRecord.open(host, server, userId) : undefined);
-  const bytes = wanted.reduce((sum, { session }) => sum + session.bytes, 0);
-  for (const { session, isNew } of wanted) {
+  const plan = await planPush(context, userId ? await SentRecord.open(host, server, userId) : undefined);
+  const bytes = plan.sessions.reduce((sum, { session }) => sum + session.bytes, 0);
+  for (const { session, isNew } of plan.sessions) {
     const { source, sourceId, messages, project } = session;
     const name = toPrintable([source, sourceId, project && `(${project})`].filter(Boolean).join(" "));
-    terminal.say(
-      `${isNew ? "new    " : "changed"}  ${name}  ${formatCount(messages, "message")}, ${formatBytes(session.bytes)}`,
-    );
+    const size = `${formatCount(messages, "message")}, ${formatBytes(session.bytes)}`;
+    terminal.say(`${isNew ? "new    " : "changed"}  ${name}  ${size}`);
   }
-  terminal.say(
-    `${formatCount(wanted.length, "session")} with ${formatBytes(bytes)} would be sent to ${server}. Nothing was sent.`,
-  );
-  tellLeft(terminal, left);
-  const sessions = wanted.map(({ session: { body: _, hash: __, ...session }, isNew }) => ({ ...session, isNew }));
-  terminal.json({ server, dryRun: true, bytes, sessions, left });
-  return left.length > 0 ? exitCodes.leftOut : exitCodes.done;
+  if (plan.sessions.length > 0) {
+    const sessions = formatCount(plan.sessions.length, "session");
+    terminal.say(`Would send ${sessions} (${formatBytes(bytes)}) to ${server}. Nothing was sent.`);
+  } else terminal.say(describeNothingSent(context, plan.same));
+  const sessions = plan.sessions.map(({ session: { body: _, hash: __, ...session }, isNew }) => ({
+    ...session,
+    isNew,
+  }));
+  return finish(context, plan, { server, dryRun: true, bytes, sessions, left: plan.left });
 }

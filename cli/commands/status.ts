@@ -1,30 +1,35 @@
 import { type Context, commandHint } from "../context.ts";
 import { exitCodes } from "../errors.ts";
-import { formatBytes } from "../sessions/session.ts";
-import { openTarget, refreshJobs } from "../sync/push-round.ts";
-import { toPrintable } from "../terminal/terminal.ts";
+import { openTarget, refreshJobs } from "../sync/push-target.ts";
+import { formatBytes, toPrintable } from "../terminal/format.ts";
+import type { Column } from "../terminal/terminal.ts";
 
-/** The uploads of this machine that it knows of, and what became of them. */
+const columns: Column[] = [
+  { title: "Sent (UTC)", align: "left" },
+  { title: "Job", align: "left" },
+  { title: "Status", align: "left" },
+  { title: "Size", align: "right" },
+];
+
+/** Lists this machine's last 20 uploads with their jobs' status. */
 export async function status(context: Context): Promise<number> {
   const { terminal } = context;
   const target = await openTarget(context);
   await refreshJobs(target, 0);
   const { server } = target.connection;
   const jobs = target.record.jobs.slice(-20);
-  if (jobs.length === 0)
-    terminal.say(`This machine has sent nothing to ${server} yet. Send with: ${commandHint(context, "push")}`);
-  else {
-    const rows = jobs.map(({ jobId, at, bytes, status }) => [
-      at.slice(0, 19).replace("T", " "),
-      jobId,
-      status,
-      formatBytes(bytes),
-    ]);
-    terminal.table(["Sent (UTC)", "Job", "Status", "Size"], rows);
-  }
+  const rows = jobs.map(({ jobId, at, bytes, status }) => [
+    at.slice(0, 19).replace("T", " "),
+    jobId,
+    status,
+    formatBytes(bytes),
+  ]);
+  if (rows.length > 0) terminal.table(columns, rows);
+  else
+    terminal.say(`No uploads from this machine to ${server} yet. Send sessions with: ${commandHint(context, "push")}`);
   const failed = jobs.filter(({ status }) => status === "failed");
   for (const { jobId, error } of failed) terminal.warn(`${jobId} failed: ${toPrintable(error ?? "")}`);
-  if (failed.length > 0) terminal.say(`What failed can be replayed at ${server}/uploads.`);
+  if (failed.length > 0) terminal.say(`Failed uploads can be replayed at ${server}/uploads`);
   terminal.json({
     server,
     jobs: jobs.map(({ sessions, ...job }) => ({ ...job, sessions: Object.keys(sessions).length })),

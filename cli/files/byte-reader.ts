@@ -2,19 +2,19 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import zlib from "node:zlib";
 
-/** A file's bytes, front to back. */
+/** A file's bytes, read sequentially. */
 export type ByteReader = {
-  /** Fills a chunk with what comes next. Less than the whole of it is the end. @returns how many bytes */
+  /** Fills a chunk with the next bytes; fewer than its length at the end of the file. @returns how many bytes */
   fill(chunk: Buffer): Promise<number>;
   close(): Promise<void>;
 };
 
-/** Whether files in zstd can be read: Node has it since 22.15. Looked up when it is needed, for an older one has no such name. */
+/** Whether zstd files can be read: Node 22.15 and later. */
 export const supportsZstd = (): boolean => typeof zlib.createZstdDecompress === "function";
 
-/** Opens a file; one whose name ends with `.zst` is decompressed on the way. @throws where it can't be read */
+/** Opens a file; one named `.zst` is decompressed. @throws where it can't be read */
 export async function openByteReader(path: string): Promise<ByteReader> {
-  if (path.endsWith(".zst")) return unpacked(path);
+  if (path.endsWith(".zst")) return openCompressed(path);
   const file = await open(path, "r");
   return {
     fill: async (chunk) => (await file.read(chunk, 0, chunk.length, null)).bytesRead,
@@ -22,10 +22,10 @@ export async function openByteReader(path: string): Promise<ByteReader> {
   };
 }
 
-function unpacked(path: string): ByteReader {
-  const packed = createReadStream(path);
+function openCompressed(path: string): ByteReader {
+  const compressed = createReadStream(path);
   const plain = zlib.createZstdDecompress();
-  packed.on("error", (error) => plain.destroy(error)).pipe(plain);
+  compressed.on("error", (error) => plain.destroy(error)).pipe(plain);
   const parts: AsyncIterator<Buffer> = plain[Symbol.asyncIterator]();
   let rest: Buffer = Buffer.alloc(0);
   return {
@@ -44,7 +44,7 @@ function unpacked(path: string): ByteReader {
       return filled;
     },
     async close() {
-      packed.destroy();
+      compressed.destroy();
       plain.destroy();
     },
   };

@@ -3,16 +3,18 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Input } from "../adapters/adapter.ts";
 
-/** What a file system says where something is not there, or is not for us. */
-const absent = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"]);
+const missingOrForbidden = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"]);
+const forbidden = new Set(["EACCES", "EPERM"]);
 
-export const isMissingOrForbidden = (error: unknown): boolean =>
-  absent.has((error as NodeJS.ErrnoException).code ?? "");
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
 
-const isForbidden = (error: unknown): boolean =>
-  ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "");
+/** Whether a file system error says that a path does not exist or may not be read. */
+export const isMissingOrForbidden = (error: unknown): boolean => missingOrForbidden.has(codeOf(error));
 
-/** A file as an adapter's input; undefined where it is gone by now. */
+/** Whether a file system error says that a path may not be read. */
+export const isForbidden = (error: unknown): boolean => forbidden.has(codeOf(error));
+
+/** A file as an adapter's input; undefined where it is missing, forbidden or no file. */
 export async function statInput(path: string): Promise<Input | undefined> {
   try {
     const found = await stat(path);
@@ -25,14 +27,14 @@ export async function statInput(path: string): Promise<Input | undefined> {
   }
 }
 
-/** How many files are looked at at once: the time goes into waiting for the file system. */
-const atOnce = 64;
+/** Concurrent `stat` calls: most of their time is waiting for the file system. */
+const maxConcurrentStats = 64;
 
 /**
- * The files below a folder whose names match, none where it is not there. Links to folders are not followed, so that a
- * circle of them ends. A folder that is not for us is an input itself, so that it is named where it is to be read.
+ * The files below a folder whose names match; none where the folder is missing. Links to folders are not followed, so that
+ * circular links end. A folder that may not be read is returned as an input itself: reading it fails, which reports it.
  *
- * @param matches takes the file's name without its folders.
+ * @param matches takes the file's name without its folder
  */
 export async function* findFiles(root: string, matches: (name: string) => boolean): AsyncGenerator<Input> {
   const folders = [root];
@@ -51,14 +53,14 @@ export async function* findFiles(root: string, matches: (name: string) => boolea
       if (entry.isDirectory()) folders.push(path);
       else if (matches(entry.name)) paths.push(path);
     }
-    for (let at = 0; at < paths.length; at += atOnce) {
-      const inputs = await Promise.all(paths.slice(at, at + atOnce).map(statInput));
+    for (let at = 0; at < paths.length; at += maxConcurrentStats) {
+      const inputs = await Promise.all(paths.slice(at, at + maxConcurrentStats).map(statInput));
       for (const input of inputs) if (input) yield input;
     }
   }
 }
 
-/** What is in a folder; nothing where it is not there, or not for us. */
+/** A folder's entries; none where it is missing or may not be read. */
 export async function listFolder(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });

@@ -1,16 +1,16 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-let collector: (() => void) | undefined;
+let collect: (() => void) | undefined;
 
 /**
- * Gives back what is no longer needed, now. V8 would wait until there is much more of it: with lines of 16 MiB the process
- * had 380 MB at most, with this after each of them 244. It takes some 10 ms.
+ * Runs V8's garbage collector now, in about 10 ms. With lines of 16 MiB the process peaked at 380 MB without it, at 244 MB
+ * with it after each line.
  */
 export function collectGarbage(): void {
-  if (!collector) {
+  if (!collect) {
     setFlagsFromString("--expose-gc");
-    collector = runInNewContext("gc") as () => void;
+    collect = runInNewContext("gc") as () => void;
   }
-  collector();
+  collect();
 }

@@ -1,38 +1,39 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError } from "../errors.ts";
-import { type Fields, isFields, parseJson } from "../files/json-lines.ts";
+import { type Fields, isFields, parseJson } from "../files/json.ts";
 import { version } from "../version.ts";
 
-/** A server's refusal, as its `application/problem+json` tells it. */
+/** An error response, as its `application/problem+json` describes it. */
 export class HttpError extends Error {
-  override name = "Refusal";
+  override name = "HttpError";
   readonly status: number;
-  /** The interface's code, such as `invalid_request`. */
+  /** The API's error code, such as `invalid_request`. */
   readonly code: string;
   readonly errors: { path: string; message: string }[];
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(status: number, problem: Fields, headers: Headers) {
-    const target = status >= 300 && status < 400 ? `; it sends to ${originIn(headers)}, which --server can name` : "";
-    super(typeof problem.detail === "string" ? problem.detail : `The server answered ${status}${target}.`);
+    const redirect =
+      status >= 300 && status < 400 ? `: a redirect to ${originIn(headers)}; use that with --server` : "";
+    super(typeof problem.detail === "string" ? problem.detail : `The server answered ${status}${redirect}.`);
     this.status = status;
     this.code = typeof problem.error === "string" ? problem.error : "";
     const errors = Array.isArray(problem.errors) ? problem.errors.filter(isFields) : [];
     this.errors = errors.map(({ path, message }) => ({ path: String(path), message: String(message) }));
     this.requestId = headers.get("x-request-id") ?? undefined;
-    this.retryAfterSeconds = secondsOf(headers.get("retry-after"));
+    this.retryAfterSeconds = readRetryAfter(headers.get("retry-after"));
   }
 }
 
-/** The server to which a redirection leads. */
+/** The origin that a redirect leads to. */
 function originIn(headers: Headers): string {
   const location = headers.get("location") ?? "";
   return URL.canParse(location) ? new URL(location).origin : location;
 }
 
-/** `Retry-After` has seconds or a date (RFC 9110, section 10.2.3). The date is the server's, and so is the clock to compare with. */
-function secondsOf(header: string | null): number | undefined {
+/** Parses `Retry-After`, which has seconds or a date (RFC 9110, section 10.2.3). */
+function readRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header)) return Number(header);
   const at = Date.parse(header);
@@ -43,34 +44,34 @@ export type Wait = { seconds: number; reason: string };
 
 export type ApiOptions = {
   token?: string | undefined;
-  /** How long a request is tried again for, in seconds, until it is given up on. */
+  /** How long a request is retried, in seconds. */
   patienceSeconds: number;
-  /** Is told before each wait. */
+  /** Called before each wait. */
   onWait?: (wait: Wait) => void;
   signal?: AbortSignal | undefined;
 };
 
-export type Request = {
+export type RequestOptions = {
   method?: "GET" | "POST" | "DELETE";
   json?: unknown;
-  /** Bytes that are JSON, in this encoding. */
+  /** A JSON body that is already encoded. */
   body?: { bytes: Uint8Array<ArrayBuffer>; encoding: string };
   headers?: Record<string, string>;
-  /** Whether to try again what may pass; false for what has its own way to. */
+  /** False where the caller has its own retries. */
   retries?: boolean;
   timeoutSeconds?: number;
 };
 
-export type Answer = { status: number; body: Fields; headers: Headers };
+export type ApiResponse = { status: number; body: Fields; headers: Headers };
 
-/** What a server says to a path that it does not know, or a method. */
-const foreign = new Set([404, 405, 501]);
-const passing = new Set([408, 429, 500, 502, 503, 504]);
-/** A fault of the server's own may be one of the request's: it is not tried for as long. */
+/** Statuses for unknown paths and methods: without a JSON body they come from another program than Spoor. */
+const unknownRoute = new Set([404, 405, 501]);
+const retryable = new Set([408, 429, 500, 502, 503, 504]);
+/** A 500 may be caused by the request itself, so it is retried less often. */
 const maxInternalRetries = 3;
-const longestWaitSeconds = 30;
+const maxBackoffSeconds = 30;
 
-/** The server's interface. Each request is tried again where that may help, as long as the patience lasts. */
+/** The server's API. Requests are retried where that may help, for `patienceSeconds`. */
 export class Api {
   readonly url: string;
   readonly #options: ApiOptions;
@@ -83,19 +84,19 @@ export class Api {
   /**
    * Sends a request.
    *
-   * @throws Refusal where the server says no; Failure `unreachable` where it could not be asked
+   * @throws HttpError for an error response; CommandError `unreachable` where there was no response
    */
-  async ask(path: string, request: Request = {}): Promise<Answer> {
+  async request(path: string, options: RequestOptions = {}): Promise<ApiResponse> {
     const deadline = performance.now() + this.#options.patienceSeconds * 1000;
-    let internal = 0;
-    for (let tries = 0; ; tries++) {
+    let internalErrors = 0;
+    for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#askOnce(path, request);
+        return await this.#send(path, options);
       } catch (error) {
         this.#options.signal?.throwIfAborted();
-        if (error instanceof HttpError && error.status === 500) internal++;
-        if (request.retries === false || !mayPass(error) || internal > maxInternalRetries) throw error;
-        const seconds = waitSeconds(error, tries);
+        if (error instanceof HttpError && error.status === 500) internalErrors++;
+        if (options.retries === false || !isRetryable(error) || internalErrors > maxInternalRetries) throw error;
+        const seconds = backoffSeconds(error, attempt);
         if (performance.now() + seconds * 1000 > deadline) throw error;
         this.#options.onWait?.({ seconds, reason: (error as Error).message });
         await sleep(seconds * 1000, undefined, { signal: this.#options.signal });
@@ -103,12 +104,25 @@ export class Api {
     }
   }
 
-  async #askOnce(path: string, request: Request): Promise<Answer> {
-    const { method = "GET", json, body, headers = {}, timeoutSeconds = 30 } = request;
+  async #send(path: string, options: RequestOptions): Promise<ApiResponse> {
+    const { response, text } = await this.#fetch(path, this.#initOf(options));
+    const value = parseJson(text);
+    const fields = isFields(value) ? value : {};
+    if (!isFields(value) && (unknownRoute.has(response.status) || (response.ok && response.status !== 204))) {
+      throw new CommandError(
+        "failed",
+        `${this.url} is not a Spoor server (it answered ${response.status}). Check the URL.`,
+      );
+    }
+    if (!response.ok) throw new HttpError(response.status, fields, response.headers);
+    return { status: response.status, body: fields, headers: response.headers };
+  }
+
+  #initOf({ method = "GET", json, body, headers = {}, timeoutSeconds = 30 }: RequestOptions): RequestInit {
     const { token, signal } = this.#options;
     const timeout = body ? undefined : AbortSignal.timeout(timeoutSeconds * 1000);
     const signals = [timeout, signal].filter((one) => one !== undefined);
-    const init: RequestInit = {
+    return {
       method,
       redirect: "manual",
       headers: {
@@ -123,15 +137,6 @@ export class Api {
       ...(body && { body: body.bytes }),
       ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
     };
-    const { response, text } = await this.#fetch(path, init);
-    const value = parseJson(text);
-    const fields = isFields(value) ? value : {};
-    if (!isFields(value) && (foreign.has(response.status) || (response.ok && response.status !== 204))) {
-      const answered = `${this.url} answers with ${response.status}, but not as a Spoor server does.`;
-      throw new CommandError("failed", `${answered} Is it the right address?`);
-    }
-    if (!response.ok) throw new HttpError(response.status, fields, response.headers);
-    return { status: response.status, body: fields, headers: response.headers };
   }
 
   async #fetch(path: string, init: RequestInit): Promise<{ response: Response; text: string }> {
@@ -140,40 +145,40 @@ export class Api {
       return { response, text: await response.text() };
     } catch (error) {
       this.#options.signal?.throwIfAborted();
-      throw new CommandError("unreachable", `${this.url} can't be reached: ${reasonOf(error)}.`);
+      throw new CommandError("unreachable", `${this.url} can't be reached: ${describeNetworkError(error)}.`);
     }
   }
 }
 
-/** What is below fetch's "fetch failed". */
-function reasonOf(error: unknown): string {
+/** The cause of fetch's "fetch failed". */
+function describeNetworkError(error: unknown): string {
   const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
-  if (name === "TimeoutError") return "it did not answer in time";
+  if (name === "TimeoutError") return "no response in time";
   const code = cause?.code;
-  const words = code && reasons[code];
+  const words = code && networkErrors[code];
   return words ? `${words} (${code})` : (code ?? cause?.message ?? message);
 }
 
-const reasons: Record<string, string> = {
-  ECONNREFUSED: "nothing answers there",
-  ECONNRESET: "it broke the connection off",
-  UND_ERR_SOCKET: "it broke the connection off",
-  ENOTFOUND: "no such host is known",
-  EAI_AGAIN: "no such host is known right now",
-  ENETUNREACH: "there is no network",
-  ETIMEDOUT: "it did not answer in time",
-  UND_ERR_CONNECT_TIMEOUT: "it did not answer in time",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is its own; NODE_EXTRA_CA_CERTS can name it",
+const networkErrors: Record<string, string> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection closed",
+  UND_ERR_SOCKET: "connection closed",
+  ENOTFOUND: "unknown host",
+  EAI_AGAIN: "the host name could not be resolved",
+  ENETUNREACH: "no network",
+  ETIMEDOUT: "no response in time",
+  UND_ERR_CONNECT_TIMEOUT: "no response in time",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "self-signed certificate; trust it with NODE_EXTRA_CA_CERTS",
 };
 
-const mayPass = (error: unknown): boolean =>
+const isRetryable = (error: unknown): boolean =>
   error instanceof HttpError
-    ? passing.has(error.status)
+    ? retryable.has(error.status)
     : error instanceof CommandError && error.kind === "unreachable";
 
-/** As long as the server says, and a little more; else longer each time, by chance, so that many clients don't come at once. */
-function waitSeconds(error: unknown, tries: number): number {
-  const told = error instanceof HttpError ? error.retryAfterSeconds : undefined;
-  if (told !== undefined) return told + Math.random() * Math.min(1, told / 4 + 0.1);
-  return Math.min(longestWaitSeconds, 0.5 * 2 ** tries) * (0.5 + Math.random() / 2);
+/** `Retry-After`, else exponential backoff; both with jitter, so that clients don't retry at the same moment. */
+function backoffSeconds(error: unknown, attempt: number): number {
+  const retryAfter = error instanceof HttpError ? error.retryAfterSeconds : undefined;
+  if (retryAfter !== undefined) return retryAfter + Math.random() * Math.min(1, retryAfter / 4 + 0.1);
+  return Math.min(maxBackoffSeconds, 0.5 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }

@@ -1,7 +1,7 @@
-import { isFields } from "../files/json-lines.ts";
+import { isFields } from "../files/json.ts";
 import type { Api } from "./api.ts";
 
-/** What the server takes in one body. */
+/** What the server accepts in one body. */
 export type Limits = {
   wireBytes: number;
   decodedBytes: number;
@@ -10,7 +10,7 @@ export type Limits = {
   contentEncodings: string[];
 };
 
-/** The contract's own numbers, for a scan that no server is asked for. */
+/** The server's defaults, for a scan or dry run, which ask no server. */
 export const defaultLimits: Limits = {
   wireBytes: 64 * 1024 * 1024,
   decodedBytes: 256 * 1024 * 1024,
@@ -19,15 +19,15 @@ export const defaultLimits: Limits = {
   contentEncodings: ["gzip"],
 };
 
-/** Reads `GET /api/limits`. @throws as `Api.ask` */
+/** Reads `GET /api/limits`. @throws as `Api.request` */
 export async function readLimits(api: Api): Promise<Limits> {
-  const { body } = await api.ask("/api/limits");
-  const told = isFields(body.ingest) ? body.ingest : {};
+  const { body } = await api.request("/api/limits");
+  const ingest = isFields(body.ingest) ? body.ingest : {};
   const count = (name: "wireBytes" | "decodedBytes" | "traces" | "messagesPerTrace") => {
-    const value = told[name];
+    const value = ingest[name];
     return typeof value === "number" && value > 0 ? value : defaultLimits[name];
   };
-  const encodings = told.contentEncodings;
+  const encodings = ingest.contentEncodings;
   return {
     wireBytes: count("wireBytes"),
     decodedBytes: count("decodedBytes"),

@@ -6,7 +6,7 @@ import { type Settings, settingsPath, writeSettings } from "../settings.ts";
 import { version } from "../version.ts";
 import { Api, HttpError } from "./api.ts";
 
-/** A submission as `POST /api/cli/telemetry` takes it: counts and names of types, never of files, never content. */
+/** The body of `POST /api/cli/telemetry`: counts and type names, never file names or content. */
 export type TelemetryReport = {
   schema: 1;
   deviceId: string;
@@ -27,70 +27,70 @@ export type TelemetryReport = {
   }[];
 };
 
-/** Names of types are programs' words. What could be anything else is told as `other`. */
+/** What a type's name looks like in a program. Anything else is reported as `other`: it might be content. */
 const typeName = /^[A-Za-z][A-Za-z0-9_.:()-]{0,63}$/;
 
-function submissionOf(
+function buildReport(
   deviceId: string,
   command: string,
-  tallies: ReadonlyMap<string, ParseStats>,
+  stats: ReadonlyMap<string, ParseStats>,
   platform: string,
 ): TelemetryReport {
-  const diagnostics = [...tallies]
+  const diagnostics = [...stats]
     .filter(([, { inputs }]) => inputs > 0)
-    .map(([adapter, tally]) => ({
+    .map(([adapter, one]) => ({
       adapter: adapter.slice(0, 64),
-      totalEntries: tally.entries,
-      skippedEntries: tally.skipped,
-      invalidEntries: tally.invalid,
-      eventCount: tally.messages,
-      traceCount: tally.sessions,
-      rejectedTraces: tally.left.length,
-      unhandledTypes: namesOf(tally.unhandled),
-      emptyParse: tally.entries > 0 && tally.messages === 0,
+      totalEntries: one.entries,
+      skippedEntries: one.skipped,
+      invalidEntries: one.invalid,
+      eventCount: one.messages,
+      traceCount: one.sessions,
+      rejectedTraces: one.left.length,
+      unhandledTypes: typeNames(one.unhandled),
+      emptyParse: one.entries > 0 && one.messages === 0,
     }));
   return { schema: 1, deviceId, cliVersion: version, platform, arch: process.arch, command, diagnostics };
 }
 
-function namesOf(unhandled: ParseStats["unhandled"]): string[] {
+function typeNames(unhandled: ParseStats["unhandled"]): string[] {
   const names = Object.entries(unhandled)
     .sort(([, a], [, b]) => b - a)
     .map(([name]) => (typeName.test(name) ? name : "other"));
   return [...new Set(names)].slice(0, 100);
 }
 
-/** Whether the person wants none of it: `--no-telemetry`, or DO_NOT_TRACK (consoledonottrack.com). */
+/** Whether telemetry is switched off: `--no-telemetry`, or DO_NOT_TRACK (consoledonottrack.com). */
 const isOff = ({ values, host }: Context): boolean =>
   values["no-telemetry"] === true || !["", "0", "false", undefined].includes(host.env.DO_NOT_TRACK);
 
-/** Where a submission goes: one's own server, after a login there. */
+/** The server that this machine is logged in to. */
 type Destination = { settings: Settings; server: string | undefined; token: string | undefined };
 
 /**
- * Tells the server how the adapters did, unless that is not wanted.
+ * Sends the adapters' counts to the server, unless telemetry is off or this machine is not logged in.
  *
- * @param tallies what was counted, by the adapters' names
- * @returns what it told, or would have
+ * @param stats by the adapters' names
+ * @returns the report, sent or not
  */
-export async function report(
+export async function sendTelemetry(
   context: Context,
   { settings, server, token }: Destination,
   command: string,
-  tallies: ReadonlyMap<string, ParseStats>,
+  stats: ReadonlyMap<string, ParseStats>,
 ): Promise<{ submission: TelemetryReport; sent: boolean }> {
   const { host } = context;
-  const submission = submissionOf(settings.deviceId, command, tallies, host.platform);
+  const submission = buildReport(settings.deviceId, command, stats, host.platform);
   if (isOff(context) || !server || !token || submission.diagnostics.length === 0) return { submission, sent: false };
-  if (!(await keepName(host, settings))) return { submission, sent: false };
+  if (!(await keepDeviceId(host, settings))) return { submission, sent: false };
   return { submission, sent: await submit(server, token, submission) };
 }
 
 /**
- * A machine that never logged in, and has its token from the environment, keeps its name from now on.
+ * Stores the device id of a machine that never logged in (its token comes from the environment).
  *
- * @returns whether it has one: under a new name each time it would be told as many machines
+ * @returns whether it is stored: with a new id for each report, one machine would be counted as many
  */
-async function keepName(host: Context["host"], settings: Settings): Promise<boolean> {
+async function keepDeviceId(host: Context["host"], settings: Settings): Promise<boolean> {
   if (existsSync(settingsPath(host))) return true;
   try {
     await writeSettings(host, settings);
@@ -101,11 +101,11 @@ async function keepName(host: Context["host"], settings: Settings): Promise<bool
   }
 }
 
-/** Sends a submission, where that works at once: nobody waits for it, and nothing depends on it. */
+/** Makes one attempt: nothing depends on a report. @returns whether it arrived */
 async function submit(server: string, token: string, submission: TelemetryReport): Promise<boolean> {
   const api = new Api(server, { token, patienceSeconds: 0 });
   try {
-    await api.ask("/api/cli/telemetry", { method: "POST", json: submission, retries: false, timeoutSeconds: 3 });
+    await api.request("/api/cli/telemetry", { method: "POST", json: submission, retries: false, timeoutSeconds: 3 });
     return true;
   } catch (error) {
     if (error instanceof CommandError || error instanceof HttpError) return false;

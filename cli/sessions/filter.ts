@@ -2,39 +2,83 @@ import { posix, win32 } from "node:path";
 import { adapters } from "../adapters/registry.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
+import { formatList } from "../terminal/format.ts";
 import type { AdapterInput } from "./inputs.ts";
-import type { Session } from "./session.ts";
+import type { SessionLabels } from "./session.ts";
 
-/** Which sessions are wanted: `--since`, `--source`, `--project`. */
-export type Filter = {
-  adapter(name: string): boolean;
-  input(found: AdapterInput): boolean;
-  session(session: Session): boolean;
-  /** Whether nothing is left out. */
-  isAll: boolean;
-};
+/** Selects sessions by `--since`, `--source` and `--project`, and notes which values matched one. */
+export class SessionFilter {
+  readonly #sources: string[];
+  readonly #projects: string[];
+  readonly #since: number;
+  readonly #currentFolder: string;
+  readonly #matched = new Set<string>();
+  readonly #seenSources = new Set(adapters.map(({ name }) => name));
+  readonly #seenProjects = new Set<string>();
+  #skippedUnknown = false;
 
-/** @throws Failure `usage` where a value can't be understood */
-export function filterOf(context: Context, now = Date.now()): Filter {
-  const sources = listValue(context, "source");
-  const projects = listValue(context, "project");
-  const since = sinceOf(stringValue(context, "since"), now);
-  // An agent's name leaves the other agents' files alone; any other source may stand in every file.
-  const isByAdapter = sources.every((source) => adapters.some(({ name }) => name === source));
-  return {
-    adapter: (name) => sources.length === 0 || !isByAdapter || sources.includes(name),
-    input: ({ modifiedAt }) => modifiedAt >= since,
-    session: (session) =>
-      (isByAdapter || sources.includes(session.source)) && isOfProject(session, projects, context.host.cwd),
-    isAll: sources.length === 0 && projects.length === 0 && since === 0,
-  };
+  /** @throws CommandError `usage` where `--since` can't be parsed */
+  constructor(context: Context, now = Date.now()) {
+    this.#sources = listValue(context, "source");
+    this.#projects = listValue(context, "project");
+    this.#since = parseSince(stringValue(context, "since"), now);
+    this.#currentFolder = context.host.cwd;
+  }
+
+  /** Whether an adapter may have wanted sessions. Sources without an adapter of their own come from JSONL files only. */
+  wantsAdapter({ name, holdsAnySource }: AdapterInput["adapter"]): boolean {
+    if (this.#sources.length === 0 || this.#sources.includes(name)) return true;
+    return holdsAnySource === true && this.#sources.some((source) => !isAdapter(source));
+  }
+
+  wantsInput({ modifiedAt }: AdapterInput): boolean {
+    return modifiedAt >= this.#since;
+  }
+
+  /** Whether `wantsSession` compares more than the adapter. */
+  needsLabels(adapter: string): boolean {
+    return this.#projects.length > 0 || (this.#sources.length > 0 && !this.#sources.includes(adapter));
+  }
+
+  wantsSession(session: SessionLabels, adapter: string): boolean {
+    const sources = this.#sources.filter((source) => source === adapter || source === session.source);
+    const projects = this.#projects.filter((project) => isOfProject(session, project, this.#currentFolder));
+    this.#seenSources.add(session.source);
+    if (session.project) this.#seenProjects.add(session.project);
+    for (const source of sources) this.#matched.add(`source ${source}`);
+    for (const project of projects) this.#matched.add(`project ${project}`);
+    return (this.#sources.length === 0 || sources.length > 0) && (this.#projects.length === 0 || projects.length > 0);
+  }
+
+  /** Notes the sessions of an input that `--since` leaves out. @param sessions undefined where they are not known */
+  skip(sessions: SessionLabels[] | undefined, adapter: string): void {
+    if (!sessions) this.#skippedUnknown = true;
+    for (const session of sessions ?? []) this.wantsSession(session, adapter);
+  }
+
+  /**
+   * The values of `--source` and `--project` that matched no session, in words.
+   *
+   * @returns `isCertain` is false where `--since` left out files that were never read: they may have matched
+   */
+  unmatched(): { messages: string[]; isCertain: boolean } {
+    const sources = this.#sources.filter((source) => !isAdapter(source) && !this.#matched.has(`source ${source}`));
+    const projects = this.#projects.filter((project) => !this.#matched.has(`project ${project}`));
+    const known = (kind: string, names: Set<string>) =>
+      names.size > 0 ? ` Known ${kind}: ${formatList([...names].sort())}.` : "";
+    const messages = [
+      ...sources.map((name) => `--source "${name}" matches no session.${known("sources", this.#seenSources)}`),
+      ...projects.map((name) => `--project "${name}" matches no session.${known("projects", this.#seenProjects)}`),
+    ];
+    return { messages, isCertain: !this.#skippedUnknown };
+  }
 }
+
+const isAdapter = (source: string): boolean => adapters.some(({ name }) => name === source);
 
 /** A project is named by its name or its folder; a session in a subfolder belongs to it. */
-function isOfProject({ project, cwd }: Session, projects: string[], currentFolder: string): boolean {
-  if (projects.length === 0) return true;
-  return projects.some((wanted) => wanted === project || (cwd !== undefined && isInFolder(cwd, wanted, currentFolder)));
-}
+const isOfProject = ({ project, cwd }: SessionLabels, wanted: string, currentFolder: string): boolean =>
+  wanted === project || (cwd !== undefined && isInFolder(cwd, wanted, currentFolder));
 
 /**
  * Whether a session's folder is `folder` or below it. The path rules are those of the session's system, not of this
@@ -50,8 +94,8 @@ function isInFolder(cwd: string, folder: string, currentFolder: string): boolean
 
 const spans: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** A date, or a span before now: 30m, 24h, 7d, 2w. In milliseconds since 1970. */
-function sinceOf(text: string | undefined, now: number): number {
+/** Parses a date, or a span before now (30m, 24h, 7d, 2w), into milliseconds since 1970. */
+function parseSince(text: string | undefined, now: number): number {
   if (text === undefined) return 0;
   const [, count, unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   if (count !== undefined) return now - Number(count) * (spans[unit] ?? 0);

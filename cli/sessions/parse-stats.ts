@@ -1,17 +1,19 @@
 import type { UnsentSession } from "./session.ts";
 
-/** What was counted while inputs were read. */
+/** What was counted while inputs were parsed. */
 export type ParseStats = {
   inputs: number;
   bytes: number;
   entries: number;
   skipped: number;
   invalid: number;
+  /** The first invalid entries, each as `FILE:LINE: REASON`. */
+  invalidSamples: string[];
   sessions: number;
   messages: number;
-  /** Types that are not known, and how often each came. */
+  /** How often each unknown type occurred. */
   unhandled: Record<string, number>;
-  /** Sessions and inputs that can't be sent, with the reason. */
+  /** Sessions and inputs that can't be sent. */
   left: UnsentSession[];
 };
 
@@ -21,26 +23,43 @@ export const emptyStats = (): ParseStats => ({
   entries: 0,
   skipped: 0,
   invalid: 0,
+  invalidSamples: [],
   sessions: 0,
   messages: 0,
   unhandled: {},
   left: [],
 });
 
-/** Adds a tally to another one. */
-export function addStats(to: ParseStats, more: ParseStats): void {
-  for (const count of ["inputs", "bytes", "entries", "skipped", "invalid", "sessions", "messages"] as const) {
-    to[count] += more[count];
+/** Adds `more` to `total`. */
+export function addStats(total: ParseStats, more: ParseStats): void {
+  for (const count of ["inputs", "bytes", "entries", "skipped", "sessions", "messages"] as const) {
+    total[count] += more[count];
   }
-  for (const [type, times] of Object.entries(more.unhandled)) countUnhandledType(to, type, times);
-  to.left.push(...more.left);
+  addInvalid(total, more);
+  for (const [type, times] of Object.entries(more.unhandled)) countUnhandledType(total, type, times);
+  total.left.push(...more.left);
+}
+
+export type InvalidEntries = Pick<ParseStats, "invalid" | "invalidSamples">;
+
+const maxInvalidSamples = 5;
+
+/** Counts an invalid entry. @param describe is called only for the first few, which are kept */
+export function countInvalid(stats: InvalidEntries, describe: () => string): void {
+  stats.invalid++;
+  if (stats.invalidSamples.length < maxInvalidSamples) stats.invalidSamples.push(describe());
+}
+
+export function addInvalid(total: InvalidEntries, more: InvalidEntries): void {
+  total.invalid += more.invalid;
+  total.invalidSamples.push(...more.invalidSamples.slice(0, maxInvalidSamples - total.invalidSamples.length));
 }
 
 const maxTypes = 200;
 
-/** Counts a type that is not known; a file full of them costs no memory without end. */
-export function countUnhandledType(tally: ParseStats, type: string, times = 1): void {
-  const isNew = !Object.hasOwn(tally.unhandled, type);
-  if (isNew && Object.keys(tally.unhandled).length >= maxTypes) return;
-  tally.unhandled[type] = (tally.unhandled[type] ?? 0) + times;
+/** Counts an unknown type; from 200 different ones on, new ones are ignored. */
+export function countUnhandledType(stats: ParseStats, type: string, times = 1): void {
+  const isNew = !Object.hasOwn(stats.unhandled, type);
+  if (isNew && Object.keys(stats.unhandled).length >= maxTypes) return;
+  stats.unhandled[type] = (stats.unhandled[type] ?? 0) + times;
 }

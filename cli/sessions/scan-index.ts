@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
-import { isFields } from "../files/json-lines.ts";
+import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { type AdapterInput, inputKey } from "./inputs.ts";
 import type { ParseStats } from "./parse-stats.ts";
 
-type Entry = { stamp: string; version: number; tally: ParseStats };
+/** To be raised whenever `ParseStats` changes: what an older client counted is then ignored. */
+const formatVersion = 2;
 
-/**
- * What was counted in each input, by the input's stamp: a scan of files that have not changed reads none of them. It may be
- * deleted at any time.
- */
+type Entry = { stamp: string; version: number; stats: ParseStats };
+
+/** The stats of each input by its stamp, so that a scan parses only what has changed. It may be deleted at any time. */
 export class ScanIndex {
   readonly #path: string;
   readonly #known: Map<string, Entry>;
@@ -25,28 +25,32 @@ export class ScanIndex {
   static async open(host: Host): Promise<ScanIndex> {
     const path = join(stateFolder(host), "index.json");
     const found = await readJsonFile(path);
-    const inputs = isFields(found) && found.version === 1 && isFields(found.inputs) ? found.inputs : {};
+    const inputs = isFields(found) && found.version === formatVersion && isFields(found.inputs) ? found.inputs : {};
     return new ScanIndex(path, new Map(Object.entries(inputs) as [string, Entry][]));
   }
 
-  /** What was counted in an input as it is now. */
-  tallyOf(found: AdapterInput): ParseStats | undefined {
-    const entry = this.#known.get(inputKey(found));
-    if (entry?.stamp !== found.stamp || entry.version !== found.adapter.version) return undefined;
-    this.#seen.set(inputKey(found), entry);
-    return entry.tally;
+  /** The stats of an input that has not changed since they were added. */
+  statsOf(input: AdapterInput): ParseStats | undefined {
+    const key = inputKey(input);
+    const entry = this.#known.get(key);
+    if (entry?.stamp !== input.stamp || entry.version !== input.adapter.version) return undefined;
+    this.#seen.set(key, entry);
+    return entry.stats;
   }
 
-  note(found: AdapterInput, tally: ParseStats): ParseStats {
-    this.#seen.set(inputKey(found), { stamp: found.stamp, version: found.adapter.version, tally });
+  add(input: AdapterInput, stats: ParseStats): ParseStats {
+    this.#seen.set(inputKey(input), { stamp: input.stamp, version: input.adapter.version, stats });
     this.#isDirty = true;
-    return tally;
+    return stats;
   }
 
-  /** @param isWhole whether all there is was looked at: what was not seen is gone then */
-  async save(isWhole: boolean): Promise<void> {
-    if (!this.#isDirty && !(isWhole && this.#seen.size < this.#known.size)) return;
-    const inputs = isWhole ? this.#seen : new Map([...this.#known, ...this.#seen]);
-    await writeFileAtomically(this.#path, JSON.stringify({ version: 1, inputs: Object.fromEntries(inputs) }));
+  /** @param isComplete whether every input was seen; then entries that were not are dropped */
+  async save(isComplete: boolean): Promise<void> {
+    if (!this.#isDirty && !(isComplete && this.#seen.size < this.#known.size)) return;
+    const inputs = isComplete ? this.#seen : new Map([...this.#known, ...this.#seen]);
+    await writeFileAtomically(
+      this.#path,
+      JSON.stringify({ version: formatVersion, inputs: Object.fromEntries(inputs) }),
+    );
   }
 }

@@ -6,24 +6,24 @@ const head = Buffer.from('{"traces":[');
 const comma = Buffer.from(",");
 const tail = Buffer.from("]}");
 
-/** Sessions that travel in one body. */
+/** Sessions that are sent in one body. */
 export type Batch = { sessions: Session[]; bytes: number };
 
 const maxBytes = 8 * 1024 * 1024;
 
-/** Gathers sessions into batches: few requests, and no memory that grows with what there is to send. */
+/** Groups sessions into batches: few requests, in bounded memory. */
 export class Batcher {
   readonly #max: { traces: number; bytes: number };
   #batch: Batch = { sessions: [], bytes: 0 };
 
-  /** @param limits the server's: traces and decoded bytes of one body */
+  /** @param limits the server's, of one body */
   constructor(limits: { traces: number; decodedBytes: number }) {
     this.#max = { traces: limits.traces, bytes: Math.min(maxBytes, limits.decodedBytes) };
   }
 
-  /** @returns the batches that are complete now */
+  /** @returns the batches that are now complete */
   add(session: Session): Batch[] {
-    if ("packed" in session.body) return [{ sessions: [session], bytes: session.bytes }];
+    if ("compressed" in session.body) return [{ sessions: [session], bytes: session.bytes }];
     const { sessions, bytes } = this.#batch;
     const isFull = sessions.length >= this.#max.traces || bytes + session.bytes + 16 > this.#max.bytes;
     const complete = isFull ? this.flush() : [];
@@ -32,7 +32,7 @@ export class Batcher {
     return complete;
   }
 
-  /** @returns what is left, none where that is nothing */
+  /** @returns the last batch, if it has sessions */
   flush(): Batch[] {
     const batch = this.#batch;
     this.#batch = { sessions: [], bytes: 0 };
@@ -40,26 +40,26 @@ export class Batcher {
   }
 }
 
-/** The body of `POST /api/ingest` for a batch. */
-export async function bodyOf({ sessions }: Batch, compressor: Compressor): Promise<Buffer<ArrayBuffer>> {
+/** A batch as the compressed body of `POST /api/ingest`. */
+export async function encodeBatch({ sessions }: Batch, compressor: Compressor): Promise<Buffer<ArrayBuffer>> {
   const [first] = sessions;
-  if (first && "packed" in first.body) {
-    return Buffer.concat([compressor.piece(head), ...first.body.packed, compressor.piece(tail)]);
+  if (first && "compressed" in first.body) {
+    return Buffer.concat([compressor.compressPiece(head), ...first.body.compressed, compressor.compressPiece(tail)]);
   }
   const plain = sessions.flatMap(({ body }, index) => [...(index > 0 ? [comma] : []), ...piecesOf(body)]);
-  const packed = await compressor.whole(Buffer.concat([head, ...plain, tail]));
-  return Buffer.concat([packed]);
+  const compressed = await compressor.compress(Buffer.concat([head, ...plain, tail]));
+  return Buffer.concat([compressed]);
 }
 
-const piecesOf = (body: Session["body"]): Buffer[] => ("plain" in body ? body.plain : body.packed);
+const piecesOf = (body: Session["body"]): Buffer[] => ("plain" in body ? body.plain : body.compressed);
 
 /**
- * The `Idempotency-Key` of a batch: the same for the same sessions, sent after the same ones.
+ * The `Idempotency-Key` of a batch: the same for the same sessions sent after the same earlier versions.
  *
- * @param hashBefore what was sent of each session last: a session that became what it once was is sent anew
+ * @param previousHash of the version of a session that was sent last: a session changed back gets a new key
  */
-export function idempotencyKeyOf({ sessions }: Batch, hashBefore: (session: Session) => string | undefined): string {
+export function idempotencyKey({ sessions }: Batch, previousHash: (session: Session) => string | undefined): string {
   const hash = createHash("sha256");
-  for (const session of sessions) hash.update(`${session.hash}\n${hashBefore(session) ?? ""}\n`);
+  for (const session of sessions) hash.update(`${session.hash}\n${previousHash(session) ?? ""}\n`);
   return `spoor-${hash.digest("base64url")}`;
 }

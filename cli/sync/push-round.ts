@@ -1,121 +1,60 @@
-import type { Input } from "../adapters/adapter.ts";
-import { jsonl } from "../adapters/jsonl/adapter.ts";
-import {
-  type AccountInfo,
-  type Connection,
-  type Context,
-  connectLoggedIn,
-  fetchAccount,
-  patienceOf,
-} from "../context.ts";
-import { CommandError } from "../errors.ts";
-import { statInput } from "../files/discovery.ts";
-import { HttpError } from "../server/api.ts";
-import { defaultLimits, type Limits, readLimits } from "../server/limits.ts";
-import { type Filter, filterOf } from "../sessions/filter.ts";
-import { type AdapterInput, findInputs, inputKey, readInput } from "../sessions/inputs.ts";
+import { type Context, patienceOf } from "../context.ts";
+import { defaultLimits } from "../server/limits.ts";
+import { SessionFilter } from "../sessions/filter.ts";
+import { type AdapterInput, parseInput } from "../sessions/inputs.ts";
 import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
-import { formatBytes, type Session, type UnsentSession } from "../sessions/session.ts";
-import { formatCount, formatDuration } from "../terminal/terminal.ts";
-import { type Compressor, createCompressor } from "./compression.ts";
-import { jobEnd, Sender, type Sent } from "./sender.ts";
-import { isFinished, SentRecord, sessionKey } from "./sent-record.ts";
+import type { Session, UnsentSession } from "../sessions/session.ts";
+import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
+import { changedInputs } from "./changed-inputs.ts";
+import { createCompressor } from "./compression.ts";
+import type { PushTarget } from "./push-target.ts";
+import { Sender, type Sent } from "./sender.ts";
+import { type InputSessions, type SentRecord, sessionKey } from "./sent-record.ts";
 
-/** A job is not waited for for longer, in seconds: the server has it, and the next look asks what became of it. */
+/** The longest wait for one job, in seconds: the server has the upload, and the next run asks for its job again. */
 const maxJobSeconds = 600;
 
-/** What one round of looking and sending came to. */
 export type PushResult = {
   sent: Sent;
-  /** Sessions that were sent before and have not changed. */
+  /** Sessions that have not changed since they were sent. */
   same: number;
   left: UnsentSession[];
-  tallies: Map<string, ParseStats>;
+  /** By the adapters' names. */
+  stats: Map<string, ParseStats>;
   milliseconds: number;
+  filter: SessionFilter;
 };
 
-/** An account that is sent to, and what is known of it. */
-export type PushTarget = {
-  connection: Connection & { token: string };
-  owner: AccountInfo;
-  limits: Limits;
-  compressor: Compressor;
-  record: SentRecord;
-};
-
-/** @throws Failure and Refusal where nobody is logged in or the server can't be asked */
-export async function openTarget(context: Context): Promise<PushTarget> {
-  const connection = await connectLoggedIn(context);
-  const owner = await fetchAccount(connection);
-  const limits = await readLimits(connection.api);
-  const record = await SentRecord.open(context.host, connection.server, owner.userId, (reason) =>
-    context.terminal.warn(`${reason} What is sent now is sent once more next time, which changes nothing.`),
-  );
-  return { connection, owner, limits, compressor: createCompressor(limits.contentEncodings), record };
-}
-
-/** What became of the uploads that nobody has seen the end of. @param patienceSeconds how long each is waited for */
-export async function refreshJobs({ connection, record }: PushTarget, patienceSeconds: number): Promise<void> {
-  for (const { jobId, status } of record.jobs.filter((job) => !isFinished(job.status))) {
-    try {
-      const job = await jobEnd(connection.api, jobId, patienceSeconds);
-      if (job.status !== status) record.settle(jobId, job.status, job.error || undefined);
-    } catch (error) {
-      if (!(error instanceof HttpError) || error.status !== 404) throw error;
-      record.settle(jobId, "gone");
-    }
-  }
-  await record.save(true);
-}
-
-/** Reads everything that may have changed and sends what has. @throws Failure and Refusal where that can't go on */
-export async function pushOnce(context: Context, target: PushTarget, filter = filterOf(context)): Promise<PushResult> {
-  const { limits, compressor, record } = target;
+/** Reads every input that may have changed and sends what has. @throws CommandError and HttpError where it can't go on */
+export async function pushOnce(
+  context: Context,
+  target: PushTarget,
+  filter = new SessionFilter(context),
+): Promise<PushResult> {
   const round = new PushRound(context, target, filter);
-  const bounds = { bytes: limits.decodedBytes - 16, messages: limits.messagesPerTrace };
   try {
-    await readAll();
+    const inputs = changedInputs(context, filter, target.record, (sessions) => {
+      round.same += sessions;
+    });
+    for await (const input of inputs) await round.push(input);
     return await round.finish();
   } finally {
-    await record.save(true);
+    await target.record.save(true);
   }
-
-  async function readAll(): Promise<void> {
-    for await (const found of inputsOf(context, filter)) {
-      context.signal.throwIfAborted();
-      if (!filter.input(found) || record.isLeft(inputKey(found), found.stamp)) continue;
-      const same = record.unchanged(inputKey(found), found.stamp, found.adapter.version);
-      if (same) round.same += same.length;
-      else await round.read(found, { bounds, compressor });
-    }
-  }
-}
-
-/** The files that are named, else what the adapters find. */
-async function* inputsOf(context: Context, filter: Filter): AsyncGenerator<AdapterInput> {
-  if (context.words.length === 0) return yield* findInputs(context.host, ({ name }) => filter.adapter(name));
-  for (const path of context.words) yield { ...(await namedFile(path)), adapter: jsonl };
-}
-
-/** A file that the person named. @throws Failure `usage` where there is none */
-export async function namedFile(path: string): Promise<Input> {
-  const input = await statInput(path);
-  if (input) return input;
-  throw new CommandError("usage", `There is no file "${path}".`);
 }
 
 class PushRound {
   readonly #context: Context;
   readonly #target: PushTarget;
-  readonly #filter: Filter;
+  readonly #filter: SessionFilter;
   readonly #sender: Sender;
   readonly #startedAt = performance.now();
-  readonly #tallies = new Map<string, ParseStats>();
+  readonly #stats = new Map<string, ParseStats>();
   readonly #left: UnsentSession[] = [];
   #readBytes = 0;
   same = 0;
 
-  constructor(context: Context, target: PushTarget, filter: Filter) {
+  constructor(context: Context, target: PushTarget, filter: SessionFilter) {
     this.#context = context;
     this.#target = target;
     this.#filter = filter;
@@ -125,50 +64,49 @@ class PushRound {
       compressor: target.compressor,
       record: target.record,
       patienceSeconds: Math.min(patienceOf(context), maxJobSeconds),
-      left: (left) => void this.#left.push(left),
-      moved: () => this.#tell(),
+      onUnsent: (session) => void this.#left.push(session),
+      onProgress: () => this.#showProgress(),
     });
   }
 
-  async read(
-    found: AdapterInput,
-    { bounds, compressor }: { bounds: { bytes: number; messages: number }; compressor: Compressor },
-  ) {
-    const sessions: Record<string, string> = {};
-    const tally = await readInput(found, {
-      bounds,
+  async push(input: AdapterInput): Promise<void> {
+    const { record, limits, compressor } = this.#target;
+    const { name, holdsAnySource } = input.adapter;
+    const found: InputSessions = { sessions: {}, labels: {} };
+    const stats = await parseInput(input, {
+      limits: { bytes: limits.decodedBytes - 16, messages: limits.messagesPerTrace },
       compressor,
       onSession: (session) => {
-        sessions[sessionKey(session)] = session.hash;
-        this.#take(session);
+        const { source, project, cwd } = session;
+        found.sessions[sessionKey(session)] = session.hash;
+        found.labels[sessionKey(session)] = { source, project, cwd };
+        this.#sendIfNew(session, name);
       },
-      pause: () => this.#sender.room(),
+      pause: () => this.#sender.waitForCapacity(),
     });
-    this.#readBytes += found.bytes;
-    this.#left.push(...tally.left);
-    const known = this.#tallies.get(found.adapter.name) ?? emptyStats();
-    addStats(known, tally);
-    this.#tallies.set(found.adapter.name, known);
-    if (tally.left.length > 0) this.#target.record.noteLeft(inputKey(found), found.stamp);
-    else {
-      this.#target.record.noteRead(inputKey(found), found.stamp, found.adapter.version, sessions);
-    }
-    this.#tell();
-    await this.#sender.room();
+    this.#readBytes += input.bytes;
+    this.#left.push(...stats.left);
+    const total = this.#stats.get(name) ?? emptyStats();
+    addStats(total, stats);
+    this.#stats.set(name, total);
+    if (stats.left.length > 0 || (holdsAnySource && stats.invalid > 0)) record.addUnsendableInput(input);
+    else record.addInput(input, found);
+    this.#showProgress();
+    await this.#sender.waitForCapacity();
   }
 
-  #take(session: Session): void {
-    if (!this.#filter.session(session)) return;
-    if (this.#target.record.isDone(sessionKey(session), session.hash)) this.same++;
+  #sendIfNew(session: Session, adapter: string): void {
+    if (!this.#filter.wantsSession(session, adapter)) return;
+    if (this.#target.record.isSent(sessionKey(session), session.hash)) this.same++;
     else this.#sender.add(session);
   }
 
-  #tell(): void {
+  #showProgress(): void {
     const { sessions, wireBytes } = this.#sender.sent;
-    const clock = formatDuration(performance.now() - this.#startedAt);
+    const [read, sent] = [formatBytes(this.#readBytes), formatBytes(wireBytes)];
+    const duration = formatDuration(performance.now() - this.#startedAt);
     this.#context.terminal.progress(
-      () =>
-        `Sending  ${formatCount(sessions, "session")}, ${formatBytes(this.#readBytes)} read, ${formatBytes(wireBytes)} sent, ${clock}`,
+      () => `Sending  ${formatCount(sessions, "session")}, ${read} read, ${sent} sent, ${duration}`,
     );
   }
 
@@ -178,35 +116,46 @@ class PushRound {
       sent: this.#sender.sent,
       same: this.same,
       left: this.#left,
-      tallies: this.#tallies,
+      stats: this.#stats,
       milliseconds: performance.now() - this.#startedAt,
+      filter: this.#filter,
     };
   }
 }
 
-/** As `pushOnce`, but only says what would be sent, and what can't be: nothing leaves this machine. */
-export async function planPush(
-  context: Context,
-  record: SentRecord | undefined,
-): Promise<{ wanted: { session: Session; isNew: boolean }[]; left: UnsentSession[] }> {
-  const filter = filterOf(context);
-  const wanted: { session: Session; isNew: boolean }[] = [];
-  const left: UnsentSession[] = [];
-  const bounds = { bytes: defaultLimits.decodedBytes, messages: defaultLimits.messagesPerTrace };
+export type PushPlan = {
+  sessions: { session: Session; isNew: boolean }[];
+  same: number;
+  left: UnsentSession[];
+  stats: Map<string, ParseStats>;
+  filter: SessionFilter;
+};
+
+/** Finds what `pushOnce` would send, without sending it. */
+export async function planPush(context: Context, record: SentRecord | undefined): Promise<PushPlan> {
+  const filter = new SessionFilter(context);
+  const plan: PushPlan = { sessions: [], same: 0, left: [], stats: new Map(), filter };
+  const limits = { bytes: defaultLimits.decodedBytes, messages: defaultLimits.messagesPerTrace };
   const compressor = createCompressor([]);
-  for await (const found of inputsOf(context, filter)) {
-    context.signal.throwIfAborted();
-    if (!filter.input(found) || record?.unchanged(inputKey(found), found.stamp, found.adapter.version)) continue;
-    const tally = await readInput(found, {
-      bounds,
+  const inputs = changedInputs(context, filter, record, (sessions) => {
+    plan.same += sessions;
+  });
+  for await (const input of inputs) {
+    const { name } = input.adapter;
+    const stats = await parseInput(input, {
+      limits,
       compressor,
       onSession: (session) => {
-        const before = record?.hashOf(sessionKey(session));
-        if (!filter.session(session) || before === session.hash) return;
-        wanted.push({ session: { ...session, body: { plain: [] } }, isNew: before === undefined });
+        if (!filter.wantsSession(session, name)) return;
+        const previous = record?.hashOf(sessionKey(session));
+        if (previous === session.hash) plan.same++;
+        else plan.sessions.push({ session: { ...session, body: { plain: [] } }, isNew: previous === undefined });
       },
     });
-    left.push(...tally.left);
+    plan.left.push(...stats.left);
+    const total = plan.stats.get(name) ?? emptyStats();
+    addStats(total, stats);
+    plan.stats.set(name, total);
   }
-  return { wanted, left };
+  return plan;
 }

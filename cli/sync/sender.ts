@@ -1,31 +1,32 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Api, HttpError } from "../server/api.ts";
 import type { Limits } from "../server/limits.ts";
-import { formatBytes, type Session, type UnsentSession } from "../sessions/session.ts";
-import { type Batch, Batcher, bodyOf, idempotencyKeyOf } from "./batch.ts";
+import type { Session, UnsentSession } from "../sessions/session.ts";
+import { formatBytes } from "../terminal/format.ts";
+import { type Batch, Batcher, encodeBatch, idempotencyKey } from "./batch.ts";
 import type { Compressor } from "./compression.ts";
-import { isFinished, type SentRecord, sessionKey } from "./sent-record.ts";
+import { isFinished, type Job, waitForJob } from "./jobs.ts";
+import { type SentRecord, sessionKey } from "./sent-record.ts";
 
-/** What became of everything that was sent. */
+/** What was sent, and what the server did with it. */
 export type Sent = {
   sessions: number;
   messages: number;
-  /** Of the bodies, compressed. */
+  /** Of the compressed bodies. */
   wireBytes: number;
   created: number;
   updated: number;
   unchanged: number;
   kept: number;
   written: number;
-  /** Jobs that the server was still busy with when the wait for them was given up on. */
+  /** Jobs that had not finished in time. */
   pending: number;
   jobs: string[];
 };
 
-const uploadsAtOnce = 2;
+const maxConcurrentUploads = 2;
 /** Keys that are tried where the server knows one with other bytes. */
 const maxKeys = 3;
-/** Bodies that are held until their job has ended: what a failed one needs to be sent in parts. */
+/** Sessions stay in memory until their job has finished: where it fails, they are sent again in smaller batches. */
 const maxHeldBytes = 48 * 1024 * 1024;
 
 type Options = {
@@ -33,21 +34,21 @@ type Options = {
   limits: Limits;
   compressor: Compressor;
   record: SentRecord;
-  /** How long a job is waited for, in seconds. */
+  /** How long to wait for a job, in seconds. */
   patienceSeconds: number;
-  left(left: UnsentSession): void;
-  /** Is told whenever something has moved. */
-  moved(): void;
+  onUnsent(session: UnsentSession): void;
+  onProgress(): void;
 };
 
 /**
- * Sends sessions in batches and waits for their jobs. What it holds is bounded: `room` has to be awaited between sessions.
- * A batch that the server refuses loses the sessions that it names; where it names none, the batch is halved until it does.
+ * Sends sessions in batches and waits for their jobs. Its memory is bounded where `waitForCapacity` is awaited between
+ * sessions. Of a batch that the server refuses, the sessions named in the response are left out; where none is named, the
+ * batch is halved until the cause is alone.
  */
 export class Sender {
   readonly #options: Options;
   readonly #batcher: Batcher;
-  readonly #running = new Set<Promise<void>>();
+  readonly #uploads = new Set<Promise<void>>();
   readonly #jobs = new Set<Promise<void>>();
   #heldBytes = 0;
   #failure: unknown;
@@ -73,25 +74,25 @@ export class Sender {
     for (const batch of this.#batcher.add(session)) this.#start(batch);
   }
 
-  /** Waits until more may be added. @throws where sending has failed for good */
-  async room(): Promise<void> {
-    while (!this.#failure && (this.#running.size >= uploadsAtOnce || this.#heldBytes > maxHeldBytes)) {
-      await Promise.race([...this.#running, ...this.#jobs]);
+  /** Waits until more sessions may be added. @throws where sending has failed for good */
+  async waitForCapacity(): Promise<void> {
+    while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#heldBytes > maxHeldBytes)) {
+      await Promise.race([...this.#uploads, ...this.#jobs]);
     }
     if (this.#failure) throw this.#failure;
   }
 
-  /** Sends what is left and waits until every job has ended. @throws where sending has failed for good */
+  /** Sends the last batch and waits for all jobs. @throws where sending has failed for good */
   async finish(): Promise<void> {
     for (const batch of this.#batcher.flush()) this.#start(batch);
-    while (this.#running.size + this.#jobs.size > 0 && !this.#failure) {
-      await Promise.race([...this.#running, ...this.#jobs]);
+    while (this.#uploads.size + this.#jobs.size > 0 && !this.#failure) {
+      await Promise.race([...this.#uploads, ...this.#jobs]);
     }
     if (this.#failure) throw this.#failure;
   }
 
   #start(batch: Batch): void {
-    this.#track(this.#running, this.#upload(batch), heldBytes(batch));
+    this.#track(this.#uploads, this.#upload(batch), heldBytes(batch));
   }
 
   #track(group: Set<Promise<void>>, work: Promise<void>, bytes: number): void {
@@ -107,158 +108,120 @@ export class Sender {
     group.add(tracked);
   }
 
-  async #upload(batch: Batch, again = 0): Promise<void> {
-    const { api, limits, compressor, record, moved } = this.#options;
+  /** @param attempt from 0; each one has an idempotency key of its own */
+  async #upload(batch: Batch, attempt = 0): Promise<void> {
+    const { api, limits, compressor, record, onProgress } = this.#options;
     if (batch.sessions.length === 0) return;
-    const bytes = await bodyOf(batch, compressor);
+    const bytes = await encodeBatch(batch, compressor);
     if (bytes.length > limits.wireBytes) {
-      return this.#part(
-        batch,
-        `compressed it has ${formatBytes(bytes.length)}, and the server takes up to ${formatBytes(limits.wireBytes)}`,
-      );
+      const [size, limit] = [formatBytes(bytes.length), formatBytes(limits.wireBytes)];
+      return this.#halve(batch, `compressed it has ${size}; the server's limit is ${limit}`);
     }
-    const key = idempotencyKeyOf(batch, (session) => record.hashOf(sessionKey(session)));
+    const key = idempotencyKey(batch, (session) => record.hashOf(sessionKey(session)));
     try {
-      const { body } = await api.ask("/api/ingest", {
+      const { body } = await api.request("/api/ingest", {
         method: "POST",
         body: { bytes, encoding: compressor.encoding },
-        headers: { "Idempotency-Key": again > 0 ? `${key}-${again}` : key },
+        headers: { "Idempotency-Key": attempt > 0 ? `${key}-${attempt}` : key },
       });
       this.sent.wireBytes += bytes.length;
-      await this.#noteJob(String(body.jobId), batch, bytes.length, again);
-      moved();
+      await this.#addJob(String(body.jobId), batch, bytes.length, attempt);
+      onProgress();
     } catch (error) {
       if (!(error instanceof HttpError) || ![400, 413, 422].includes(error.status)) throw error;
-      await this.#refused(batch, error, again);
+      await this.#handleRefusal(batch, error, attempt);
     }
   }
 
-  async #noteJob(jobId: string, batch: Batch, bytes: number, again: number): Promise<void> {
+  async #addJob(jobId: string, batch: Batch, bytes: number, attempt: number): Promise<void> {
     const { record } = this.#options;
     const sessions = Object.fromEntries(batch.sessions.map((session) => [sessionKey(session), session.hash]));
-    record.noteJob({ jobId, at: new Date().toISOString(), bytes, sessions, status: "queued" });
+    record.addJob({ jobId, at: new Date().toISOString(), bytes, sessions, status: "queued" });
     await record.save();
     this.sent.jobs.push(jobId);
-    this.#track(this.#jobs, this.#follow(jobId, batch, again), heldBytes(batch));
+    this.#track(this.#jobs, this.#followJob(jobId, batch, attempt), heldBytes(batch));
   }
 
-  async #follow(jobId: string, batch: Batch, again: number): Promise<void> {
-    const { api, record, patienceSeconds, moved } = this.#options;
-    const job = await jobEnd(api, jobId, patienceSeconds);
+  async #followJob(jobId: string, batch: Batch, attempt: number): Promise<void> {
+    const { api, record, patienceSeconds, onProgress } = this.#options;
+    const job = await waitForJob(api, jobId, patienceSeconds);
     if (!isFinished(job.status)) {
       this.sent.pending++;
       return;
     }
-    record.settle(jobId, job.status, job.error);
-    if (job.status === "succeeded") this.#count(batch, job);
-    else await this.#failed(batch, job, again);
+    record.updateJob(jobId, job.status, job.error);
+    if (job.status === "succeeded") this.#countSent(batch, job);
+    else await this.#handleFailedJob(batch, job, attempt);
     await record.save();
-    moved();
+    onProgress();
   }
 
-  #count({ sessions }: Batch, job: Job): void {
+  #countSent({ sessions }: Batch, job: Job): void {
     this.sent.sessions += sessions.length;
     for (const { messages } of sessions) this.sent.messages += messages;
     for (const count of ["created", "updated", "unchanged", "kept", "written"] as const) this.sent[count] += job[count];
   }
 
-  /** A failed job of an earlier run answers for the same bytes: they get one more try under another key. */
-  async #failed(batch: Batch, job: Job, again: number): Promise<void> {
+  /** The job may be that of an earlier run with the same key: the batch is sent once more under another one. */
+  async #handleFailedJob(batch: Batch, job: Job, attempt: number): Promise<void> {
     const named = [...job.error.matchAll(/traces\.(\d+)/g)]
       .map(([, index]) => Number(index))
       .filter((index) => batch.sessions[index]);
-    if (named.length > 0) return this.#without(batch, named, job.error, again + 1);
-    if (again === 0) return this.#upload(batch, 1);
-    await this.#part(batch, job.error);
+    if (named.length > 0) return this.#sendWithout(batch, named, () => job.error, attempt + 1);
+    if (attempt === 0) return this.#upload(batch, 1);
+    await this.#halve(batch, job.error);
   }
 
-  async #refused(batch: Batch, refusal: HttpError, again: number): Promise<void> {
-    if (refusal.status === 422 && again < maxKeys) return this.#upload(batch, again + 1);
+  async #handleRefusal(batch: Batch, refusal: HttpError, attempt: number): Promise<void> {
+    if (refusal.status === 422 && attempt < maxKeys) return this.#upload(batch, attempt + 1);
     const named = refusal.errors
       .flatMap(({ path }) => /^traces\.(\d+)(?:\.|$)/.exec(path)?.[1] ?? [])
       .map(Number)
       .filter((index) => batch.sessions[index]);
-    if (named.length === 0 || refusal.status === 413) return this.#part(batch, refusal.message);
-    const reasonOf = (index: number) => {
-      const fault = refusal.errors.find(
-        ({ path }) => path.startsWith(`traces.${index}.`) || path === `traces.${index}`,
-      );
-      const path = fault?.path.replace(/^traces\.\d+\.?/, "") || "it";
-      return fault ? `${path} ${fault.message}` : refusal.message;
-    };
-    await this.#without(batch, named, reasonOf, again);
+    if (named.length === 0 || refusal.status === 413) return this.#halve(batch, refusal.message);
+    await this.#sendWithout(batch, named, (index) => reasonIn(refusal, index), attempt);
   }
 
-  async #without(
+  async #sendWithout(
     { sessions }: Batch,
-    named: number[],
-    reason: string | ((index: number) => string),
-    again: number,
+    indexes: number[],
+    reasonOf: (index: number) => string,
+    attempt: number,
   ): Promise<void> {
-    const out = new Set(named);
-    for (const index of out) {
+    const excluded = new Set(indexes);
+    for (const index of excluded) {
       const session = sessions[index];
-      if (session) this.#leave(session, typeof reason === "string" ? reason : reason(index));
+      if (session) this.#leaveOut(session, reasonOf(index));
     }
-    const rest = sessions.filter((_, index) => !out.has(index));
-    await this.#upload({ sessions: rest, bytes: sum(rest) }, again);
+    const rest = sessions.filter((_, index) => !excluded.has(index));
+    await this.#upload({ sessions: rest, bytes: totalBytes(rest) }, attempt);
   }
 
-  /** Nobody says which session it is: each half is tried by itself. */
-  async #part({ sessions }: Batch, reason: string): Promise<void> {
+  /** Sends each half by itself; a session that is alone is left out. */
+  async #halve({ sessions }: Batch, reason: string): Promise<void> {
     const [only] = sessions;
-    if (only && sessions.length === 1) return this.#leave(only, reason);
+    if (only && sessions.length === 1) return this.#leaveOut(only, reason);
     const middle = Math.ceil(sessions.length / 2);
     for (const half of [sessions.slice(0, middle), sessions.slice(middle)]) {
-      await this.#upload({ sessions: half, bytes: sum(half) });
+      await this.#upload({ sessions: half, bytes: totalBytes(half) });
     }
   }
 
-  #leave(session: Session, reason: string): void {
+  #leaveOut(session: Session, reason: string): void {
     const { source, sourceId, bytes, hash } = session;
-    this.#options.record.noteLeft(sessionKey(session), hash);
-    this.#options.left({ source, sourceId, reason: `${reason} (${formatBytes(bytes)} in all)` });
+    this.#options.record.addUnsendableSession(sessionKey(session), hash);
+    this.#options.onUnsent({ source, sourceId, reason: `${reason} (session size: ${formatBytes(bytes)})` });
   }
+}
+
+/** Why the server refused one session of a batch. */
+function reasonIn(refusal: HttpError, index: number): string {
+  const error = refusal.errors.find(({ path }) => path.startsWith(`traces.${index}.`) || path === `traces.${index}`);
+  const path = error?.path.replace(/^traces\.\d+\.?/, "") || "it";
+  return error ? `${path} ${error.message}` : refusal.message;
 }
 
 const heldBytes = ({ sessions }: Batch) =>
-  sessions.reduce((total, { body, bytes }) => total + ("packed" in body ? body.packedBytes : bytes), 0);
+  sessions.reduce((total, { body, bytes }) => total + ("compressed" in body ? body.compressedBytes : bytes), 0);
 
-const sum = (sessions: Session[]) => sessions.reduce((total, { bytes }) => total + bytes, 0);
-
-export type Job = {
-  status: string;
-  created: number;
-  updated: number;
-  unchanged: number;
-  kept: number;
-  written: number;
-  error: string;
-};
-
-/** Waits until a job has ended, or the patience has. */
-export async function jobEnd(api: Api, jobId: string, patienceSeconds: number): Promise<Job> {
-  const deadline = performance.now() + patienceSeconds * 1000;
-  for (let milliseconds = 50; ; milliseconds = Math.min(2000, milliseconds * 1.5)) {
-    const job = await readJob(api, jobId);
-    if (isFinished(job.status) || performance.now() > deadline) return job;
-    await sleep(milliseconds);
-  }
-}
-
-/** A job as `GET /api/ingest/{jobId}` tells it. @throws as `Api.ask` */
-async function readJob(api: Api, jobId: string): Promise<Job> {
-  const { body } = await api.ask(`/api/ingest/${jobId}`);
-  const counts = (body.traces ?? {}) as Record<string, number>;
-  const messages = (body.messages ?? {}) as Record<string, number>;
-  const error = body.error as { code?: string; message?: string } | null;
-  return {
-    status: String(body.status),
-    created: counts.created ?? 0,
-    updated: counts.updated ?? 0,
-    unchanged: counts.unchanged ?? 0,
-    kept: counts.kept ?? 0,
-    written: messages.written ?? 0,
-    error: error?.message ?? "",
-  };
-}
+const totalBytes = (sessions: Session[]) => sessions.reduce((total, { bytes }) => total + bytes, 0);

@@ -2,128 +2,143 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
-import { isFields } from "../files/json-lines.ts";
+import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
+import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
+import type { SessionLabels } from "../sessions/session.ts";
+import { isFinished } from "./jobs.ts";
 
-/** A session's name among all that one account sends. */
+/** A session's key among all that one account sends. */
 export const sessionKey = ({ source, sourceId }: { source: string; sourceId: string }): string =>
   `${source}/${sourceId}`;
 
-/** What an input held when it was read: which sessions, by their hashes. */
-type Read = { stamp: string; version: number; sessions: Record<string, string> };
+/** The hashes and labels of an input's sessions, by their keys. */
+export type InputSessions = { sessions: Record<string, string>; labels: Record<string, SessionLabels> };
 
-/** An upload that the server has, by the id of its job. */
+/** What an input held when it was read. Records of older clients have no labels. */
+type ReadInput = { stamp: string; version: number } & Omit<InputSessions, "labels"> & Partial<InputSessions>;
+
+/** An upload that the server has accepted, by the id of its job. */
 export type SentJob = {
   jobId: string;
   /** ISO 8601 */
   at: string;
   bytes: number;
-  /** The hashes of its sessions by their keys, until the job has ended well. */
+  /** The hashes of its sessions by their keys, until the job has finished. */
   sessions: Record<string, string>;
   status: string;
   error?: string;
 };
 
-/** Whether a job with this status will not change any more; `gone` is one that the server has forgotten. */
-export const isFinished = (status: string): boolean => ["succeeded", "failed", "gone"].includes(status);
-
 const maxJobs = 100;
-/** A record of many sessions has megabytes: it is not written for each of them. */
-const writeEveryMs = 2000;
+/** With many sessions the record has megabytes, so it is not written for each of them. */
+const minWriteIntervalMs = 2000;
 
 /**
- * What one account at one server was sent, so that nothing is sent twice. It may be deleted at any time: everything is read
- * and sent once more then, and the server finds it unchanged.
+ * What was sent to one account at one server, so that nothing is sent twice. It may be deleted at any time: everything is
+ * then sent again, and the server finds it unchanged.
  */
 export class SentRecord {
   readonly #path: string;
-  readonly #read: Map<string, Read>;
+  readonly #inputs: Map<string, ReadInput>;
   readonly #sent: Map<string, string>;
   readonly #jobs: SentJob[];
-  /** What this run could not send, by the names of inputs and the keys of sessions: the next run tries and names it again. */
-  readonly #left = new Map<string, string>();
+  /** What this run could not send: inputs' stamps and sessions' hashes. Not stored, so the next run tries again. */
+  readonly #unsendable = new Map<string, string>();
   #writtenAt = 0;
   #isDirty = false;
   #writing: Promise<void> = Promise.resolve();
-  #unwritten: ((reason: string) => void) | undefined;
+  #onWriteError: ((reason: string) => void) | undefined;
 
   private constructor(
     path: string,
-    known: { read: Map<string, Read>; sent: Map<string, string>; jobs: SentJob[] },
-    unwritten?: (reason: string) => void,
+    known: { inputs: Map<string, ReadInput>; sent: Map<string, string>; jobs: SentJob[] },
+    onWriteError?: (reason: string) => void,
   ) {
     this.#path = path;
-    this.#unwritten = unwritten;
-    this.#read = known.read;
+    this.#onWriteError = onWriteError;
+    this.#inputs = known.inputs;
     this.#sent = known.sent;
     this.#jobs = known.jobs;
   }
 
   /**
-   * The record of an account; an empty one where there is none yet, or none that can be read.
+   * Opens an account's record; an empty one where there is none, or it can't be read.
    *
-   * @param unwritten is told, once, why it can't be written: nothing depends on that
+   * @param onWriteError called once where it can't be written; nothing depends on that
    */
   static async open(
     host: Host,
     server: string,
     userId: string,
-    unwritten?: (reason: string) => void,
+    onWriteError?: (reason: string) => void,
   ): Promise<SentRecord> {
     const name = createHash("sha256").update(`${server}\n${userId}`).digest("hex").slice(0, 24);
     const path = join(stateFolder(host), `sent-${name}.json`);
     const found = await readJsonFile(path);
     const known = isFields(found) && found.version === 1 ? found : {};
-    const listFolder = (value: unknown) => (isFields(value) ? Object.entries(value) : []);
-    const records = {
-      read: new Map(listFolder(known.read) as [string, Read][]),
-      sent: new Map(listFolder(known.sent) as [string, string][]),
+    const entriesOf = (value: unknown) => (isFields(value) ? Object.entries(value) : []);
+    const stored = {
+      inputs: new Map(entriesOf(known.read) as [string, ReadInput][]),
+      sent: new Map(entriesOf(known.sent) as [string, string][]),
       jobs: Array.isArray(known.jobs) ? (known.jobs as SentJob[]) : [],
     };
-    return new SentRecord(path, records, unwritten);
+    return new SentRecord(path, stored, onWriteError);
   }
 
-  /** The sessions of an input that need not be read again: all that it holds was sent. Undefined where it must be. */
-  unchanged(name: string, stamp: string, version: number): string[] | undefined {
-    const read = this.#read.get(name);
-    if (read?.stamp !== stamp || read.version !== version) return undefined;
+  /** The number of sessions of an input that has not changed since all of them were sent; undefined where it must be read. */
+  countUnchanged(input: AdapterInput): number | undefined {
+    const read = this.#inputs.get(inputKey(input));
+    if (read?.stamp !== input.stamp || read.version !== input.adapter.version) return undefined;
     const sessions = Object.entries(read.sessions);
-    return sessions.every(([key, hash]) => this.isDone(key, hash)) ? sessions.map(([key]) => key) : undefined;
+    return sessions.every(([key, hash]) => this.isSent(key, hash)) ? sessions.length : undefined;
   }
 
-  /** Whether a session need not be sent: it was, or it is in an upload that the server still works on, or it can't be. */
-  isDone(key: string, hash: string): boolean {
-    if (this.#sent.get(key) === hash || this.#left.get(key) === hash) return true;
+  /** The labels of an input's sessions when it was read last; undefined where they are not known. */
+  labelsOf(input: AdapterInput): SessionLabels[] | undefined {
+    const labels = this.#inputs.get(inputKey(input))?.labels;
+    return labels && Object.values(labels);
+  }
+
+  /** Whether a session need not be sent: it was, or its upload is being processed, or it can't be sent. */
+  isSent(key: string, hash: string): boolean {
+    if (this.#sent.get(key) === hash || this.#unsendable.get(key) === hash) return true;
     return this.#jobs.some(({ sessions }) => sessions[key] === hash);
   }
 
-  noteLeft(key: string, hash: string): void {
-    this.#left.set(key, hash);
+  addUnsendableSession(key: string, hash: string): void {
+    this.#unsendable.set(key, hash);
   }
 
-  /** Whether this run has found that not all of an input can be sent. */
-  isLeft(name: string, stamp: string): boolean {
-    return this.#left.get(name) === stamp;
+  /** Notes that not all of an input can be sent: this run does not read it again until it changes. */
+  addUnsendableInput(input: AdapterInput): void {
+    this.#unsendable.set(inputKey(input), input.stamp);
   }
 
-  noteRead(name: string, stamp: string, version: number, sessions: Record<string, string>): void {
-    this.#read.set(name, { stamp, version, sessions });
+  isUnsendable(input: AdapterInput): boolean {
+    return this.#unsendable.get(inputKey(input)) === input.stamp;
+  }
+
+  /** Notes the sessions that an input holds. */
+  addInput(input: AdapterInput, { sessions, labels }: InputSessions): void {
+    const { stamp, adapter } = input;
+    this.#inputs.set(inputKey(input), { stamp, version: adapter.version, sessions, labels });
     this.#isDirty = true;
   }
 
-  /** The hash of what was sent last under a key. */
+  /** The hash of the version of a session that was sent last. */
   hashOf(key: string): string | undefined {
     return this.#sent.get(key);
   }
 
-  noteJob(job: SentJob): void {
+  addJob(job: SentJob): void {
     this.#jobs.push(job);
     this.#jobs.splice(0, this.#jobs.length - maxJobs);
     this.#isDirty = true;
   }
 
-  /** What became of a job; the sessions of one that ended well need not be sent again. */
-  settle(jobId: string, status: string, error?: string): void {
+  /** Updates a job. The sessions of one that succeeded count as sent. */
+  updateJob(jobId: string, status: string, error?: string): void {
     const job = this.#jobs.find((one) => one.jobId === jobId);
     if (!job) return;
     job.status = status;
@@ -133,14 +148,14 @@ export class SentRecord {
     this.#isDirty = true;
   }
 
-  /** The uploads of the last runs, oldest first. */
+  /** The last uploads, oldest first. */
   get jobs(): readonly Readonly<SentJob>[] {
     return this.#jobs;
   }
 
-  /** Writes what is new, at most every two seconds unless `now`. */
+  /** Writes changes, at most every two seconds unless `now`. */
   save(now = false): Promise<void> {
-    if (!this.#isDirty || (!now && performance.now() - this.#writtenAt < writeEveryMs)) return this.#writing;
+    if (!this.#isDirty || (!now && performance.now() - this.#writtenAt < minWriteIntervalMs)) return this.#writing;
     this.#isDirty = false;
     this.#writtenAt = performance.now();
     this.#writing = this.#writing.then(() => this.#write());
@@ -152,13 +167,13 @@ export class SentRecord {
       await writeFileAtomically(this.#path, this.#toJson());
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      this.#unwritten?.(error.message);
-      this.#unwritten = undefined;
+      this.#onWriteError?.(error.message);
+      this.#onWriteError = undefined;
     }
   }
 
   #toJson(): string {
-    const [read, sent] = [Object.fromEntries(this.#read), Object.fromEntries(this.#sent)];
+    const [read, sent] = [Object.fromEntries(this.#inputs), Object.fromEntries(this.#sent)];
     return JSON.stringify({ version: 1, read, sent, jobs: this.#jobs });
   }
 }

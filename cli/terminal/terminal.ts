@@ -8,134 +8,120 @@ type Stream = {
 };
 type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
-const progressEveryMs = 100;
+/** A table's column. Numbers are aligned to the right, text to the left. */
+export type Column = { title: string; align: "left" | "right" };
 
-/** What the person, or the program, at the other end sees. Results go to the output, progress and faults beside it. */
+const minProgressIntervalMs = 100;
+
+/** Writes results to standard output, and progress and errors to standard error. */
 export class Terminal {
   readonly isJson: boolean;
   readonly #out: Stream;
-  readonly #side: Stream;
-  readonly #isColoured: boolean;
-  #shownAt = 0;
-  #isShown = false;
-  /** Why the output can't be written to any more. */
-  #fault: NodeJS.ErrnoException | undefined;
+  readonly #err: Stream;
+  readonly #hasColor: boolean;
+  #progressAt = 0;
+  #showsProgress = false;
+  #writeError: NodeJS.ErrnoException | undefined;
 
-  constructor(out: Stream, side: Stream, options: { isJson: boolean; env: Record<string, string | undefined> }) {
+  constructor(out: Stream, err: Stream, options: { isJson: boolean; env: Record<string, string | undefined> }) {
     this.#out = out;
-    this.#side = side;
+    this.#err = err;
     this.isJson = options.isJson;
     out.on("error", (error) => {
-      this.#fault ??= error;
+      this.#writeError ??= error;
     });
-    side.on("error", () => {}); // there is no other place to say it
+    err.on("error", () => {}); // there is nowhere left to report it
     const { NO_COLOR, TERM } = options.env;
-    this.#isColoured = out.isTTY === true && !NO_COLOR && TERM !== "dumb" && !options.isJson;
+    this.#hasColor = out.isTTY === true && !NO_COLOR && TERM !== "dumb" && !options.isJson;
   }
 
-  /** Whether nobody reads the output any more, as behind `| head`. The work goes on, and ends as it would have. */
+  /** Whether the output's reader is gone, as behind `| head`. Commands still finish their work. */
   get isUnread(): boolean {
-    return this.#fault?.code === "EPIPE";
+    return this.#writeError?.code === "EPIPE";
   }
 
-  /** Why the output could not be written, where it should have been. */
+  /** Why the output could not be written, where somebody should have read it. */
   get fault(): string | undefined {
-    return this.isUnread ? undefined : this.#fault?.message;
+    return this.isUnread ? undefined : this.#writeError?.message;
   }
 
-  /** Text for people and programs alike. */
+  /** Writes text for people and programs alike. */
   write(text: string): void {
-    if (!this.#fault) this.#out.write(text);
+    if (!this.#writeError) this.#out.write(text);
   }
 
-  /** A line for people: nothing where JSON is wanted. */
+  /** Writes a line for people; nothing with `--json`. */
   say(line = ""): void {
     if (this.isJson) return;
     this.clear();
     this.write(`${line}\n`);
   }
 
-  /** The result for programs: nothing where people read. */
+  /** Writes the result for programs; nothing without `--json`. */
   json(value: unknown): void {
     if (this.isJson) this.write(`${JSON.stringify(value)}\n`);
   }
 
-  /** What has to be seen even where the output goes into a file. */
+  /** Writes a line to standard error, which is seen even where the output goes to a file. */
   warn(line: string): void {
     this.clear();
-    this.#side.write(`${line}\n`);
+    this.#err.write(`${line}\n`);
   }
 
-  /** One line that changes while work goes on; on a terminal only. */
+  /** Replaces the progress line; on a terminal only. */
   progress(line: () => string): void {
     const now = performance.now();
-    if (!this.#side.isTTY || this.isJson || now - this.#shownAt < progressEveryMs) return;
-    this.#shownAt = now;
-    this.#isShown = true;
-    this.#side.write(`\r\x1b[2K${line().slice(0, (this.#side.columns ?? 80) - 1)}`);
+    if (!this.#err.isTTY || this.isJson || now - this.#progressAt < minProgressIntervalMs) return;
+    this.#progressAt = now;
+    this.#showsProgress = true;
+    this.#err.write(`\r\x1b[2K${line().slice(0, (this.#err.columns ?? 80) - 1)}`);
   }
 
+  /** Removes the progress line. */
   clear(): void {
-    if (this.#isShown) this.#side.write("\r\x1b[2K");
-    this.#isShown = false;
+    if (this.#showsProgress) this.#err.write("\r\x1b[2K");
+    this.#showsProgress = false;
   }
 
   style(style: Style, text: string): string {
-    return this.#isColoured ? styleText(style, text, { validateStream: false }) : text;
+    return this.#hasColor ? styleText(style, text, { validateStream: false }) : text;
   }
 
   /**
-   * Rows under a heading. The first column stands to the left, the others, which are numbers, to the right. Where the
-   * terminal is too narrow for that, each row is a list of what is in it.
+   * Writes rows below a heading. Where the terminal is too narrow, each row becomes a list of its non-zero values.
    *
    * @param rows texts without styles
    */
-  table(heading: string[], rows: string[][]): void {
-    const widths = heading.map((title, column) =>
-      Math.max(...[title, ...rows.map((row) => row[column] ?? "")].map(widthOf)),
+  table(columns: Column[], rows: string[][]): void {
+    const widths = columns.map(({ title }, index) =>
+      Math.max(...[title, ...rows.map((row) => row[index] ?? "")].map(widthOf)),
     );
     const width = widths.reduce((sum, one) => sum + one, 2 * (widths.length - 1));
     if (width > (this.#out.columns ?? Number.POSITIVE_INFINITY)) {
-      this.#lists(heading, rows);
+      this.#writeLists(columns, rows);
       return;
     }
-    const line = (row: string[]) =>
+    const format = (row: string[]) =>
       row
-        .map((text, column) => {
-          const padding = " ".repeat(Math.max(0, (widths[column] ?? 0) - widthOf(text)));
-          return column === 0 ? text + padding : padding + text;
+        .map((text, index) => {
+          const padding = " ".repeat(Math.max(0, (widths[index] ?? 0) - widthOf(text)));
+          return columns[index]?.align === "right" ? padding + text : text + padding;
         })
         .join("  ")
         .trimEnd();
-    this.say(this.style("dim", line(heading)));
-    for (const row of rows) this.say(line(row));
+    this.say(this.style("dim", format(columns.map(({ title }) => title))));
+    for (const row of rows) this.say(format(row));
   }
 
-  #lists([, ...heading]: string[], rows: string[][]): void {
-    const width = Math.max(...heading.map(widthOf));
+  #writeLists([, ...columns]: Column[], rows: string[][]): void {
+    const width = Math.max(...columns.map(({ title }) => widthOf(title)));
     for (const [name = "", ...values] of rows) {
       this.say(name);
       for (const [index, value] of values.entries()) {
-        if (value !== "0") this.say(`  ${this.style("dim", (heading[index] ?? "").padEnd(width))}  ${value}`);
+        if (value !== "0") this.say(`  ${this.style("dim", (columns[index]?.title ?? "").padEnd(width))}  ${value}`);
       }
     }
   }
 }
 
 const widthOf = (text: string): number => [...text].length;
-
-/** A number with thin spaces between thousands, as its language writes it. */
-export const formatNumber = (value: number): string => value.toLocaleString("en-GB");
-
-/** "1 session", "2 sessions". */
-export const formatCount = (count: number, noun: string): string =>
-  `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
-
-/** A span of time as "0:07". */
-export function formatDuration(milliseconds: number): string {
-  const seconds = Math.floor(milliseconds / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-}
-
-/** Text of a server's or a file's, without what would move the cursor or change the terminal. */
-export const toPrintable = (text: string): string => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ");

@@ -27,7 +27,7 @@ const environment = {
   BASE_URL: server.url,
   SETUP_TOKEN: setupToken,
   NODE_ENV: "production",
-  INGEST_MAX_BYTES: "60000", // small batches, so that a push has a middle
+  INGEST_MAX_BYTES: "60000", // small batches, so that a push has several
 };
 setEnv(environment);
 await openSetup();
@@ -59,7 +59,7 @@ afterEach(async () => {
 
 const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
-/** A machine with a client, some sessions, and a login unless `token` says otherwise. */
+/** A machine with a client and some sessions. @param token by default a new one */
 async function machine(sessions: number[], token?: string) {
   const client = await provideClient((folder) => download(server.url, folder));
   const text = "Why does the retry timer fire twice? ".repeat(60);
@@ -75,7 +75,7 @@ async function machine(sessions: number[], token?: string) {
 const turnsOf = (number: number) => 1 + (number % 3);
 const numbers = (count: number, from = 1) => Array.from({ length: count }, (_, index) => from + index);
 
-/** Checks that a user's archive has these sessions, each once, with all of its messages, and nothing else. */
+/** Checks that a user has exactly these sessions, each once, with all of its messages. */
 async function expectArchive(sessions: number[], token: string): Promise<void> {
   const found: [string, number][] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
@@ -103,7 +103,7 @@ async function jobs(): Promise<{ all: number; open: number }> {
   return rows[0] ?? { all: 0, open: 0 };
 }
 
-test("a server killed in the middle of a push is waited for, and has every session once", async () => {
+test("a push continues after the server was killed in the middle of it, and stores every session once", async () => {
   const { push, login } = await machine(numbers(200));
   await kill(web);
   web = await start("web", { point: 120 });
@@ -120,7 +120,7 @@ test("a server killed in the middle of a push is waited for, and has every sessi
   await expectArchive(numbers(200), login.SPOOR_TOKEN);
 });
 
-test("a server that is full lets several machines wait, and in the end all of their sessions are there", async () => {
+test("several machines wait for an overloaded server, and all of their sessions are stored", async () => {
   const [eve, bob] = await Promise.all(
     ["eve", "bob"].map((name) => makeUser({ name, email: `${name}@example.org`, password: "correct horse battery" })),
   );
@@ -151,21 +151,21 @@ test("a server that is full lets several machines wait, and in the end all of th
     .toBe(503);
   const pushes = machines.map(({ push }) => push());
   const results = Promise.all(pushes.map(ended));
-  await Promise.all(pushes.map((push) => wrote(push, /receiving as much as it can hold.*Trying again in 0:05/)));
+  await Promise.all(pushes.map((push) => wrote(push, /Trying again in 0:05/)));
   free();
   for (const { code, output } of await results) expect([code, output]).toEqual([0, expect.stringContaining("20 new")]);
   await expectArchive([...numbers(20), ...numbers(20, 101)], token);
   await expectArchive(numbers(20), others[0] ?? "");
 });
 
-test("a token revoked while its uploads are worked on ends the push with 3, and the next login's push completes it", async () => {
+test("a token revoked while its uploads are processed ends the push with 3, and a push with a new token completes it", async () => {
   const { push, login, run } = await machine(numbers(60));
   await kill(worker);
   const pushing = push();
   const done = ended(pushing);
   await until(20, "some uploads wait", async () => (await jobs()).open > 1);
   await fetch(`${server.url}/api/cli/session`, { method: "DELETE", headers: bearer(login.SPOOR_TOKEN) });
-  expect(await done).toMatchObject({ code: 3, errors: expect.stringContaining("not valid any more. Log in anew") });
+  expect(await done).toMatchObject({ code: 3, errors: expect.stringContaining("no longer valid. Log in again") });
   worker = await start("worker");
   const next = await createTokenByHand(userId, "ada-laptop", operator);
   expect((await run(["push"], { SPOOR_TOKEN: next })).code).toBe(0);
@@ -175,21 +175,24 @@ test("a token revoked while its uploads are worked on ends the push with 3, and 
 test.each([
   ["ahead of", 2 * 86_400_000],
   ["behind", -2 * 86_400_000],
-])("a machine whose clock is two days %s the server's logs in and pushes, and doctor says so", async (word, shift) => {
-  const { start: client, run, login } = await machine(numbers(3));
-  const preload = new URL("../faults/preload.ts", import.meta.url).href;
-  const wrong = { NODE_OPTIONS: `--import=${preload}`, FAULT_POINT: "0", FAULT_CLOCK_MS: String(shift) };
-  const waiting = client(["login", "--machine", "late"], wrong);
-  const done = ended(waiting);
-  const [, code = ""] = await wrote(waiting, /device\?code=(\S+)/);
-  await decideLogin(userId, (await findLogin(userId, code))?.id ?? "", "approved", operator);
-  expect((await done).code).toBe(0);
-  const { code: unwell, output } = await run(["doctor"], wrong);
-  expect([unwell, output]).toEqual([
-    1,
-    expect.stringMatching(new RegExp(`clock .*is 17\\d{4} s ${word} the server's`)),
-  ]);
-  expect((await run(["push"], wrong)).code).toBe(0);
-  expect((await run(["push"])).output).toContain("Nothing to send");
-  await expectArchive(numbers(3), login.SPOOR_TOKEN);
-});
+])(
+  "a machine whose clock is two days %s the server's logs in and pushes, and doctor reports the difference",
+  async (word, shift) => {
+    const { start: client, run, login } = await machine(numbers(3));
+    const preload = new URL("../faults/preload.ts", import.meta.url).href;
+    const wrong = { NODE_OPTIONS: `--import=${preload}`, FAULT_POINT: "0", FAULT_CLOCK_MS: String(shift) };
+    const waiting = client(["login", "--machine", "late"], wrong);
+    const done = ended(waiting);
+    const [, code = ""] = await wrote(waiting, /device\?code=(\S+)/);
+    await decideLogin(userId, (await findLogin(userId, code))?.id ?? "", "approved", operator);
+    expect((await done).code).toBe(0);
+    const { code: unwell, output } = await run(["doctor"], wrong);
+    expect([unwell, output]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`clock .*is 17\\d{4} s ${word} the server's`)),
+    ]);
+    expect((await run(["push"], wrong)).code).toBe(0);
+    expect((await run(["push"])).output).toContain("Nothing new");
+    await expectArchive(numbers(3), login.SPOOR_TOKEN);
+  },
+);

@@ -27,7 +27,7 @@ const answered = (content: unknown, message: object = {}, more: object = {}) => 
 });
 const text = (words: string) => [{ type: "text", text: words }];
 
-test("a session has its turns, its tools with their results, and where it was held", async () => {
+test("a session has its turns, tool calls with results, folder, branch and version", async () => {
   const { sessions, counts, unhandled } = await parse(...claudeLines(id, 1));
   expect(sessions).toHaveLength(1);
   expect(sessions[0]).toMatchObject({
@@ -54,7 +54,7 @@ test("a session has its turns, its tools with their results, and where it was he
   expect([counts, unhandled]).toEqual([{ entries: 4, skipped: 0, invalid: 0 }, []]);
 });
 
-test("usage that several lines of one message repeat is counted once, and what a later line adds is added", async () => {
+test("usage repeated on several lines of a message is counted once, and increases are added", async () => {
   const usage = (output_tokens: number) => ({ usage: { input_tokens: 3, output_tokens } });
   const { sessions } = await parse(
     answered([{ type: "thinking", thinking: "Hm." }], usage(8)),
@@ -67,7 +67,7 @@ test("usage that several lines of one message repeat is counted once, and what a
   expect(sessions[0]?.ending.metadata).toMatchObject({ usage: { inputTokens: 6, outputTokens: 57 } });
 });
 
-test("what the program put in is a notice, thinking is thinking, images leave a mark", async () => {
+test("injected text is a notice, thinking is marked as such, images become placeholders", async () => {
   const { sessions } = await parse(
     said("Caveat: made by a command.", { isMeta: true }),
     said("This session is being continued.", { isCompactSummary: true }),
@@ -95,7 +95,7 @@ test("what the program put in is a notice, thinking is thinking, images leave a 
   expect(sessions[0]?.ending.model).toBe("claude-opus-4-5");
 });
 
-test("a tool's result has its error, its time, its patch, and the session of the sub-agent that made it", async () => {
+test("a tool result has its error, duration, patch, and its sub-agent's session", async () => {
   const hunk = { oldStart: 1, oldLines: 1, newStart: 1, newLines: 2, lines: ["-a", "+b", "+c"] };
   const result = (more: object, toolUseResult: unknown) =>
     said([{ type: "tool_result", tool_use_id: "t", content: text("Done"), ...more }], { toolUseResult });
@@ -111,7 +111,7 @@ test("a tool's result has its error, its time, its patch, and the session of the
   ]);
 });
 
-test("sub-agents are sessions of their own that name their parent, in files of their own or among the session's lines", async () => {
+test("sub-agents are sessions of their own that name their parent, from their own files or the session's", async () => {
   const agent = { isSidechain: true, agentId: "ab12" };
   const host = await makeHome({
     [path]: linesOf(said("Main"), said("Inner", { isSidechain: true }), answered(text("Back"), {}, { uuid: "b" })),
@@ -131,7 +131,7 @@ test("sub-agents are sessions of their own that name their parent, in files of t
   expect(counts.entries).toBe(5);
 });
 
-test("a fork keeps its parent's history and does not count it", async () => {
+test("a fork keeps its parent's history without counting its tokens", async () => {
   const usage = { usage: { output_tokens: 30 } };
   const { sessions } = await parse(
     answered(text("Old"), usage, { forkedFrom: { sessionId: other, messageUuid: "x" } }),
@@ -146,7 +146,7 @@ test("a fork keeps its parent's history and does not count it", async () => {
   expect(sessions[0]?.ending.metadata).toMatchObject({ forkedFrom: other, usage: { outputTokens: 30 } });
 });
 
-test("of two files that begin with the same lines, the older one counts them", async () => {
+test("of two files that begin with the same lines, only the older one counts them", async () => {
   const shared = claudeLines(other, 2);
   const copied = shared.map((line) => ({ ...line, sessionId: id }));
   const host = await makeHome({ [`.claude/projects/-p/${other}.jsonl`]: linesOf(...shared) });
@@ -163,7 +163,7 @@ test("of two files that begin with the same lines, the older one counts them", a
   ]);
 });
 
-test("a title is the one that was given, then made, then a summary of a line of this file; another session's is none", async () => {
+test("the title is the user's, else the generated one, else the summary of a line of this file; never another session's", async () => {
   const summary = (leafUuid: string, summary: string) => ({ type: "summary", summary, leafUuid });
   const titleOf = async (...records: unknown[]) => (await parse(...records)).sessions[0]?.ending.title;
   expect(await titleOf(summary("elsewhere", "Not this one"), said("Hi"))).toBeUndefined();
@@ -175,7 +175,7 @@ test("a title is the one that was given, then made, then a summary of a line of 
   ).toBe("Given");
 });
 
-test("what is not known is counted by its type, what is broken is counted, and the session goes on", async () => {
+test("unknown types and invalid lines are counted, and the session continues", async () => {
   const { sessions, counts, unhandled } = await parse(
     said("Hi"),
     { type: "file-history-snapshot" },
@@ -191,7 +191,7 @@ test("what is not known is counted by its type, what is broken is counted, and t
   expect(counts).toEqual({ entries: 8, skipped: 4, invalid: 2 });
 });
 
-test("CRLF, a Windows folder, and a line that is still being written", async () => {
+test("CRLF, a Windows folder and an incomplete last line are handled", async () => {
   const lines = claudeLines(id, 1, { cwd: "C:\\Users\\ada\\code\\api" });
   const file = linesOf(...lines).replaceAll("\n", "\r\n");
   const { sessions, counts } = await parseAll(
@@ -203,7 +203,7 @@ test("CRLF, a Windows folder, and a line that is still being written", async () 
   expect(counts).toEqual({ entries: 4, skipped: 0, invalid: 0 });
 });
 
-test("CLAUDE_CONFIG_DIR names other folders; a file without a conversation is no session", async () => {
+test("CLAUDE_CONFIG_DIR changes the folders; a file without messages is no session", async () => {
   const host = await makeHome({ "own/projects/p/x.jsonl": linesOf({ type: "summary", summary: "s", leafUuid: "l" }) });
   const env = { CLAUDE_CONFIG_DIR: `${host.home}/own` };
   const { sessions, counts } = await parseAll(claudeCode, { ...host, env });

@@ -24,7 +24,7 @@ const tokens = (output_tokens: number, seconds = 11, more: object = {}) => ({
   payload: { type: "token_count", info: { total_token_usage: { input_tokens: 0, output_tokens, ...more } } },
 });
 
-test("a session has its turns, its tools with their results, and where it was held", async () => {
+test("a session has its turns, tool calls with results, folder, branch and version", async () => {
   const { sessions, counts, unhandled } = await parse(...codexLines(id, 1));
   expect(sessions[0]).toMatchObject({
     source: "codex-cli",
@@ -50,7 +50,7 @@ test("a session has its turns, its tools with their results, and where it was he
   expect([counts, unhandled]).toEqual([{ entries: 7, skipped: 3, invalid: 0 }, []]);
 });
 
-test("totals are cumulative: each answer has what it added, also where they begin anew", async () => {
+test("cumulative token totals become what each answer added, also after they restart from zero", async () => {
   const { sessions } = await parse(
     meta(),
     said("assistant", "One"),
@@ -65,7 +65,7 @@ test("totals are cumulative: each answer has what it added, also where they begi
   expect(sessions[0]?.ending.metadata).toMatchObject({ usage: { outputTokens: 29 } });
 });
 
-test("a compacted line's history is not said twice", async () => {
+test("a compacted line does not repeat its history", async () => {
   const history = [said("user", "Hi").payload, said("assistant", "Hello").payload];
   const { sessions } = await parse(meta(), said("user", "Hi"), said("assistant", "Hello"), {
     timestamp: at(20),
@@ -79,7 +79,7 @@ test("a compacted line's history is not said twice", async () => {
   ]);
 });
 
-test("a fork keeps its parent's history and does not count it", async () => {
+test("a fork keeps its parent's history without counting its tokens", async () => {
   const { sessions } = await parse(
     meta({ forked_from_id: parent }),
     meta({ id: parent }, 0),
@@ -105,7 +105,7 @@ test("a fork keeps its parent's history and does not count it", async () => {
   });
 });
 
-test("every kind of call and output is understood, and what the program says for the user is a notice", async () => {
+test("every kind of call and output is parsed, and injected user messages are notices", async () => {
   const { sessions, unhandled } = await parse(
     meta({ source: { subagent: { thread_spawn: { parent_thread_id: parent } } } }),
     said("user", "<environment_context>\n  <cwd>/x</cwd>"),
@@ -144,7 +144,7 @@ test("every kind of call and output is understood, and what the program says for
   expect(unhandled).toEqual([]);
 });
 
-test("a file from before there was an envelope is read as well", async () => {
+test("a file in the old format without envelopes is read", async () => {
   const { sessions, counts } = await parse(
     { id, timestamp: at(0), instructions: null, git: { branch: "trunk" } },
     { record_type: "state" },
@@ -156,7 +156,7 @@ test("a file from before there was an envelope is read as well", async () => {
   expect(counts).toEqual({ entries: 4, skipped: 2, invalid: 0 });
 });
 
-test("what is not known is counted by its type, and the session goes on", async () => {
+test("unknown types are counted, and the session continues", async () => {
   const { sessions, unhandled, counts } = await parse(
     meta(),
     { type: "dream", payload: {} },
@@ -170,7 +170,7 @@ test("what is not known is counted by its type, and the session goes on", async 
   expect(counts).toEqual({ entries: 6, skipped: 4, invalid: 1 });
 });
 
-test("CODEX_HOME names another folder, archived sessions are sessions, and CRLF changes nothing", async () => {
+test("CODEX_HOME changes the folder, archived sessions are found, and CRLF changes nothing", async () => {
   const host = await makeHome({
     [`own/archived_sessions/rollout-x-${id}.jsonl`]: linesOf(...codexLines(id, 1)).replaceAll("\n", "\r\n"),
     "own/sessions/history.jsonl": linesOf({ not: "a rollout" }),
@@ -180,7 +180,7 @@ test("CODEX_HOME names another folder, archived sessions are sessions, and CRLF 
   expect(counts.entries).toBe(7);
 });
 
-test("the words of a call are its texts, within bounds, and without half a character", async () => {
+test("a call's content is the texts of its input, limited in length, without split surrogate pairs", async () => {
   const { sessions } = await parse(
     meta(),
     item({
@@ -200,25 +200,25 @@ test("the words of a call are its texts, within bounds, and without half a chara
 const packedPath = `.codex/archived_sessions/rollout-2026-10-01T10-00-00-${id}.jsonl.zst`;
 const packed = () => zlib.zstdCompressSync(linesOf(...codexLines(id, 1), said("user", "é".repeat(2_000_000))));
 
-test("a compressed rollout is read as any other, also where it is larger than what is read at once", async () => {
+test("a compressed rollout is read like any other, also when larger than one chunk", async () => {
   const { sessions, counts } = await parseAll(codex, await makeHome({ [packedPath]: packed() }));
   expect(sessions[0]?.sourceId).toBe(id);
   expect(sessions[0]?.messages.at(-1)?.content).toHaveLength(2_000_000);
   expect(counts.entries).toBe(8);
 });
 
-test("while a rollout is being compressed it is one session", async () => {
+test("a rollout that is being compressed is found once", async () => {
   const plain = packedPath.replace(/\.zst$/, "");
   const host = await makeHome({ [packedPath]: packed().subarray(0, 99), [plain]: linesOf(...codexLines(id, 1)) });
   expect((await discoverAll(codex, host)).map(({ path }) => path)).toEqual([`${host.home}/${plain}`]);
 });
 
-test("a compressed rollout that is cut off can't be read, and is an error of its own", async () => {
+test("a truncated compressed rollout is an error", async () => {
   const host = await makeHome({ [packedPath]: packed().subarray(0, 99) });
   await expect(parseAll(codex, host)).rejects.toThrow(/end of file/);
 });
 
-test("a Node without zstd names compressed rollouts and says what to do, and a newer one tries them anew", async () => {
+test("without zstd support, compressed rollouts are reported with the Node version to use, and a newer Node reads them", async () => {
   const host = await makeHome({ [packedPath]: packed() });
   const [known] = await discoverAll(codex, host);
   const usual = Object.getOwnPropertyDescriptor(zlib, "createZstdDecompress") ?? {};
@@ -226,5 +226,5 @@ test("a Node without zstd names compressed rollouts and says what to do, and a n
   Object.defineProperty(zlib, "createZstdDecompress", { ...usual, value: undefined });
   const { sessions, lost } = await parseAll(codex, host);
   expect((await discoverAll(codex, host))[0]?.stamp).not.toBe(known?.stamp);
-  expect([sessions, lost]).toEqual([[], [expect.stringContaining("use Node 22.15 or later")]]);
+  expect([sessions, lost]).toEqual([[], [expect.stringContaining("need Node 22.15 or later")]]);
 });

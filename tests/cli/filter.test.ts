@@ -1,19 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { filterOf } from "../../cli/sessions/filter.ts";
+import { SessionFilter } from "../../cli/sessions/filter.ts";
 import { Terminal } from "../../cli/terminal/terminal.ts";
 
 /** Whether `--project` lets a session in `cwd` through. */
 function matches(cwd: string, project: string, currentFolder = "/home/ada"): boolean {
   const stream = { write: () => {}, on: () => {} };
-  const filter = filterOf({
+  const filter = new SessionFilter({
     host: { home: "/home/ada", cwd: currentFolder, env: {}, platform: "linux" },
     terminal: new Terminal(stream, stream, { isJson: false, env: {} }),
     values: { project: [project] },
     words: [],
     signal: new AbortController().signal,
   });
-  const about = { source: "s", sourceId: "1", messages: 1, bytes: 1, hash: "h", body: { plain: [] } };
-  return filter.session({ ...about, project: undefined, cwd });
+  return filter.wantsSession({ source: "claude-code", cwd }, "claude-code");
 }
 
 describe("--project with a folder matches sessions in it and below it", () => {

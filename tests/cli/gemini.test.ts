@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { gemini } from "../../cli/adapters/gemini/adapter.ts";
-import { maxLineBytes } from "../../cli/files/json-lines.ts";
+import { maxLineBytes } from "../../cli/files/line-reader.ts";
 import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
 
 const id = "aaaa1111-2222-4333-8444-555555555555";
@@ -30,7 +30,7 @@ const response = (output: string) => [
   { functionResponse: { id: "c1", name: "run_shell_command", response: { output } } },
 ];
 
-test("a message that grew is said once, in its last version, at its first host, and counted once", async () => {
+test("a message that grew appears once, in its last version, at its first position, and is counted once", async () => {
   const { sessions, counts, unhandled } = await parse(
     said("u1", [{ text: "Look." }]),
     { $set: { lastUpdated: at(11) } },
@@ -85,7 +85,7 @@ test("a message that grew is said once, in its last version, at its first host, 
   expect([counts, unhandled]).toEqual([{ entries: 8, skipped: 3, invalid: 0 }, []]);
 });
 
-test("a rewind takes nothing out of what was said and paid for: it is told where it happened", async () => {
+test("a rewind removes nothing: a notice marks where it happened", async () => {
   const { sessions } = await parse(
     said("u1", "One"),
     answered("a1", "First", { tokens }),
@@ -109,7 +109,7 @@ test("a rewind takes nothing out of what was said and paid for: it is told where
   expect(sessions[0]?.ending.metadata).toMatchObject({ usage: { outputTokens: 50 } });
 });
 
-test("a replaced history repeats nothing, shortens nothing, and what is new in it is a notice", async () => {
+test("a replaced history repeats and shortens nothing; what is new in it is a notice", async () => {
   const done = (output: string) =>
     answered("a1", "Done", { toolCalls: [call({ status: "success", result: response(output) })] });
   const { sessions } = await parse(said("u1", "List"), done("all of it"), {
@@ -133,7 +133,7 @@ test("a replaced history repeats nothing, shortens nothing, and what is new in i
   ]);
 });
 
-test("a log that only ever replaces its history is read from the last of them", async () => {
+test("a log that only replaces its history is read from the last replacement", async () => {
   const { sessions } = await parse(
     { $set: { messages: [said("u1", "Hi"), answered("a1", "He")] } },
     { $set: { messages: [said("u1", "Hi"), answered("a1", "Hello"), said("u2", "Bye")] } },
@@ -148,7 +148,7 @@ const whole = (more: object = {}) =>
     2,
   );
 
-test("an older recording is one JSON text; a log beside it has all of it; a later file of a session stands by itself", async () => {
+test("an older recording is one JSON text; a log beside it replaces it; a later file of the session is a session of its own", async () => {
   const root = "C:\\code\\shop";
   const hash = createHash("sha256").update(root).digest("hex");
   const old = `.gemini/tmp/${hash}/chats/session-2026-10-01T10`;
@@ -171,14 +171,14 @@ test("an older recording is one JSON text; a log beside it has all of it; a late
   expect(counts.invalid).toBe(1);
 });
 
-test("a recording that is too large to be read whole is named", async () => {
+test("a recording that is too large to be read whole is reported", async () => {
   const host = await makeHome({ [`${chats}/session-x-aaaa1111.json`]: Buffer.alloc(maxLineBytes + 1, " ") });
   const { sessions, lost } = await parseAll(gemini, host);
   expect(sessions).toEqual([]);
-  expect(lost).toEqual(["session-x-aaaa1111.json has 16 MiB, and this client reads files of this kind up to 16"]);
+  expect(lost).toEqual(["session-x-aaaa1111.json is larger than 16 MiB"]);
 });
 
-test("a sub-agent's log is a session that names its parent, and the call that made it names the session", async () => {
+test("a sub-agent's log is a session that names its parent, and the call that started it names the session", async () => {
   const host = await makeHome({
     [path]: linesOf(
       meta(),
@@ -203,7 +203,7 @@ test("a sub-agent's log is a session that names its parent, and the call that ma
   });
 });
 
-test("what is not known is counted by its type, and a cut off last line waits", async () => {
+test("unknown types are counted, and an incomplete last line is left for later", async () => {
   const host = await makeHome({
     "other/.gemini/tmp/p/chats/session-y-aaaa1111.jsonl": `${linesOf(
       meta(),

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { jsonl } from "../../cli/adapters/jsonl/adapter.ts";
-import { maxLineBytes } from "../../cli/files/json-lines.ts";
+import { maxLineBytes } from "../../cli/files/line-reader.ts";
 import { linesOf, makeHome, parseAll } from "./home.ts";
 
 const inbox = ".local/share/spoor/jsonl";
@@ -24,14 +24,14 @@ test("CRLF, a byte order mark, empty lines and a line without its newline change
   expect(counts).toEqual({ entries: 2, skipped: 0, invalid: 0 });
 });
 
-test("a last line that is cut off is left for later, a broken one in the middle is counted", async () => {
+test("an incomplete last line is left for later; invalid lines are counted with their numbers and reasons", async () => {
   const text = `{"sourceId":\n[]\n{"sourceId":"c"}\n${linesOf(one)}{"sourceId":"d","mess`;
   const { sessions, counts } = await parseAll(jsonl, await makeHome({ [`${inbox}/x.jsonl`]: text }));
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["a"]);
   expect(counts).toEqual({ entries: 4, skipped: 0, invalid: 3 });
 });
 
-test("a line over the bound is named with its size, and the lines around it are read", async () => {
+test("a line over the limit is reported, and the lines around it are read", async () => {
   const long = JSON.stringify({ sourceId: "long", messages: [{ position: 0, content: "x".repeat(maxLineBytes) }] });
   const host = await makeHome({ [`${inbox}/x.jsonl`]: `${linesOf(one)}${long}\n${linesOf(two)}` });
   const { sessions, rejected } = await parseAll(jsonl, host);
@@ -39,7 +39,7 @@ test("a line over the bound is named with its size, and the lines around it are 
   expect(rejected).toEqual([{ sourceId: "x.jsonl", reason: expect.stringContaining("16 MiB") }]);
 });
 
-test("lines that go over many chunks come whole", async () => {
+test("lines that span many chunks are read whole", async () => {
   const content = "ä𝄞x".repeat(400_000);
   const text = linesOf({ sourceId: "wide", messages: [{ position: 0, content }] }, two);
   const { sessions } = await parseAll(jsonl, await makeHome({ [`${inbox}/deep/er/x.jsonl`]: text }));
@@ -47,7 +47,7 @@ test("lines that go over many chunks come whole", async () => {
   expect(sessions[1]?.sourceId).toBe("b");
 });
 
-test("SPOOR_JSONL names other folders, and a missing one has nothing in it", async () => {
+test("SPOOR_JSONL changes the folders; a missing one is empty", async () => {
   const host = await makeHome({ "elsewhere/x.jsonl": linesOf(one) });
   expect((await parseAll(jsonl, host)).sessions).toEqual([]);
   const env = { SPOOR_JSONL: join(host.home, "elsewhere") };

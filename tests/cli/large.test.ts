@@ -1,7 +1,7 @@
 import { appendFile, mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { maxLineBytes } from "../../cli/files/json-lines.ts";
+import { maxLineBytes } from "../../cli/files/line-reader.ts";
 import { provideClient } from "../support/client.ts";
 import { tellUsage, usageOf } from "../support/usage.ts";
 import { startFake } from "./fake-server.ts";
@@ -12,7 +12,7 @@ const MiB = 1024 * 1024;
 const maxRssMb = 300;
 const id = "00000000-0000-4000-8000-000000000001";
 
-test("a file of 100 MB, and lines as long as it reads them, are sent in less than 300 MB", {
+test("a file of 100 MB with lines of the maximum length is sent in less than 300 MB of memory", {
   timeout: 120_000,
 }, async () => {
   const fake = await startFake();
@@ -29,7 +29,7 @@ test("a file of 100 MB, and lines as long as it reads them, are sent in less tha
   await appendFile(path, linesOf({ type: "user", message: { content: "y".repeat(maxLineBytes) } }));
   const environment = { SPOOR_URL: fake.url, SPOOR_TOKEN: "t", NODE_OPTIONS: `--import=${tellUsage}` };
   const { code, errors } = await client.run(["push"], environment);
-  expect([code, errors]).toEqual([5, expect.stringContaining("one of its lines has 16 MiB")]);
+  expect([code, errors]).toEqual([5, expect.stringContaining("is longer than 16 MiB")]);
   expect(fake.archive.get(`claude-code/${id}`)).toBe(times * 2000 + 4);
   expect(usageOf(errors).memoryMb).toBeLessThan(maxRssMb);
 });
@@ -66,7 +66,7 @@ async function makeLargeHome(home: string) {
   return made;
 }
 
-test("a home of a gigabyte is scanned, and made ready to be sent, in less than 300 MB", {
+test("a home of a gigabyte is scanned and prepared for sending in less than 300 MB of memory", {
   timeout: 360_000,
 }, async () => {
   const client = await provideClient(() => resolve("cli/main.ts"));

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { opencode } from "../../cli/adapters/opencode/adapter.ts";
-import { maxLineBytes } from "../../cli/files/json-lines.ts";
+import { maxLineBytes } from "../../cli/files/line-reader.ts";
 import { discoverAll, makeHome, parseAll, writeBelow } from "./home.ts";
 
 const data = ".local/share/opencode";
@@ -91,7 +91,7 @@ function database(host: Host, sessions: Record<string, Told[]>, name = "opencode
   return db;
 }
 
-test("a session in files has its turns, its tools with their results, and each message's tokens once", async () => {
+test("a session in files has its turns, tool calls with results, and each message's tokens once", async () => {
   const { sessions, counts, unhandled } = await parseAll(opencode, await makeHome(files("ses_a", talk)));
   const usage = { inputTokens: 100, outputTokens: 40, cacheReadTokens: 300, cacheWriteTokens: 20, reasoningTokens: 7 };
   expect(sessions).toEqual([
@@ -132,7 +132,7 @@ test("a session in files has its turns, its tools with their results, and each m
   expect([counts, unhandled]).toEqual([{ entries: 8, skipped: 3, invalid: 0 }, []]);
 });
 
-test("a session in the database is read as the same session, and not once more from the files it came from", async () => {
+test("a session in the database is read there, and not again from the files it came from", async () => {
   const host = await makeHome({ ...files("ses_a", [question("Older")]), ...files("ses_b", [question("Left")]) });
   database(host, { ses_a: talk }).close();
   const { sessions } = await parseAll(opencode, host);
@@ -143,7 +143,7 @@ test("a session in the database is read as the same session, and not once more f
   expect(sessions[0]?.ending).toMatchObject({ project: "api", createdAt: at(0), metadata: { agentVersion: "1.2.0" } });
 });
 
-test("a database is read while its program writes, and only the session that grew has another stamp", async () => {
+test("a database is read while OpenCode writes to it, and only the session that grew gets another stamp", async () => {
   const host = await makeHome(files("ses_x", []));
   const db = database(host, { ses_a: talk, ses_b: talk });
   const before = await discoverAll(opencode, host);
@@ -159,17 +159,17 @@ test("a database is read while its program writes, and only the session that gre
   db.close();
 });
 
-test("a Node without SQLite names the database and says what to do; the files are read", async () => {
+test("without SQLite support, the database is reported with the Node version to use, and the files are read", async () => {
   const host = await makeHome(files("ses_a", talk));
   database(host, { ses_b: talk }, "opencode-beta.db").close();
   vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined);
   const { sessions, lost } = await parseAll(opencode, host);
   vi.restoreAllMocks();
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["ses_a"]);
-  expect(lost).toEqual([expect.stringContaining("use Node 22.13 or later")]);
+  expect(lost).toEqual([expect.stringContaining("need Node 22.13 or later")]);
 });
 
-test("OPENCODE_DB names a database elsewhere, and a file that is none is named and stops nothing", async () => {
+test("OPENCODE_DB names another database; a file that is no database is reported and stops nothing", async () => {
   const host = await makeHome({
     "own/x.db": "no database, but long enough to look at".repeat(40),
     ...files("ses_a", talk),
@@ -180,7 +180,7 @@ test("OPENCODE_DB names a database elsewhere, and a file that is none is named a
   expect(lost).toEqual([expect.stringContaining("not a database")]);
 });
 
-test("what the program put in is a notice; sub-agents, failures and what was taken back are told", async () => {
+test("injected text is a notice; sub-agents, failures and reverted messages are marked", async () => {
   const task = { type: "tool", callID: "c2", tool: "task", state: { ...done, metadata: { sessionId: "ses_c" } } };
   const edit = {
     type: "tool",
@@ -230,13 +230,13 @@ test("what the program put in is a notice; sub-agents, failures and what was tak
   expect(unhandled).toEqual([]);
 });
 
-test("where the sum of the tokens shows that reasoning stands apart, it is a part of what the model made", async () => {
+test("reasoning tokens that the total lists separately count as output", async () => {
   const apart = answer([{ type: "text", text: "Yes" }], { tokens: { ...tokens, total: 467 } });
   const { sessions } = await parseAll(opencode, await makeHome(files("ses_a", [apart])));
   expect(sessions[0]?.messages[0]?.tokenCount).toBe(47);
 });
 
-test("what is not known is counted, what is cut off or too large is named, and the rest is read", async () => {
+test("unknown parts are counted, truncated and oversized ones reported, and the rest is read", async () => {
   const messages = [
     question("Hi"),
     answer([{ type: "dream" }, { type: "text", text: "Hello" }]),
@@ -250,10 +250,10 @@ test("what is not known is counted, what is cut off or too large is named, and t
   expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "Hello"]);
   expect(unhandled).toEqual(["part.dream", "role.ghost"]);
   expect(counts.invalid).toBe(2);
-  expect(lost).toEqual([expect.stringMatching(/^prt_2\.json has 16 MiB/)]);
+  expect(lost).toEqual([expect.stringMatching(/^prt_2\.json is larger than 16 MiB/)]);
 });
 
-test("a message that is written again changes the stamp of its session", async () => {
+test("a message that is written again changes its session's stamp", async () => {
   const host = await makeHome(files("ses_a", talk));
   const [before] = await discoverAll(opencode, host);
   await writeBelow(

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { specstory } from "../../cli/adapters/specstory/adapter.ts";
-import { maxLineBytes } from "../../cli/files/json-lines.ts";
+import { maxLineBytes } from "../../cli/files/line-reader.ts";
 import { discoverAll, makeHome, parseAll } from "./home.ts";
 
 const id = "066e1e40-6740-41a9-98e0-70c0e7e01db9";
@@ -51,7 +51,7 @@ _**Agent (claude-sonnet-4-5 2026-11-01 10:00:09Z)**_
 Two.
 `;
 
-test("a history has its messages with their times and models, and the marks that the reader knows", async () => {
+test("a transcript has its messages with times, models and the markup that the reader knows", async () => {
   const { sessions, counts, unhandled } = await parse(talk);
   expect(sessions).toHaveLength(1);
   expect(
@@ -86,7 +86,7 @@ test("a history has its messages with their times and models, and the marks that
   expect([counts, unhandled]).toEqual([{ entries: 4, skipped: 0, invalid: 0 }, []]);
 });
 
-test("lines that end with CRLF make the same messages", async () => {
+test("CRLF changes nothing", async () => {
   const [{ sessions: one }, { sessions: other }] = [await parse(talk), await parse(talk.replaceAll("\n", "\r\n"))];
   expect(other[0]?.messages).toEqual(one[0]?.messages);
 });
@@ -117,12 +117,12 @@ Seen.`);
   ]);
 });
 
-test("a file fetchAccount name is a time alone gives its session no title", async () => {
+test("a file name that is only a time gives its session no title", async () => {
   const { sessions } = await parse(talk, "code/web/.specstory/history/2026-11-01_10-00-07Z.md");
   expect(sessions[0]?.ending.title).toBeUndefined();
 });
 
-test("what a sub-agent said stays with the call that made it", async () => {
+test("a sub-agent's messages stay within the call that started it", async () => {
   const { sessions } = await parse(`${head}
 _**Agent (m 2026-11-01 10:00:00Z)**_
 
@@ -136,7 +136,7 @@ Inner.
   expect(sessions[0]?.messages[0]?.content).toContain("Inner.");
 });
 
-test("a file of several sessions has each, a title that is one is kept, and a time without its zone is left out", async () => {
+test("a file may hold several sessions; a real title is kept; a time without a zone is dropped", async () => {
   const { sessions } = await parse(`<!-- cursor Session 11111111-aaaa (2026-11-01 10:00Z) -->
 
 # Mend the retry (2026-11-01 10:00Z)
@@ -161,7 +161,7 @@ Two
   expect(sessions[1]?.ending.metadata).toMatchObject({ agent: "Codex CLI" });
 });
 
-test("an unknown speaker is counted and kept as a notice; other Markdown is no session; too large a message is named", async () => {
+test("an unknown speaker is counted and kept as a notice; other Markdown is no session; an oversized message is reported", async () => {
   const host = await makeHome({
     ".specstory/history/a.md": `${head}\n_**Oracle (2026-11-01 10:00:00Z)**_\n\nBeware.\n`,
     ".specstory/history/b.md": "# Notes\n\nNone of it.\n",
@@ -176,7 +176,7 @@ test("an unknown speaker is counted and kept as a notice; other Markdown is no s
   expect(lost).toHaveLength(1);
 });
 
-test("histories are looked for in the current folder and those above it up to the home folder, or where a variable says", async () => {
+test("histories are searched in the current folder and those above it up to the home folder, or in SPOOR_SPECSTORY", async () => {
   const host = await makeHome({
     [file]: talk,
     "other/.specstory/history/x.md": talk,
@@ -189,7 +189,7 @@ test("histories are looked for in the current folder and those above it up to th
     from(file),
     from("other/.specstory/history/x.md"),
   ]);
-  expect(specstory.diagnose({ ...host, home: "/nowhere", cwd: "/a" }).map(({ path }) => path)).toEqual([
+  expect(specstory.searchRoots({ ...host, home: "/nowhere", cwd: "/a" }).map(({ path }) => path)).toEqual([
     "/a/.specstory/history",
     "/.specstory/history",
   ]);

@@ -24,7 +24,7 @@ async function archive(token: string): Promise<Map<string, Listed>> {
     const page = await get(server, `/api/traces?limit=200${cursor && `&cursor=${cursor}`}`, token);
     const { traces, nextCursor } = (await page.json()) as { traces: Listed[]; nextCursor: string | null };
     for (const trace of traces) {
-      if (found.has(trace.sourceId)) throw new Error(`${trace.sourceId} is there twice`);
+      if (found.has(trace.sourceId)) throw new Error(`${trace.sourceId} is listed twice`);
       found.set(trace.sourceId, trace);
     }
     if (!nextCursor) return found;
@@ -34,7 +34,7 @@ async function archive(token: string): Promise<Map<string, Listed>> {
 
 const token = await logIn(server, userId, "reader");
 
-test("the client is delivered as one file, with its server in it", async () => {
+test("the client is delivered as one file that contains its server's address", async () => {
   const response = await fetch(`${server.url}/spoor.mjs`);
   expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
   expect(response.headers.get("x-content-type-options")).toBe("nosniff");
@@ -53,15 +53,15 @@ test("the client is delivered as one file, with its server in it", async () => {
   expect(other.status).toBe(200);
 });
 
-describe("from nothing to an archive", () => {
-  test("before the login, every command that needs one says how to log in, and ends with 3", async () => {
+describe("a new machine", () => {
+  test("every command that needs a login says how to log in, and ends with 3", async () => {
     for (const command of ["push", "whoami", "status", "watch"]) {
       const { code, errors } = await client.run([command]);
       expect([command, code, errors]).toEqual([command, 3, expect.stringContaining("node spoor.mjs login")]);
     }
   });
 
-  test("a login is approved in the browser, and the token kept at mode 0600", async () => {
+  test("a login is approved in the browser, and its token stored at mode 0600", async () => {
     const login = client.start(["login", "--machine", "ada's laptop"]);
     const done = ended(login);
     const [address] = await wrote(login, /http:\/\/\S+\/device\?code=\S+/);
@@ -76,11 +76,11 @@ describe("from nothing to an archive", () => {
     const { output: who } = await client.run(["whoami", "--json"]);
     expect(JSON.parse(who)).toMatchObject({ userId, email: owner.email, machine: "ada's laptop" });
     const { output: health, code: healthy } = await client.run(["doctor"]);
-    expect([healthy, health]).toEqual([0, expect.stringContaining("agrees with the server's")]);
+    expect([healthy, health]).toEqual([0, expect.stringContaining("matches the server's")]);
     expect(faults).toEqual([]);
   });
 
-  test("a push brings every session into the archive, and the next one has nothing to send", async () => {
+  test("a push archives every session, and the next one has nothing new", async () => {
     for (const number of [1, 2, 3])
       await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(idOf(number), number)));
     await writeBelow(
@@ -103,7 +103,7 @@ describe("from nothing to an archive", () => {
     expect(JSON.parse(again.output)).toMatchObject({ same: 4, sent: { sessions: 0, jobs: [] } });
   });
 
-  test("what has grown is sent again, and without its record everything is, which changes nothing", async () => {
+  test("a session that grew is sent again; without its record everything is, which changes nothing", async () => {
     await appendFile(join(client.home, claudePath(1)), linesOf(...claudeLines(idOf(1), 2).slice(4)));
     const grown = JSON.parse((await client.run(["push", "--json"])).output);
     expect(grown).toMatchObject({ same: 3, sent: { sessions: 1, updated: 1, created: 0 } });
@@ -112,20 +112,20 @@ describe("from nothing to an archive", () => {
     expect(all).toMatchObject({ same: 0, sent: { sessions: 4, created: 0, updated: 0, unchanged: 4 } });
   });
 
-  test("status lists the uploads, and a scan tells nothing but counts", async () => {
+  test("status lists the uploads, and a scan sends nothing but counts", async () => {
     const { output } = await client.run(["status", "--json"]);
     const { jobs } = JSON.parse(output) as { jobs: { status: string }[] };
     expect(jobs.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
     const scan = await client.run(["scan", "--show-telemetry"]);
-    expect(scan.output).toContain("(sent), whole");
-    const [, submission = ""] = scan.output.split("whole:");
+    expect(scan.output).toContain("telemetry report of this scan (sent):");
+    const [, submission = ""] = scan.output.split("(sent):");
     for (const secret of [client.home, "/home/", owner.email, idOf(1), "retry", "Bash"])
       expect(submission).not.toContain(secret);
-    const quiet = await client.run(["scan", "--json"], { DO_NOT_TRACK: "1" });
-    expect(JSON.parse(quiet.output)).toMatchObject({ telemetry: { sent: false } });
+    const off = await client.run(["scan", "--json"], { DO_NOT_TRACK: "1" });
+    expect(JSON.parse(off.output)).toMatchObject({ telemetry: { sent: false } });
   });
 
-  test("a session that is compressed in pieces is taken like any other", async () => {
+  test("a session that is compressed in pieces is accepted", async () => {
     const large = claudeLines(idOf(90), 3000, { text: "A long question. ".repeat(300) });
     await writeBelow(client.home, claudePath(90), linesOf(...large));
     const { code, output } = await client.run(["push", "--json"]);
@@ -135,7 +135,7 @@ describe("from nothing to an archive", () => {
 });
 
 describe("a push that is killed", () => {
-  test("at many moments, and run again, has everything there once", { timeout: 120_000 }, async () => {
+  test("at several moments, and run again, stores everything once", { timeout: 120_000 }, async () => {
     const numbers = Array.from({ length: 60 }, (_, index) => 100 + index);
     for (const number of numbers) {
       const text = "Why does the retry timer fire twice? ".repeat(150);
@@ -156,7 +156,7 @@ describe("a push that is killed", () => {
 });
 
 describe("watch", () => {
-  test("has new lines on the server within 3 s, of files old and new", async () => {
+  test("sends new lines within 3 s, of existing and new files", async () => {
     const watching = client.start(["watch"]);
     const gone = ended(watching);
     try {
@@ -187,14 +187,14 @@ describe("watch", () => {
   };
 });
 
-describe("a token that is revoked", () => {
-  test("ends a push with 3; after the next login it goes on", async () => {
+describe("a revoked token", () => {
+  test("ends a push with 3; after the next login it continues", async () => {
     await client.run(["logout"]);
     await writeBelow(client.home, claudePath(300), linesOf(...claudeLines(idOf(300), 1)));
     const revoked = await logIn(server, userId, "short-lived");
     await fetch(`${server.url}/api/cli/session`, { method: "DELETE", headers: { Authorization: `Bearer ${revoked}` } });
     const refused = await client.run(["push"], { SPOOR_TOKEN: revoked });
-    expect([refused.code, refused.errors]).toEqual([3, expect.stringContaining("not valid any more")]);
+    expect([refused.code, refused.errors]).toEqual([3, expect.stringContaining("no longer valid")]);
     const { code } = await client.run(["push"], { SPOOR_TOKEN: token });
     expect(code).toBe(0);
     expect((await archive(token)).has(idOf(300))).toBe(true);

@@ -1,39 +1,45 @@
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isMissingOrForbidden, statInput } from "../../files/discovery.ts";
-import { isFields, parseJson, readLines } from "../../files/json-lines.ts";
-import { asString } from "../metadata.ts";
+import { isFields, parseJson } from "../../files/json.ts";
+import { readLines } from "../../files/line-reader.ts";
+import { asString } from "../values.ts";
 
-/** How much of a file is read to find its first message. */
+/** The part of a file that is searched for its first message. */
 const headBytes = 64 * 1024;
 
-/** First messages never change, so each file's is read once. */
+/** By path. First messages never change, so each file is read once. */
 const firstUuids = new Map<string, string>();
 
-/** The files of a folder by their first messages, as they were at some time of the folder's. */
+/** The files of a folder by their first messages, at a modification time of the folder. */
 type Group = { mtimeMs: number; byFirst: Map<string, Set<string>> };
 const groups = new Map<string, Group>();
 
+/** The session that another one was copied from: its `sourceId`, and the ids of its lines. */
+export type Original = { sourceId: string; uuids: Set<string> };
+
 /**
- * Which lines of a session were copied from another one. Versions of Claude Code that resumed a session in a new file copied
- * its lines there under the new session's id, and nothing in them tells; but they kept their own ids.
+ * Finds the session that a file's first lines were copied from. Older versions of Claude Code resumed a session in a new file
+ * and copied its lines there under the new session's id, unmarked, but with their own ids.
  *
- * Of files that begin with the same message the oldest is the original, so that each message is counted in one of them.
+ * Of files that begin with the same message the oldest is the original, so that each message is counted once.
  *
- * @returns the original's `sourceId` and the ids of its lines; undefined where this file is a copy of none
+ * @returns undefined where the file is no copy
  */
-export async function originalOf(path: string): Promise<{ sourceId: string; uuids: Set<string> } | undefined> {
+export async function findOriginal(path: string): Promise<Original | undefined> {
   const first = await firstUuid(path);
   if (first === undefined) return undefined;
-  const alike = (await groupOf(dirname(path))).get(first) ?? new Set();
+  const alike = (await groupFolder(dirname(path))).get(first) ?? new Set();
   if (alike.size < (alike.has(path) ? 2 : 1)) return undefined;
-  const same = await Promise.all([...alike.add(path)].map(async (one) => ({ path: one, born: await bornAt(one) })));
-  const [oldest] = same.sort((a, b) => a.born - b.born || (a.path < b.path ? -1 : 1));
+  const same = await Promise.all(
+    [...alike.add(path)].map(async (one) => ({ path: one, created: await createdAt(one) })),
+  );
+  const [oldest] = same.sort((a, b) => a.created - b.created || (a.path < b.path ? -1 : 1));
   if (!oldest || oldest.path === path) return undefined;
-  return { sourceId: basename(oldest.path, ".jsonl"), uuids: await uuidsOf(oldest.path) };
+  return { sourceId: basename(oldest.path, ".jsonl"), uuids: await readUuids(oldest.path) };
 }
 
-async function groupOf(folder: string): Promise<Group["byFirst"]> {
+async function groupFolder(folder: string): Promise<Group["byFirst"]> {
   const { mtimeMs } = await stat(folder);
   const known = groups.get(folder);
   if (known?.mtimeMs === mtimeMs) return known.byFirst;
@@ -48,8 +54,8 @@ async function groupOf(folder: string): Promise<Group["byFirst"]> {
   return byFirst;
 }
 
-/** When a file was made, in milliseconds since 1970; where the file system does not know, the order of names decides. */
-async function bornAt(path: string): Promise<number> {
+/** When a file was created, in milliseconds since 1970. */
+async function createdAt(path: string): Promise<number> {
   try {
     return (await stat(path)).birthtimeMs;
   } catch (error) {
@@ -62,7 +68,7 @@ async function bornAt(path: string): Promise<number> {
 async function firstUuid(path: string): Promise<string | undefined> {
   const known = firstUuids.get(path);
   if (known !== undefined) return known;
-  const head = await headOf(path);
+  const head = await readHead(path);
   for (const line of head.split("\n").slice(0, -1)) {
     const record = parseJson(line);
     const uuid = isFields(record) && isMessage(record.type) ? asString(record.uuid) : undefined;
@@ -75,8 +81,8 @@ async function firstUuid(path: string): Promise<string | undefined> {
 
 const isMessage = (type: unknown) => type === "user" || type === "assistant" || type === "system";
 
-/** A file that can't be read has no beginning here: it is named when it is its turn. A pipe is none, and would be waited for. */
-async function headOf(path: string): Promise<string> {
+/** The beginning of a file; empty for one that can't be read, which parsing it reports, and for pipes, which would block. */
+async function readHead(path: string): Promise<string> {
   if (!(await statInput(path))) return "";
   let file: FileHandle | undefined;
   try {
@@ -91,8 +97,8 @@ async function headOf(path: string): Promise<string> {
   }
 }
 
-/** Ids of lines, found without understanding the lines. */
-async function uuidsOf(path: string): Promise<Set<string>> {
+/** The ids of a file's lines, found without parsing them. */
+async function readUuids(path: string): Promise<Set<string>> {
   const uuids = new Set<string>();
   const take = (line: string) => {
     const uuid = /"uuid":\s*"([^"\\]{1,64})"/.exec(line)?.[1];

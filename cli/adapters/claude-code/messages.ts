@@ -1,12 +1,13 @@
-import { type Fields, isFields } from "../../files/json-lines.ts";
+import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { asCount, asString, notice, thinking, toolCall, toolResult } from "../metadata.ts";
+import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { asCount, asString } from "../values.ts";
 
 /**
- * The messages in a line of Claude Code's: one for each block of its content.
+ * The messages in a line of Claude Code: one for each block of its content.
  *
- * @param unhandled takes the types of blocks that are not known
- * @returns undefined where the line is not what it says it is; none where it says nothing to anybody
+ * @param unhandled called with unknown types
+ * @returns undefined where the line is invalid; none where it has no text
  */
 export function messagesOf(record: Fields, unhandled: (type: string) => void): Message[] | undefined {
   if (record.type === "system") return systemMessages(record, unhandled);
@@ -18,21 +19,21 @@ export function messagesOf(record: Fields, unhandled: (type: string) => void): M
   return blocks.flatMap((block) => (isFields(block) ? blockMessages(block, record, unhandled) : []));
 }
 
-const toldSystem = new Set(["compact_boundary", "informational", "local_command", "model_refusal_fallback"]);
-const knownSystem = new Set(
+const shownSystemTypes = new Set(["compact_boundary", "informational", "local_command", "model_refusal_fallback"]);
+const skippedSystemTypes = new Set(
   `api_error api_metrics away_summary bridge_status memory_saved microcompact_boundary permission_retry scheduled_task_fire
   stop_hook_summary turn_duration agents_killed`.split(/\s+/),
 );
 
 function systemMessages({ subtype, content }: Fields, unhandled: (type: string) => void): Message[] {
   const name = asString(subtype) ?? "";
-  if (toldSystem.has(name)) {
+  if (shownSystemTypes.has(name)) {
     const text = asString(content);
     if (text === undefined) return [];
-    // What a command of the user's printed is marked as such in its text.
+    // The output of the user's own command is marked as such in its text.
     return [name === "local_command" ? { role: "user", content: text } : notice(text)];
   }
-  if (!knownSystem.has(name)) unhandled(name ? `system.${name}` : "system");
+  if (!skippedSystemTypes.has(name)) unhandled(name ? `system.${name}` : "system");
   return [];
 }
 
@@ -74,14 +75,14 @@ function textMessages(text: string | undefined, record: Fields): Message[] {
 const assistant = (text: string): Message => ({ role: "assistant", content: text });
 
 function resultMessage(block: Fields, record: Fields, unhandled: (type: string) => void): Message {
-  const told = isFields(record.toolUseResult) ? record.toolUseResult : {};
-  const agentId = asString(told.agentId);
+  const details = isFields(record.toolUseResult) ? record.toolUseResult : {};
+  const agentId = asString(details.agentId);
   const sessionId = asString(record.sessionId);
   return toolResult(outputOf(block.content, unhandled), {
     callId: asString(block.tool_use_id),
     isError: block.is_error === true,
-    durationMs: asCount(told.totalDurationMs) ?? asCount(told.durationMs),
-    patch: patchOf(told.structuredPatch),
+    durationMs: asCount(details.totalDurationMs) ?? asCount(details.durationMs),
+    patch: patchOf(details.structuredPatch),
     session: agentId && sessionId ? `${sessionId}/agent-${agentId}` : undefined,
   });
 }
@@ -113,14 +114,14 @@ function partOf(block: Fields, unhandled: (type: string) => void): string {
   }
 }
 
-/** In the place of an image or a document, what it was: its bytes are nothing to search or to read. */
+/** A placeholder for an image or a document: its type and size. */
 function attachmentText({ type, source }: Fields): string {
   const { media_type: mediaType, data } = isFields(source) ? source : {};
   const size = typeof data === "string" ? `, ${Math.ceil((data.length * 3) / 4 / 1024)} KiB` : "";
   return `[${String(type)}: ${asString(mediaType) ?? "unknown type"}${size}]`;
 }
 
-/** What a tool says it changed, as a unified diff. */
+/** A tool's reported changes as a unified diff. */
 function patchOf(hunks: unknown): string | undefined {
   if (!Array.isArray(hunks) || hunks.length === 0) return undefined;
   const texts = hunks.filter(isFields).map(({ oldStart, oldLines, newStart, newLines, lines }) => {

@@ -1,32 +1,33 @@
-import { type Fields, isFields, parseJson } from "../../files/json-lines.ts";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { asCount, asString, notice, thinking, toolCall, toolResult } from "../metadata.ts";
+import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { asCount, asString } from "../values.ts";
 
-/** What the program puts into the user's mouth begins with one of these. */
+/** How user messages begin that the program injected. */
 const injected =
   /^\s*(?:<(?:environment_context|user_instructions|permissions instructions|collaboration_mode|turn_aborted|skills_instructions|apps_instructions|INSTRUCTIONS|subagent_notification)\b|# AGENTS\.md instructions)/;
 
-const knownItems = new Set(["compaction", "compaction_summary", "context_compaction", "ghost_snapshot", "other"]);
+const skippedItems = new Set(["compaction", "compaction_summary", "context_compaction", "ghost_snapshot", "other"]);
 
 /**
- * The messages in an item of Codex's history, none where it says nothing that can be read.
+ * The messages in an item of Codex's history; none where it has no readable text.
  *
- * @param unhandled takes the types of items that are not known
+ * @param unhandled called with unknown types
  */
 export function itemMessages(item: Fields, unhandled: (type: string) => void): Message[] {
   const callId = asString(item.call_id) ?? asString(item.id);
-  // The first versions did not say that a message is one.
+  // The first versions gave messages no type.
   switch (item.type ?? (typeof item.role === "string" ? "message" : undefined)) {
     case "message":
-      return spoken(item, unhandled);
+      return textMessage(item, unhandled);
     case "reasoning": {
       const text = textOf(item.summary, unhandled) || textOf(item.content, unhandled);
       return text ? [thinking(text)] : [];
     }
     case "function_call":
-      return [toolCall(inputKey(item), callId, item.arguments)];
+      return [toolCall(toolName(item), callId, item.arguments)];
     case "custom_tool_call":
-      return [toolCall(inputKey(item), callId, item.input)];
+      return [toolCall(toolName(item), callId, item.input)];
     case "local_shell_call":
       return [toolCall("local_shell", callId, item.action)];
     case "web_search_call":
@@ -37,22 +38,22 @@ export function itemMessages(item: Fields, unhandled: (type: string) => void): M
       return [toolCall("image_generation", callId, { prompt: item.revised_prompt ?? "" })];
     case "function_call_output":
     case "custom_tool_call_output":
-      return [result(item.output, callId, unhandled)];
+      return [resultMessage(item.output, callId, unhandled)];
     case "tool_search_output":
       return [toolResult(JSON.stringify(item.tools ?? []), { callId })];
     default: {
       const type = asString(item.type) ?? "(none)";
-      if (!knownItems.has(type)) unhandled(`response_item.${type}`);
+      if (!skippedItems.has(type)) unhandled(`response_item.${type}`);
       return [];
     }
   }
 }
 
-/** Tools of a server (MCP) have its name before theirs. */
-const inputKey = ({ name, namespace }: Fields): string =>
+/** An MCP tool's name begins with its server's. */
+const toolName = ({ name, namespace }: Fields): string =>
   [asString(namespace), asString(name) ?? "tool"].filter(Boolean).join(".");
 
-function spoken({ role, content }: Fields, unhandled: (type: string) => void): Message[] {
+function textMessage({ role, content }: Fields, unhandled: (type: string) => void): Message[] {
   const text = textOf(content, unhandled);
   if (text === "") return [];
   switch (role) {
@@ -93,21 +94,21 @@ function partText(part: Fields, unhandled: (type: string) => void): string {
   }
 }
 
-/** In the place of an image's bytes, what it was. */
+/** A placeholder for an image: its type and size. */
 function imageText(url: string): string {
   const [, type] = /^data:([\w/+.-]+)/.exec(url) ?? [];
   return type ? `[image: ${type}, ${Math.ceil((url.length * 3) / 4 / 1024)} KiB]` : `[image: ${url.slice(0, 2048)}]`;
 }
 
-/** An output is text, a list of parts, or an object with both; some texts are JSON that tells the exit code beside the output. */
-function result(output: unknown, callId: string | undefined, unhandled: (type: string) => void): Message {
+/** An output is a text, a list of parts, or an object; some texts are JSON with the exit code beside the output. */
+function resultMessage(output: unknown, callId: string | undefined, unhandled: (type: string) => void): Message {
   const isError = isFields(output) && output.success === false;
   const text = textOf(isFields(output) ? output.content : output, unhandled);
-  const told = /^\s*\{\s*"(?:output|metadata)"/.test(text) ? parseJson(text) : undefined;
-  if (!isFields(told) || typeof told.output !== "string") return toolResult(text, { callId, isError });
-  const about = isFields(told.metadata) ? told.metadata : {};
+  const parsed = /^\s*\{\s*"(?:output|metadata)"/.test(text) ? parseJson(text) : undefined;
+  if (!isFields(parsed) || typeof parsed.output !== "string") return toolResult(text, { callId, isError });
+  const about = isFields(parsed.metadata) ? parsed.metadata : {};
   const seconds = about.duration_seconds;
-  return toolResult(told.output, {
+  return toolResult(parsed.output, {
     callId,
     isError,
     exitCode: Number.isSafeInteger(about.exit_code) ? (about.exit_code as number) : undefined,

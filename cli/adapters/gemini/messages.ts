@@ -1,13 +1,14 @@
-import { type Fields, isFields } from "../../files/json-lines.ts";
+import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { asString, asTimestamp, notice, thinking, toolCall, toolResult } from "../metadata.ts";
+import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { asString, asTimestamp } from "../values.ts";
 
-/** What the program puts into the user's mouth begins with one of these. */
+/** How user messages begin that the program injected. */
 const injected = /^\s*<(?:session_context|state_snapshot|hook_context)\b/;
 
 /**
- * Makes the messages of one session's records. It remembers which calls were said: what the model was sent later repeats
- * them as parts of other records.
+ * Builds the messages of one session's records. It remembers tool calls and results: later records repeat them in what was
+ * sent to the model.
  */
 export class GeminiMessages {
   readonly #unhandled: (type: string) => void;
@@ -15,14 +16,14 @@ export class GeminiMessages {
   readonly #called = new Set<string>();
   readonly #answered = new Set<string>();
 
-  /** @param unhandled takes the types of records and parts that are not known */
+  /** @param unhandled called with unknown types */
   constructor(sessionId: string, unhandled: (type: string) => void) {
     this.#sessionId = sessionId;
     this.#unhandled = unhandled;
   }
 
-  /** The messages in a record, none where it says nothing: its thoughts, its text, its calls with what came of them. */
-  of(record: Fields): Message[] {
+  /** A record's thoughts, text, tool calls and results; none where it is empty. */
+  ofRecord(record: Fields): Message[] {
     switch (record.type) {
       case "user":
         return this.#parts(record.displayContent ?? record.content, "user");
@@ -40,52 +41,56 @@ export class GeminiMessages {
 
   #answer({ thoughts, content, toolCalls }: Fields): Message[] {
     const calls = listOf(toolCalls).filter(isFields);
-    const said = calls.flatMap((call) => this.#call(call));
-    return [...listOf(thoughts).filter(isFields).flatMap(thought), ...this.#parts(content, "assistant"), ...said];
+    const called = calls.flatMap((call) => this.#call(call));
+    return [
+      ...listOf(thoughts).filter(isFields).flatMap(thoughtMessages),
+      ...this.#parts(content, "assistant"),
+      ...called,
+    ];
   }
 
   #call(call: Fields): Message[] {
     const callId = asString(call.id);
     if (callId && this.#called.has(callId)) return [];
     if (callId) this.#called.add(callId);
-    const said = toolCall(asString(call.name) ?? "tool", callId, call.args);
+    const message = toolCall(asString(call.name) ?? "tool", callId, call.args);
     const status = asString(call.status) ?? "";
     const isDone = ["success", "error", "cancelled"].includes(status);
-    const isTold = call.result !== undefined && call.result !== null;
-    if (!isDone && !isTold) return [said];
+    const hasResult = call.result !== undefined && call.result !== null;
+    if (!isDone && !hasResult) return [message];
     if (callId) this.#answered.add(callId);
     const display = isFields(call.resultDisplay) ? call.resultDisplay : {};
     const agentId = asString(call.agentId);
-    const result = toolResult(this.#outputOf(call), {
+    const result = toolResult(this.#readOutput(call), {
       callId,
       isError: status === "error" || status === "cancelled",
       patch: asString(display.fileDiff),
       session: agentId && `${this.#sessionId}/${agentId}`,
     });
     const createdAt = asTimestamp(call.timestamp);
-    return [said, createdAt ? { ...result, createdAt } : result];
+    return [message, createdAt ? { ...result, createdAt } : result];
   }
 
-  #outputOf({ result, resultDisplay }: Fields): string {
-    const told = listOf(result)
+  #readOutput({ result, resultDisplay }: Fields): string {
+    const outputs = listOf(result)
       .map((part) => (isFields(part) && isFields(part.functionResponse) ? responseText(part.functionResponse) : part))
       .map((part) => (typeof part === "string" ? part : isFields(part) ? this.#textOf(part) : ""))
       .filter(Boolean);
-    return told.length > 0 ? told.join("\n") : typeof resultDisplay === "string" ? resultDisplay : "";
+    return outputs.length > 0 ? outputs.join("\n") : typeof resultDisplay === "string" ? resultDisplay : "";
   }
 
-  /** A content is text, a part, or a list of both; what the model was sent has calls and results among its parts. */
+  /** A content is a text, a part, or a list of both. What was sent to the model has calls and results among its parts. */
   #parts(content: unknown, role: "user" | "assistant" | "system"): Message[] {
     const messages: Message[] = [];
     let text = "";
     const flush = () => {
-      if (text.trim() !== "") messages.push(spoken(text, role));
+      if (text.trim() !== "") messages.push(textMessage(text, role));
       text = "";
     };
     for (const part of listOf(content)) {
       const words = typeof part === "string" ? part : isFields(part) ? this.#textOf(part) : "";
       if (words) text += text ? `\n${words}` : words;
-      const others = isFields(part) ? this.#apart(part) : [];
+      const others = isFields(part) ? this.#separateMessages(part) : [];
       if (others.length > 0) flush();
       messages.push(...others);
     }
@@ -93,8 +98,8 @@ export class GeminiMessages {
     return messages;
   }
 
-  /** What in a part is a message of its own. */
-  #apart({ functionCall, functionResponse, thought: isThought, text }: Fields): Message[] {
+  /** A part's thought, call or result, which is a message of its own. */
+  #separateMessages({ functionCall, functionResponse, thought: isThought, text }: Fields): Message[] {
     if (isThought === true) return typeof text === "string" && text !== "" ? [thinking(text)] : [];
     if (isFields(functionCall)) {
       const callId = asString(functionCall.id);
@@ -123,18 +128,18 @@ export class GeminiMessages {
   }
 }
 
-function spoken(text: string, role: "user" | "assistant" | "system"): Message {
+function textMessage(text: string, role: "user" | "assistant" | "system"): Message {
   if (role === "system") return notice(text);
   return role === "user" && injected.test(text) ? notice(text, "user") : { role, content: text };
 }
 
-function thought({ subject, description, timestamp }: Fields): Message[] {
+function thoughtMessages({ subject, description, timestamp }: Fields): Message[] {
   const text = [asString(subject), asString(description)].filter(Boolean).join("\n\n");
   const createdAt = asTimestamp(timestamp);
   return text ? [createdAt ? { ...thinking(text), createdAt } : thinking(text)] : [];
 }
 
-/** What a tool answered: text in `output` or `error`, or whatever fields it has. */
+/** A tool's response: the text in `output` or `error`, else all of its fields as JSON. */
 function responseText({ response }: Fields): string {
   if (!isFields(response)) return "";
   const text = asString(response.output) ?? asString(response.error);
@@ -142,7 +147,7 @@ function responseText({ response }: Fields): string {
   return Object.keys(response).length > 0 && response.output !== "" ? JSON.stringify(response) : "";
 }
 
-/** In the place of data, what it was. */
+/** A placeholder for data: its type and size. */
 function dataText({ mimeType, data }: Fields): string {
   const bytes = typeof data === "string" ? (data.length * 3) / 4 : 0;
   const type = asString(mimeType) ?? "data";

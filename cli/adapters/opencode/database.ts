@@ -1,40 +1,40 @@
 import { listFolder, statInput } from "../../files/discovery.ts";
-import { type Fields, isFields, lineTooLong, maxLineBytes, parseJson } from "../../files/json-lines.ts";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { maxLineBytes } from "../../files/line-reader.ts";
 import type { Input, Sink } from "../adapter.ts";
-import { asString } from "../metadata.ts";
-import type { Store } from "./json-folder.ts";
+import { asString } from "../values.ts";
+import type { Store } from "./store.ts";
 
-/** The databases in a folder: `opencode.db`, and one for each channel of releases (`opencode-CHANNEL.db`). */
-export async function databasesIn(folder: string): Promise<string[]> {
+/** The names of the databases in a folder: `opencode.db`, and one per release channel (`opencode-CHANNEL.db`). */
+export async function listDatabases(folder: string): Promise<string[]> {
   return (await listFolder(folder)).map(({ name }) => name).filter((name) => /^opencode(?:-[\w.-]+)?\.db$/.test(name));
 }
 
-/** What reads SQLite: Node has it since 22.5, and without a flag since 22.13. */
-function sqlite(): typeof import("node:sqlite") | undefined {
+/** Node's SQLite module: Node 22.13 and later. */
+function loadSqlite(): typeof import("node:sqlite") | undefined {
   return process.getBuiltinModule?.("node:sqlite");
 }
 
 const separator = "#";
 
-/** Each session of a database; where it can't be read, the file itself, so that it is named. */
-export async function sessionsIn(path: string): Promise<Input[]> {
+/** Each session of a database; where it can't be read, the file itself: parsing it reports the reason. */
+export async function findDatabaseSessions(path: string): Promise<Input[]> {
   const file = await statInput(path);
   if (!file) return [];
-  const listed = list(path);
+  const listed = listSessions(path);
   return typeof listed === "string" ? [file] : listed;
 }
 
-/** Why a database can't be read, for a person. */
-export function problemOf(path: string): string {
-  const listed = list(path);
-  return typeof listed === "string" ? listed : "it could not be read a moment ago";
+/** Why a database can't be read. */
+export function databaseProblem(path: string): string {
+  const listed = listSessions(path);
+  return typeof listed === "string" ? listed : "it could not be read";
 }
 
-/** @returns what is in a database, or why that can't be said */
-function list(path: string): Input[] | string {
-  const module = sqlite();
-  if (!module)
-    return `it is a SQLite database, which Node ${process.versions.node} can't read: use Node 22.13 or later`;
+/** @returns the sessions, or why they can't be read */
+function listSessions(path: string): Input[] | string {
+  const module = loadSqlite();
+  if (!module) return `SQLite databases need Node 22.13 or later; this is Node ${process.versions.node}`;
   try {
     const database = new module.DatabaseSync(path, { readOnly: true });
     try {
@@ -46,7 +46,7 @@ function list(path: string): Input[] | string {
       database.close();
     }
   } catch (error) {
-    return `it could not be read: ${(error as Error).message}`;
+    return `it can't be read: ${(error as Error).message}`;
   }
 }
 
@@ -68,13 +68,13 @@ function inputIn(path: string, row: Fields): Input {
   };
 }
 
-/** The id of a session in a database, by the name that `sessionsIn` gives it. */
-export const idIn = (path: string): string | undefined => /\.db#(.+)$/.exec(path)?.[1];
+/** The session's id in a path made by `findDatabaseSessions`. */
+export const databaseSessionId = (path: string): string | undefined => /\.db#(.+)$/.exec(path)?.[1];
 
-/** Opens a session that `sessionsIn` found; undefined where it found none. @throws where the database can't be read */
+/** Opens a session that `findDatabaseSessions` found; undefined for another path. @throws where the database can't be read */
 export function openDatabase(path: string, sink: Sink): Store | undefined {
-  const id = idIn(path);
-  const module = sqlite();
+  const id = databaseSessionId(path);
+  const module = loadSqlite();
   if (id === undefined || !module) return undefined;
   const database = new module.DatabaseSync(path.slice(0, -id.length - separator.length), { readOnly: true });
   const dataOf = `CASE WHEN octet_length(data) <= ${maxLineBytes} THEN data END AS data, octet_length(data) AS size`;
@@ -82,8 +82,9 @@ export function openDatabase(path: string, sink: Sink): Store | undefined {
     sink.entry();
     const data = typeof row?.data === "string" ? parseJson(row.data) : undefined;
     if (isFields(data)) return { ...data, id: row?.id };
-    sink.invalid();
-    if (row?.data === null && typeof row.size === "number") sink.lost(lineTooLong(row.size));
+    sink.invalid(`row ${row?.id} is not a JSON object`);
+    if (row?.data === null && typeof row.size === "number")
+      sink.lost(`row ${row.id} is larger than ${maxLineBytes / 1024 / 1024} MiB`);
     return undefined;
   };
   return {
@@ -112,9 +113,9 @@ export function openDatabase(path: string, sink: Sink): Store | undefined {
     },
     async *parts(messageId) {
       const ids = database.prepare("SELECT id FROM part WHERE message_id = ? ORDER BY id").all(messageId);
-      const one = database.prepare(`SELECT id, ${dataOf} FROM part WHERE id = ?`);
+      const statement = database.prepare(`SELECT id, ${dataOf} FROM part WHERE id = ?`);
       for (const row of ids) {
-        const part = read(one.get(row.id ?? null));
+        const part = read(statement.get(row.id ?? null));
         if (part) yield part;
       }
     },

@@ -2,31 +2,23 @@ import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findFiles, isMissingOrForbidden, listFolder, statInput } from "../../files/discovery.ts";
-import { type Fields, isFields, parseJson, readWholeFile } from "../../files/json-lines.ts";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { readWholeFile } from "../../files/json-lines.ts";
 import type { Input, Sink } from "../adapter.ts";
-
-/** One session, wherever OpenCode keeps it. Messages and parts come in their order, which is that of their ids. */
-export type Store = {
-  /** What is known of the session; undefined where that can't be read, which is counted. */
-  session(): Promise<Fields | undefined>;
-  messageIds(): Promise<string[]>;
-  message(id: string): Promise<Fields | undefined>;
-  parts(messageId: string): AsyncIterable<Fields>;
-  close(): void;
-};
+import type { Store } from "./store.ts";
 
 /**
  * The sessions in a folder of JSON files: `session/PROJECT/SESSION.json`, `message/SESSION/MESSAGE.json` and
- * `part/MESSAGE/PART.json`. A part that grows is seen when its message is written the next time, which ends each step.
+ * `part/MESSAGE/PART.json`. A part that has grown is noticed when its message is written next, at the end of each step.
  */
-export async function* storedIn(storage: string): AsyncGenerator<Input> {
+export async function* findStoredSessions(storage: string): AsyncGenerator<Input> {
   for await (const input of findFiles(join(storage, "session"), (name) => /^ses_.*\.json$/.test(name))) {
     const id = basename(input.path, ".json");
     const stamp = createHash("sha256").update(input.stamp);
     let { bytes, modifiedAt } = input;
-    for (const name of await namesIn(join(storage, "message", id))) {
+    for (const name of await listNames(join(storage, "message", id))) {
       const message = await statInput(join(storage, "message", id, `${name}.json`));
-      stamp.update(`\n${name} ${message?.stamp} ${await changedAt(join(storage, "part", name))}`);
+      stamp.update(`\n${name} ${message?.stamp} ${await modifiedAtOf(join(storage, "part", name))}`);
       bytes += message?.bytes ?? 0;
       modifiedAt = Math.max(modifiedAt, message?.modifiedAt ?? 0);
     }
@@ -34,17 +26,17 @@ export async function* storedIn(storage: string): AsyncGenerator<Input> {
   }
 }
 
-/** The session in a file of `storedIn`. What can't be read of it is counted in the sink. */
-export function openFolder(path: string, sink: Sink): Store {
+/** Opens a session that `findStoredSessions` found. Invalid files are counted in the sink. */
+export function openStorage(path: string, sink: Sink): Store {
   const storage = dirname(dirname(dirname(path)));
   const id = basename(path, ".json");
   return {
     session: () => readFields(path, sink),
-    messageIds: () => namesIn(join(storage, "message", id)),
+    messageIds: () => listNames(join(storage, "message", id)),
     message: (messageId) => readFields(join(storage, "message", id, `${messageId}.json`), sink),
     async *parts(messageId) {
       const folder = join(storage, "part", messageId);
-      for (const name of await namesIn(folder)) {
+      for (const name of await listNames(folder)) {
         const part = await readFields(join(folder, `${name}.json`), sink);
         if (part) yield part;
       }
@@ -53,7 +45,7 @@ export function openFolder(path: string, sink: Sink): Store {
   };
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+async function listNames(folder: string): Promise<string[]> {
   const names = (await listFolder(folder)).map(({ name }) => name);
   return names
     .filter((name) => name.endsWith(".json"))
@@ -61,7 +53,7 @@ async function namesIn(folder: string): Promise<string[]> {
     .sort();
 }
 
-async function changedAt(path: string): Promise<number> {
+async function modifiedAtOf(path: string): Promise<number> {
   try {
     return (await stat(path)).mtimeMs;
   } catch (error) {
@@ -75,6 +67,6 @@ async function readFields(path: string, sink: Sink): Promise<Fields | undefined>
   const text = await readWholeFile(path, sink);
   const value = text === undefined ? undefined : parseJson(text);
   if (isFields(value)) return value;
-  sink.invalid();
+  sink.invalid(`${basename(path)} is not a JSON object`);
   return undefined;
 }

@@ -1,42 +1,46 @@
-import { type Fields, isFields } from "../../files/json-lines.ts";
+import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { asCount, asString, asTimestamp, notice, thinking, toolCall, toolResult, type Usage } from "../metadata.ts";
+import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import type { Usage } from "../usage.ts";
+import { asCount, asString, asTimestamp } from "../values.ts";
 
-/** Parts that say nothing to anybody; what a step cost is in its message as well. */
-const silent = new Set(["step-start", "step-finish", "snapshot", "patch", "agent"]);
+/** Parts without text. A step's usage is in its message, too. */
+const skippedParts = new Set(["step-start", "step-finish", "snapshot", "patch", "agent"]);
 
 /**
- * The messages in a part of a message of OpenCode's, none where it says nothing.
+ * The messages in a part of an OpenCode message; none where it has no text.
  *
- * @param info the message that it is a part of
- * @param unhandled takes the types of parts that are not known
+ * @param info the message that the part belongs to
+ * @param unhandled called with unknown types
  */
 export function partMessages(part: Fields, info: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(part.type) ?? "(none)";
   switch (type) {
     case "text":
-      return spoken(part, info);
+      return textMessages(part, info);
     case "reasoning": {
       const text = asString(part.text);
-      return text ? [timed(thinking(text), isFields(part.time) ? part.time.start : undefined)] : [];
+      return text ? [withTime(thinking(text), isFields(part.time) ? part.time.start : undefined)] : [];
     }
     case "tool":
-      return tool(part);
+      return toolMessages(part);
     case "file":
-      return [said(`[file: ${asString(part.filename) ?? "unnamed"}, ${asString(part.mime) ?? "unknown"}]`, info)];
+      return [
+        plainMessage(`[file: ${asString(part.filename) ?? "unnamed"}, ${asString(part.mime) ?? "unknown"}]`, info),
+      ];
     case "subtask":
-      return [said([part.description, part.prompt].map(asString).filter(Boolean).join("\n\n"), info)];
+      return [plainMessage([part.description, part.prompt].map(asString).filter(Boolean).join("\n\n"), info)];
     case "compaction":
       return [notice("The conversation so far was compacted.")];
     case "retry":
       return [notice(`Tried again: ${errorText(part.error)}`)];
     default:
-      if (!silent.has(type)) unhandled(`part.${type}`);
+      if (!skippedParts.has(type)) unhandled(`part.${type}`);
       return [];
   }
 }
 
-/** What stopped a message, as a notice. */
+/** The error that stopped a message, as a notice. */
 export const errorMessages = ({ error }: Fields): Message[] => (isFields(error) ? [notice(errorText(error))] : []);
 
 function errorText(error: unknown): string {
@@ -45,31 +49,31 @@ function errorText(error: unknown): string {
   return [asString(error.name) ?? "Error", message].filter(Boolean).join(": ");
 }
 
-function spoken({ text, synthetic, ignored, time }: Fields, info: Fields): Message[] {
+function textMessages({ text, synthetic, ignored, time }: Fields, info: Fields): Message[] {
   const content = asString(text);
   if (content === undefined) return [];
-  // A summary stands in the place of the history; what is synthetic the program has put in.
+  // A summary replaces the history; synthetic text was injected by the program.
   const isNotice = synthetic === true || ignored === true || info.summary === true;
   const role = info.role === "assistant" ? "assistant" : "user";
-  const message = isNotice ? notice(content, role) : said(content, info);
-  return [timed(message, isFields(time) ? time.start : undefined)];
+  const message = isNotice ? notice(content, role) : plainMessage(content, info);
+  return [withTime(message, isFields(time) ? time.start : undefined)];
 }
 
-const said = (content: string, { role }: Fields): Message => ({
+const plainMessage = (content: string, { role }: Fields): Message => ({
   role: role === "assistant" ? "assistant" : "user",
   content,
 });
 
-function timed(message: Message, at: unknown): Message {
+function withTime(message: Message, at: unknown): Message {
   const createdAt = asTimestamp(at);
   return createdAt ? { ...message, createdAt } : message;
 }
 
-function tool({ callID, tool: name, state }: Fields): Message[] {
+function toolMessages({ callID, tool: name, state }: Fields): Message[] {
   const callId = asString(callID);
   const { status, input, output, error, metadata, time } = isFields(state) ? state : ({} as Fields);
   const { start, end } = isFields(time) ? time : ({} as Fields);
-  const call = timed(toolCall(asString(name) ?? "tool", callId, input), start);
+  const call = withTime(toolCall(asString(name) ?? "tool", callId, input), start);
   if (status !== "completed" && status !== "error") return [call];
   const about = isFields(metadata) ? metadata : {};
   const result = toolResult(asString(status === "error" ? error : output) ?? "", {
@@ -80,10 +84,10 @@ function tool({ callID, tool: name, state }: Fields): Message[] {
     patch: asString(about.diff),
     session: asString(about.sessionId),
   });
-  return [call, timed(result, end)];
+  return [call, withTime(result, end)];
 }
 
-/** The newer versions' `output` is without `reasoning`, which shows where they tell the sum. */
+/** In newer versions `output` excludes `reasoning`; the total tells which one it is. */
 export function readUsage(tokens: Fields): Usage {
   const cache = isFields(tokens.cache) ? tokens.cache : {};
   const [input = 0, output = 0, reasoning = 0, read = 0, write = 0] = [
@@ -93,10 +97,10 @@ export function readUsage(tokens: Fields): Usage {
     cache.read,
     cache.write,
   ].map((value) => asCount(value) ?? 0);
-  const isApart = asCount(tokens.total) === input + output + reasoning + read + write;
+  const isSeparate = asCount(tokens.total) === input + output + reasoning + read + write;
   return {
     inputTokens: input,
-    outputTokens: isApart ? output + reasoning : output,
+    outputTokens: isSeparate ? output + reasoning : output,
     cacheReadTokens: read,
     cacheWriteTokens: write,
     reasoningTokens: reasoning,

@@ -1,0 +1,11 @@
+import type { Fields } from "../../files/json.ts";
+
+/** Access to one session. Messages and parts are ordered by their ids. */
+export type Store = {
+  /** The session's details; undefined where they can't be read, which is counted. */
+  session(): Promise<Fields | undefined>;
+  messageIds(): Promise<string[]>;
+  message(id: string): Promise<Fields | undefined>;
+  parts(messageId: string): AsyncIterable<Fields>;
+  close(): void;
+};

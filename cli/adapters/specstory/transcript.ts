@@ -1,0 +1,190 @@
+import { basename, join, sep } from "node:path";
+import { maxLineBytes } from "../../files/line-reader.ts";
+import type { Input, Message, SessionDetails, Sink } from "../adapter.ts";
+import { notice, withMetadata } from "../messages.ts";
+import { asTimestamp, projectName, truncate } from "../values.ts";
+
+export const source = "specstory";
+export const history = join(".specstory", "history");
+
+const session = /^<!-- (.{1,64}?) Session ([\w-]{1,128})(?: \((.{1,64}?)\))? -->$/;
+const heading = /^_\*\*(\w+)(?: \(([^*]{1,200})\))?\*\*_$/;
+const time = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d+)?)?Z$/;
+
+/** A session's identity and details. */
+type Header = { sourceId: string; agent?: string; createdAt?: string; title?: string };
+
+/** The message being read. */
+type Draft = { role: string; about: string; lines: string[]; chars: number };
+
+/** Builds sessions from the lines of a transcript. */
+export class Transcript {
+  readonly #sink: Sink;
+  readonly #name: string;
+  readonly #cwd: string | undefined;
+  #header: Header;
+  #draft: Draft | undefined;
+  #isOpen = false;
+  #model: string | undefined;
+  #hasHeader = false;
+  #quote: Quote | undefined;
+  #isAfterRule = false;
+
+  constructor(sink: Sink, { path }: Input) {
+    this.#sink = sink;
+    this.#name = basename(path, ".md");
+    const at = path.lastIndexOf(`${sep}${history}${sep}`);
+    this.#cwd = at === -1 ? undefined : path.slice(0, at) || sep;
+    this.#header = { sourceId: this.#name };
+  }
+
+  addLine(line: string): void {
+    const isAfterRule = this.#isAfterRule;
+    if (line !== "") this.#isAfterRule = line === "---";
+    const [, speaker, about] = heading.exec(line) ?? [];
+    // A fence that was never closed ends with its message.
+    const isUnclosed = isAfterRule && about !== undefined && this.#quote?.isFence === true;
+    if (this.#quote && !isUnclosed) {
+      if (this.#quote.end.test(line)) this.#quote = undefined;
+      this.#add(line);
+      return;
+    }
+    const [, agent, id, began] = session.exec(line) ?? [];
+    if (agent !== undefined && id !== undefined) this.#beginSession(agent, id, began);
+    else if (speaker !== undefined) this.#beginMessage(speaker, about ?? "");
+    else if (!this.#draft) this.#readTitle(line);
+    else {
+      this.#quote = findQuote(line);
+      this.#add(line);
+    }
+  }
+
+  /** Reports a message that can't be read. */
+  reportTooLong(): void {
+    this.#sink.lost(`one of its messages is larger than ${maxLineBytes / 1024 / 1024} MiB`);
+  }
+
+  end(): void {
+    this.#endMessage();
+    if (this.#isOpen) this.#sink.end(this.#details());
+    else this.#countEmpty();
+    this.#isOpen = false;
+  }
+
+  /** A file without messages is an empty session, or not a transcript. */
+  #countEmpty(): void {
+    this.#sink.entry();
+    if (this.#hasHeader) this.#sink.skipped();
+    else this.#sink.invalid();
+  }
+
+  #beginSession(agent: string, id: string, began: string | undefined): void {
+    // A header may repeat its own session's id.
+    this.#hasHeader = true;
+    if (id === this.#header.sourceId) return;
+    if (this.#isOpen || this.#draft) this.end();
+    const createdAt = parseTime(began);
+    this.#model = undefined;
+    const { title } = this.#header;
+    this.#header = { sourceId: id, agent, ...(createdAt && { createdAt }), ...(title && { title }) };
+  }
+
+  /** Reads a line before the first message. */
+  #readTitle(line: string): void {
+    const [, title = ""] = /^# (.+)$/.exec(line) ?? [];
+    const name = title.replace(/ \(\d{4}-\d\d-\d\d[^)]*\)$/, "");
+    if (name && !/^\d{4}-\d\d-\d\d[ \d:TZ.+-]*$/.test(name)) this.#header.title = name;
+  }
+
+  #beginMessage(speaker: string, about: string): void {
+    this.#endMessage();
+    const role = roles.get(speaker);
+    if (role === undefined) this.#sink.unhandled(`heading.${speaker}`);
+    this.#draft = { role: role ?? "notice", about, lines: [], chars: 0 };
+  }
+
+  #add(line: string): void {
+    if (!this.#draft) return;
+    this.#draft.chars += line.length + 1;
+    if (this.#draft.chars <= maxLineBytes) this.#draft.lines.push(line);
+  }
+
+  #endMessage(): void {
+    const draft = this.#draft;
+    this.#draft = undefined;
+    this.#quote = undefined;
+    if (!draft) return;
+    this.#sink.entry();
+    if (draft.chars > maxLineBytes) this.reportTooLong();
+    const content = draft.lines
+      .join("\n")
+      .replace(/\n---\s*$/, "")
+      .trim();
+    if (content === "") {
+      this.#sink.skipped();
+      return;
+    }
+    if (!this.#isOpen) this.#sink.begin(source, this.#header.sourceId);
+    this.#isOpen = true;
+    this.#sink.message(this.#messageOf(draft, content));
+  }
+
+  #messageOf({ role, about }: Draft, content: string): Message {
+    const createdAt = parseTime(about);
+    if (createdAt) this.#header.createdAt ??= createdAt;
+    const model = role === "assistant" ? parseModel(about) : undefined;
+    const isNew = model !== undefined && model !== this.#model;
+    if (isNew) this.#model = model;
+    const message = role === "notice" ? notice(content) : { role, content };
+    const complete = withMetadata(message, { model: isNew ? model : undefined });
+    return createdAt ? { ...complete, createdAt } : complete;
+  }
+
+  #details(): SessionDetails {
+    const { agent, createdAt, title = titleFromFileName(this.#name) } = this.#header;
+    const project = projectName(this.#cwd);
+    return {
+      ...(this.#model && { model: truncate(this.#model, 256) }),
+      ...(title && { title: truncate(title, 512) }),
+      ...(project && { project }),
+      ...(createdAt && { createdAt }),
+      metadata: { ...(this.#cwd && { cwd: this.#cwd }), ...(agent && { agent }) },
+    };
+  }
+}
+
+const roles = new Map([
+  ["User", "user"],
+  ["Agent", "assistant"],
+  ["Assistant", "assistant"],
+]);
+
+/** Quoted lines, up to one that matches `end`. */
+type Quote = { end: RegExp; isFence: boolean };
+
+/** The quote that begins in a line. Headings inside it are text. */
+function findQuote(line: string): Quote | undefined {
+  const [, fence = ""] = /^ {0,3}(`{3,}|~{3,})[^`]*$/.exec(line) ?? [];
+  if (fence) return { end: new RegExp(`^ {0,3}${fence[0]}{${fence.length},}[ \\t]*$`), isFence: true };
+  const [, mark] = /^<(tool-use|think)\b/.exec(line) ?? [];
+  return mark && !line.includes(`</${mark}>`) ? { end: new RegExp(`</${mark}>\\s*$`), isFence: false } : undefined;
+}
+
+/** A UTC time, with or without seconds. */
+function parseTime(text: string | undefined): string | undefined {
+  const [, date, minute, seconds = ":00"] = time.exec(text ?? "") ?? [];
+  return date && asTimestamp(`${date}T${minute}${seconds}Z`);
+}
+
+/** `MODEL TIME`, or `model MODEL, mode MODE`. */
+function parseModel(about: string): string | undefined {
+  const [, named] = /^model ([^,]+)/.exec(about) ?? [];
+  const model = named ?? about.replace(/\s*\d{4}-\d\d-\d\d.*$/, "");
+  return model.trim() || undefined;
+}
+
+/** The words after the time in a file's name. */
+function titleFromFileName(name: string): string | undefined {
+  const [, slug] = /^\d{4}-\d\d-\d\d_\d\d-\d\d(?:-\d\d)?Z?(?:-(.+))?$/.exec(name) ?? [];
+  return slug?.replaceAll("-", " ");
+}

@@ -1,0 +1,58 @@
+import type { Message } from "./adapter.ts";
+
+/** Tokens as an agent's API reports them. `inputTokens` excludes cached ones. */
+export type Usage = {
+  inputTokens?: number;
+  outputTokens?: number;
+  cacheReadTokens?: number;
+  cacheWriteTokens?: number;
+  reasoningTokens?: number;
+};
+
+const usageFields = [
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "reasoningTokens",
+] as const satisfies (keyof Usage)[];
+
+/** Reports under one id come close together; a session of a gigabyte has more ids than fit into memory. */
+const maxIds = 1000;
+
+/** Turns cumulative usage reports into what each of them adds. */
+export class UsageCounter {
+  readonly #known = new Map<string, Usage>();
+  /** The sum of all reports. */
+  readonly total: Usage = {};
+
+  /** @returns what a report adds to earlier ones under the same id; undefined where it adds nothing */
+  add(id: string, reported: Usage): Usage | undefined {
+    const before = this.#known.get(id) ?? {};
+    this.#known.delete(id);
+    const added: Usage = {};
+    const max: Usage = { ...before };
+    for (const field of usageFields) {
+      const more = (reported[field] ?? 0) - (before[field] ?? 0);
+      if (more <= 0) continue;
+      added[field] = more;
+      max[field] = reported[field] ?? 0;
+      this.total[field] = (this.total[field] ?? 0) + more;
+    }
+    this.#known.set(id, max);
+    if (this.#known.size > maxIds) this.#known.delete(this.#known.keys().next().value ?? "");
+    return Object.keys(added).length > 0 ? added : undefined;
+  }
+
+  /** Notes a report without counting it. */
+  skip(id: string, reported: Usage): void {
+    this.#known.set(id, reported);
+  }
+}
+
+/** Adds to a message its usage, and as `tokenCount` the tokens that it produced. */
+export function withUsage(message: Message, usage: Usage | undefined): Message {
+  if (!usage) return message;
+  const metadata = { ...message.metadata, usage };
+  return { ...message, ...(usage.outputTokens && { tokenCount: usage.outputTokens }), metadata };
+}

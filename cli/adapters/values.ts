@@ -1,0 +1,33 @@
+// Reads values that an agent's file may or may not hold.
+
+/** A non-empty string, else undefined. */
+export const asString = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+/** A non-negative safe integer, else undefined. */
+export const asCount = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+const timestamp = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+/** The first millisecond of the year 10000. */
+const maxMilliseconds = 253_402_300_800_000;
+
+/** ISO 8601 with an offset or Z, from such a text or milliseconds since 1970; undefined for anything else. */
+export function asTimestamp(value: unknown): string | undefined {
+  if (typeof value === "string" && timestamp.test(value) && !Number.isNaN(Date.parse(value))) return value;
+  if (typeof value === "number" && value > 0 && value < maxMilliseconds) return new Date(value).toISOString();
+  return undefined;
+}
+
+/** A project's name: the last part of its folder's path, on any system. */
+export function projectName(cwd: string | undefined): string | undefined {
+  const name = cwd
+    ?.split(/[/\\]+/)
+    .filter(Boolean)
+    .at(-1);
+  return name && !/^[A-Za-z]:$/.test(name) ? truncate(name, 256) : undefined;
+}
+
+/** Cuts a text to at most `max` UTF-16 units, without splitting a surrogate pair. */
+export const truncate = (text: string, max: number): string =>
+  text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, "");

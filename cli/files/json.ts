@@ -1,0 +1,15 @@
+export type Fields = Record<string, unknown>;
+
+/** Whether a value is a JSON object. */
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Parses a JSON text; undefined where it is not valid. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Context } from "../context.ts";
+import { HttpError } from "../server/api.ts";
+import { type AccountInfo, type Connection, connectLoggedIn, fetchAccount } from "../server/connection.ts";
+import { type Limits, readLimits } from "../server/limits.ts";
+import { type Compressor, createCompressor } from "./compression.ts";
+import { isFinished, waitForJob } from "./jobs.ts";
+import { SentRecord } from "./sent-record.ts";
+
+/** The account that sessions are sent to. */
+export type PushTarget = {
+  connection: Connection & { token: string };
+  account: AccountInfo;
+  limits: Limits;
+  compressor: Compressor;
+  record: SentRecord;
+};
+
+/** @throws CommandError and HttpError where this machine is not logged in or the server is unavailable */
+export async function openTarget(context: Context): Promise<PushTarget> {
+  const connection = await connectLoggedIn(context);
+  const account = await fetchAccount(connection);
+  const limits = await readLimits(connection.api);
+  const record = await SentRecord.open(context.host, connection.server, account.userId, (reason) =>
+    context.terminal.warn(`${reason} These sessions will be sent again next time; the server skips duplicates.`),
+  );
+  return { connection, account, limits, compressor: createCompressor(limits.contentEncodings), record };
+}
+
+/** Updates the record's unfinished jobs. @param patienceSeconds how long to wait for each */
+export async function refreshJobs({ connection, record }: PushTarget, patienceSeconds: number): Promise<void> {
+  for (const { jobId, status } of record.jobs.filter((job) => !isFinished(job.status))) {
+    try {
+      const job = await waitForJob(connection.api, jobId, patienceSeconds);
+      if (job.status !== status) record.updateJob(jobId, job.status, job.error || undefined);
+    } catch (error) {
+      if (!(error instanceof HttpError) || error.status !== 404) throw error;
+      record.updateJob(jobId, "gone");
+    }
+  }
+  await record.save(true);
+}

@@ -1,0 +1,33 @@
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const GiB = 1024 * MiB;
+
+/** "12,345". */
+export const formatNumber = (value: number): string => value.toLocaleString("en-GB");
+
+/** "1 session", "2 sessions". */
+export const formatCount = (count: number, noun: string): string =>
+  `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+/** "0:07" for seven seconds. */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+/** "512 bytes", "1.2 MiB". */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const [divisor, unit] = bytes < KiB * 1000 ? [KiB, "KiB"] : bytes < MiB * 1000 ? [MiB, "MiB"] : [GiB, "GiB"];
+  const amount = bytes / divisor;
+  return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${unit}`;
+}
+
+/** The first few items as "a, b and 12 more". */
+export function formatList(items: readonly string[], max = 10): string {
+  const more = items.length - max;
+  return more > 0 ? `${items.slice(0, max).join(", ")} and ${formatNumber(more)} more` : items.join(", ");
+}
+
+/** Replaces control and bidirectional characters, which could move the cursor or reorder text, by spaces. */
+export const toPrintable = (text: string): string => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ");

@@ -1,0 +1,37 @@
+import { addInvalid, type InvalidEntries } from "../sessions/parse-stats.ts";
+import type { UnsentSession } from "../sessions/session.ts";
+import { formatCount, formatNumber, toPrintable } from "./format.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The counts of what the server did, as "1 new, 0 updated; 4 messages written." */
+export function describeSent(sent: {
+  created: number;
+  updated: number;
+  unchanged: number;
+  kept: number;
+  written: number;
+}): string {
+  const { created, updated, unchanged, kept, written } = sent;
+  const parts = [`${formatNumber(created)} new`, `${formatNumber(updated)} updated`];
+  if (unchanged > 0) parts.push(`${formatNumber(unchanged)} unchanged`);
+  if (kept > 0) parts.push(`${formatNumber(kept)} kept (deleted on the server, or longer there)`);
+  return `${parts.join(", ")}; ${formatCount(written, "message")} written.`;
+}
+
+/** Warns of each session that could not be sent. */
+export function warnUnsent(terminal: Terminal, left: readonly UnsentSession[]): void {
+  for (const { source, sourceId, reason } of left) {
+    const name = toPrintable(`${source} ${sourceId}`);
+    terminal.warn(`${terminal.style("yellow", "!")} Not sent: ${name}: ${toPrintable(reason)}`);
+  }
+}
+
+/** Warns of invalid entries: the first few by file and line, the others by their number. */
+export function warnInvalid(terminal: Terminal, stats: Iterable<InvalidEntries>): void {
+  const all: InvalidEntries = { invalid: 0, invalidSamples: [] };
+  for (const one of stats) addInvalid(all, one);
+  const mark = terminal.style("yellow", "!");
+  for (const sample of all.invalidSamples) terminal.warn(`${mark} Skipped: ${toPrintable(sample)}`);
+  const more = all.invalid - all.invalidSamples.length;
+  if (more > 0) terminal.warn(`${mark} and ${formatNumber(more)} more`);
+}

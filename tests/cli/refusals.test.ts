@@ -1,0 +1,106 @@
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { ended, wrote } from "../support/client.ts";
+import { linesOf, writeBelow } from "./home.ts";
+import { claudeLines } from "./sessions.ts";
+import { claudePath, idOf, problem, world, zstdText } from "./world.ts";
+
+describe("what the server refuses", () => {
+  test("a token that is not valid ends a push with 3", async () => {
+    const { fake, run } = await world();
+    fake.failWith(() => problem(401, { error: "invalid_token" }));
+    const { code, errors } = await run(["push"]);
+    expect([code, errors]).toEqual([3, expect.stringContaining("login")]);
+  });
+
+  test("an invalid session is listed with its field, and the others are sent", async () => {
+    const { fake, push, home } = await world(2);
+    const bad = { source: "own", sourceId: "bad", messages: [{ position: -1, content: "x" }] };
+    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf(bad, { ...bad, sourceId: "good" }));
+    fake.failWith(({ url }, body) => {
+      if (url !== "/api/ingest" || fake.requests.filter((one) => one === "POST /api/ingest").length > 1)
+        return undefined;
+      expect(body.length).toBeGreaterThan(0);
+      const errors = [{ path: "traces.2.messages.0.position", message: "Too small" }];
+      return problem(400, { error: "invalid_request", errors });
+    });
+    const { code, left, sent } = await push();
+    expect([code, sent.sessions]).toEqual([5, 3]);
+    expect(left).toEqual([
+      { source: "own", sourceId: "bad", reason: expect.stringContaining("messages.0.position Too small") },
+    ]);
+    expect([...fake.archive.keys()].sort()).toEqual([`claude-code/${idOf(1)}`, `claude-code/${idOf(2)}`, "own/good"]);
+  });
+
+  test("a batch refused without a session's name is halved until the cause is alone", async () => {
+    const { fake, push } = await world(5);
+    fake.failWith(({ url }, body) =>
+      url === "/api/ingest" && zstdText(body).includes(idOf(4))
+        ? problem(400, { error: "invalid_request" })
+        : undefined,
+    );
+    const { code, left, sent } = await push();
+    expect([code, sent.sessions, left.map(({ sourceId }) => sourceId)]).toEqual([5, 4, [idOf(4)]]);
+  });
+
+  test("a failed job's batch is sent in halves, and the session at fault is listed", async () => {
+    const failed = { status: "failed", error: { code: "internal", message: "It could not be stored." } };
+    const job = ({ traces }: { traces: { sourceId: string }[] }) =>
+      traces.some(({ sourceId }) => sourceId === idOf(2)) ? failed : {};
+    const { push } = await world(3, { job });
+    const { code, left, sent } = await push();
+    expect([code, sent.sessions]).toEqual([5, 2]);
+    expect(left).toEqual([
+      expect.objectContaining({ sourceId: idOf(2), reason: expect.stringContaining("could not be stored") }),
+    ]);
+  });
+
+  test("a session over the server's limits is listed with its size, in each run", async () => {
+    const { push, home, fake } = await world(1, { limits: { decodedBytes: 40_000, messagesPerTrace: 100 } });
+    await writeBelow(home, claudePath(7), linesOf(...claudeLines(idOf(7), 10, { text: "long ".repeat(4000) })));
+    await writeBelow(home, claudePath(8), linesOf(...claudeLines(idOf(8), 30, { text: "" })));
+    for (const sessions of [1, 0]) {
+      const { code, left, sent } = await push();
+      expect([code, sent.sessions]).toEqual([5, sessions]);
+      expect(left.map(({ sourceId, reason }) => [sourceId, reason]).sort()).toEqual([
+        [idOf(7), expect.stringMatching(/^it has 2\d\d KiB; the server's limit is 39 KiB$/)],
+        [idOf(8), expect.stringContaining("120 messages; the server's limit is 100")],
+      ]);
+    }
+    expect(fake.archive.size).toBe(1);
+  });
+
+  test("a file that can't be read is listed, and the others are sent", async () => {
+    const { home, push, run } = await world(2);
+    await symlink("/proc/self/mem", join(home, claudePath(9)));
+    const { left, sent } = await push();
+    expect([sent.sessions, left.length]).toEqual([2, 1]);
+    expect((await run(["push"])).output).toBe("Nothing new: 2 sessions are already archived.\n");
+  });
+});
+
+describe("watch", () => {
+  test("sends new sessions, and neither retries nor lists again what the server has refused", async () => {
+    const { fake, home, start } = await world(1);
+    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf({ sourceId: "bad", messages: [] }));
+    fake.failWith(({ url }, body) =>
+      url === "/api/ingest" && zstdText(body).includes('"bad"')
+        ? problem(400, { error: "invalid_request" })
+        : undefined,
+    );
+    const watching = start(["watch"]);
+    const gone = ended(watching);
+    await wrote(watching, /Not sent: unknown bad/);
+    await writeBelow(home, claudePath(2), linesOf(...claudeLines(idOf(2), 1)));
+    await wrote(watching, /1 new/);
+    await sleep(2500);
+    watching.kill("SIGINT");
+    const { code, errors } = await gone;
+    expect([code, errors.match(/Not sent/g)?.length]).toEqual([130, 1]);
+    // The refused batch, its two halves, and the later session.
+    expect(fake.requests.filter((one) => one === "POST /api/ingest")).toHaveLength(4);
+    expect(fake.archive.size).toBe(2);
+  });
+});

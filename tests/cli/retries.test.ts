@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { ended, wrote } from "../support/client.ts";
+import { problem, world } from "./world.ts";
+
+describe("a server that is unavailable", () => {
+  test("is retried after its Retry-After", async () => {
+    const { fake, push } = await world();
+    const times: number[] = [];
+    fake.failWith(({ url }) => {
+      if (url !== "/api/ingest") return undefined;
+      times.push(performance.now());
+      return times.length <= 2 ? problem(503, { error: "overloaded" }, { "Retry-After": "1" }) : undefined;
+    });
+    const { code, sent } = await push();
+    expect([code, sent.sessions, times.length]).toEqual([0, 3, 3]);
+    for (const [index, at] of times.slice(1).entries()) expect(at - (times[index] ?? 0)).toBeGreaterThanOrEqual(1000);
+  });
+
+  test("is retried after a broken connection, a rate limit, a 500 and a 502, and gets each session once", async () => {
+    const { fake, push } = await world();
+    let tries = 0;
+    fake.failWith(({ url }) => {
+      if (url !== "/api/ingest") return undefined;
+      const faults = ["hang up", problem(429, {}, { "Retry-After": "0" }), problem(500), problem(502)] as const;
+      return faults[tries++];
+    });
+    const { code } = await push();
+    expect([code, fake.uploads.length, fake.archive.size]).toEqual([0, 1, 3]);
+  });
+
+  test("is waited for while it restarts", async () => {
+    const { fake, start } = await world();
+    await fake.close();
+    const pushing = start(["push"]);
+    const done = ended(pushing);
+    await wrote(pushing, /can't be reached|Trying again/, 20);
+    await fake.listen();
+    expect((await done).code).toBe(0);
+    expect(fake.archive.size).toBe(3);
+  });
+
+  test("is reported once where several requests wait for it", async () => {
+    const { fake, run } = await world(3, { limits: { traces: 1 } });
+    const refused = new Set<string>();
+    fake.failWith(({ url = "" }) => {
+      if (!url.startsWith("/api/ingest/") || refused.has(url)) return undefined;
+      refused.add(url);
+      return problem(503, { error: "unavailable" }, { "Retry-After": "1" });
+    });
+    const { code, errors } = await run(["push"]);
+    expect([code, refused.size, errors]).toEqual([0, 3, "No. Trying again in 0:01.\n"]);
+  });
+
+  test("ends a push with 4 when --patience is over, and nothing counts as sent", async () => {
+    const { fake, push } = await world();
+    await fake.close();
+    const { code, error } = await push("--patience", "1");
+    expect([code, error]).toEqual([4, "unreachable"]);
+    await fake.listen();
+    expect((await push()).sent.sessions).toBe(3);
+  });
+
+  test("leaves unfinished jobs to the next run, which does not send them again", async () => {
+    let status = "running";
+    const { push } = await world(2, { job: () => ({ status }) });
+    const first = await push("--patience", "0");
+    expect([first.code, first.sent]).toEqual([0, expect.objectContaining({ sessions: 0, pending: 1 })]);
+    status = "succeeded";
+    expect(await push()).toMatchObject({ same: 2, sent: { sessions: 0, jobs: [] } });
+  });
+});
+
+describe("a wrong clock", () => {
+  test("is reported by doctor and changes nothing else", async () => {
+    const { fake, run, push } = await world();
+    fake.failWith(({ url }) =>
+      url === "/api/health"
+        ? { status: 200, body: { ok: true }, headers: { Date: new Date(Date.now() - 7_200_000).toUTCString() } }
+        : undefined,
+    );
+    const { code, output } = await run(["doctor"]);
+    expect([code, output]).toEqual([1, expect.stringMatching(/is 7(199|200|201) s ahead of the server's/)]);
+    expect((await push()).code).toBe(0);
+  });
+});
