@@ -1,7 +1,7 @@
 import type { Page } from "playwright";
 import { expect } from "vitest";
 
-/** Waits for what a window brings, which may take a second on a busy machine. */
+/** Waits for what a segment brings, which may take a second on a busy machine. */
 export const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 30_000 });
 
 /** Waits until the page's script is at work and the outline, which comes last, is there. */
@@ -21,8 +21,8 @@ export const belowBars = (page: Page, position: number): Promise<number> =>
 export const focused = (page: Page): Promise<number> =>
   page.evaluate(() => Number(document.activeElement?.getAttribute("data-position") ?? Number.NaN));
 
-/** Which positions are in the page, the first and the last, and how many windows have their messages mounted. */
-export const mounted = (page: Page): Promise<{ first: number; last: number; windows: number; boxes: number }> =>
+/** Which positions are in the page, the first and the last, and how many segments have their messages mounted or are empty. */
+export const mounted = (page: Page): Promise<{ first: number; last: number; segments: number; empty: number }> =>
   page.evaluate(() => {
     const all = [...document.querySelectorAll("article[data-position]")].map((one) =>
       Number(one.getAttribute("data-position")),
@@ -31,14 +31,14 @@ export const mounted = (page: Page): Promise<{ first: number; last: number; wind
     return {
       first: all[0] ?? -1,
       last: all.at(-1) ?? -1,
-      windows: count(":not([data-box])"),
-      boxes: count("[data-box]"),
+      segments: count(":not([data-empty])"),
+      empty: count("[data-empty]"),
     };
   });
 
 /**
- * Begins to follow, frame by frame, how far what is in sight moves, and which tasks take long. A row is followed for as long
- * as it is in sight, and another one after it.
+ * Follows, frame by frame, how far what is in view moves, and which tasks take long. A row is followed for as long as it is in
+ * view, then another one.
  */
 export const watchMotion = (page: Page): Promise<void> =>
   page.evaluate(() => {
@@ -74,8 +74,8 @@ export const motion = (page: Page): Promise<{ moved: number; lost: number; tasks
   page.evaluate(() => (window as unknown as { watched: { moved: number; lost: number; tasks: number[] } }).watched);
 
 /**
- * Turns the wheel upwards for a while, a notch of `step` pixels every 40 ms, but where the page has no room above: there a
- * wheel stops, and goes on when the next window has come. A slow machine goes on until an earlier window has come at all.
+ * Turns the wheel upwards for a while, a notch of `step` pixels every 40 ms, unless the page has no room above: there it waits
+ * for the next segment. A slow machine goes on until an earlier segment has come at all.
  *
  * @returns the pixels turned
  */

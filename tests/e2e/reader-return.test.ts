@@ -64,8 +64,8 @@ describe("the folds that were opened and closed", () => {
     await fold.waitFor({ state: "detached" });
     const back = () =>
       page.evaluate(() => {
-        const boxes = [...document.querySelectorAll<HTMLElement>("[data-box]")];
-        boxes.findLast((box) => Number(box.dataset.first) <= 2502)?.scrollIntoView();
+        const empty = [...document.querySelectorAll<HTMLElement>("[data-empty]")];
+        empty.findLast((segment) => Number(segment.dataset.first) <= 2502)?.scrollIntoView();
       });
     await poll(async () => {
       await back();

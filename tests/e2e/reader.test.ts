@@ -71,9 +71,9 @@ describe("a session of 50,000 messages", () => {
       const { first } = await mounted(page);
       await poll(async () => (await mounted(page)).first).toBeLessThan(first);
     }
-    await poll(async () => (await mounted(page)).windows).toBeLessThanOrEqual(12);
-    expect((await mounted(page)).boxes).toBeGreaterThan(0);
-    await page.evaluate("window.scrollTo(0, document.querySelector('[data-box]').offsetTop + 200)");
+    await poll(async () => (await mounted(page)).segments).toBeLessThanOrEqual(12);
+    expect((await mounted(page)).empty).toBeGreaterThan(0);
+    await page.evaluate("window.scrollTo(0, document.querySelector('[data-empty]').offsetTop + 200)");
     await poll(() => page.evaluate("document.elementFromPoint(700, 400)?.closest('article') !== null")).toBe(true);
     expect(faults).toEqual([]);
   }, 60_000);

@@ -2,16 +2,11 @@
 import { z } from "zod";
 import { MessageBody } from "../../(app)/traces/[id]/messages/messages";
 import { readRow } from "../../(app)/traces/[id]/segments/read";
+import { bodyRequest } from "../../(app)/traces/[id]/segments/request";
 import { readerZone } from "../../components/zone";
 import { openedBy } from "./opened";
 
-const position = z.int().min(0).max(2_147_483_647);
-const bodyInput = z.object({
-  token: z.string().max(64),
-  position,
-  positions: z.array(position).min(1).max(1000),
-  part: z.string().max(40).optional(),
-});
+const bodyInput = bodyRequest.extend({ token: z.string().max(64) });
 
 /**
  * The body of a fold that was not on the page, rendered, for whoever has the link. It changes nothing.
@@ -23,5 +18,5 @@ export async function loadSharedBody(input: z.input<typeof bodyInput>): Promise<
   const opened = await openedBy(token);
   const row = opened && (await readRow(opened.userId, opened.traceId, place));
   if (!row) return undefined;
-  return <MessageBody row={row} sharedAt={`/shared/${token}`} zone={await readerZone()} whole part={part} />;
+  return <MessageBody row={row} sharedAt={`/shared/${token}`} zone={await readerZone()} part={part} />;
 }

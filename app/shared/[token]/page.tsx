@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { getTrace, type Trace } from "#lib/traces/queries";
 import { Messages } from "../../(app)/traces/[id]/messages/messages";
-import { readWindow } from "../../(app)/traces/[id]/segments/read";
+import { readSegment } from "../../(app)/traces/[id]/segments/read";
 import { requestOf } from "../../(app)/traces/[id]/segments/request";
 import { countOf } from "../../components/figures";
 import { Mark, Monogram } from "../../components/mark";
@@ -21,7 +21,7 @@ export async function generateMetadata({ params }: PageProps<"/shared/[token]">)
 export default async function Page({ params, searchParams }: PageProps<"/shared/[token]">) {
   const { token } = await params;
   const { trace, userId, expiresAt } = await shared(token);
-  const window = await readWindow(userId, trace.id, requestOf(await searchParams), false);
+  const segment = await readSegment(userId, trace.id, requestOf(await searchParams), false);
   const address = `/shared/${token}`;
   return (
     <>
@@ -29,14 +29,14 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
       <meta name="referrer" content="no-referrer" />
       <main id="main" tabIndex={-1} className="wide flex grow flex-col gap-6 py-6 outline-none">
         <SharedHeader trace={trace} expiresAt={expiresAt} />
-        {!window && <p className="py-8 text-muted">There are no messages here.</p>}
-        {window?.earlier && <Edge href={`${address}?before=${window.first}`} name="Earlier" />}
-        {window && (
+        {!segment && <p className="py-8 text-muted">There are no messages here.</p>}
+        {segment?.earlier && <Edge href={`${address}?before=${segment.first}`} name="Earlier" />}
+        {segment && (
           <SharedShell token={token}>
-            <Messages rows={window.rows} sharedAt={address} zone={await readerZone()} talk={false} />
+            <Messages rows={segment.rows} sharedAt={address} zone={await readerZone()} talk={false} />
           </SharedShell>
         )}
-        {window?.later && <Edge href={`${address}?after=${window.last}`} name="Later" />}
+        {segment?.later && <Edge href={`${address}?after=${segment.last}`} name="Later" />}
       </main>
     </>
   );

@@ -1,14 +1,15 @@
 "use client";
 import { useCallback, useRef, useState } from "react";
-import { type BodyPlace, useBodies } from "../../(app)/traces/[id]/folds/use-bodies";
+import { useBodies } from "../../(app)/traces/[id]/folds/use-bodies";
 import { useCopy } from "../../(app)/traces/[id]/messages/use-copy";
+import type { BodyRequest } from "../../(app)/traces/[id]/segments/request";
 import { loadSharedBody } from "./load";
 
 /** The server's messages, with folds that load and blocks that copy. */
 export function SharedShell({ token, children }: { token: string; children: React.ReactNode }) {
   const list = useRef<HTMLDivElement>(null);
   const [said, setSaid] = useState("");
-  const load = useCallback((body: BodyPlace) => loadSharedBody({ token, ...body }), [token]);
+  const load = useCallback((body: BodyRequest) => loadSharedBody({ token, ...body }), [token]);
   const bodies = useBodies(list, load);
   useCopy(list, "", setSaid);
   return (

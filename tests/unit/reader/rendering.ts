@@ -40,5 +40,5 @@ export const render = (messages: ReaderMessage[], talk = false) =>
 export async function renderBody(messages: ReaderMessage[], part?: string): Promise<string> {
   const [row] = rowsOf(messages);
   if (!row) throw new Error("There is no row.");
-  return toHtml(createElement(MessageBody, { row, traceId, zone: "UTC", whole: true, part }));
+  return toHtml(createElement(MessageBody, { row, traceId, zone: "UTC", part }));
 }

@@ -1,26 +1,29 @@
 "use client";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Outline } from "#lib/reader/outline";
 import { countOf } from "../../../components/figures";
 import { useKeys } from "../../../components/keys";
-import { useFind } from "./find/use-find";
-import { type BodyPlace, useBodies } from "./folds/use-bodies";
+import { useFind, useFindKey } from "./find/use-find";
+import { useBodies } from "./folds/use-bodies";
 import { useFolds } from "./folds/use-folds";
 import { type Frame, FrameContext } from "./frame/frame";
-import { nearestTalk, positionOf, topOffset } from "./frame/geometry";
-import { type Links, readerHref } from "./frame/links";
+import { nearestTalk } from "./frame/geometry";
+import { type Links, readerHref, type View } from "./frame/links";
 import { readerKeys } from "./frame/reader-keys";
 import { makeStore } from "./frame/store";
 import { Toolbar } from "./frame/toolbar";
-import { askedPosition, useAddress } from "./frame/use-address";
+import { useAddress } from "./frame/use-address";
+import { useClicks } from "./frame/use-clicks";
+import { useBars, useFollow } from "./frame/use-scrolling";
 import { useCopy } from "./messages/use-copy";
 import { loadedSpan } from "./segments/list";
 import { loadBody } from "./segments/load";
 import type { Segment } from "./segments/render";
-import { WindowList } from "./segments/segment-list";
+import type { BodyRequest } from "./segments/request";
+import { SegmentList } from "./segments/segment-list";
 import { useGrowth } from "./segments/use-growth";
-import { useMeasured } from "./segments/use-heights";
-import { useWindows } from "./segments/use-segments";
+import { useHeights } from "./segments/use-heights";
+import { useSegments } from "./segments/use-segments";
 
 type Props = {
   traceId: string;
@@ -29,7 +32,7 @@ type Props = {
   initial: Segment;
   talk: boolean;
   at: number | undefined;
-  /** The list's filter, and what is to be found. */
+  /** The list's filter; its `q` is looked for here. */
   filter: Record<string, string>;
   links: Links;
   resume: string | undefined;
@@ -38,190 +41,142 @@ type Props = {
   outline: React.ReactNode;
 };
 
-/** The frame of the page: the one client shell round messages that stay the server's. */
+/** The frame of the page: the one client shell around messages that the server renders. */
 export function Reader(props: Props) {
-  const { traceId, initial, talk, at, links, filter } = props;
+  const { traceId, talk, at, links, filter } = props;
   const list = useRef<HTMLDivElement>(null);
-  const [said, setSaid] = useState("");
   const [panel, setPanel] = useState({ menu: false, rail: true });
-  const windows = useWindows({ traceId, talk, initial, list, onHidden: showHidden });
-  const { shown, jump } = windows;
-  const { observe, remeasure, noteAnchor } = useMeasured(list);
-  const restoreFolds = useFolds(list);
-  const mount = useCallback(
-    (section: HTMLElement | null) => {
-      restoreFolds(section);
-      return observe(section);
-    },
-    [restoreFolds, observe],
-  );
+  const { status, say, copy } = useClipboard();
+  const messages = useMessages(props, list);
+  const { segments, jump, remeasure } = messages;
   const { go, save } = useAddress({ list, jump, at });
-  const frame = useFrameStores(traceId, initial.first, go);
-  const top = frame.top.get;
+  const frame = useNewFrame(traceId, props.initial.first, go);
   const jumpQuietly = useCallback((position: number) => jump({ position, quiet: true }), [jump]);
-  const find = useFind({ traceId, list, top, jump: jumpQuietly, initial: filter.q ?? "", at });
-  const load = useCallback((body: BodyPlace) => loadBody({ traceId, ...body }), [traceId]);
-  const bodies = useBodies(list, load, restoreFolds);
-  const last = shown.at(-1);
-  const grown = useGrowth(traceId, last?.last ?? 0, last?.later === false);
-  useCopy(list, traceId, setSaid);
-  useFollow(frame, noteAnchor, save);
+  const find = useFind({ traceId, list, top: frame.top.get, jump: jumpQuietly, initial: filter.q ?? "", at });
+  useCopy(list, traceId, say);
+  useFollow(frame, messages.noteAnchor, save);
   useClicks(traceId, go, list);
-  const copy = useCallback(async (text: string, what: string) => {
-    const copied = await navigator.clipboard?.writeText(text).then(
-      () => true,
-      () => false,
-    );
-    setSaid(copied ? what : "It could not be copied");
-  }, []);
+  useBars();
 
-  const toView = (view: "all" | "talk") => {
+  const toView = (view: View) => {
     const position = view === "talk" ? nearestTalk(list.current, frame.top.get()) : frame.top.get();
     const place = { ...filter, ...(position !== undefined && { at: String(position) }) };
     window.location.assign(readerHref(traceId, view === "talk" ? { ...place, view } : place));
   };
-  const [live, setLive] = useState(false);
-  useEffect(() => setLive(true), []);
-  useBars();
-  const partly = shown[0]?.earlier || last?.later || shown.some(({ node }) => node === null);
-  const bindings = readerKeys({ frame, list, links, find, copy, toView, talk, remeasure, setPanel, setSaid });
-  useKeys("This session", bindings);
-  useFindKey(find, Boolean(partly));
+  const toggleRail = () => setPanel((now) => ({ ...now, rail: !now.rail }));
+  const setMenu = (menu: boolean) => setPanel((now) => ({ ...now, menu }));
+  const toggleOutline = () => (window.innerWidth >= 1024 ? toggleRail() : setMenu(!panel.menu));
+  useKeys("This session", readerKeys({ frame, list, links, find, copy, toView, talk, remeasure, toggleOutline, say }));
+  useFindKey(find, messages.isPartlyLoaded);
 
   return (
     <FrameContext value={frame}>
       <Toolbar
         {...props}
-        total={props.total + grown}
-        span={loadedSpan(shown)}
+        total={props.total + messages.growth}
+        span={loadedSpan(segments)}
         find={find}
-        onCloseFind={() => find.setOpen(false)}
-        onOutline={() => setPanel((now) => ({ ...now, rail: !now.rail }))}
+        onOutline={toggleRail}
         onCopy={(text) => copy(text, "Command copied")}
-        onView={(event) => {
-          event.preventDefault();
-          toView((event.currentTarget as HTMLElement).dataset.view === "talk" ? "talk" : "all");
-        }}
-        menu={{ open: panel.menu, onOpenChange: (menu) => setPanel((now) => ({ ...now, menu })) }}
+        onView={toView}
+        menu={{ open: panel.menu, onOpenChange: setMenu }}
       />
       <p role="status" className="sr-only">
-        {said}
+        {status}
       </p>
-      <div className="flex gap-6" data-live={live}>
-        <aside
-          aria-label="Outline"
-          hidden={!panel.rail}
-          className="sticky top-[92px] flex h-[calc(100dvh-92px)] w-64 shrink-0 flex-col py-3 max-lg:hidden print:hidden [&[hidden]]:hidden"
-        >
-          {props.outline}
-        </aside>
-        <div className="min-w-0 grow">
-          <div className="[overflow-anchor:none]">{props.facts}</div>
-          <WindowList
-            live={live}
-            {...windows}
-            list={list}
-            observe={mount}
-            href={(query) => readerHref(traceId, { ...filter, ...(talk && { view: "talk" }), ...query })}
-          />
-          {bodies}
-        </div>
-      </div>
-      {grown > 0 && last && (
-        <button
-          type="button"
-          onClick={() => go(last.last + 1)}
-          className="button button-accent fixed print:hidden bottom-4 left-1/2 z-[5] -translate-x-1/2 shadow-lg"
-        >
-          {countOf(grown, "new message")} ↓
-        </button>
-      )}
+      <Body {...props} messages={messages} list={list} rail={panel.rail} />
+      <Growth count={messages.growth} after={segments.at(-1)?.last} go={go} />
     </FrameContext>
   );
 }
 
-/** A message that Talk leaves out is shown by the server among all of them, which says so. */
+/** The segments on the page, with what keeps their heights and folds. */
+function useMessages({ traceId, talk, initial }: Props, list: RefObject<HTMLDivElement | null>) {
+  const shown = useSegments({ traceId, talk, initial, onHidden: showHidden });
+  const { observe, remeasure, noteAnchor } = useHeights(list);
+  const restoreFolds = useFolds(list);
+  const onMount = useCallback(
+    (element: HTMLElement) => {
+      restoreFolds(element);
+      return observe(element);
+    },
+    [restoreFolds, observe],
+  );
+  const load = useCallback((body: BodyRequest) => loadBody({ traceId, ...body }), [traceId]);
+  const bodies = useBodies(list, load, restoreFolds);
+  const { segments } = shown;
+  const last = segments.at(-1);
+  const growth = useGrowth(traceId, last?.last ?? 0, last?.later === false);
+  const isPartlyLoaded = Boolean(segments[0]?.earlier || last?.later || segments.some(({ node }) => node === null));
+  return { ...shown, onMount, remeasure, noteAnchor, bodies, growth, isPartlyLoaded };
+}
+
+/** The server shows a message that Talk leaves out among all others, and says so. */
 const showHidden = () => window.location.reload();
 
-function useFrameStores(traceId: string, first: number, go: (position: number) => void): Frame {
-  const [stores] = useState(() => ({ top: makeStore(first), outline: makeStore<Outline | undefined>(undefined) }));
-  return useMemo(() => ({ traceId, ...stores, jump: go }), [traceId, stores, go]);
+type BodyProps = Props & {
+  messages: ReturnType<typeof useMessages>;
+  list: RefObject<HTMLDivElement | null>;
+  rail: boolean;
+};
+
+/** The outline and the messages, side by side where there is room. */
+function Body({ messages, list, rail, traceId, filter, talk, facts, outline }: BodyProps) {
+  const [live, setLive] = useState(false);
+  useEffect(() => setLive(true), []);
+  const { segments, failed, retry, register, onMount, bodies } = messages;
+  const own = { ...filter, ...(talk && { view: "talk" }) };
+  return (
+    <div className="flex gap-6" data-live={live}>
+      <aside
+        aria-label="Outline"
+        hidden={!rail}
+        className="sticky top-[92px] flex h-[calc(100dvh-92px)] w-64 shrink-0 flex-col py-3 max-lg:hidden print:hidden [&[hidden]]:hidden"
+      >
+        {outline}
+      </aside>
+      <div className="min-w-0 grow">
+        <div className="[overflow-anchor:none]">{facts}</div>
+        <SegmentList
+          {...{ list, segments, failed, retry, register, onMount, live }}
+          href={(query) => readerHref(traceId, { ...own, ...query })}
+        />
+        {bodies}
+      </div>
+    </div>
+  );
 }
 
-/** Tells the style sheet how high the bars are, so that what the browser scrolls to by itself stands where a jump would put it. */
-function useBars() {
-  useEffect(() => {
-    const tell = () => document.documentElement.style.setProperty("--bars", `${topOffset()}px`);
-    tell();
-    window.addEventListener("resize", tell);
-    return () => window.removeEventListener("resize", tell);
+type GrowthProps = { count: number; after: number | undefined; go: (position: number) => void };
+
+/** Says that messages have come since the page was loaded, and leads to them. */
+function Growth({ count, after, go }: GrowthProps) {
+  if (count === 0 || after === undefined) return null;
+  return (
+    <button
+      type="button"
+      onClick={() => go(after + 1)}
+      className="button button-accent fixed bottom-4 left-1/2 z-[5] -translate-x-1/2 shadow-lg print:hidden"
+    >
+      {countOf(count, "new message")} ↓
+    </button>
+  );
+}
+
+/** Copies texts, and says so to screen readers. */
+function useClipboard() {
+  const [status, say] = useState("");
+  const copy = useCallback(async (text: string, done: string) => {
+    const isCopied = await navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    say(isCopied ? done : "It could not be copied");
   }, []);
+  return { status, say, copy };
 }
 
-/** Follows the scrolling: what is at the top, for the outline, and where the page stands, for going back. */
-function useFollow({ top }: Frame, noteAnchor: () => Element | undefined, save: () => void) {
-  useEffect(() => {
-    let frame = 0;
-    let rest = 0;
-    const follow = () => {
-      const row = noteAnchor();
-      if (row) top.set(positionOf(row));
-    };
-    const onScroll = () => {
-      cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(follow);
-      clearTimeout(rest);
-      rest = window.setTimeout(save, 400);
-    };
-    follow();
-    window.addEventListener("scroll", onScroll, { passive: true });
-    return () => {
-      cancelAnimationFrame(frame);
-      clearTimeout(rest);
-      window.removeEventListener("scroll", onScroll);
-    };
-  }, [top, noteAnchor, save]);
-}
-
-/** Links to messages of this session jump; selecting a text that lies in a fold's summary does not toggle it. */
-function useClicks(traceId: string, go: (position: number) => void, list: React.RefObject<HTMLElement | null>) {
-  useEffect(() => {
-    const onClick = (event: MouseEvent) => {
-      if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
-      const target = event.target instanceof Element ? event.target : undefined;
-      const summary = target?.closest("summary");
-      if (summary && list.current?.contains(summary) && selectionIn(summary)) event.preventDefault();
-      const link = target?.closest<HTMLAnchorElement>("a[href]");
-      if (!link || link.origin !== location.origin || link.pathname !== `/traces/${traceId}`) return;
-      const address = new URL(link.href);
-      const position = askedPosition(address);
-      if (position === undefined || link.target || link.dataset.view) return;
-      event.preventDefault();
-      go(position);
-    };
-    document.addEventListener("click", onClick);
-    return () => document.removeEventListener("click", onClick);
-  }, [traceId, go, list]);
-}
-
-function selectionIn(place: Element): boolean {
-  const selection = getSelection();
-  return Boolean(selection && !selection.isCollapsed && selection.containsNode(place, true));
-}
-
-/** Ctrl+F finds in the whole session while parts of it are not in the page; a second one is the browser's. */
-function useFindKey(find: ReturnType<typeof useFind>, partly: boolean) {
-  const { setOpen } = find;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "f" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || !partly) return;
-      const field = document.getElementById("find");
-      if (field && document.activeElement === field) return;
-      event.preventDefault();
-      setOpen(true);
-      field?.focus();
-    };
-    document.addEventListener("keydown", onKey);
-    return () => document.removeEventListener("keydown", onKey);
-  }, [setOpen, partly]);
+function useNewFrame(traceId: string, first: number, jump: (position: number) => void): Frame {
+  const [stores] = useState(() => ({ top: makeStore(first), outline: makeStore<Outline | undefined>(undefined) }));
+  return useMemo(() => ({ traceId, ...stores, jump }), [traceId, stores, jump]);
 }

@@ -1,18 +1,17 @@
 "use client";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { useEffect } from "react";
 import { countOf, formatCount } from "../../../../components/figures";
-import type { useFind } from "./use-find";
-
-type Props = { find: ReturnType<typeof useFind>; onClose: () => void };
+import type { Find } from "./use-find";
 
 /** The field to find in the session, over the page so that no text moves. */
-export function FindBar({ find, onClose }: Props) {
-  const field = useRef<HTMLInputElement>(null);
+export function FindBar({ find }: { find: Find }) {
+  const { field } = find;
+  const close = () => find.setOpen(false);
   useEffect(() => {
     field.current?.focus();
     field.current?.select();
-  }, []);
+  }, [field]);
   return (
     <search
       aria-label="Find in this session"
@@ -27,10 +26,10 @@ export function FindBar({ find, onClose }: Props) {
         value={find.query}
         maxLength={512}
         autoComplete="off"
-        onChange={({ target }) => find.setQuery(target.value)}
+        onChange={({ target }) => find.type(target.value)}
         onKeyDown={(event) => {
           if (event.key === "Enter") find.step(event.shiftKey ? -1 : 1);
-          else if (event.key === "Escape") onClose();
+          else if (event.key === "Escape") close();
           else return;
           event.preventDefault();
           event.stopPropagation();
@@ -38,7 +37,7 @@ export function FindBar({ find, onClose }: Props) {
         className="input w-60"
       />
       <output htmlFor="find" className="min-w-28 px-2 text-code text-muted">
-        {saying(find)}
+        {statusOf(find)}
       </output>
       <IconButton label="Previous match" onClick={() => find.step(-1)}>
         <ChevronUp aria-hidden="true" className="size-4" />
@@ -46,19 +45,19 @@ export function FindBar({ find, onClose }: Props) {
       <IconButton label="Next match" onClick={() => find.step(1)}>
         <ChevronDown aria-hidden="true" className="size-4" />
       </IconButton>
-      <IconButton label="Close find" onClick={onClose}>
+      <IconButton label="Close find" onClick={close}>
         <X aria-hidden="true" className="size-4" />
       </IconButton>
     </search>
   );
 }
 
-function saying({ query, found, ordinal, state }: Props["find"]): string {
+function statusOf({ query, matches, ordinal, failed }: Find): string {
   if (query.trim() === "") return "";
-  if (state === "failed") return "Could not search. Try again.";
-  if (!found) return "Searching…";
-  if (found.total === 0) return "Nothing found";
-  return `${formatCount(ordinal ?? 1)} of ${formatCount(found.total)} in ${countOf(found.messages, "message")}`;
+  if (failed) return "Could not search. Try again.";
+  if (!matches) return "Searching…";
+  if (matches.total === 0) return "Nothing found";
+  return `${formatCount(ordinal ?? 1)} of ${formatCount(matches.total)} in ${countOf(matches.messages, "message")}`;
 }
 
 type ButtonProps = { label: string; onClick: () => void; children: React.ReactNode };

@@ -2,7 +2,7 @@
 
 const names = { all: "find", current: "find-current" } as const;
 
-/** The case of each UTF-16 unit folded by itself, so that places in the text stay the same. */
+/** Lower case, each character for itself where its length would change, so that offsets stay the same. */
 const folded = (text: string) => {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;
@@ -11,8 +11,8 @@ const folded = (text: string) => {
     .join("");
 };
 
-/** Where a text stands within an element, over the borders of its parts: highlighted code is many of them. */
-export function rangesOf(element: Element, wanted: string): Range[] {
+/** Where a text stands in an element, across its text nodes: highlighted code has many of them. */
+export function rangesOf(element: Element, sought: string): Range[] {
   const nodes: { node: Text; start: number }[] = [];
   let text = "";
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
@@ -21,14 +21,14 @@ export function rangesOf(element: Element, wanted: string): Range[] {
     text += (node as Text).data;
   }
   const searched = folded(text);
-  const sought = folded(wanted);
+  const key = folded(sought);
   const ranges: Range[] = [];
   let index = 0;
-  for (let at = searched.indexOf(sought); at !== -1; at = searched.indexOf(sought, at + sought.length)) {
+  for (let at = searched.indexOf(key); at !== -1; at = searched.indexOf(key, at + key.length)) {
     const range = new Range();
     for (const [edge, place] of [
       ["setStart", at],
-      ["setEnd", at + sought.length],
+      ["setEnd", at + key.length],
     ] as const) {
       while ((nodes[index + 1]?.start ?? Number.POSITIVE_INFINITY) < place + (edge === "setStart" ? 1 : 0)) index += 1;
       const part = nodes[index];
@@ -39,7 +39,7 @@ export function rangesOf(element: Element, wanted: string): Range[] {
   return ranges;
 }
 
-/** Paints these ranges, and one of them as the current one. Without support, the messages are still jumped to and marked. */
+/** Paints these ranges, and one of them as the current one. Browsers without support still jump to the message and mark it. */
 export function paint(ranges: Range[], current?: Range): void {
   if (!("highlights" in CSS)) return;
   CSS.highlights.set(names.all, new Highlight(...ranges));

@@ -3,16 +3,16 @@ import type { Matches } from "#lib/traces/schema";
 /** A match: the message's place among those found, and which one within the message, from 0. */
 export type Match = { place: number; within: number };
 
-/** The first match that stands at a position or behind it, else the first of all. */
+/** The first match at a position or after it, else the first of all. */
 export function matchFrom({ places }: Matches, position: number): Match {
   const place = places.findIndex(([at]) => at >= position);
   return { place: Math.max(0, place), within: 0 };
 }
 
 /**
- * The match behind another, or the one before it, round the ends.
+ * The match after another, or the one before it, wrapping around at the ends.
  *
- * @param shown how many matches the message shows; its text may have been counted with marks that are not shown.
+ * @param shown how many matches of the message are on the page; the server also counts in text that is not shown.
  */
 export function stepMatch({ places }: Matches, match: Match, by: 1 | -1, shown: number): Match {
   const within = match.within + by;
@@ -21,10 +21,7 @@ export function stepMatch({ places }: Matches, match: Match, by: 1 | -1, shown: 
   return { place, within: by === 1 ? 0 : Math.max(0, (places[place]?.[1] ?? 1) - 1) };
 }
 
-/**
- * What to find of a query of the list: the words together as they were typed, where none is quoted, else each phrase and word
- * for itself, the longest first.
- */
+/** What to look for of the list's query: all of it as it was typed, unless something is quoted; then each phrase and word, the longest first. */
 export function wordsToFind(query: string): [first: string, ...others: string[]] {
   const found = [...query.matchAll(/["“”]([^"“”]*)["“”]|[^\s"“”]+/gu)];
   const parts = found.map(([whole, phrase]) => (phrase ?? whole).trim()).filter((part) => part !== "");
@@ -36,7 +33,7 @@ export function wordsToFind(query: string): [first: string, ...others: string[]]
   return [first, ...others];
 }
 
-/** Whether what was found is worth going to: at the message that the address names, where it names one. */
+/** Whether something was found, at the message that the address names if it names one. */
 export const suits = ({ total, places }: Matches, at: number | undefined): boolean =>
   total > 0 && (at === undefined || places.some(([position]) => position === at));
 

@@ -1,73 +1,79 @@
 "use client";
-import { type RefObject, startTransition, useEffect, useState } from "react";
+import { type RefObject, startTransition, useCallback, useEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
+import type { BodyRequest } from "../segments/request";
 
-type Body = { key: string; place: HTMLElement; node: React.ReactNode };
-
-/** Which body a fold is closed over. */
-export type BodyPlace = { position: number; positions: number[]; part: string | undefined };
-
-type LoadBody = (body: BodyPlace) => Promise<React.ReactNode>;
+type Body = { key: string; element: HTMLElement; node: React.ReactNode };
 
 /**
- * Fetches what a closed fold holds when it is opened: `<details data-load={position}>` has its summary alone until then.
+ * Loads what a closed fold holds when it is opened: `<details data-load={position}>` has only its summary until then.
  *
- * @param load fetches a body, rendered; the same function at each call.
- * @param onDrawn is called when bodies have been drawn.
- * @returns what draws the fetched bodies into their folds.
+ * @param load renders a body; the same function at each call.
+ * @param onDrawn is called when bodies have appeared.
+ * @returns what draws the loaded bodies into their folds.
  */
 export function useBodies(
   list: RefObject<HTMLElement | null>,
-  load: LoadBody,
+  load: (body: BodyRequest) => Promise<React.ReactNode>,
   onDrawn?: (list: HTMLElement | null) => void,
 ): React.ReactNode {
   const [bodies, setBodies] = useState<Body[]>([]);
+  const count = useRef(0);
   useEffect(() => {
     if (bodies.length > 0) onDrawn?.(list.current);
   }, [bodies, onDrawn, list]);
-  useEffect(() => {
-    const place = list.current;
-    if (!place) return;
-    let count = 0;
-    const onToggle = async ({ target }: Event) => {
-      if (!(target instanceof HTMLDetailsElement) || !target.open || !target.dataset.load) return;
-      if (target.querySelector(":scope > [data-body]")) return;
-      const body = document.createElement("div");
-      body.dataset.body = "";
-      body.textContent = "Loading…";
-      body.setAttribute("role", "status");
-      target.append(body);
+
+  const open = useCallback(
+    async (fold: HTMLDetailsElement) => {
+      const element = appendWaiting(fold);
       try {
-        const node = await load(bodyOf(target));
-        if (!body.isConnected) return;
-        body.replaceChildren();
-        body.removeAttribute("role");
-        count += 1;
-        const key = String(count);
-        startTransition(() =>
-          setBodies((all) => [
-            ...all.filter((one) => one.place.isConnected),
-            { key, place: body, node: node ?? "It is not there any more." },
-          ]),
-        );
+        const node = await load(requestOf(fold));
+        if (!element.isConnected) return;
+        element.replaceChildren();
+        element.removeAttribute("role");
+        count.current += 1;
+        const body = { key: String(count.current), element, node: node ?? "It is not there any more." };
+        startTransition(() => setBodies((all) => [...all.filter(isOnPage), body]));
       } catch {
-        body.textContent = "It could not be loaded. Close and open it to try again.";
-        target.addEventListener("toggle", () => body.remove(), { once: true });
+        element.textContent = "It could not be loaded. Close and open it to try again.";
+        fold.addEventListener("toggle", () => element.remove(), { once: true });
       }
+    },
+    [load],
+  );
+
+  useEffect(() => {
+    const element = list.current;
+    if (!element) return;
+    const onToggle = ({ target }: Event) => {
+      if (target instanceof HTMLDetailsElement && lacksBody(target)) open(target);
     };
-    place.addEventListener("toggle", onToggle, true);
+    element.addEventListener("toggle", onToggle, true);
     // What was opened before the script was there, by hand or by going back.
-    for (const fold of place.querySelectorAll("details[data-load][open]"))
-      onToggle({ target: fold } as unknown as Event);
-    return () => place.removeEventListener("toggle", onToggle, true);
-  }, [list, load]);
-  return bodies.filter(({ place }) => place.isConnected).map(({ key, place, node }) => createPortal(node, place, key));
+    for (const fold of element.querySelectorAll("details")) if (lacksBody(fold)) open(fold);
+    return () => element.removeEventListener("toggle", onToggle, true);
+  }, [list, open]);
+
+  return bodies.filter(isOnPage).map(({ element, node, key }) => createPortal(node, element, key));
 }
 
-/** What a fold says of its body; without positions of its own it is the row's. */
-function bodyOf(fold: HTMLDetailsElement): BodyPlace {
-  const { load, part } = fold.dataset;
-  const place =
-    fold.dataset.positions ?? fold.closest<HTMLElement>("[data-positions]")?.dataset.positions ?? load ?? "";
-  return { position: Number(load), positions: place.split(" ").map(Number), part };
+const isOnPage = ({ element }: Body) => element.isConnected;
+
+const lacksBody = (fold: HTMLDetailsElement) =>
+  fold.open && fold.dataset.load !== undefined && !fold.querySelector(":scope > [data-body]");
+
+function appendWaiting(fold: HTMLDetailsElement): HTMLElement {
+  const element = document.createElement("div");
+  element.dataset.body = "";
+  element.textContent = "Loading…";
+  element.setAttribute("role", "status");
+  fold.append(element);
+  return element;
+}
+
+/** Which body a fold lacks, as the server wrote it on the fold; the positions stand on the row where they are all the row's. */
+function requestOf(fold: HTMLDetailsElement): BodyRequest {
+  const { load = "", part } = fold.dataset;
+  const positions = fold.dataset.positions ?? fold.closest<HTMLElement>("[data-positions]")?.dataset.positions ?? load;
+  return { position: Number(load), positions: positions.split(" ").map(Number), part };
 }

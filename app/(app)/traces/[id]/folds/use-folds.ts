@@ -6,47 +6,47 @@ import { foldNamed, nameOf } from "./fold-names";
 const maxRemembered = 1000;
 
 /**
- * Remembers which folds the reader opened and closed, in the history's entry and for windows that are emptied and come back.
+ * Remembers which folds the reader opened and closed, in the history's entry and for segments that are emptied and filled again.
  *
- * @returns `restore` puts the folds in a part of the page as the reader left them: to be called with what has just come onto it
+ * @returns `restore` puts the folds in a part of the page as the reader left them: to be called with what has just appeared
  */
 export function useFolds(list: RefObject<HTMLElement | null>) {
-  const left = useRef<Map<string, boolean>>(undefined);
+  const remembered = useRef<Map<string, boolean>>(undefined);
 
-  const restore = useCallback((place: HTMLElement | null) => {
-    left.current ??= new Map(savedFolds());
-    if (!place) return;
-    for (const [name, open] of left.current) {
-      const fold = foldNamed(place, name);
+  const restore = useCallback((part: HTMLElement | null) => {
+    remembered.current ??= new Map(savedFolds());
+    if (!part) return;
+    for (const [name, open] of remembered.current) {
+      const fold = foldNamed(part, name);
       if (fold && fold.open !== open) fold.open = open;
     }
   }, []);
 
   useEffect(() => {
-    const place = list.current;
-    if (!place) return;
+    const element = list.current;
+    if (!element) return;
     let frame = 0;
     const save = () => {
-      const folds = [...(left.current ?? [])].slice(-maxRemembered);
+      const folds = [...(remembered.current ?? [])].slice(-maxRemembered);
       history.replaceState({ ...history.state, spoorFolds: folds }, "");
     };
     const onToggle = ({ target }: Event) => {
       if (!(target instanceof HTMLDetailsElement) || !target.isConnected) return;
       const name = nameOf(target);
       if (!name) return;
-      left.current ??= new Map(savedFolds());
-      // As the server draws it needs no remembering.
-      const isOwn = target.open !== target.hasAttribute("data-open");
-      if (!left.current.delete(name) && !isOwn) return;
-      if (isOwn) left.current.set(name, target.open);
-      // Opening all of them tells of hundreds: one entry a frame.
+      remembered.current ??= new Map(savedFolds());
+      // `data-open` is how the server renders it, which needs no remembering.
+      const isChanged = target.open !== target.hasAttribute("data-open");
+      if (!remembered.current.delete(name) && !isChanged) return;
+      if (isChanged) remembered.current.set(name, target.open);
+      // Opening all of them toggles hundreds: they are saved once a frame.
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(save);
     };
-    place.addEventListener("toggle", onToggle, true);
+    element.addEventListener("toggle", onToggle, true);
     return () => {
       cancelAnimationFrame(frame);
-      place.removeEventListener("toggle", onToggle, true);
+      element.removeEventListener("toggle", onToggle, true);
     };
   }, [list]);
 

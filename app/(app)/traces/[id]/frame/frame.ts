@@ -3,7 +3,7 @@ import { createContext, useContext } from "react";
 import type { Outline } from "#lib/reader/outline";
 import { makeStore, type Store } from "./store";
 
-/** What the frame of the page shares with its parts. */
+/** What the reader's page shares with its parts. */
 export type Frame = {
   traceId: string;
   /** The position at the top of the page. */

@@ -1,6 +1,11 @@
-/** Where things stand on the page. All of it reads the layout, so it is called once a frame at most. */
+/**
+ * Where messages stand on the page. The server renders them, so the page's scripts know them by their attributes, of which
+ * messages.tsx has the list. All of it reads the layout: to be called once a frame at most.
+ */
 
-/** Where a message comes to stand that is jumped to: below the bars that stick to the top. */
+const navHeight = 48;
+
+/** Where a message stands that was jumped to, in pixels: below the bars that stick to the top, as high as they are now. */
 export function topOffset(): number {
   const toolbar = document.querySelector<HTMLElement>("[data-toolbar]");
   const find = toolbar?.querySelector<HTMLElement>("search");
@@ -8,8 +13,6 @@ export function topOffset(): number {
   const covered = find && find.offsetWidth > window.innerWidth * 0.7 ? find.offsetHeight : 0;
   return navHeight + (toolbar?.offsetHeight ?? 0) + covered + 8;
 }
-
-const navHeight = 48;
 
 const articleSelector = "article[data-position]";
 
@@ -19,27 +22,27 @@ export const rowSelector = "article[data-position], [data-member]";
 export const positionOf = (row: Element): number =>
   Number(row.getAttribute("data-member") ?? row.getAttribute("data-position"));
 
-/** What shows the message at a position, where it is in the page; a result is shown at its call. */
+/** What shows the message at a position, where it is on the page; a result is shown at its call. */
 export const articleAt = (position: number): HTMLElement | null =>
   document.getElementById(`m${position}`)?.closest<HTMLElement>(rowSelector) ?? null;
 
-/** The rows in a part of the page, those in closed folds aside. */
-export function openArticles(root: ParentNode): HTMLElement[] {
-  return [...root.querySelectorAll<HTMLElement>(articleSelector)].filter(
-    (article) => !article.parentElement?.closest("details:not([open])"),
-  );
-}
+/** The rows in a part of the page. */
+export const articlesIn = (root: ParentNode): HTMLElement[] => [...root.querySelectorAll<HTMLElement>(articleSelector)];
+
+/** The same but for those in closed folds. */
+export const openArticles = (root: ParentNode): HTMLElement[] =>
+  articlesIn(root).filter((article) => !article.parentElement?.closest("details:not([open])"));
 
 /** The first row that is not wholly above the visible part of the page. */
 export function topArticle(list: Element): HTMLElement | undefined {
   const below = topOffset();
-  for (const section of list.querySelectorAll(":scope > section")) {
-    if (section.getBoundingClientRect().bottom <= below) continue;
-    const articles = openArticles(section);
+  for (const segment of list.querySelectorAll(":scope > section")) {
+    if (segment.getBoundingClientRect().bottom <= below) continue;
+    const articles = openArticles(segment);
     let [low, high] = [0, articles.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      // A row that ends within a few pixels below the bars is one that has been read.
+      // A row that ends within a few pixels below the bars has been read.
       if ((articles[middle]?.getBoundingClientRect().bottom ?? 0) <= below + 8) low = middle + 1;
       else high = middle;
     }
@@ -48,24 +51,19 @@ export function topArticle(list: Element): HTMLElement | undefined {
   return undefined;
 }
 
-/** The row that Talk shows and that is nearest before a position, else the first behind it. */
+/** The row that Talk shows and that is nearest before a position, else the first after it. */
 export function nearestTalk(list: Element | null, position: number): number | undefined {
-  const shown = [...(list?.querySelectorAll('article[data-position][data-talk="shown"]') ?? [])].map(positionOf);
-  return shown.findLast((at) => at <= position) ?? shown[0];
+  const talk = [...(list?.querySelectorAll(`${articleSelector}[data-talk="shown"]`) ?? [])].map(positionOf);
+  return talk.findLast((at) => at <= position) ?? talk[0];
 }
 
-/** Opens every fold that a place lies in. @returns whether one was closed */
-export function openFoldsRound(place: Element): boolean {
-  let opened = false;
-  for (let fold = place.closest("details"); fold; fold = fold.parentElement?.closest("details") ?? null) {
-    if (fold.open) continue;
+/** Opens every fold that an element lies in. */
+export function openFoldsRound(element: Element): void {
+  for (let fold = element.closest("details"); fold; fold = fold.parentElement?.closest("details") ?? null)
     fold.open = true;
-    opened = true;
-  }
-  return opened;
 }
 
-/** Brings a row to stand right below the bars, at once, and looks once more when the layout has come to rest. */
+/** Brings a row to right below the bars, at once, and corrects it when the layout has settled. */
 export function scrollToRow(row: HTMLElement, offset = topOffset()): void {
   const place = () => {
     const by = row.getBoundingClientRect().top - offset;
@@ -80,7 +78,7 @@ export function flash(row: HTMLElement): void {
   row.tabIndex = -1;
   row.focus({ preventScroll: true });
   row.removeAttribute("data-flash");
-  void row.offsetWidth; // so that a second flash begins anew
+  void row.offsetWidth; // so that a second flash starts again
   row.setAttribute("data-flash", "");
   row.addEventListener("animationend", () => row.removeAttribute("data-flash"), { once: true });
 }

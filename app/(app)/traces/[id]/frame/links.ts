@@ -1,6 +1,8 @@
+export type View = "all" | "talk";
+
 /** Where the reader's page leads to. */
 export type Links = {
-  /** The list, with the filter that it had. */
+  /** With the filter that it had. */
   list: string;
   all: string;
   talk: string;
@@ -10,10 +12,10 @@ export type Links = {
 
 type Query = Record<string, string | string[] | undefined>;
 
-/** What of an address is about this page alone, and not the list's filter. */
+/** The parameters of this page itself, which are no filter of the list. */
 const own = new Set(["at", "before", "after", "view", "delete"]);
 
-/** The filter of the list that the reader came from, as it stands in the address. */
+/** The filter of the list that the reader came from, in the page's address. */
 export function filterOf(query: Query): Record<string, string> {
   return Object.fromEntries(
     Object.entries(query).filter(

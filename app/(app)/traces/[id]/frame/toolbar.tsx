@@ -2,9 +2,9 @@
 import { ChevronLeft, PanelLeft, Search, SkipBack, SkipForward } from "lucide-react";
 import { formatCount } from "../../../../components/figures";
 import { FindBar } from "../find/find-bar";
-import type { useFind } from "../find/use-find";
+import type { Find } from "../find/use-find";
 import { OutlineMenu } from "../outline/outline-menu";
-import type { Links } from "./links";
+import type { Links, View } from "./links";
 
 type Props = {
   title: string;
@@ -13,11 +13,10 @@ type Props = {
   span: { from: number; to: number };
   total: number;
   resume: string | undefined;
-  find: ReturnType<typeof useFind>;
-  onCloseFind: () => void;
+  find: Find;
   onOutline: () => void;
   onCopy: (text: string) => void;
-  onView: (event: React.MouseEvent) => void;
+  onView: (view: View) => void;
   menu: { open: boolean; onOpenChange: (open: boolean) => void };
 };
 
@@ -36,10 +35,10 @@ export function Toolbar({ title, links, talk, span, total, resume, find, ...on }
         {loaded && <span className="shrink-0 text-code text-muted max-lg:hidden">{loaded}</span>}
         <Neighbours links={links} />
         <nav aria-label="View" className="flex shrink-0 rounded-control border border-edge text-code">
-          <ViewLink href={links.all} current={!talk} onView={on.onView}>
+          <ViewLink href={links.all} isCurrent={!talk} onClick={() => on.onView("all")}>
             All
           </ViewLink>
-          <ViewLink href={links.talk} current={talk} onView={on.onView}>
+          <ViewLink href={links.talk} isCurrent={talk} onClick={() => on.onView("talk")}>
             Talk
           </ViewLink>
         </nav>
@@ -71,7 +70,7 @@ export function Toolbar({ title, links, talk, span, total, resume, find, ...on }
         >
           <PanelLeft aria-hidden="true" className="size-4" />
         </button>
-        {find.open && <FindBar find={find} onClose={on.onCloseFind} />}
+        {find.isOpen && <FindBar find={find} />}
       </div>
       <div className="flex items-center justify-between gap-2 pb-1 lg:hidden">
         <OutlineMenu {...on.menu} />
@@ -113,16 +112,19 @@ function Neighbours({ links: { newer, older } }: { links: Links }) {
   );
 }
 
-type ViewProps = { href: string; current: boolean; onView: (event: React.MouseEvent) => void; children: string };
+type ViewProps = { href: string; isCurrent: boolean; onClick: () => void; children: string };
 
-function ViewLink({ href, current, onView, children }: ViewProps) {
+/** A link that works without script; with it, the place in the page is kept. */
+function ViewLink({ href, isCurrent, onClick, children }: ViewProps) {
   return (
     <a
       href={href}
-      data-view={children.toLowerCase()}
-      aria-current={current ? "true" : undefined}
-      onClick={onView}
-      className="flex h-7 items-center rounded-control px-2 aria-[current]:bg-tint aria-[current]:font-medium pointer-coarse:h-10"
+      aria-current={isCurrent ? "true" : undefined}
+      onClick={(event) => {
+        event.preventDefault();
+        onClick();
+      }}
+      className="flex h-7 items-center rounded-control px-2 aria-[current]:bg-tint aria-[current]:font-medium pointer-coarse:h-11"
     >
       {children}
     </a>

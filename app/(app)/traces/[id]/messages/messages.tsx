@@ -36,7 +36,7 @@ export async function Messages(props: { rows: ReaderRow[]; zone: string; talk: b
 const drawRow: Scene["drawRow"] = (row, scene) => <Row key={row.position} row={row} scene={scene} />;
 
 /** @param part a part's index, or `part.block+offset` for what a block goes on with: the fold's `data-part` */
-type BodyProps = { row: ReaderRow; zone: string; whole: true; part?: string | undefined } & Whose;
+type BodyProps = { row: ReaderRow; zone: string; part?: string | undefined } & Whose;
 
 /** The body of a fold that was not on the page; nothing where `part` names none, since it comes from the browser. */
 export async function MessageBody({ row, zone, part = "0", ...whose }: BodyProps) {

@@ -1,18 +1,18 @@
 type Row = { positions: number[] };
 
-/** How far a window's edge may move from where it was wanted, in messages, so that it parts no row. */
+/** How many messages an edge may move from where it was wanted, so that it splits no row. */
 const slack = 50;
 
 /**
- * Where a window of messages begins and ends: as near as can be to what is wanted, but never between two messages that
- * make one row (a call and its result, folded tools).
+ * Where a segment begins and ends: as near as possible to what is wanted, but not between two messages of one row (a call and
+ * its result, folded tools).
  *
- * @param positions of all messages that were read, ascending; more than are wanted, so that rows over the edges are seen.
+ * @param positions of all messages that were read, ascending; more than are wanted, so that rows across the edges are seen.
  * @param wanted indices into `positions`, both included; `keep` is the index of one that must be in.
- * @param fixed which edge is one that an earlier window chose, or an end of the conversation.
+ * @param fixed which edges may not move: a neighbouring segment or the trace's end decides them.
  * @returns indices, both included.
  */
-export function cutWindow(
+export function cutSegment(
   positions: number[],
   rows: Row[],
   wanted: { start: number; end: number; keep?: number },
@@ -34,7 +34,7 @@ export function cutWindow(
   return { start, end };
 }
 
-/** For each message, whether some row holds it or one before it together with one behind it. */
+/** For each message, whether some row holds it or one before it together with one after it. */
 function joinedToNext(positions: number[], rows: Row[]): boolean[] {
   const indexOf = new Map(positions.map((position, index) => [position, index]));
   const change = new Array<number>(positions.length + 1).fill(0);
@@ -51,7 +51,7 @@ function joinedToNext(positions: number[], rows: Row[]): boolean[] {
   });
 }
 
-/** The rows that lie within a window, or undefined where one of them reaches over its edge. */
+/** The rows within a segment, or undefined where one of them crosses its edge. */
 export function rowsWithin<R extends Row>(rows: R[], first: number, last: number): R[] | undefined {
   const inside: R[] = [];
   for (const row of rows) {

@@ -3,36 +3,31 @@ import type { ReaderRow } from "#lib/reader/message";
 import { countMessages } from "#lib/traces/messages";
 import { readerZone } from "../../../../components/zone";
 import { Messages } from "../messages/messages";
-import { readWindow } from "./read";
-import type { WindowRequest } from "./request";
+import { readSegment, type SegmentRows } from "./read";
+import type { SegmentRequest } from "./request";
 
-/** A rendered window, and what the page's frame has to know of it. */
-export type Segment = {
+/** A rendered segment: a run of neighbouring messages, and what the page's frame has to know of it. */
+export type Segment = Omit<SegmentRows, "rows"> & {
   node: React.ReactNode;
-  first: number;
-  last: number;
-  count: number;
   /** How many messages stand before it. */
   before: number;
-  earlier: boolean;
-  later: boolean;
-  /** Whether the position that was asked for is one that Talk leaves out. */
+  /** Whether Talk leaves out the message at the position that was asked for. */
   hidden: boolean;
 };
 
-/** Renders a window of messages; the trace must be known to be the user's. @returns undefined where there is nothing */
+/** Renders a segment of a user's trace. @returns undefined where there is nothing */
 export async function renderSegment(
   userId: string,
   traceId: string,
-  request: WindowRequest,
+  request: SegmentRequest,
   talk: boolean,
 ): Promise<Segment | undefined> {
-  const window = await readWindow(userId, traceId, request, talk);
-  if (!window) return undefined;
-  const { rows, ...rest } = window;
+  const segment = await readSegment(userId, traceId, request, talk);
+  if (!segment) return undefined;
+  const { rows, ...rest } = segment;
   return {
     ...rest,
-    before: window.earlier ? await countMessages(userId, traceId, { before: window.first }) : 0,
+    before: rest.earlier ? await countMessages(userId, traceId, { before: rest.first }) : 0,
     node: <Messages rows={rows} traceId={traceId} zone={await readerZone()} talk={talk} />,
     hidden: "at" in request && talk && isHidden(rows, request.at),
   };

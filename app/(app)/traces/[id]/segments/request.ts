@@ -3,16 +3,24 @@ import { z } from "zod";
 const position = z.int().min(0).max(2_147_483_647);
 
 /**
- * Which messages are asked for: behind a position, before one, round one, or exactly from one to another (what was shown
- * already and is shown again); with none of these, from the start.
+ * Which messages are asked for: after a position, before one, around one, or exactly from one to another (a segment that is
+ * loaded again); with none of these, from the start.
  */
-export const windowRequest = z.union([
+export const segmentRequest = z.union([
   z.strictObject({ from: position, to: position }),
   z.strictObject({ before: position }),
   z.strictObject({ at: position }),
   z.strictObject({ after: position.optional() }),
 ]);
-export type WindowRequest = z.output<typeof windowRequest>;
+export type SegmentRequest = z.output<typeof segmentRequest>;
+
+/** A fold's body: the row's position, the positions of all messages that the row is made of, and which part of it. */
+export const bodyRequest = z.object({
+  position,
+  positions: z.array(position).min(1).max(1000),
+  part: z.string().max(40).optional(),
+});
+export type BodyRequest = z.output<typeof bodyRequest>;
 
 const inAddress = z
   .string()
@@ -20,11 +28,11 @@ const inAddress = z
   .transform(Number)
   .pipe(position);
 
-/** The window that a page's address asks for; what cannot be understood is the start. */
-export function requestOf(query: Record<string, string | string[] | undefined>): WindowRequest {
+/** The segment that a page's address asks for; the start where it makes no sense. */
+export function requestOf(query: Record<string, string | string[] | undefined>): SegmentRequest {
   for (const name of ["at", "before", "after"] as const) {
     const asked = inAddress.safeParse(query[name]);
-    if (asked.success) return { [name]: asked.data } as WindowRequest;
+    if (asked.success) return { [name]: asked.data } as SegmentRequest;
   }
   return {};
 }

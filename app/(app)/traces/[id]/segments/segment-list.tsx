@@ -1,12 +1,15 @@
 "use client";
-import { memo, type RefObject } from "react";
-import type { Shown } from "./list";
-import type { Place } from "./use-segments";
+import { memo, type RefObject, useCallback } from "react";
+import type { PlacedSegment } from "./list";
+import type { Place } from "./next-step";
 
 type Props = {
   list: RefObject<HTMLDivElement | null>;
-  shown: Shown[];
-  observe: (section: HTMLElement | null) => (() => void) | undefined;
+  segments: PlacedSegment[];
+  /** Called with the element of a segment as it appears; what it returns, as it goes. */
+  register: (key: number, element: HTMLElement) => () => void;
+  /** The same for a segment's messages. */
+  onMount: (element: HTMLElement) => () => void;
   failed: Place | undefined;
   /** Whether the script is at work. */
   live: boolean;
@@ -14,10 +17,10 @@ type Props = {
   href: (query: Record<string, string>) => string;
 };
 
-/** The windows of messages one below the other, and what stands for those that are not loaded. */
-export function WindowList({ list, shown, observe, failed, live, retry, href }: Props) {
-  const [first] = shown;
-  const last = shown.at(-1);
+/** The segments of messages one below the other, and what stands in for those that are not loaded. */
+export function SegmentList({ list, segments, failed, live, retry, href, ...on }: Props) {
+  const [first] = segments;
+  const last = segments.at(-1);
   return (
     <>
       {first?.earlier && (
@@ -29,20 +32,14 @@ export function WindowList({ list, shown, observe, failed, live, retry, href }: 
           live={live}
         />
       )}
-      {/* Only messages may be what scrolling holds on to; all above them is left out of it (globals.css). */}
+      {/* Scroll anchoring may hold on to messages only; all above them is left out of it (reader.css). */}
       <div ref={list} className="min-w-0" data-messages>
-        {shown.map((segment) => (
-          <Section
-            key={segment.key}
-            segment={segment}
-            observe={observe}
-            failed={failed === segment.key}
-            retry={retry}
-          />
+        {segments.map((segment) => (
+          <SegmentView key={segment.key} segment={segment} failed={failed === segment.key} retry={retry} {...on} />
         ))}
       </div>
       {last?.later && (
-        // As long as there is more, what is jumped to near the end of what is loaded can come to stand at the top.
+        // While there is more, a message near the end of what is loaded must still be able to stand at the top.
         <div className={live ? "min-h-dvh" : undefined}>
           <Edge
             failed={failed === "later"}
@@ -57,17 +54,29 @@ export function WindowList({ list, shown, observe, failed, live, retry, href }: 
   );
 }
 
-type SectionProps = Pick<Props, "observe" | "retry"> & { segment: Shown; failed: boolean };
+type ViewProps = Pick<Props, "register" | "onMount" | "retry"> & { segment: PlacedSegment; failed: boolean };
 
-const Section = memo(function Section({ segment: { key, node, height, first }, observe, failed, retry }: SectionProps) {
-  if (node === null)
+const SegmentView = memo(function SegmentView({ segment, register, onMount, failed, retry }: ViewProps) {
+  const { key, node, height, first } = segment;
+  const isEmpty = node === null;
+  const ref = useCallback(
+    (element: HTMLElement | null) => {
+      if (!element) return undefined;
+      const ends = [register(key, element), ...(isEmpty ? [] : [onMount(element)])];
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    [key, isEmpty, register, onMount],
+  );
+  if (isEmpty)
     return (
-      <section key="box" data-key={key} data-box="" data-first={first} style={{ height }}>
+      <section key="empty" ref={ref} data-first={first} data-empty="" style={{ height }}>
         {failed && <Retry retry={retry} />}
       </section>
     );
   return (
-    <section key="messages" ref={observe} data-key={key} data-first={first} className="-mx-2 flow-root px-2">
+    <section key="messages" ref={ref} data-first={first} className="-mx-2 flow-root px-2">
       {node}
     </section>
   );
@@ -75,10 +84,10 @@ const Section = memo(function Section({ segment: { key, node, height, first }, o
 
 type EdgeProps = { failed: boolean; retry: () => void; href: string; name: "Earlier" | "Later"; live: boolean };
 
-/** Without script a link to the neighbouring window; with it, what shows for as long as the neighbour is not there yet. */
+/** Without script a link to the neighbouring segment; with it, what shows until the neighbour is there. */
 function Edge({ failed, retry, href, name, live }: EdgeProps) {
   return (
-    // Below the last window it stays in sight in the room that is kept free there.
+    // Below the last segment it stays in sight in the space that is kept free there.
     <div className={`${name === "Later" ? "sticky top-(--bars)" : ""} py-3 text-code [overflow-anchor:none]`}>
       {failed ? (
         <Retry retry={retry} />

@@ -3,63 +3,54 @@ import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { articleAt, positionOf, topArticle } from "../frame/geometry";
 
 /**
- * Lets the browser skip windows of messages that are out of sight, each with the height that it was measured to have, never
- * an estimate: guessed heights make scrolling jump. The heights are set by script, on the elements; the server sends none.
+ * Lets the browser skip segments that are out of sight, each with the height that it was measured to have, never an estimate:
+ * guessed heights make scrolling jump. The heights are set by script on the elements; the server sends none.
  *
- * @returns `observe` for each window's element; `remeasure` for when much has changed its height out of sight.
+ * @returns `observe` for each segment's element; `remeasure` for when much has changed its height out of sight.
  */
-export function useMeasured(list: RefObject<HTMLElement | null>) {
+export function useHeights(list: RefObject<HTMLElement | null>) {
   const observer = useRef<ResizeObserver>(undefined);
-  const seen = useRef(new Set<HTMLElement>());
+  const observed = useRef(new Set<HTMLElement>());
   const width = useRef(0);
   /** The row at the top and where it stood, as of the last frame that scrolled. */
   const anchor = useRef<{ position: number; top: number }>(undefined);
 
   const remeasure = useCallback(() => {
-    for (const section of seen.current) section.style.contentVisibility = "visible";
+    for (const element of observed.current) element.style.contentVisibility = "visible";
     // What was visible already and keeps its size is not reported again, so all of them are asked for.
-    for (const section of seen.current) {
-      observer.current?.unobserve(section);
-      observer.current?.observe(section);
+    for (const element of observed.current) {
+      observer.current?.unobserve(element);
+      observer.current?.observe(element);
     }
   }, []);
 
-  const makeObserver = useCallback(
-    () =>
-      new ResizeObserver((entries) => {
-        const wide = list.current?.clientWidth ?? 0;
-        const turned = width.current !== 0 && wide !== width.current;
-        width.current = wide;
-        for (const { target, borderBoxSize } of entries) {
-          const { style } = target as HTMLElement;
-          const height = borderBoxSize[0]?.blockSize ?? 0;
-          if (turned || height === 0) continue;
-          style.containIntrinsicBlockSize = `auto ${height}px`;
-          style.contentVisibility = "auto";
-        }
-        if (!turned) return;
-        remeasure();
-        const row = anchor.current && articleAt(anchor.current.position);
-        if (row && anchor.current)
-          window.scrollBy({ top: row.getBoundingClientRect().top - anchor.current.top, behavior: "instant" });
-      }),
+  const onResize = useCallback(
+    (entries: ResizeObserverEntry[]) => {
+      const wide = list.current?.clientWidth ?? 0;
+      const isTurned = width.current !== 0 && wide !== width.current;
+      width.current = wide;
+      if (!isTurned) return entries.forEach(setHeight);
+      remeasure();
+      const row = anchor.current && articleAt(anchor.current.position);
+      if (row && anchor.current)
+        window.scrollBy({ top: row.getBoundingClientRect().top - anchor.current.top, behavior: "instant" });
+    },
     [list, remeasure],
   );
 
   useEffect(() => () => observer.current?.disconnect(), []);
 
   const observe = useCallback(
-    (section: HTMLElement | null) => {
-      if (!section) return undefined;
-      observer.current ??= makeObserver();
-      observer.current.observe(section);
-      seen.current.add(section);
+    (element: HTMLElement) => {
+      observer.current ??= new ResizeObserver(onResize);
+      observer.current.observe(element);
+      observed.current.add(element);
       return () => {
-        observer.current?.unobserve(section);
-        seen.current.delete(section);
+        observer.current?.unobserve(element);
+        observed.current.delete(element);
       };
     },
-    [makeObserver],
+    [onResize],
   );
 
   /** Notes where the page stands. @returns the row at the top */
@@ -70,4 +61,12 @@ export function useMeasured(list: RefObject<HTMLElement | null>) {
   }, [list]);
 
   return { observe, remeasure, noteAnchor };
+}
+
+function setHeight({ target, borderBoxSize }: ResizeObserverEntry): void {
+  const height = borderBoxSize[0]?.blockSize ?? 0;
+  if (height === 0) return;
+  const { style } = target as HTMLElement;
+  style.containIntrinsicBlockSize = `auto ${height}px`;
+  style.contentVisibility = "auto";
 }

@@ -1,44 +1,44 @@
 import { describe, expect, test } from "vitest";
-import { resumeCommand } from "../../app/(app)/traces/[id]/facts/resume.ts";
-import { matchFrom, ordinalOf, stepMatch, suits, wordsToFind } from "../../app/(app)/traces/[id]/find/matches.ts";
-import { shortPath, stepTurn, turnAt } from "../../app/(app)/traces/[id]/outline/turns.ts";
-import { cutWindow, rowsWithin } from "../../app/(app)/traces/[id]/segments/cut.ts";
-import { changeSegments, firstSegments, loadedSpan } from "../../app/(app)/traces/[id]/segments/list.ts";
-import { requestOf } from "../../app/(app)/traces/[id]/segments/request.ts";
+import { resumeCommand } from "../../../app/(app)/traces/[id]/facts/resume.ts";
+import { matchFrom, ordinalOf, stepMatch, suits, wordsToFind } from "../../../app/(app)/traces/[id]/find/matches.ts";
+import { shortPath, stepTurn, turnAt } from "../../../app/(app)/traces/[id]/outline/turns.ts";
+import { cutSegment, rowsWithin } from "../../../app/(app)/traces/[id]/segments/cut.ts";
+import { changeSegments, firstSegments, loadedSpan } from "../../../app/(app)/traces/[id]/segments/list.ts";
+import { requestOf } from "../../../app/(app)/traces/[id]/segments/request.ts";
 
 const positions = Array.from({ length: 20 }, (_, index) => index * 10);
 const row = (...at: number[]) => ({ positions: at });
 const free = { start: false, end: false };
 
-describe("a window's edges", () => {
-  test("stay where they were wanted when no row reaches over them", () => {
-    expect(cutWindow(positions, [row(30), row(40, 50)], { start: 3, end: 15 }, free)).toEqual({ start: 3, end: 15 });
+describe("a segment's edges", () => {
+  test("stay where they were wanted when no row crosses them", () => {
+    expect(cutSegment(positions, [row(30), row(40, 50)], { start: 3, end: 15 }, free)).toEqual({ start: 3, end: 15 });
   });
 
-  test("move inwards to where no row is parted", () => {
+  test("move inwards to where no row is split", () => {
     const rows = [row(20, 30, 40), row(140, 160)];
-    expect(cutWindow(positions, rows, { start: 3, end: 15 }, free)).toEqual({ start: 5, end: 13 });
+    expect(cutSegment(positions, rows, { start: 3, end: 15 }, free)).toEqual({ start: 5, end: 13 });
   });
 
   test("never leave out the message that was asked for", () => {
     const rows = [row(20, 80), row(100, 170)];
-    expect(cutWindow(positions, rows, { start: 3, end: 12, keep: 6 }, free)).toEqual({ start: 3, end: 9 });
-    expect(cutWindow(positions, [row(50, 170)], { start: 3, end: 12, keep: 8 }, free)).toEqual({ start: 3, end: 12 });
+    expect(cutSegment(positions, rows, { start: 3, end: 12, keep: 6 }, free)).toEqual({ start: 3, end: 9 });
+    expect(cutSegment(positions, [row(50, 170)], { start: 3, end: 12, keep: 8 }, free)).toEqual({ start: 3, end: 12 });
   });
 
-  test("stay where an earlier window chose them", () => {
+  test("stay where a neighbouring segment fixed them", () => {
     const rows = [row(20, 30), row(140, 160)];
     const fixed = { start: true, end: true };
-    expect(cutWindow(positions, rows, { start: 3, end: 15 }, fixed)).toEqual({ start: 3, end: 15 });
+    expect(cutSegment(positions, rows, { start: 3, end: 15 }, fixed)).toEqual({ start: 3, end: 15 });
   });
 
-  test("tell whether a row is parted all the same", () => {
+  test("tell whether a row is split nevertheless", () => {
     expect(rowsWithin([row(10, 20), row(30), row(50)], 20, 40)).toBeUndefined();
     expect(rowsWithin([row(10), row(30), row(20, 40), row(50)], 20, 40)).toEqual([row(30), row(20, 40)]);
   });
 });
 
-describe("the windows on a page", () => {
+describe("the segments on a page", () => {
   const segment = (first: number, more: { earlier?: boolean; later?: boolean; node?: string } = {}) => ({
     node: more.node ?? "messages",
     first,
@@ -50,7 +50,7 @@ describe("the windows on a page", () => {
     hidden: false,
   });
 
-  test("join what is loaded before and behind, and say what is loaded", () => {
+  test("join what is loaded before and after, and say what is loaded", () => {
     let list = firstSegments(segment(300));
     list = changeSegments(list, { type: "earlier", segment: segment(200) });
     list = changeSegments(list, { type: "later", segment: segment(400) });
@@ -58,7 +58,7 @@ describe("the windows on a page", () => {
     expect(loadedSpan(list)).toEqual({ from: 201, to: 500 });
   });
 
-  test("keep an emptied window's place and height until it is filled again", () => {
+  test("keep an emptied segment's place and height until it is filled again", () => {
     const [only] = firstSegments(segment(0));
     const key = only?.key ?? 0;
     const emptied = changeSegments(only ? [only] : [], { type: "empty", key, height: 1234.5 });
@@ -67,7 +67,7 @@ describe("the windows on a page", () => {
     expect(filled).toMatchObject([{ key, node: "again" }]);
   });
 
-  test("end where nothing more was there, and go on where the session has grown", () => {
+  test("end where nothing more was there", () => {
     const list = firstSegments(segment(0));
     const ended = changeSegments(list, { type: "later", segment: undefined });
     expect(ended[0]?.later).toBe(false);
@@ -86,7 +86,7 @@ describe("matches", () => {
     ] as [number, number][],
   };
 
-  test("begin at what is being read, and go round the ends", () => {
+  test("start at what is being read, and wrap around", () => {
     expect(matchFrom(found, 15)).toEqual({ place: 1, within: 0 });
     expect(matchFrom(found, 31)).toEqual({ place: 0, within: 0 });
     expect(stepMatch(found, { place: 1, within: 1 }, 1, 3)).toEqual({ place: 1, within: 2 });
@@ -104,7 +104,7 @@ describe("matches", () => {
     expect(ordinalOf(found, { place: 2, within: 1 })).toBe(6);
   });
 
-  test("are sought in what the list was searched for: all of it first, then its parts, a phrase without its quotes", () => {
+  test("are looked for by the list's query: all of it first, then its parts, a phrase without its quotes", () => {
     expect(wordsToFind("")).toEqual([""]);
     expect(wordsToFind(" src/x.ts ")).toEqual(["src/x.ts"]);
     expect(wordsToFind("retry backoff now")).toEqual(["retry backoff now", "backoff", "retry", "now"]);
@@ -112,7 +112,7 @@ describe("matches", () => {
     expect(wordsToFind('now “error handling” ""')).toEqual(["error handling", "now"]);
   });
 
-  test("suit where there are any, at the message that the address names", () => {
+  test("suit if there are any at the message that the address names", () => {
     const found = {
       total: 2,
       messages: 2,
@@ -131,11 +131,11 @@ describe("matches", () => {
 describe("turns", () => {
   const turns = [{ position: 0 }, { position: 50 }, { position: 100 }];
 
-  test("lie from where they begin to the next", () => {
+  test("reach from their start to the next", () => {
     expect([0, 49, 50, 100, 5000].map((position) => turnAt(turns, position))).toEqual([0, 0, 1, 2, 2]);
   });
 
-  test("are stepped through, back to the beginning of the one that is read first", () => {
+  test("are stepped through; backwards first to the start of the current one", () => {
     expect(stepTurn(turns, 50, 1)).toBe(100);
     expect(stepTurn(turns, 100, 1)).toBeUndefined();
     expect(stepTurn(turns, 70, -1)).toBe(50);
@@ -153,7 +153,7 @@ test("a long path loses its middle and keeps its file's name", () => {
   expect(shortPath(`src/${"x".repeat(60)}.ts`)).toHaveLength(34);
 });
 
-test("a session is resumed by its agent's own command, and only where that is known and safe to paste", () => {
+test("a session is resumed by its agent's own command, if that is known and safe to paste", () => {
   expect(resumeCommand("claude-code", "0199-ab")).toBe("claude --resume 0199-ab");
   expect(resumeCommand("codex-cli", "0199-ab")).toBe("codex resume 0199-ab");
   expect(resumeCommand("cursor-ide", "0199-ab")).toBeUndefined();
@@ -162,7 +162,7 @@ test("a session is resumed by its agent's own command, and only where that is kn
   expect(resumeCommand("claude-code", "--help")).toBeUndefined();
 });
 
-test("an address asks for a window, and one that makes no sense for the start", () => {
+test("an address asks for a segment, and one that makes no sense for the start", () => {
   expect(requestOf({ at: "812" })).toEqual({ at: 812 });
   expect(requestOf({ before: "7", after: "3" })).toEqual({ before: 7 });
   expect(requestOf({ after: "0" })).toEqual({ after: 0 });

@@ -5,7 +5,7 @@ import { headMarkdown, markdownOf, messageMarkdown } from "#lib/traces/markdown"
 import { countMessages, readEarlier } from "#lib/traces/messages";
 import { neighbours } from "#lib/traces/neighbours";
 import { getTraceRow } from "#lib/traces/queries";
-import { readRow, readWindow } from "../../app/(app)/traces/[id]/segments/read.ts";
+import { readRow, readSegment } from "../../app/(app)/traces/[id]/segments/read.ts";
 import { storeSession } from "../support/long-session.ts";
 import { provideOwner } from "../support/server.ts";
 
@@ -14,75 +14,75 @@ const nobody = "00000000-0000-4000-8000-000000000000";
 
 const one = await storeSession(userId, { messages: 1000 });
 
-describe("windows of a session", () => {
-  test("follow one another without a gap or a repetition, forwards and backwards", async () => {
+describe("segments of a session", () => {
+  test("cover every message exactly once, forwards and backwards", async () => {
     const forwards = [];
     let after: number | undefined;
     for (;;) {
-      const window = await readWindow(userId, one, after === undefined ? {} : { after }, false);
-      if (!window) break;
-      forwards.push(...window.rows.flatMap(({ positions }) => positions));
-      after = window.last;
-      expect(window.later).toBe(window.last < 999);
-      if (!window.later) break;
+      const segment = await readSegment(userId, one, after === undefined ? {} : { after }, false);
+      if (!segment) break;
+      forwards.push(...segment.rows.flatMap(({ positions }) => positions));
+      after = segment.last;
+      expect(segment.later).toBe(segment.last < 999);
+      if (!segment.later) break;
     }
     expect(forwards).toEqual(Array.from({ length: 1000 }, (_, position) => position));
 
     const backwards = [];
     let before = 1000;
     for (let more = true; more; ) {
-      const window = await readWindow(userId, one, { before }, false);
-      if (!window) break;
-      backwards.unshift(...window.rows.flatMap(({ positions }) => positions));
-      before = window.first;
-      more = window.earlier;
+      const segment = await readSegment(userId, one, { before }, false);
+      if (!segment) break;
+      backwards.unshift(...segment.rows.flatMap(({ positions }) => positions));
+      before = segment.first;
+      more = segment.earlier;
     }
     expect(backwards).toEqual(forwards);
   });
 
-  test("lie round a position that is asked for, at the ends as well", async () => {
+  test("lie around a requested position, also at the ends", async () => {
     for (const at of [0, 3, 500, 999]) {
-      const window = await readWindow(userId, one, { at }, false);
-      expect(window?.first).toBeLessThanOrEqual(at);
-      expect(window?.last).toBeGreaterThanOrEqual(at);
-      expect(window?.count).toBeGreaterThan(60);
+      const segment = await readSegment(userId, one, { at }, false);
+      expect(segment?.first).toBeLessThanOrEqual(at);
+      expect(segment?.last).toBeGreaterThanOrEqual(at);
+      expect(segment?.count).toBeGreaterThan(60);
     }
-    expect(await readWindow(userId, one, { at: 5000 }, false)).toMatchObject({ last: 999, later: false });
+    expect(await readSegment(userId, one, { at: 5000 }, false)).toMatchObject({ last: 999, later: false });
   });
 
-  test("come again as they were, by their first and last position", async () => {
-    const window = await readWindow(userId, one, { at: 500 }, false);
-    const again = await readWindow(userId, one, { from: window?.first ?? 0, to: window?.last ?? 0 }, false);
-    expect(again).toEqual(window);
+  test("are the same when they are loaded again by their first and last position", async () => {
+    const segment = await readSegment(userId, one, { at: 500 }, false);
+    const again = await readSegment(userId, one, { from: segment?.first ?? 0, to: segment?.last ?? 0 }, false);
+    expect(again).toEqual(segment);
   });
 
-  test("are nobody else's", async () => {
-    expect(await readWindow(nobody, one, {}, false)).toBeUndefined();
+  test("of another user are not found", async () => {
+    expect(await readSegment(nobody, one, {}, false)).toBeUndefined();
     expect(await findInMessages(nobody, one, "question")).toEqual({ total: 0, messages: 0, places: [] });
   });
 
-  test("are gone with the session, though its messages are still being removed", async () => {
+  test("are gone with the session while its messages are still being removed", async () => {
     const deleted = await storeSession(userId, { messages: 300, sourceId: "deleted" });
     await pool().query("update trace set deleted_at = now() where id = $1", [deleted]);
     for (const request of [{}, { after: 99 }, { before: 200 }, { at: 150 }, { from: 0, to: 99 }])
-      expect(await readWindow(userId, deleted, request, false)).toBeUndefined();
+      expect(await readSegment(userId, deleted, request, false)).toBeUndefined();
     expect(await readRow(userId, deleted, { position: 5, positions: [5] })).toBeUndefined();
   });
 
-  test("are bounded by bytes: a message of 5 MB does not bring its neighbours along", async () => {
+  test("are bounded by bytes: a message of 5 MB comes without its neighbours", async () => {
     const big = await storeSession(userId, {
       messages: 40,
       sourceId: "big",
       content: `case p when 20 then repeat('x', 5000000) else 'small' end`,
     });
-    const window = await readWindow(userId, big, {}, false);
-    expect(window?.last).toBeLessThan(20);
-    expect(window?.last).toBeGreaterThan(10);
-    expect(await readWindow(userId, big, { after: 19 }, false)).toMatchObject({ first: 20, count: 1, later: true });
+    const segment = await readSegment(userId, big, {}, false);
+    expect(segment?.last).toBeLessThan(20);
+    expect(segment?.last).toBeGreaterThan(10);
+    expect(await readSegment(userId, big, { after: 19 }, false)).toMatchObject({ first: 20, count: 1, later: true });
   });
 });
 
-test("the messages before a position come in order, with whether there are more", async () => {
+test("the messages before a position come in order, and say whether there are more", async () => {
   const { messages, hasMore } = await readEarlier(userId, one, 10, { limit: 4 });
   expect(messages.map(({ position }) => position)).toEqual([6, 7, 8, 9]);
   expect(hasMore).toBe(true);
@@ -93,7 +93,7 @@ test("the messages before a position come in order, with whether there are more"
 });
 
 describe("find", () => {
-  test("counts a text as it is written but for its case, signs of patterns as they stand", async () => {
+  test("matches text literally and without regard to case, wildcards included", async () => {
     const id = await storeSession(userId, {
       messages: 5,
       sourceId: "find",
@@ -106,7 +106,7 @@ describe("find", () => {
     expect(await findInMessages(userId, id, "absent")).toEqual({ total: 0, messages: 0, places: [] });
   });
 
-  test("looks into metadata as well", async () => {
+  test("searches metadata too", async () => {
     await pool().query(`update message set metadata = '{"tool":"WebFetch"}' where trace_id = $1 and position = 9`, [
       one,
     ]);
@@ -127,19 +127,19 @@ test("the neighbours of a session are those of the filtered list", async () => {
 });
 
 describe("a session as Markdown", () => {
-  test("has its facts, and every message below a heading", async () => {
+  test("has its facts, and a heading for every message", async () => {
     const text = await new Response(markdownOf(userId, await getTraceRow(userId, one))).text();
     expect(text).toMatch(/^# A long session\n\n- Agent: claude-code\n- Session: long-1000\n- Model: opus-4\n/);
     expect(text.match(/^## (user|assistant) · 2026-\S+Z · #\d+$/gm)).toHaveLength(1000);
   });
 
-  test("breaks off where messages went away since its head was read", async () => {
+  test("breaks off when messages are gone since its head was read", async () => {
     const row = await getTraceRow(userId, one);
     const text = new Response(markdownOf(userId, { ...row, messageCount: row.messageCount + 1 })).text();
     await expect(text).rejects.toThrow("while it was exported");
   });
 
-  test("leaves out what is not there, and keeps a fence longer than those in the metadata", async () => {
+  test("leaves out missing facts, and fences metadata with more backticks than it contains", async () => {
     const trace = {
       ...(await getTraceRow(userId, one)),
       model: null,

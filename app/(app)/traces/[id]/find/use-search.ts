@@ -1,0 +1,66 @@
+"use client";
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { Matches } from "#lib/traces/schema";
+import { type Match, matchFrom, suits, wordsToFind } from "./matches";
+
+/** What a text was found at, and which of the matches is the current one. */
+export type Found = { text: string; matches: Matches; match: Match | undefined };
+
+type Props = {
+  traceId: string;
+  isOpen: boolean;
+  /** The position at the top of the page. */
+  top: () => number;
+  /** What the list was searched for, and the message that the address names. */
+  initial: string;
+  at: number | undefined;
+};
+
+const debounceMs = 200;
+
+/** Asks the server for a text's matches in the whole stored session, once typing pauses. */
+export function useSearch({ traceId, isOpen, top, initial, at }: Props) {
+  const [query, setQuery] = useState(() => wordsToFind(initial)[0]);
+  /** What else of the list's search may be found here, until something was. */
+  const untried = useRef<string[]>(undefined);
+  untried.current ??= wordsToFind(initial).slice(1);
+  const [found, setFound] = useState<Found>();
+  const [failed, setFailed] = useState(false);
+
+  const text = isOpen ? query.trim() : "";
+  useEffect(() => {
+    if (text === "") return setFound(undefined);
+    const stop = new AbortController();
+    const search = async () => {
+      setFailed(false);
+      try {
+        const matches = await findMatches(traceId, text, stop.signal);
+        const next = suits(matches, at) ? undefined : untried.current?.shift();
+        if (next !== undefined) return setQuery(next);
+        untried.current = [];
+        setFound({ text, matches, match: matches.places.length > 0 ? matchFrom(matches, top()) : undefined });
+      } catch {
+        if (!stop.signal.aborted) setFailed(true);
+      }
+    };
+    const timer = setTimeout(search, debounceMs);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [text, traceId, top, at]);
+
+  const type = useCallback((typed: string) => {
+    untried.current = [];
+    setQuery(typed);
+  }, []);
+  const goTo = useCallback((match: Match) => setFound((now) => now && { ...now, match }), []);
+
+  return { query, type, failed, found, goTo };
+}
+
+async function findMatches(traceId: string, text: string, signal: AbortSignal): Promise<Matches> {
+  const response = await fetch(`/api/traces/${traceId}/matches?q=${encodeURIComponent(text)}`, { signal });
+  if (!response.ok) throw new Error(`the search answered ${response.status}`);
+  return (await response.json()) as Matches;
+}

@@ -1,0 +1,84 @@
+import { maxMounted, type PlacedSegment, type SegmentChange } from "./list";
+import type { Segment } from "./render";
+import type { SegmentRequest } from "./request";
+
+/** Where something is loaded, or failed to load: at an edge, for a jump, or in the empty segment with that key. */
+export type Place = "earlier" | "later" | "jump" | number;
+
+/** A segment to load, and what it changes on the page. */
+export type Load = {
+  place: Place;
+  request: SegmentRequest;
+  toChange: (segment: Segment | undefined) => SegmentChange;
+};
+
+/** The elements of the segments on the page, by their keys. */
+export type SegmentElements = ReadonlyMap<number, HTMLElement>;
+
+/** How far beyond the visible part segments are kept ready, in screens. */
+const screensAhead = 2;
+/** And in pixels at least: a quick wheel turns 3,000 in a second, and a segment takes half of one on a busy server. */
+const minAhead = 3000;
+
+/**
+ * What the page needs next for what is visible: the farthest segment emptied, an empty one near by filled, or a neighbour
+ * loaded. Reads the layout.
+ */
+export function nextStep(
+  segments: PlacedSegment[],
+  elements: SegmentElements,
+  failed: Place | undefined,
+): SegmentChange | Load | undefined {
+  const [first] = segments;
+  const last = segments.at(-1);
+  const top = first && elements.get(first.key)?.getBoundingClientRect().top;
+  const bottom = last && elements.get(last.key)?.getBoundingClientRect().bottom;
+  if (!first || !last || top === undefined || bottom === undefined) return undefined;
+  const emptied = farthestMounted(segments, elements);
+  if (emptied) return emptied;
+  const reach = Math.max(window.innerHeight * screensAhead, minAhead);
+  const empty = nearestEmpty(segments, elements, reach);
+  if (empty && failed !== empty.key) return loadInto(empty);
+  if (first.earlier && top > -reach && failed !== "earlier")
+    return {
+      place: "earlier",
+      request: { before: first.first },
+      toChange: (segment) => ({ type: "earlier", segment }),
+    };
+  if (last.later && bottom < window.innerHeight + reach && failed !== "later")
+    return { place: "later", request: { after: last.last }, toChange: (segment) => ({ type: "later", segment }) };
+  return undefined;
+}
+
+/** Loads the messages of an empty segment again. */
+export const loadInto = ({ key, first, last }: PlacedSegment, place: Place = key): Load => ({
+  place,
+  request: { from: first, to: last },
+  toChange: (segment) => ({ type: "fill", key, segment }),
+});
+
+/** Pixels between an element and what is visible. */
+const distance = ({ top, bottom }: DOMRect) => Math.max(top - window.innerHeight, -bottom, 0);
+
+function nearestEmpty(segments: PlacedSegment[], elements: SegmentElements, reach: number): PlacedSegment | undefined {
+  let nearest: { segment: PlacedSegment; away: number } | undefined;
+  for (const segment of segments) {
+    const element = segment.node === null ? elements.get(segment.key) : undefined;
+    if (!element) continue;
+    const away = distance(element.getBoundingClientRect());
+    if (away <= reach && away < (nearest?.away ?? Number.POSITIVE_INFINITY)) nearest = { segment, away };
+  }
+  return nearest?.segment;
+}
+
+function farthestMounted(segments: PlacedSegment[], elements: SegmentElements): SegmentChange | undefined {
+  const mounted = segments.filter(({ node }) => node !== null);
+  if (mounted.length <= maxMounted) return undefined;
+  let farthest: { key: number; height: number; away: number } | undefined;
+  for (const { key } of mounted) {
+    const rect = elements.get(key)?.getBoundingClientRect();
+    const away = rect ? distance(rect) : 0;
+    if (rect && away > (farthest?.away ?? 0)) farthest = { key, height: rect.height, away };
+  }
+  return farthest && { type: "empty", key: farthest.key, height: farthest.height };
+}
