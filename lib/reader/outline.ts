@@ -3,7 +3,7 @@ import { piecesOf } from "#lib/reader/kind";
 import type { ReaderMessage } from "#lib/reader/message";
 import { outcomeOf } from "#lib/reader/outcome";
 import { firstLine } from "#lib/reader/text";
-import { describeTool, kindOfCall } from "#lib/reader/tools";
+import { describeTool, kindOfCall } from "#lib/reader/tools/tools";
 
 /** What a session is made of, whole: what the person asked, the files that changed, and what failed. */
 export type Outline = {

@@ -2,7 +2,7 @@ import type { Call, Piece, Result } from "#lib/reader/call";
 import { piecesOf } from "#lib/reader/kind";
 import type { Kind, Part, ReaderMessage, ReaderRow } from "#lib/reader/message";
 import { amountOf } from "#lib/reader/text";
-import { describeTool } from "#lib/reader/tools";
+import { describeTool } from "#lib/reader/tools/tools";
 import { readTranscript } from "#lib/reader/transcript";
 
 export type { ReaderMessage, ReaderRow };

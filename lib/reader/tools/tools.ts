@@ -1,0 +1,121 @@
+import type { Call, Result } from "#lib/reader/call";
+import type { Kind, Part } from "#lib/reader/message";
+import { outcomeOf } from "#lib/reader/outcome";
+import { amountOf, countLines, firstLine } from "#lib/reader/text";
+import { type Describe, type Fields, field, printed } from "#lib/reader/tools/describe";
+import { describeEdit, describeRead, describeWrite } from "#lib/reader/tools/files";
+import { describePlan, describeQuestion, describeTasks } from "#lib/reader/tools/plans";
+import { kindOfTool } from "#lib/reader/vocabulary";
+
+export const kindOfCall = (call: Call): Kind => call.kind ?? kindOfTool(call.name, call.type);
+
+/** A call and what came of it, as the reader shows it. */
+export function describeTool(call: Call, result: Result | undefined): Part {
+  const kind = kindOfCall(call);
+  const outcome = outcomeOf(result);
+  const known = describers[kind] ?? describeUnknown;
+  const { status, exitCode, durationMs } = outcome;
+  return {
+    kind,
+    tool: call.name,
+    status,
+    ...(exitCode !== undefined && { exitCode }),
+    ...(durationMs !== undefined && { durationMs }),
+    ...known(call.input, outcome, call, result),
+  };
+}
+
+const describeShell: Describe = (input, outcome) => {
+  const command = commandOf(input).trim();
+  const note = firstLine(field(input, "description", "justification", "explanation", "summary"));
+  const long = command.includes("\n") || command.length > 200;
+  return {
+    title: firstLine(command) || note || "a command that is not told",
+    ...(note && command !== "" && { note }),
+    ...(outcome.output.trim() !== "" && { amount: amountOf(countLines(outcome.output), "line") }),
+    blocks: [...(long ? [{ type: "code", text: command, language: "bash" } as const] : []), ...printed(outcome)],
+  };
+};
+
+/** Codex runs lists such as `["bash","-lc","…"]`: what stands last is the command. */
+function commandOf(input: Fields): string {
+  const { command, cmd } = input;
+  const list = [command, cmd].find(Array.isArray);
+  if (list && /^(?:.*\/)?(?:ba|z)?sh$/.test(String(list[0])) && list.length === 3) return String(list[2]);
+  return field(input, "command", "cmd", "CommandLine", "script", "code", "input", "chars", "bash_id", "task_id");
+}
+
+const describeSearch: Describe = (input, outcome) => {
+  const pattern = field(input, "pattern", "query", "regex", "Query", "glob", "search", "path", "text");
+  const place = field(input, "path", "dir_path", "SearchPath", "include", "glob");
+  const none = /^(?:No (?:matches|files|results) found|Found 0 )/i.test(outcome.output.trim());
+  const hits = none ? 0 : outcome.output.split("\n").filter((line) => line.trim() !== "").length;
+  return {
+    title: firstLine(pattern) || "a search",
+    ...(place && place !== pattern && { note: `in ${place}` }),
+    ...(outcome.status === "ok" && (none || hits > 0) && { amount: none ? "no hits" : amountOf(hits, "line") }),
+    blocks: none ? [] : printed(outcome),
+  };
+};
+
+const describeWeb: Describe = (input, outcome) => {
+  const given = field(input, "url", "Url", "uri", "query", "q", "text", "input");
+  const host = URL.canParse(given) ? new URL(given).host : "";
+  const text = outcome.output;
+  return {
+    title: firstLine(given) || "the web",
+    ...(host && { note: host }),
+    blocks: [
+      ...(given.length > 200 ? [{ type: "code", text: given, language: "" } as const] : []),
+      ...(text.trim() === "" ? [] : [{ type: "markdown", text } as const]),
+    ],
+  };
+};
+
+const describeSubagent: Describe = (input, outcome) => {
+  const type = field(input, "subagent_type", "agent_type", "agentType", "role");
+  const task = field(input, "description", "text", "title", "prompt", "message");
+  const prompt = field(input, "prompt", "message", "task");
+  return {
+    title: firstLine(task) || "a sub-agent",
+    ...(type && { note: type }),
+    blocks: [
+      ...(prompt && prompt !== task ? [{ type: "markdown", text: prompt, fold: "What it was given" } as const] : []),
+      ...(outcome.output.trim() ? [{ type: "markdown", text: outcome.output } as const] : []),
+    ],
+  };
+};
+
+const describeCommand: Describe = (input, outcome, call) => ({
+  title: firstLine(
+    [field(input, "skill", "command", "name") || call.name, field(input, "args", "arguments")].join(" "),
+  ),
+  blocks: printed(outcome),
+});
+
+const describeUnknown: Describe = (input, outcome) => {
+  const entries = Object.entries(input).slice(0, 2);
+  const note = entries.map(([key, value]) => `${key}: ${firstLine(plain(value), 60)}`).join(", ");
+  const json = Object.keys(input).length > 0 ? (JSON.stringify(input, null, 2) ?? "") : "";
+  return {
+    title: "",
+    ...(note && { note }),
+    blocks: [...(json ? [{ type: "code", text: json, language: "json" } as const] : []), ...printed(outcome)],
+  };
+};
+
+const plain = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+
+const describers: Partial<Record<Kind, Describe>> = {
+  shell: describeShell,
+  edit: describeEdit,
+  write: describeWrite,
+  read: describeRead,
+  search: describeSearch,
+  web: describeWeb,
+  question: describeQuestion,
+  plan: describePlan,
+  tasks: describeTasks,
+  subagent: describeSubagent,
+  command: describeCommand,
+};
