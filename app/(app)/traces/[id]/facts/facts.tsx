@@ -14,16 +14,16 @@ export function TraceFacts({ trace, deleting }: { trace: Trace; deleting: boolea
   return (
     <div className="flex flex-col gap-2 py-3">
       <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-code">
-        <a href={listHref({ source })} className="quiet-link flex items-center gap-2">
+        <a href={listHref({ source })} className="quiet-link target flex items-center gap-2">
           <Monogram source={source} /> {source}
         </a>
         {model && (
-          <a href={listHref({ model })} className="quiet-link break-all">
+          <a href={listHref({ model })} className="quiet-link target break-all">
             {model}
           </a>
         )}
         {project && (
-          <a href={listHref({ project })} className="quiet-link break-all">
+          <a href={listHref({ project })} className="quiet-link target break-all">
             {project}
           </a>
         )}

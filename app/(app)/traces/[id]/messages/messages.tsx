@@ -1,5 +1,7 @@
 import "./messages.css";
-import "./words.css";
+import "./parts.css";
+import "./prose/prose.css";
+import "./code/code.css";
 import type { ReaderRow } from "#lib/reader/message";
 import { BlockFrom, Blocks } from "./blocks";
 import { Row } from "./row";

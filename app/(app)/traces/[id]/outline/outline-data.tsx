@@ -7,7 +7,7 @@ const page = { limit: 1000, maxBytes: 1024 * 1024 };
 
 /**
  * The outline of the whole session, whatever of it is loaded. It is streamed behind the messages, to the end of the page, from
- * where a script brings it to its place; without one a style sheet shows it where it is (globals.css).
+ * where a script brings it to its place; without one a style sheet shows it where it is (app/styles/reader.css).
  */
 export async function OutlineData({ userId, traceId }: { userId: string; traceId: string }) {
   return (

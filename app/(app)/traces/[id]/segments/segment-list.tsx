@@ -92,7 +92,7 @@ function Edge({ failed, retry, href, name, live }: EdgeProps) {
       {failed ? (
         <Retry retry={retry} />
       ) : (
-        <a href={href} rel={name === "Later" ? "next" : "prev"} className="link">
+        <a href={href} rel={name === "Later" ? "next" : "prev"} className="link target">
           {live ? `Loading ${name.toLowerCase()} messages…` : name}
         </a>
       )}

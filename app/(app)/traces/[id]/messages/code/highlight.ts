@@ -51,7 +51,7 @@ const grammars: Record<string, () => Promise<{ default: LanguageInput }>> = {
   zig: () => import("shiki/langs/zig.mjs"),
 };
 
-/** The scopes of grammars by the class in which messages.css colours them; in the order of the theme's colours. */
+/** The scopes of grammars by the class in which code.css colours them, in the order of the theme's colours. */
 const scopes: [className: string, scope: string[]][] = [
   ["", []],
   ["hl-comment", ["comment", "punctuation.definition.comment"]],

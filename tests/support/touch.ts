@@ -1,0 +1,49 @@
+import type { Page } from "playwright";
+
+/** What is tapped: controls, and links that stand by themselves. A link within a sentence is as high as its line (WCAG 2.5.5). */
+const controls = "button, summary, select, textarea, input:not([type=hidden]), [role=tab], [role=button], a[href]";
+
+/** CSS pixels; what is drawn at a fraction of a pixel counts as whole. */
+const minPixels = 43.5;
+
+/**
+ * The visible controls of a page whose area, as a finger finds it, is lower than 44 CSS pixels. The area is measured by what
+ * the browser hits, so that space around a small mark counts where it belongs to the control.
+ *
+ * @returns each one's height and HTML
+ */
+export function lowControls(page: Page): Promise<string[]> {
+  return page.locator(controls).evaluateAll(
+    (all, { min, controls }) => {
+      const isHit = (control: Element, x: number, y: number) => {
+        const hit = document.elementFromPoint(x, y);
+        return hit !== null && (control.contains(hit) || hit.closest(controls) === control);
+      };
+      const heightOf = (control: Element) => {
+        control.scrollIntoView({ block: "center", behavior: "instant" });
+        const { left, right, top, bottom } = control.getBoundingClientRect();
+        const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+        let [up, down] = [0, 0];
+        while (up < 60 && isHit(control, x, y - up - 1)) up += 1;
+        while (down < 60 && isHit(control, x, y + down + 1)) down += 1;
+        return Math.max(bottom - top, up + down + 1);
+      };
+      const isInSentence = (link: Element) =>
+        getComputedStyle(link).display === "inline" &&
+        link.parentElement?.textContent.trim() !== link.textContent.trim();
+      return all
+        .filter((one) => {
+          const { width, height } = one.getBoundingClientRect();
+          const { opacity, visibility } = getComputedStyle(one);
+          const isSeen =
+            one.checkVisibility() && visibility === "visible" && opacity !== "0" && width > 1 && height > 1;
+          return isSeen && !(one.matches("a") && isInSentence(one));
+        })
+        .map((one) => one.closest("label") ?? one)
+        .map((one) => ({ height: heightOf(one), html: one.outerHTML.slice(0, 160) }))
+        .filter(({ height }) => height < min)
+        .map(({ height, html }) => `${height} px: ${html}`);
+    },
+    { min: minPixels, controls },
+  );
+}
