@@ -1,7 +1,7 @@
-/** How a moment is written, but for the zone. */
+/** How a moment is written, except for the zone. */
 export type Parts = Omit<Intl.DateTimeFormatOptions, "timeZone">;
 
-/** Formatters that were made, the ones for other readers' zones among them. */
+/** Formatters by their locale, zone and parts. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const maxFormatters = 100;
 
@@ -16,3 +16,6 @@ export function formatDate(date: Date, timeZone: string, parts: Parts, locale = 
   }
   return formatter.format(date);
 }
+
+/** The calendar day of a moment in a zone, as `YYYY-MM-DD`. */
+export const isoDay = (date: Date, timeZone: string): string => formatDate(date, timeZone, {}, "en-CA");

@@ -6,7 +6,7 @@ export type KeyGroup = { title: string; bindings: KeyBinding[] };
 
 const groups: KeyGroup[] = [];
 
-/** Adds a group; among equal keys the one added last is meant. @returns takes the group away again */
+/** Adds a group; of equal keys the one added last counts. @returns removes the group */
 export function addKeys(group: KeyGroup): () => void {
   groups.push(group);
   return () => {
@@ -14,16 +14,16 @@ export function addKeys(group: KeyGroup): () => void {
   };
 }
 
-/** What can be pressed right now, the page's own keys first. */
+/** All current keys, the page's own first. */
 export function knownKeys(): KeyGroup[] {
   return groups.toReversed();
 }
 
 /**
- * What a key means after those that were pressed just before it.
+ * Looks up a key, after those that were pressed just before it.
  *
- * @param before the keys of a sequence that was begun, with spaces between, or nothing.
- * @returns the binding to run, or the sequence as it stands where more may follow, or neither.
+ * @param before the keys of an unfinished sequence, separated by spaces, or "".
+ * @returns the binding to run, or the sequence so far if more may follow, or neither.
  */
 export function readKey(before: string, key: string): { binding?: KeyBinding; begun: string } {
   const sequence = before === "" ? key : `${before} ${key}`;

@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from "react";
 import { addKeys, type KeyBinding, type KeyGroup, knownKeys, readKey } from "./key-registry";
 import { pages, searchHref } from "./pages";
 
-/** How long the second key of a sequence may take. */
+/** How long the next key of a sequence may take. */
 const sequenceMs = 1500;
 
 /**
- * Gives a part of a page its keys for as long as it is mounted; `?` lists them under `title`. They work while no field has
- * the focus and no dialog is open, and not at all where the reader switched keys off.
+ * Adds keys while a part of a page is mounted; `?` lists them under `title`. They work while no field has the focus and no
+ * dialog is open, unless the reader switched keys off.
  */
 export function useKeys(title: string, bindings: KeyBinding[]): void {
   const latest = useRef(bindings);
@@ -21,7 +21,7 @@ export function useKeys(title: string, bindings: KeyBinding[]): void {
   }, [title, names]);
 }
 
-/** Listens to the keys of every page, and shows what they are. */
+/** Listens to keys on every page, and shows the list of them. */
 export function Keys() {
   const help = useRef<HTMLDialogElement>(null);
   const [groups, setGroups] = useState<KeyGroup[]>([]);
@@ -101,12 +101,12 @@ function listen(): () => void {
     if (read.binding) event.preventDefault();
     read.binding?.run();
   };
-  // Behind the document's own listeners: what a page does with a key of its own goes first.
+  // After the document's listeners: what a page does with a key itself goes first.
   window.addEventListener("keydown", onKey);
   return () => window.removeEventListener("keydown", onKey);
 }
 
-/** Shows the help to who does not know its key. */
+/** Shows the help without its key. */
 export function KeysButton() {
   return (
     <button type="button" onClick={() => readKey("", "?").binding?.run()} className="link w-fit needs-script">
@@ -135,7 +135,7 @@ function focusSearch(): void {
   field?.select();
 }
 
-/** Closes open menus, innermost first, and leaves a field. */
+/** Closes open menus, innermost first, else leaves the field. */
 function closeMenus(): void {
   const open = [...document.querySelectorAll<HTMLDetailsElement>("details[data-menu][open]")].at(-1);
   if (open) {

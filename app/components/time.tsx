@@ -1,4 +1,4 @@
-import { formatDate, type Parts } from "./date-format";
+import { formatDate, isoDay, type Parts } from "./date-format";
 import { readerZone } from "./zone";
 
 const clockParts: Parts = { hour: "2-digit", minute: "2-digit" };
@@ -12,11 +12,9 @@ const longParts: Parts = {
   timeZoneName: "short",
 };
 
-const day = (date: Date, timeZone: string) => formatDate(date, timeZone, {}, "en-CA");
-
 /** A moment as people say it: the clock today, the day this year, the date before that. */
 export function shortTime(date: Date, timeZone: string): string {
-  const [its, today] = [day(date, timeZone), day(new Date(), timeZone)];
+  const [its, today] = [isoDay(date, timeZone), isoDay(new Date(), timeZone)];
   if (its === today) return formatDate(date, timeZone, clockParts);
   const calendar: Parts = { day: "numeric", month: "short" };
   return formatDate(

@@ -14,10 +14,6 @@ export const readerZone = cache(async (): Promise<string> => {
   }
 });
 
-/** The calendar day (`YYYY-MM-DD`) of a moment in a zone. */
-export const dayOf = (date: Date, zone: string): string =>
-  new Intl.DateTimeFormat("en-CA", { timeZone: zone }).format(date);
-
 /** The day (`YYYY-MM-DD`) that comes so many days after another, or before it. */
 export function addDays(day: string, days: number): string {
   const date = new Date(`${day}T00:00:00Z`);

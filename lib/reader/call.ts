@@ -1,17 +1,17 @@
 import type { Kind } from "#lib/reader/message";
 
-/** A tool's call as the reader understands it, wherever it was written. */
+/** A tool's call, in whatever form it was written. */
 export type Call = {
   name: string;
   callId?: string;
-  /** What its kind is, where the client says so. */
+  /** Where the client names it. */
   kind?: Kind;
-  /** What the client called the tool's type, for names that are not known. */
+  /** The client's type of the tool, for unknown names. */
   type?: string;
   input: Record<string, unknown>;
 };
 
-/** What came of a call. */
+/** A call's result. */
 export type Result = {
   callId?: string;
   name?: string;
@@ -23,7 +23,7 @@ export type Result = {
   patch?: string;
 };
 
-/** What one message holds, before calls and results of several messages are brought together. */
+/** What one message holds, before calls and results of several messages are paired. */
 export type Piece =
   | { type: "text"; kind: "user" | "assistant" | "thinking" | "command" | "notice"; title: string; text: string }
   | { type: "output"; text: string }

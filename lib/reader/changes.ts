@@ -2,22 +2,22 @@ import { structuredPatch } from "diff";
 import type { DiffLine } from "#lib/reader/message";
 import { countLines } from "#lib/reader/text";
 
-/** What changed: lines to draw, at most `maxLines` of them, and how many came and went in all. */
+/** What changed: lines to draw, at most `maxLines` of them, and how many were added and removed in all. */
 export type Change = { lines: DiffLine[]; added: number; removed: number };
 
-/** Beyond these a change is not compared but shown as all of the old and all of the new. */
+/** A larger change is not compared but shown as all of the old and all of the new. */
 const comparable = { characters: 200_000, edits: 2000, milliseconds: 50 };
 const maxLines = 5000;
 
 /**
- * What comparisons may take of this process's time: so many milliseconds at once, and over longer that share. Without it a
- * message of 200 small edits held everybody up for a second, and a window of them for nine.
+ * The time that comparisons may take of this process: a burst in milliseconds, and a share in the long run. Without it a
+ * message of 200 small edits blocked everyone for a second, and a segment of them for nine.
  */
 const time = { milliseconds: 400, share: 0.25 };
 let leftMs = time.milliseconds;
 let countedAt = performance.now();
 
-/** Counts the time since the last call, of which so many milliseconds were spent. @returns what is left */
+/** Adds the share since the last call, and takes off what was spent. @returns what is left, in milliseconds */
 function timeLeft(spentMs: number): number {
   const now = performance.now();
   leftMs = Math.min(time.milliseconds, leftMs + (now - countedAt) * time.share) - spentMs;

@@ -1,16 +1,16 @@
-/** A text with fenced blocks in it, taken apart. */
+/** A text, parsed into its fenced blocks and what stands around them. */
 export type Fenced = { before: string; fences: { language: string; text: string }[]; after: string };
 
-/** No longer fence counts: it becomes part of a regular expression, which has an end. */
+/** A longer fence does not count: it becomes part of a regular expression, whose length is limited. */
 const opening = /^[ \t]{0,3}(`{3,100}|~{3,100})([^`\n]*)$/gm;
 
 /**
- * Takes apart what an agent's exporter wrote: some words, then fenced blocks.
+ * Parses what an agent's exporter wrote: some words, then fenced blocks.
  *
  * Exporters do not lengthen a fence when what they quote has fences in it, so a block ends at the last closing line before
  * a place where a further block can begin, not at the first.
  *
- * @param single whether there is one block at most, which then reaches to the last closing line
+ * @param single whether there is at most one block, which reaches to the last closing line
  */
 export function readFences(text: string, single: boolean): Fenced {
   opening.lastIndex = 0;
@@ -25,7 +25,7 @@ export function readFences(text: string, single: boolean): Fenced {
   return { before, fences, after: end ? last.slice(end.index + end.length).trim() : "" };
 }
 
-/** At "```", blank lines and perhaps one label line, "```": a block ends and another begins. */
+/** At "```", blank lines and perhaps one label line, "```": where a block ends and another begins. */
 function splitBlocks(text: string, fence: string): string[] {
   const seam = new RegExp(`\\n${fence}[ \\t]*\\n(?:[^\\n]{0,80}\\n){0,3}?(?=${fence}[\\w+#-]*\\n)`, "g");
   const blocks: string[] = [];

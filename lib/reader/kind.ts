@@ -5,15 +5,16 @@ import { readMetadata } from "#lib/reader/metadata";
 import { firstLine } from "#lib/reader/text";
 
 /**
- * What a message holds, decided here and nowhere else: by its metadata, else by marks in its content, else by its role.
+ * What a message holds, decided here alone: by its metadata, else by markers in its content, else by its role.
  *
- * Metadata that names a tool and content that has the tool in marks tell of the same call: what the content shows as the
- * output is taken from it, the arguments from the metadata. An empty message has no pieces.
+ * Metadata that names a tool and content with the tool's markers describe the same call: the output is taken from the
+ * content, the arguments from the metadata. An empty message has no pieces.
  */
 export function piecesOf(message: ReaderMessage): Piece[] {
-  const told = readMetadata(message);
-  if (told && told.length === 1 && told[0]?.type === "call") return [fillIn(told[0], message.content)];
-  if (told) return told;
+  const described = readMetadata(message);
+  if (described && described.length === 1 && described[0]?.type === "call")
+    return [fillIn(described[0], message.content)];
+  if (described) return described;
   if (message.content.trim() === "") return [];
   return readMarkers(message.content) ?? [byRole(message)];
 }

@@ -8,10 +8,10 @@ const toolTag = /^<tool-use data-tool-type="([^"\n]{0,128})" data-tool-name="([^
 const toolLine = /^Tool use: \*\*([^*\n]{1,128})\*\*([^\n]*)/;
 const thinkTag = /^<(think|thinking)>/;
 const transcriptHeading = /^_\*\*(?:Agent|User)[^*\n]{0,200}\*\*_[ \t]*$/m;
-/** What may follow a wrapper's end: nothing, a rule, a heading of a transcript, another wrapper. */
+/** What may follow a wrapper: nothing, a rule, a transcript's heading, another wrapper. */
 const seam = /\s*(?:$|---[ \t]*(?:\n|$)|_\*\*|<tool-use |<think)/y;
 
-/** What marks in a content tell, for messages without metadata; undefined where it has none of them. */
+/** Reads the markers in the content of messages without metadata. @returns undefined where it has none */
 export function readMarkers(content: string): Piece[] | undefined {
   const text = content.trimStart();
   if (toolTag.test(text) || thinkTag.test(text)) return readWrappers(text);
@@ -39,7 +39,7 @@ function readWrappers(content: string): Piece[] {
   return pieces;
 }
 
-/** The end whose like can't stand in a quoted text, else the last one: tools print such wrappers too. */
+/** The closing tag before a seam, else the last one: tools print such wrappers too. */
 function endOfWrapper(text: string, close: string): number {
   for (let at = text.indexOf(close); at !== -1; at = text.indexOf(close, at + 1)) {
     seam.lastIndex = at + close.length;
@@ -59,7 +59,7 @@ function readThinking(inner: string): Piece {
   return { type: "text", kind: "thinking", title: firstLine(body), text: body.trim() };
 }
 
-/** What is within `<details>`, and its summary. */
+/** The body and the summary of `<details>`. */
 function unfold(inner: string): { summary: string; body: string } {
   let body = inner.trim();
   if (body.startsWith("<details>")) body = body.slice("<details>".length).trimStart();
@@ -70,7 +70,7 @@ function unfold(inner: string): { summary: string; body: string } {
   return { summary: body.slice("<summary>".length, end).trim(), body: body.slice(end + "</summary>".length) };
 }
 
-/** The rule by which exporters part turns, off the end. */
+/** Takes off the rule that exporters put between turns. */
 export function withoutRule(text: string): string {
   const end = text.trimEnd();
   const before = end.endsWith("\n---") ? end.slice(0, -"\n---".length) : "";
@@ -78,7 +78,7 @@ export function withoutRule(text: string): string {
   return line !== -1 && before.slice(line).trim() === "" ? before.trimEnd() : text;
 }
 
-/** A tool as exporters write it: words and arguments in backticks, then what it was given or gave in fences. */
+/** A tool as exporters write it: words and arguments in backticks, then its input or output in fences. */
 function readTool(name: string, type: string | undefined, summary: string, body: string): Piece {
   const kind = kindOfTool(name, type);
   const single = kind === "read" || kind === "search" || kind === "web";
@@ -93,7 +93,7 @@ function readTool(name: string, type: string | undefined, summary: string, body:
 }
 
 type Fence = { language: string; text: string };
-/** Fills in a call's input from the words and fences; returns the fences that are its output. */
+/** Fills in a call's input from the words and fences. @returns the fences that are its output */
 type ToolReader = (call: Call, words: string, fences: Fence[]) => Fence[];
 
 const isDiff = ({ language }: Fence) => language === "diff" || language === "patch";
@@ -156,7 +156,7 @@ function pathIn(text: string): string | undefined {
 
 const commandEcho = /^<(command-name|command-message)>/;
 
-/** Commands that a person gave the agent's own program, what it said, and what stopped it. */
+/** Commands to the agent's own program, their output, and interruptions. */
 function readEcho(text: string): Piece[] | undefined {
   if (commandEcho.test(text)) {
     const name = tagged(text, "command-name") ?? `/${tagged(text, "command-message") ?? ""}`;

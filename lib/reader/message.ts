@@ -1,4 +1,4 @@
-/** A message as the API gives it (`lib/traces/schema.ts`), of which the reader needs no more than this. */
+/** A message as the API returns it (lib/traces/schema.ts), as far as the reader needs it. */
 export type ReaderMessage = {
   position: number;
   role: string | null;
@@ -9,7 +9,7 @@ export type ReaderMessage = {
   metadata: Record<string, unknown> | null;
 };
 
-/** What a message is to the one who reads it. */
+/** The kinds of content that the reader tells apart. */
 export const kinds = [
   "user",
   "assistant",
@@ -38,29 +38,29 @@ export type DiffLine = { type: "added" | "removed" | "same" | "hunk"; text: stri
 
 export type TaskState = "open" | "doing" | "done";
 
-/** One thing in a body, to be drawn in the order in which they stand. */
+/** One piece of a body; they are drawn in order. */
 export type Block =
-  /** @property fold what it says where it stands folded in an open body */
+  /** @property fold the summary, where it is folded within an open body */
   | { type: "markdown"; text: string; fold?: string }
   | { type: "code"; text: string; language: string; label?: string }
   /** What a program printed, with its ANSI colours. */
   | { type: "output"; text: string }
   | { type: "diff"; lines: DiffLine[]; path?: string }
   | { type: "tasks"; items: { state: TaskState; text: string }[] }
-  /** A sub-agent's own conversation. */
+  /** A sub-agent's own messages. */
   | { type: "transcript"; messages: ReaderMessage[] };
 
-/** How a tool ended; `pending` where no result came. */
+/** How a tool ended; `pending` without a result. */
 export type Status = "ok" | "failed" | "rejected" | "pending";
 
-/** One thing within a message: its text, its thinking, or one tool's call with what came of it. */
+/** One thing within a message: its text, its thinking, or one tool's call with its result. */
 export type Part = {
   kind: Kind;
   /** What always shows: a command, a path, a query, a thought's first line. */
   title: string;
   /** The tool's own name. */
   tool?: string;
-  /** Why it was called, in the agent's words. */
+  /** The agent's reason for the call. */
   note?: string;
   /** What is known of its size: "34 lines", "12 hits". */
   amount?: string;
@@ -73,7 +73,7 @@ export type Part = {
   blocks: Block[];
 };
 
-/** What the reader shows as one thing. */
+/** One row of the reader. */
 export type ReaderRow = {
   /** Its own position, that of its first message with content. */
   position: number;
@@ -89,7 +89,7 @@ export type ReaderRow = {
   gapBefore: { since: string; seconds: number } | null;
   turnStart: boolean;
   failed: boolean;
-  /** Whether it shows where only the talk is wanted. */
+  /** Whether Talk shows it. */
   talk: boolean;
   /** What the turn changed; at its last answer. */
   turnChanges: { files: number; added: number; removed: number } | null;

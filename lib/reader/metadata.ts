@@ -94,7 +94,7 @@ function readOwnResult(fields: Fields, metadata: Fields, content: string): Resul
 const callTypes = /^(tool_use|server_tool_use|tool-call|tool_call|function_call|custom_tool_call|local_shell_call)$/;
 const resultTypes = /^(tool_result|web_search_tool_result|tool-result|function_call_output|custom_tool_call_output)$/;
 
-/** The blocks of Claude Code, Codex, Gemini and of what speaks as their APIs do. */
+/** The blocks of Claude Code, Codex, Gemini and clients that use their APIs' formats. */
 function readForeign(fields: Fields, content: string): Piece[] {
   const one = readBlock(fields, content);
   if (one) return [one];
@@ -114,7 +114,7 @@ function readForeign(fields: Fields, content: string): Piece[] {
   return withContent(pieces, content);
 }
 
-/** A message's own text stands before what its metadata tells, unless that is a result, whose text it is. */
+/** A message's text goes before what its metadata describes, unless that is a result: then it is the result's text. */
 function withContent(pieces: Piece[], content: string): Piece[] {
   if (pieces.length === 0 || content.trim() === "") return pieces;
   if (pieces.some(({ type }) => type === "result")) return pieces;
@@ -189,10 +189,10 @@ function readCodexOutput(text: string): {
 }
 
 /** What Claude Code writes beside a result of its own tools. */
-function enrich(piece: Piece, told: unknown): Piece {
-  if (piece.type !== "result" || !isFields(told)) return piece;
-  const patch = Array.isArray(told.structuredPatch) ? patchOf(told.structuredPatch.filter(isFields)) : "";
-  const durationMs = numberOf(told, "totalDurationMs", "durationMs");
+function enrich(piece: Piece, reported: unknown): Piece {
+  if (piece.type !== "result" || !isFields(reported)) return piece;
+  const patch = Array.isArray(reported.structuredPatch) ? patchOf(reported.structuredPatch.filter(isFields)) : "";
+  const durationMs = numberOf(reported, "totalDurationMs", "durationMs");
   const result = { ...piece.result, ...(patch && { patch }), ...(durationMs !== undefined && { durationMs }) };
   return { type: "result", result };
 }

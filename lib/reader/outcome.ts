@@ -1,7 +1,7 @@
 import type { Result } from "#lib/reader/call";
 import type { Status } from "#lib/reader/message";
 
-/** How a tool ended, and what it printed without the lines that only say so. */
+/** How a tool ended, and its output without the lines that only report that. */
 export type Outcome = { status: Status; output: string; exitCode?: number; durationMs?: number };
 
 const declined =
@@ -10,7 +10,7 @@ const codexHeader =
   /^(?:Chunk ID: [^\n]*\n)?(?:Wall time: ([\d.]+) seconds\n)?(?:Process exited with code (-?\d+)\n|Process running with session ID [^\n]*\n)?(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n/;
 const codexExec = /^Exit code: (-?\d+)\nWall time: ([\d.]+) seconds\n(?:Total output lines: \d+\n)?Output:\n/;
 
-/** Reads an outcome from what is reported of it, else from the words in which common agents write one. */
+/** Reads the outcome from the reported fields, else from the phrases that common agents write. */
 export function outcomeOf(result: Result | undefined): Outcome {
   if (!result) return { status: "pending", output: "" };
   const read = readOutput(result.output);

@@ -5,7 +5,7 @@ import { outcomeOf } from "#lib/reader/outcome";
 import { firstLine } from "#lib/reader/text";
 import { describeTool, kindOfCall } from "#lib/reader/tools/tools";
 
-/** What a session is made of, whole: what the person asked, the files that changed, and what failed. */
+/** The outline of a whole session: what the person asked, the files that changed, and what failed. */
 export type Outline = {
   turns: { position: number; title: string }[];
   files: { path: string; added: number; removed: number; positions: number[] }[];
@@ -14,10 +14,10 @@ export type Outline = {
 
 export type Outliner = { add: (message: ReaderMessage) => void; result: () => Outline };
 
-/** Calls without a result are kept until one comes; beyond so many the oldest are taken as they are. */
+/** Calls wait for their results; when more wait, the oldest are taken without one. */
 const maxOpen = 1000;
 
-/** Goes through a session message by message, in the order of positions; keeps only what the outline needs. */
+/** Makes an outline message by message, in the order of positions; keeps only what the outline needs. */
 export function makeOutliner(): Outliner {
   const turns: Outline["turns"] = [];
   const errors: Outline["errors"] = [];
@@ -68,7 +68,7 @@ export function makeOutliner(): Outliner {
   return { add, result };
 }
 
-/** The outline of messages that are all at hand. */
+/** The outline of messages that are all in memory. */
 export function outlineOf(messages: Iterable<ReaderMessage>): Outline {
   const outliner = makeOutliner();
   for (const message of messages) outliner.add(message);

@@ -7,7 +7,7 @@ import { readTranscript } from "#lib/reader/transcript";
 
 export type { ReaderMessage, ReaderRow };
 
-/** A row while its parts can still change: a result may come later. */
+/** A row that can still change: a result may come later. */
 type Draft = { message: ReaderMessage; positions: number[]; pieces: Piece[]; tokenCount: number | null };
 
 type OpenCall = { draft: Draft; piece: Extract<Piece, { type: "call" }> };
@@ -15,7 +15,7 @@ type OpenCall = { draft: Draft; piece: Extract<Piece, { type: "call" }> };
 /**
  * The rows of some messages in the order of their positions.
  *
- * Every position leads to exactly one row: a result to its call's, what a command printed to the command's, an empty message
+ * Every position leads to exactly one row: a result to its call's, a command's output to the command's, an empty message
  * to the next row. Only what is among the messages can be paired; a call whose result is elsewhere is `pending`.
  */
 export function rowsOf(messages: ReaderMessage[]): ReaderRow[] {
@@ -52,7 +52,7 @@ function pair(messages: ReaderMessage[]): Draft[] {
 
 const addTokens = (one: number | null, other: number | null) => (one === null ? other : one + (other ?? 0));
 
-/** Gives a result to its call, and what was printed to the command before it. @returns to whose draft, if there was one */
+/** Attaches a result to its call, and output to the command before it. @returns the draft that took it, if any */
 function attach(piece: Piece, drafts: Draft[], open: Map<string, OpenCall>): Draft | undefined {
   const before = drafts.at(-1);
   if (piece.type === "output") {
@@ -131,7 +131,7 @@ function describeOrphan(result: Result): Part {
   return { ...describeTool(call, result), ...(!result.name && { title: "The result of a call that isn't here" }) };
 }
 
-/** What a command printed stands in the command's body, and a sub-agent's conversation in the sub-agent's. */
+/** Moves a command's output into the command's body, and a sub-agent's messages into the sub-agent's. */
 function joinOutput(parts: Part[]): Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
@@ -151,7 +151,7 @@ const named = (part: Part): Part =>
     ? { ...part, title: part.blocks[0].text.trim().split("\n", 1)[0]?.slice(0, 200) ?? "" }
     : part;
 
-/** What a row owes to those before and after it. */
+/** Fills in what depends on neighbouring rows. */
 function finish(rows: ReaderRow[]): ReaderRow[] {
   let since: string | null = null;
   let model: string | null = null;
@@ -159,15 +159,15 @@ function finish(rows: ReaderRow[]): ReaderRow[] {
     if (row.createdAt !== null && since !== null)
       row.gapBefore = { since, seconds: Math.round((Date.parse(row.createdAt) - Date.parse(since)) / 1000) };
     since = row.createdAt ?? since;
-    const told = row.model;
-    if (told === model) row.model = null;
-    model = told ?? model;
+    const own = row.model;
+    if (own === model) row.model = null;
+    model = own ?? model;
   }
   markTurns(rows);
   return group(rows);
 }
 
-/** Each turn's last answer belongs to the talk, and tells what the turn changed. */
+/** Puts each turn's last answer into the talk, with what the turn changed. */
 function markTurns(rows: ReaderRow[]): void {
   let answer: ReaderRow | undefined;
   let files = new Map<string, { added: number; removed: number }>();
@@ -193,8 +193,8 @@ function markTurns(rows: ReaderRow[]): void {
   end();
 }
 
-/** The fewest quiet tools in a row that fold into one. */
-const fewest = 4;
+/** How many quiet tools in a row fold into one. */
+const minGroup = 4;
 const quiet: Partial<Record<Kind, [one: string, many: string]>> = {
   read: ["read", "reads"],
   search: ["search", "searches"],
@@ -207,7 +207,7 @@ function group(rows: ReaderRow[]): ReaderRow[] {
   const grouped: ReaderRow[] = [];
   let run: ReaderRow[] = [];
   const end = () => {
-    grouped.push(...(run.length >= fewest ? [groupOf(run)] : run));
+    grouped.push(...(run.length >= minGroup ? [groupOf(run)] : run));
     run = [];
   };
   for (const row of rows) {

@@ -1,4 +1,4 @@
-/** The text until its first line's end, without spaces around; at most `most` characters. */
+/** A text's first line that has words, trimmed; at most `max` characters. */
 export function firstLine(text: string, max = 200): string {
   const start = text.search(/\S/);
   if (start === -1) return "";
@@ -7,12 +7,12 @@ export function firstLine(text: string, max = 200): string {
   return line.length <= max ? line : `${cut(line, max - 1)}…`;
 }
 
-/** The first `length` characters, never half a one. */
+/** The first `length` UTF-16 units, but never half a surrogate pair. */
 export function cut(text: string, length: number): string {
   return text.slice(0, /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? length - 1 : length);
 }
 
-/** How many lines a text has; a last line's end begins no further one. */
+/** How many lines a text has; a newline at the end starts no further one. */
 export function countLines(text: string): number {
   if (text === "") return 0;
   let lines = 1;
@@ -33,8 +33,8 @@ export const amountOf = (count: number, one: string, many = `${one}s`) =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
 /**
- * Where a slice that begins at `from` ends: behind `lines` lines or `characters` characters, whichever comes first, at a
- * line's end where there is one.
+ * Where a slice that starts at `from` ends: after `lines` lines or `characters` characters, whichever comes first, at the end
+ * of a line if there is one.
  */
 export function sliceEnd(text: string, from: number, { lines, characters }: { lines: number; characters: number }) {
   const max = from + characters;

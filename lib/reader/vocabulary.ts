@@ -27,7 +27,7 @@ const kindByName = new Map(
   Object.entries(names).flatMap(([kind, list]) => list.split(/\s+/).map((name) => [name, kind as Kind] as const)),
 );
 
-/** What wrappers in the content and other clients call the types of tools. */
+/** Types of tools, as wrappers in the content and other clients name them. */
 const kindByType: Record<string, Kind> = {
   shell: "shell",
   write: "edit",
@@ -39,7 +39,7 @@ const kindByType: Record<string, Kind> = {
 /**
  * The kind of a tool.
  *
- * @param type what the client called its type, which decides where the name says nothing
+ * @param type the client's type of the tool, which decides where the name is unknown
  */
 export function kindOfTool(name: string, type?: string): Kind {
   const plain = name
@@ -94,7 +94,7 @@ const languageByName = new Map(
   Object.entries(languages).flatMap(([language, list]) => list.split(" ").map((name) => [name, language] as const)),
 );
 
-/** The language that a fence names, one of those that the reader highlights; "" where it is none of them. */
+/** The language that a fence names, if the reader highlights it, else "". */
 export const languageOf = (name: string) => languageByName.get(name.slice(0, 32).toLowerCase()) ?? "";
 
 /** The language of a file by its name. */

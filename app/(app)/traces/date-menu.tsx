@@ -1,6 +1,7 @@
+import { isoDay } from "../../components/date-format";
 import { Field } from "../../components/field";
 import { Choice } from "./choices";
-import { datePresets, dayIn } from "./dates";
+import { datePresets } from "./dates";
 import { HiddenFilters, Menu } from "./filter-menu";
 import { type Given, listHref, without } from "./hrefs";
 
@@ -9,7 +10,7 @@ export function DateMenu({ given, zone }: { given: Given; zone: string }) {
   const { from, to } = given;
   const others = without(given, "from", "to");
   // What is given may be a moment, as a link from another page has it; a field for a day takes days alone.
-  const day = (value: string | undefined) => value && (value.length === 10 ? value : dayIn(zone, new Date(value)));
+  const day = (value: string | undefined) => value && (value.length === 10 ? value : isoDay(new Date(value), zone));
   return (
     <Menu label="Date" isSet={from !== undefined || to !== undefined} side="right">
       <ul className="py-1">

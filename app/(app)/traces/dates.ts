@@ -1,10 +1,8 @@
-/** A moment's calendar day in a zone, as `YYYY-MM-DD`. */
-export const dayIn = (zone: string, date: Date): string =>
-  new Intl.DateTimeFormat("en-CA", { timeZone: zone }).format(date);
+import { isoDay } from "../../components/date-format";
 
 /** The spans that one asks for most, each with the first of its days in the reader's zone; today is the last one. */
 export function datePresets(zone: string, now: Date): { label: string; from: string }[] {
-  const today = Date.parse(`${dayIn(zone, now)}T00:00:00Z`);
+  const today = Date.parse(`${isoDay(now, zone)}T00:00:00Z`);
   const daysAgo = (days: number) => new Date(today - days * 86_400_000).toISOString().slice(0, 10);
   return [
     { label: "Today", from: daysAgo(0) },

@@ -1,10 +1,11 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { countDueTraces, findLastUse, readUsage, type UsageReport } from "#lib/usage/queries";
+import { isoDay } from "../../components/date-format";
 import { countOf, formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";
 import { Refresh } from "../../components/refresh";
-import { addDays, dayOf, readerZone } from "../../components/zone";
+import { addDays, readerZone } from "../../components/zone";
 import { Breakdowns } from "./breakdown";
 import { UsageChart } from "./chart";
 import { type Measure, measures, readUsageParams, type UsageRequest, usageHref } from "./range";
@@ -19,7 +20,7 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
   const user = await requireUser("/usage");
   const zone = await readerZone();
   const now = new Date();
-  const request = readUsageParams(await searchParams, zone, dayOf(now, zone));
+  const request = readUsageParams(await searchParams, zone, isoDay(now, zone));
   const starts = [...request.spans.map(({ start }) => start), ...request.spans.slice(-1).map(({ end }) => end)];
   const [report, due] = await Promise.all([readUsage(user.id, starts, request.by), countDueTraces(user.id)]);
   const measure = request.show ?? (report.total.tokens > 0 ? "tokens" : "messages");
@@ -109,7 +110,7 @@ async function Nothing({
         </a>
       </p>
     );
-  const day = dayOf(last, zone);
+  const day = isoDay(last, zone);
   const href = usageHref(request, { range: { from: addDays(day, -29), to: day } });
   return (
     <p className="py-8">

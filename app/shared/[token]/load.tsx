@@ -8,11 +8,7 @@ import { openedBy } from "./opened";
 
 const bodyInput = bodyRequest.extend({ token: z.string().max(64) });
 
-/**
- * The body of a fold that was not on the page, rendered, for whoever has the link. It changes nothing.
- *
- * @returns undefined where there is none, or where the link does not open (any more)
- */
+/** `loadBody` for whoever has the link. @returns undefined where there is none, or where the link does not open (any more) */
 export async function loadSharedBody(input: z.input<typeof bodyInput>): Promise<React.ReactNode> {
   const { token, part, ...place } = bodyInput.parse(input);
   const opened = await openedBy(token);

@@ -4,5 +4,5 @@ import { cache } from "react";
 import { originOf } from "#lib/auth/audit";
 import { openShare } from "#lib/traces/shares";
 
-/** What a link opens for whoever asks right now; undefined for all that do not open. One request counts once. */
+/** What a link opens for this request; undefined if it does not open. One request counts once. */
 export const openedBy = cache(async (token: string) => openShare(token, originOf(await headers()).address));

@@ -17,7 +17,7 @@ export async function generateMetadata({ params }: PageProps<"/shared/[token]">)
   return { title: titleOf(trace), robots: { index: false, follow: false } };
 }
 
-/** One session for whoever has its link: without an account, and without a way into one. */
+/** One session for whoever has its link, without an account or a way into one. */
 export default async function Page({ params, searchParams }: PageProps<"/shared/[token]">) {
   const { token } = await params;
   const { trace, userId, expiresAt } = await shared(token);
@@ -25,7 +25,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
   const address = `/shared/${token}`;
   return (
     <>
-      {/* The last one counts: that of all pages lets this one's address reach the server's other pages. */}
+      {/* The last one counts: the default would send this secret address to the server's other pages. */}
       <meta name="referrer" content="no-referrer" />
       <main id="main" tabIndex={-1} className="wide flex grow flex-col gap-6 py-6 outline-none">
         <SharedHeader trace={trace} expiresAt={expiresAt} />
@@ -82,7 +82,7 @@ function SharedHeader({ trace, expiresAt }: { trace: Trace; expiresAt: Date | nu
   );
 }
 
-/** What the link opens; one that is unknown, expired, revoked, or whose session is deleted is the same 404. */
+/** What the link opens. Unknown, expired and revoked links and those of deleted sessions are the same 404. */
 async function shared(token: string) {
   const opened = await openedBy(token);
   if (!opened) notFound();

@@ -5,7 +5,7 @@ import { useCopy } from "../../(app)/traces/[id]/messages/use-copy";
 import type { BodyRequest } from "../../(app)/traces/[id]/segments/request";
 import { loadSharedBody } from "./load";
 
-/** The server's messages, with folds that load and blocks that copy. */
+/** The server's messages, with folds that load and buttons that copy. */
 export function SharedShell({ token, children }: { token: string; children: React.ReactNode }) {
   const list = useRef<HTMLDivElement>(null);
   const [said, setSaid] = useState("");

@@ -28,7 +28,7 @@ function questionText(question: Fields): string {
   return [`**${field(question, "question", "header")}**`, listed.join("\n")].filter(Boolean).join("\n\n");
 }
 
-/** A text's first line as a title, and what follows it; all of it follows where the line is no heading and does not fit. */
+/** A text's first line as a title, and the rest; a line that is no heading, or too long, stays in the rest as well. */
 function takeTitle(text: string): { title: string; rest: string } {
   const [line = "", ...lines] = text.trim().split("\n");
   const title = firstLine(line.replace(/^#+ |\*\*/g, ""));

@@ -9,7 +9,7 @@ import { kindOfTool } from "#lib/reader/vocabulary";
 
 export const kindOfCall = (call: Call): Kind => call.kind ?? kindOfTool(call.name, call.type);
 
-/** A call and what came of it, as the reader shows it. */
+/** A call and its result, as the reader shows them. */
 export function describeTool(call: Call, result: Result | undefined): Part {
   const kind = kindOfCall(call);
   const outcome = outcomeOf(result);
@@ -30,14 +30,14 @@ const describeShell: Describe = (input, outcome) => {
   const note = firstLine(field(input, "description", "justification", "explanation", "summary"));
   const long = command.includes("\n") || command.length > 200;
   return {
-    title: firstLine(command) || note || "a command that is not told",
+    title: firstLine(command) || note || "unknown command",
     ...(note && command !== "" && { note }),
     ...(outcome.output.trim() !== "" && { amount: amountOf(countLines(outcome.output), "line") }),
     blocks: [...(long ? [{ type: "code", text: command, language: "bash" } as const] : []), ...printed(outcome)],
   };
 };
 
-/** Codex runs lists such as `["bash","-lc","…"]`: what stands last is the command. */
+/** Codex runs lists such as `["bash","-lc","…"]`: the last entry is the command. */
 function commandOf(input: Fields): string {
   const { command, cmd } = input;
   const list = [command, cmd].find(Array.isArray);

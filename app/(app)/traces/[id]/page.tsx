@@ -14,7 +14,7 @@ import { listHref } from "../hrefs";
 import { TraceFacts } from "./facts/facts";
 import { resumeCommand } from "./facts/resume";
 import { filterOf, type Links, readerHref } from "./frame/links";
-import { OutlineData, OutlineToCome } from "./outline/outline-data";
+import { OutlineData, OutlinePending } from "./outline/outline-data";
 import { Reader } from "./reader";
 import { renderSegment } from "./segments/render";
 import { requestOf } from "./segments/request";
@@ -60,7 +60,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         resume={resumeCommand(trace.source, trace.sourceId)}
         facts={facts}
         outline={
-          <Suspense fallback={<OutlineToCome />}>
+          <Suspense fallback={<OutlinePending />}>
             <OutlineData userId={user.id} traceId={id} />
           </Suspense>
         }
@@ -73,7 +73,7 @@ const titleOf = (trace: Trace) => trace.title || "Untitled session";
 
 type Query = Awaited<PageProps<"/traces/[id]">["searchParams"]>;
 
-/** The window that was asked for. A message that Talk leaves out is shown among all of them. */
+/** The requested segment. A message that Talk leaves out is shown among all of them. */
 async function readView(userId: string, id: string, query: Query) {
   if (!z.uuid().safeParse(id).success) notFound();
   const talk = query.view === "talk";
@@ -97,7 +97,7 @@ async function linksOf(
   return {
     list: listHref(filter),
     all: readerHref(id, place),
-    // Behind a place, not at it: what stands there may be what Talk leaves out.
+    // After a place, not at it: Talk may leave out what stands there.
     talk: readerHref(id, { ...filter, ...(at !== undefined && at > 0 && { after: String(at - 1) }), view: "talk" }),
     newer: beside(newer),
     older: beside(older),
@@ -121,7 +121,7 @@ function Empty({ trace, facts }: { trace: Trace; facts: React.ReactNode }) {
   );
 }
 
-/** The trace of the signed-in person; somebody else's and a missing one are the same 404. */
+/** The signed-in person's trace; another user's is the same 404 as a missing one. */
 const ownTrace = cache(async (id: string): Promise<Trace> => {
   const user = await requireUser(`/traces/${encodeURIComponent(id)}`);
   if (!z.uuid().safeParse(id).success) notFound();

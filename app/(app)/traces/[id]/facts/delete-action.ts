@@ -7,7 +7,7 @@ import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { deleteTrace } from "#lib/traces/deletion";
 
-/** Deletes a session for good. One that is gone already is what was asked for. */
+/** Deletes a session for good; one that is gone already counts as deleted. */
 export async function deleteAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());

@@ -55,7 +55,7 @@ export function TraceFacts({ trace, deleting }: { trace: Trace; deleting: boolea
   );
 }
 
-/** From the first to the last activity; one moment where they are the same, or where the first is not known. */
+/** From the first to the last activity; one moment if they are the same or the first is unknown. */
 function Span({ from, to }: { from: string | null; to: string }) {
   return (
     <span className="text-muted">
@@ -69,7 +69,7 @@ function Span({ from, to }: { from: string | null; to: string }) {
   );
 }
 
-/** Leads to the question; it changes nothing, so it is a GET and works without script. */
+/** Leads to the confirmation. It changes nothing, so it is a GET and works without script. */
 function AskToDelete() {
   return (
     <form method="get">

@@ -1,4 +1,4 @@
-/** What a client sent beside the known fields, as it sent it. */
+/** The fields that a client sent besides the known ones. */
 export function Metadata({ value }: { value: Record<string, unknown> }) {
   return (
     <details className="min-w-0">

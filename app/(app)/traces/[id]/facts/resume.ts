@@ -1,4 +1,4 @@
-/** What continues a session in its agent's own program, as of each one's documentation. */
+/** The command that continues a session in its agent, from each agent's documentation. */
 const resumes: Record<string, (id: string) => string> = {
   "claude-code": (id) => `claude --resume ${id}`,
   codex: (id) => `codex resume ${id}`,
@@ -8,7 +8,7 @@ const resumes: Record<string, (id: string) => string> = {
   opencode: (id) => `opencode --session ${id}`,
 };
 
-/** The command that continues a session, where its agent is known to have one. An id that a shell could read as more is left alone. */
+/** The command that continues a session, if its agent has one. None for an id that a shell could read as more than a word. */
 export function resumeCommand(source: string, sourceId: string): string | undefined {
   if (!/^[A-Za-z0-9][\w.-]*$/.test(sourceId)) return undefined;
   return Object.hasOwn(resumes, source) ? resumes[source]?.(sourceId) : undefined;

@@ -22,7 +22,7 @@ export function useFind({ list, jump, initial, ...search }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const [isOpen, setOpen] = useState(initial !== "");
   const { query, type, failed, found, goTo } = useSearch({ ...search, isOpen, initial });
-  const ranges = usePainting(list, found, jump);
+  const ranges = usePainting(list, isOpen ? found : undefined, jump);
 
   const step = useCallback(
     (by: 1 | -1) => {

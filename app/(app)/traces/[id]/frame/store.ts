@@ -1,4 +1,4 @@
-/** One value that others may follow; what `useSyncExternalStore` takes. */
+/** One value to subscribe to, as `useSyncExternalStore` takes it. */
 export type Store<T> = {
   get: () => T;
   set: (value: T) => void;

@@ -7,14 +7,11 @@ type Saved = { position: number; offset: number };
 type Props = {
   list: React.RefObject<HTMLElement | null>;
   jump: (target: Target) => void;
-  /** The position of the address that the page was made for. */
+  /** The position in the address that the page was rendered for. */
   at: number | undefined;
 };
 
-/**
- * Keeps the address and the place in the page together: a jump is an entry of the history, and going back, or loading anew,
- * comes back to where the page stood.
- */
+/** Keeps the address and the place on the page in step: a jump is a history entry, and going back or reloading restores the place. */
 export function useAddress({ list, jump, at }: Props) {
   const start = useRef(at);
   const first = useRef(true);
@@ -38,7 +35,7 @@ export function useAddress({ list, jump, at }: Props) {
     };
   }, [jump]);
 
-  /** Notes in the history's entry where the page stands. */
+  /** Saves where the page stands in the history's entry. */
   const save = useCallback(() => {
     const row = list.current && topArticle(list.current);
     if (!row) return;
@@ -46,13 +43,13 @@ export function useAddress({ list, jump, at }: Props) {
     history.replaceState({ ...history.state, spoor }, "");
   }, [list]);
 
-  // A scroll is noted when it has come to rest; who leaves before that is brought back to where they were all the same.
+  // A scroll is saved when it has come to rest, or when the page is left before that.
   useEffect(() => {
     window.addEventListener("beforeunload", save);
     return () => window.removeEventListener("beforeunload", save);
   }, [save]);
 
-  /** Jumps, as an entry of its own in the history. */
+  /** Jumps, with a history entry of its own. */
   const go = useCallback(
     (position: number) => {
       save();
@@ -74,7 +71,7 @@ function savedPlace(): Saved | undefined {
   return spoor && typeof spoor === "object" && "position" in spoor ? (spoor as Saved) : undefined;
 }
 
-/** The position that the address names, in its query or behind `#m`. */
+/** The position that an address names, in its query or as `#m{position}`. */
 export function askedPosition(address = new URL(location.href)): number | undefined {
   const text = /^#m(\d{1,10})$/.exec(address.hash)?.[1] ?? address.searchParams.get("at");
   return text && /^\d{1,10}$/.test(text) ? Number(text) : undefined;

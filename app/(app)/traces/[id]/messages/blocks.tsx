@@ -10,15 +10,15 @@ import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 import { markdownSlice, maxMarkdownCharacters, plainSlice, slices } from "./slices";
 
-/** What of a block is drawn at once; more of it stands folded where it is little, and is loaded where it is much. */
+/** How much of a block is drawn at once; a short rest is folded, a longer one is loaded. */
 type SliceLimits = { lines: number; characters: number };
 
 type Drawn = { scene: Scene; effort: Effort; max: SliceLimits };
 
-/** What remains of a block is on the page already up to so many characters; a longer rest is loaded. */
+/** Up to this many characters, the rest of a block is on the page already. */
 const restOnPage = 4096;
 
-/** A part's blocks. @param at the part's index in its row, by which a rest is asked for later */
+/** A part's blocks. @param at the part's index in its row, by which a rest is loaded */
 export function Blocks({ part, at, ...drawn }: { part: Part; at: number } & Drawn) {
   return part.blocks.map((block, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a stored message never change their order
@@ -92,7 +92,7 @@ function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string;
   );
 }
 
-/** What a block goes on with: folded where it is short, else to be loaded. */
+/** The rest of a block: folded where it is short, else to be loaded. */
 function Rest(props: { size: number; lines: number; at: string; scene: Scene; children: ReactNode }) {
   const { size, lines, at, scene, children } = props;
   const label = lines > 1 ? `${amountOf(lines, "more line")}` : `${amountOf(size, "more character")}`;
@@ -105,7 +105,7 @@ function Rest(props: { size: number; lines: number; at: string; scene: Scene; ch
   );
 }
 
-/** A fold whose body the reader's shell loads when it is opened. Without script it leads to the message as it is stored. */
+/** A fold whose body `useBodies` loads when it is opened. Without script it links to the stored message. */
 export function ToLoad(props: { label: ReactNode; part: string; scene: Scene; className?: string }) {
   const { label, part, scene, className = "more" } = props;
   const { stored, position, positions, nested } = scene;
@@ -131,7 +131,7 @@ export function ToLoad(props: { label: ReactNode; part: string; scene: Scene; cl
   );
 }
 
-const taskWords = { open: "to do", doing: "under way", done: "done" };
+const taskWords = { open: "to do", doing: "in progress", done: "done" };
 
 function Tasks({ items }: { items: Extract<Block, { type: "tasks" }>["items"] }) {
   return (
@@ -150,7 +150,7 @@ function Tasks({ items }: { items: Extract<Block, { type: "tasks" }>["items"] })
   );
 }
 
-/** How many messages of a sub-agent's conversation are drawn. */
+/** How many messages of a sub-agent are drawn. */
 const maxNested = 200;
 
 function Transcript({ block, scene }: { block: Extract<Block, { type: "transcript" }>; scene: Scene }) {

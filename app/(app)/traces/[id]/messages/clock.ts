@@ -5,7 +5,7 @@ export const clockOf = (at: string, zone: string) =>
   formatDate(new Date(at), zone, { hour: "2-digit", minute: "2-digit" });
 
 /** "3 March 2026" */
-export const dayOf = (at: string, zone: string) =>
+export const dateOf = (at: string, zone: string) =>
   formatDate(new Date(at), zone, { day: "numeric", month: "long", year: "numeric" });
 
 /** "3 h 12 min", "2 days": of two units at most. */

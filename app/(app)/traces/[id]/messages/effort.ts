@@ -1,8 +1,7 @@
 import "server-only";
 
 /**
- * What one answer may spend on how its texts look: the characters of code that are coloured, and as a last bound the time.
- * What comes when it is used up is shown plain.
+ * The budget of one response for highlighting: characters of code, and time as a last bound. What exceeds it is shown plain.
  */
 export class Effort {
   #milliseconds: number;
@@ -14,20 +13,20 @@ export class Effort {
     this.#characters = characters;
   }
 
-  /** Whether no time is left, with the work under way. */
+  /** Whether no time is left, running work included. */
   isSpent(): boolean {
     const running = this.#began === undefined ? 0 : performance.now() - this.#began;
     return this.#milliseconds - running <= 0;
   }
 
-  /** Takes characters off what may be coloured. @returns whether there were as many left */
+  /** Takes characters off the budget. @returns whether enough were left */
   take(characters: number): boolean {
     if (this.isSpent() || this.#characters < characters) return false;
     this.#characters -= characters;
     return true;
   }
 
-  /** Does some work on the clock; within other work it is counted once. */
+  /** Runs some work on the clock; nested work is counted once. */
   spend<T>(work: () => T): T {
     if (this.#began !== undefined) return work();
     this.#began = performance.now();

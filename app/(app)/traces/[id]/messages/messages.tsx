@@ -9,20 +9,21 @@ import { prepareScene, type Scene, type Whose } from "./scene";
 import { slices } from "./slices";
 
 /**
- * Rows as the reader shows them, without any state in the browser: folds are native, and all else is the page's shell's, by
- * attributes.
+ * Rows as the reader shows them, without any state in the browser: folds are native, and the page's client shell acts on
+ * attributes, since it can't pass props to what the server renders.
  *
  * - `article#m{position}` with `data-position`, `data-positions` (all that lead to it, by spaces), `data-kind`,
  *   `data-turn-start`, `data-failed` and `data-talk` (`shown`, `hidden`); a group's members are `[data-member]` in it.
- * - `details[data-fold]`: every fold; `data-open` is at those that begin open. One with `data-load` has its body loaded when it is opened: by `MessageBody`, of the
- *   row at the position that `data-load` names, with its `data-part`; its messages are those at `data-positions`.
+ * - `details[data-fold]`: every fold; `data-open` marks those that the server opens. One with `data-load` has its body loaded when it is
+ *   opened: by `MessageBody`, of the row at the position in `data-load`, with its `data-part`, made of the messages at
+ *   `data-positions`.
  * - `button[data-copy]`: `block` and `command` copy the text of the `pre` beside the button; `message` copies the `content`
  *   of the messages at `data-positions` of the nearest `article` or `[data-member]`, which
  *   `/api/traces/{id}/messages?limit=1&after={position - 1}` gives (no `after` for position 0).
- * - `[data-divider]`: a line between rows that tells of a gap or a new day.
+ * - `[data-divider]`: a line between rows, for a gap or a new day.
  * - `[data-wrap="off"]` on any element above: long lines of code scroll instead of breaking.
  *
- * @param talk leaves out the rows that do not belong to the talk
+ * @param talk leaves out the rows that Talk does not show
  */
 export async function Messages(props: { rows: ReaderRow[]; zone: string; talk: boolean } & Whose) {
   const { rows, zone, talk } = props;
@@ -37,10 +38,10 @@ export async function Messages(props: { rows: ReaderRow[]; zone: string; talk: b
 
 const drawRow: Scene["drawRow"] = (row, scene) => <Row key={row.position} row={row} scene={scene} />;
 
-/** @param part a part's index, or `part.block+offset` for what a block goes on with: the fold's `data-part` */
+/** @param part a part's index, or `part.block+offset` for the rest of a block: the fold's `data-part` */
 type BodyProps = { row: ReaderRow; zone: string; part?: string | undefined } & Whose;
 
-/** The body of a fold that was not on the page; nothing where `part` names none, since it comes from the browser. */
+/** The body of a fold that was not on the page; null if `part`, which comes from the browser, names none. */
 export async function MessageBody({ row, zone, part = "0", ...whose }: BodyProps) {
   const [, partIndex, blockIndex, offset] = /^(\d{1,4})(?:\.(\d{1,4})\+(\d{1,9}))?$/.exec(part) ?? [];
   const own = row.members.find(({ position }) => position === row.position) ?? row;

@@ -7,14 +7,14 @@ import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 import { slices } from "./slices";
 
-/** What of an open body shows at once. */
+/** How many lines of an open body show at once. */
 const openLines: Partial<Record<Kind, number>> = { user: 40, edit: 24 };
 const opened = new Set<Kind>(["question", "plan", "tasks", "subagent"]);
-/** A closed body of more characters is not on the page. */
+/** A closed body of more characters is loaded when it is opened. */
 const closedOnPage = 4096;
 const tailLines = 20;
 
-/** One part of a row: words as they are, all else a line with a fold. */
+/** One part of a row: text as it is, everything else a line with a fold. */
 export function PartView({ part, index, scene }: { part: Part; index: number; scene: Scene }) {
   const { kind, blocks } = part;
   const max = { ...slices.page, lines: openLines[kind] ?? slices.page.lines };
@@ -59,7 +59,7 @@ function Fold({ part, index, scene, isOpen, max }: FoldProps) {
   );
 }
 
-/** The last lines of what failed; the fold above it has all of them. */
+/** The last lines of what failed; the fold above has all of it. */
 function Tail({ part, scene }: { part: Part; scene: Scene }) {
   const output = part.blocks.findLast((block) => block.type === "output");
   if (output?.type !== "output") return null;
@@ -82,7 +82,7 @@ const words: Partial<Record<Kind, string>> = {
   plan: "Plan",
   tasks: "Tasks",
   subagent: "Sub-agent",
-  command: "Command of yours",
+  command: "Your command",
   notice: "Notice",
 };
 
@@ -111,7 +111,7 @@ function Title({ kind, title }: { kind: Kind; title: string }) {
   return <span className={isCode ? "title mono" : "title"}>{title}</span>;
 }
 
-/** A path whose folders give way first where there is no room, so that its name stays. */
+/** A path whose folders are shortened first, so that its name stays. */
 function Path({ path }: { path: string }) {
   const name = path.lastIndexOf("/", path.length - 2) + 1;
   return (

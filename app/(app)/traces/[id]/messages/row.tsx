@@ -1,6 +1,6 @@
 import type { Part, ReaderRow } from "#lib/reader/message";
 import { longTime } from "../../../../components/time";
-import { clockOf, dayOf, spanOf } from "./clock";
+import { clockOf, dateOf, spanOf } from "./clock";
 import { Changes, PartView } from "./part";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
@@ -66,7 +66,7 @@ function Group({ row, scene }: RowProps) {
   );
 }
 
-/** A member has its own place; the first one's is the group's, which is what a link to it shows. */
+/** A member has its own position; the first one's is the group's, which a link to it shows. */
 function Member({ row, scene }: RowProps) {
   const { position, positions } = row;
   const own = { ...scene, ...(!scene.nested && { position, positions }) };
@@ -85,7 +85,7 @@ const speakers: Record<string, string> = { assistant: "Assistant", tool: "Tool",
 const labelOf = ({ role, kind }: ReaderRow, { person }: Scene) =>
   kind === "user" || role === "user" ? person : (speakers[role ?? ""] ?? role?.slice(0, 32) ?? "Unknown role");
 
-/** Who speaks, where words begin: the person, an answer of another model than before, or a role that is not one of these. */
+/** The speaker above the text: the person, a model that differs from the one before, or another role. */
 function Speaker({ row: { kind, role, model }, scene: { person } }: RowProps) {
   if (kind === "user") return <h2 className="speaker speaker-user">{person}</h2>;
   if (kind !== "assistant") return null;
@@ -94,7 +94,7 @@ function Speaker({ row: { kind, role, model }, scene: { person } }: RowProps) {
   return model ? <p className="speaker">{model}</p> : null;
 }
 
-/** What stands at a row's edge: what it cost, when it was, and ways to take it along. */
+/** The facts at a row's edge: tokens, time, and buttons to copy it. */
 function Facts({ row: { position, tokenCount, createdAt, kind, parts }, scene }: RowProps) {
   if (scene.nested) return null;
   const command = kind === "shell" ? commandOf(parts) : "";
@@ -128,7 +128,7 @@ function Facts({ row: { position, tokenCount, createdAt, kind, parts }, scene }:
   );
 }
 
-/** The whole of a command, of which the head shows the first line; "" where it is too long to be on the page twice. */
+/** The whole command, of which the head shows the first line; "" if it is too long to be on the page twice. */
 function commandOf([part]: Part[]): string {
   const [block] = part?.blocks ?? [];
   const command = block?.type === "code" ? block.text : (part?.title ?? "");
@@ -144,16 +144,16 @@ function TurnChanges({ changes }: { changes: NonNullable<ReaderRow["turnChanges"
   );
 }
 
-/** The least time without a message that is worth a line. */
-const gapSeconds = 300;
+/** A longer time without a message gets a line. */
+const minGapSeconds = 300;
 
 function Divider({ row: { createdAt, gapBefore }, zone }: { row: ReaderRow; zone: string }) {
   if (!createdAt || !gapBefore) return null;
   const { since, seconds } = gapBefore;
-  const day = dayOf(createdAt, zone);
-  const isNewDay = day !== dayOf(since, zone) && seconds > 0;
-  if (seconds < gapSeconds && !isNewDay) return null;
-  const later = seconds >= gapSeconds ? `${spanOf(seconds)} later` : "";
+  const day = dateOf(createdAt, zone);
+  const isNewDay = day !== dateOf(since, zone) && seconds > 0;
+  if (seconds < minGapSeconds && !isNewDay) return null;
+  const later = seconds >= minGapSeconds ? `${spanOf(seconds)} later` : "";
   return (
     <p className="divider" data-divider="">
       <span>{[later, isNewDay ? day : "", clockOf(createdAt, zone)].filter(Boolean).join(" · ")}</span>

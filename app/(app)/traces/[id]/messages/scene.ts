@@ -7,18 +7,18 @@ import { Effort } from "./effort";
 
 /** What every part of a row is drawn with. */
 export type Scene = {
-  /** The address of the page that has the messages, and of the API that gives them as stored, for who may ask it. */
+  /** The address of the page, and of the API that has the messages as stored, for those who may ask it. */
   page: string;
   stored: string | undefined;
-  /** What the one who asked is called: to who reads a shared session it is somebody else. */
+  /** What the person is called: readers of a shared session are not them. */
   person: "You" | "User";
   zone: string;
-  /** The row's own position and all that lead to it. */
+  /** The row's own position, and all that lead to it. */
   position: number;
   positions: number[];
-  /** Within a sub-agent's conversation, whose rows have no place of their own in the session. */
+  /** Within a sub-agent's messages, whose rows have no position in the session. */
   nested: boolean;
-  /** For Markdown; for the colours of what shows at once, and of what is folded. */
+  /** Budgets for Markdown, for highlighting what shows at once, and for what is folded. */
   words: Effort;
   open: Effort;
   closed: Effort;
@@ -34,14 +34,14 @@ function viewOf(whose: Whose): Pick<Scene, "page" | "stored" | "person"> {
   return { page: `/traces/${whose.traceId}`, stored: `/api/traces/${whose.traceId}/messages`, person: "You" };
 }
 
-/** Of one answer. 18,700 characters of TypeScript take 35 ms; the times are for what nobody thought of. */
+/** Budgets of one response. 18,700 characters of TypeScript take 35 ms; the times are a safety net. */
 const efforts = {
   words: { milliseconds: 3000, characters: 0 },
   open: { milliseconds: 3000, characters: 150_000 },
   closed: { milliseconds: 1500, characters: 50_000 },
 };
 
-/** Makes ready what drawing some rows needs. */
+/** Prepares what drawing some rows needs. */
 export async function prepareScene(whose: Whose, zone: string, rows: ReaderRow[]) {
   const parts = rows.flatMap((row) => [row, ...row.members]).flatMap((row) => row.parts);
   await prepareLanguages(new Set(parts.flatMap(({ blocks }) => blocks.flatMap(languagesOf))));

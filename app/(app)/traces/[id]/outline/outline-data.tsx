@@ -6,8 +6,8 @@ import { OutlineRail } from "./outline";
 const page = { limit: 1000, maxBytes: 1024 * 1024 };
 
 /**
- * The outline of the whole session, whatever of it is loaded. It is streamed behind the messages, to the end of the page, from
- * where a script brings it to its place; without one a style sheet shows it where it is (app/styles/reader.css).
+ * The outline of the whole session, however much of it is loaded. It is streamed after the messages to the end of the page,
+ * from where a script moves it to its place; without script a style sheet shows it there (app/styles/reader.css).
  */
 export async function OutlineData({ userId, traceId }: { userId: string; traceId: string }) {
   return (
@@ -17,8 +17,8 @@ export async function OutlineData({ userId, traceId }: { userId: string; traceId
   );
 }
 
-/** What stands in the outline's place until it has come. */
-export function OutlineToCome() {
+/** The placeholder until the outline is there. */
+export function OutlinePending() {
   return <p className="p-3 text-code text-muted noscript:hidden">Reading the outline…</p>;
 }
 

@@ -7,8 +7,8 @@ import { useFrame } from "../frame/frame";
 import { OutlineTabs } from "./outline";
 import { turnAt } from "./turns";
 
-/** As high as the button that takes its place: the bar must not grow over what was jumped to. Without script a link. */
-function OutlineToBe() {
+/** As high as the button that replaces it: the bar must not grow over what was jumped to. Without script a link. */
+function PendingMenu() {
   return (
     <span className="flex h-8 items-center px-1 text-code text-muted pointer-coarse:h-11">
       <span className="noscript:hidden">Outline…</span>
@@ -26,7 +26,7 @@ export function OutlineMenu({ open, onOpenChange }: Props) {
   const { outline, top } = useFrame();
   const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);
   const position = useSyncExternalStore(top.subscribe, top.get, top.get);
-  if (!known) return <OutlineToBe />;
+  if (!known) return <PendingMenu />;
   const { turns } = known;
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>

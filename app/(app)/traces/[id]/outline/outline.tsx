@@ -6,7 +6,7 @@ import { formatCount } from "../../../../components/figures";
 import { useFrame } from "../frame/frame";
 import { shortPath, turnAt } from "./turns";
 
-/** The outline beside the messages; it also tells the frame what the outline is, for the keys and the menu. */
+/** The outline beside the messages; it also gives the frame the outline, for the keys and the menu. */
 export function OutlineRail({ outline }: { outline: Outline }) {
   const frame = useFrame();
   useEffect(() => frame.outline.set(outline), [frame, outline]);
@@ -78,7 +78,7 @@ function Turns({ turns, onPick }: { turns: Outline["turns"] } & Picks) {
   );
 }
 
-/** Drawn once: which turn is the current one is set on its link, however many there are. */
+/** Rendered once: the current turn is marked on its link, however many there are. */
 const TurnList = memo(function TurnList({ turns, onPick }: { turns: Outline["turns"] } & Picks) {
   return (
     <ol className="trail">
@@ -134,7 +134,7 @@ const Errors = memo(function Errors({ errors, onPick }: { errors: Outline["error
 
 type PickProps = { position: number; title: string; children: React.ReactNode } & Picks;
 
-/** A link to a message; the frame takes its click and jumps there without leaving the page. */
+/** A link to a message; the frame handles its click and jumps there on the page. */
 function Pick({ position, title, onPick, children }: PickProps) {
   const { traceId } = useFrame();
   return (

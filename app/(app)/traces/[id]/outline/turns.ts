@@ -1,4 +1,4 @@
-/** Which turn a position lies in: the index of the last that begins at it or before it, 0 before the first. */
+/** The turn that a position lies in: the index of the last that starts at it or before it, 0 before the first. */
 export function turnAt(turns: { position: number }[], position: number): number {
   let [low, high] = [0, turns.length];
   while (low < high) {
@@ -9,7 +9,7 @@ export function turnAt(turns: { position: number }[], position: number): number 
   return Math.max(0, low - 1);
 }
 
-/** The turn that a step leads to: back first to the beginning of the one that is being read. */
+/** The position of the turn that a step leads to; backwards first to the start of the current one. */
 export function stepTurn(turns: { position: number }[], position: number, by: 1 | -1): number | undefined {
   const index = turnAt(turns, position);
   const begin = turns[index]?.position;
@@ -19,7 +19,7 @@ export function stepTurn(turns: { position: number }[], position: number, by: 1 
 
 const maxPathLength = 34;
 
-/** A path with its middle left out where it is long: where it begins and the file's name tell most. */
+/** A long path without its middle: its start and the file's name say most. */
 export function shortPath(path: string): string {
   if (path.length <= maxPathLength) return path;
   const name = path.slice(path.lastIndexOf("/"));

@@ -16,7 +16,7 @@ export function CodeBlock(props: { text: string; language: string; label?: strin
   );
 }
 
-/** What a program printed, in the colours that it asked for. */
+/** What a program printed, in its ANSI colours. */
 export function Output({ text, effort }: { text: string; effort: Effort }) {
   const plain = printable(text);
   const lines = plain.includes(controlStart) ? highlight(plain, "ansi", effort) : undefined;
@@ -30,7 +30,7 @@ export function Output({ text, effort }: { text: string; effort: Effort }) {
   );
 }
 
-/** The reader's shell copies the text of the block that this stands in. */
+/** `useCopy` copies the text of the block that this stands in. */
 function CopyBlock() {
   return (
     <button type="button" className="copy" data-copy="block" aria-label="Copy this block">
@@ -67,13 +67,13 @@ function LineOf({ spans, end }: { spans: Span[]; end: string }) {
 
 const controlStart = "\u001b";
 const colours = new RegExp(`${controlStart}\\[[0-9;:]*m`, "g");
-/** Sequences that move the cursor, erase, or set titles: in a text that lies still they mean nothing. */
+/** Sequences that move the cursor, erase, or set titles, which mean nothing in stored text. */
 const movements = new RegExp(
   `${controlStart}(?:\\[[0-9;?<=>]*[@-ln-~]|\\][^\\u0007${controlStart}\\n]{0,2000}(?:\\u0007|${controlStart}\\\\)|[()][0-9A-B]|[=>78])`,
   "g",
 );
 
-/** What stands on the lines in the end: of lines written over each other by carriage returns, the last. */
+/** What is left on the lines in the end: the last of those that carriage returns wrote over each other. */
 function printable(text: string): string {
   const still = text.includes(controlStart) ? text.replace(movements, "") : text;
   if (!still.includes("\r")) return still;

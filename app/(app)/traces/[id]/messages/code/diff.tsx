@@ -5,10 +5,10 @@ import { amountOf, cut } from "#lib/reader/text";
 
 type Word = { text: string; changed: boolean };
 
-/** What may be compared word by word: pairs of lines in a block, and the length of a line. */
+/** Bounds of comparing word by word: pairs of lines in a block, and the length of a line. */
 const comparable = { pairs: 100, lineLength: 300 };
 
-/** How much of one line is drawn. */
+/** How many characters of a line are drawn. */
 const maxDrawnCharacters = 2000;
 
 /** Lines of a unified diff. Signs and marks are drawn by the stylesheet, so that what is copied is the code alone. */
@@ -59,7 +59,7 @@ function Line({ line: { type, text }, words }: { line: DiffLine; words: Word[] |
   );
 }
 
-/** Where as many lines went as came in their place, the words that differ, by the lines' indices. */
+/** The words that differ, by the lines' indices, where as many lines were added as removed. */
 function markWords(lines: DiffLine[]): Map<number, Word[]> {
   const marked = new Map<number, Word[]>();
   let pairs = 0;
@@ -82,7 +82,7 @@ function runLength(lines: DiffLine[], from: number, type: DiffLine["type"]): num
   return at - from;
 }
 
-/** Two lines that have next to nothing in common stay unmarked: all of both would be. */
+/** Two lines with almost nothing in common stay unmarked: all of both would be marked. */
 function markPair(lines: DiffLine[], before: number, after: number, marked: Map<number, Word[]>): void {
   const [old = "", now = ""] = [lines[before]?.text, lines[after]?.text];
   if (old.length > comparable.lineLength || now.length > comparable.lineLength) return;

@@ -5,7 +5,7 @@ import { createOnigurumaEngine } from "shiki/engine/oniguruma";
 import type { Effort } from "../effort";
 
 /**
- * Grammars, by the names of lib/reader/vocabulary.ts; each is read when a text first needs it.
+ * Grammars, by the names of lib/reader/vocabulary.ts; each is loaded when a text first needs it.
  *
  * They run on Oniguruma: one line of 20,000 letters took the JavaScript engine 13.7 s, and Oniguruma 9 ms; otherwise both
  * take the same (411 lines of TypeScript in 35 ms).
@@ -103,7 +103,7 @@ export type Span = { text: string; className: string };
 let highlighter: Promise<HighlighterCore> | undefined;
 let ready: HighlighterCore | undefined;
 
-/** Reads the grammars that some texts need, so that colouring them is one step. Languages without a grammar are left out. */
+/** Loads the grammars that some texts need, so that highlighting is synchronous. Languages without a grammar are skipped. */
 export async function prepareLanguages(languages: Set<string>): Promise<void> {
   highlighter ??= createHighlighterCore({
     themes: [theme],
@@ -117,7 +117,7 @@ export async function prepareLanguages(languages: Set<string>): Promise<void> {
   for (const language of languages) if (!loaded.has(language)) warmUp(ready, language);
 }
 
-/** A grammar's first use takes ten times as long as any later one, which must not be on the clock of a text. */
+/** A grammar's first use takes ten times as long as later ones; no text's budget should pay for it. */
 function warmUp(core: HighlighterCore, language: string): void {
   if (core.getLoadedLanguages().includes(language)) core.codeToTokensBase(sample, { lang: language, theme: "classes" });
 }
@@ -130,12 +130,12 @@ u: v
 `;
 
 const max = { lines: 500, characters: 60_000, lineLength: 1000 };
-/** Lines that are coloured before the clock is looked at. */
+/** Lines that are highlighted between two looks at the clock. */
 const stepLines = 20;
 
 /**
- * The lines of a text in spans with classes; undefined where it is to be plain: the language has no grammar here, the text
- * is long, or the effort is used up.
+ * The lines of a text as spans with classes; undefined where it stays plain: the language has no grammar, the text is long,
+ * or the effort is used up.
  */
 export function highlight(text: string, language: string, effort: Effort): Span[][] | undefined {
   if (!ready || text.length > max.characters) return undefined;
@@ -163,7 +163,7 @@ function tokenize(core: HighlighterCore, lines: string[], language: string, effo
   return coloured;
 }
 
-/** Tokens as spans; neighbours of one class become one, and white space takes its neighbour's. */
+/** Tokens as spans; neighbours of one class are joined, and white space takes its neighbour's class. */
 function spansOf(tokens: ThemedToken[]): Span[] {
   const spans: Span[] = [];
   for (const token of tokens) {
@@ -180,7 +180,7 @@ function classOf({ color = "", bgColor, fontStyle = 0 }: ThemedToken): string {
   return [ansiClass(color), background, fontStyle > 0 && fontStyle & 2 ? "hl-bold" : ""].filter(Boolean).join(" ");
 }
 
-/** The class of a colour; one that a program mixed itself takes that of the nearest of the eight. */
+/** The class of a colour; one that a program mixed itself takes that of the nearest of the eight ANSI colours. */
 function ansiClass(color: string): string {
   const known = classes.get(color.slice(0, 7));
   if (known !== undefined) return known;

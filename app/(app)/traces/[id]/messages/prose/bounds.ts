@@ -1,24 +1,24 @@
 import "server-only";
 
 /**
- * What Markdown may cost. Of 8,000 characters, `**a_` over and over took 620 ms, `>` 590 ms and the stack, `1. ` 1,640 ms
+ * The limits of Markdown. Of 8,000 characters, `**a_` over and over took 620 ms, `>` 590 ms and the stack, `1. ` 1,640 ms
  * and the stack, and a table of 500 columns 2,090 ms and 2.7 MB.
  */
 export const bounds = {
   characters: 16_000,
-  /** Quotes and list items that begin in one line, and the indentation at which the first of them may begin. */
+  /** Quotes and list items that start in one line, and how far the first of them may be indented. */
   containers: 16,
   fencedContainers: 100,
   indent: 64,
   cells: 5000,
   depth: 64,
   nodes: 20_000,
-  /** The sum over paragraphs of the square of their delimiters: outside of fences, and in what looks like one. */
+  /** The sum over paragraphs of their delimiters squared: outside fences, and in what looks like one. */
   work: 1_000_000,
   fencedWork: 9_000_000,
 };
 
-/** Whether a text can be read as Markdown without taking long; one that can't is shown as it is. */
+/** Whether parsing a text as Markdown is cheap enough; one that isn't is shown as plain text. */
 export function isAffordable(text: string): boolean {
   if (text.length > bounds.characters) return false;
   const work = { plain: 0, fenced: 0 };
@@ -41,7 +41,7 @@ export function isAffordable(text: string): boolean {
   return work.plain <= bounds.work && work.fenced <= bounds.fencedWork;
 }
 
-/** The quotes and list items that begin in a line; one that begins far to the right counts for many. */
+/** The quotes and list items that start in a line; one far to the right counts as many. */
 function countContainers(line: string): number {
   const marker = /[ \t]*(?:>|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))/y;
   let count = 0;
@@ -59,13 +59,13 @@ function countDelimiters(line: string): number {
   return count;
 }
 
-/** Thrown by `bounded` for what came out too deep or too large to be drawn. */
+/** Thrown by `bounded` for a tree that is too deep or too large to draw. */
 export class TooMuch extends Error {}
 
-/** A node of a Markdown tree, as far as its size goes. */
+/** A node of a Markdown tree, as far as its size is concerned. */
 type Node = { type: string; children?: Node[]; align?: unknown[] | null };
 
-/** A remark plugin that stops what is nested too deep, and tables that would be filled up to many cells. */
+/** A remark plugin that rejects deep nesting, and tables that would be filled up to many cells. */
 export function bounded() {
   return (tree: Node) => {
     const waiting: [node: Node, depth: number][] = [[tree, 0]];

@@ -1,8 +1,8 @@
 type Node = { type: string; depth?: number; children?: Node[]; data?: object };
 
 /**
- * A plugin of remark: a message's headings stand below the page's own, from the third level on, and none is more than one
- * below the heading before it, whatever its writer began with. What they look like is by what was written.
+ * A remark plugin: a message's headings start at the third level, below the page's own, and never skip one, whatever was
+ * written. They look as they were written.
  */
 export function headings() {
   return (tree: Node): void => {

@@ -8,14 +8,14 @@ import { bounded, isAffordable, TooMuch } from "./bounds";
 import { headings } from "./headings";
 import { safeHref } from "./safe-href";
 
-/** Markdown of GitHub's flavour, without raw HTML; as plain text where reading it as Markdown would take too long. */
+/** Markdown of GitHub's flavour, without raw HTML; as plain text where parsing it would take too long. */
 export function Prose(props: { text: string; anchor: string; words: Effort; effort: Effort }) {
   const { text, anchor, words, effort } = props;
   const drawn = !words.isSpent() && isAffordable(text) ? words.spend(() => draw(text, anchor, effort)) : undefined;
   return drawn ? <div className="prose">{drawn}</div> : <div className="prose plain">{text}</div>;
 }
 
-/** @param anchor what the ids of footnotes begin with, unique on the page */
+/** @param anchor the prefix of the ids of footnotes, unique on the page */
 function draw(text: string, anchor: string, effort: Effort): ReactNode {
   try {
     return Markdown({
@@ -23,7 +23,7 @@ function draw(text: string, anchor: string, effort: Effort): ReactNode {
       components: { ...components, pre: ({ node }) => <Fence node={node} effort={effort} /> },
       remarkPlugins: [remarkGfm, bounded, headings],
       remarkRehypeOptions: { clobberPrefix: `${anchor}-` },
-      urlTransform: (address) => address, // links and images are judged where they are drawn
+      urlTransform: (address) => address, // links and images are checked where they are drawn
     });
   } catch (error) {
     if (error instanceof TooMuch || error instanceof RangeError) return undefined;
@@ -41,7 +41,7 @@ function Fence({ node, effort }: ExtraProps & { effort: Effort }) {
   return <CodeBlock text={value} language={languageOf(name)} label={name.slice(0, 32)} effort={effort} />;
 }
 
-/** The heading above footnotes; all others are the plugin's. */
+/** The heading above footnotes; the plugin makes all others. */
 const FootnotesHeading = ({ children }: { children?: ReactNode }) => <h3 className="prose-h2">{children}</h3>;
 
 const cell = (Tag: "td" | "th") =>
@@ -50,7 +50,7 @@ const cell = (Tag: "td" | "th") =>
     return <Tag className={align === "right" || align === "center" ? `cell-${align}` : undefined}>{children}</Tag>;
   };
 
-/** A link where it leads somewhere else; what it says otherwise, with the address where that is not the same. */
+/** A link, if its address is safe, else its text with the address in the title. */
 function Anchor({
   href,
   children,
@@ -78,7 +78,7 @@ function Anchor({
   );
 }
 
-/** No image loads, wherever it is: it is a link that says what it shows. */
+/** No image is loaded: a link says what it shows. */
 function Picture({ src, alt }: { src?: unknown; alt?: string | undefined }) {
   const address = typeof src === "string" ? src : "";
   const safe = safeHref(address);
@@ -91,7 +91,7 @@ function Picture({ src, alt }: { src?: unknown; alt?: string | undefined }) {
   );
 }
 
-/** Words and numbers stay whole in a table, so a wide one scrolls within its frame, by keyboard as well. */
+/** Words and numbers in a table are not broken, so a wide one scrolls in its frame, by keyboard too. */
 const Table = ({ children }: { children?: ReactNode }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
   // biome-ignore lint/a11y/useSemanticElements: a table is no set of fields
@@ -100,7 +100,7 @@ const Table = ({ children }: { children?: ReactNode }) => (
   </div>
 );
 
-/** Lists and quotes have their marks on the side where their words begin; for paragraphs the style sheet sees to it. */
+/** Lists and quotes have their marks on the side where their text starts; for paragraphs the style sheet does this. */
 const directed = (Tag: "ul" | "ol" | "blockquote") =>
   function Directed({ node: _, ...rest }: { children?: ReactNode } & ExtraProps) {
     return <Tag dir="auto" {...rest} />;
