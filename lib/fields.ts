@@ -1,18 +1,69 @@
 import { z } from "zod";
 
+const maxInstantCharacters = 100;
+const instantForm =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d{2})(?::?(\d{2}))?)$/;
+
 /** The years that every part of the system can write: PostgreSQL has no year 0, ISO 8601 four digits. */
 const earliest = Date.parse("0001-01-01T00:00:00Z");
 const latest = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** A moment, as clients send it: ISO 8601 with an offset or Z, in the years 1 to 9999 of UTC. */
-export const instant = z.iso
-  .datetime({ offset: true, error: "must be an ISO 8601 date-time with an offset or Z", abort: true })
-  .refine((text) => Date.parse(text) >= earliest && Date.parse(text) <= latest, "must be in the years 1 to 9999 (UTC)");
+/**
+ * The milliseconds since 1970 of a time in RFC 3339, or in ISO 8601 with an offset: `Z`, `z`, `+02:00`, `+0200` or `+02`;
+ * `T` or `t`; seconds and decimals may be missing. Decimals beyond milliseconds are cut off.
+ *
+ * A leap second (`:60`, at the end of a UTC month: RFC 3339, section 5.7) is the start of the next second, because neither
+ * JavaScript nor PostgreSQL has one. `24:00` is refused: RFC 3339 does not have it.
+ *
+ * @returns null for every other text, and for a date that does not exist.
+ */
+export function parseInstant(text: string): number | null {
+  const parts = text.length <= maxInstantCharacters ? instantForm.exec(text) : null;
+  if (!parts) return null;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  const [decimals = "", sign, offsetHour = "0", offsetMinute = "0"] = parts.slice(7);
+  const isTime = hour <= 23 && minute <= 59 && second <= 60 && Number(offsetHour) <= 23 && Number(offsetMinute) <= 59;
+  if (!isTime || !isDate(year, month, day)) return null;
+  const isLeapSecond = second === 60;
+  const local = new Date(0);
+  local.setUTCFullYear(year, month - 1, day);
+  local.setUTCHours(hour, minute, second, isLeapSecond ? 0 : Number(decimals.slice(0, 3).padEnd(3, "0")));
+  const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000;
+  const at = local.getTime() - (sign === "-" ? -offsetMs : offsetMs);
+  return isLeapSecond && !isStartOfMonth(at) ? null : at;
+}
 
-/** A moment as PostgreSQL takes it in every case: it knows offsets below 16 hours alone, and some number of decimals. */
-export const utcInstant = instant.transform((text) => new Date(text).toISOString());
+/** Whether a date exists in the Gregorian calendar. */
+function isDate(year: number, month: number, day: number): boolean {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
 
-/** A text that must be stored exactly as it is, or not at all. */
+function isStartOfMonth(at: number): boolean {
+  const date = new Date(at);
+  return date.getUTCDate() === 1 && at % 86_400_000 === 0;
+}
+
+/** A time as clients send it: what `parseInstant` takes, in the years 1 to 9999 (UTC). */
+export const instant = z
+  .string()
+  .refine((text) => parseInstant(text) !== null, {
+    error: "must be an RFC 3339 or ISO 8601 date-time with an offset or Z",
+    abort: true,
+  })
+  .refine((text) => {
+    const at = parseInstant(text) ?? Number.NaN;
+    return at >= earliest && at <= latest;
+  }, "must be in the years 1 to 9999 (UTC)")
+  .meta({ format: "date-time" });
+
+/** An `instant` as ISO 8601 in UTC with milliseconds, which PostgreSQL takes in every case. */
+export const utcInstant = instant.transform((text) => new Date(parseInstant(text) ?? Number.NaN).toISOString());
+
+/** A text that must be stored exactly as sent, or not at all. */
 export const exactText = (min: number, max: number) =>
   z
     .string()

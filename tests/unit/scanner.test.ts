@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { notPlain } from "#lib/ingest/decode/json-cursor";
 import { type Manifest, readCarefully, readPlain, rowsOf } from "#lib/ingest/decode/manifest";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
-import { notPlain } from "#lib/ingest/decode/string-copier";
 
 const encoded = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
 

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { constants, zstdCompressSync } from "node:zlib";
 import { inflate } from "#lib/ingest/decode/inflate";
+import { notPlain } from "#lib/ingest/decode/json-cursor";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
 import {
   hasHeavyMetadata,
@@ -13,7 +14,6 @@ import {
   type TraceFields,
 } from "#lib/ingest/decode/parser";
 import { type ScannedTrace, Scanner } from "#lib/ingest/decode/scanner";
-import { notPlain } from "#lib/ingest/decode/string-copier";
 import { calledCommand, firstLine, humanLine } from "#lib/ingest/decode/title";
 import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";

@@ -2,6 +2,7 @@
 // environment.
 import type { z } from "zod";
 import { type FieldError, SpoorError } from "#lib/errors";
+import { parseInstant } from "#lib/fields";
 import { ingestRequest, ingestTrace, type SentMessage, type SentTrace } from "#lib/ingest/schema";
 import { parseJson, storable, storableJson } from "#lib/json";
 import { limits } from "#lib/limits";
@@ -136,7 +137,7 @@ export function normalizeMessage(sent: SentMessage, sanitizer: Sanitizer): Batch
   };
 }
 
-const timeOf = (text: string | undefined) => (text === undefined ? null : Date.parse(text));
+const timeOf = (text: string | undefined) => (text === undefined ? null : parseInstant(text));
 
 /** Makes texts storable, and notes whether any had to be changed. */
 export class Sanitizer {

@@ -1,38 +1,32 @@
-// Runs in the decoding thread: the values that the quick reading of a batch takes (scan.ts).
+// Runs in the decoding thread: copies JSON strings from a body to rows.
+import { backslash, code, nine, notPlain, quote, space, zero } from "#lib/ingest/decode/json-cursor";
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
 
-/** What is thrown at the first thing that is not plain; it says nothing of whether that is right or wrong. */
-export const notPlain = new Error("the batch is not plain");
+const letterU = code("u");
 
-export const code = (character: string) => character.charCodeAt(0);
-
-const [quote, backslash, colon, zero, nine] = [code('"'), code("\\"), code(":"), code("0"), code("9")];
-const [letterT, letterU, letterZ, dash, dot] = [code("T"), code("u"), code("Z"), code("-"), code(".")];
-const space = 0x20;
-
-/** What a one-letter escape stands for (RFC 8259, section 7); 0 for a letter that stands for nothing. */
+/** The character of a one-letter escape (RFC 8259, section 7); 0 for letters that are no escape. */
 const escapes = new Uint8Array(256);
 const meanings = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 for (const [letter, meaning] of Object.entries(meanings)) escapes[code(letter)] = code(meaning);
 
-/** 1 for the bytes that are not copied as they are: the end of a string, an escape, and what may not be in one. */
+/** 1 for bytes that are not copied as they are: quotes, backslashes, and control characters. */
 const special = new Uint8Array(256).fill(1, 0, space);
 special[quote] = 1;
 special[backslash] = 1;
 
-/** Content is copied in blocks: room in the rows is made for one at a time. */
+/** Content is copied in blocks, each after space for it was reserved in the rows. */
 const blockBytes = 16 * 1024;
-/** What one turn of the copying may go past a block's end, and more. */
+/** More than one step of the copying can overrun a block. */
 const longestEscape = 16;
 
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
 const isLowSurrogate = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** Copies strings from JSON to rows, and remembers whether anything in them had to be replaced. */
+/** Copies strings from JSON to rows, and records whether any character had to be replaced. */
 export class TextCopier {
   sanitized = false;
 
-  /** Copies the string that begins at a place to the end of `rows`, its escapes resolved. @returns where it ends */
+  /** Appends the string whose quote is at `from` to `rows`, unescaped. @returns the offset after it */
   copy(bytes: Uint8Array, from: number, rows: MessageRows): number {
     if (bytes[from] !== quote) throw notPlain;
     let at = from + 1;
@@ -46,7 +40,7 @@ export class TextCopier {
     }
   }
 
-  /** Writes what the escape `\uXXXX` at a place stands for, or U+FFFD where PostgreSQL can't hold that. */
+  /** Writes the character of the escape `\uXXXX` at `at`, or U+FFFD for one that PostgreSQL cannot store. */
   #unicode(bytes: Uint8Array, at: number, rows: MessageRows): number {
     let unit = readHex(bytes, at);
     let length = 6;
@@ -68,10 +62,10 @@ export class TextCopier {
 }
 
 /**
- * Copies bytes up to a place, or up to what is neither an ordinary character nor a one-letter escape. Four at a time, of
- * which those behind an escape are written over: one at a time takes three times as long.
+ * Copies bytes up to `stop`, or up to what is neither an ordinary character nor a one-letter escape. It copies four bytes at
+ * a time, of which those after an escape are overwritten: one at a time takes three times as long.
  *
- * @returns where it stopped
+ * @returns the offset where it stopped
  */
 function copyBlock(bytes: Uint8Array, from: number, stop: number, rows: MessageRows): number {
   const to = rows.bytes;
@@ -104,7 +98,7 @@ function copyBlock(bytes: Uint8Array, from: number, stop: number, rows: MessageR
   return at;
 }
 
-/** Marks the lowest of four bytes that is special by its highest bit; a higher one may be marked for nothing. */
+/** Sets the highest bit of the lowest special byte of four; higher bytes may be marked falsely. */
 function specialOf(four: number): number {
   const quotes = four ^ 0x22222222;
   const backslashes = four ^ 0x5c5c5c5c;
@@ -114,7 +108,7 @@ function specialOf(four: number): number {
   );
 }
 
-/** The four hexadecimal digits of the escape at a place. */
+/** The value of the escape `\uXXXX` at `at`. */
 function readHex(bytes: Uint8Array, at: number): number {
   if (bytes[at + 1] !== letterU || at + 6 > bytes.length) throw notPlain;
   let value = 0;
@@ -124,40 +118,6 @@ function readHex(bytes: Uint8Array, at: number): number {
     if (byte >= zero && byte <= nine) value = value * 16 + byte - zero;
     else if (lower >= 0x61 && lower <= 0x66) value = value * 16 + lower - 0x57;
     else throw notPlain;
-  }
-  return value;
-}
-
-/** The longest form of a moment that `readInstant` takes, in bytes. */
-export const longestInstant = 30;
-const daysInMonth = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-/** The milliseconds since 1970 of a moment like `2026-11-20T08:00:00.123Z`; null for every other form. */
-export function readInstant(text: Uint8Array | null): number | null {
-  if (text === null || text.length < 20 || text[text.length - 1] !== letterZ) return null;
-  if (text[4] !== dash || text[7] !== dash || text[10] !== letterT) return null;
-  if (text[13] !== colon || text[16] !== colon) return null;
-  const [year, month, day] = [readDigits(text, 0, 4), readDigits(text, 5, 7), readDigits(text, 8, 10)];
-  const [hour, minute, second] = [readDigits(text, 11, 13), readDigits(text, 14, 16), readDigits(text, 17, 19)];
-  const isDate = year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= (daysInMonth[month] as number);
-  if (!isDate || !(hour <= 23 && minute <= 59 && second <= 59)) return null;
-  let millisecond = 0;
-  if (text.length > 20) {
-    const decimals = text.length - 21;
-    if (text[19] !== dot || decimals < 1 || Number.isNaN(readDigits(text, 20, 20 + decimals))) return null;
-    const known = Math.min(3, decimals);
-    millisecond = readDigits(text, 20, 20 + known) * 10 ** (3 - known);
-  }
-  return Date.UTC(year, month - 1, day, hour, minute, second, millisecond);
-}
-
-/** The number that some digits are, or NaN where they are not digits alone. */
-function readDigits(text: Uint8Array, from: number, to: number): number {
-  let value = 0;
-  for (let at = from; at < to; at += 1) {
-    const byte = text[at] as number;
-    if (byte < zero || byte > nine) return Number.NaN;
-    value = value * 10 + byte - zero;
   }
   return value;
 }
