@@ -6,9 +6,7 @@ export const formatCompact = (count: number) => compact.format(count);
 
 export const formatCount = (count: number) => exact.format(count);
 
-/** "1 message", "1,049 messages". */
-export const countOf = (count: number, one: string, many = `${one}s`) =>
-  `${exact.format(count)} ${count === 1 ? one : many}`;
+export { amountOf as countOf } from "#lib/reader/text";
 
 /** A number that may be large: short to read, exact in its title. */
 export function Figure({ count, unit }: { count: number; unit: string }) {

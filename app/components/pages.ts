@@ -1,6 +1,6 @@
 /** The pages of the bar, each with the key that leads to it behind `g`. */
 export const pages = [
-  { href: "/traces", name: "Traces", key: "t" },
+  { href: "/traces", name: "Sessions", key: "t" },
   { href: "/uploads", name: "Uploads", key: "u" },
   { href: "/usage", name: "Usage", key: "y" },
   { href: "/devices", name: "Devices", key: "e" },

@@ -15,14 +15,16 @@ import type { Group, Operation } from "#lib/http/operation";
 import { readJob, readRawUpload, sendBatch, uploadFile } from "#lib/ingest/api";
 import { sendTelemetry } from "#lib/telemetry/api";
 import {
-  exportAllTraces,
   exportTraceAsJson,
   exportTraceAsMarkdown,
+  exportTraceList,
   findMatches,
+  readChanges,
+  readFacetValues,
   readGrowth,
-  readMessages,
+  readMessageList,
   readTrace,
-  readTraces,
+  readTraceList,
   removeTrace,
 } from "#lib/traces/api";
 
@@ -30,8 +32,8 @@ export const operations: readonly Operation[] = [
   ...[startDeviceLogin, pollDeviceLogin],
   ...[readSession, endSession],
   ...[sendBatch, readJob, readRawUpload, uploadFile],
-  ...[readTraces, readTrace, removeTrace, readMessages, findMatches, readGrowth, exportAllTraces],
-  ...[exportTraceAsJson, exportTraceAsMarkdown],
+  ...[readTraceList, readFacetValues, readChanges, readTrace, removeTrace, readMessageList, findMatches, readGrowth],
+  ...[exportTraceList, exportTraceAsJson, exportTraceAsMarkdown],
   sendTelemetry,
   ...[callAuth, postAuth],
   ...[readLimits, readHealth, readReadiness, readMetrics, drainNow, readDescription],

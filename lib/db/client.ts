@@ -91,30 +91,11 @@ async function within<T>(
   }
 }
 
-/** Settings of PostgreSQL and their values. */
-type Settings = Readonly<Record<string, string>>;
+/** Settings of PostgreSQL for one transaction: constants of the code, in forms that need no escaping. */
+export type Settings = Readonly<Record<string, `${number}` | `${number}ms` | `${number}s` | "on" | "off">>;
 
 const setLocal = (settings: Settings) =>
-  Object.entries(settings).map(([name, value]) => `set local ${name} = ${escapeLiteral(value)}`);
-
-/** A value within the text of a statement. */
-export const { escapeLiteral } = pg;
-
-/**
- * Runs one statement, with settings of its own, in one round trip. What is sent so takes no parameters: `values` are written
- * in the place of `$1`, `$2` and so on, or stand in the text already, by `escapeLiteral`.
- */
-export async function queryWith<R extends pg.QueryResultRow>(
-  settings: Settings,
-  statement: string,
-  values: (string | number)[] = [],
-): Promise<pg.QueryResult<R>> {
-  const literals = values.map((value) => (typeof value === "number" ? String(value) : escapeLiteral(value)));
-  const written = statement.replaceAll(/\$(\d+)/g, (place, at) => literals[at - 1] ?? place);
-  // Statements that are sent together are one transaction.
-  const results: unknown = await pool().query([...setLocal(settings), written].join("; "));
-  return (results as pg.QueryResult<R>[]).at(-1) as pg.QueryResult<R>;
-}
+  Object.entries(settings).map(([name, value]) => `set local ${name} = '${value}'`);
 
 function freshPlans(tx: pg.PoolClient): string[] {
   const now = performance.now();

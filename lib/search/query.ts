@@ -1,10 +1,10 @@
-// What a person types into the search box, and where it stands in a text.
+// Reading a search query, and finding it in a text.
 import { SpoorError } from "#lib/errors";
 import { combining, composed, forEachTerm, isBoundary, wordsAndGaps } from "#lib/search/terms";
 
 /**
- * A word, identifier, path or phrase of a query. `coarse` is a regular expression of PostgreSQL that the lower case of every
- * text matches in which `pattern` is found, and few others; `longest` is the longest word.
+ * A word, identifier, path or phrase of a query. `coarse` is a regular expression for PostgreSQL: the lower case of every text
+ * in which `pattern` is found matches it, and few other texts do. `longest` is the longest word.
  */
 type Unit = { words: number; terms: number[]; pattern: RegExp; coarse: string; longest: string };
 
@@ -51,30 +51,30 @@ function unitOf(text: string): Unit | undefined {
   return {
     words: words.length,
     terms: termsOf(pieces),
-    pattern: new RegExp(pieces.map(patternOf).join(""), "giu"),
-    coarse: coarseOf(pieces.join("")),
+    pattern: new RegExp(pieces.map(exactPattern).join(""), "giu"),
+    coarse: coarsePattern(pieces.join("")),
     longest: words.reduce((a, b) => (b.length > a.length ? b : a)),
   };
 }
 
-/** The term of a single word; of several their pairs, which no document has without the words. */
+/** The term of a single word; of several words their pairs, which no document has without the words. */
 function termsOf(pieces: string[]): number[] {
   const terms: number[] = [];
   forEachTerm(pieces.join(""), (term) => terms.push(term), { parts: false });
-  // They are told as word, word, pair, word, pair, …
+  // The order is word, word, pair, word, pair, …
   return terms.length === 1 ? terms : terms.filter((_, place) => place >= 2 && place % 2 === 0);
 }
 
-/** White space stands for any white space, and a straight quote for a curly one. */
-function patternOf(piece: string): string {
+/** White space matches any white space, and a straight quote a curly one. */
+function exactPattern(piece: string): string {
   return piece
     .split(/(\s+|['‘’])/)
     .map((part) => (/^\s/.test(part) ? "\\s+" : /^['‘’]/.test(part) ? "['‘’]" : RegExp.escape(part)))
     .join("");
 }
 
-/** Wherever PostgreSQL's locale is C, it folds the case of ASCII alone, and knows no white space beyond it. */
-function coarseOf(piece: string): string {
+/** For PostgreSQL in any locale: in C it folds the case of ASCII letters only, and knows no other white space. */
+function coarsePattern(piece: string): string {
   return [...piece]
     .map((character) => coarseCharacter(character.toLowerCase()))
     .join("")
@@ -92,7 +92,10 @@ function coarseCharacter(character: string): string {
   return character.normalize("NFD") === character ? single : `(?:${single}|.${combining.source}{1,2})`;
 }
 
-/** The units of which the terms do not say all: of three words and more, the pairs may stand apart. */
+/** A regular expression for PostgreSQL that finds every text in whose lower case any unit of a query may stand. */
+export const patternOf = ({ units }: Query) => units.map(({ coarse }) => coarse).join("|");
+
+/** The units that their terms do not prove: of three words and more, the pairs may stand apart. */
 export const phrasesOf = ({ units }: Query): Unit[] => units.filter(({ words }) => words > 2);
 
 /** Where a query's units stand in a text: `[start, end]` in its order, none within another. */

@@ -1,10 +1,10 @@
 // When a worker writes the search index: behind ingest, which goes first.
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pool } from "#lib/db/client";
 import { log } from "#lib/log";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
+import { readWaitingAges } from "#lib/search/sql/write";
 
 /** How long to wait where there is nothing to do, or where it failed. */
 const idleMs = 1000;
@@ -52,7 +52,7 @@ export async function keepIndexing(signal: AbortSignal, load: Load): Promise<voi
 /** Indexes a batch. @returns whether there was none, and how long to pause */
 async function indexBatch({ uploadsWait, jobsRun }: Load): Promise<{ isIdle: boolean; pauseMs: number }> {
   const idle = { isIdle: true, pauseMs: idleMs };
-  const waiting = await waitingAges();
+  const waiting = await readWaitingAges();
   if (waiting.oldest === null || waiting.newest === null) return idle;
   const isBusy = waiting.newest < arrivingSeconds || (await uploadsWait());
   const startedAt = performance.now();
@@ -64,14 +64,4 @@ async function indexBatch({ uploadsWait, jobsRun }: Load): Promise<{ isIdle: boo
   if ((await indexNext(settled, yieldToJobs)) === 0) return idle;
   const factor = waiting.oldest > pauses.overloadedSeconds ? pauses.overloaded : pauses.usually;
   return { isIdle: false, pauseMs: isBusy ? factor * (performance.now() - startedAt) : 0 };
-}
-
-/** How long sessions have waited to be indexed, in seconds; null where none waits. */
-async function waitingAges(): Promise<{ oldest: number | null; newest: number | null }> {
-  const { rows } = await pool().query<{ oldest: number | null; newest: number | null }>(
-    `select extract(epoch from now() - min(stored_at))::float8 as oldest,
-            extract(epoch from now() - max(stored_at))::float8 as newest
-     from trace where search_pending and deleted_at is null`,
-  );
-  return rows[0] ?? { oldest: null, newest: null };
 }

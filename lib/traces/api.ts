@@ -2,6 +2,10 @@
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
 import {
+  changesQuery,
+  changesResponse,
+  exportQuery,
+  facetsResponse,
   growthQuery,
   growthResponse,
   listQuery,
@@ -50,7 +54,7 @@ const messages = [
   },
 ];
 
-export const readTraces = {
+export const readTraceList = {
   methods: ["GET"],
   path: "/api/traces",
   auth: "cookie-or-bearer",
@@ -64,6 +68,44 @@ export const readTraces = {
     errors: { invalid_request: "A parameter is not valid, or the cursor is not one that this server made." },
     example: { query: { project: "api", limit: "20" } },
     wrong: { query: { limit: "0", from: "yesterday" } },
+  },
+} satisfies Operation;
+
+const facetValues = {
+  source: [{ value: "claude-code", count: 41 }],
+  model: [{ value: "claude-opus-4-5", count: 40 }],
+  project: [{ value: "api", count: 12 }],
+  machine: [{ value: "ada-laptop", count: 41 }],
+};
+
+export const readFacetValues = {
+  methods: ["GET"],
+  path: "/api/traces/facets",
+  auth: "cookie-or-bearer",
+  query: traceFilter,
+  response: facetsResponse,
+  about: {
+    group: "Traces",
+    summary: "List the values of facets",
+    text: "The values that traces have as `source`, `model`, `project` and `machine`, with how many have each; the 100 most frequent. A facet's own filter does not narrow its values.",
+    answers: { 200: { text: "The values.", example: { ok: true, ...facetValues } } },
+    example: { query: { project: "api" } },
+    wrong: { query: { from: "yesterday" } },
+  },
+} satisfies Operation;
+
+export const readChanges = {
+  methods: ["GET"],
+  path: "/api/traces/changes",
+  auth: "cookie-or-bearer",
+  query: changesQuery,
+  response: changesResponse,
+  about: {
+    group: "Traces",
+    summary: "Count new and changed traces",
+    text: "How many traces are newer in the list than the one with this `id` and `updatedAt`, counted up to 100. It takes the filters of the list.",
+    answers: { 200: { text: "Their number.", example: { ok: true, count: 2 } } },
+    example: { query: { id: trace.id, updatedAt: trace.updatedAt } },
   },
 } satisfies Operation;
 
@@ -95,7 +137,7 @@ export const removeTrace = {
   },
 } satisfies Operation;
 
-export const readMessages = {
+export const readMessageList = {
   methods: ["GET"],
   path: "/api/traces/{id}/messages",
   auth: "cookie-or-bearer",
@@ -196,15 +238,15 @@ export const exportTraceAsMarkdown = {
   },
 } satisfies Operation;
 
-export const exportAllTraces = {
+export const exportTraceList = {
   methods: ["GET"],
   path: "/api/traces/export",
   auth: "cookie-or-bearer",
-  query: traceFilter,
+  query: exportQuery,
   about: {
     group: "Traces",
     summary: "Export traces",
-    text: "A stream with a trace and its messages on each line, in the form that `POST /api/ingest` takes as an item of `traces`. The filters are those of the list.",
+    text: "Streams one trace with its messages a line, in the form that `POST /api/ingest` takes as an item of `traces`. It takes the filters of the list; `id`, which may be repeated, selects single traces.",
     answers: {
       200: {
         text: "JSON Lines.",

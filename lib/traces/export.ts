@@ -2,10 +2,9 @@ import "server-only";
 import { log } from "#lib/log";
 import { parseQuery } from "#lib/search/query";
 import { streamOf } from "#lib/streams";
-import type { Selection } from "#lib/traces/conditions";
 import { readMessages } from "#lib/traces/messages";
-import { readTraces, type TraceRow } from "#lib/traces/queries";
-import type { Place } from "#lib/traces/search";
+import { readTraceRows, type TraceRow } from "#lib/traces/queries";
+import type { Place, Selection } from "#lib/traces/sql/conditions";
 
 /** How much is held at a time; a trace may have 256 KiB of metadata. */
 const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
@@ -57,13 +56,13 @@ async function* exportParts(userId: string, selection: Selection): AsyncGenerato
 
 /** The rows of the list from its top down to where it began before; all of them without that. */
 async function* rowsAbove(userId: string, selection: Selection, end: TraceRow | undefined): AsyncGenerator<TraceRow> {
-  let behind: Place | undefined;
+  let after: Place | undefined;
   for (;;) {
-    const rows = await readTraces(userId, selection, { behind, limit: tracesAtATime });
+    const rows = await readTraceRows(userId, selection, { after, limit: tracesAtATime });
     for (const row of rows) {
       if (end && !isAbove(row, end)) return;
       yield row;
-      behind = [row.activityAt, row.id];
+      after = row;
     }
     if (rows.length < tracesAtATime) return;
   }

@@ -1,55 +1,39 @@
 import "server-only";
 import { z } from "zod";
-import { pool, prisma } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
-import { conditionsOf, queryInOrder, type Selection } from "#lib/traces/conditions";
 import type { messageShape, traceShape } from "#lib/traces/schema";
-import { type Place, searchTraces } from "#lib/traces/search";
+import { searchTraces } from "#lib/traces/search";
+import type { Place, Selection } from "#lib/traces/sql/conditions";
+import { readRows, type TraceRow, traceFields } from "#lib/traces/sql/list";
 
 export type Trace = z.input<typeof traceShape>;
 export type Message = z.input<typeof messageShape>;
-
-export type TraceRow = {
-  id: string;
-  source: string;
-  sourceId: string;
-  model: string | null;
-  title: string | null;
-  derivedTitle: string | null;
-  project: string | null;
-  createdAt: Date | null;
-  activityAt: Date;
-  messageCount: number;
-  tokenCount: string;
-  sanitized: boolean;
-  metadata: Record<string, unknown> | null;
-};
-
-export const traceColumns = `id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
-  created_at as "createdAt", activity_at as "activityAt", message_count as "messageCount", token_count as "tokenCount",
-  sanitized, metadata`;
+export type { TraceRow };
 
 function presentTrace(row: TraceRow): Trace {
-  const { derivedTitle, activityAt, title, createdAt, tokenCount, ...rest } = row;
+  const { derivedTitle, activityAt, title, createdAt, tokenCount, metadata, ...rest } = row;
   return {
     ...rest,
     title: title ?? derivedTitle,
     createdAt: createdAt?.toISOString() ?? null,
     updatedAt: activityAt.toISOString(),
     tokenCount: Number(tokenCount),
+    metadata: metadata as Trace["metadata"],
   };
 }
 
 const cursorShape = z.tuple([utcInstant, z.uuid()]);
 
-/** The place behind a trace in the list's order. */
+/** The place after a trace in the list's order. */
 const cursorOf = ({ activityAt, id }: TraceRow) =>
   Buffer.from(JSON.stringify([activityAt.toISOString(), id])).toString("base64url");
 
-function readCursor(cursor: string): [string, string] {
+function readCursor(cursor: string): Place {
   try {
-    return cursorShape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
+    const [activityAt, id] = cursorShape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
+    return { activityAt, id };
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
     const errors = [{ path: "cursor", message: "is not one that this list gave out" }];
@@ -68,32 +52,23 @@ export async function listTraces(
   selection: Selection,
   page: { cursor?: string | undefined; limit: number },
 ): Promise<{ traces: Trace[]; nextCursor: string | null }> {
-  const behind: Place | undefined = page.cursor ? readCursor(page.cursor) : undefined;
-  const rows = await readTraces(userId, selection, { behind, limit: page.limit + 1 });
+  const after = page.cursor ? readCursor(page.cursor) : undefined;
+  const rows = await readTraceRows(userId, selection, { after, limit: page.limit + 1 });
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
   return { traces: shown.map(presentTrace), nextCursor: rows.length > page.limit && last ? cursorOf(last) : null };
 }
 
-/** The rows of a user's traces behind a place of the list, newest activity first; of a search, those that it finds. */
-export async function readTraces(
+/** A user's traces after a place in the list, as they are stored, newest activity first. */
+export async function readTraceRows(
   userId: string,
   selection: Selection,
-  { behind, limit }: { behind?: Place | undefined; limit: number },
+  page: { after?: Place | undefined; limit: number },
 ): Promise<TraceRow[]> {
   const { q, ...plain } = selection;
-  const ids = q === undefined ? plain.ids : await searchTraces(userId, selection, { behind, limit });
-  const { where, values } = conditionsOf(userId, { ...plain, ids });
-  const rest =
-    behind &&
-    q === undefined &&
-    `and (activity_at, id) < ($${values.push(behind[0])}, $${values.push(behind[1])}::uuid)`;
-  const { rows } = await queryInOrder<TraceRow>(
-    `select ${traceColumns} from trace where ${where} ${rest || ""}
-     order by activity_at desc, id desc limit $${values.push(limit)}`,
-    values,
-  );
-  return rows;
+  if (q === undefined) return readRows(userId, plain, page);
+  const ids = await searchTraces(userId, selection, page); // only those after the place
+  return readRows(userId, { ...plain, ids }, { limit: page.limit });
 }
 
 /** One trace of a user. @throws SpoorError `not_found`, for a deleted one and for another user's as well */
@@ -103,11 +78,10 @@ export async function getTrace(userId: string, traceId: string): Promise<Trace> 
 
 /** The same as it is stored. @throws SpoorError `not_found` as `getTrace` */
 export async function getTraceRow(userId: string, traceId: string): Promise<TraceRow> {
-  const { rows } = await pool().query<TraceRow>(
-    `select ${traceColumns} from trace where user_id = $1 and id = $2 and deleted_at is null`,
-    [userId, traceId],
-  );
-  const [row] = rows;
+  const row = await prisma().trace.findUnique({
+    where: { userId_id: { userId, id: traceId }, deletedAt: null },
+    select: traceFields,
+  });
   if (!row) throw notFound();
   return row;
 }

@@ -40,9 +40,28 @@ const filter = {
   to: utcInstant.optional(),
 };
 
-/** What narrows a list or an export: words to be found (lib/search/query.ts), exact values, and a span of the last activity (`from` included, `to` not). */
+/** The columns that a filter compares with one value, and whose values the list's menus offer. */
+export const facets = ["source", "model", "project", "machine"] as const;
+export type Facet = (typeof facets)[number];
+
+/**
+ * What narrows a list or an export: a search (lib/search/query.ts), exact values, and a span of the last activity (`from`
+ * included, `to` not).
+ */
 export const traceFilter = z.object(filter);
 export type TraceFilter = z.output<typeof traceFilter>;
+
+/** The parameters of a filter, in the order in which a page shows them. */
+export const filterNames = ["q", ...facets, "from", "to"] as const satisfies (keyof TraceFilter)[];
+export type FilterName = (typeof filterNames)[number];
+
+/** Ids that are given by hand: at most those of one page, so that they fit in an address. */
+export const chosenIds = z.array(z.uuid()).max(page.maxPerPage);
+
+export const exportQuery = z.object({
+  ...filter,
+  id: z.union([chosenIds, z.uuid().transform((id) => [id])]).optional(),
+});
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -92,3 +111,22 @@ export const matchesResponse = matchesShape.extend({ ok: z.literal(true) });
 export const growthQuery = z.object({ after: wholeNumber(0, limits.message.integer) });
 
 export const growthResponse = z.object({ ok: z.literal(true), messages: z.int() });
+
+const facetValue = z.object({ value: z.string(), count: z.int() });
+/** A value that traces have, and how many of them. */
+export type FacetValue = z.output<typeof facetValue>;
+
+const facetValues = z.object({
+  source: z.array(facetValue),
+  model: z.array(facetValue),
+  project: z.array(facetValue),
+  machine: z.array(facetValue),
+} satisfies Record<Facet, z.ZodType>);
+export type FacetValues = z.output<typeof facetValues>;
+
+export const facetsResponse = facetValues.extend({ ok: z.literal(true) });
+
+export const changesQuery = z.object({ ...filter, id: z.uuid(), updatedAt: utcInstant });
+
+export const changesResponse = z.object({ ok: z.literal(true), count: z.int() });
+export type Changes = z.output<typeof changesResponse>;

@@ -28,6 +28,8 @@ const routes: [path: string, methods: string[]][] = [
   [`/api/traces/${id}`, ["GET", "HEAD", "DELETE"]],
   [`/api/traces/${id}/messages`, ["GET", "HEAD"]],
   ["/api/traces/export", ["GET", "HEAD"]],
+  ["/api/traces/facets", ["GET", "HEAD"]],
+  ["/api/traces/changes", ["GET", "HEAD"]],
   [`/api/traces/${id}/export.json`, ["GET", "HEAD"]],
   [`/api/traces/${id}/export.md`, ["GET", "HEAD"]],
   ["/api/limits", ["GET", "HEAD"]],
@@ -151,9 +153,9 @@ describe("every answer", () => {
     expect(response.headers.get("x-request-id")).not.toBe(id);
   });
 
-  test("names a request the same in its body, for the pages' own paths as well", async () => {
-    const bare = await fetch(`${server.url}/traces/values`, { headers: { Cookie: "authlib.session_token=none" } });
-    const wrong = await fetch(`${server.url}/traces/values`, {
+  test("names a request the same in its body, with a cookie as well", async () => {
+    const bare = await fetch(`${server.url}/api/traces/facets`, { headers: { Cookie: "authlib.session_token=none" } });
+    const wrong = await fetch(`${server.url}/api/traces/facets`, {
       method: "DELETE",
       headers: { Cookie: await sessionCookie(server) },
     });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { transaction } from "#lib/db/client";
-import { searchLag } from "#lib/search/find";
+import { countPending } from "#lib/search/find";
 import { get, ingest, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
 import { expectProblem } from "./client.ts";
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
     trace("timer", "api", "The retry test fails now and then.", "See src/lib/x.ts and foo_bar."),
     trace("cjk", "web", "这个函数返回空值"),
   ]);
-  for (let n = 0; n < 100 && (await searchLag(userId)) > 0; n += 1)
+  for (let n = 0; n < 100 && (await countPending(userId)) > 0; n += 1)
     await new Promise((resolve) => setTimeout(resolve, 100));
 });
 

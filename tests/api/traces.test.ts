@@ -291,7 +291,7 @@ test("what the pages' scripts ask refuses texts and times that PostgreSQL does n
   for (const path of [
     `/api/traces/${id}/matches?q=a%00`,
     `/api/traces/${id}/growth?after=-1`,
-    `/traces/newer?id=${id}&than=0000-01-01T00:00:00Z`,
+    `/api/traces/changes?id=${id}&updatedAt=0000-01-01T00:00:00Z`,
   ])
     expect((await fetch(server.url + path, { headers })).status).toBe(400);
 });

@@ -1,7 +1,7 @@
 // `npm run bench:read [-- --messages N] [-- --session N] [-- --json]`: how fast reading is with a million messages stored.
 import { parseArgs } from "node:util";
 import { closeDatabase, pool } from "#lib/db/client";
-import { searchLag } from "#lib/search/find";
+import { countPending } from "#lib/search/find";
 import { fill } from "../../prisma/fill.ts";
 import { loadTexts } from "./corpus.ts";
 import { boundRow, percentile, type Row, showMs } from "./measure.ts";
@@ -161,7 +161,7 @@ async function reader(client: Reader): Promise<Row[]> {
 
 /** Waits until all is searchable. @returns messages a second, with nothing else at work */
 async function indexed(spoor: Spoor, startedAt: number): Promise<string> {
-  while ((await searchLag(spoor.userId)) > 0) await new Promise((resolve) => setTimeout(resolve, 200));
+  while ((await countPending(spoor.userId)) > 0) await new Promise((resolve) => setTimeout(resolve, 200));
   const rate = (messages + session) / ((performance.now() - startedAt) / 1000);
   const { rows } = await pool().query(
     "select pg_total_relation_size('search_bucket') + pg_total_relation_size('search_document') as index, pg_total_relation_size('message') as text",

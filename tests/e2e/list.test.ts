@@ -131,7 +131,7 @@ describe("the list", () => {
 
   test("says that a menu's values are being counted", async () => {
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
-    await page.route("**/traces/values*", async (route) => {
+    await page.route("**/api/traces/facets*", async (route) => {
       await held;
       await route.fallback();
     });
@@ -155,12 +155,12 @@ describe("the list", () => {
 
   test("leads to a page with a menu's values where they can't be read", async () => {
     await open();
-    await page.route("**/traces/values*", (request) => request.abort());
+    await page.route("**/api/traces/facets*", (request) => request.abort());
     await menu("Source").click();
     const shown = page.waitForEvent("load"); // what is on its way when the route is taken away may never come
-    await link("Show the values there are").click();
+    await link("Show the values").click();
     await shown;
-    await page.unroute("**/traces/values*");
+    await page.unroute("**/api/traces/facets*");
     await menu("Source").click();
     await link("codex-cli 40").waitFor();
   });

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import pg from "pg";
+import { describe, expect, test, vi } from "vitest";
 import { pool } from "#lib/db/client";
 import { exportTraces } from "#lib/traces/export";
 import { listMessages, readMessagesAt } from "#lib/traces/messages";
@@ -101,6 +102,14 @@ describe("a page of messages", () => {
   });
 });
 
+/** How many connections to this database are idle in a transaction. */
+async function openTransactions(): Promise<number> {
+  const { rows } = await pool().query(
+    "select count(*)::int as count from pg_stat_activity where datname = current_database() and state like 'idle in%'",
+  );
+  return rows[0].count;
+}
+
 describe("an export", () => {
   test("comes in parts of about 1 MiB and holds no connection while its reader waits", async () => {
     await storeTrace("export", 40, `repeat(chr(48 + p), ${MiB / 4})`);
@@ -112,10 +121,7 @@ describe("an export", () => {
       expect(value.byteLength).toBeLessThan(1.1 * MiB);
       text += Buffer.from(value).toString();
       expect(pool().totalCount - pool().idleCount).toBeLessThanOrEqual(1); // the read-ahead of one part
-      const { rows } = await pool().query(
-        "select 1 from pg_stat_activity where datname = current_database() and state like 'idle in%'",
-      );
-      expect(rows).toEqual([]);
+      await expect.poll(openTransactions).toBe(0); // once the read-ahead is done
     }
     const [line] = text
       .trim()
@@ -139,4 +145,18 @@ test("an export has each session once, also those that go on while it is read", 
   const text = Buffer.concat(read.map(({ value }) => value ?? new Uint8Array())).toString();
   const sources = text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).source as string]));
   expect(sources.toSorted()).toEqual(Array.from({ length: 50 }, (_, n) => `moving-${n}`).toSorted());
+});
+
+test("an export reads every page of the list in the order of its index", async () => {
+  await pool().query("delete from trace");
+  for (let n = 0; n < 45; n += 1) await storeTrace(`ordered-${n}`, 1, "'x'");
+  const sent = vi.spyOn(pg.Client.prototype, "query");
+  await new Response(exportTraces(userId, {})).text();
+  const texts = sent.mock.calls.map(([query]) =>
+    typeof query === "string" ? query : ((query as { text?: string }).text ?? ""),
+  );
+  sent.mockRestore();
+  const pages = texts.flatMap((text, at) => (text.includes("order by activity_at") ? [texts[at - 1]] : []));
+  expect(pages).toHaveLength(4); // three, and the first once more for what moved to the top
+  for (const before of pages) expect(before).toContain("set local random_page_cost = '1.1'");
 });

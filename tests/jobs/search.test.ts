@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
-import { searchLag } from "#lib/search/find";
+import { readExcerpts } from "#lib/search/excerpts";
+import { countPending } from "#lib/search/find";
 import { indexNext } from "#lib/search/indexer";
 import { parseQuery } from "#lib/search/query";
-import { excerptsOf } from "#lib/search/text";
 import { drainQueues } from "#lib/server/drain";
 import { countSelection, deleteSelection, deleteTrace } from "#lib/traces/deletion";
-import { countTraces, facetsOf } from "#lib/traces/facets";
+import { countTraces, readFacets } from "#lib/traces/facets";
 import { listTraces } from "#lib/traces/queries";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { messages, uploadsOf } from "./uploads.ts";
@@ -37,9 +37,9 @@ describe("a session", () => {
       title: "Flaky timer",
       messages: messages("The retry test fails", "in src/lib/x.ts"),
     });
-    expect([await searchLag(userId), await search("retry")]).toEqual([1, []]);
+    expect([await countPending(userId), await search("retry")]).toEqual([1, []]);
     await indexAll();
-    expect(await searchLag(userId)).toBe(0);
+    expect(await countPending(userId)).toBe(0);
     for (const q of ["retry", "flaky retry", '"retry test"', "src/lib/x.ts", "one"])
       expect(await search(q)).toEqual(["one"]);
     for (const q of ["nothing", "retry nothing", '"test retry"']) expect(await search(q)).toEqual([]);
@@ -49,7 +49,7 @@ describe("a session", () => {
     await send({ sourceId: "one", messages: messages("alpha") });
     await indexAll();
     await send({ sourceId: "one", messages: messages("alpha", "beta") });
-    expect([await search("alpha"), await search("beta"), await searchLag(userId)]).toEqual([["one"], [], 1]);
+    expect([await search("alpha"), await search("beta"), await countPending(userId)]).toEqual([["one"], [], 1]);
     await indexAll();
     expect([await search("alpha"), await search("beta"), await search("alpha beta")]).toEqual([
       ["one"],
@@ -68,7 +68,7 @@ describe("a session", () => {
       await send({ sourceId, messages: messages(`${written}🎉`) });
       await indexAll();
       expect(await search(`"${text}"`)).toEqual([sourceId]);
-      const excerpts = await excerptsOf(userId, [await idOf(sourceId)], parseQuery(`"${text}"`));
+      const excerpts = await readExcerpts(userId, [await idOf(sourceId)], parseQuery(`"${text}"`));
       expect([...excerpts.values()].map(({ excerpts }) => excerpts[0]?.ranges)).toEqual([[[0, text.length]]]);
     }
   });
@@ -83,13 +83,13 @@ describe("a session", () => {
     await send({ sourceId: "gone", messages: messages("alpha") });
     await indexAll();
     await deleteTrace(userId, await idOf("gone"), operator);
-    expect([await search("alpha"), await searchLag(userId)]).toEqual([[], 0]);
+    expect([await search("alpha"), await countPending(userId)]).toEqual([[], 0]);
   });
 
   test("that is deleted before it was indexed counts no more and never comes back", async () => {
     await send({ sourceId: "gone", messages: messages("alpha") });
     await deleteTrace(userId, await idOf("gone"), operator);
-    expect(await searchLag(userId)).toBe(0);
+    expect(await countPending(userId)).toBe(0);
     await indexAll();
     expect(await search("alpha")).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe("a session", () => {
     expect(await search("alpha")).toEqual(["mine"]);
     const { traces } = await listTraces(stranger, { q: "alpha" }, { limit: 9 });
     expect(traces.map(({ sourceId }) => sourceId)).toEqual(["theirs"]);
-    const excerpts = await excerptsOf(stranger, [await idOf("mine")], parseQuery("alpha"));
+    const excerpts = await readExcerpts(stranger, [await idOf("mine")], parseQuery("alpha"));
     expect(excerpts.size).toBe(0);
   });
 });
@@ -151,7 +151,7 @@ describe("the indexer", () => {
       await pool().query("drop function refuse cascade");
     }
     const { rows } = await pool().query("select (select count(*)::int from search_block) as blocks");
-    expect([rows[0].blocks, await searchLag(userId)]).toEqual([0, 1]);
+    expect([rows[0].blocks, await countPending(userId)]).toEqual([0, 1]);
     await indexAll();
     expect(await search("alpha")).toEqual(["one"]);
   });
@@ -161,7 +161,7 @@ describe("the indexer", () => {
     await transaction(async (tx) => {
       await tx.query("select from trace where source_id = 'held' for update");
       await indexNext();
-      expect([await search("alpha"), await searchLag(userId)]).toEqual([["free"], 1]);
+      expect([await search("alpha"), await countPending(userId)]).toEqual([["free"], 1]);
     });
     await indexAll();
     expect(await search("alpha")).toEqual(["free", "held"]);
@@ -180,7 +180,7 @@ describe("the indexer", () => {
     } finally {
       await pool().query("drop function change cascade");
     }
-    expect([await search("alpha"), await searchLag(userId)]).toEqual([[], 1]);
+    expect([await search("alpha"), await countPending(userId)]).toEqual([[], 1]);
     await run(jobId);
     await indexAll();
     expect(await search("alpha beta")).toEqual(["moving"]);
@@ -284,7 +284,7 @@ describe("a search", () => {
     await indexAll();
     expect(await search('"one two three"')).toEqual(["whole"]);
     const id = await idOf("whole");
-    const found = (await excerptsOf(userId, [id], parseQuery("three"))).get(id);
+    const found = (await readExcerpts(userId, [id], parseQuery("three"))).get(id);
     expect(found?.excerpts.map(({ position, text }) => [position, text])).toEqual([[2051, "one two three"]]);
   });
 
@@ -305,7 +305,7 @@ describe("a search", () => {
     for (const q of ['"one two three"', "alpha nothing", "plan alpha nothing"]) expect(await search(q)).toEqual([]);
     expect(await countSelection(userId, { q: '"alpha one two" "beta two three"' })).toMatchObject({ traces: 1 });
     const id = await idOf("long");
-    expect((await excerptsOf(userId, [id], parseQuery("beta gamma"))).get(id)?.excerpts).not.toEqual([]);
+    expect((await readExcerpts(userId, [id], parseQuery("beta gamma"))).get(id)?.excerpts).not.toEqual([]);
   });
 
   test("reads as many sessions as it needs for a phrase, in the list's order, and as many as there are to delete", async () => {
@@ -330,7 +330,7 @@ describe("a search", () => {
     expect(await countTraces(userId, { q: "alpha" }, 1000)).toBe(12);
     expect(await countTraces(userId, { q: "alpha" }, 5)).toBe(5);
     expect(await countTraces(userId, { q: "alpha", project: "few" }, 1000)).toBe(4);
-    expect((await facetsOf(userId, { q: "alpha", project: "few" })).project).toEqual([
+    expect((await readFacets(userId, { q: "alpha", project: "few" })).project).toEqual([
       { value: "most", count: 8 },
       { value: "few", count: 4 },
     ]);
@@ -376,7 +376,7 @@ describe("excerpts", () => {
       ),
     });
     const id = await idOf("one");
-    const found = (await excerptsOf(userId, [id], parseQuery("alpha beta"))).get(id);
+    const found = (await readExcerpts(userId, [id], parseQuery("alpha beta"))).get(id);
     expect(found?.excerpts.map(({ position }) => position)).toEqual([1, 3, 4]);
     expect(found).toMatchObject({ more: 2, atLeast: false });
     const [first, second, third] = found?.excerpts ?? [];
@@ -401,7 +401,7 @@ describe("excerpts", () => {
     const long = `${"filler word ".repeat(30_000)}needle${" filler".repeat(1000)}`;
     await send({ sourceId: "one", messages: messages(long, "DÉJÀ vu", "这个函数返回空值") });
     const id = await idOf("one");
-    const at = async (q: string) => (await excerptsOf(userId, [id], parseQuery(q))).get(id)?.excerpts;
+    const at = async (q: string) => (await readExcerpts(userId, [id], parseQuery(q))).get(id)?.excerpts;
     expect(await at("needle")).toMatchObject([{ position: 0, text: expect.stringContaining("needle") }]);
     expect(await at("déjà")).toMatchObject([{ position: 1, ranges: [[0, 4]] }]);
     expect(await at("函数")).toMatchObject([{ position: 2, ranges: [[2, 4]] }]);
@@ -413,7 +413,7 @@ describe("excerpts", () => {
     await send({ sourceId: "one", messages: messages(...signs.map((sign) => `X${sign}y`), ...spaced) });
     const id = await idOf("one");
     const at = async (q: string) =>
-      (await excerptsOf(userId, [id], parseQuery(q))).get(id)?.excerpts.map(({ position }) => position);
+      (await readExcerpts(userId, [id], parseQuery(q))).get(id)?.excerpts.map(({ position }) => position);
     for (const [position, sign] of signs.entries()) expect([sign, await at(`x${sign}Y`)]).toEqual([sign, [position]]);
     const first = signs.length;
     expect(await at('"one two"')).toEqual([first, first + 1]);

@@ -1,7 +1,8 @@
+import { filterNames } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
-import { filterNames, type Given, labelOf, listHref, without } from "./hrefs";
+import { type Given, labelOf, listHref, without } from "./hrefs";
 
-/** The filters that are set, each a link to the list without it. */
+/** The filters that are set, each with a link that removes it. */
 export function Chips({ given }: { given: Given }) {
   return filterNames.map((name) => {
     const value = given[name];

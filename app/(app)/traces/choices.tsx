@@ -1,11 +1,10 @@
-import type { Facet } from "#lib/traces/conditions";
-import type { FacetValue } from "#lib/traces/facets";
+import type { Facet, FacetValue } from "#lib/traces/schema";
 import { formatCount } from "../../components/figures";
 import { type Given, listHref, without } from "./hrefs";
 
 type Props = { name: Facet; given: Given; values: FacetValue[] };
 
-/** The values of a menu, each a link to the list with it, and above them the one without any. */
+/** The values of a menu, each a link that sets the filter, and above them one that removes it. */
 export function Choices({ name, given, values }: Props) {
   const chosen = given[name];
   return (
@@ -32,7 +31,7 @@ export function Choices({ name, given, values }: Props) {
 
 type ChoiceProps = { href: string; isChosen: boolean; value: string; count?: number };
 
-/** A line of a menu: a value, and how many sessions it leads to. */
+/** A line of a menu: a value, and how many sessions have it. */
 export function Choice({ href, isChosen, value, count }: ChoiceProps) {
   return (
     <a href={href} aria-current={isChosen ? "true" : undefined} className="choice">

@@ -5,7 +5,7 @@ import { Mark } from "../../components/mark";
 import { Refresh } from "../../components/refresh";
 import { Sign } from "../../components/sign";
 
-/** The list before anything came: how to connect a machine. It turns into the list by itself. */
+/** Shown in place of an empty list: how to connect a machine. It refreshes until the first session is there. */
 export function Connect() {
   const { BASE_URL } = env();
   return (
@@ -13,11 +13,11 @@ export function Connect() {
       <Mark className="size-12" />
       <div className="flex flex-col gap-1">
         <h1 className="font-semibold text-title">Connect a machine</h1>
-        <p className="text-muted">Three commands, in its terminal, bring its sessions here.</p>
+        <p className="text-muted">Three commands in its terminal bring its sessions here.</p>
       </div>
       <ol className="flex flex-col gap-5">
         <Step number={1} command={fetchCommand(BASE_URL)}>
-          Fetch the client: one file, for Node 20 or later.
+          Download the client: one file, for Node 20 or later.
         </Step>
         <Step number={2} command={loginCommand}>
           Log the machine in. It opens this server in your browser, where you approve the login.
@@ -32,7 +32,7 @@ export function Connect() {
         </span>{" "}
         Waiting for the first upload…{" "}
         <a href="/uploads" className="link">
-          What became of uploads
+          Uploads
         </a>{" "}
         <a href="/upload" className="link">
           Upload a file

@@ -1,8 +1,8 @@
 import { formatCount } from "../../components/figures";
 
-/** Up to here the list counts what a filter matches; more takes too long for every page. */
+/** Up to here the list counts what a filter matches; more takes too long. */
 export const maxCounted = 10_000;
-/** And what a search finds, of which each has to be looked up. */
+/** And the hits of a search, each of which has to be looked up. */
 export const maxFound = 1000;
 
 /** "1 session", "212 sessions", "10,000+ sessions". */

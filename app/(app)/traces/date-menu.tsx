@@ -5,11 +5,11 @@ import { datePresets } from "./dates";
 import { HiddenFilters, Menu } from "./filter-menu";
 import { type Given, listHref, without } from "./hrefs";
 
-/** Narrows the list to sessions with their last activity in a span of days, which are the reader's. */
+/** Narrows the list to sessions whose last activity is in a span of days, in the reader's time zone. */
 export function DateMenu({ given, zone }: { given: Given; zone: string }) {
   const { from, to } = given;
   const others = without(given, "from", "to");
-  // What is given may be a moment, as a link from another page has it; a field for a day takes days alone.
+  // A link from another page may give a moment; the fields take days only.
   const day = (value: string | undefined) => value && (value.length === 10 ? value : isoDay(new Date(value), zone));
   return (
     <Menu label="Date" isSet={from !== undefined || to !== undefined} side="right">
@@ -32,11 +32,11 @@ export function DateMenu({ given, zone }: { given: Given; zone: string }) {
       <form method="get" action="/traces" className="flex flex-col gap-3 border-hairline border-t p-3">
         <HiddenFilters given={others} />
         <Field name="from" label="From" type="date" defaultValue={day(from)} />
-        <Field name="to" label="To, included" type="date" defaultValue={day(to)} />
+        <Field name="to" label="To, inclusive" type="date" defaultValue={day(to)} />
         <button type="submit" className="button">
           Show
         </button>
-        <p className="text-meta text-muted">Days of {zone}, by a session's last activity.</p>
+        <p className="text-meta text-muted">By the last activity, days in {zone}.</p>
       </form>
     </Menu>
   );

@@ -1,12 +1,12 @@
 import { isoDay } from "../../components/date-format";
+import { addDays } from "../../components/zone";
 
-/** The spans that one asks for most, each with the first of its days in the reader's zone; today is the last one. */
+/** Common spans of days that end today, each with its first day in the reader's zone. */
 export function datePresets(zone: string, now: Date): { label: string; from: string }[] {
-  const today = Date.parse(`${isoDay(now, zone)}T00:00:00Z`);
-  const daysAgo = (days: number) => new Date(today - days * 86_400_000).toISOString().slice(0, 10);
+  const today = isoDay(now, zone);
   return [
-    { label: "Today", from: daysAgo(0) },
-    { label: "Last 7 days", from: daysAgo(6) },
-    { label: "Last 30 days", from: daysAgo(29) },
+    { label: "Today", from: today },
+    { label: "Last 7 days", from: addDays(today, -6) },
+    { label: "Last 30 days", from: addDays(today, -29) },
   ];
 }

@@ -1,8 +1,8 @@
-import type { Excerpt, Excerpts } from "#lib/search/text";
+import type { Excerpt, Excerpts } from "#lib/search/excerpts";
 
 type Props = { traceId: string; q: string; found: Excerpts };
 
-/** Where in a session the search found something: each place leads to its message. */
+/** Excerpts of the messages in which the search found something, each a link to its message. */
 export function ExcerptList({ traceId, q, found: { excerpts, more, atLeast } }: Props) {
   return (
     <ul className="flex min-w-0 basis-full flex-col gap-0.5 pb-1 pl-8 text-code">

@@ -1,33 +1,28 @@
-import { facetsOf } from "#lib/traces/facets";
-import type { TraceFilter } from "#lib/traces/schema";
+import { readFacets } from "#lib/traces/facets";
+import { facets, type TraceFilter } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
 import { DateMenu } from "./date-menu";
 import { FilterMenu } from "./filter-menu";
 import { FilterSwitch } from "./filter-switch";
-import type { Given } from "./hrefs";
+import { filterQuery, type Given } from "./hrefs";
 import { MenuCloser } from "./menu-closer";
 
 type Props = {
   userId: string;
   filter: TraceFilter;
   given: Given;
-  /** Whether the page comes with the values: without script they could not come later. */
+  /** Whether the page includes the values, which without script can't be loaded later. */
   hasValues: boolean;
 };
 
-const menus = [
-  { name: "source", label: "Source" },
-  { name: "model", label: "Model" },
-  { name: "project", label: "Project" },
-  { name: "machine", label: "Machine" },
-] as const;
+const capitalize = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
 
 /**
- * The menus that narrow the list. The values in them are counted when one is opened, since that takes longer than finding a
- * page and few pages are asked for it. On a phone they stand behind one button.
+ * The menus that narrow the list. Their values are counted when one is opened: it takes longer than reading a page of the list.
+ * On a phone one button opens them.
  */
 export async function FilterBar({ userId, filter, given, hasValues }: Props) {
-  const values = hasValues ? await facetsOf(userId, filter) : undefined;
+  const values = hasValues ? await readFacets(userId, filter) : undefined;
   const zone = await readerZone();
   const set = Object.keys(given).length;
   return (
@@ -37,8 +32,15 @@ export async function FilterBar({ userId, filter, given, hasValues }: Props) {
         id="filters"
         className="flex flex-wrap gap-2 max-sm:hidden max-sm:w-full max-sm:flex-col max-sm:data-open:flex max-sm:noscript:flex"
       >
-        {menus.map((menu) => (
-          <FilterMenu key={menu.name} {...menu} given={given} values={values?.[menu.name]} />
+        {facets.map((name) => (
+          <FilterMenu
+            key={name}
+            name={name}
+            label={capitalize(name)}
+            given={given}
+            query={filterQuery(filter).toString()}
+            values={values?.[name]}
+          />
         ))}
         <DateMenu given={given} zone={zone} />
       </div>

@@ -1,5 +1,4 @@
-import type { Facet } from "#lib/traces/conditions";
-import type { FacetValue } from "#lib/traces/facets";
+import type { Facet, FacetValue } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
 import { Choices } from "./choices";
 import { type Given, without } from "./hrefs";
@@ -9,12 +8,14 @@ type Props = {
   name: Facet;
   label: string;
   given: Given;
-  /** What there is to choose, where the page was asked for with it. */
+  /** The filters as the API takes them. */
+  query: string;
+  /** The values, where the page was requested with them. */
   values: FacetValue[] | undefined;
 };
 
-/** A menu of the values that one column has, with how many sessions have each, and a field for any other. */
-export function FilterMenu({ name, label, given, values }: Props) {
+/** A menu of the values of one facet, with how many sessions have each, and a field for any other. */
+export function FilterMenu({ name, label, given, query, values }: Props) {
   return (
     <Menu label={label} isSet={given[name] !== undefined} side={name === "machine" ? "right" : "left"}>
       <form method="get" action="/traces" className="flex gap-2 p-3">
@@ -31,7 +32,11 @@ export function FilterMenu({ name, label, given, values }: Props) {
           Show
         </button>
       </form>
-      {values ? <Choices name={name} given={given} values={values} /> : <MenuValues name={name} given={given} />}
+      {values ? (
+        <Choices name={name} given={given} values={values} />
+      ) : (
+        <MenuValues name={name} given={given} query={query} />
+      )}
     </Menu>
   );
 }
@@ -54,7 +59,7 @@ export function Menu({ label, isSet, side, children }: MenuProps) {
   );
 }
 
-/** The filters that a form leaves as they are. */
+/** Filters that a form keeps. */
 export function HiddenFilters({ given }: { given: Given }) {
   return Object.entries(given).map(([name, value]) => <input key={name} type="hidden" name={name} value={value} />);
 }

@@ -1,7 +1,7 @@
 "use client";
 import { useState } from "react";
 
-/** On a phone, the button behind which the filters stand; it says how many are set. */
+/** On a phone, the button that shows the filters; it says how many are set. */
 export function FilterSwitch({ count, controls }: { count: number; controls: string }) {
   const [isOpen, setOpen] = useState(false);
   const toggle = () => {

@@ -1,7 +1,7 @@
 import { isQuery } from "#lib/search/query";
-import { listQuery, type TraceFilter } from "#lib/traces/schema";
+import { filterNames, listQuery, type TraceFilter } from "#lib/traces/schema";
 import { startOfDay } from "../../components/zone";
-import { filterNames, type Given, withQuery } from "./hrefs";
+import { filterQuery, type Given, withQuery } from "./hrefs";
 
 type Params = Record<string, string | string[] | undefined>;
 
@@ -10,7 +10,7 @@ export type ListRequest = {
   cursor: string | undefined;
   limit: number;
   given: Given;
-  /** Parameters that could not be understood and are left out. */
+  /** Parameters that are not valid and left out. */
   ignored: string[];
 };
 
@@ -34,6 +34,5 @@ export function readListParams(params: Params, zone: string): ListRequest {
   return { filter, cursor, limit, given, ignored };
 }
 
-/** Where the export of all that a filter matches is. The API knows no reader's zone, so it is told moments. */
-export const exportHref = (filter: TraceFilter): string =>
-  withQuery("/api/traces/export", new URLSearchParams(filter as Record<string, string>));
+/** The export of all that a filter matches. The API knows no time zone of a reader, so it gets moments. */
+export const exportHref = (filter: TraceFilter): string => withQuery("/api/traces/export", filterQuery(filter));

@@ -1,7 +1,6 @@
-export const filterNames = ["q", "source", "model", "project", "machine", "from", "to"] as const;
-export type FilterName = (typeof filterNames)[number];
+import type { FilterName, TraceFilter } from "#lib/traces/schema";
 
-/** What a filter is called on the page. */
+/** A filter's name on the page. */
 export const labelOf = (name: FilterName): string => (name === "q" ? "search" : name);
 
 /** The filters as they stand in the address, for links and chips. */
@@ -9,19 +8,22 @@ export type Given = Partial<Record<FilterName, string>>;
 
 export const withQuery = (path: string, query: URLSearchParams) => (query.size > 0 ? `${path}?${query}` : path);
 
-/** The list's address with these filters; without a cursor it begins at the newest. */
+/** The list's address with these filters; without a cursor it starts at the newest. */
 export function listHref(given: Given, more: { cursor?: string; menus?: "1"; deleted?: string } = {}): string {
   return withQuery("/traces", new URLSearchParams({ ...given, ...more }));
 }
 
-/** A session's address, with the list that one came from: its neighbours there, and the way back. */
+/** A session's address with the filters of the list: for its neighbours there, and the way back. */
 export const traceHref = (id: string, given: Given): string =>
   withQuery(`/traces/${id}`, new URLSearchParams({ ...given }));
 
-/** The question whether to delete all that a filter matches. */
+/** The address of the question whether to delete all that a filter matches. */
 export const deleteAllHref = (given: Given): string => `/traces/delete?${new URLSearchParams({ ...given, all: "1" })}`;
 
-/** The same filters with one of them taken away. */
+/** The filters in the form in which the API takes them. */
+export const filterQuery = (filter: TraceFilter) => new URLSearchParams(filter as Record<string, string>);
+
+/** The same filters without some of them. */
 export function without(given: Given, ...names: FilterName[]): Given {
   return Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name as FilterName)));
 }

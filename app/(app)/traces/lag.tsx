@@ -1,6 +1,6 @@
 import { Notice } from "../../components/notice";
 
-/** Says where the search can't have found everything yet. */
+/** Says that a search may miss sessions that are not indexed yet. */
 export function Lag({ sessions }: { sessions: number }) {
   if (sessions === 0) return null;
   const count =

@@ -1,7 +1,7 @@
 "use client";
 import { useEffect } from "react";
 
-/** Closes the open menu of a list where one presses Escape, or points at something else. */
+/** Closes the open menu of the list on Escape and on a click elsewhere. */
 export function MenuCloser() {
   useEffect(() => {
     const opened = () => document.querySelector<HTMLDetailsElement>("details[data-menu][name=filter][open]");

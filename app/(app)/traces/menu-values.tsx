@@ -1,31 +1,30 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
-import type { Facet } from "#lib/traces/conditions";
-import type { FacetValue } from "#lib/traces/facets";
+import type { Facet, FacetValue, FacetValues } from "#lib/traces/schema";
 import { Choices } from "./choices";
-import { type Given, listHref, withQuery } from "./hrefs";
+import { type Given, listHref } from "./hrefs";
 
-type Values = Record<Facet, FacetValue[]>;
+/** The values for the page's filters; one request serves every menu. */
+let loading: Promise<FacetValues> | undefined;
 
-/** What was asked for on this page; one answer serves every menu. */
-let asked: Promise<Values> | undefined;
-
-function ask(given: Given): Promise<Values> {
-  asked ??= read(given);
-  asked.catch(() => {
-    asked = undefined; // opened once more, a menu tries again
+function load(query: string): Promise<FacetValues> {
+  loading ??= fetchValues(query);
+  loading.catch(() => {
+    loading = undefined; // the next menu to be opened tries again
   });
-  return asked;
+  return loading;
 }
 
-async function read(given: Given): Promise<Values> {
-  const response = await fetch(withQuery("/traces/values", new URLSearchParams(given)));
-  if (!response.ok || response.redirected) throw new Error(`the values could not be read: ${response.status}`);
-  return (await response.json()) as Values;
+async function fetchValues(query: string): Promise<FacetValues> {
+  const response = await fetch(`/api/traces/facets?${query}`);
+  if (!response.ok) throw new Error(`The values could not be loaded: ${response.status}`);
+  return (await response.json()) as FacetValues;
 }
 
-/** The values of a menu, counted when it is opened. Without script, or where that fails, a link asks for a page with them. */
-export function MenuValues({ name, given }: { name: Facet; given: Given }) {
+type Props = { name: Facet; given: Given; query: string };
+
+/** The values of a menu, loaded when it is opened. Without script, or where that fails, a link leads to a page with them. */
+export function MenuValues({ name, given, query }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [values, setValues] = useState<FacetValue[]>();
   const [hasFailed, setFailed] = useState(false);
@@ -33,15 +32,15 @@ export function MenuValues({ name, given }: { name: Facet; given: Given }) {
     const menu = place.current?.closest("details");
     const onToggle = () => {
       if (!menu?.open) return;
-      ask(given).then(
+      load(query).then(
         (all) => setValues(all[name]),
         () => setFailed(true),
       );
     };
-    onToggle(); // it may have been opened before the page's script was there
+    onToggle(); // it may have been opened before the script was loaded
     menu?.addEventListener("toggle", onToggle);
     return () => menu?.removeEventListener("toggle", onToggle);
-  }, [name, given]);
+  }, [name, query]);
   if (values) return <Choices name={name} given={given} values={values} />;
   return (
     <div ref={place} className="border-hairline border-t p-3">
@@ -52,7 +51,7 @@ export function MenuValues({ name, given }: { name: Facet; given: Given }) {
       )}
       <p className={hasFailed ? "" : "hidden noscript:block"}>
         <a href={listHref(given, { menus: "1" })} className="link">
-          Show the values there are
+          Show the values
         </a>
       </p>
     </div>

@@ -1,23 +1,25 @@
 "use client";
 import { useEffect, useState } from "react";
 
+import type { Changes } from "#lib/traces/schema";
+
 const everyMs = 15_000;
 
-/** Says what came since the list was made, while it is being looked at, and leads to the list as it is by then. */
+/** While the page is visible, says how many sessions are new or have changed, with a link to the current list. */
 export function Newer({ query, href }: { query: string; href: string }) {
   const [count, setCount] = useState(0);
   useEffect(() => {
-    const look = async () => {
+    const poll = async () => {
       if (document.visibilityState !== "visible") return;
-      // Out of reach for a moment, or signed out: the next look or the next click tells.
-      const response = await fetch(`/traces/newer?${query}`).catch(() => undefined);
-      if (response?.ok && !response.redirected) setCount(((await response.json()) as { count: number }).count);
+      // Offline or signed out: the next poll or the next click shows it.
+      const response = await fetch(`/api/traces/changes?${query}`).catch(() => undefined);
+      if (response?.ok) setCount(((await response.json()) as Changes).count);
     };
-    const timer = setInterval(look, everyMs);
-    document.addEventListener("visibilitychange", look);
+    const timer = setInterval(poll, everyMs);
+    document.addEventListener("visibilitychange", poll);
     return () => {
       clearInterval(timer);
-      document.removeEventListener("visibilitychange", look);
+      document.removeEventListener("visibilitychange", poll);
     };
   }, [query]);
   return (

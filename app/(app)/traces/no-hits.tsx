@@ -1,10 +1,11 @@
 import { countTraces } from "#lib/traces/facets";
+import type { FilterName } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
 import { maxCounted, sessionsOf } from "./count";
 import { type ListRequest, readListParams } from "./filters";
-import { type FilterName, labelOf, listHref, without } from "./hrefs";
+import { labelOf, listHref, without } from "./hrefs";
 
-/** Says which filter to drop: each one without which there is something, with how much that is. */
+/** Suggests which filter to remove: each one without which sessions match, and how many. */
 export async function NoHits({ userId, request: { given } }: { userId: string; request: ListRequest }) {
   const zone = await readerZone();
   const tries = await Promise.all(
@@ -21,19 +22,19 @@ export async function NoHits({ userId, request: { given } }: { userId: string; r
         {helpful.map(({ name, rest, count }) => (
           <li key={name}>
             <a href={listHref(rest)} className="link">
-              Drop {labelOf(name)}
+              Remove {labelOf(name)}
             </a>{" "}
             <span className="text-muted">
-              “{given[name]}”: then there {count === 1 ? "is" : "are"} {sessionsOf(count)}.
+              “{given[name]}” to see {sessionsOf(count)}.
             </span>
           </li>
         ))}
         {tries.length > 1 && helpful.length === 0 && (
           <li>
             <a href="/traces" className="link">
-              Drop all of them
+              Remove all of them
             </a>{" "}
-            <span className="text-muted">Dropping only one of them finds nothing either.</span>
+            <span className="text-muted">Removing only one of them finds nothing either.</span>
           </li>
         )}
       </ul>

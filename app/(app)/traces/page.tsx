@@ -1,11 +1,12 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
-import { searchLag } from "#lib/search/find";
+import { readExcerpts } from "#lib/search/excerpts";
+import { countPending } from "#lib/search/find";
 import { parseQuery } from "#lib/search/query";
-import { excerptsOf } from "#lib/search/text";
 import { countTraces } from "#lib/traces/facets";
 import { listTraces, type Trace } from "#lib/traces/queries";
+import type { TraceFilter } from "#lib/traces/schema";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
 import { readerZone } from "../../components/zone";
@@ -13,9 +14,8 @@ import { Chips } from "./chips";
 import { Connect } from "./connect";
 import { maxCounted, maxFound, sessionsOf } from "./count";
 import { FilterBar } from "./filter-bar";
-import { HiddenFilters } from "./filter-menu";
 import { exportHref, type ListRequest, readListParams } from "./filters";
-import { deleteAllHref, listHref } from "./hrefs";
+import { deleteAllHref, filterQuery, listHref } from "./hrefs";
 import { Lag } from "./lag";
 import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
@@ -24,7 +24,7 @@ import { SearchBox } from "./search-box";
 import { Selection } from "./selection";
 import { TraceList } from "./trace-list";
 
-export const metadata: Metadata = { title: "Traces" };
+export const metadata: Metadata = { title: "Sessions" };
 
 export default async function Page({ searchParams }: PageProps<"/traces">) {
   const params = await searchParams;
@@ -33,16 +33,16 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const user = await requireUser(listHref(given));
   const max = given.q ? maxFound : maxCounted;
   const [{ traces, nextCursor, ignored, excerpts }, count, lag] = await Promise.all([
-    readPage(user.id, request).then(async (page) => ({ ...page, excerpts: await readExcerpts(user.id, page, given) })),
+    readPage(user.id, request).then(async (page) => ({ ...page, excerpts: await excerptsOf(user.id, page, given) })),
     countTraces(user.id, filter, max + 1),
-    given.q ? searchLag(user.id) : 0,
+    given.q ? countPending(user.id) : 0,
   ]);
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
   const [first] = traces;
   return (
     <>
-      <h1 className="sr-only">Traces</h1>
+      <h1 className="sr-only">Sessions</h1>
       <Notices ignored={ignored} deleted={params.deleted} />
       <div className="flex flex-wrap items-start gap-2">
         <SearchBox given={given} />
@@ -50,7 +50,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
       </div>
       <Lag sessions={lag} />
       <form method="get" action="/traces/delete" id="selection">
-        <HiddenFilters given={given} />
+        <input type="hidden" name="list" value={new URLSearchParams(given).toString()} />
         <Selection
           shown={traces.length}
           total={sessionsOf(count, max)}
@@ -62,10 +62,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
             <Chips given={given} />
             {first && !cursor && (
               <li>
-                <Newer
-                  query={new URLSearchParams({ ...given, id: first.id, than: first.updatedAt }).toString()}
-                  href={listHref(given)}
-                />
+                <Newer query={changesQuery(filter, first)} href={listHref(given)} />
               </li>
             )}
           </ul>
@@ -94,6 +91,14 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   );
 }
 
+/** Asks the API what of the list is newer than its first session. */
+function changesQuery(filter: TraceFilter, { id, updatedAt }: Trace): string {
+  const query = filterQuery(filter);
+  query.set("id", id);
+  query.set("updatedAt", updatedAt);
+  return query.toString();
+}
+
 type NoticesProps = { ignored: string[]; deleted: string | string[] | undefined };
 
 function Notices({ ignored, deleted }: NoticesProps) {
@@ -110,7 +115,7 @@ function Notices({ ignored, deleted }: NoticesProps) {
       {ignored.length > 0 && (
         <Notice tone="warn">
           <p>
-            Left out, because {ignored.length === 1 ? "it is" : "they are"} not valid: {ignored.join(", ")}.
+            Ignored, because {ignored.length === 1 ? "it is" : "they are"} not valid: {ignored.join(", ")}.
           </p>
         </Notice>
       )}
@@ -128,7 +133,7 @@ async function readPage(userId: string, { filter, cursor, limit, ignored }: List
   }
 }
 
-async function readExcerpts(userId: string, { traces }: { traces: Trace[] }, { q }: ListRequest["given"]) {
+async function excerptsOf(userId: string, { traces }: { traces: Trace[] }, { q }: ListRequest["given"]) {
   const ids = traces.map(({ id }) => id);
-  return q ? excerptsOf(userId, ids, parseQuery(q)) : undefined;
+  return q ? readExcerpts(userId, ids, parseQuery(q)) : undefined;
 }

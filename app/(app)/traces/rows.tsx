@@ -1,10 +1,10 @@
 "use client";
-import type { Excerpts } from "#lib/search/text";
+import type { Excerpts } from "#lib/search/excerpts";
 import { monogramOf } from "../../components/monogram";
 import { ExcerptList } from "./excerpts";
 import { type Given, listHref, traceHref } from "./hrefs";
 
-/** What a row shows, in the words in which it shows it. */
+/** What a row shows, as text. */
 export type Row = {
   id: string;
   source: string;
@@ -13,10 +13,10 @@ export type Row = {
   model?: string;
   messages: string;
   tokens?: string;
-  /** The moment of the last activity, as ISO 8601 and in words. */
+  /** The last activity as ISO 8601, and as shown. */
   at: string;
   when: string;
-  /** The figures and the moment once more, exactly. */
+  /** The exact figures and time. */
   exact: string;
   found?: Excerpts;
 };
@@ -24,8 +24,8 @@ export type Row = {
 type Props = { rows: Row[]; given: Given };
 
 /**
- * The rows of the list. They take part in nothing a browser does; they are here because what a server component renders is
- * sent twice, as HTML and as React's own description of it, and of this one only the words are: 1.2 KB a row, not 6.
+ * The rows of the list. A client component although nothing in it is interactive: a server component is sent twice, as HTML and as
+ * React's description of it. Of this one only the text is: 1.2 KB a row instead of 6.
  */
 export function Rows({ rows, given }: Props) {
   return (
@@ -75,7 +75,7 @@ function Session({ row, place, given }: SessionProps) {
 
 type FacetProps = { name: "model" | "project"; value: string; given: Given };
 
-/** A value of a session that narrows the list to its like. */
+/** A value that, clicked, narrows the list to sessions with the same one. */
 function Facet({ name, value, given }: FacetProps) {
   return (
     <a href={listHref({ ...given, [name]: value })} title={`Only ${name} ${value}`} className={`quiet-link ${name}`}>

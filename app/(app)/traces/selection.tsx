@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 
 type Props = {
-  /** How many sessions this page has, and the words for how many the filter matches. */
+  /** How many sessions this page has, and in words how many the filter matches. */
   shown: number;
   total: string;
   exportHref: string;
@@ -15,8 +15,8 @@ const boxesOf = (form: HTMLFormElement) => [
 ];
 
 /**
- * The line over the list: what it shows, and what can be done with the ticked sessions or with all of them. The boxes belong
- * to the form around it, which works without script.
+ * The line above the list: what it shows, and the actions on the ticked sessions or on all of them. The boxes belong to the form
+ * around it, which works without script.
  */
 export function Selection({ shown, total, exportHref, deleteHref, children }: Props) {
   const bar = useRef<HTMLDivElement>(null);
@@ -90,7 +90,7 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
 function TickedButtons({ exportName, deleteName }: { exportName: string; deleteName: string }) {
   return (
     <>
-      <button type="submit" formAction="/traces/export" className="button">
+      <button type="submit" formAction="/api/traces/export" className="button">
         {exportName}
       </button>
       <button type="submit" className="button button-bad">
@@ -102,7 +102,7 @@ function TickedButtons({ exportName, deleteName }: { exportName: string; deleteN
 
 type AllBoxProps = { ticked: number; shown: number; onChange: (checked: boolean) => void };
 
-/** Ticks every session of the page; half ticked where some are. */
+/** Ticks every session of the page; indeterminate where only some are ticked. */
 function AllBox({ ticked, shown, onChange }: AllBoxProps) {
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -121,7 +121,7 @@ function AllBox({ ticked, shown, onChange }: AllBoxProps) {
   );
 }
 
-/** Counts the ticked boxes of a form, and ticks every box between two where Shift is held. @returns what ends it */
+/** Counts the ticked boxes of a form, and ticks every box between two where Shift is held. @returns a function that stops it */
 function followBoxes(form: HTMLFormElement | null | undefined, onTick: (count: number) => void): () => void {
   if (!form) return () => {};
   let last: HTMLInputElement | undefined;
@@ -135,7 +135,7 @@ function followBoxes(form: HTMLFormElement | null | undefined, onTick: (count: n
     last = box;
     count();
   };
-  count(); // a browser that goes back fills in what was ticked
+  count(); // a browser that goes back restores ticked boxes
   form.addEventListener("click", onClick);
   window.addEventListener("pageshow", count);
   return () => {

@@ -1,4 +1,4 @@
-import type { Excerpts } from "#lib/search/text";
+import type { Excerpts } from "#lib/search/excerpts";
 import type { Trace } from "#lib/traces/queries";
 import { countOf, formatCompact } from "../../components/figures";
 import { longTime, shortTime } from "../../components/time";
@@ -8,7 +8,7 @@ import { type Row, Rows } from "./rows";
 
 type Props = { traces: Trace[]; given: Given; excerpts?: Map<string, Excerpts> | undefined };
 
-/** The sessions of a page, each with a box to tick; as words, so that a browser has none of its own for them. */
+/** The sessions of a page, each with a box to tick. All text is made here, so that no format of the browser differs from it. */
 export async function TraceList({ traces, given, excerpts }: Props) {
   const zone = await readerZone();
   return <Rows rows={traces.map((trace) => rowOf(trace, zone, excerpts?.get(trace.id)))} given={given} />;

@@ -1,9 +1,9 @@
 import { endpoint, route } from "#lib/api/route";
-import { readTraces } from "#lib/traces/api";
+import { readTraceList } from "#lib/traces/api";
 import { listTraces } from "#lib/traces/queries";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint(readTraces, async ({ caller, query: { cursor, limit, ...filter } }) => ({
+  GET: endpoint(readTraceList, async ({ caller, query: { cursor, limit, ...filter } }) => ({
     ok: true as const,
     ...(await listTraces(caller.userId, filter, { cursor, limit })),
   })),

@@ -1,7 +1,7 @@
 // Small uploads that arrive at the same time share a transaction: each of its own would wait for the disk by itself.
 import "server-only";
 import { coalesce, type Pending } from "#lib/coalesce";
-import { transaction } from "#lib/db/client";
+import { type Settings, transaction } from "#lib/db/client";
 import { isOutage, postgresCode } from "#lib/errors";
 import { durably, insertSmall, type NewUpload } from "#lib/ingest/accept/sql";
 import type { Checked } from "#lib/ingest/decode/operations";
@@ -51,7 +51,7 @@ const byUser = (group: PendingUpload[]) => [...Map.groupBy(group, ({ item }) => 
 function storeGroup(uploads: SmallUpload[]): Promise<Set<string>> {
   const hasSeveralUsers = uploads.some(({ userId }) => userId !== uploads[0]?.userId);
   // Several users share a shorter timeout, which leaves time for a second attempt by user.
-  const settings = hasSeveralUsers ? { ...durably, lock_timeout: "500ms" } : durably;
+  const settings: Settings = hasSeveralUsers ? { ...durably, lock_timeout: "500ms" } : durably;
   return transaction(async (tx) => {
     const inserted = await insertSmall(tx, uploads);
     await enqueue(tx, queues.ingest, inserted);

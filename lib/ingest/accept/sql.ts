@@ -26,7 +26,7 @@ export const durably = {
   lock_timeout: "1500ms",
   // A process that is stopped while it reads a body loses its locks; reading may take 25 s.
   idle_in_transaction_session_timeout: "35s",
-};
+} as const;
 
 /** Inserts a job before its body was read: idempotency key and counts follow in `completeJob`. */
 export async function insertJob(tx: Queryable, upload: NewUpload): Promise<void> {

@@ -1,7 +1,7 @@
 // What a worker does with an upload: one job, one transaction.
 import "server-only";
 import type { PoolClient } from "pg";
-import { transaction } from "#lib/db/client";
+import { type Settings, transaction } from "#lib/db/client";
 import { isOutage, SpoorError } from "#lib/errors";
 import { failJob, giveUp, type JobId, maxAttempts, putBack } from "#lib/ingest/process/attempts";
 import { type MergeResult, mergeBatch } from "#lib/ingest/process/merge";
@@ -85,7 +85,7 @@ function processUpload(
     await markSucceeded(tx, job, result);
     return result;
   };
-  const settings = { idle_in_transaction_session_timeout: `${idleSeconds * 1000}ms` };
+  const settings: Settings = { idle_in_transaction_session_timeout: `${idleSeconds * 1000}ms` };
   return withStoredBatch({ ...job, bytes, isRepeat }, (batch) => transaction(work(batch), settings));
 }
 

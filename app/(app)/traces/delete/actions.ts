@@ -5,19 +5,18 @@ import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { deleteSelection } from "#lib/traces/deletion";
-import { traceFilter } from "#lib/traces/schema";
+import { chosenIds, filterNames, traceFilter } from "#lib/traces/schema";
 import { text } from "../../../components/form-guard";
-import { filterNames, listHref } from "../hrefs";
-import { tickedIds } from "../ticked";
+import { listHref } from "../hrefs";
 
-const asked = traceFilter.extend({ ids: tickedIds.optional(), storedUntil: z.iso.datetime().optional() });
+const counted = traceFilter.extend({ ids: chosenIds.optional(), storedUntil: z.iso.datetime().optional() });
 const given = z.partialRecord(z.enum(filterNames), z.string());
 
-/** Deletes what the page had counted, or asks again where it is not the same any more. */
+/** Deletes what the page counted, or asks again where the selection has changed since. */
 export async function deleteSelectionAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());
-  const selection = asked.parse(JSON.parse(text(form, "asked")));
+  const selection = counted.parse(JSON.parse(text(form, "selection")));
   const filters = given.parse(JSON.parse(text(form, "given")));
   const deleted = await deleteSelection(user.id, selection, text(form, "mark"), await currentOrigin());
   if (deleted !== undefined) redirect(listHref(selection.ids ? filters : {}, { deleted: String(deleted) }));

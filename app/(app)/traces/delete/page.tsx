@@ -4,32 +4,31 @@ import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/env";
 import { countSelection } from "#lib/traces/deletion";
 import { listTraces, type Trace } from "#lib/traces/queries";
+import { chosenIds } from "#lib/traces/schema";
 import { countOf } from "../../../components/figures";
 import { Notice } from "../../../components/notice";
 import { Time } from "../../../components/time";
 import { readerZone } from "../../../components/zone";
 import { type ListRequest, readListParams } from "../filters";
 import { type Given, listHref } from "../hrefs";
-import { tickedIds } from "../ticked";
 import { deleteSelectionAction } from "./actions";
 
 export const metadata: Metadata = { title: "Delete sessions" };
 
-/** How many titles are named. */
-const maxNamed = 10;
+/** How many titles are listed. */
+const maxTitles = 10;
 
-/** Asks whether to delete the ticked sessions, or all that a filter matches. Looking at it changes nothing. */
+/** Asks whether to delete the chosen sessions, or all that a filter matches. */
 export default async function Page({ searchParams }: PageProps<"/traces/delete">) {
   const params = await searchParams;
-  const zone = await readerZone();
-  const request = readListParams(params, zone);
-  const asked = askedFor(params, request);
+  const request = readListParams(listParams(params), await readerZone());
+  const asked = selectionOf(params, request);
   const user = await requireUser("/traces");
   const back = listHref(request.given);
   if (!asked) return <Nothing back={back} />;
   const [{ traces, messages, mark, countedAt }, named] = await Promise.all([
     countSelection(user.id, asked),
-    listTraces(user.id, asked, { limit: maxNamed }),
+    listTraces(user.id, asked, { limit: maxTitles }),
   ]);
   if (traces === 0) return <Nothing back={back} />;
   const storedUntil = asked.ids ? undefined : countedAt;
@@ -41,20 +40,19 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
       {params.changed === "1" && (
         <Notice tone="warn">
           <p>
-            Nothing was deleted: some of the sessions went on or away since they were counted. They are counted anew.
+            Nothing was deleted: some of the sessions changed or were deleted in the meantime. Here is the new count.
           </p>
         </Notice>
       )}
       {!asked.ids && <Scope given={request.given} countedAt={countedAt} />}
       <Titles traces={named.traces} more={traces - named.traces.length} />
       <p>
-        {traces === 1 ? "It and its" : "They and their"} {countOf(messages, "message")} will be gone for good, here, in
-        searches and in exports. A later sync from your machines does not bring {traces === 1 ? "it" : "them"} back. The
-        raw uploads behind {traces === 1 ? "it" : "them"} are kept for {countOf(env().UPLOAD_RETENTION_DAYS, "day")}{" "}
-        after they were processed.
+        {traces === 1 ? "It and its" : "They and their"} {countOf(messages, "message")} will be deleted permanently,
+        also from searches and exports. A later sync from your machines does not bring {traces === 1 ? "it" : "them"}{" "}
+        back. The raw uploads are kept for {countOf(env().UPLOAD_RETENTION_DAYS, "day")} after they were processed.
       </p>
       <form action={deleteSelectionAction} className="flex items-center gap-4">
-        <Hidden name="asked" value={JSON.stringify({ ...asked, storedUntil })} />
+        <Hidden name="selection" value={JSON.stringify({ ...asked, storedUntil })} />
         <Hidden name="given" value={JSON.stringify(request.given)} />
         <Hidden name="mark" value={mark} />
         <button type="submit" className="button button-bad">
@@ -70,12 +68,18 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
 
 const Hidden = (input: { name: string; value: string }) => <input type="hidden" {...input} />;
 
-/** What is to be deleted: the ids where there are some, else the filter where all of it is asked for by name. */
-function askedFor(params: Record<string, string | string[] | undefined>, { filter, ignored }: ListRequest) {
-  const ids = tickedIds.safeParse(z.array(z.string()).parse([params.id ?? []].flat()));
+type Params = Record<string, string | string[] | undefined>;
+
+/** The list's parameters: as one, from its form, or each by itself. */
+const listParams = ({ list, ...params }: Params): Params =>
+  typeof list === "string" ? Object.fromEntries(new URLSearchParams(list)) : params;
+
+/** What is to be deleted: the given ids, else the whole filter where `all` says so. */
+function selectionOf(params: Params, { filter, ignored }: ListRequest) {
+  const ids = chosenIds.safeParse(z.array(z.string()).parse([params.id ?? []].flat()));
   if (!ids.success) return undefined;
   if (ids.data.length > 0) return { ids: ids.data };
-  // A filter that could not be understood must not widen what goes.
+  // A filter that is not valid must not widen the selection.
   return params.all === "1" && ignored.length === 0 ? { ...filter, ids: undefined } : undefined;
 }
 
@@ -83,7 +87,7 @@ function Nothing({ back }: { back: string }) {
   return (
     <div className="flex flex-col gap-3">
       <h1 className="font-semibold text-title">Nothing to delete</h1>
-      <p className="text-muted">No session is selected, or all of them are gone already.</p>
+      <p className="text-muted">No session is selected, or all of them are already deleted.</p>
       <p>
         <a href={back} className="link">
           Back to the list
@@ -110,7 +114,7 @@ function Scope({ given, countedAt }: { given: Given; countedAt: string }) {
           ))}
         </>
       )}
-      , as of <Time at={countedAt} as="long" />. What comes in after that stays.
+      , as of <Time at={countedAt} as="long" />. Later sessions are kept.
     </p>
   );
 }

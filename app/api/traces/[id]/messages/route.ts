@@ -1,9 +1,9 @@
 import { endpoint, route } from "#lib/api/route";
-import { readMessages } from "#lib/traces/api";
+import { readMessageList } from "#lib/traces/api";
 import { listMessages } from "#lib/traces/messages";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint(readMessages, async ({ caller, params, query }) => ({
+  GET: endpoint(readMessageList, async ({ caller, params, query }) => ({
     ok: true as const,
     ...(await listMessages(caller.userId, params.id, query)),
   })),

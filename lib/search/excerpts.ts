@@ -1,0 +1,79 @@
+// Where in a trace a query is found, and the text around it.
+import "server-only";
+import type { PoolClient } from "pg";
+import { snapshot } from "#lib/db/client";
+import { findDocuments } from "#lib/search/find";
+import { findIn, patternOf, type Query, type Ranges } from "#lib/search/query";
+import { haveParts, readTexts, type Text } from "#lib/search/sql/read";
+import { composed } from "#lib/search/terms";
+
+/** PostgreSQL's code for a statement that was ended by its timeout. */
+const queryCanceled = "57014";
+
+/** What is read of one trace: of a long message the surroundings of the query's longest word, of a very long trace one document. */
+const bounds = { maxMessages: 200, wholeCharacters: 100_000, nearCharacters: 10_000 };
+const maxDocuments = 1;
+
+/** A message in which a query was found. */
+export type Excerpt = { position: number; role: string | null; text: string; ranges: Ranges };
+
+/** At most three excerpts of a trace, and how many more messages match; `atLeast` where not all of them were read. */
+export type Excerpts = { excerpts: Excerpt[]; more: number; atLeast: boolean };
+
+const maxExcerpts = 3;
+
+/**
+ * Excerpts of a user's traces around what a query finds. Those messages match that have as many of the query's words and
+ * phrases as any message of their trace: all of them, where there is such a message. After two seconds there are none.
+ */
+export async function readExcerpts(userId: string, traceIds: string[], query: Query): Promise<Map<string, Excerpts>> {
+  const read = snapshot((tx) => readMatches(tx, userId, traceIds, query), { statement_timeout: "2s" });
+  const texts = await read.catch((error) => {
+    if (error.code !== queryCanceled) throw error;
+    return []; // the list is worth more than its excerpts
+  });
+  const byTrace = Map.groupBy(texts, ({ traceId }) => traceId);
+  return new Map([...byTrace].map(([traceId, messages]) => [traceId, summarize(messages, query)]));
+}
+
+async function readMatches(tx: PoolClient, userId: string, traceIds: string[], query: Query): Promise<Text[]> {
+  const within = (await haveParts(tx, userId, traceIds))
+    ? { hits: await findDocuments(tx, userId, query), maxDocuments }
+    : undefined;
+  return readTexts(tx, userId, traceIds, patternOf(query), { ...bounds, word: longestWord(query) }, within);
+}
+
+const longestWord = ({ units }: Query) =>
+  units
+    .map(({ longest }) => longest)
+    .reduce((a, b) => (b.length > a.length ? b : a))
+    .toLowerCase();
+
+function summarize(messages: Text[], query: Query): Excerpts {
+  const best = bestOf(messages, query);
+  return {
+    excerpts: best.slice(0, maxExcerpts).map((message) => excerptOf(message, query)),
+    more: Math.max(0, best.length - maxExcerpts),
+    atLeast: messages.length === bounds.maxMessages,
+  };
+}
+
+/** The messages that have the most units of a query. */
+function bestOf(messages: Text[], query: Query): Text[] {
+  const judged = messages.map((message) => ({ message, found: findIn(composed(message.content), query).found }));
+  const max = Math.max(1, ...judged.map(({ found }) => found));
+  return judged.filter(({ found }) => found === max).map(({ message }) => message);
+}
+
+const before = 60;
+const length = 240;
+
+function excerptOf({ position, role, content }: Text, query: Query): Excerpt {
+  const whole = composed(content);
+  const [first] = findIn(whole, query).ranges;
+  const start = Math.max(0, (first?.[0] ?? 0) - before);
+  const end = Math.min(whole.length, start + length);
+  const cut = whole.slice(start, end).toWellFormed().replaceAll("\ufffd", "").replaceAll(/\s+/g, " ").trim();
+  const text = `${start > 0 ? "…" : ""}${cut}${end < whole.length ? "…" : ""}`;
+  return { position, role, text, ranges: findIn(text, query).ranges };
+}

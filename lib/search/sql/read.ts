@@ -1,0 +1,152 @@
+// Reading the index and the texts that it leads to. All of it is SQL: sets of look-ups in one statement, bits and regular
+// expressions, all in one snapshot, since blocks are merged at any time.
+import "server-only";
+import type { PoolClient } from "pg";
+import { Prisma, type SearchBlock, type SearchDocument } from "#lib/generated/prisma/client";
+import { type Bucket, maxDocuments } from "#lib/search/block";
+
+/** Which documents were found: for each of `blockIds`, in their order, one bit of `slots` for each of its 4,096 slots. */
+export type HitBits = { blockIds: string[]; slots: Buffer };
+
+/** A block as a search needs it. Its id is a bigint, which `pg` gives as text. */
+export type BlockHead = Pick<SearchBlock, "bits" | "documents"> & { id: string };
+
+/** A user's blocks. */
+export async function readBlockHeads(tx: PoolClient, userId: string): Promise<BlockHead[]> {
+  const { rows } = await tx.query<BlockHead>(
+    Prisma.sql`select id, bits, documents from search_block where user_id = ${userId}`,
+  );
+  return rows;
+}
+
+/** The buckets in the order in which they are asked for; a missing one is empty. */
+export async function readBuckets(
+  tx: PoolClient,
+  userId: string,
+  wanted: { id: string; bucket: number }[],
+): Promise<Bucket[]> {
+  const blockIds = wanted.map(({ id }) => id);
+  const buckets = wanted.map(({ bucket }) => bucket);
+  // The limit makes it one look-up for each, whatever the planner expects of the table.
+  const { rows } = await tx.query<{ bucket: number; postings: Buffer | null }>(Prisma.sql`
+    select wanted.bucket, found.postings
+    from unnest(${blockIds}::bigint[], ${buckets}::int[]) with ordinality as wanted (block_id, bucket, place)
+    left join lateral (select postings from search_bucket where user_id = ${userId} and block_id = wanted.block_id
+      and bucket = wanted.bucket limit 1) as found on true order by place`);
+  return rows.map(({ bucket, postings }) => ({ bucket, postings: postings ?? Buffer.alloc(0) }));
+}
+
+/** A document of a trace that has several. */
+export type Part = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
+
+/** The documents of all traces so long that they have several. */
+export async function readParts(tx: PoolClient, userId: string): Promise<Part[]> {
+  const { rows } = await tx.query<Part>(Prisma.sql`
+    select trace_id as "traceId", block_id as "blockId", slot from search_document where user_id = ${userId}
+      and trace_id in (select trace_id from search_document where user_id = ${userId} and first_position > 0)`);
+  return rows;
+}
+
+/** The condition that a row of `search_document` is a hit: by its bit, which travels better than thousands of ids. */
+export function isHit({ blockIds, slots }: HitBits): Prisma.Sql {
+  const block = Prisma.sql`array_position(${blockIds}::bigint[], search_document.block_id) - 1`;
+  return Prisma.sql`get_bit(${slots}::bytea, (${block})::bigint * ${Prisma.raw(`${maxDocuments}`)} + search_document.slot) = 1`;
+}
+
+/** The messages of the first documents of the trace `wanted.id` that are hits; all its hits where `max` is null. */
+function messagesOfHits(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
+  return Prisma.sql`(
+      select first_position, coalesce(next_position, ${maxPosition}) as next_position
+      from (select *, lead(first_position) over (order by first_position) as next_position
+        from search_document where user_id = ${userId} and trace_id = wanted.id) as search_document
+      where ${isHit(hits)} order by first_position limit ${max}::int) as document
+    cross join lateral (select * from message where user_id = ${userId} and trace_id = wanted.id
+      and position >= first_position and position < next_position) as message`;
+}
+
+const maxPosition = Prisma.raw(`${2 ** 31 - 1}`);
+
+/** Bounds on what is read of one trace. */
+export type CandidateBounds = {
+  maxMessages: number;
+  /** Longer messages count, but their text is not read. */
+  maxCharacters: number;
+  /** Of so many of its documents; of all of them without it. */
+  maxDocuments: number | null;
+};
+
+/**
+ * Texts of traces that a regular expression matches: title, source id and messages. PostgreSQL tests them, so that little
+ * text travels; a null stands for what was not read.
+ */
+export async function readCandidates(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+  hits: HitBits,
+  pattern: string,
+  bounds: CandidateBounds,
+): Promise<{ traceId: string; content: string | null }[]> {
+  const { rows } = await tx.query(Prisma.sql`
+    select wanted.id as "traceId", found.content from unnest(${traceIds}::uuid[]) as wanted (id)
+    cross join lateral (
+      select title as content from trace where user_id = ${userId} and id = wanted.id and lower(title) ~ ${pattern}
+      union all
+      select source_id from trace where user_id = ${userId} and id = wanted.id and lower(source_id) ~ ${pattern}
+      union all
+      (select case when length(content) <= ${bounds.maxCharacters} then content end
+       from ${messagesOfHits(userId, hits, bounds.maxDocuments)} where lower(content) ~ ${pattern}
+       limit ${bounds.maxMessages})
+      union all
+      (select null from search_document where user_id = ${userId} and trace_id = wanted.id and ${isHit(hits)}
+       offset coalesce(${bounds.maxDocuments}::int, ${maxPosition}) limit 1)) as found`);
+  return rows;
+}
+
+/** A message that matches, or what stands around the match where it is long. */
+export type Text = { traceId: string; position: number; role: string | null; content: string };
+
+export type TextBounds = {
+  maxMessages: number;
+  /** Of a longer message, `nearCharacters` before and after the first place where `word` stands are read. */
+  wholeCharacters: number;
+  nearCharacters: number;
+  word: string;
+};
+
+/**
+ * The messages that a regular expression matches, of traces that are not deleted.
+ *
+ * @param within the hits and how many of their documents are read; without it, all messages are.
+ */
+export async function readTexts(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+  pattern: string,
+  bounds: TextBounds,
+  within?: { hits: HitBits; maxDocuments: number },
+): Promise<Text[]> {
+  const { maxMessages, wholeCharacters, nearCharacters, word } = bounds;
+  const from = within
+    ? messagesOfHits(userId, within.hits, within.maxDocuments)
+    : Prisma.sql`message where user_id = ${userId} and trace_id = wanted.id`;
+  const { rows } = await tx.query<Text>(Prisma.sql`
+    select wanted.id as "traceId", found.position, found.role, found.content
+    from unnest(${traceIds}::uuid[]) with ordinality as wanted (id, place)
+    join trace on trace.user_id = ${userId} and trace.id = wanted.id and trace.deleted_at is null
+    cross join lateral (
+      select position, role, case when length(content) <= ${wholeCharacters} then content else
+        substr(content, greatest(1, strpos(lower(content), ${word}) - ${nearCharacters}), ${2 * nearCharacters}) end as content
+      from (select message.* from ${from}) as message
+      where lower(content) ~ ${pattern} order by position limit ${maxMessages}) as found
+    order by place, position`);
+  return rows;
+}
+
+/** Whether any of the traces is so long that it has several documents. */
+export async function haveParts(tx: PoolClient, userId: string, traceIds: string[]): Promise<boolean> {
+  const { rowCount } = await tx.query(Prisma.sql`
+    select from search_document where user_id = ${userId} and trace_id = any(${traceIds}) and first_position > 0 limit 1`);
+  return rowCount === 1;
+}

@@ -1,0 +1,277 @@
+// Writing the index. All of it is SQL: postings go in by COPY, and sets of rows by one statement with arrays.
+import "server-only";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { PoolClient } from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import { parse as uuidBytes } from "uuid";
+import { copyStream } from "#lib/copy-format";
+import { pool, type Queryable, transaction } from "#lib/db/client";
+import type { SearchBlock, SearchDocument, Trace } from "#lib/generated/prisma/client";
+import type { Bucket } from "#lib/search/block";
+
+/** A block without its buckets. Its id is a bigint, which `pg` gives as text. */
+export type Block = Omit<SearchBlock, "userId" | "id"> & { id: string };
+
+/** A stopped process must not keep the lock. An index entry that is lost in a crash is written again. */
+const settings = { idle_in_transaction_session_timeout: "30s", synchronous_commit: "off" } as const;
+
+/**
+ * Runs `work` in a transaction that holds the index's advisory lock, which Prisma can't take: of all processes one writes the
+ * index at a time.
+ *
+ * @returns undefined where another process holds it.
+ */
+export function withIndexLock<T>(work: (tx: PoolClient) => Promise<T>): Promise<T | undefined> {
+  return transaction(async (tx) => {
+    const { rows } = await tx.query<{ locked: boolean }>(
+      "select pg_try_advisory_xact_lock(hashtextextended('spoor.search', 0)) as locked",
+    );
+    return rows[0]?.locked ? work(tx) : undefined;
+  }, settings);
+}
+
+/** Inserts a block. SQL: COPY; a full block has 8,192 rows. @returns its id */
+export async function writeBlock(
+  tx: PoolClient,
+  userId: string,
+  { bits, documents, postings }: Omit<Block, "id">,
+  buckets: Bucket[],
+): Promise<string> {
+  const { rows } = await tx.query<{ id: string }>(
+    "insert into search_block (user_id, bits, documents, postings) values ($1, $2, $3, $4) returning id",
+    [userId, bits, documents, postings],
+  );
+  const id = rows[0]?.id as string;
+  const copy = "copy search_bucket (user_id, block_id, bucket, postings) from stdin (format binary)";
+  await pipeline(Readable.from(copyStream(bucketRows(userId, id, buckets))), tx.query(copyFrom(copy)));
+  return id;
+}
+
+function* bucketRows(userId: string, blockId: string, buckets: Bucket[]): Generator<Uint8Array[]> {
+  const [user, block] = [uuidBytes(userId), Buffer.alloc(8)];
+  block.writeBigInt64BE(BigInt(blockId));
+  for (const { bucket, postings } of buckets) {
+    const number = Buffer.allocUnsafe(4);
+    number.writeInt32BE(bucket);
+    yield [user, block, number, postings];
+  }
+}
+
+/** Deletes blocks with their buckets and documents. In the transaction of COPY, which is not Prisma's. */
+export async function deleteBlocks(tx: PoolClient, userId: string, ids: string[]): Promise<void> {
+  await tx.query("delete from search_block where user_id = $1 and id = any($2)", [userId, ids]);
+}
+
+/** For how long the traces wait that are not yet indexed, in seconds; null where none waits. SQL: by the database's clock. */
+export async function readWaitingAges(): Promise<{ oldest: number | null; newest: number | null }> {
+  const { rows } = await pool().query<{ oldest: number | null; newest: number | null }>(
+    `select extract(epoch from now() - min(stored_at))::float8 as oldest,
+            extract(epoch from now() - max(stored_at))::float8 as newest
+     from trace where search_pending and deleted_at is null`,
+  );
+  return rows[0] ?? { oldest: null, newest: null };
+}
+
+/** A trace to be indexed; `hash` tells whether it is still the same. */
+export type Waiting = Pick<Trace, "id" | "title" | "sourceId" | "messageCount"> & { hash: string };
+
+/**
+ * The traces that one user has waiting longest, whoever's trace that is. SQL: by the database's clock, and a partial index
+ * that Prisma's conditions can't name.
+ */
+export async function readWaiting(
+  tx: PoolClient,
+  settledSeconds: number,
+  limit: number,
+): Promise<{ userId: string; traces: Waiting[] } | undefined> {
+  const settled = "search_pending and deleted_at is null and stored_at <= now() - make_interval(secs => $1)";
+  const { rows: users } = await tx.query<{ userId: string }>(
+    `select user_id as "userId" from trace where ${settled} group by user_id order by min(stored_at) limit 1`,
+    [settledSeconds],
+  );
+  const userId = users[0]?.userId;
+  if (!userId) return undefined;
+  const { rows: traces } = await tx.query<Waiting>(
+    `select id, encode(content_hash, 'base64') as hash, title, source_id as "sourceId", message_count as "messageCount"
+     from trace where user_id = $2 and ${settled} order by stored_at limit $3`,
+    [settledSeconds, userId, limit],
+  );
+  return { userId, traces };
+}
+
+/** A message's place and size in bytes. */
+export type Size = { traceId: string; position: number; bytes: number };
+
+/** The sizes of the messages of traces. SQL: `octet_length` is known without reading a long text. */
+export async function readSizes(tx: PoolClient, userId: string, traceIds: string[]): Promise<Size[]> {
+  const { rows } = await tx.query<Size>(
+    `select trace_id as "traceId", position, octet_length(content) as bytes from message
+     where user_id = $1 and trace_id = any($2) order by trace_id, position`,
+    [userId, traceIds],
+  );
+  return rows;
+}
+
+/** The beginnings of the messages of traces from one place to another. SQL: `left`, and an order by two columns. */
+export async function readContents(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+  [first, last]: [Size, Size],
+  maxCharacters: number,
+): Promise<{ traceId: string; position: number; content: string }[]> {
+  const { rows } = await tx.query(
+    `select trace_id as "traceId", position, left(content, $7) as content from message
+     where user_id = $1 and trace_id = any($2) and (trace_id, position) >= ($3, $4) and (trace_id, position) <= ($5, $6)
+     order by trace_id, position`,
+    [userId, traceIds, first.traceId, first.position, last.traceId, last.position, maxCharacters],
+  );
+  return rows;
+}
+
+/**
+ * Marks the traces as indexed that are still what was read. One that an upload holds or has changed stays waiting. SQL:
+ * `skip locked`, so that ingest and indexing never wait for each other.
+ *
+ * @returns the ids of those that were marked.
+ */
+export async function markIndexed(tx: PoolClient, userId: string, traces: Waiting[]): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `update trace set search_pending = false from (
+       select trace.id from unnest($2::uuid[], $3::text[]) as given (id, hash) join trace using (id)
+       where user_id = $1 and content_hash = decode(hash, 'base64') and deleted_at is null
+       for update of trace skip locked) as same
+     where trace.user_id = $1 and trace.id = same.id returning trace.id`,
+    [userId, traces.map(({ id }) => id), traces.map(({ hash }) => hash)],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** A document in its block. */
+type Placed = Pick<SearchDocument, "traceId" | "firstPosition" | "slot"> & { blockId: string };
+
+/** Puts documents in the place of all those that the given traces had. SQL: thousands of rows in one statement, by arrays. */
+export async function replaceDocuments(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+  documents: Placed[],
+): Promise<void> {
+  await deleteDocuments(tx, userId, traceIds);
+  await tx.query(
+    `insert into search_document (user_id, trace_id, first_position, block_id, slot)
+     select $1, * from unnest($2::uuid[], $3::int[], $4::bigint[], $5::smallint[])`,
+    [
+      userId,
+      documents.map(({ traceId }) => traceId),
+      documents.map(({ firstPosition }) => firstPosition),
+      documents.map(({ blockId }) => blockId),
+      documents.map(({ slot }) => slot),
+    ],
+  );
+}
+
+/** Deletes all documents of traces. In the transaction of COPY, which is not Prisma's. */
+export async function deleteDocuments(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
+  await tx.query("delete from search_document where user_id = $1 and trace_id = any($2)", [userId, traceIds]);
+}
+
+/** A user's blocks with less than so much in them, smallest first. In the transaction of COPY, which is not Prisma's. */
+export async function readSmallBlocks(
+  tx: PoolClient,
+  userId: string,
+  below: { postings: number; documents: number },
+): Promise<Block[]> {
+  const { rows } = await tx.query<Block>(
+    `select id, bits, documents, postings from search_block
+     where user_id = $1 and postings < $2 and documents < $3 order by postings`,
+    [userId, below.postings, below.documents],
+  );
+  return rows;
+}
+
+/**
+ * A block some of whose documents are gone, with postings that mean nothing any more. SQL: it compares a count with a column;
+ * 8 ms at 50,000 documents.
+ */
+export async function findIncompleteBlock(tx: PoolClient, userId: string): Promise<Block | undefined> {
+  const { rows } = await tx.query<Block>(
+    `select id, bits, documents, postings from search_block block where user_id = $1 and documents > (
+       select count(*) from search_document where user_id = $1 and block_id = block.id) limit 1`,
+    [userId],
+  );
+  return rows[0];
+}
+
+/** A document's former place, in the order of its new slots. */
+export type Moved = { blockId: string; slot: number };
+
+/** The documents of blocks whose traces are not deleted, in their order. SQL: a join, in the transaction of COPY. */
+export async function readLiveDocuments(tx: PoolClient, userId: string, blockIds: string[]): Promise<Moved[]> {
+  const { rows } = await tx.query<Moved>(
+    `select block_id as "blockId", slot from search_document join trace on trace.user_id = $1 and trace.id = trace_id
+     where search_document.user_id = $1 and block_id = any($2) and deleted_at is null order by block_id, slot`,
+    [userId, blockIds],
+  );
+  return rows;
+}
+
+/** Moves documents to a block, each to the slot that is its place in the list. SQL: thousands of rows in one statement. */
+export async function moveDocuments(tx: PoolClient, userId: string, blockId: string, moved: Moved[]): Promise<void> {
+  await tx.query(
+    `update search_document set block_id = $2, slot = moved.new_slot
+     from unnest($3::bigint[], $4::smallint[], $5::smallint[]) as moved (block_id, slot, new_slot)
+     where search_document.user_id = $1 and search_document.block_id = moved.block_id
+       and search_document.slot = moved.slot`,
+    [userId, blockId, moved.map((from) => from.blockId), moved.map(({ slot }) => slot), moved.map((_, slot) => slot)],
+  );
+}
+
+/** The `n`th of `2 ** bits` equal parts of each block's buckets. SQL: one range of buckets for each block, in one statement. */
+export async function readBucketSlice(
+  tx: PoolClient,
+  userId: string,
+  blocks: Block[],
+  { n, bits }: { n: number; bits: number },
+): Promise<(Bucket & { blockId: string })[]> {
+  const width = blocks.map((block) => 2 ** (block.bits - bits));
+  const { rows } = await tx.query<Bucket & { blockId: string }>(
+    `select block_id as "blockId", bucket, postings from unnest($2::bigint[], $3::int[], $4::int[]) as part (id, low, high)
+     join search_bucket on user_id = $1 and block_id = part.id and bucket >= low and bucket < high`,
+    [
+      userId,
+      blocks.map(({ id }) => id),
+      width.map((buckets) => n * buckets),
+      width.map((buckets) => (n + 1) * buckets),
+    ],
+  );
+  return rows;
+}
+
+/** A user who has tombstones with terms in the index. SQL: it runs on the pool and in the transaction of COPY alike. */
+export async function findUserToPurge(db: Queryable): Promise<string | undefined> {
+  const { rows } = await db.query<{ userId: string }>(
+    `select user_id as "userId" from trace where search_pending and deleted_at is not null limit 1`,
+  );
+  return rows[0]?.userId;
+}
+
+/** A user's tombstones with terms in the index. In the transaction of COPY, which is not Prisma's. */
+export async function readTombstones(tx: PoolClient, userId: string, limit: number): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    "select id from trace where user_id = $1 and search_pending and deleted_at is not null limit $2",
+    [userId, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Marks tombstones as purged. SQL: `skip locked`; one that an upload holds is left for the next time. */
+export async function markPurged(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
+  await tx.query(
+    `update trace set search_pending = false from (
+       select id from trace where user_id = $1 and id = any($2) for no key update skip locked) as purged
+     where user_id = $1 and trace.id = purged.id`,
+    [userId, traceIds],
+  );
+}

@@ -1,0 +1,44 @@
+import "server-only";
+import { Prisma } from "#lib/generated/prisma/client";
+import { facets, type TraceFilter } from "#lib/traces/schema";
+
+/**
+ * Some of a user's traces: those that a filter matches, or those of the given ids. `storedUntil` (ISO 8601) leaves out what
+ * uploads wrote since: a selection that was counted can be deleted later without what nobody saw.
+ */
+export type Selection = TraceFilter & { ids?: string[] | undefined; storedUntil?: string | undefined };
+
+/** A selection without a search, which is no condition of SQL and is resolved first (`resolveSearch` in lib/traces/search.ts). */
+export type PlainSelection = Omit<Selection, "q"> & { q?: undefined };
+
+/** A position in the list's order: a trace's last activity and its id. */
+export type Place = { activityAt: Date | string; id: string };
+
+/** The list's order, newest activity first. */
+export const listOrder = Prisma.sql`order by activity_at desc, id desc`;
+
+/** The condition that a trace comes after a position in the list's order. */
+export const comesAfter = ({ activityAt, id }: Place) => Prisma.sql`(activity_at, id) < (${activityAt}, ${id}::uuid)`;
+
+/** The condition that a trace comes before a position in the list's order. */
+export const comesBefore = ({ activityAt, id }: Place) => Prisma.sql`(activity_at, id) > (${activityAt}, ${id}::uuid)`;
+
+/**
+ * The condition that a trace is of a selection, and not deleted. SQL: the index of the list has the first 32 characters of
+ * each facet, and Prisma's conditions can't name an expression (docs/decisions/0014).
+ */
+export function isSelected(userId: string, selection: PlainSelection): Prisma.Sql {
+  const { from, to, ids, storedUntil } = selection;
+  const conditions = [Prisma.sql`user_id = ${userId} and deleted_at is null`];
+  for (const name of facets) {
+    const value = selection[name];
+    if (value === undefined) continue;
+    const column = Prisma.raw(name);
+    conditions.push(Prisma.sql`${column} = ${value} and left(${column}, 32) = left(${value}::text, 32)`);
+  }
+  if (from) conditions.push(Prisma.sql`activity_at >= ${from}::timestamptz`);
+  if (to) conditions.push(Prisma.sql`activity_at < ${to}::timestamptz`);
+  if (ids) conditions.push(Prisma.sql`id = any(${ids}::uuid[])`);
+  if (storedUntil) conditions.push(Prisma.sql`stored_at <= ${storedUntil}::timestamptz`);
+  return Prisma.join(conditions, " and ");
+}

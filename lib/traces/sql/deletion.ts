@@ -1,0 +1,68 @@
+// Deleting many traces at once.
+import "server-only";
+import { type Db, pool } from "#lib/db/client";
+import { Prisma } from "#lib/generated/prisma/client";
+import { isSelected, type PlainSelection } from "#lib/traces/sql/conditions";
+
+/** How many traces a selection has, and how many messages they have. */
+export type SelectionCount = {
+  traces: number;
+  messages: number;
+  /** Identifies the set of traces: the exclusive or of a 64-bit hash of each id. */
+  mark: string;
+};
+
+const counts = Prisma.sql`count(*)::int as traces, coalesce(sum(message_count), 0)::float8 as messages,
+  coalesce(bit_xor(hashtextextended(id::text, 0)), 0)::text as mark`;
+
+/** Counts a selection, at a moment by the database's clock. SQL: Prisma has no aggregate of an expression. */
+export async function countSelected(
+  userId: string,
+  selection: PlainSelection,
+): Promise<SelectionCount & { now: Date }> {
+  const { rows } = await pool().query<SelectionCount & { now: Date }>(
+    Prisma.sql`select ${counts}, now() from trace where ${isSelected(userId, selection)}`,
+  );
+  const [row] = rows;
+  if (!row) throw new Error("a count has one row");
+  return row;
+}
+
+/**
+ * Locks the traces of a selection, in the order in which the merge of an upload locks them, so that neither deadlocks with the
+ * other. SQL: Prisma takes no locks.
+ */
+export async function lockSelected(
+  tx: Db,
+  userId: string,
+  selection: PlainSelection,
+): Promise<SelectionCount & { ids: string[] }> {
+  const [row] = await tx.$queryRaw<(SelectionCount & { ids: string[] })[]>`
+    with locked as materialized (
+      select id, message_count from trace where ${isSelected(userId, selection)}
+      order by source collate "C", source_id collate "C" for update)
+    select ${counts}, coalesce(array_agg(id), '{}') as ids from locked`;
+  if (!row) throw new Error("a count has one row");
+  return row;
+}
+
+/** Removes the ids of traces from the jobs that wrote them. SQL: Prisma can't remove an element from a list. */
+export async function forgetInJobs(tx: Db, userId: string, ids: string[]): Promise<void> {
+  await tx.$executeRaw`
+    update ingest_job set written_trace_ids = array(
+      select id from unnest(written_trace_ids) with ordinality as written (id, place)
+      where id <> all(${ids}::uuid[]) order by place)
+    where user_id = ${userId}::uuid and written_trace_ids && ${ids}::uuid[]`;
+}
+
+/**
+ * Some tombstones whose messages are not purged, locked. SQL: `skip locked`, so that several processes purge at once.
+ */
+export async function lockUnpurged(
+  tx: Db,
+  limit: number,
+): Promise<{ userId: string; id: string; messageCount: number }[]> {
+  return tx.$queryRaw`
+    select user_id as "userId", id, message_count as "messageCount" from trace
+    where deleted_at is not null and message_count > 0 limit ${limit} for update skip locked`;
+}

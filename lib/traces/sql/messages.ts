@@ -1,0 +1,114 @@
+// Reading the messages of a trace. Each statement reads nothing of a deleted trace, whose messages may not be purged yet.
+import "server-only";
+import { pool } from "#lib/db/client";
+import type { Message } from "#lib/generated/prisma/client";
+
+/** A message as it is stored. */
+export type MessageRow = Omit<Message, "userId" | "traceId">;
+
+const columns = `position, role, content, token_count as "tokenCount", created_at as "createdAt", metadata`;
+
+/** The condition that trace `$2` of user `$1` is not deleted; 0.02 ms. */
+const isLive = "exists (select from trace where user_id = $1 and id = $2 and deleted_at is null)";
+
+/** A message's size in bytes. `octet_length` of a text is known without reading what is stored beside the row. */
+const size = "octet_length(content) + coalesce(octet_length(metadata::text), 0)";
+
+/**
+ * The messages of a page, found one after the other until the rows (`$4`) or the bytes (`$5`) are used up, so that nothing is
+ * read that does not fit. The page lies after position `$3`, or before it where `beyond` is `<`.
+ */
+const pageSql = (beyond: ">" | "<") => {
+  const [order, last] = beyond === ">" ? ["asc", "max"] : ["desc", "min"];
+  return `
+  with recursive page (position, bytes, rows) as (
+    (select position, (${size})::bigint, 1 from message
+     where user_id = $1 and trace_id = $2 and position ${beyond} $3 and ${isLive} order by position ${order} limit 1)
+    union all
+    select next.position, bytes + next.size, rows + 1
+    from page, lateral (
+      select position, ${size} as size from message
+      where user_id = $1 and trace_id = $2 and position ${beyond} page.position order by position ${order} limit 1) as next
+    where rows < $4 and bytes + next.size <= $5
+  ), page_end as (select ${last}(position) as position from page)
+  select ${columns},
+    exists (select 1 from message where user_id = $1 and trace_id = $2
+      and position ${beyond} (select position from page_end)) as "hasMore"
+  from message
+  where user_id = $1 and trace_id = $2
+    and position between least($3, (select position from page_end)) and greatest($3, (select position from page_end))
+    and position <> $3
+  order by position`;
+};
+
+const pages = { after: pageSql(">"), before: pageSql("<") };
+
+/**
+ * A page of messages, bounded by rows and bytes, of which one comes however large it is. SQL: Prisma can't bound a page by
+ * bytes. Of 1000 messages with 256 kB of metadata each, a page of 8 MiB takes 24 ms, with a running sum over all of them 341.
+ */
+export async function readPage(
+  userId: string,
+  traceId: string,
+  side: "after" | "before",
+  position: number,
+  { limit, maxBytes }: { limit: number; maxBytes: number },
+): Promise<(MessageRow & { hasMore: boolean })[]> {
+  const { rows } = await pool().query(pages[side], [userId, traceId, position, limit, maxBytes]);
+  return rows;
+}
+
+/** The messages at some positions, until they exceed `maxBytes`. SQL: a running sum of bytes. */
+export async function readAt(
+  userId: string,
+  traceId: string,
+  positions: number[],
+  maxBytes: number,
+): Promise<MessageRow[]> {
+  const { rows } = await pool().query<MessageRow>(
+    `select ${columns}
+     from (select *, sum(${size}) over (order by position rows between unbounded preceding and 1 preceding) as before
+       from message where user_id = $1 and trace_id = $2 and position = any($3::int[]) and ${isLive}) as wanted
+     where coalesce(before, 0) < $4 order by position`,
+    [userId, traceId, positions, maxBytes],
+  );
+  return rows;
+}
+
+/** A message in which a text stands, how often, and in how many messages it stands how often in all. */
+type MatchRow = { position: number; count: number; total: string; messages: string };
+
+/**
+ * Counts where a text stands in a trace's messages, in content and metadata, whatever its case. SQL: PostgreSQL tests the texts,
+ * so that none of them travels; no index is needed, since the messages of one trace lie beside each other (figures in
+ * docs/decisions/0013).
+ *
+ * @param foldsUnicode whether letters beyond ASCII are folded, which needs `pg_c_utf8`.
+ */
+export async function findText(
+  userId: string,
+  traceId: string,
+  text: string,
+  { maxPlaces, foldsUnicode }: { maxPlaces: number; foldsUnicode: boolean },
+): Promise<MatchRow[]> {
+  const folding = foldsUnicode ? ` collate "pg_c_utf8"` : "";
+  const { rows } = await pool().query<MatchRow>(
+    `with wanted as (select lower($3::text${folding}) as text),
+     hit as materialized (
+       select position,
+         (length(searched) - length(replace(searched, wanted.text, ''))) / length(wanted.text) as count
+       from message cross join wanted
+         cross join lateral (select lower((content || coalesce(e'\\n' || (metadata::text), ''))${folding}) as searched) s
+       where user_id = $1 and trace_id = $2 and strpos(searched, wanted.text) > 0 and ${isLive})
+     select position, count::int, sum(count) over () as total, count(*) over () as messages
+     from hit order by position limit $4`,
+    [userId, traceId, text, maxPlaces],
+  );
+  return rows;
+}
+
+/** Whether the server folds every letter's case: `pg_c_utf8` comes with PostgreSQL 17. SQL: it is PostgreSQL's own table. */
+export async function canFoldUnicode(): Promise<boolean> {
+  const { rowCount } = await pool().query(`select 1 from pg_collation where collname = 'pg_c_utf8'`);
+  return rowCount === 1;
+}

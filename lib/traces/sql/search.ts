@@ -1,0 +1,71 @@
+// The hits of a search in the order of the list: three ways, of which lib/traces/search.ts chooses the cheapest. All of it is
+// SQL in the search's snapshot: hits are bits, and each way has its plan forced.
+import "server-only";
+import type { PoolClient } from "pg";
+import { Prisma } from "#lib/generated/prisma/client";
+import { type Hits, hitsOf } from "#lib/search/find";
+import { isHit } from "#lib/search/sql/read";
+import { comesAfter, isSelected, listOrder, type Place, type PlainSelection } from "#lib/traces/sql/conditions";
+
+/** What of a user's list is searched: a selection, from a position on. */
+export type Scope = { userId: string; selection: PlainSelection; after: Place | undefined };
+
+const isInScope = ({ userId, selection, after }: Scope) =>
+  Prisma.join([isSelected(userId, selection), ...(after ? [comesAfter(after)] : [])], " and ");
+
+/** The first hits if the first `maxRows` rows of the list have as many, or are all of it; undefined otherwise. */
+export async function scanList(
+  tx: PoolClient,
+  scope: Scope,
+  hits: Hits,
+  { limit, maxRows }: { limit: number; maxRows: number },
+): Promise<string[] | undefined> {
+  // The planner multiplies how rare the values of a filter are, and would read and sort all of the list for a few rows.
+  await tx.query("set local enable_sort = off");
+  const ids = await readIds(
+    tx,
+    Prisma.sql`select id from (
+        select id, activity_at from trace where ${isInScope(scope)} ${listOrder} limit ${maxRows}) as listed
+      cross join lateral (select from search_document where user_id = ${scope.userId} and trace_id = listed.id
+        and ${isHit(hits)} limit 1) as hit
+      ${listOrder} limit ${limit}`,
+  );
+  await tx.query("set local enable_sort = on");
+  if (ids.length === limit) return ids;
+  const { rowCount } = await tx.query(Prisma.sql`select from trace where ${isInScope(scope)} limit ${maxRows}`);
+  return (rowCount ?? 0) < maxRows ? ids : undefined;
+}
+
+/** The first hits, each of their traces looked up: the limits make each one look-up, whatever the planner expects. */
+export async function lookUpHits(tx: PoolClient, scope: Scope, hits: Hits, limit: number): Promise<string[]> {
+  const places = [...hitsOf(hits)];
+  const blockIds = places.map(([blockId]) => blockId);
+  const slots = places.map(([, slot]) => slot);
+  return readIds(
+    tx,
+    Prisma.sql`with hit as materialized (
+        select distinct found.trace_id from unnest(${blockIds}::bigint[], ${slots}::smallint[]) as given (block_id, slot)
+        cross join lateral (select trace_id from search_document where user_id = ${scope.userId}
+          and search_document.block_id = given.block_id and search_document.slot = given.slot limit 1) as found)
+      select same.id from hit cross join lateral (
+        select id, activity_at from trace where ${isInScope(scope)} and id = hit.trace_id limit 1) as same
+      ${listOrder} limit ${limit}`,
+  );
+}
+
+/** The first hits, with all of a user's documents and the whole list read once. */
+export async function joinHits(tx: PoolClient, scope: Scope, hits: Hits, limit: number): Promise<string[]> {
+  return readIds(
+    tx,
+    // `offset 0` keeps the planner, which expects few hits, from looking each of them up.
+    Prisma.sql`with hit as materialized (
+        select distinct trace_id from search_document where user_id = ${scope.userId} and ${isHit(hits)})
+      select id from (select id, activity_at from trace where ${isInScope(scope)} offset 0) as listed
+      join hit on hit.trace_id = listed.id ${listOrder} limit ${limit}`,
+  );
+}
+
+async function readIds(tx: PoolClient, statement: Prisma.Sql): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(statement);
+  return rows.map(({ id }) => id);
+}
