@@ -1,0 +1,42 @@
+import { readdir, readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+
+/** What a process of the former version would fail at while the migration is applied beside it, or afterwards. */
+const breaking: [what: string, pattern: RegExp][] = [
+  ["drops what the former version uses", /\bdrop\s+(?!index\b|not\s+null\b)\w+/i],
+  ["renames", /\brename\b/i],
+  ["changes a type", /\balter\s+column\s+\S+\s+(?:set\s+data\s+)?type\b/i],
+  ["refuses what the former version writes", /\balter\s+column\s+\S+\s+set\s+not\s+null\b/i],
+  [
+    "adds a column that the former version does not write",
+    /\badd\s+column\b(?=[^;,]*\bnot\s+null\b)(?![^;,]*\bdefault\b)/i,
+  ],
+  ["removes rows", /\b(?:truncate|delete\s+from)\b/i],
+  ["can't run in a transaction", /\bconcurrently\b|\bvacuum\b/i],
+];
+
+const findBreaking = (sql: string) =>
+  breaking.filter(([, pattern]) => pattern.test(sql.replaceAll(/--.*$/gm, ""))).map(([what]) => what);
+
+const names = (await readdir("prisma/migrations")).filter((name) => /^\d/.test(name));
+
+test.each(names)(
+  "the migration %s only adds, so that processes of the former version go on beside it",
+  async (name) => {
+    expect(findBreaking(await readFile(`prisma/migrations/${name}/migration.sql`, "utf8"))).toEqual([]);
+  },
+);
+
+test.each([
+  [`ALTER TABLE "trace" DROP COLUMN "model";`, 1],
+  [`DROP TABLE "upload";`, 1],
+  [`ALTER TABLE "trace" RENAME COLUMN "a" TO "b";`, 1],
+  [`ALTER TABLE "trace" ALTER COLUMN "a" SET DATA TYPE TEXT;`, 1],
+  [`ALTER TABLE "trace" ALTER COLUMN "a" SET NOT NULL;`, 1],
+  [`ALTER TABLE "trace" ADD COLUMN "a" TEXT NOT NULL;`, 1],
+  [`ALTER TABLE "trace" ADD COLUMN "a" TEXT NOT NULL DEFAULT '';`, 0],
+  [`DROP INDEX "trace_list"; -- drop table`, 0],
+  [`CREATE INDEX CONCURRENTLY "a" ON "trace"("id");`, 1],
+])("%s is recognised", (sql, found) => {
+  expect(findBreaking(sql).length).toBe(found);
+});
