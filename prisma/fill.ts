@@ -5,46 +5,50 @@ import type { PoolClient } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { v7 as uuid } from "uuid";
 import { transaction } from "#lib/db/client";
-import { Conversations, type MadeTrace } from "./conversations.ts";
+import { type GeneratedTrace, TraceGenerator } from "./trace-generator.ts";
 
-/** Messages of one transaction, about: 8 MB. */
-const atATime = 10_000;
+/** About how many messages a transaction writes: 8 MB. */
+const messagesPerTransaction = 10_000;
 
 /**
- * Fills a user's account with made-up conversations, by COPY.
+ * Fills a user's account with generated traces, by COPY.
  *
- * @param options.messages how many messages, in conversations of twenty on average.
- * @param options.session how many messages of one more conversation, the newest; 0 for none.
- * @param options.seed another number makes other conversations.
- * @param tell is told after each transaction how many messages there are now.
- * @returns how many conversations were made
+ * @param options.messages how many messages, in traces of twenty on average.
+ * @param options.session how many messages one more trace has, the newest; 0 for none.
+ * @param options.seed another seed generates other traces.
+ * @param onProgress called after each transaction with the number of messages written so far.
+ * @returns how many traces were created
  */
 export async function fill(
   userId: string,
   { messages, session = 0, seed }: { messages: number; session?: number; seed?: number },
-  tell: (written: number) => void = () => {},
+  onProgress: (written: number) => void = () => {},
 ): Promise<number> {
-  const conversations = new Conversations(seed);
+  const generator = new TraceGenerator(seed);
   let traces = 0;
   let written = 0;
   while (written < messages) {
-    const batch: MadeTrace[] = [];
-    for (let size = 0; size < atATime && written < messages; size += batch.at(-1)?.messages.length ?? 0) {
-      const trace = conversations.next();
+    const batch: GeneratedTrace[] = [];
+    for (
+      let size = 0;
+      size < messagesPerTransaction && written < messages;
+      size += batch.at(-1)?.messages.length ?? 0
+    ) {
+      const trace = generator.next();
       trace.messages.length = Math.min(trace.messages.length, messages - written);
       written += trace.messages.length;
       batch.push(trace);
     }
     await write(userId, batch);
     traces += batch.length;
-    tell(written);
+    onProgress(written);
   }
   if (session === 0) return traces;
-  await write(userId, [conversations.next(session)]);
+  await write(userId, [generator.next(session)]);
   return traces + 1;
 }
 
-async function write(userId: string, traces: MadeTrace[]): Promise<void> {
+async function write(userId: string, traces: GeneratedTrace[]): Promise<void> {
   const withIds = traces.map((trace) => ({ ...trace, id: uuid() }));
   await transaction(async (tx) => {
     await copy(tx, traceColumns, traceLines(userId, withIds));
@@ -60,7 +64,7 @@ async function copy(tx: PoolClient, columns: string, lines: Iterable<string>): P
   await pipeline(Readable.from(lines), tx.query(copyFrom(`copy ${columns} from stdin`)));
 }
 
-function* traceLines(userId: string, traces: (MadeTrace & { id: string })[]): Generator<string> {
+function* traceLines(userId: string, traces: (GeneratedTrace & { id: string })[]): Generator<string> {
   for (const { id, source, sourceId, model, title, project, machine, messages } of traces) {
     const tokens = messages.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
     const [first, last] = [messages[0], messages.at(-1)].map((message) => message?.createdAt.toISOString() ?? "\\N");
@@ -70,7 +74,7 @@ function* traceLines(userId: string, traces: (MadeTrace & { id: string })[]): Ge
   }
 }
 
-function* messageLines(userId: string, traces: (MadeTrace & { id: string })[]): Generator<string> {
+function* messageLines(userId: string, traces: (GeneratedTrace & { id: string })[]): Generator<string> {
   for (const { id, messages } of traces) {
     for (const [position, { role, content, tokenCount, createdAt }] of messages.entries()) {
       const text = content.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\t", "\\t");

@@ -1,5 +1,5 @@
-// `npm run seed -- --messages 1000000 [--session 50000]`: fills a database with made-up conversations, for measuring and for
-// trying things out. They are the owner's; where there is no account yet, it makes one and prints its password.
+// `npm run seed -- --messages 1000000 [--session 50000]`: fills a database with generated sessions, for measurements and for
+// trying things out. They belong to the owner; where there is no account yet, it creates one and prints its password.
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { createOwner, findOwner } from "#lib/auth/accounts";
@@ -13,8 +13,8 @@ import { fill } from "./fill.ts";
 function readOptions(): { messages: number; session: number; seed: number } {
   const text = { type: "string" } as const;
   const { values } = parseArgs({ options: { messages: text, session: text, seed: text } });
-  const numberOf = (name: "messages" | "session" | "seed", usual: number) => {
-    const value = Number(values[name] ?? usual);
+  const numberOf = (name: "messages" | "session" | "seed", fallback: number) => {
+    const value = Number(values[name] ?? fallback);
     if (!Number.isSafeInteger(value) || value < 0) throw new EnvError(`--${name} must be a whole number`);
     return value;
   };
@@ -30,7 +30,7 @@ async function ownerId(): Promise<string> {
   if (link) {
     const account = { name: "Seed", email: "seed@example.org", password: randomBytes(9).toString("base64url") };
     await createOwner(new URL(link).searchParams.get("token") ?? "", account, operator);
-    say(`Made the account ${account.email} with the password ${account.password}`);
+    say(`Created the account ${account.email} with the password ${account.password}`);
   }
   return (await findOwner()) as string;
 }
@@ -42,15 +42,15 @@ async function main(): Promise<void> {
     await prepareSchema();
     const userId = await ownerId();
     const startedAt = performance.now();
-    let told = 0;
+    let reported = 0;
     const traces = await fill(userId, options, (written) => {
-      if (written - told < options.messages / 20) return;
-      told = written;
+      if (written - reported < options.messages / 20) return;
+      reported = written;
       say(`${written} messages after ${Math.round((performance.now() - startedAt) / 1000)} s`);
     });
     await pool().query("analyze trace, message");
     say(
-      `Made ${options.messages + options.session} messages in ${traces} conversations. A worker makes them searchable.`,
+      `Created ${options.messages + options.session} messages in ${traces} sessions. The worker indexes them for search.`,
     );
   } finally {
     await closeDatabase();

@@ -13,26 +13,26 @@ export type Db = Prisma.TransactionClient;
 
 const globals = globalThis as typeof globalThis & { spoorPool?: pg.Pool; spoorPrisma?: PrismaClient };
 
-/** The process's one connection pool, made at the first call. Prisma and `pg` share it. */
+/** The process's one connection pool, created at the first call. Prisma and `pg` share it. */
 export function pool(): pg.Pool {
   if (globals.spoorPool) return globals.spoorPool;
-  const made = new pg.Pool({
+  const created = new pg.Pool({
     connectionString: requiredEnv("DATABASE_URL"),
-    // A job holds two connections at most, and must never wait for one that another job holds.
+    // A job holds at most two connections, and must never wait for one that another job holds.
     max: Math.max(16, 2 * env().WORKER_CONCURRENCY + 4),
-    // Below the two seconds within which a client is to hear that the database is away.
+    // Below the two seconds within which a client has to learn that the database is unreachable.
     connectionTimeoutMillis: 1500,
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
     application_name: "spoor",
   });
-  // An idle connection that breaks (a restarted server) is dropped from the pool; without a listener it would end the process.
-  made.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
-  // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next of
-  // them; without a listener of its own it would end the process.
-  made.on("connect", (client) => client.on("error", () => {}));
-  globals.spoorPool = made;
-  return made;
+  // The pool drops an idle connection that breaks (a restarted server); without a listener the error would end the process.
+  created.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
+  // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next
+  // statement; without a listener of its own it would end the process.
+  created.on("connect", (client) => client.on("error", () => {}));
+  globals.spoorPool = created;
+  return created;
 }
 
 /** Prisma on the shared pool, for ordinary reads and writes. */
@@ -45,25 +45,25 @@ export function prisma(): PrismaClient {
   return globals.spoorPrisma;
 }
 
-/** When each connection last let go of its plans, in milliseconds of the process's clock. */
-const plansMadeAt = new WeakMap<pg.PoolClient, number>();
-const plansLastMs = 1000;
+/** When each connection last discarded its plans, in milliseconds of `performance.now()`. */
+const plansDiscardedAt = new WeakMap<pg.PoolClient, number>();
+const maxPlanAgeMs = 1000;
 
 /**
  * Runs `work` in one transaction on one connection: committed when it returns, rolled back when it throws.
- * A connection that could not even be rolled back is thrown away instead of going back to the pool.
+ * A connection that can't be rolled back is closed instead of returned to the pool.
  *
- * Once a second a connection lets go of its plans. Those of the foreign keys' checks are otherwise kept until somebody
- * analyses the table: made when it was empty, they went through all of a user's traces for every message (2,000 uploads of
- * ten messages took 25 s, the last ones 16 ms each in COPY alone; so it is 3 ms).
+ * Once a second a connection discards its plans. Those of foreign key checks are otherwise kept until the table is analysed:
+ * planned while it was empty, they read all of a user's traces for every message (2,000 uploads of ten messages took 25 s,
+ * the last ones 16 ms each in COPY alone; with this 3 ms).
  *
- * @param settings what is set for this transaction alone (`set local`).
+ * @param settings PostgreSQL settings of this transaction (`set local`).
  */
 export function transaction<T>(work: (tx: pg.PoolClient) => Promise<T>, settings: Settings = {}): Promise<T> {
   return within((tx) => [...freshPlans(tx), "begin", ...setLocal(settings)], work);
 }
 
-/** Runs `work` in a transaction that only reads, and whose statements all see the state at the first of them. */
+/** Runs `work` in a read-only transaction whose statements all see the same snapshot. */
 export function snapshot<T>(work: (tx: pg.PoolClient) => Promise<T>, settings: Settings = {}): Promise<T> {
   return within(() => ["begin isolation level repeatable read, read only", ...setLocal(settings)], work);
 }
@@ -78,7 +78,7 @@ async function within<T>(
     await tx.query(opening(tx).join("; "));
     const result = await work(tx);
     const { command } = await tx.query("commit");
-    // After a statement that failed, and whose error went unnoticed, PostgreSQL answers a commit by rolling back.
+    // After a failed statement whose error was swallowed, PostgreSQL answers a commit by rolling back.
     if (command !== "COMMIT") throw new Error("the transaction was rolled back instead of committed");
     return result;
   } catch (error) {
@@ -99,12 +99,12 @@ const setLocal = (settings: Settings) =>
 
 function freshPlans(tx: pg.PoolClient): string[] {
   const now = performance.now();
-  if (now - (plansMadeAt.get(tx) ?? 0) < plansLastMs) return [];
-  plansMadeAt.set(tx, now);
+  if (now - (plansDiscardedAt.get(tx) ?? 0) < maxPlanAgeMs) return [];
+  plansDiscardedAt.set(tx, now);
   return ["discard plans"];
 }
 
-/** Ends the process's connections. */
+/** Closes the process's connections. */
 export async function closeDatabase(): Promise<void> {
   await globals.spoorPrisma?.$disconnect();
   await globals.spoorPool?.end();

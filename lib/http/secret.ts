@@ -1,8 +1,7 @@
 import "server-only";
-import { createHash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
+import { sha256 } from "#lib/digest";
 import { notFound, SpoorError } from "#lib/errors";
-
-const digest = (text: string) => createHash("sha256").update(text).digest();
 
 /**
  * Authorizes a program of the operator's by a secret of the environment. No query is made.
@@ -16,6 +15,6 @@ export function requireSecret(request: Request, secret: string | undefined): voi
   if (authorization === null) throw new SpoorError("missing_token", "Send the secret: Authorization: Bearer <secret>.");
   const given = /^bearer +(.*)$/i.exec(authorization)?.[1] ?? "";
   // Digests have equal lengths, so the comparison takes the same time whatever was sent.
-  if (timingSafeEqual(digest(given), digest(secret))) return;
+  if (timingSafeEqual(sha256(given), sha256(secret))) return;
   throw new SpoorError("invalid_token", "The secret is not this server's.");
 }

@@ -1,7 +1,7 @@
 import "server-only";
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
 
 /** Where the build puts the client (lib/server/build.ts). */
@@ -22,5 +22,5 @@ export async function readClient(): Promise<{ text: string; etag: string } | und
   });
   if (built === undefined) return undefined;
   const text = built.replaceAll(addressMark, env().BASE_URL);
-  return { text, etag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"` };
+  return { text, etag: `"${sha256(text).toString("base64url").slice(0, 22)}"` };
 }

@@ -1,6 +1,6 @@
 import "server-only";
-import { createHash } from "node:crypto";
 import { prisma } from "#lib/db/client";
+import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { readSink, type Sink } from "#lib/telemetry/sink";
@@ -10,10 +10,7 @@ import { isSinkOpen, upsertPause } from "#lib/telemetry/sql";
 // the sink's settings, so that changed settings start afresh.
 const keys = { disabled: "telemetry_sink_disabled", paused: "telemetry_sink_paused" };
 
-const fingerprint = ({ kind, url, key }: Sink) =>
-  createHash("sha256")
-    .update(JSON.stringify([kind, url, key]))
-    .digest("hex");
+const fingerprint = ({ kind, url, key }: Sink) => sha256(JSON.stringify([kind, url, key])).toString("hex");
 
 /** Whether a sink may be called: not after it answered 410, and not while it is paused. */
 export function isOpen(sink: Sink, tx: Prisma.TransactionClient = prisma()): Promise<boolean> {

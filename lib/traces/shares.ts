@@ -1,27 +1,28 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { type Origin, recordEvent } from "#lib/auth/audit";
-import { pool, prisma } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
 import { notFound } from "#lib/errors";
 import type { Trace, TraceShare } from "#lib/generated/prisma/client";
 import { networkOf } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
+import { deleteSharesOfDeletedTraces } from "#lib/traces/sql/shares";
 
-/** 24 random bytes; other texts are refused without a query. */
-const form = /^[\w-]{32}$/;
+/** 24 random bytes in base64url; other texts are refused without a query. */
+const tokenPattern = /^[\w-]{32}$/;
 const dayMs = 86_400_000;
 
 const isOpen = () => ({ revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] });
 
-/** A share link that still opens, with the title of its trace. */
+/** A valid share link, with the title of its trace. */
 export type Share = Pick<TraceShare, "id" | "traceId" | "createdAt" | "expiresAt"> & { title: string };
 
 /**
- * Makes a link by which whoever has it may read one of a user's traces. It is shown once; the table keeps its hash.
+ * Creates a link with which anybody can read one of a user's traces. It is shown once; the table keeps its hash.
  *
- * @param days how long it opens; null until it is revoked.
+ * @param days how long it is valid; null until it is revoked.
  * @throws SpoorError `not_found` for a deleted trace and for another user's
  */
 export async function shareTrace(userId: string, traceId: string, days: number | null, from: Origin): Promise<string> {
@@ -39,7 +40,7 @@ export async function shareTrace(userId: string, traceId: string, days: number |
   return `${env().BASE_URL}/shared/${token}`;
 }
 
-/** A user's links that open, newest first; those of one trace where one is named. */
+/** A user's valid links, newest first, or those of one trace. */
 export async function listShares(userId: string, traceId?: string): Promise<Share[]> {
   const shares = await prisma().traceShare.findMany({
     where: { userId, ...(traceId === undefined ? {} : { traceId }), ...isOpen() },
@@ -79,23 +80,23 @@ export async function revokeShare(userId: string, id: string, from: Origin): Pro
   });
 }
 
-/** Wrong links that one network may try. */
-const guesses = { points: 60, seconds: 600 };
+/** How many wrong links one network may try. */
+const attempts = { points: 60, seconds: 600 };
 
 /**
- * What a link opens. Unknown, expired and revoked ones and those of deleted traces are not told apart; a network that
- * tried many wrong ones gets nothing for a while, whatever it asks for.
+ * The trace that a link opens. Unknown, expired and revoked links and those to deleted traces get the same answer; a network
+ * that tried many wrong ones gets nothing for a while, even with a right one.
  *
- * @param address where the reader is, for the limit.
+ * @param address the reader's address, for the limit.
  */
 export async function openShare(
   token: string,
   address: string,
 ): Promise<{ userId: string; traceId: string; expiresAt: Date | null } | undefined> {
   const network = networkOf(address);
-  if (await isOverLimit("share", network, guesses)) return undefined;
-  const found = form.test(token) ? await findShare(token) : undefined;
-  if (!found) await overLimit("share", network, guesses);
+  if (await isOverLimit("share", network, attempts)) return undefined;
+  const found = tokenPattern.test(token) ? await findShare(token) : undefined;
+  if (!found) await overLimit("share", network, attempts);
   return found;
 }
 
@@ -113,11 +114,11 @@ async function findShare(token: string) {
   return live ? share : undefined;
 }
 
-/** Removes links that ended a month ago, and those of deleted traces. The audit trail still tells of them. */
+/** Deletes links that expired or were revoked a month ago, and those to deleted traces. The audit trail keeps both. */
 export async function purgeShares(): Promise<void> {
-  await pool().query(
-    `delete from trace_share share using trace
-     where trace.user_id = share.user_id and trace.id = trace_id and (deleted_at is not null
-       or least(expires_at, revoked_at) < now() - interval '30 days')`,
-  );
+  const monthAgo = new Date(Date.now() - 30 * dayMs);
+  await prisma().traceShare.deleteMany({
+    where: { OR: [{ expiresAt: { lt: monthAgo } }, { revokedAt: { lt: monthAgo } }] },
+  });
+  await deleteSharesOfDeletedTraces();
 }

@@ -1,19 +1,19 @@
-// Made-up conversations: the same at every run for the same number. No word of them was said by anybody.
+// Generated traces, the same in every run for the same seed.
 
-export type MadeMessage = { role: string; content: string; tokenCount: number; createdAt: Date };
-export type MadeTrace = {
+export type GeneratedMessage = { role: string; content: string; tokenCount: number; createdAt: Date };
+export type GeneratedTrace = {
   source: string;
   sourceId: string;
   model: string;
   title: string;
   project: string;
   machine: string;
-  messages: MadeMessage[];
+  messages: GeneratedMessage[];
 };
 
-const common =
+const commonWords =
   "the to a of and in is it that for on with this as be are not we can from if but or will have an by at when so then";
-const craft =
+const technicalWords =
   "test file error function return value type build server client query index cache worker queue job retry timer message " +
   "session token user page list filter search page commit branch merge deploy schema table column row key lock thread " +
   "stream buffer parser config module import export async await promise callback request response header cookie route";
@@ -42,30 +42,30 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** Makes conversations, one after the other. */
-export class Conversations {
+/** Generates traces, one after the other. */
+export class TraceGenerator {
   private readonly random: () => number;
   private readonly words: string[];
   private readonly phrases: string[] = [];
-  private made = 0;
+  private count = 0;
 
   constructor(seed = 1) {
     this.random = randomFrom(seed);
-    const invented = Array.from({ length: 30_000 }, () =>
+    const madeUpWords = Array.from({ length: 30_000 }, () =>
       this.repeat(2 + this.below(3), () => this.of(syllables.split(" "))).join(""),
     );
-    this.words = [...new Set([...common.split(" "), ...craft.split(" "), ...invented])];
+    this.words = [...new Set([...commonWords.split(" "), ...technicalWords.split(" "), ...madeUpWords])];
   }
 
-  /** The next conversation. @param length how many messages it has; by default one to a hundred, twenty on average */
-  next(length = this.random() < 0.9 ? 2 + this.below(26) : 30 + this.below(70)): MadeTrace {
-    const serial = this.made++;
+  /** The next trace. @param length how many messages it has; by default 2 to 99, twenty on average */
+  next(length = this.random() < 0.9 ? 2 + this.below(26) : 30 + this.below(70)): GeneratedTrace {
+    const serial = this.count++;
     let at = newest - Math.floor(this.random() * spanDays * dayMs);
-    const messages = Array.from({ length }, (_, place) => {
+    const messages = Array.from({ length }, (_, position) => {
       at += 1000 + this.below(60_000);
       const content = this.content();
       return {
-        role: place % 2 ? "assistant" : "user",
+        role: position % 2 ? "assistant" : "user",
         content,
         tokenCount: Math.ceil(content.length / 4),
         createdAt: new Date(Math.min(at, newest)),
@@ -113,7 +113,7 @@ export class Conversations {
     return `${this.repeat(8 + this.below(20), () => script[this.below(script.length)]).join("")}。`;
   }
 
-  /** Words, most of them in turns of phrase that come again. */
+  /** Words, most of them in phrases that recur. */
   private sentence(words: number): string {
     const pieces: string[] = [];
     for (let left = words; left > 0; left -= 3) pieces.push(this.random() < 0.75 ? this.phrase() : this.word());
@@ -136,7 +136,7 @@ export class Conversations {
     return `${this.of(folders)}/${this.word()}/${this.word()}${this.of(endings)}`;
   }
 
-  /** A word; the first of the list are the frequent ones, as in any language. */
+  /** A word; the first ones of the list are the most frequent, as in any language. */
   private word(): string {
     const place = Math.floor(this.words.length ** this.random()) - 1;
     return this.words[place] as string;
