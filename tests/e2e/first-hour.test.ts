@@ -91,10 +91,10 @@ describe("a stranger's first hour", () => {
     await page.getByText("no login with this code").waitFor();
   });
 
-  test("from another network the code must be typed, and typed right", async () => {
+  test("from a different network the code must be typed correctly", async () => {
     const login = await startLogin("far-away", { "X-Forwarded-For": someAddress() });
     await page.goto(login.verificationUriComplete);
-    await page.getByText("another network").waitFor();
+    await page.getByText("a different network").waitFor();
     await field("Code").fill("BCDF-GHJK");
     await button("Approve").click();
     await page.getByText("not the code of this login").waitFor();
