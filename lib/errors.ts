@@ -25,7 +25,7 @@ export const errorTable = {
   idempotency_key_reused: {
     status: 422,
     title: "Unprocessable Content",
-    detail: "This Idempotency-Key came before with other bytes. Use a new one.",
+    detail: "This Idempotency-Key was used before with other bytes. Use a new one.",
   },
   slow_down: { status: 429, title: "Too Many Requests", detail: "Too many polls; wait before the next." },
   rate_limited: { status: 429, title: "Too Many Requests", detail: "Too many requests; wait before the next." },

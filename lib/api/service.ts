@@ -142,6 +142,7 @@ export const readDescription = {
     summary: "Get the OpenAPI document",
     text: "OpenAPI 3.1.",
     database: false,
+    partialExample: true,
     answers: {
       200: {
         text: "The document.",

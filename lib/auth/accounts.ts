@@ -170,7 +170,7 @@ export async function describeToken({
   token,
 }: Caller & { via: "bearer" }): Promise<z.input<typeof sessionResponse>> {
   const user = await prisma().user.findUnique({ where: { id: userId }, select: { name: true, email: true } });
-  if (!user) throw new SpoorError("invalid_token", "The token is not valid. Log in again.");
+  if (!user) throw new SpoorError("invalid_token");
   return {
     ok: true,
     userId,

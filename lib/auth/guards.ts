@@ -101,6 +101,6 @@ export function requireSameOrigin(requestHeaders: Headers): void {
   const site = requestHeaders.get("sec-fetch-site");
   const sameOrigin = requestHeaders.get("origin") === new URL(env().BASE_URL).origin;
   if (!sameOrigin || (site !== null && site !== "same-origin")) {
-    throw new SpoorError("access_denied", "The request did not come from this server's own pages.");
+    throw new SpoorError("access_denied");
   }
 }

@@ -67,7 +67,7 @@ export async function createToken(tx: Db, userId: string, machine: string): Prom
  */
 export async function requireBearer(authorization: string | null, address: string): Promise<CliToken> {
   const [, text] = /^bearer +(.*)$/i.exec(authorization ?? "") ?? [];
-  if (text === undefined) throw new SpoorError("missing_token", "Send a token: Authorization: Bearer <token>.");
+  if (text === undefined) throw new SpoorError("missing_token");
   if (!isTokenText(text)) throw invalidToken();
   const row = await findToken(sha256(text));
   if (!row) throw invalidToken();
@@ -176,4 +176,4 @@ async function revokeWhere(
   return machines;
 }
 
-const invalidToken = () => new SpoorError("invalid_token", "The token is not valid. Log in again.");
+const invalidToken = () => new SpoorError("invalid_token");

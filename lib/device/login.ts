@@ -82,11 +82,11 @@ export async function pollLogin(deviceCode: string, from: Origin): Promise<Poll>
   const hash = sha256(deviceCode);
   await limitPolls(hash.toString("base64url"), from.address);
   const login = await prisma().deviceLogin.findUnique({ where: { deviceCodeHash: hash }, select: polledColumns });
-  if (!login) throw new SpoorError("invalid_grant", "This device code is not known. Start the login again.");
+  if (!login) throw new SpoorError("invalid_grant");
   if (login.status === "denied") throw new SpoorError("access_denied", "The login was denied in the browser.");
-  if (login.status === "redeemed") throw new SpoorError("already_consumed", "This device code was used already.");
+  if (login.status === "redeemed") throw new SpoorError("already_consumed");
   if (isRedeemable(login)) return redeem(login.id, from);
-  if (login.expiresAt <= new Date()) throw new SpoorError("expired_token", "The login expired. Start it again.");
+  if (login.expiresAt <= new Date()) throw new SpoorError("expired_token");
   return recordPoll(login);
 }
 
@@ -113,7 +113,7 @@ async function limitPolls(code: string, address: string): Promise<void> {
     overLimit("device-poll-code", code, { points: device.pollsPerMinutePerCode, seconds: 60 }),
   ]);
   const wait = Math.max(...waits.map((seconds) => seconds ?? 0));
-  if (wait > 0) throw new SpoorError("slow_down", "Too many polls; wait before the next.", { retryAfterSeconds: wait });
+  if (wait > 0) throw new SpoorError("slow_down", undefined, { retryAfterSeconds: wait });
 }
 
 /** Redeems an approved login: whoever changes its row creates the token, in the same transaction. */
@@ -124,7 +124,7 @@ async function redeem(loginId: string, from: Origin): Promise<Poll> {
       data: { status: "redeemed" },
       select: { userId: true, machine: true },
     });
-    if (!login?.userId) throw new SpoorError("already_consumed", "This device code was used already.");
+    if (!login?.userId) throw new SpoorError("already_consumed");
     const { userId, machine } = login;
     const { token, id, expiresAt } = await createToken(tx, userId, machine);
     await tx.deviceLogin.updateMany({ where: { id: loginId }, data: { tokenId: id } });

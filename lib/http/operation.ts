@@ -59,6 +59,8 @@ export type Operation = {
     answers: Record<number, Answer>;
     /** Errors beside those that follow from `auth`, `params`, `query` and a body; or another text or example for one of those. */
     errors?: Partial<Record<ErrorCode, string | ErrorExample>>;
+    /** The example of the response leaves out what has no place in it, such as the whole of this document. */
+    partialExample?: true;
     example?: { query?: Record<string, string>; body?: unknown };
     /** Input that the example of `invalid_request` refuses; an empty one by default. */
     wrong?: { query?: Record<string, string>; body?: unknown };

@@ -23,10 +23,7 @@ export const sendTelemetry = {
       },
     },
     errors: {
-      rate_limited: {
-        when: `More than ${telemetry.perMinutePerIp} reports a minute from one address, or ${telemetry.perMinutePerDevice} from one device.`,
-        detail: "Too many submissions; wait before the next.",
-      },
+      rate_limited: `More than ${telemetry.perMinutePerIp} reports a minute from one address, or ${telemetry.perMinutePerDevice} from one device.`,
       payload_too_large: {
         when: "The body is over its limit, which `detail` has.",
         detail: `The body is over the limit of ${telemetry.bodyBytes} bytes.`,

@@ -83,5 +83,5 @@ export async function limitDevice(deviceId: string): Promise<void> {
 
 function throwIfLimited(retryAfterSeconds: number | undefined): void {
   if (retryAfterSeconds === undefined) return;
-  throw new SpoorError("rate_limited", "Too many reports; wait before sending the next one.", { retryAfterSeconds });
+  throw new SpoorError("rate_limited", undefined, { retryAfterSeconds });
 }

@@ -129,10 +129,7 @@ async function findEarlierJob(userId: string, idempotencyKey: string, { sha256 }
   });
   if (!job) throw new SpoorError("unavailable", "The earlier request with this key was just removed. Send it again.");
   if (Buffer.compare(job.bodySha256, sha256) !== 0) {
-    throw new SpoorError(
-      "idempotency_key_reused",
-      "This Idempotency-Key was used before with other bytes. Use a new one.",
-    );
+    throw new SpoorError("idempotency_key_reused");
   }
   return job.id;
 }

@@ -1,0 +1,214 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { operations } from "#lib/api/operations";
+import { errorsOf } from "#lib/api/problems";
+import { pool } from "#lib/db/client";
+import { type ErrorCode, errorTable } from "#lib/errors";
+import type { Operation } from "#lib/http/operation";
+import { shapes } from "../support/openapi.ts";
+import { provideInterruption } from "../support/outage.ts";
+import { get, logIn, makeUser, post, provideServer, someAddress, startServer } from "../support/server.ts";
+import { asResponse, bearer, expectApiHeaders, openRequest, sessionCookie } from "./client.ts";
+
+// Every documented example of an error is provoked, and compared with what the server answers: status, headers, and the
+// whole body but for the request's id.
+
+const secret = "an operator's secret for tests";
+const { via, interrupt } = provideInterruption();
+const server = await provideServer({
+  worker: false,
+  environment: { CRON_SECRET: secret, METRICS_TOKEN: secret },
+  via,
+});
+const userId = await makeUser();
+const token = await logIn(server, userId);
+const cookie = await sessionCookie(server);
+const { answerOf } = shapes(await (await get(server, "/api/openapi.json")).json());
+
+type Sending = {
+  headers?: Record<string, string | undefined>;
+  body?: string;
+  query?: Record<string, string>;
+  to?: string;
+};
+type Call = { operation: Operation; method: string; code: ErrorCode };
+
+const from = (address = someAddress()) => ({ "X-Forwarded-For": address });
+
+function authorization({ auth, about }: Operation): Record<string, string> {
+  if (about.secret) return bearer(secret);
+  if (auth === "cookie") return { Cookie: cookie, Origin: server.url };
+  return auth === "none" ? {} : bearer(token);
+}
+
+/** Where the call goes: its example's query, and ids of objects that do not exist. */
+function targetOf({ path, about }: Operation, query = about.example?.query ?? {}): string {
+  const named = path.replace("{path}", "sign-out").replace(/\{\w+\}/g, () => crypto.randomUUID());
+  return `${named}?${new URLSearchParams(query)}`;
+}
+
+/** Makes the call of an operation's example, with what the test wants otherwise. */
+function send({ operation, method }: Call, { headers, body, query, to = server.url }: Sending = {}): Promise<Response> {
+  const text = body ?? (operation.about.example?.body && JSON.stringify(operation.about.example.body));
+  const type = text === undefined ? {} : { "Content-Type": "application/json" };
+  const all = { ...from(), ...type, ...authorization(operation), ...headers };
+  const given = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return fetch(to + targetOf(operation, query), {
+    method,
+    headers: Object.fromEntries(given),
+    ...(text === undefined ? {} : { body: text as string }),
+  });
+}
+
+/** As `send`, with a body that is announced and does not come. */
+async function announce({ operation, method }: Call, contentLength: number): Promise<Response> {
+  const headers = { ...from(), ...authorization(operation), "Content-Length": String(contentLength) };
+  const { request, answer } = openRequest(server, targetOf(operation), { method, headers });
+  request.write("{");
+  try {
+    return asResponse(await answer);
+  } finally {
+    request.destroy();
+  }
+}
+
+const wrongInput = ({ operation }: Call): Sending => {
+  const { wrong, example } = operation.about;
+  return example?.body ? { body: JSON.stringify(wrong?.body ?? {}) } : { query: wrong?.query ?? {} };
+};
+
+/** A login in a state that a test chose. @returns its code */
+async function startLogin(set = ""): Promise<string> {
+  const { deviceCode } = await (await post(server, "/api/cli/device/start", { machine: "m" }, from())).json();
+  if (set) {
+    await pool().query(
+      `update device_login set ${set} where id = (select id from device_login order by created_at desc limit 1)`,
+    );
+  }
+  return deviceCode;
+}
+
+const poll = async (call: Call, set?: string) => send(call, { query: { deviceCode: await startLogin(set) } });
+
+async function repeated(count: number, sending: () => Promise<Response>): Promise<Response> {
+  await Promise.all(Array.from({ length: count }, sending));
+  return sending();
+}
+
+const usual: Partial<Record<ErrorCode, (call: Call) => Promise<Response>>> = {
+  invalid_json: (call) => send(call, { body: "{" }),
+  invalid_request: (call) => send(call, wrongInput(call)),
+  missing_token: (call) => send(call, { headers: { Authorization: undefined, Cookie: undefined } }),
+  invalid_token: (call) => send(call, { headers: bearer("wrong") }),
+  not_found: (call) => send(call),
+  request_timeout: (call) => announce(call, 100),
+  payload_too_large: (call) => announce(call, 100 << 20),
+  unsupported_media_type: (call) => send(call, { headers: { "Content-Type": "text/plain" } }),
+  unsupported_encoding: (call) => send(call, { headers: { "Content-Encoding": "compress" } }),
+  access_denied: (call) =>
+    send(call, { headers: { Authorization: undefined, Cookie: cookie, Origin: "https://evil.example" } }),
+  idempotency_key_reused: async (call) => {
+    const headers = { "Idempotency-Key": call.operation.path };
+    await send(call, { headers });
+    return send(call, { headers, body: '{"traces":[]}' });
+  },
+  overloaded: async (call) => {
+    await pool().query(
+      `insert into ingest_job (user_id, id, status, machine, bytes, body_sha256, traces_received, messages_received)
+       select $1, gen_random_uuid(), 'queued', 'full', 0, '', 0, 0 from generate_series(1, 10001)`,
+      [userId],
+    );
+    try {
+      await sleep(2000); // how many wait is counted once a second
+      return await send(call);
+    } finally {
+      await pool().query("delete from ingest_job where machine = 'full'");
+    }
+  },
+};
+
+const special: Record<string, (call: Call) => Promise<Response>> = {
+  "/api/cli/device/start rate_limited": (call) => {
+    const headers = from();
+    return repeated(20, () => send(call, { headers }));
+  },
+  "/api/cli/telemetry rate_limited": (call) => {
+    const headers = from();
+    return repeated(60, () => send(call, { headers }));
+  },
+  "/api/cli/device/poll invalid_grant": (call) => send(call, { query: { deviceCode: "A".repeat(43) } }),
+  "/api/cli/device/poll access_denied": (call) => poll(call, "status = 'denied'"),
+  "/api/cli/device/poll already_consumed": (call) => poll(call, "status = 'redeemed'"),
+  "/api/cli/device/poll expired_token": (call) => poll(call, "expires_at = now() - interval '1 minute'"),
+  "/api/cli/device/poll slow_down": async (call) => {
+    const query = { deviceCode: await startLogin() };
+    return repeated(60, () => send(call, { query }));
+  },
+};
+
+async function expectExample({ operation, method, code }: Call, response: Response): Promise<void> {
+  const { status } = errorTable[code];
+  const text = await response.text();
+  const described = answerOf(operation.path, method.toLowerCase(), String(status));
+  const documented = described?.content?.["application/problem+json"]?.examples?.[code]?.value as { requestId: string };
+  expect(documented).toBeDefined();
+  expect(`${response.status} ${text}`).toMatch(new RegExp(`^${status} `));
+  expect(response.headers.get("content-type")).toBe("application/problem+json");
+  expectApiHeaders(response.headers);
+  for (const name of Object.keys(described?.headers ?? {})) expect(response.headers.get(name), name).not.toBeNull();
+  expect(JSON.parse(text)).toEqual({ ...documented, requestId: response.headers.get("x-request-id") });
+}
+
+const calls: Call[] = operations.flatMap((operation) =>
+  operation.methods.flatMap((method) =>
+    (Object.keys(errorsOf(operation)) as ErrorCode[]).map((code) => ({ operation, method, code })),
+  ),
+);
+const named = (some: Call[]) =>
+  some.map((call) => [`${call.method} ${call.operation.path} ${call.code}`, call] as const);
+
+const isSlow = ({ code }: Call) => code === "request_timeout";
+const isOutage = ({ code }: Call) => code === "unavailable";
+const isUnset = ({ code, operation }: Call) => code === "not_found" && operation.about.secret !== undefined;
+
+describe("an example of an error is what the server answers", () => {
+  const provokable = calls.filter((call) => !isSlow(call) && !isOutage(call) && !isUnset(call));
+  test.each(named(provokable))("%s", async (_, call) => {
+    const provoke = special[`${call.operation.path} ${call.code}`] ?? usual[call.code];
+    expect(provoke, "nothing provokes it").toBeDefined();
+    if (provoke) await expectExample(call, await provoke(call));
+  });
+
+  test("request_timeout, of every operation with a body at the same time", async () => {
+    const slow = calls.filter(isSlow);
+    expect(slow.length).toBeGreaterThan(3);
+    await Promise.all(slow.map(async (call) => expectExample(call, await announce(call, 100))));
+  });
+
+  test("internal, which any operation may answer", async () => {
+    await pool().query("alter table trace rename to trace_away");
+    const response = await get(server, "/api/traces", token);
+    await pool().query("alter table trace_away rename to trace");
+    const documented = answerOf("/api/traces", "get", "default")?.content?.["application/problem+json"];
+    expect([response.status, await response.json()]).toEqual([
+      500,
+      { ...(documented?.examples?.internal?.value as object), requestId: response.headers.get("x-request-id") },
+    ]);
+  });
+
+  test("unavailable, of every operation that needs the database", async () => {
+    interrupt();
+    const away = calls.filter(isOutage);
+    expect(away.length).toBeGreaterThan(15);
+    for (const call of away) await expectExample(call, await send(call));
+  });
+
+  test("not_found, where the operator set no secret", async () => {
+    const closed = await startServer({ worker: false });
+    try {
+      for (const call of calls.filter(isUnset)) await expectExample(call, await send(call, { to: closed.url }));
+    } finally {
+      await closed.stop();
+    }
+  });
+});
