@@ -1,21 +1,52 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 
-/** An unset variable and an empty one mean the same: the default. */
-const optional = <T extends z.ZodType>(type: T) =>
-  z.preprocess((value) => (value === "" ? undefined : value), type.optional());
-const withDefault = <T extends z.ZodType>(type: T, value: z.input<T>) =>
-  z.preprocess((given) => (given === undefined || given === "" ? value : given), type);
+/** A variable: its schema, and what docs/operations.md and .env.example say of it (lib/server/environment.ts). */
+type Variable<T extends z.ZodType = z.ZodType> = {
+  schema: T;
+  text: string;
+  /** The value of an unset variable, or what happens without one. */
+  unset: string;
+  allowed: string;
+};
 
-const wholeNumber = (min: number, max: number) =>
-  z.coerce.number({ error: "must be a number" }).int("must be a whole number").min(min).max(max);
+type Description = { text: string; unset?: string; allowed?: string };
+
+/** A variable without a default. An empty value counts as an unset one. */
+const optional = <T extends z.ZodType>(type: T, { text, unset = "none", allowed = "" }: Description) => ({
+  schema: z.preprocess((value) => (value === "" ? undefined : value), type.optional()),
+  ...{ text, unset, allowed },
+});
+
+/** A variable whose default is parsed as if it were set. */
+const withDefault = <T extends z.ZodType>(type: T, value: string, { text, unset, allowed = "" }: Description) => ({
+  schema: z.preprocess((given) => (given === undefined || given === "" ? value : given), type),
+  ...{ text, unset: unset ?? `\`${value}\``, allowed },
+});
+
+const wholeNumber = (value: number, [min, max]: [number, number], text: string) =>
+  withDefault(
+    z.coerce.number({ error: "must be a number" }).int("must be a whole number").min(min).max(max),
+    String(value),
+    { text, allowed: `${min} to ${max}` },
+  );
+
+const oneOf = <const T extends readonly string[]>(values: T, value: T[number], text: string) =>
+  withDefault(z.enum(values), value, { text, allowed: values.map((one) => `\`${one}\``).join(", ") });
+
+/** A secret of at least so many characters. */
+const secret = (min: number, description: Description) =>
+  optional(z.string().min(min, `must have at least ${min} characters`), {
+    ...description,
+    allowed: `at least ${min} characters`,
+  });
 
 const httpUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
   .refine((url) => new URL(url).pathname === "/", "must have no path")
   .transform((url) => url.replace(/\/+$/, ""));
 
-/** An address, a network, or one of proxy-addr's names for the usual private ones. */
+/** Whether an item is an address, a network, or one of proxy-addr's names for private networks. */
 const isProxy = (item: string) => {
   const [address = "", bits = "0", ...more] = item.split("/");
   const version = isIP(address);
@@ -30,57 +61,128 @@ const list = z.string().transform((value) =>
     .filter(Boolean),
 );
 
-/** Where telemetry is forwarded to: a URL without credentials, which stand in TELEMETRY_SINK_KEY, and without a fragment. */
+/** A URL without credentials (TELEMETRY_SINK_KEY has them) and without a fragment. */
 const sinkUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true }).refine((text) => {
   const { username, password, hash } = new URL(text);
   return username === "" && password === "" && hash === "";
-}, "must have neither a user name, nor a password, nor a fragment");
+}, "must not have a user name, a password or a fragment");
 
-/** A Standard Webhooks secret: 24 to 64 bytes in base64, with or without its prefix. */
+/** Whether a key is a Standard Webhooks secret: 24 to 64 bytes in base64, with or without the prefix. */
 const isWebhookSecret = (key: string) => {
   const text = key.replace(/^whsec_/, "");
   const { length } = Buffer.from(text, "base64");
   return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0 && length >= 24 && length <= 64;
 };
 
-/** V8 can hold 512 MiB of text in one string; a decoded body has to stay below it. */
-const maxDecodableBytes = 500 * 1024 * 1024;
+const MiB = 1024 * 1024;
+
+/** V8's strings hold 512 MiB at most; a decoded body has to stay below. */
+const maxDecodableBytes = 500 * MiB;
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
+const variables = {
+  NODE_ENV: oneOf(
+    ["production", "development", "test"],
+    "production",
+    "how Next runs; `npm run dev` sets `development`, the tests set `test`",
+  ),
+  DATABASE_URL: optional(z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// or postgresql:// URL" }), {
+    text: "PostgreSQL 15 or later",
+    unset: "the embedded PostgreSQL",
+    allowed: "a `postgres://` or `postgresql://` URL",
+  }),
+  DATA_DIR: withDefault(z.string(), ".data", { text: "the folder of the embedded database and of generated secrets" }),
+  PORT: wholeNumber(3000, [0, 65535], "the port to listen on; 0 is any free one"),
+  HOST: optional(z.string(), { text: "the address to listen on", unset: "all addresses" }),
+  BASE_URL: optional(httpUrl, {
+    text: "the server's address for its users; with https the cookie of a sign-in is `Secure`",
+    unset: "`http://localhost:PORT`",
+    allowed: "an http or https URL without a path",
+  }),
+  AUTH_SECRET: secret(32, {
+    text: "signs cookies and keys codes; required with `DATABASE_URL`, and the same for all processes",
+    unset: "generated once, in `.data/auth.secret`",
+  }),
+  SETUP_TOKEN: secret(16, {
+    text: "opens `/setup?token=…` for the first account",
+    unset: "generated at each start without an account",
+  }),
+  SIGN_UP: oneOf(["invitation", "open"], "invitation", "`open` lets everybody create an account at `/sign-up`"),
+  TRUSTED_PROXIES: withDefault(
+    list.refine((items) => items.every(isProxy), "must be addresses or networks, separated by commas"),
+    "",
+    {
+      text: "proxies whose `X-Forwarded-For` is trusted, separated by commas",
+      unset: "none",
+      allowed: "addresses, networks, `loopback`, `linklocal`, `uniquelocal`",
+    },
+  ),
+  INGEST_MAX_BYTES: wholeNumber(
+    256 * MiB,
+    [1024, maxDecodableBytes],
+    "the largest upload after decompression, in bytes",
+  ),
+  UPLOAD_RETENTION_DAYS: wholeNumber(
+    7,
+    [0, 3650],
+    "days for which the raw uploads of succeeded jobs are kept; those of failed jobs stay",
+  ),
+  WORKER_CONCURRENCY: wholeNumber(2, [1, 16], "uploads that a worker, or a call of `/api/cron`, processes at a time"),
+  CRON_SECRET: secret(16, { text: "authorizes `/api/cron`", unset: "the route does not exist" }),
+  METRICS_TOKEN: secret(16, { text: "authorizes `/api/metrics`", unset: "the route does not exist" }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(z.url({ protocol: /^https?$/, error: "must be an http or https URL" }), {
+    text: "an OpenTelemetry collector for spans, such as `http://localhost:4318`",
+    allowed: "an http or https URL",
+  }),
+  GITHUB_CLIENT_ID: optional(z.string(), {
+    text: "sign-in with GitHub; its callback is `BASE_URL/api/auth/callback/github`",
+  }),
+  GITHUB_CLIENT_SECRET: optional(z.string(), { text: "required with `GITHUB_CLIENT_ID`" }),
+  GOOGLE_CLIENT_ID: optional(z.string(), {
+    text: "sign-in with Google; its callback is `BASE_URL/api/auth/callback/google`",
+  }),
+  GOOGLE_CLIENT_SECRET: optional(z.string(), { text: "required with `GOOGLE_CLIENT_ID`" }),
+  AUTH_RATE_LIMIT: oneOf(
+    ["on", "off"],
+    "on",
+    "`off` removes the limits on attempts to sign in and to confirm a password, and better-auth's own; every other limit stays",
+  ),
+  TELEMETRY_SINK: optional(z.enum(["posthog", "webhook", "otlp"]), {
+    text: "where clients' telemetry is forwarded to; see [Forwarding telemetry](#forwarding-telemetry)",
+    allowed: "`posthog`, `webhook`, `otlp`",
+  }),
+  TELEMETRY_SINK_URL: optional(sinkUrl, {
+    text: "the sink's address; required with `TELEMETRY_SINK`",
+    allowed: "an http or https URL without credentials and fragment",
+  }),
+  TELEMETRY_SINK_KEY: optional(z.string().regex(/^[\x20-\x7e]{1,4096}$/, "must be printable ASCII"), {
+    text: "PostHog's project key, the webhook's secret (`whsec_…`), or OTLP's bearer token (with a space in it: the whole `Authorization` header); only `otlp` works without",
+    allowed: "1 to 4096 printable ASCII characters",
+  }),
+  TELEMETRY_SINK_ALLOW_PRIVATE: oneOf(
+    ["0", "1"],
+    "0",
+    "`1` lets the host name of `TELEMETRY_SINK_URL` resolve to a private address",
+  ),
+  LOG_LEVEL: oneOf(logLevels, "info", "the lowest level that is logged"),
+  VERCEL: optional(z.string(), {
+    text: "set by Vercel: client addresses are taken from its `X-Real-IP`",
+    unset: "not on Vercel",
+  }),
+} satisfies Record<string, Variable>;
+
+type Variables = typeof variables;
+
+/** What is documented of each variable, in the order of the documentation. */
+export const environment: Record<string, Omit<Variable, "schema">> = variables;
+
+const schemas = Object.fromEntries(Object.entries(variables).map(([name, { schema }]) => [name, schema])) as {
+  [Name in keyof Variables]: Variables[Name]["schema"];
+};
+
 const schema = z
-  .object({
-    NODE_ENV: withDefault(z.enum(["development", "production", "test"]), "production"),
-    DATABASE_URL: optional(z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// or postgresql:// URL" })),
-    DATA_DIR: withDefault(z.string(), ".data"),
-    PORT: withDefault(wholeNumber(0, 65535), "3000"),
-    HOST: optional(z.string()),
-    BASE_URL: optional(httpUrl),
-    AUTH_SECRET: optional(z.string().min(32, "must have at least 32 characters")),
-    SETUP_TOKEN: optional(z.string().min(16, "must have at least 16 characters")),
-    SIGN_UP: withDefault(z.enum(["invitation", "open"]), "invitation"),
-    TRUSTED_PROXIES: withDefault(
-      list.refine((items) => items.every(isProxy), "must be addresses or networks, separated by commas"),
-      "",
-    ),
-    INGEST_MAX_BYTES: withDefault(wholeNumber(1024, maxDecodableBytes), String(256 * 1024 * 1024)),
-    UPLOAD_RETENTION_DAYS: withDefault(wholeNumber(0, 3650), "7"),
-    WORKER_CONCURRENCY: withDefault(wholeNumber(1, 16), "2"),
-    CRON_SECRET: optional(z.string().min(16, "must have at least 16 characters")),
-    TELEMETRY_SINK: optional(z.enum(["posthog", "webhook", "otlp"])),
-    TELEMETRY_SINK_URL: optional(sinkUrl),
-    TELEMETRY_SINK_KEY: optional(z.string().regex(/^[\x20-\x7e]{1,4096}$/, "must be printable ASCII")),
-    TELEMETRY_SINK_ALLOW_PRIVATE: withDefault(z.enum(["0", "1"]), "0"),
-    METRICS_TOKEN: optional(z.string().min(16, "must have at least 16 characters")),
-    OTEL_EXPORTER_OTLP_ENDPOINT: optional(z.url({ protocol: /^https?$/, error: "must be an http or https URL" })),
-    LOG_LEVEL: withDefault(z.enum(logLevels), "info"),
-    GITHUB_CLIENT_ID: optional(z.string()),
-    GITHUB_CLIENT_SECRET: optional(z.string()),
-    GOOGLE_CLIENT_ID: optional(z.string()),
-    GOOGLE_CLIENT_SECRET: optional(z.string()),
-    AUTH_RATE_LIMIT: withDefault(z.enum(["on", "off"]), "on"),
-    VERCEL: optional(z.string()),
-  })
+  .object(schemas)
   .superRefine((env, context) => {
     const { TELEMETRY_SINK: sink, TELEMETRY_SINK_URL: url, TELEMETRY_SINK_KEY: key } = env;
     const wrong = (name: string, message: string) => context.addIssue({ code: "custom", path: [name], message });
@@ -105,7 +207,7 @@ const schema = z
 
 export type Env = z.output<typeof schema>;
 
-/** A start that cannot go on because a variable is wrong; the message names each one. */
+/** Stops the start: the message names every wrong variable. */
 export class EnvError extends Error {
   override name = "EnvError";
 }
@@ -113,7 +215,7 @@ export class EnvError extends Error {
 /**
  * Parses an environment.
  *
- * @throws EnvError naming every variable that is wrong, and how.
+ * @throws EnvError naming every wrong variable and what is wrong with it.
  */
 export function parseEnv(source: Record<string, string | undefined>): Env {
   const parsed = schema.safeParse(source);
@@ -130,7 +232,7 @@ export function env(): Env {
   return parsed;
 }
 
-/** Sets variables of this process (and of the children it starts), or unsets them, and has them parsed anew. */
+/** Sets variables of this process and of the children it starts (undefined unsets); they are parsed again at the next use. */
 export function setEnv(values: Record<string, string | undefined>): void {
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined) delete process.env[name];
@@ -139,12 +241,12 @@ export function setEnv(values: Record<string, string | undefined>): void {
   parsed = undefined;
 }
 
-/** The log's level by itself: the log is there before the rest of the environment is known to be right. */
+/** The log level alone: the log is needed before the rest of the environment is known to be valid. */
 export function logLevel(): (typeof logLevels)[number] {
   return logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info";
 }
 
-/** The value of a variable that the launcher fills in before anything needs it. @throws EnvError naming it. */
+/** A variable that the launcher sets if it is unset. @throws EnvError naming it */
 export function requiredEnv(name: "DATABASE_URL" | "AUTH_SECRET"): string {
   const value = env()[name];
   if (value === undefined) throw new EnvError(`The environment is not valid.\n  ${name}: must be set`);
