@@ -10,7 +10,7 @@ import { limits } from "#lib/limits";
  *   than 64 levels. Neither quotes the text.
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (bytes.byteLength > limits.values) refuseManyValues(bytes);
+  if (bytes.byteLength > limits.maxValues) refuseManyValues(bytes);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
@@ -28,8 +28,8 @@ for (const character of "{[,") structural[character.charCodeAt(0)] = 1;
 
 /** 24 kB can inflate to a hundred million empty objects. */
 function refuseManyValues(bytes: Uint8Array): void {
-  if (countValues(bytes) > limits.values) {
-    throw new SpoorError("invalid_request", `The body has more than ${limits.values} values.`);
+  if (countValues(bytes) > limits.maxValues) {
+    throw new SpoorError("invalid_request", `The body has more than ${limits.maxValues} values.`);
   }
 }
 
@@ -59,8 +59,8 @@ function endOfString(bytes: Uint8Array, at: number): number {
 
 function tame(value: unknown, depth: number): void {
   if (typeof value !== "object" || value === null) return;
-  if (depth > limits.nesting) {
-    throw new SpoorError("invalid_request", `The body is nested deeper than ${limits.nesting} levels.`);
+  if (depth > limits.maxNesting) {
+    throw new SpoorError("invalid_request", `The body is nested deeper than ${limits.maxNesting} levels.`);
   }
   if (Array.isArray(value)) {
     for (const item of value) if (typeof item === "object") tame(item, depth + 1);

@@ -3,31 +3,35 @@ import { env } from "#lib/env";
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** Limits that no environment changes. Bytes, seconds and counts, as each name says. */
+/**
+ * Limits that no environment variable changes. A name says its unit; without one it is a count, and the limit of a text
+ * field is its length in UTF-16 code units. Names without `max` or `min` are those that clients read at `/api/limits`.
+ */
 export const limits = {
   /** Levels of arrays and objects in one body. */
-  nesting: 64,
+  maxNesting: 64,
   /** Objects, arrays and fields in one body: each costs memory, however few bytes it takes. */
-  values: 5_000_000,
-  authBodyBytes: 64 * KiB,
+  maxValues: 5_000_000,
+  maxAuthBodyBytes: 64 * KiB,
   ingest: {
     wireBytes: 64 * MiB,
     traces: 1000,
     messagesPerTrace: 50_000,
-    // What V8 can hold in one string, and so the most that any INGEST_MAX_BYTES lets in.
-    decodableBytes: 500 * MiB,
+    // One string of V8 holds no more, so INGEST_MAX_BYTES can't be larger.
+    maxDecodableBytes: 500 * MiB,
     idempotencyKeyDays: 7,
-    inFlightBytes: 512 * MiB,
-    queuedJobsPerUser: 10_000,
-    replaysAtOnce: 1000,
-    // A form is read whole before the file in it is known.
-    formBytes: 16 * MiB,
+    maxInFlightBytes: 512 * MiB,
+    maxQueuedJobsPerUser: 10_000,
+    maxReplays: 1000,
+    // A form is read whole before the file in it is found.
+    maxFormBytes: 16 * MiB,
   },
-  /** How long one call of `/api/cron` goes on taking jobs. The last one taken may end later. */
+  /** How long a call of `/api/cron` takes new jobs. The last one may end later. */
   cron: { drainSeconds: 45 },
   trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, metadataBytes: 256 * KiB },
   message: { role: 32, integer: 2_147_483_647 },
-  body: { drainSeconds: 5, idleSeconds: 20, minSeconds: 60, bytesPerSecond: 16 * KiB },
+  /** The pace of a body: it must not stall, and after `graceSeconds` has to keep an average rate. */
+  body: { maxIdleSeconds: 20, graceSeconds: 60, minBytesPerSecond: 16 * KiB, drainSeconds: 5 },
   device: {
     bodyBytes: 4 * KiB,
     machine: 256,
@@ -72,17 +76,14 @@ export const limits = {
   },
 } as const;
 
-/** What `GET /api/limits` tells a client: what it has to keep to, with the operator's own values in place. */
+/** The body of `GET /api/limits`: every limit above, and those that the operator sets. */
 export function publicLimits() {
-  const { ingest, trace, message, device, telemetry, traces } = limits;
+  const { ingest, trace, message, device, telemetry, traces, cron, body, ...rest } = limits;
   return {
     ingest: {
-      wireBytes: ingest.wireBytes,
+      ...ingest,
       decodedBytes: env().INGEST_MAX_BYTES,
-      traces: ingest.traces,
-      messagesPerTrace: ingest.messagesPerTrace,
-      nesting: limits.nesting,
-      idempotencyKeyDays: ingest.idempotencyKeyDays,
+      nesting: rest.maxNesting,
       contentEncodings: ["gzip", "br", "zstd"],
       trace,
       message,
@@ -90,6 +91,8 @@ export function publicLimits() {
     device,
     telemetry,
     traces,
+    body: { ...body, ...rest },
+    cron,
     uploadRetentionDays: env().UPLOAD_RETENTION_DAYS,
   };
 }

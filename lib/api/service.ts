@@ -107,6 +107,11 @@ export const readLimits = {
       messagesPerTrace: z.int(),
       nesting: z.int(),
       idempotencyKeyDays: z.int(),
+      maxDecodableBytes: z.int(),
+      maxFormBytes: z.int(),
+      maxInFlightBytes: z.int(),
+      maxQueuedJobsPerUser: z.int(),
+      maxReplays: z.int(),
       contentEncodings: z.array(z.string()),
       trace: numbers,
       message: numbers,
@@ -114,6 +119,8 @@ export const readLimits = {
     device: numbers,
     telemetry: numbers,
     traces: numbers,
+    body: numbers,
+    cron: numbers,
     uploadRetentionDays: z.int(),
   }),
   about: {
@@ -182,7 +189,7 @@ export const postAuth = {
   about: {
     group: "Sign-in",
     summary: "Call better-auth",
-    text: `As for GET. \`sign-in/email\` sets the cookie \`authlib.session_token\`. A body has at most ${limits.authBodyBytes / 1024} KiB.`,
+    text: `As for GET. \`sign-in/email\` sets the cookie \`authlib.session_token\`. A body has at most ${limits.maxAuthBodyBytes / 1024} KiB.`,
     foreign: true,
     sent: z.looseObject({}),
     answers: {
@@ -197,7 +204,7 @@ export const postAuth = {
     errors: {
       payload_too_large: {
         when: "The body is over its limit, which `detail` has.",
-        detail: `The body is over the limit of ${limits.authBodyBytes} bytes.`,
+        detail: `The body is over the limit of ${limits.maxAuthBodyBytes} bytes.`,
       },
     },
     example: { body: {} },

@@ -125,7 +125,7 @@ function tooLarge(maxBytes: number): SpoorError {
 
 /** Watches the pace of a body: `failed` rejects where the sender stalls or is too slow. */
 function startPace() {
-  const { idleSeconds, minSeconds, bytesPerSecond } = limits.body;
+  const { maxIdleSeconds, graceSeconds, minBytesPerSecond } = limits.body;
   const startedAt = performance.now();
   let lastAt = startedAt;
   let total = 0;
@@ -133,9 +133,9 @@ function startPace() {
   const timer = setInterval(() => {
     const now = performance.now();
     const seconds = (now - startedAt) / 1000;
-    const stalled = now - lastAt > idleSeconds * 1000;
-    const trickling = seconds > minSeconds && total / seconds < bytesPerSecond;
-    if (stalled || trickling) reject(new SpoorError("request_timeout"));
+    const stalled = now - lastAt > maxIdleSeconds * 1000;
+    const tooSlow = seconds > graceSeconds && total / seconds < minBytesPerSecond;
+    if (stalled || tooSlow) reject(new SpoorError("request_timeout"));
   }, 1000);
   return {
     failed,

@@ -141,7 +141,7 @@ export const uploadFile = {
   about: {
     group: "Ingest",
     summary: "Upload a batch from a browser",
-    text: `As \`POST /api/ingest\`, for this server's own pages. A form (the field \`file\`, of at most ${limits.ingest.formBytes / 2 ** 20} MiB with all of the form) is answered with a redirect.`,
+    text: `As \`POST /api/ingest\`, for this server's own pages. A form (the field \`file\`, of at most ${limits.ingest.maxFormBytes / 2 ** 20} MiB with all of the form) is answered with a redirect.`,
     sent: ingestRequest.extend({ traces: z.array(ingestTrace).max(limits.ingest.traces) }),
     form: z.object({ file: z.file() }),
     headers: sentHeaders,

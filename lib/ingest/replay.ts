@@ -29,7 +29,7 @@ const states = {
 } as const;
 
 /**
- * Puts a user's failed jobs back into the queue, oldest first and at most `limits.ingest.replaysAtOnce` of them.
+ * Puts a user's failed jobs back into the queue, oldest first and at most `limits.ingest.maxReplays` of them.
  *
  * @returns how many were put back; how many more can be; and how many cannot, because their uploads are no longer stored.
  */
@@ -40,7 +40,7 @@ export async function replayFailedJobs(userId: string): Promise<{ replayed: numb
     const oldest = await tx.ingestJob.findMany({
       where: { ...failed, upload: { isNot: null } },
       orderBy: { sequence: "asc" },
-      take: limits.ingest.replaysAtOnce,
+      take: limits.ingest.maxReplays,
       select: { id: true },
     });
     const replayed = await requeueFailed(

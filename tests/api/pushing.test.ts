@@ -130,7 +130,7 @@ test("several machines wait for an overloaded server, and all of their sessions 
     machine(numbers(20, 101)),
     machine(numbers(20), others[0]),
   ]);
-  const { wireBytes, inFlightBytes } = limits.ingest;
+  const { wireBytes, maxInFlightBytes: inFlightBytes } = limits.ingest;
   const held = others.flatMap((token) =>
     Array.from({ length: inFlightBytes / 2 / wireBytes }, () => {
       const { request } = openRequest(server, "/api/ingest", {

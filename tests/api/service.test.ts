@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { limits } from "#lib/limits";
 import { get, provideServer } from "../support/server.ts";
 import { expectApiHeaders } from "./client.ts";
 
@@ -37,6 +38,16 @@ test("readiness tells each check, and a worker counts for the 60 seconds after i
     200,
     { ok: true, checks: { database: well, migrations: well, worker: well } },
   ]);
+});
+
+test("every limit can be read", async () => {
+  const read = await (await get(server, "/api/limits")).json();
+  const { maxNesting, maxValues, maxAuthBodyBytes, trace, message, body, ingest, ...others } = limits;
+  expect(read).toMatchObject({
+    ...others,
+    ingest: { ...ingest, trace, message, nesting: maxNesting },
+    body: { ...body, maxNesting, maxValues, maxAuthBodyBytes },
+  });
 });
 
 test("the limits are those of the card and of the contract, with the operator's own in place", async () => {

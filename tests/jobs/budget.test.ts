@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const { inFlightBytes } = limits.ingest;
+const { maxInFlightBytes } = limits.ingest;
 const overloaded = expect.objectContaining({ code: "overloaded", retryAfterSeconds: 5 });
 
 /** Begins to receive a body, and goes on until it is told to end. */
@@ -30,27 +30,27 @@ async function receive(userId: string, bytes: number) {
 
 test("one sender holds half of the bytes in flight at most, and others get the rest until it is used up", async () => {
   const [ada, bob, eve] = [randomUUID(), randomUUID(), randomUUID()];
-  const ends = [await receive(ada, inFlightBytes / 4), await receive(ada, inFlightBytes / 4)];
+  const ends = [await receive(ada, maxInFlightBytes / 4), await receive(ada, maxInFlightBytes / 4)];
   await expect(receive(ada, 1)).rejects.toThrow(overloaded);
-  ends.push(await receive(bob, inFlightBytes / 2));
+  ends.push(await receive(bob, maxInFlightBytes / 2));
   await expect(receive(eve, 1)).rejects.toThrow(overloaded);
   await ends.pop()?.();
   await expect(receive(ada, 1)).rejects.toThrow(overloaded);
-  ends.push(await receive(eve, inFlightBytes / 2));
+  ends.push(await receive(eve, maxInFlightBytes / 2));
   for (const end of ends) await end();
-  await (await receive(ada, inFlightBytes / 2))();
+  await (await receive(ada, maxInFlightBytes / 2))();
 });
 
 test("a body that fails gives its bytes back", async () => {
   const ada = randomUUID();
   const fail = () => Promise.reject(new Error("broken off"));
-  for (let n = 0; n < 5; n += 1) await expect(admitted(ada, inFlightBytes / 2, fail)).rejects.toThrow("broken off");
-  await (await receive(ada, inFlightBytes / 2))();
+  for (let n = 0; n < 5; n += 1) await expect(admitted(ada, maxInFlightBytes / 2, fail)).rejects.toThrow("broken off");
+  await (await receive(ada, maxInFlightBytes / 2))();
 });
 
 test("a body larger than half of the budget is taken while nothing else is received", async () => {
   const ada = randomUUID();
-  const end = await receive(ada, inFlightBytes);
+  const end = await receive(ada, maxInFlightBytes);
   await expect(receive(randomUUID(), 1)).rejects.toThrow(overloaded);
   await end();
 });

@@ -16,7 +16,7 @@ const mebibytes = (bytes: number) => `${formatCount(Math.floor(bytes / 1024 / 10
 export default async function Page({ searchParams }: PageProps<"/upload">) {
   await requireUser("/upload");
   const refusal = readRefusal(await searchParams);
-  const { wireBytes, traces, formBytes } = limits.ingest;
+  const { wireBytes, traces, maxFormBytes } = limits.ingest;
   const decodedBytes = env().INGEST_MAX_BYTES;
   return (
     <div className="flex max-w-[72ch] flex-col gap-4">
@@ -35,7 +35,7 @@ export default async function Page({ searchParams }: PageProps<"/upload">) {
           {refusal.requestId && <RequestId id={refusal.requestId} />}
         </Notice>
       )}
-      <UploadForm limits={{ decodedBytes, traces }} formLimit={mebibytes(formBytes)} />
+      <UploadForm limits={{ decodedBytes, traces }} formLimit={mebibytes(maxFormBytes)} />
       <p className="text-code text-muted">
         <a href="/uploads" className="link">
           Earlier uploads

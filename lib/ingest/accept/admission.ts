@@ -20,7 +20,7 @@ export async function admitted<T>(userId: string, bytes: number, work: () => Pro
   const own = byUser.get(userId) ?? 0;
   const all = [...byUser.values()].reduce((sum, one) => sum + one, 0);
   // One sender may hold at most half of the budget, so that nobody locks the others out.
-  if (all > 0 && (all + bytes > ingest.inFlightBytes || own + bytes > ingest.inFlightBytes / 2)) {
+  if (all > 0 && (all + bytes > ingest.maxInFlightBytes || own + bytes > ingest.maxInFlightBytes / 2)) {
     throw new SpoorError("overloaded", "The server is receiving as much as it can hold. Nothing was read; try again.", {
       retryAfterSeconds: 5,
     });
@@ -81,11 +81,11 @@ export class QueueLengths {
 const freshMs = 1000;
 
 const queueLengths = new QueueLengths((userId) =>
-  prisma().ingestJob.count({ where: { userId, status: "queued" }, take: ingest.queuedJobsPerUser }),
+  prisma().ingestJob.count({ where: { userId, status: "queued" }, take: ingest.maxQueuedJobsPerUser }),
 );
 
 async function refuseLongQueue(userId: string): Promise<void> {
-  if (await queueLengths.add(userId, ingest.queuedJobsPerUser)) return;
+  if (await queueLengths.add(userId, ingest.maxQueuedJobsPerUser)) return;
   throw new SpoorError("overloaded", "Too many of your uploads are queued. Nothing was read; try again.", {
     retryAfterSeconds: 30,
   });

@@ -32,7 +32,7 @@ export async function receiveBatch(request: Request, sender: { userId: string; m
  * @throws SpoorError as `receiveBatch`; `invalid_request` if there is no such file.
  */
 export async function receiveForm(request: Request, sender: { userId: string; machine: string }): Promise<string> {
-  const { formBytes } = limits.ingest;
+  const { maxFormBytes: formBytes } = limits.ingest;
   const bytes = declaredLength(request, formBytes) ?? formBytes;
   return admitted(sender.userId, bytes, async () => {
     const file = await fileOf(await readBody(request, formBytes), request.headers.get("content-type") ?? "");

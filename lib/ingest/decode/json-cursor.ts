@@ -70,7 +70,7 @@ export class JsonCursor {
 
   private countValue(): void {
     this.values += 1;
-    if (this.values > limits.values) throw notPlain;
+    if (this.values > limits.maxValues) throw notPlain;
   }
 
   /** Moves past a key without escapes, and its colon. @returns the offset of the key's first character */
@@ -144,7 +144,7 @@ export class JsonCursor {
       } else if (byte === openBrace || byte === openBracket) {
         depth += 1;
         this.values += 1;
-        if (depthAround + depth > limits.nesting) throw notPlain;
+        if (depthAround + depth > limits.maxNesting) throw notPlain;
       } else if (byte === closeBrace || byte === closeBracket) {
         depth -= 1;
         if (depth < 0) break;
@@ -155,7 +155,7 @@ export class JsonCursor {
       at += 1;
       // At depth 0 a value ends after its last bracket or quote, or before the comma or bracket that follows it.
     } while (depth > 0 || !endsValue(bytes[at]));
-    if (at === this.at || this.values > limits.values) throw notPlain;
+    if (at === this.at || this.values > limits.maxValues) throw notPlain;
     this.at = at;
   }
 }

@@ -251,7 +251,7 @@ export function packManifest({ headers }: Manifest): Buffer {
 /** The traces of a stored manifest, or undefined where it is of another version. */
 export function unpackManifest(packed: Uint8Array): TraceHeader[] | undefined {
   const isPlain = packed[0] === "{".charCodeAt(0);
-  const json = isPlain ? packed : inflate(packed, "zstd", limits.ingest.decodableBytes);
+  const json = isPlain ? packed : inflate(packed, "zstd", limits.ingest.maxDecodableBytes);
   const stored = JSON.parse(Buffer.from(json).toString("utf8"));
   return stored.version === version ? stored.headers : undefined;
 }

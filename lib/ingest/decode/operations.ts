@@ -140,7 +140,7 @@ export function makeOperations(): Operations {
     },
 
     open({ stored, bytes }) {
-      const decoded = inflate(stored, "zstd", limits.ingest.decodableBytes, inflatedBufferBytes(bytes));
+      const decoded = inflate(stored, "zstd", limits.ingest.maxDecodableBytes, inflatedBufferBytes(bytes));
       const known = open.headers;
       const headers = known ?? readBatch(decoded).headers;
       open = { headers, bytes: decoded, readRows: rowsOf(decoded, headers), differing: new Map() };

@@ -11,7 +11,7 @@ const escapedZero = /(?<!\\)(?:\\\\)*\\u0000/;
 /** better-auth's own contracts, behind a cap: by itself it reads a body of any size. HEAD is answered by Next from GET. */
 async function handle(request: Request): Promise<Response> {
   try {
-    const body = request.body ? await readBody(request, limits.authBodyBytes) : undefined;
+    const body = request.body ? await readBody(request, limits.maxAuthBodyBytes) : undefined;
     if (body && escapedZero.test(body.toString("latin1"))) {
       throw new SpoorError("invalid_request", "The body must not contain U+0000.");
     }
