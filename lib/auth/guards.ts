@@ -1,4 +1,5 @@
 import "server-only";
+import { isAPIError } from "better-auth/api";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { cache } from "react";
@@ -23,7 +24,11 @@ export type Caller =
   | { via: "cookie"; userId: string };
 
 async function readUser(requestHeaders: Headers): Promise<SignedInUser | undefined> {
-  const found = await auth().api.getSession({ headers: requestHeaders, query: { disableRefresh: true } });
+  const reading = auth().api.getSession({ headers: requestHeaders, query: { disableRefresh: true } });
+  const found = await reading.catch((error: unknown) => {
+    // better-auth logs the database's error, and throws one that no longer has its code.
+    throw isAPIError(error) && error.statusCode >= 500 ? new SpoorError("unavailable") : error;
+  });
   if (!found) return undefined;
   const { id, name, email, role, twoFactorEnabled } = found.user;
   const { id: signInId } = found.session;

@@ -187,10 +187,19 @@ export const readGrowth = {
 } satisfies Operation;
 
 const exported = {
-  source: trace.source,
   sourceId: trace.sourceId,
+  source: trace.source,
+  model: trace.model,
   title: trace.title,
-  messages: [{ position: 0, role: "user", content: "The retry test fails now and then." }],
+  project: trace.project,
+  createdAt: trace.createdAt,
+  messages: messages.map(({ position, role, content, tokenCount, createdAt }) => ({
+    position,
+    role,
+    content,
+    ...(tokenCount === null ? {} : { tokenCount }),
+    ...(createdAt === null ? {} : { createdAt }),
+  })),
 };
 
 const file = (ending: string) => ({

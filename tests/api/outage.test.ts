@@ -14,14 +14,9 @@ const token = await logIn(server, await makeUser());
 const cookie = await sessionCookie(server);
 interrupt();
 
-/** Milliseconds within which a refusal is at once: a call that waits for a connection takes seconds. */
-const atOnceMs = 1000;
-
-async function refusedAtOnce(path: string, headers: Record<string, string>, error: string, method = "GET") {
-  const startedAt = performance.now();
-  const response = await fetch(server.url + path, { method, headers });
-  await expectProblem(response, 401, error);
-  expect(performance.now() - startedAt, `${method} ${path}`).toBeLessThan(atOnceMs);
+/** A query would end as a 503 here, so a 401 is given without one. */
+async function expectRefusal(path: string, headers: Record<string, string>, error: string, method = "GET") {
+  await expectProblem(await fetch(server.url + path, { method, headers }), 401, error);
 }
 
 test("what needs the database is a 503", async () => {
@@ -40,9 +35,9 @@ test("metrics and cron refuse a wrong and a missing secret without a query", asy
     ["/api/cron", "GET"],
     ["/api/cron", "POST"],
   ] as const) {
-    await refusedAtOnce(path, {}, "missing_token", method);
+    await expectRefusal(path, {}, "missing_token", method);
     for (const wrong of [`${secret}x`, "", token, unknownToken()]) {
-      await refusedAtOnce(path, bearer(wrong), "invalid_token", method);
+      await expectRefusal(path, bearer(wrong), "invalid_token", method);
     }
   }
 });
@@ -51,10 +46,10 @@ test("a token with a wrong checksum, and none, are refused without a query", asy
   const other = token.endsWith("0") ? "1" : "0";
   const misspelt = [token.slice(0, -1) + other, token.replace("spoor_", "spoon_"), `${token}0`, "spoor_", "x"];
   for (const path of ["/api/traces", "/api/cli/session"]) {
-    for (const wrong of misspelt) await refusedAtOnce(path, bearer(wrong), "invalid_token");
-    await refusedAtOnce(path, {}, "missing_token");
+    for (const wrong of misspelt) await expectRefusal(path, bearer(wrong), "invalid_token");
+    await expectRefusal(path, {}, "missing_token");
   }
-  await refusedAtOnce(
+  await expectRefusal(
     "/api/ingest",
     { ...bearer(misspelt[0] ?? ""), "Content-Type": "application/json" },
     "invalid_token",
