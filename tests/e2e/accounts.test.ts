@@ -12,7 +12,7 @@ const { server, page, stranger, button, field, open, sessionStatus, tokenByHand 
 const bob = { name: "Bob", email: "bob@example.org", password: "bob's long password" };
 
 describe("accounts", () => {
-  test("an invitation makes an account, whose user sees none of the owner's things", async () => {
+  test("an invitation creates an account, whose user sees nothing of the owner's", async () => {
     await open("/settings/invitations");
     await field("Email").fill(bob.email);
     await button("Invite").click();
@@ -31,7 +31,7 @@ describe("accounts", () => {
     await guest.context().close();
   });
 
-  test("an account is deleted with its password only, and is gone at once", async () => {
+  test("an account is deleted only with its password, and at once", async () => {
     const leaver = await stranger();
     await signIn(leaver, server, bob);
     const token = await tokenByHand("bob's laptop", leaver);
@@ -48,7 +48,7 @@ describe("accounts", () => {
   });
 });
 
-test("GitHub is offered where its keys are set, and is asked in this server's name", async () => {
+test("sign-in with GitHub is offered where its keys are set, and starts with this server's callback", async () => {
   const guest = await stranger();
   await guest.route("https://github.com/**", (route) =>
     route.fulfill({ body: "<h1>GitHub</h1>", contentType: "text/html" }),

@@ -4,7 +4,7 @@ import { signIn } from "../support/browser.ts";
 import { get, owner, post } from "../support/server.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
-const { server, page, faults, stranger, button, open, sessionStatus, tokenByHand } = await provideSignedIn();
+const { server, browser, page, faults, stranger, button, open, sessionStatus, tokenByHand } = await provideSignedIn();
 
 async function startLogin(machine: string) {
   const response = await post(server, "/api/cli/device/start", { machine });
@@ -28,6 +28,26 @@ describe("/devices", () => {
     expect(await sessionStatus(token)).toBe(401);
     expect((await trail(owner.email)).slice(0, 2)).toEqual(["token_revoked", "token_created"]);
     expect(faults).toEqual([]);
+  });
+
+  test("without script, Revoke asks in the row of its machine, and Cancel changes nothing", async () => {
+    const [kept, revoked] = [await tokenByHand("kept-machine"), await tokenByHand("old-machine")];
+    const plain = await browser.newContext({ javaScriptEnabled: false });
+    const other = await plain.newPage();
+    await signIn(other, server, owner);
+    await open("/devices", other);
+    const row = other.getByRole("listitem").filter({ hasText: "old-machine" }).first();
+    const press = (name: string) => row.getByRole("button", { name, exact: true }).click();
+    await press("Revoke");
+    await row.getByText("Revoke the token of old-machine?").waitFor();
+    expect(await other.getByRole("button", { name: "Cancel" }).count()).toBe(1);
+    await press("Cancel");
+    await row.getByText("Revoke the token of").waitFor({ state: "detached" });
+    await press("Revoke");
+    await press("Revoke");
+    await row.getByRole("button").waitFor({ state: "detached" });
+    expect([await sessionStatus(kept), await sessionStatus(revoked)]).toEqual([200, 401]);
+    await plain.close();
   });
 
   test("all tokens are revoked together", async () => {

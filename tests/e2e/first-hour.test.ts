@@ -23,14 +23,14 @@ async function fixtures(): Promise<{ title?: string; sourceId: string }[]> {
 }
 
 describe("a stranger's first hour", () => {
-  test("a wrong set-up link makes no account and says how to get another", async () => {
+  test("a wrong set-up link creates no account and says how to get a new one", async () => {
     await page.goto(`${server.url}/setup?token=a-wrong-token-for-this`);
     expect(await button("Create account").count()).toBe(0);
     await page.getByText(/no longer/i).waitFor();
     expect((await pool().query(`select 1 from "user"`)).rowCount).toBe(0);
   });
 
-  test("the set-up link makes the owner's account, signs in, and tells how to connect a machine", async () => {
+  test("the set-up link creates the owner's account, signs in, and shows how to connect a machine", async () => {
     await page.goto(`${server.url}/setup?token=${encodeURIComponent(setupToken)}`);
     await field("Name").fill(owner.name);
     await field("Email").fill(owner.email);
@@ -105,7 +105,7 @@ describe("a stranger's first hour", () => {
     expect((await poll(login.deviceCode)).status).toBe(200);
   });
 
-  test("signing in on the way comes back to the approval, and only then is anything told of the code", async () => {
+  test("signing in on the way returns to the approval, which shows nothing of the login before", async () => {
     const login = await startLogin("secret-machine");
     const stranger = await browser.newContext();
     const other = await stranger.newPage();
@@ -151,7 +151,7 @@ describe("a stranger's first hour", () => {
     expect(faults).toEqual([]);
   });
 
-  test("a conversation is deleted for good after it was named", async () => {
+  test("a session is deleted for good after confirmation", async () => {
     const { rows } = await pool().query<{ id: string }>("select id from trace where deleted_at is null limit 1");
     await page.goto(`${server.url}/traces/${rows[0]?.id}`);
     const open = () => pool().query("select 1 from trace where id = $1 and deleted_at is null", [rows[0]?.id]);
@@ -165,7 +165,7 @@ describe("a stranger's first hour", () => {
     expect((await page.goto(`${server.url}/traces/${rows[0]?.id}`))?.status()).toBe(404);
   });
 
-  test("signing out ends the session", async () => {
+  test("signing out ends the sign-in", async () => {
     const leaving = await browser.newContext();
     const other = await leaving.newPage();
     await signIn(other, server, owner);

@@ -8,7 +8,7 @@ import { provideSignedIn, trail } from "./signed-in.ts";
 const { server, page, faults, stranger, button, field, open, sessionStatus, tokenByHand } = await provideSignedIn();
 
 describe("/settings", () => {
-  test("the name is changed, and an empty one is refused at its field", async () => {
+  test("the name can be changed, and an empty one is refused at its field", async () => {
     await open("/settings");
     await field("Name").fill("");
     await button("Save name").click();
@@ -19,7 +19,7 @@ describe("/settings", () => {
     expect((await trail(owner.email))[0]).toBe("name_changed");
   });
 
-  test("better-auth's own routes keep to the forms' rules and to the trail", async () => {
+  test("better-auth's own routes follow the forms' rules and are in the audit trail", async () => {
     const update = (data: object) =>
       page.request.post(`${server.url}/api/auth/update-user`, { data, headers: { Origin: server.url } });
     for (const data of [{ name: "" }, { name: "x".repeat(101) }]) expect((await update(data)).status()).toBe(400);
@@ -50,7 +50,7 @@ describe("/settings", () => {
     await other.context().close();
   });
 
-  test("a new password revokes the tokens as well where that is ticked, and a wrong one leaves it ticked", async () => {
+  test("a new password also revokes the tokens where that is checked, and a wrong one leaves it checked", async () => {
     const [before, after] = [owner.password, "a newer long password"];
     const kept = await tokenByHand("kept");
     await open("/settings");
@@ -89,7 +89,7 @@ describe("/settings", () => {
     await other.context().close();
   });
 
-  test("the second factor is asked for from then on, by code or by recovery code, each kept in the trail", async () => {
+  test("two-factor authentication asks for a code or a recovery code, each of which is in the audit trail", async () => {
     await open("/settings/two-factor");
     await field("Password").fill(owner.password);
     await button("Turn on").click();
@@ -142,7 +142,7 @@ describe("/settings", () => {
     expect(faults).toEqual([]);
   });
 
-  test("the trail shows what was done", async () => {
+  test("the audit trail shows what was done", async () => {
     await open("/settings/trail");
     for (const shown of ["Name changed", "Token revoked", "Two-factor authentication turned off", "Password changed"]) {
       await page.getByText(shown).first().waitFor();

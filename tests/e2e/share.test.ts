@@ -8,7 +8,7 @@ import { provideSignedIn, trail } from "./signed-in.ts";
 
 const { server, page, faults, stranger, open, button } = await provideSignedIn({ AUTH_RATE_LIMIT: "off" });
 
-/** Uploads a session of the user's words, with what a tool said behind them. @returns its id */
+/** Uploads a session of user messages, with a tool's output after them. @returns its id */
 async function upload(sourceId: string, contents: string[], output?: string): Promise<string> {
   const { rows } = await pool().query(`select id from "user"`);
   const said = [
@@ -37,7 +37,7 @@ async function share(traceId: string, days = "7"): Promise<string> {
 
 const missing = "There is nothing here";
 
-test("a shared session is read without an account, and nothing else is", async () => {
+test("a shared session can be read without an account, and nothing else can", async () => {
   const traceId = await upload("one", ["first words", ...Array.from({ length: 120 }, (_, n) => `message ${n}`)]);
   const path = await share(traceId);
   const other = await stranger();
@@ -70,7 +70,7 @@ test("a shared session is read without an account, and nothing else is", async (
   expect((await trail(owner.email))[0]).toBe("share_created");
 });
 
-test("a long result is loaded by the link alone, until it is revoked", async () => {
+test("a long result is loaded with the link alone, until it is revoked", async () => {
   const output = Array.from({ length: 600 }, (_, n) => `line ${n} of the output`).join("\n");
   const path = await share(await upload("long", ["run it"], output));
   const other = await stranger();
@@ -84,7 +84,7 @@ test("a long result is loaded by the link alone, until it is revoked", async () 
   await other.getByText(missing).waitFor();
 });
 
-test("only the link's hash is kept", async () => {
+test("only the link's hash is stored", async () => {
   const path = await share(await upload("hash", ["x"]));
   const token = path.split("/").at(-1) ?? "";
   const { rows } = await pool().query("select * from trace_share");
@@ -92,7 +92,7 @@ test("only the link's hash is kept", async () => {
   expect(rows.map(({ hash }) => Buffer.from(hash).length)).toEqual(rows.map(() => 32));
 });
 
-test("unknown, expired, revoked links and those of deleted sessions look alike", async () => {
+test("unknown, expired and revoked links and those to deleted sessions get the same answer", async () => {
   const traceId = await upload("two", ["words of two"]);
   const [expired, revoked, deleted] = [
     await share(traceId, "1"),
@@ -125,7 +125,7 @@ test("unknown, expired, revoked links and those of deleted sessions look alike",
   expect([...bodies][0]).toContain("ask whoever gave it to you for a new one");
 });
 
-test("robots are told to stay away", async () => {
+test("robots.txt excludes every robot", async () => {
   const robots = await fetch(`${server.url}/robots.txt`);
   expect(await robots.text()).toBe("User-agent: *\nDisallow: /\n");
 });

@@ -23,7 +23,7 @@ export async function provideSignedIn(environment: Record<string, string> = {}) 
   return { server, ...flow, open, sessionStatus, tokenByHand };
 }
 
-/** What an account's trail says was done, newest first. */
+/** The actions in an account's audit trail, newest first. */
 export async function trail(email: string): Promise<string[]> {
   const { rows } = await pool().query<{ action: string }>(
     `select action from audit_event join "user" on "user".id = user_id where email = $1 order by audit_event.id desc`,
