@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
 
-/** Where the build puts the client (lib/server/build.ts). */
+/** The built client (lib/server/build.ts). */
 export const clientFile = "dist/spoor.mjs";
 
-/** What stands in the built client where the server's own address belongs (cli/settings.ts). */
-const addressMark = "@SPOOR_SERVER@";
+/** The placeholder for the server's address in the built client (cli/settings.ts). */
+const addressPlaceholder = "@SPOOR_SERVER@";
 
 /**
- * The client as this server delivers it: it talks to this server unless it is told otherwise.
+ * Reads the client and inserts this server's address, its default server.
  *
- * @returns its text and its entity tag; undefined where it was not built
+ * @returns its text and its entity tag; undefined where it has not been built
  */
 export async function readClient(): Promise<{ text: string; etag: string } | undefined> {
   const built = await readFile(join(process.cwd(), clientFile), "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -21,6 +21,6 @@ export async function readClient(): Promise<{ text: string; etag: string } | und
     throw error;
   });
   if (built === undefined) return undefined;
-  const text = built.replaceAll(addressMark, env().BASE_URL);
+  const text = built.replaceAll(addressPlaceholder, env().BASE_URL);
   return { text, etag: `"${sha256(text).toString("base64url").slice(0, 22)}"` };
 }

@@ -1,4 +1,4 @@
-// `npm run bench:client`: how fast the client reads, and what it takes to read a gigabyte.
+// `npm run bench:client`: the client's time and memory for a file of 1 GB and for 5,000 files.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -14,7 +14,7 @@ const { texts } = loadTexts();
 const jsonOf = (lines: unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
-/** One file of about so many bytes. @returns its size */
+/** Writes one file of about `bytes` bytes. @returns its size */
 async function writeLarge(path: string, bytes: number): Promise<number> {
   await mkdir(dirname(path), { recursive: true });
   const file = createWriteStream(path);
@@ -50,25 +50,25 @@ async function writeMany(home: string, count: number): Promise<number> {
 
 type Run = { seconds: number; memoryMb: number; cpuSeconds: number };
 
-/** Runs the client's source in a process of its own. */
+/** Runs the client from its source in a child process. */
 async function run(home: string, words: string[]): Promise<Run> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, ["--import", tellUsage, resolve("cli/main.ts"), ...words, "--json"], {
     env: { NODE_ENV: "production", PATH: process.env.PATH, HOME: home },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let told = "";
-  child.stderr.on("data", (chunk: Buffer) => (told += chunk.toString()));
+  let output = "";
+  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const [code] = (await once(child, "close")) as [number];
-  if (code !== 0 && code !== 5) throw new Error(`the client ended with ${code}: ${told}`);
-  return { seconds: (performance.now() - startedAt) / 1000, ...usageOf(told) };
+  if (code !== 0 && code !== 5) throw new Error(`the client exited with ${code}: ${output}`);
+  return { seconds: (performance.now() - startedAt) / 1000, ...usageOf(output) };
 }
 
 function line(name: string, { seconds, cpuSeconds, memoryMb }: Run, bytes: number): void {
-  const rate = `${(bytes / MB / cpuSeconds).toFixed(0)} MB for each second of CPU`;
+  const rate = `${(bytes / MB / cpuSeconds).toFixed(0)} MB per second of CPU`;
   const times = `${seconds.toFixed(2)} s, ${cpuSeconds.toFixed(2)} s of CPU`;
   console.log(
-    `${name.padEnd(48)} ${(bytes / MB).toFixed(0)} MB in ${times}; ${rate}; ${memoryMb.toFixed(0)} MB at most`,
+    `${name.padEnd(48)} ${(bytes / MB).toFixed(0)} MB in ${times}; ${rate}; ${memoryMb.toFixed(0)} MB peak`,
   );
 }
 
@@ -78,7 +78,7 @@ try {
   const size = await writeLarge(join(one, ".claude/projects/p", `${idOf(1)}.jsonl`), 1000 * MB);
   line("scan of one file of 1 GB", await run(one, ["scan"]), size);
   line(
-    "dry run of the same: parsed, made JSON, hashed",
+    "dry run of the same: parsed, encoded, hashed",
     await run(one, ["push", "--dry-run", "--server", "http://localhost"]),
     size,
   );

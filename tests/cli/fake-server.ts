@@ -6,14 +6,14 @@ import { onTestFinished } from "vitest";
 type Trace = { source: string; sourceId: string; messages: { position: number; content: string }[] };
 type Upload = { key: string; encoding: string; wireBytes: number; traces: Trace[] };
 
-/** What a faulty server does to one request; undefined lets it through. */
+/** How the server fails one request; undefined answers it normally. */
 type Fault = (
   request: IncomingMessage,
   body: Buffer,
 ) => { status: number; headers?: Record<string, string>; body?: object } | "hang up" | undefined;
 
 /**
- * A server of the contract's interface that keeps what it is sent in memory, and fails as it is told to.
+ * A server with Spoor's API that keeps uploads in memory, and fails as a test asks it to.
  *
  * @returns `archive` has the messages of each trace by its key; `uploads` every body that was accepted
  */

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Adapter, Host, Input, Message, SessionDetails } from "../../cli/adapters/adapter.ts";
 
-/** A made-up home folder for the test that calls it. @param files texts by their paths below it */
+/** Creates a home folder for the current test. @param files contents by their paths below it */
 export async function makeHome(files: Record<string, string | Buffer> = {}): Promise<Host> {
   const home = await mkdtemp(join(tmpdir(), "spoor-home-"));
   onTestFinished(() => rm(home, { recursive: true, force: true }));
@@ -37,7 +37,7 @@ export async function discoverAll(adapter: Adapter, host: Host): Promise<Input[]
   return inputs.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Everything that an adapter finds in a place and tells of it. A session that neither ends nor is rejected is an error. */
+/** Everything that an adapter finds in a home. A session that neither ends nor is rejected is an error. */
 export async function parseAll(adapter: Adapter, host: Host): Promise<Parsed> {
   const parsed: Parsed = {
     sessions: [],
@@ -54,7 +54,7 @@ export async function parseAll(adapter: Adapter, host: Host): Promise<Parsed> {
   for (const input of await discoverAll(adapter, host)) {
     await adapter.parse(input, {
       begin(source, sourceId) {
-        if (open) throw new Error(`${open.sourceId} has not ended where ${sourceId} begins`);
+        if (open) throw new Error(`${open.sourceId} has not ended when ${sourceId} begins`);
         open = { source, sourceId, messages: [], ending: {} };
       },
       message: (message) => void begun().messages.push(message),

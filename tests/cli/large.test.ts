@@ -37,7 +37,7 @@ test("a file of 100 MB with lines of the maximum length is sent in less than 300
 const homeBytes = 1e9;
 const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
-/** Writes one block of lines again and again, until a file has so many bytes. @returns how many times */
+/** Repeats a block until a file has at least `bytes` bytes. @returns how often */
 async function writeBlocks(path: string, block: Buffer, bytes: number): Promise<number> {
   await mkdir(dirname(path), { recursive: true });
   const file = await open(path, "w");
@@ -47,7 +47,7 @@ async function writeBlocks(path: string, block: Buffer, bytes: number): Promise<
   return times;
 }
 
-/** Half of a home's bytes in sessions of 100 MB, half in sessions of a megabyte, of two agents. @returns what is in it */
+/** Fills a home: half of its bytes are sessions of 100 MB, half sessions of 1 MB, of two agents. @returns the counts */
 async function makeLargeHome(home: string) {
   const made = { bytes: 0, sessions: 0, claude: 0, codex: 0 };
   const text = "const timer = setTimeout(() => retry(attempt + 1), 漢字); // wait\n".repeat(240);

@@ -1,11 +1,11 @@
-// Sessions as agents write them into their files, made up here.
+// Made-up sessions in the agents' file formats.
 
 const start = Date.parse("2026-11-01T10:00:00.000Z");
 const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
 
 type Line = Record<string, unknown>;
 
-/** The lines of one session of Claude Code's: each question with an answer, a tool's call and its result. */
+/** The lines of a Claude Code session. Each turn has a question, an answer, a tool call and its result. */
 export function claudeLines(sessionId: string, turns: number, options: { cwd?: string; text?: string } = {}): Line[] {
   const { cwd = "/home/ada/code/api", text = "Look at the retry timer." } = options;
   const common = { sessionId, cwd, gitBranch: "main", version: "2.1.0", isSidechain: false, userType: "external" };
@@ -38,10 +38,10 @@ export function claudeLines(sessionId: string, turns: number, options: { cwd?: s
   }).flat();
 }
 
-/** Messages that `claudeLines` become, for each turn. */
+/** The messages that each turn of `claudeLines` yields. */
 export const claudeMessagesPerTurn = 4;
 
-/** The lines of one session of Codex's. */
+/** The lines of a Codex session. */
 export function codexLines(id: string, turns: number, options: { cwd?: string } = {}): Line[] {
   const { cwd = "/home/ada/code/web" } = options;
   const meta = {
