@@ -25,7 +25,7 @@ Unhandled are line types that this client does not know, Invalid are lines that 
 time and run it again: nothing is lost or stored twice.
 
   FILE...            send these JSON Lines files instead, such as an export
-  --since WHEN       only files changed since a date (2026-11-01) or for a time span (30m, 24h, 7d, 2w)
+  --since WHEN       only files changed since a date (2026-11-01) or within a time span (30m, 24h, 7d)
   --source NAME      only this agent or source; may be repeated
   --project NAME     only this project, by its name or folder; may be repeated
   --dry-run          list what would be sent, and send nothing
@@ -58,7 +58,7 @@ export function helpOf(name?: CommandName): string {
 
 function textOf(name: CommandName | undefined): string {
   if (name)
-    return `spoor ${name} [options]\n\n${commandHelp[name]}\n\nOptions of every command:\n${commonOptions}\n\n${exitCodeHelp}`;
+    return `spoor ${name} [options]${name === "push" ? " [FILE...]" : ""}\n\n${commandHelp[name]}\n\nOptions of every command:\n${commonOptions}\n\n${exitCodeHelp}`;
   return `spoor ${version}: sends your coding-agent sessions to a Spoor server.
 
 Get started:

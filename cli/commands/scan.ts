@@ -119,7 +119,7 @@ async function reportScan(context: Context, server: string | undefined, stats: M
 /** Says what was sent, and how to switch it off. */
 function printTelemetry({ terminal }: Context, { server, sent }: { server: string | undefined; sent: boolean }): void {
   const text = sent
-    ? `Telemetry was sent to ${server}: counts and line types, no content. Turn it off with --no-telemetry or DO_NOT_TRACK=1.`
+    ? `Telemetry was sent to ${server}: counts and line types, no content.\nTurn it off with --no-telemetry or DO_NOT_TRACK=1.`
     : "No telemetry was sent.";
   terminal.say(terminal.style("dim", text));
 }

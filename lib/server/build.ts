@@ -67,7 +67,7 @@ export async function buildClientIfNeeded(): Promise<void> {
     tsconfig: false,
     transform: { target: "node20", define: { SPOOR_VERSION: JSON.stringify(version) } },
   });
-  const banner = `#!/usr/bin/env node\n// spoor ${version}: sends conversations with coding agents to a Spoor server.`;
+  const banner = `#!/usr/bin/env node\n// spoor ${version}: sends coding-agent sessions to a Spoor server.`;
   const { output } = await bundle.generate({ format: "esm", codeSplitting: false, comments: { legal: false }, banner });
   await bundle.close();
   await mkdir(dirname(clientFile), { recursive: true });

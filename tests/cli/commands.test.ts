@@ -144,7 +144,7 @@ describe("scan", () => {
     const { output } = await run(["scan"]);
     expect(output).toMatch(/^Scanned in \d+\.\d s\. No session was sent\.$/m);
     expect(output).toContain(
-      `Telemetry was sent to ${fake.url}: counts and line types, no content. Turn it off with --no-telemetry or DO_NOT_TRACK=1.\n`,
+      `Telemetry was sent to ${fake.url}: counts and line types, no content.\nTurn it off with --no-telemetry or DO_NOT_TRACK=1.\n`,
     );
     expect(fake.telemetry).toHaveLength(1);
     const off = await run(["scan", "--no-telemetry"]);
