@@ -67,9 +67,7 @@ async function run(home: string, words: string[]): Promise<Run> {
 function line(name: string, { seconds, cpuSeconds, memoryMb }: Run, bytes: number): void {
   const rate = `${(bytes / MB / cpuSeconds).toFixed(0)} MB per second of CPU`;
   const times = `${seconds.toFixed(2)} s, ${cpuSeconds.toFixed(2)} s of CPU`;
-  console.log(
-    `${name.padEnd(48)} ${(bytes / MB).toFixed(0)} MB in ${times}; ${rate}; ${memoryMb.toFixed(0)} MB peak`,
-  );
+  console.log(`${name.padEnd(48)} ${(bytes / MB).toFixed(0)} MB in ${times}; ${rate}; ${memoryMb.toFixed(0)} MB peak`);
 }
 
 const work = await mkdtemp(join(tmpdir(), "spoor-bench-"));
