@@ -8,7 +8,12 @@ const machine = z
   .string()
   .transform((name) => name.replace(invisible, "").trim().toWellFormed())
   .pipe(z.string().min(1, "must not be empty").max(limits.device.machine))
-  .describe(`The machine's name, of 1 to ${limits.device.machine} characters.`);
+  // The bounds are those behind the trimming, which the pipe hides from the API's description.
+  .meta({
+    minLength: 1,
+    maxLength: limits.device.machine,
+    description: `The machine's name: 1 to ${limits.device.machine} characters after trimming.`,
+  });
 
 export const startRequest = z.object({ machine });
 

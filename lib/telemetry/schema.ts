@@ -10,7 +10,9 @@ const text = (length: number) => z.string().max(length).transform(storable);
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
 
 const diagnostic = z.object({
-  adapter: text(max.adapter).refine((name) => name.length > 0, "must not be empty"),
+  adapter: text(max.adapter)
+    .refine((name) => name.length > 0, "must not be empty")
+    .meta({ minLength: 1 }),
   source: text(max.source).optional(),
   totalEntries: count,
   skippedEntries: count,
@@ -28,14 +30,18 @@ const properties = z
   .refine((json) => Buffer.byteLength(json) <= max.eventPropertiesBytes, `at most ${max.eventPropertiesBytes} bytes`);
 
 const event = z.object({
-  name: text(max.eventName).refine((name) => name.length > 0, "must not be empty"),
+  name: text(max.eventName)
+    .refine((name) => name.length > 0, "must not be empty")
+    .meta({ minLength: 1 }),
   properties: properties.prefault({}),
 });
 
 /** The body of `POST /api/cli/telemetry`: metadata about a scan, never file names or content. */
 export const telemetryRequest = z.object({
   schema: z.number(),
-  deviceId: text(max.deviceId).refine((id) => id.length > 0, "must not be empty"),
+  deviceId: text(max.deviceId)
+    .refine((id) => id.length > 0, "must not be empty")
+    .meta({ minLength: 1 }),
   cliVersion: text(max.cliVersion),
   platform: text(max.platform),
   arch: text(max.arch),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 import { openSetup } from "#lib/auth/setup";
+import { pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
 import { setEnv } from "#lib/env";
 import { SpoorProcess } from "../faults/process.ts";
@@ -33,7 +34,15 @@ afterAll(async () => {
 await Promise.all([web.ready(), worker.ready()]);
 const server = { url, stop: async () => {} };
 
-type Line = { level: string; route?: string; status?: number; requestId?: string; userId?: string; jobId?: string };
+type Line = {
+  level: string;
+  digest?: string;
+  route?: string;
+  status?: number;
+  requestId?: string;
+  userId?: string;
+  jobId?: string;
+};
 
 /** Every line of a process's log. */
 const lines = (output: string): Line[] =>
@@ -65,6 +74,10 @@ test("each request has a line with its route's pattern, and nothing of a token, 
   await fetch(`${url}/device?code=${userCode}`, { headers: { Cookie: cookie } });
   await fetch(`${url}/canary-path?canary=query`, { headers: { Cookie: cookie } });
   await get(server, "/api/metrics", metricsToken);
+  await pool().query("alter table trace rename to trace_away");
+  const failedPage = await fetch(`${url}/traces`, { headers: { Cookie: cookie } });
+  const failedPageText = await failedPage.text();
+  await pool().query("alter table trace_away rename to trace");
   const unknownJob = await get(server, `/api/ingest/${randomUUID()}`, token);
 
   for (const one of [web, worker]) one.signal("SIGTERM");
@@ -77,6 +90,11 @@ test("each request has a line with its route's pattern, and nothing of a token, 
   }
   expect(requests.find(({ route }) => route === "/api/metrics")?.level).toBe("debug");
   expect(lines(worker.output).some(({ jobId }) => jobId !== undefined)).toBe(true);
+
+  // What the error page shows is in the line that says why the page failed.
+  const failure = lines(web.output).find(({ digest }) => digest !== undefined);
+  expect(failure).toMatchObject({ level: "error", requestId: failedPage.headers.get("x-request-id") });
+  for (const shown of [failure?.digest, failure?.requestId]) expect(failedPageText).toContain(shown);
 
   const all = web.output + worker.output;
   const secrets = [token, deviceCode, userCode, cookie.split("=")[1], owner.password, setupToken, "canary"];
