@@ -18,7 +18,7 @@ async function openReady(path: string): Promise<void> {
   await ready(page);
 }
 
-describe("the folds that were opened and closed", () => {
+describe("folds that were opened and closed", () => {
   /** The folds of a part of the page that are not as the server draws them. */
   const touched = (on = page) =>
     on
@@ -29,7 +29,7 @@ describe("the folds that were opened and closed", () => {
           .map((one) => one.closest("[data-position]")?.getAttribute("data-position")),
       );
 
-  test("are as they were when the page is gone back to, where it stood, with what was loaded into them", async () => {
+  test("are restored on going back, with the scroll position and what was loaded into them", async () => {
     await openReady(`/traces/${middle}?at=190`);
     const [near, loaded] = [page.locator("#m192 details[data-fold]"), page.locator("#m194 details[data-load]")];
     await near.locator("summary").click();
@@ -52,7 +52,7 @@ describe("the folds that were opened and closed", () => {
     expect(faults).toEqual([]);
   });
 
-  test("are as they were in a window that was emptied and comes back", async () => {
+  test("are restored in a segment that was emptied and is filled again", async () => {
     await openReady(`/traces/${long}?at=2500`);
     const fold = page.locator("#m2502 details[data-fold]").first();
     await fold.locator("summary").first().click();
@@ -76,7 +76,7 @@ describe("the folds that were opened and closed", () => {
   }, 60_000);
 });
 
-test("on a phone a link lands below the bars, which do not grow when the outline has come", async () => {
+test("on a phone a link lands below the bars, which do not grow when the outline appears", async () => {
   const context = await browser.newContext({
     viewport: { width: 360, height: 740 },
     hasTouch: true,
@@ -95,7 +95,7 @@ test("on a phone a link lands below the bars, which do not grow when the outline
   await context.close();
 });
 
-test("what the list was searched for is found in the session, in quotes or in pieces, at the message that was followed", async () => {
+test("the list's query is found in the session, quoted or in parts, at the message that was followed", async () => {
   const output = page.locator("output");
   const said = page.getByLabel("Find", { exact: true }).and(page.locator("input"));
   await openReady(`/traces/${long}?${new URLSearchParams({ q: `"Question 3100"` })}`);
@@ -106,7 +106,7 @@ test("what the list was searched for is found in the session, in quotes or in pi
   await poll(() => belowBars(page, 3100)).toBeGreaterThanOrEqual(0);
 });
 
-test("while later messages are on their way the page says so, where it is", async () => {
+test("while later messages are loading the page says so in view", async () => {
   await openReady(`/traces/${middle}`);
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
   await page.route(`**/traces/${middle}*`, async (route) => {

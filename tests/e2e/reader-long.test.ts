@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { signIn } from "../support/browser.ts";
+import { storeSession } from "../support/long-session.ts";
+import { owner } from "../support/server.ts";
+import { belowBars, focused, motion, mounted, poll, ready, watchMotion, wheelUp } from "./reader-page.ts";
+import { provideSignedIn } from "./signed-in.ts";
+
+const { server, browser, page, faults, open } = await provideSignedIn();
+
+const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
+const userId = rows[0]?.id ?? "";
+const long = await storeSession(userId, { messages: 50_000 });
+
+/** With a minute, on an otherwise idle machine, the longest task is also held to 100 ms. */
+const seconds = Number(process.env.READER_SECONDS ?? 8);
+
+async function openReady(path: string): Promise<void> {
+  await open(path);
+  await ready(page);
+}
+
+describe("a session of 50,000 messages", () => {
+  test("opens at its start and says how much of it is loaded", async () => {
+    await openReady(`/traces/${long}`);
+    expect(await mounted(page)).toMatchObject({ first: 0 });
+    await page
+      .getByText(/^1–\d+ of 50,000$/)
+      .first()
+      .waitFor();
+    expect(await page.title()).toMatch(/^A long session/);
+    expect(await page.locator(".trail a").count()).toBe(1000);
+    expect(faults).toEqual([]);
+  });
+
+  test("a link to a message lands on it exactly, gives it the focus, and marks its turn in the outline", async () => {
+    for (const path of [`?at=25001`, `#m25001`]) {
+      if (path.startsWith("#")) await open("/traces");
+      await openReady(`/traces/${long}${path}`);
+      await poll(() => focused(page)).toBe(25001);
+      await poll(() => belowBars(page, 25001)).toBeCloseTo(8, -0.6);
+      await poll(() => page.locator(".trail [aria-current]").textContent()).toContain("Question 25000");
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test("scrolling upwards moves the page by exactly what the wheel turned", async () => {
+    await openReady(`/traces/${long}?at=25000`);
+    const before = await mounted(page);
+    await watchMotion(page);
+    const wheeled = await wheelUp(page, seconds, 120);
+    const { moved, lost, tasks } = await motion(page);
+    expect(lost).toBe(0);
+    expect(Math.abs(moved - wheeled)).toBeLessThanOrEqual(2);
+    const after = await mounted(page);
+    expect(after.first).toBeLessThan(before.first);
+    expect(await page.evaluate("performance.memory.usedJSHeapSize / 1e6")).toBeLessThan(200);
+    if (seconds >= 60) expect(Math.max(0, ...tasks)).toBeLessThanOrEqual(100);
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  test("has at most twelve segments mounted, and emptied ones come back where they stood", async () => {
+    await openReady(`/traces/${long}?at=25000`);
+    for (let turn = 0; turn < 16; turn += 1) {
+      await page.evaluate("window.scrollBy(0, -document.documentElement.scrollHeight)");
+      const { first } = await mounted(page);
+      await poll(async () => (await mounted(page)).first).toBeLessThan(first);
+    }
+    await poll(async () => (await mounted(page)).segments).toBeLessThanOrEqual(12);
+    expect((await mounted(page)).empty).toBeGreaterThan(0);
+    await page.evaluate("window.scrollTo(0, document.querySelector('[data-empty]').offsetTop + 200)");
+    await poll(() => page.evaluate("document.elementFromPoint(700, 400)?.closest('article') !== null")).toBe(true);
+    expect(faults).toEqual([]);
+  }, 60_000);
+
+  test("find counts in the whole session, jumps, and steps with n and N", async () => {
+    await openReady(`/traces/${long}`);
+    await page.keyboard.press("f");
+    await page.keyboard.type("Question 3100");
+    const output = page.locator("output");
+    await poll(() => output.textContent()).toBe("1 of 2 in 2 messages");
+    await page.locator("#m3100").waitFor();
+    await poll(() => page.evaluate("CSS.highlights.get('find')?.size ?? 0")).toBeGreaterThan(0);
+    await page.keyboard.press("Enter");
+    await page.locator("#m31000").waitFor();
+    await poll(() => output.textContent()).toBe("2 of 2 in 2 messages");
+    await page.locator("#m31000").click({ position: { x: 5, y: 5 } });
+    await page.keyboard.press("N");
+    await page.locator("#m3100").waitFor();
+    await page.keyboard.press("Escape");
+    await output.waitFor({ state: "detached" });
+    expect(await page.evaluate("CSS.highlights.has('find')")).toBe(false);
+    expect(faults).toEqual([]);
+  });
+
+  test("Ctrl+F finds in the whole session, and pressed again is the browser's", async () => {
+    await openReady(`/traces/${long}`);
+    await page.keyboard.press("Control+f");
+    await page.getByLabel("Find", { exact: true }).and(page.locator("input")).waitFor();
+    await page.evaluate(`document.addEventListener("keydown", (event) => { window.left = !event.defaultPrevented; })`);
+    await page.keyboard.press("Control+f");
+    expect(await page.evaluate("window.left")).toBe(true);
+  });
+
+  test("a query in the address is found at once", async () => {
+    await openReady(`/traces/${long}?q=question%2031000`);
+    await page.locator("#m31000").waitFor();
+    await poll(() => page.locator("output").textContent()).toBe("1 of 1 in 1 message");
+  });
+
+  test("a segment that cannot be loaded leaves a button to try again", async () => {
+    await openReady(`/traces/${long}?at=40000`);
+    await page.route(`**/traces/${long}*`, (route) =>
+      route.request().method() === "POST" ? route.abort() : route.fallback(),
+    );
+    await page.evaluate("window.scrollTo(0, 0)");
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    await page.unroute(`**/traces/${long}*`);
+    const { first } = await mounted(page);
+    await again.click();
+    await poll(async () => (await mounted(page)).first).toBeLessThan(first);
+    faults.length = 0; // the browser logs what was aborted
+  });
+});
+
+test("a message of 5 MB opens in parts and does not freeze the page", async () => {
+  const content = `case p when 1 then '<tool-use data-tool-type="shell" data-tool-name="Bash"><details>' || chr(10)
+    || '<summary>Tool use: **Bash**</summary>' || chr(10) || '\`cat log\`' || chr(10) || chr(10) || '\`\`\`text' || chr(10)
+    || repeat('a line of a long log' || chr(10), 250000) || '\`\`\`' || chr(10) || '</details></tool-use>'
+    when 2 then repeat('x', 5000000) else 'Small ' || p end`;
+  const big = await storeSession(userId, { messages: 6, sourceId: "big", content });
+  await openReady(`/traces/${big}`);
+  await page.locator("#m1").waitFor();
+  await watchMotion(page);
+  await page.locator("#m1 details summary").first().click();
+  await page.locator("#m1 [data-body]").getByText("a line of a long log").first().waitFor();
+  await page.waitForTimeout(500);
+  expect(Math.max(0, ...(await motion(page)).tasks)).toBeLessThan(2000);
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test("without script there are links to earlier and later messages, and anchors", async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const plain = await context.newPage();
+  await signIn(plain, server, owner);
+  await open(`/traces/${long}?at=25000#m25000`, plain);
+  expect(await plain.locator("#m25000").isVisible()).toBe(true);
+  await plain.getByRole("link", { name: "Earlier", exact: true }).click();
+  expect(Number(new URL(plain.url()).searchParams.get("before"))).toBeLessThan(25000);
+  await plain.getByRole("link", { name: "Later", exact: true }).click();
+  expect(new URL(plain.url()).searchParams.get("after")).toMatch(/^\d+$/);
+  await plain.locator("article[data-position]").nth(20).waitFor();
+  await plain.getByRole("link", { name: "Talk", exact: true }).click();
+  expect(new URL(plain.url()).searchParams.get("view")).toBe("talk");
+  await context.close();
+});
