@@ -19,7 +19,7 @@ import { ingestResponse, jobResponse } from "#lib/ingest/schema";
 import { askedToStop, prepareDatabase, prepareSchema, runCommand, say, serve } from "#lib/server/start";
 import { listResponse } from "#lib/traces/schema";
 
-const fixtures = "tests/fixtures/conversations";
+const fixtures = "tests/fixtures/sessions";
 const jobSeconds = 60;
 
 /** The demo has a database of its own under `.data/demo`, whatever the environment says, and listens on loopback only. */

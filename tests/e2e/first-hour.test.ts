@@ -17,7 +17,7 @@ async function startLogin(machine = "ada-laptop", headers: Record<string, string
 const poll = (deviceCode: string) => get(server, `/api/cli/device/poll?deviceCode=${deviceCode}`);
 
 async function fixtures(): Promise<{ title?: string; sourceId: string }[]> {
-  const folder = "tests/fixtures/conversations";
+  const folder = "tests/fixtures/sessions";
   const names = (await readdir(folder)).sort();
   return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), "utf8"))));
 }

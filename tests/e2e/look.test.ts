@@ -21,7 +21,7 @@ beforeAll(async () => {
   server = await startServer({ environment: { SIGN_UP: "open" } });
   const userId = await makeUser();
   const token = await logIn(server, userId);
-  const folder = "tests/fixtures/conversations";
+  const folder = "tests/fixtures/sessions";
   const names = (await readdir(folder)).sort();
   await ingest(
     server,

@@ -89,8 +89,8 @@ describe("a batch that is read quickly comes to what the careful reading makes o
     expect(plain(bytes)).toBeDefined();
   });
 
-  test.each(readdirSync("tests/fixtures/conversations"))("%s", (name) => {
-    const conversation = JSON.parse(readFileSync(`tests/fixtures/conversations/${name}`, "utf8"));
+  test.each(readdirSync("tests/fixtures/sessions"))("%s", (name) => {
+    const conversation = JSON.parse(readFileSync(`tests/fixtures/sessions/${name}`, "utf8"));
     const bytes = encoded({ traces: [conversation] });
     expect(plain(bytes)).toEqual(careful(bytes));
     expect(plain(bytes)).toBeDefined();

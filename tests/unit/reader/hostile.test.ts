@@ -202,7 +202,7 @@ describe("what is made to take long", () => {
     expect(forbidden(html)).toEqual([]);
   });
 
-  test("a window of edits that are slow to compare, and a fence longer than a regular expression may be", async () => {
+  test("a segment of edits that are slow to compare, and a fence longer than a regular expression may be", async () => {
     const lines = (factor: number, max: number) =>
       Array.from({ length: 300 }, (_, line) => (line * factor) % max).join("\n");
     const edits = Array.from({ length: 200 }, (_, n) => ({ old_string: lines(n, 7), new_string: lines(n + 3, 5) }));

@@ -5,9 +5,9 @@ import { message, render, renderBody } from "./rendering";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const folder = "tests/fixtures/conversations";
+const folder = "tests/fixtures/sessions";
 
-test.each(readdirSync(folder))("the conversation %s is drawn whole", async (name) => {
+test.each(readdirSync(folder))("the session %s is drawn whole", async (name) => {
   const { messages } = JSON.parse(readFileSync(join(folder, name), "utf8"));
   const html = await render(messages.map((fields: object) => message(fields)));
   expect(html).toContain('<article id="m');

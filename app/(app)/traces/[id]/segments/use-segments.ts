@@ -18,7 +18,7 @@ type Props = { traceId: string; talk: boolean; initial: Segment; onHidden: () =>
 export function useSegments({ traceId, talk, initial, onHidden }: Props) {
   const [segments, dispatch] = useReducer(changeSegments, initial, firstSegments);
   const current = useRef(segments);
-  const elements = useRef(new Map<number, HTMLElement>());
+  const { elements, register } = useElements();
   const lastChange = useRef<SegmentChange["type"]>(undefined);
   const target = useRef<Target>(undefined);
 
@@ -35,7 +35,7 @@ export function useSegments({ traceId, talk, initial, onHidden }: Props) {
     loading.current.busy = true;
     if ("place" in step) load(step);
     else change(step);
-  }, [loading, load, change]);
+  }, [loading, elements, load, change]);
 
   const jump = useCallback(
     async (wanted: Target) => {
@@ -65,7 +65,7 @@ export function useSegments({ traceId, talk, initial, onHidden }: Props) {
     if (target.current && arriveAt(target.current)) target.current = undefined;
     const frame = requestAnimationFrame(advance);
     return () => cancelAnimationFrame(frame);
-  }, [segments, advance, loading]);
+  }, [segments, elements, advance, loading]);
 
   useOnScroll(advance);
 
@@ -76,15 +76,19 @@ export function useSegments({ traceId, talk, initial, onHidden }: Props) {
     else advance();
   }, [loading, fail, advance, jump]);
 
-  /** Notes the element of a segment. @returns forgets it */
+  return { segments, failed, retry, jump, register };
+}
+
+/** The segments' elements by their keys, and what notes one of them and returns how to forget it. */
+function useElements() {
+  const elements = useRef(new Map<number, HTMLElement>());
   const register = useCallback((key: number, element: HTMLElement) => {
     elements.current.set(key, element);
     return () => {
       if (elements.current.get(key) === element) elements.current.delete(key);
     };
   }, []);
-
-  return { segments, failed, retry, jump, register };
+  return { elements, register };
 }
 
 /** Brings a message to the top. @returns whether it is on the page */
