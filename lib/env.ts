@@ -207,7 +207,7 @@ const schema = z
 
 export type Env = z.output<typeof schema>;
 
-/** Stops the start: the message names every wrong variable. */
+/** A start or command that can't continue. Its message is for the operator, and is printed without a stack. */
 export class EnvError extends Error {
   override name = "EnvError";
 }

@@ -6,15 +6,16 @@ import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { freePort } from "#lib/db/ports";
-import { isPostgres } from "./living.ts";
-import { call, control, findPrograms, type Programs } from "./programs.ts";
-import { readOrMake } from "./secrets.ts";
-import { enter } from "./users.ts";
-import { keepRunning } from "./watch.ts";
+import { EnvError } from "#lib/env";
+import { call, control, findPrograms, type Programs } from "./postgres-programs.ts";
+import { isPostgres } from "./process-identity.ts";
+import { acquire } from "./reference-files.ts";
+import { readOrMake } from "./secret-file.ts";
+import { keepRunning } from "./server-watch.ts";
 
 /**
- * A running embedded server. `stop` ends this process's use of it, and the server itself where no other process uses it.
- * `keep` starts it again whenever it ends, on the same port; it rejects where that is no use, and resolves after `stop`.
+ * A running embedded server. `stop` ends this process's use of it, and the server itself if no other process uses it.
+ * `keep` restarts it on the same port whenever it ends; it rejects if that doesn't help, and resolves after `stop`.
  */
 export type EmbeddedDatabase = {
   url: string;
@@ -25,10 +26,10 @@ export type EmbeddedDatabase = {
 /**
  * Starts the embedded PostgreSQL of a data folder, or adopts the one that already runs on it.
  *
- * @param dataDir the folder that holds `postgres/` (the cluster), `postgres.password`, and `postgres.users/` (who uses it);
- *   made where it is missing.
- * @throws where the platform has no embedded PostgreSQL, or the server does not start within 30 s; the message holds
- *   the last lines of its log.
+ * @param dataDir contains `postgres/` (the cluster), `postgres.password`, and `postgres.users/` (the processes that use it);
+ *   created if missing.
+ * @throws if the platform has no embedded PostgreSQL, or the server does not start within 30 s; the message contains the
+ *   last lines of its log.
  */
 export async function startEmbedded(dataDir: string): Promise<EmbeddedDatabase> {
   const folder = resolve(dataDir);
@@ -36,31 +37,31 @@ export async function startEmbedded(dataDir: string): Promise<EmbeddedDatabase> 
   const programs = await findPrograms(folder);
   const password = await readOrMake(join(folder, "postgres.password"), () => randomBytes(24).toString("base64url"));
   const server: Server = { programs, password, cluster: join(folder, "postgres"), ending: new AbortController() };
-  const leave = await enter(join(folder, "postgres.users"));
+  const release = await acquire(join(folder, "postgres.users"));
   try {
     if (!existsSync(join(server.cluster, "PG_VERSION"))) await initialize(server);
-    const url = (await connectionTo(server)) ?? (await startServer(server));
-    return { url, ...lifeOf(server, url, leave) };
+    const url = (await findUrl(server)) ?? (await startServer(server));
+    return { url, ...superviseServer(server, url, release) };
   } catch (error) {
-    await leave(() => stopServer(server));
+    await release(() => stopServer(server));
     throw error;
   }
 }
 
-/** What it takes to run a cluster's server. `ending` says that it is no longer wanted. */
+/** What running a cluster's server needs. `ending` is aborted when it is to stop. */
 type Server = { programs: Programs; password: string; cluster: string; ending: AbortController };
 
-function lifeOf(server: Server, url: string, leave: Awaited<ReturnType<typeof enter>>) {
+function superviseServer(server: Server, url: string, release: Awaited<ReturnType<typeof acquire>>) {
   let watching: Promise<void> | undefined;
   const port = new URL(url).port;
   const isRunning = async () => {
-    if ((await postmasterOf(server)) === undefined) return false;
+    if ((await findPostmaster(server)) === undefined) return false;
     const now = (await readLockFile(server)).port;
-    if (now && now !== port) throw new Error("The database came back on another port. Start Spoor again.");
+    if (now && now !== port) throw new EnvError("The database came back on another port. Restart Spoor.");
     return true;
   };
   const start = async () => {
-    if (!(await connectionTo(server))) await startServer(server, Number(port));
+    if (!(await findUrl(server))) await startServer(server, Number(port));
   };
   return {
     keep: (say: (line: string) => void) => {
@@ -69,22 +70,22 @@ function lifeOf(server: Server, url: string, leave: Awaited<ReturnType<typeof en
     },
     stop: async () => {
       server.ending.abort();
-      await watching?.catch(() => {}); // `keep` has told it
-      await leave(() => stopServer(server));
+      await watching?.catch(() => {}); // `keep` has reported it
+      await release(() => stopServer(server));
     },
   };
 }
 
 async function stopServer(server: Server): Promise<void> {
-  if ((await postmasterOf(server)) === undefined) return;
+  if ((await findPostmaster(server)) === undefined) return;
   try {
     await control(server.programs, server.cluster, ["stop", "-m", "fast", "-w", "-t", "15"]);
   } catch (error) {
-    if ((await postmasterOf(server)) !== undefined) throw error; // else somebody else has ended it meanwhile
+    if ((await findPostmaster(server)) !== undefined) throw error; // otherwise somebody else has stopped it meanwhile
   }
 }
 
-/** Makes a cluster beside its place and moves it there whole, so that a killed start leaves none half made. */
+/** Creates a cluster in a temporary folder and renames it, so that a killed start leaves none incomplete. */
 async function initialize({ programs, cluster, password }: Server): Promise<void> {
   const draft = await mkdtemp(`${cluster}.`);
   const passwordFile = `${draft}.password`;
@@ -105,7 +106,7 @@ async function initialize({ programs, cluster, password }: Server): Promise<void
     ];
     await call(programs, "initdb", [`--pgdata=${draft}`, ...words]);
     await rename(draft, cluster).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error; // another start was first: its cluster serves
+      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error; // another start was first: its cluster is used
     });
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -114,16 +115,16 @@ async function initialize({ programs, cluster, password }: Server): Promise<void
 }
 
 /**
- * Starts the server on a port of loopback. A start that meets the locks or the memory of a killed one is tried again, one
- * that meets another start adopts its server.
+ * Starts the server on a loopback port. Retries while a killed server's locks or shared memory are in the way, and adopts
+ * the server of another start.
  *
- * @param port the one that it has to have; without, any that is free.
+ * @param port the required port; any free one by default.
  */
 async function startServer(server: Server, port?: number): Promise<string> {
   const { programs, cluster, ending } = server;
   const deadline = Date.now() + 30_000;
   for (;;) {
-    await forgetPostmaster(server);
+    await removeStaleLockFile(server);
     const settings = { ...serverSettings, port: port ?? (await freePort()) };
     const options = Object.entries(settings)
       .map(([name, value]) => `-c ${name}=${value}`)
@@ -133,33 +134,33 @@ async function startServer(server: Server, port?: number): Promise<string> {
       () => undefined,
       (error: Error) => error,
     );
-    const url = await connectionTo(server);
+    const url = await findUrl(server);
     if (url) return url;
     if (Date.now() > deadline || ending.signal.aborted) {
-      throw new Error(`The embedded PostgreSQL did not start.\n${await logTail(cluster)}`, { cause: failure });
+      throw new EnvError(`The embedded PostgreSQL did not start.\n${await readLogTail(cluster)}`, { cause: failure });
     }
     await sleep(500);
   }
 }
 
-/** What a cluster's lock file says: the server's process, folder, and port. */
+/** Reads a cluster's lock file: the server's process id, folder and port. */
 async function readLockFile({ cluster }: Server) {
   const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
   const [pid, folder, , port] = text.split("\n");
   return { pid: Number(pid), folder, port: port?.trim() };
 }
 
-/** The number of the process that serves a cluster, where one lives. */
-async function postmasterOf(server: Server): Promise<number | undefined> {
+/** The id of the process that serves a cluster, if one is alive. */
+async function findPostmaster(server: Server): Promise<number | undefined> {
   const { pid } = await readLockFile(server);
   return pid > 0 && (await isPostgres(pid)) ? pid : undefined;
 }
 
 /**
- * Removes a lock file whose process is none of PostgreSQL's. PostgreSQL itself would be kept from starting by it: by a
- * zombie that nobody reaps (its parent is process 1 of a container), and by a number that another process has got.
+ * Removes a lock file whose process is not PostgreSQL. It would keep PostgreSQL from starting: a zombie that nobody reaps
+ * (its parent is process 1 of a container), or a process id that another program now has.
  */
-async function forgetPostmaster(server: Server): Promise<void> {
+async function removeStaleLockFile(server: Server): Promise<void> {
   const { pid } = await readLockFile(server);
   if (pid > 0 && !(await isPostgres(pid))) await rm(join(server.cluster, "postmaster.pid"), { force: true });
 }
@@ -172,8 +173,8 @@ const serverSettings = {
   max_connections: 100,
 };
 
-/** The URL of the server that runs on a cluster, or undefined where none answers to this cluster's password. */
-async function connectionTo(server: Server): Promise<string | undefined> {
+/** The URL of the server that runs on a cluster, or undefined if none accepts this cluster's password. */
+async function findUrl(server: Server): Promise<string | undefined> {
   const { folder, port } = await readLockFile(server);
   if (!folder || !port || resolve(folder) !== server.cluster) return undefined;
   const url = `postgresql://spoor:${server.password}@127.0.0.1:${port}`;
@@ -191,7 +192,7 @@ async function connectionTo(server: Server): Promise<string | undefined> {
   }
 }
 
-async function logTail(cluster: string): Promise<string> {
+async function readLogTail(cluster: string): Promise<string> {
   const text = await readFile(join(cluster, "server.log"), "utf8").catch(() => "");
   return text.trimEnd().split("\n").slice(-12).join("\n");
 }

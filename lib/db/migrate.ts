@@ -4,6 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { EnvError } from "#lib/env";
 
 /** The advisory lock of Prisma's schema engine, so that a start and `prisma migrate deploy` take turns as well. */
 const migrationLock = 72_707_369;
@@ -14,11 +15,6 @@ const lockTimeout = "1s";
 /** How long a migration that did not get its locks is retried. */
 const lockPatienceMs = 60_000;
 const lockNotAvailable = "55P03";
-
-/** A database that can't be brought to this version. The message says why, to the operator. */
-export class MigrationError extends Error {
-  override name = "MigrationError";
-}
 
 /** As Prisma's schema engine creates it. */
 const createRecords = `create table if not exists _prisma_migrations (
@@ -33,7 +29,7 @@ const createRecords = `create table if not exists _prisma_migrations (
  *
  * @param folder holds the migrations.
  * @returns the names of the migrations applied.
- * @throws MigrationError with the failed migration's name and PostgreSQL's message.
+ * @throws EnvError with the failed migration's name and PostgreSQL's message.
  */
 export async function migrate(databaseUrl: string, after: () => Promise<void>, folder = ownFolder): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: "spoor-migrate" });
@@ -67,14 +63,14 @@ async function findPending(client: pg.Client, folder: string): Promise<string[]>
   const { rowCount: otherTables } = await client.query(
     "select 1 from pg_tables where schemaname = current_schema() and to_regclass('_prisma_migrations') is null limit 1",
   );
-  if (otherTables) throw new MigrationError("The database has tables that are not Spoor's (P3005). Use an empty one.");
+  if (otherTables) throw new EnvError("The database has tables that are not Spoor's (P3005). Use an empty one.");
   await client.query(createRecords);
   const { rows } = await client.query<{ name: string }>(
     "select migration_name as name from _prisma_migrations where finished_at is null and rolled_back_at is null",
   );
   const [failed] = rows;
   if (!failed) return pendingMigrations(client, folder);
-  throw new MigrationError(
+  throw new EnvError(
     `The migration ${failed.name} is recorded as failed (P3009), and may be applied in part. Undo what it changed, then mark ` +
       `it as rolled back: update _prisma_migrations set rolled_back_at = now() where migration_name = '${failed.name}';`,
   );
@@ -97,7 +93,7 @@ async function applyMigration(client: pg.Client, folder: string, name: string, d
       return;
     } catch (error) {
       const { code, message } = error as pg.DatabaseError;
-      const fail = () => Promise.reject(new MigrationError(`${name} failed: ${message}`, { cause: error }));
+      const fail = () => Promise.reject(new EnvError(`${name} failed: ${message}`, { cause: error }));
       await client.query("rollback").catch(fail); // where the connection is gone, PostgreSQL has rolled back
       if (code !== lockNotAvailable || Date.now() > deadline) {
         const failure = `insert into _prisma_migrations (id, checksum, migration_name, logs, rolled_back_at)

@@ -1,13 +1,13 @@
 import { createServer } from "node:net";
 
-/** A port of loopback that nothing listens on right now. */
+/** A loopback port that nothing listens on right now. */
 export async function freePort(): Promise<number> {
   const port = await listen(0);
-  if (port === undefined) throw new Error("There is no free port.");
+  if (port === undefined) throw new Error("No free port was found.");
   return port;
 }
 
-/** Whether nothing listens on a port of loopback right now. */
+/** Whether nothing listens on a loopback port right now. */
 export async function isFree(port: number): Promise<boolean> {
   return (await listen(port)) !== undefined;
 }

@@ -7,7 +7,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { clientFile } from "#lib/server/client-file";
 
-/** Everything that a build of the web application is made of, and that of the client. */
+/** The sources of the web application's build, and of the client's. */
 const sources = [
   "app",
   "lib",
@@ -24,18 +24,18 @@ const stamp = ".next/spoor-sources.sha256";
 const clientStamp = `${clientFile}.sources.sha256`;
 
 /**
- * Builds the web application where there is no build of these very sources, as after an update.
+ * Builds the web application unless there is a build of exactly these sources.
  *
- * @param say takes lines for the person who waits.
- * @param signal ends a build that nobody waits for any more.
- * @throws with the build's output where it fails.
+ * @param say prints a line for the operator.
+ * @param signal aborts the build.
+ * @throws with the build's output if it fails.
  */
 export async function buildIfNeeded(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
   await buildClientIfNeeded();
   const wanted = await fingerprint(sources);
   const built = await readFile(stamp, "utf8").catch(() => undefined);
   if (built === wanted) return;
-  say("Building the web application (once for each version, about half a minute)…");
+  say("Building the web application (once per version, about half a minute)…");
   const startedAt = performance.now();
   const child = spawn(process.execPath, ["node_modules/next/dist/bin/next", "build"], {
     env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" },
@@ -51,15 +51,15 @@ export async function buildIfNeeded(say: (line: string) => void, signal?: AbortS
 }
 
 /**
- * Builds the client that `/spoor.mjs` delivers: one file for Node 20 and later, with nothing left to install. It is not
- * minified, so that whoever runs it can read it.
+ * Builds the client that `/spoor.mjs` serves: one file for Node 20 and later, without dependencies. It is not minified, so
+ * that people can read what they run.
  */
 export async function buildClientIfNeeded(): Promise<void> {
   const wanted = await fingerprint(clientSources);
   const built = await readFile(clientStamp, "utf8").catch(() => undefined);
   if (built === wanted && existsSync(clientFile)) return;
   const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
-  // Only who builds needs the bundler.
+  // Only a build needs the bundler.
   const { rolldown } = await import("rolldown");
   const bundle = await rolldown({
     input: "cli/main.ts",

@@ -1,5 +1,5 @@
-// `npm run demo`: everything from nothing to conversations that can be read, by the ways a real person and a real client
-// take: the account signs in, approves a device login on its page, and the client sends its batch over HTTP.
+// `npm run demo`: from nothing to readable sessions, the way a real person and a real client get there: the account signs
+// in, approves a device login on its page, and the client uploads over HTTP.
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ import { freePort, isFree } from "#lib/db/ports";
 import { pollResponse, startResponse } from "#lib/device/schema";
 import { env, setEnv } from "#lib/env";
 import { ingestResponse, jobResponse } from "#lib/ingest/schema";
-import { askedToStop, prepareDatabase, prepareSchema, runCommand, say, serve } from "#lib/server/start";
+import { listenForStop, prepareDatabase, prepareSchema, runCommand, say, serve } from "#lib/server/start";
 import { listResponse } from "#lib/traces/schema";
 
 const fixtures = "tests/fixtures/sessions";
@@ -37,14 +37,14 @@ async function prepareEnvironment(): Promise<void> {
 
 async function main(): Promise<void> {
   await prepareEnvironment();
-  const asked = askedToStop();
+  const stopRequest = listenForStop();
   const database = await prepareDatabase();
   try {
     await prepareSchema();
-    await serve("all", database, asked, async () => {
+    await serve("all", database, stopRequest, async () => {
       await perform();
       if (process.argv.includes("--exit")) return false;
-      say("\nIt goes on serving. Stop it with Ctrl-C.");
+      say("\nThe server keeps running. Stop it with Ctrl-C.");
       return true;
     });
   } finally {
@@ -53,26 +53,26 @@ async function main(): Promise<void> {
   }
 }
 
-/** The proof: account, device login, upload, job, and the rows read back. @throws where any step is not as promised */
+/** Account, device login, upload, job, and the rows read back. @throws if any step fails */
 async function perform(): Promise<void> {
   const account = await makeAccount();
   say(`✓ account      ${account.email}`);
   const cookie = await signIn(account);
   const token = await logInDevice(cookie);
   say(`✓ device login ${hostname()} got its token`);
-  const conversations = await readFixtures();
-  const job = await upload(token, conversations);
+  const traces = await readFixtures();
+  const job = await upload(token, traces);
   const { created, unchanged, updated } = job.traces;
-  say(`✓ upload       ${job.traces.received} conversations, ${job.messages.received} messages: job ${job.status}`);
+  say(`✓ upload       ${job.traces.received} sessions, ${job.messages.received} messages: job ${job.status}`);
   say(
     `               ${created} created, ${updated} updated, ${unchanged} unchanged, ${job.messages.written} rows written`,
   );
   await readBack(token, job);
-  say("✓ read back    every conversation with all of its messages");
+  say("✓ read back    every session with all its messages");
   say(`\nOpen    ${env().BASE_URL}\nSign in ${account.email}\nwith    ${account.password}`);
 }
 
-/** The demo's account, with a new password each time: one that is printed once is not worth keeping. */
+/** The demo's account, with a new password on each run. */
 async function makeAccount() {
   const account = { name: "Demo", email: "demo@example.org", password: randomBytes(9).toString("base64url") };
   const link = await openSetup();
@@ -101,11 +101,11 @@ async function logInDevice(cookie: string): Promise<string> {
   });
   await approve(started.verificationUriComplete, cookie);
   const polled = await json(pollResponse, `/api/cli/device/poll?deviceCode=${started.deviceCode}`);
-  if (polled.status !== "approved") throw new Error("The approved login gave no token.");
+  if (polled.status !== "approved") throw new Error("The approved login returned no token.");
   return polled.token;
 }
 
-/** Presses Approve as a browser without scripts does: the form's hidden fields go back with the button's. */
+/** Presses Approve as a browser without scripts does: it submits the form's hidden fields. */
 async function approve(page: string, cookie: string): Promise<void> {
   const path = page.slice(env().BASE_URL.length);
   const html = await (await call(path, { headers: { Cookie: cookie } })).text();
@@ -154,7 +154,7 @@ async function readBack(token: string, job: z.output<typeof jobResponse>): Promi
   const { traces } = await json(listResponse, "/api/traces?limit=200", { headers: bearer(token) });
   const messages = traces.reduce((sum, { messageCount }) => sum + messageCount, 0);
   if (traces.length < job.traces.received || messages < job.messages.received) {
-    throw new Error(`Sent ${job.messages.received} messages, but ${messages} can be read.`);
+    throw new Error(`Sent ${job.messages.received} messages, but only ${messages} can be read.`);
   }
 }
 

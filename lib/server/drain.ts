@@ -16,20 +16,20 @@ import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 import { countUsage } from "#lib/usage/count";
 
-/** What `/api/ready` and `/uploads` know the calls of `/api/cron` by, all of them together, as one worker. */
+/** The heartbeat id of all calls of `/api/cron`: `/api/ready` and `/uploads` see them as one worker. */
 const cronId = "00000000-0000-4000-8000-00000000c404";
 
-/** For what the uploads changed; a long backlog is for several calls. */
+/** A longer backlog is left to the next calls. */
 const usageSeconds = 5;
-/** How long a call goes on forwarding telemetry behind the uploads; a try that began ends within 10 s. */
+/** How long a call forwards telemetry, after the uploads; an attempt in flight ends within 10 s. */
 const forwardSeconds = 3;
 
 /**
- * Does a worker's work for a bounded time, for hosts that run none: gives back what a process left behind, enqueues what
- * lost its entry, processes the uploads that wait, empties deleted conversations, counts what was used, makes sessions
- * searchable, and does the hourly housekeeping.
+ * Does a worker's work for a bounded time, for hosts without one: requeues entries of dead processes, enqueues jobs that lost
+ * their entry, processes queued uploads, purges deleted traces, counts usage, updates the search index, forwards telemetry,
+ * and does the hourly housekeeping.
  *
- * @param seconds how long to go on taking jobs; the last ones taken may end later.
+ * @param seconds how long to keep taking jobs; the last ones taken may end later.
  * @returns how many queue entries were worked on, and whether none was left to take.
  */
 export async function drainQueues(
@@ -48,14 +48,14 @@ export async function drainQueues(
   await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));
   await housekeepHourly();
   await sendHeartbeat(cronId);
-  await writeCounts(); // a function that is not called again may never come to it
+  await writeCounts(); // a serverless function may not run again
   return {
     processed: results.reduce((sum, { processed }) => sum + processed, 0),
     drained: results.every(({ drained }) => drained),
   };
 }
 
-/** Takes jobs one after the other until none is there or the time is over. */
+/** Takes queue entries one after the other until none is left or the deadline has passed. */
 async function takeUntil(deadline: number): Promise<{ processed: number; drained: boolean }> {
   for (let processed = 0; ; processed += 1) {
     if (performance.now() >= deadline) return { processed, drained: false };

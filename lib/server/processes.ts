@@ -2,22 +2,23 @@ import "server-only";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { EnvError } from "#lib/env";
 
 type Wanted = { name: string; words: string[] };
 
 const readyMs = 60_000;
 const stopMs = 14_000;
-/** A process that breaks more often than this many times in a minute is not started again. */
+/** A process that fails more often than this within a minute is not restarted. */
 const maxRestartsPerMinute = 5;
 
 /**
- * Starts processes one after the other and keeps them running: one that breaks after it was ready is started again.
+ * Starts processes and keeps them running: one that fails after it was ready is restarted.
  *
- * @param wanted each with the words behind `node`.
+ * @param wanted each with its arguments to `node`.
  * @param environment set for all of them, over this process's own.
- * @param signal ends the start, with what was started so far.
+ * @param signal aborts the start, and stops what was started so far.
  * @returns `lost` rejects when a process can't be kept running; `stop` ends all of them (SIGTERM, after 14 s SIGKILL).
- * @throws where one does not become ready.
+ * @throws if one does not become ready.
  */
 export async function supervise(wanted: Wanted[], environment: Record<string, string>, signal?: AbortSignal) {
   const running = new Map<string, ChildProcess>();
@@ -33,16 +34,19 @@ export async function supervise(wanted: Wanted[], environment: Record<string, st
     running.set(one.name, child);
     await ready(one.name, child, signal);
     child.once("exit", (code, signal) => {
-      if (!stopping) process.stderr.write(`The ${one.name} process ended (${signal ?? code}); starting it again.\n`);
+      if (!stopping) process.stderr.write(`The ${one.name} process ended (${signal ?? code}); restarting it.\n`);
       restart(one, restarts);
     });
   }
 
-  /** Starts a lost process again; a start that fails (the database is just recovering) counts as another loss. */
+  /** Restarts a process; a start that fails (the database is still recovering) counts as another failure. */
   async function restart(one: Wanted, restarts: number[]): Promise<void> {
     if (stopping) return;
     const recent = [...restarts.filter((at) => at > Date.now() - 60_000), Date.now()];
-    if (recent.length > maxRestartsPerMinute) return lose(new Error(`The ${one.name} process keeps ending.`));
+    if (recent.length > maxRestartsPerMinute) {
+      const count = `more than ${maxRestartsPerMinute} times within a minute`;
+      return lose(new EnvError(`The ${one.name} process failed ${count}. Spoor shuts down.`));
+    }
     await sleep(500 * recent.length);
     if (!stopping) await keep(one, recent).catch(() => restart(one, recent));
   }
@@ -64,7 +68,7 @@ export async function supervise(wanted: Wanted[], environment: Record<string, st
 function launch(words: string[], environment: Record<string, string>): ChildProcess {
   const conditions = words.filter((word) => word.startsWith("--conditions"));
   const [file = "", ...rest] = words.filter((word) => !conditions.includes(word));
-  // The IPC channel says when a process is ready, and tells it when this one is gone, however that came about.
+  // The IPC channel reports when the process is ready, and closes when this one is gone, even if killed.
   return fork(file, rest, {
     execArgv: conditions,
     env: { ...process.env, ...environment },
@@ -72,19 +76,19 @@ function launch(words: string[], environment: Record<string, string>): ChildProc
   });
 }
 
-/** Waits for a process's word that it is ready. */
+/** Waits until a process reports that it is ready. */
 async function ready(name: string, child: ChildProcess, given?: AbortSignal): Promise<void> {
   const late = AbortSignal.timeout(readyMs);
   const signal = given ? AbortSignal.any([late, given]) : late;
   const ended = once(child, "exit").then(([code, by]) => {
-    throw new Error(`The ${name} process did not start (${by ?? code}).`);
+    throw new EnvError(`The ${name} process did not start (${by ?? code}); the lines above say why.`);
   });
   ended.catch(() => {});
   try {
     await Promise.race([once(child, "message", { signal }), ended]);
   } catch (error) {
     child.kill("SIGKILL");
-    throw late.aborted ? new Error(`The ${name} process was not ready within ${readyMs / 1000} s.`) : error;
+    throw late.aborted ? new EnvError(`The ${name} process was not ready within ${readyMs / 1000} s.`) : error;
   }
 }
 

@@ -1,4 +1,4 @@
-// The launcher: `npm start` and its parts. It prints for people; the processes it starts log JSON lines.
+// The launcher: `npm start` and its parts. It prints for people; the processes it starts log lines of JSON.
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { openSetup } from "#lib/auth/setup";
 import { closeDatabase } from "#lib/db/client";
 import { type EmbeddedDatabase, startEmbedded } from "#lib/db/embedded";
-import { MigrationError, migrate } from "#lib/db/migrate";
-import { readOrMake } from "#lib/db/secrets";
+import { migrate } from "#lib/db/migrate";
+import { readOrMake } from "#lib/db/secret-file";
 import { EnvError, env, requiredEnv, setEnv } from "#lib/env";
 import { installQueues } from "#lib/queue/queues";
 import { buildClientIfNeeded, buildIfNeeded } from "#lib/server/build";
@@ -19,11 +19,11 @@ export function say(line: string): void {
 }
 
 /**
- * Finds or starts the database, and sets `DATABASE_URL` and `AUTH_SECRET` for this process and its children where the
- * embedded one fills them in.
+ * Starts the embedded database unless `DATABASE_URL` is set. Then sets `DATABASE_URL` and `AUTH_SECRET` for this process and
+ * its children.
  *
- * @returns what an embedded one has, and nothing to do for one of the operator's own.
- * @throws EnvError where `DATABASE_URL` is set and `AUTH_SECRET` is not.
+ * @returns `keep` and `stop`, which do nothing for a database of the operator's.
+ * @throws EnvError if `DATABASE_URL` is set and `AUTH_SECRET` is not.
  */
 export async function prepareDatabase(): Promise<Pick<EmbeddedDatabase, "keep" | "stop">> {
   const { DATABASE_URL, AUTH_SECRET, DATA_DIR } = env();
@@ -49,8 +49,8 @@ type Role = "all" | "dev" | "web" | "worker" | "migrate";
 /**
  * Starts the processes of a role.
  *
- * @param signal ends the start.
- * @returns what stops them, and a promise that rejects when one is lost for good
+ * @param signal aborts the start.
+ * @returns what stops them, and a promise that rejects when one can't be kept running
  */
 export async function startProcesses(
   role: Exclude<Role, "migrate">,
@@ -65,8 +65,8 @@ export async function startProcesses(
 }
 
 async function main(role: Role): Promise<void> {
-  // From here on a signal is heard, so that one in the middle of a start still stops the database behind it.
-  const asked = askedToStop();
+  // Signals are handled from here on, so that one during the start still stops the database.
+  const stopRequest = listenForStop();
   const database = await prepareDatabase();
   try {
     if (role !== "web" && role !== "worker") {
@@ -75,8 +75,8 @@ async function main(role: Role): Promise<void> {
       if (role === "migrate") return say("The database is up to date.");
     }
     await enableSinks();
-    await serve(role, database, asked, async () => {
-      if (role !== "worker") await greet();
+    await serve(role, database, stopRequest, async () => {
+      if (role !== "worker") await printGreeting();
       return true;
     });
   } finally {
@@ -86,29 +86,28 @@ async function main(role: Role): Promise<void> {
 }
 
 /**
- * Runs a role's processes until a signal comes, and keeps the database running beneath them. A signal in the middle of the
- * start ends it there.
+ * Runs a role's processes until a stop is requested, and keeps the database running. A request during the start aborts it.
  *
- * @param onceReady what to do when they run. @returns whether they are to go on
- * @throws where the start fails, or a process or the database can't be kept running.
+ * @param onceReady runs when they are ready. @returns whether they are to continue
+ * @throws if the start fails, or a process or the database can't be kept running.
  */
 export async function serve(
   role: Exclude<Role, "migrate">,
   database: Pick<EmbeddedDatabase, "keep">,
-  asked: AbortSignal,
+  stopRequest: AbortSignal,
   onceReady: () => Promise<boolean>,
 ): Promise<void> {
   const kept = database.keep((line) => process.stderr.write(`${line}\n`));
-  kept.catch(() => {}); // told below, once the processes run
-  const processes = await startProcesses(role, asked).catch((error) => {
-    if (!asked.aborted) throw error;
+  kept.catch(() => {}); // reported below, once the processes run
+  const processes = await startProcesses(role, stopRequest).catch((error) => {
+    if (!stopRequest.aborted) throw error;
   });
   if (!processes) return;
   try {
-    const end = Promise.race([processes.lost, kept, aborted(asked)]);
-    end.catch(() => {}); // told by the next or by the last
-    const goesOn = await Promise.race([onceReady(), end.then(() => true)]);
-    if (!goesOn) return;
+    const end = Promise.race([processes.lost, kept, waitForAbort(stopRequest)]);
+    end.catch(() => {}); // reported by whichever await below is reached
+    const continues = await Promise.race([onceReady(), end.then(() => true)]);
+    if (!continues) return;
     await end;
     say("Stopping…");
   } finally {
@@ -116,37 +115,37 @@ export async function serve(
   }
 }
 
-async function aborted(signal: AbortSignal): Promise<void> {
+async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
-async function greet(): Promise<void> {
+async function printGreeting(): Promise<void> {
   const { BASE_URL } = env();
   const setup = await openSetup();
-  say(`Spoor runs at ${BASE_URL}`);
-  if (setup) say(`\nMake the first account (this link works once):\n  ${setup}\n`);
+  say(`Spoor is running at ${BASE_URL}`);
+  if (setup) say(`\nCreate the first account (this link works once):\n  ${setup}\n`);
   say("Stop it with Ctrl-C.");
 }
 
-/** Is aborted by the first Ctrl-C or SIGTERM; a second one ends the process at once. */
-export function askedToStop(): AbortSignal {
-  const asked = new AbortController();
+/** Aborted by the first Ctrl-C or SIGTERM; a second one ends the process immediately. */
+export function listenForStop(): AbortSignal {
+  const request = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       process.once(signal, () => process.exit(130));
-      asked.abort();
+      request.abort();
     });
   }
-  return asked.signal;
+  return request.signal;
 }
 
-/** Runs a command of the launcher's; what goes wrong is told in a line, not in a stack. */
+/** Runs a command. An error meant for the operator is printed without its stack. */
 export async function runCommand(command: () => Promise<void>): Promise<never> {
   try {
     await command();
     process.exit(0);
   } catch (error) {
-    const expected = error instanceof EnvError || error instanceof MigrationError || !(error instanceof Error);
+    const expected = error instanceof EnvError || !(error instanceof Error);
     process.stderr.write(`${expected ? (error as Error).message : (error.stack ?? error.message)}\n`);
     process.exit(1);
   }
@@ -156,7 +155,9 @@ if (import.meta.main) {
   const [role = "all"] = process.argv.slice(2);
   await runCommand(async () => {
     if (!["all", "dev", "web", "worker", "migrate"].includes(role)) {
-      throw new EnvError(`There is no "${role}". Use one of: dev, web, worker, migrate; or none for all of it.`);
+      throw new EnvError(
+        `Unknown role "${role}". Use dev, web, worker or migrate, or none for web and worker together.`,
+      );
     }
     await main(role as Role);
   });

@@ -27,17 +27,17 @@ import { countUsage } from "#lib/usage/count";
 
 const heartbeatMs = 10_000;
 const reconcileMs = 60_000;
-/** Between two times that the messages of deleted conversations are removed, and for how long at most. */
+/** Pause between two purges of deleted traces' messages, and how long one takes at most. */
 const purge = { pauseMs: 5000, seconds: 8 };
-/** Between two looks for conversations that changed. */
+/** Pause between two checks for changed traces. */
 const usageMs = 1000;
-/** How long one must have been as it is to be counted, in seconds: while uploads wait, they have the processor. */
+/** How long a trace must be unchanged before it is counted, in seconds: while uploads wait, they get the processor. */
 const settledSeconds = { usually: 3, whileUploadsWait: 120 };
-/** Below the 15 seconds within which the process is to be gone. */
+/** Below the 15 seconds within which the process has to end. */
 const drainMs = 12_000;
-/** Between two looks into the outbox of telemetry. */
+/** Pause between two scans of the telemetry outbox. */
 const forwardMs = 2000;
-const lostQueue = "the uploads could not be compared with the queue";
+const reconcileFailed = "the check for uploads without a queue entry failed";
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 
 await startTracing("spoor-worker");
@@ -45,10 +45,10 @@ const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
 const processId = randomUUID();
 const stopping = new AbortController();
 let loops: Promise<void>[] = [];
-/** How many uploads this process works on. */
+/** How many jobs are running in this process. */
 let running = 0;
 
-/** A handler of one job at a time whose payload has a schema. */
+/** A handler that validates payloads and runs one entry at a time. */
 const handler =
   <T>(schema: z.ZodType<T>, run: (payload: T) => Promise<void>) =>
   async (jobs: Job<object>[]) => {
@@ -56,13 +56,13 @@ const handler =
   };
 
 /**
- * Does something again and again, with a pause before each time, until the worker is to stop. It is not for the queue where
- * the rows themselves say what is left to do, or where the queue is what may have lost something.
+ * Repeats something until the worker stops, with a pause before each time. For work that is marked in the rows themselves,
+ * or that checks the queue; everything else is a queue entry.
  */
 async function repeat(pauseMs: number, failure: string, work: () => Promise<unknown>): Promise<void> {
   const { signal } = stopping;
   for (;;) {
-    await sleep(pauseMs, undefined, { signal }).catch(() => {}); // ends early where the worker is to stop
+    await sleep(pauseMs, undefined, { signal }).catch(() => {}); // ends early if the worker stops
     if (signal.aborted) return;
     await work().catch((error) => log.warn({ err: error }, failure));
   }
@@ -78,7 +78,7 @@ async function count(): Promise<void> {
   await countUsage(usageMs / 1000, (await hasOpenJobs()) ? whileUploadsWait : usually);
 }
 
-/** Takes uploads, one at a time. After each it asks for the next at once: the queue by itself would wait for its next poll. */
+/** Takes ingest jobs, one at a time. After each it asks for the next: pg-boss would wait for its next poll. */
 async function takeUploads(): Promise<void> {
   const run = handler(ingestPayload, runJob);
   const worker: { id?: string } = {};
@@ -97,19 +97,19 @@ async function stop(): Promise<void> {
   stopping.abort();
   await boss.stop({ graceful: true, timeout: drainMs });
   await deleteHeartbeat(processId).catch((error) =>
-    log.warn({ err: error }, "the database was gone before the worker"),
+    log.warn({ err: error }, "the heartbeat could not be deleted at shutdown"),
   );
   await Promise.race([Promise.allSettled([writeCounts(), flushTracing()]), sleep(1000)]);
-  // Work that did not end in time holds its connection; the queue gives its job to another.
+  // A job that did not end in time keeps its connection open; the queue hands it to another worker.
   await Promise.race([Promise.all([...loops, endThreads()]).then(closeDatabase), sleep(1000)]);
   process.exit(0);
 }
 
-process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one in its turn
+process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one
 process.once("SIGTERM", stop);
 process.once("disconnect", stop);
 
-// Where both want the processor, the web process goes first: an upload that waits is safe, one that is not yet accepted is not.
+// The web process has priority: an upload that is queued is safe, one not yet accepted is not.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 await boss.start();
@@ -122,13 +122,13 @@ await boss.work(
 );
 await boss.schedule(queues.housekeeping, "17 * * * *");
 await sendHeartbeat(processId);
-await reconcile().catch((error) => log.warn({ err: error }, lostQueue));
+await reconcile().catch((error) => log.warn({ err: error }, reconcileFailed));
 loops = [
-  repeat(heartbeatMs, "the worker could not report itself", () => sendHeartbeat(processId)),
-  repeat(reconcileMs, lostQueue, reconcile),
-  repeat(purge.pauseMs, "deleted conversations could not be emptied", () => purgeDeleted(purge.seconds)),
-  repeat(usageMs, "what conversations used could not be counted", count),
-  repeat(forwardMs, "the outbox of telemetry could not be looked through", () => forwardDue(stopping.signal)),
+  repeat(heartbeatMs, "the worker's heartbeat failed", () => sendHeartbeat(processId)),
+  repeat(reconcileMs, reconcileFailed, reconcile),
+  repeat(purge.pauseMs, "the purge of deleted traces failed", () => purgeDeleted(purge.seconds)),
+  repeat(usageMs, "counting usage failed", count),
+  repeat(forwardMs, "the telemetry outbox scan failed", () => forwardDue(stopping.signal)),
   keepIndexing(stopping.signal, { uploadsWait: hasOpenJobs, jobsRun: () => running > 0 }),
 ];
 process.send?.("ready");

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { identityOf } from "#lib/db/living";
 import { freePort } from "#lib/db/ports";
+import { identityOf } from "#lib/db/process-identity";
 import { testEnvironment } from "../support/database.ts";
 
 let folder: string;
@@ -73,7 +73,7 @@ describe("npm start", () => {
     await until(20, async () => (await poll()).status === 400);
     await ready();
     expect(await postmaster()).not.toBe(before);
-    await until(5, async () => output.text.includes("The database runs again."));
+    await until(5, async () => output.text.includes("The database is running again."));
     child.kill("SIGTERM");
     expect(await ended(child)).toBe(0);
     expect(await isStopped()).toBe(true);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { closeDatabase } from "#lib/db/client";
 import { requiredEnv, setEnv } from "#lib/env";
-import { askedToStop, prepareDatabase, prepareSchema } from "#lib/server/start";
+import { listenForStop, prepareDatabase, prepareSchema } from "#lib/server/start";
 import { closeClient } from "./client.ts";
 import { fuzz } from "./fuzz.ts";
 import { judgeHealth, judgeMemory, tableOf } from "./report.ts";
@@ -27,7 +27,7 @@ const { values } = parseArgs({
 const [seed, concurrency] = [Number(values.seed), Number(values.concurrency)];
 const [first, count] =
   values.case === undefined ? [Number(values.first), Number(values.count)] : [Number(values.case), 1];
-const asked = askedToStop();
+const asked = listenForStop();
 const say = (line: string) => console.log(line);
 
 const folder = await mkdtemp(join(tmpdir(), "spoor-fuzz-"));

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEmbedded } from "#lib/db/embedded";
-import { isPostgres } from "#lib/db/living";
-import { keepRunning } from "#lib/db/watch";
+import { isPostgres } from "#lib/db/process-identity";
+import { keepRunning } from "#lib/db/server-watch";
 
 let folder: string;
 beforeAll(async () => {
@@ -144,7 +144,9 @@ describe("an embedded database that is kept", () => {
       await busy;
     }
     await until(20, async () => said.length === 4);
-    expect(said).toEqual(Array(2).fill(["The database ended; starting it again.", "The database runs again."]).flat());
+    expect(said).toEqual(
+      Array(2).fill(["The database stopped; restarting it.", "The database is running again."]).flat(),
+    );
     const pid = await postmaster();
     await database.stop();
     await kept;
@@ -163,7 +165,7 @@ describe("an embedded database that is kept", () => {
       },
       say: (line: string) => said.push(line),
     };
-    await expect(keepRunning(watched, ending.signal)).rejects.toThrow("keeps ending");
+    await expect(keepRunning(watched, ending.signal)).rejects.toThrow("more than 5 times within a minute");
     expect(starts).toHaveLength(5);
     expect(said).toContain("there is no space left");
   });

@@ -4,8 +4,8 @@ import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * The content of a secret file, made at the first call and kept at mode 0600.
- * Two processes at once agree: the file appears whole or not at all, and the first one stays.
+ * The content of a secret file, created by the first call with mode 0600. Processes that create it at the same time agree on
+ * the content: the file appears complete or not at all, and the first one stays.
  */
 export async function readOrMake(path: string, make: () => string): Promise<string> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

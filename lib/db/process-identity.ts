@@ -4,10 +4,10 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** A process as /proc tells it: its program's name, whether it has ended (a zombie), and when it began, in clock ticks. */
+/** A process as /proc describes it: its program's name, whether it has ended (a zombie), and its start in clock ticks. */
 type Process = { name: string; ended: boolean; start: string };
 
-/** Undefined where there is no such process, or no /proc. Its second field may hold spaces and brackets. */
+/** Undefined without such a process, or without /proc. The file's second field may contain spaces and brackets. */
 async function readProc(pid: number): Promise<Process | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   const end = text.lastIndexOf(")");
@@ -26,9 +26,9 @@ function exists(pid: number): boolean {
 }
 
 /**
- * What tells a process from a later one with the same number: its number and start, in letters that fit a file's name.
+ * Distinguishes a process from a later one with the same id: its id and start, in characters allowed in a file name.
  *
- * @returns undefined where it does not live. A zombie does not: it has ended and only waits to be noticed.
+ * @returns undefined if it is not alive. A zombie is not: it has ended and only waits to be reaped.
  */
 export async function identityOf(pid: number): Promise<string | undefined> {
   if (!exists(pid)) return undefined;
@@ -41,7 +41,7 @@ export async function identityOf(pid: number): Promise<string | undefined> {
   return stdout.trim() ? `${pid}_${stdout.replaceAll(/\W/g, "")}` : undefined;
 }
 
-/** Whether a process lives that may be PostgreSQL. Where there is no /proc, every living one may. */
+/** Whether a process is alive and may be PostgreSQL. Without /proc, any living process may. */
 export async function isPostgres(pid: number): Promise<boolean> {
   if (!exists(pid)) return false;
   if (process.platform !== "linux") return true;

@@ -2,17 +2,18 @@ import { execFile, spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { EnvError } from "#lib/env";
 
 const run = promisify(execFile);
 
-/** Where PostgreSQL's programs are, and how to call them as somebody whom PostgreSQL accepts. */
+/** Where PostgreSQL's programs are, and how to run them as a user that PostgreSQL accepts. */
 export type Programs = { bin: string; prefix: string[]; owner: { uid: number; gid: number } | undefined };
 
 /**
  * The platform's PostgreSQL from npm. The package of each platform exports the same three paths.
  *
- * @param folder the data folder, which the account that runs PostgreSQL has to reach.
- * @throws where the platform has none, or it can't be run by this user.
+ * @param folder the data folder, which the account that runs PostgreSQL must be able to reach.
+ * @throws if the platform has none, or this user can't run it.
  */
 export async function findPrograms(folder: string): Promise<Programs> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
@@ -22,8 +23,8 @@ export async function findPrograms(folder: string): Promise<Programs> {
     const paths: { postgres: string } = await import(name);
     bin = dirname(paths.postgres);
   } catch (error) {
-    throw new Error(
-      `There is no embedded PostgreSQL for ${platform}-${process.arch} (${name} is not installed). ` +
+    throw new EnvError(
+      `No embedded PostgreSQL for ${platform}-${process.arch}: ${name} is not installed. ` +
         "Set DATABASE_URL to a PostgreSQL 15 or later.",
       { cause: error },
     );
@@ -33,8 +34,8 @@ export async function findPrograms(folder: string): Promise<Programs> {
 }
 
 /**
- * PostgreSQL refuses to run as root. Where an account `postgres` exists and can reach data and programs, it runs as that;
- * otherwise in a user namespace in which root carries another number.
+ * PostgreSQL refuses to run as root. If an account `postgres` exists and can reach data and programs, it runs as that;
+ * otherwise in a user namespace that maps root to another id.
  */
 async function unprivileged(folder: string, bin: string): Promise<Pick<Programs, "prefix" | "owner">> {
   const passwd = await readFile("/etc/passwd", "utf8").catch(() => "");
@@ -52,7 +53,7 @@ async function unprivileged(folder: string, bin: string): Promise<Pick<Programs,
   const prefix = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
   if (spawnSync("unshare", [...prefix.slice(1), process.execPath, "--version"]).status === 0)
     return { prefix, owner: undefined };
-  throw new Error("PostgreSQL does not run as root. Start Spoor as another user, or set DATABASE_URL.");
+  throw new EnvError("PostgreSQL refuses to run as root. Start Spoor as another user, or set DATABASE_URL.");
 }
 
 /** Calls `pg_ctl` on a cluster. @throws with its output */

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { EnvError } from "#lib/env";
+
+const checkMs = 500;
+/** A server that ends more often than this within a minute is not restarted. */
+const maxEndsPerMinute = 5;
+
+/** `say` prints a line for the operator. */
+type Watched = { isRunning: () => Promise<boolean>; start: () => Promise<void>; say: (line: string) => void };
+
+/**
+ * Restarts a server whenever it ends. A start that fails (a full disk) is retried without limit.
+ *
+ * @param signal ends the watch; then it returns.
+ * @throws if the server keeps ending.
+ */
+export async function keepRunning({ isRunning, start, say }: Watched, signal: AbortSignal): Promise<void> {
+  let ends: number[] = [];
+  for (;;) {
+    await sleep(checkMs, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    if (await isRunning()) continue;
+    ends = [...ends.filter((at) => at > Date.now() - 60_000), Date.now()];
+    if (ends.length > maxEndsPerMinute)
+      throw new EnvError(
+        `The embedded PostgreSQL ended more than ${maxEndsPerMinute} times within a minute. Spoor shuts down.`,
+      );
+    say("The database stopped; restarting it.");
+    try {
+      await start();
+      say("The database is running again.");
+    } catch (error) {
+      if (!signal.aborted) say((error as Error).message);
+    }
+  }
+}
