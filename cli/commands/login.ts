@@ -29,8 +29,8 @@ export async function login(context: Context): Promise<void> {
   await storeAccount(connection, account, context);
   terminal.say(`\n${terminal.style("green", "✓")} Logged in as ${toPrintable(`${account.name} <${account.email}>`)}.`);
   terminal.say(`Send your sessions with: ${commandHint(context, "push")}`);
-  const { token: _, ...told } = account;
-  terminal.json({ event: "loggedIn", server: connection.server, ...told });
+  const { token: _, ...publicFields } = account;
+  terminal.json({ event: "loggedIn", server: connection.server, ...publicFields });
   if (host.env.SPOOR_TOKEN) terminal.warn("SPOOR_TOKEN is set: it overrides this login.");
 }
 

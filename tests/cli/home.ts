@@ -29,6 +29,8 @@ export type Parsed = {
   counts: { entries: number; skipped: number; invalid: number };
   unhandled: string[];
   lost: string[];
+  /** Each as `LINE: REASON`. */
+  invalid: string[];
 };
 
 export async function discoverAll(adapter: Adapter, host: Host): Promise<Input[]> {
@@ -45,7 +47,9 @@ export async function parseAll(adapter: Adapter, host: Host): Promise<Parsed> {
     counts: { entries: 0, skipped: 0, invalid: 0 },
     unhandled: [],
     lost: [],
+    invalid: [],
   };
+  let line: number | undefined;
   let open: Parsed["sessions"][number] | undefined;
   const begun = () => {
     if (!open) throw new Error("no session was begun");
@@ -67,9 +71,15 @@ export async function parseAll(adapter: Adapter, host: Host): Promise<Parsed> {
         open = undefined;
       },
       lost: (reason) => void parsed.lost.push(reason),
-      entry: () => void parsed.counts.entries++,
+      entry(at) {
+        parsed.counts.entries++;
+        line = at;
+      },
       skipped: () => void parsed.counts.skipped++,
-      invalid: () => void parsed.counts.invalid++,
+      invalid(reason) {
+        parsed.counts.invalid++;
+        parsed.invalid.push(`${line}: ${reason}`);
+      },
       unhandled: (type) => void parsed.unhandled.push(type),
       pause: async () => {},
     });

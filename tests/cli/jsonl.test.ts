@@ -26,8 +26,10 @@ test("CRLF, a byte order mark, empty lines and a line without its newline change
 
 test("an incomplete last line is left for later; invalid lines are counted with their numbers and reasons", async () => {
   const text = `{"sourceId":\n[]\n{"sourceId":"c"}\n${linesOf(one)}{"sourceId":"d","mess`;
-  const { sessions, counts } = await parseAll(jsonl, await makeHome({ [`${inbox}/x.jsonl`]: text }));
+  const { sessions, counts, invalid } = await parseAll(jsonl, await makeHome({ [`${inbox}/x.jsonl`]: text }));
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["a"]);
+  const incomplete = "not a session: it needs sourceId and messages";
+  expect(invalid).toEqual(["1: not JSON", `2: ${incomplete}`, `3: ${incomplete}`]);
   expect(counts).toEqual({ entries: 4, skipped: 0, invalid: 3 });
 });
 
