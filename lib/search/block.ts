@@ -1,6 +1,6 @@
-// How postings are laid out. A posting says that a document has a term. A block holds those of up to 4,096 documents,
-// sorted, in buckets by the first bits of the term; a bucket is one row. Each term is written as its distance from the one
-// before, the number of its documents, and their distances; all of these as variable-length numbers, seven bits a byte.
+// The layout of postings. A posting says that a document has a term. A block holds those of up to 4,096 documents, sorted, in
+// buckets by the first bits of the term; a bucket is one row. Each term is written as its distance from the previous one, the
+// number of its documents, and their distances, all as variable-length numbers with seven bits a byte.
 import { termBits } from "#lib/search/terms";
 
 /** How many documents a block can have. */
@@ -14,13 +14,13 @@ export type Postings = Float64Array;
 
 export const postingOf = (term: number, slot: number) => term * maxDocuments + slot;
 
-/** By how many bits of the term postings are parted before they are sorted: 1.3 to 2 times as fast as sorting all at once. */
+/** Postings are partitioned by this many bits of the term before they are sorted: 1.3 to 2 times as fast as one sort. */
 const partBits = 12;
 
-/** Postings in their order, in memory of their own. */
+/** Sorts postings into a new array. */
 export function sort(postings: Postings): Postings {
   const span = 2 ** (termBits - partBits) * maxDocuments;
-  // Where each part's next posting comes; once all are there, where the part ends.
+  // Where the next posting of each part goes, and in the end where the part ends.
   const places = new Uint32Array(2 ** partBits + 1);
   const count = (part: number, more: number) => {
     const place = places[part] as number;
@@ -46,7 +46,7 @@ export const bucketBits = (postings: number) =>
 /** The bucket of a term, of `2 ** bits`. */
 export const bucketOf = (term: number, bits: number) => Math.floor(term / 2 ** (termBits - bits));
 
-/** A growing piece of memory that variable-length numbers are written to. */
+/** A growing buffer of variable-length numbers. */
 class Writer {
   private bytes = Buffer.allocUnsafeSlow(4096);
   private end = 0;
@@ -60,7 +60,7 @@ class Writer {
     this.bytes[this.end++] = rest;
   }
 
-  /** What was written since the last call. */
+  /** Returns what was written since the last call. */
   take(): Buffer {
     const taken = Buffer.from(this.bytes.subarray(0, this.end));
     this.end = 0;
@@ -71,7 +71,7 @@ class Writer {
 /** A row of a block. */
 export type Bucket = { bucket: number; postings: Buffer };
 
-/** Lays sorted postings out in buckets, leaving out the empty ones. None may stand twice. */
+/** Encodes sorted postings without duplicates as buckets, leaving out empty ones. */
 export function encode(sorted: Postings, bits: number): Bucket[] {
   const writer = new Writer();
   const buckets: Bucket[] = [];
@@ -157,11 +157,11 @@ export function slotsOf(term: number, { bucket, postings }: Bucket, bits: number
   return [];
 }
 
-/** Tells every posting of a bucket. */
+/** Calls `visit` with every posting of a bucket. */
 export function forEachPosting(
   { bucket, postings }: Bucket,
   bits: number,
-  tell: (term: number, slot: number) => void,
+  visit: (term: number, slot: number) => void,
 ): void {
   const reader = new Reader(postings);
   let term = bucket * 2 ** (termBits - bits);
@@ -170,7 +170,7 @@ export function forEachPosting(
     let slot = 0;
     for (let left = reader.read(); left > 0; left -= 1) {
       slot += reader.read();
-      tell(term, slot);
+      visit(term, slot);
     }
   }
 }

@@ -2,12 +2,12 @@ import { randomInt } from "node:crypto";
 import { maxDocuments, type Postings, postingOf, sort } from "#lib/search/block";
 import { composed, forEachTerm } from "#lib/search/terms";
 
-/** Where a term's place is depends on it: made for one table's places, a text of 8 MB would take minutes to collect. */
+/** Seeds the places of terms: a text of 8 MB made to collide in them would take minutes to collect. */
 const secret = randomInt(2 ** 31) * 2 + 1;
 
 /**
- * A set of terms, by open addressing; terms are above 0. JavaScript's own puts each number of 40 bits into an object.
- * One is used for all documents: what it holds of memory it keeps.
+ * A set of terms above 0, by open addressing: JavaScript's own set allocates an object for each number of 40 bits. One is used
+ * for all documents and keeps its memory.
  */
 class TermSet {
   private places = new Float64Array(2 ** 13);
@@ -25,7 +25,7 @@ class TermSet {
     if (this.size * 2 > this.places.length) this.grow();
   }
 
-  /** Writes a posting of each term from a place of `target` on, and forgets the terms. @returns the place behind them */
+  /** Writes a posting of each term to `target` from an index on, and empties the set. @returns the index after them */
   drain(target: Postings, from: number, slot: number): number {
     let at = from;
     for (const term of this.places) if (term !== 0) target[at++] = postingOf(term, slot);
@@ -46,16 +46,16 @@ class TermSet {
 /** A part of a trace as the index knows it: its messages from a position on. */
 export type Document = { traceId: string; firstPosition: number; slot: number };
 
-/** What becomes one block. */
+/** The content of a block to be written. */
 export type Draft = { documents: Document[]; postings: Postings };
 
-/** A document ends where it has so many messages or characters, so that no search reads much for one hit. */
+/** Bounds of a document, so that no search reads much text for one hit. */
 const maxMessages = 2000;
 const maxCharacters = 2 ** 21;
-/** A draft ends where it has so many postings: 16 MiB of them are in memory. */
+/** Bounds of a draft: 16 MiB of postings in memory. */
 const maxPostings = 2 ** 21;
 
-/** Collects the terms of traces, one after the other, into drafts of blocks. */
+/** Collects the terms of traces into drafts of blocks, one trace after the other. */
 export class Collector {
   readonly drafts: Draft[] = [];
   private documents: Document[] = [];
@@ -63,22 +63,22 @@ export class Collector {
   private count = 0;
   private open: { document: Document; messages: number; characters: number } | undefined;
   private readonly terms = new TermSet();
-  private readonly tell = (term: number) => this.terms.add(term);
+  private readonly addTerm = (term: number) => this.terms.add(term);
 
-  /** Begins a trace with what is found besides its messages. */
+  /** Begins a trace with the searchable texts beside its messages. */
   begin(traceId: string, texts: string[]): void {
     this.startDocument(traceId, 0);
-    for (const text of texts) forEachTerm(composed(text), this.tell);
+    for (const text of texts) forEachTerm(composed(text), this.addTerm);
   }
 
-  /** Adds a message to the trace that was begun last; they come in the order of their positions. */
+  /** Adds a message, in the order of positions, to the trace that was begun last. */
   add(traceId: string, position: number, content: string): void {
     const { messages, characters } = this.open ?? { messages: 0, characters: 0 };
     if (messages >= maxMessages || characters >= maxCharacters) this.startDocument(traceId, position);
-    if (!this.open) throw new Error("a message comes without its trace");
+    if (!this.open) throw new Error("a message was added before its trace was begun");
     this.open.messages += 1;
     this.open.characters += content.length;
-    forEachTerm(composed(content), this.tell);
+    forEachTerm(composed(content), this.addTerm);
   }
 
   /** Ends the last trace. @returns the drafts of all */

@@ -1,6 +1,6 @@
-// What of a text can be found. Words are runs of letters and digits, and single characters of scripts that put no spaces
+// The terms of a text, by which it is found. Words are runs of letters and digits, and single characters of scripts that put no spaces
 // between words. A term is a number of 40 bits: of a word, of a part of a camelCase word, or of two words that follow each
-// other with what stands between them. Thereby a phrase, an identifier or a path is found by its pairs, as it is written.
+// other with what stands between them. So a phrase, an identifier or a path is found by its pairs, as it is written.
 
 const other = 0;
 const space = 1;
@@ -11,14 +11,14 @@ const single = 3;
 export const termBits = 40;
 
 const wordCharacter = /[[\p{L}\p{N}\p{M}]--\p{Variation_Selector}]/v;
-// Emoji stand at words without a space, as rarer characters of Chinese do: each half of a pair is a word.
+// Emoji and rare Chinese characters stand beside words without a space: each half of a surrogate pair is a word.
 const surrogate = /\p{Cs}/u;
 const spaceless = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]/u;
-/** What `composed` makes one code unit with the letter before it; of Korean every part of a syllable. */
+/** Code units that `composed` joins with the letter before them; of Korean every part of a syllable. */
 export const combining = /[\u0300-\u036f\u1100-\u11ff\u3099\u309a]/;
 const quotes: Record<string, string> = { "‘": "'", "’": "'", "“": '"', "”": '"' };
 
-/** The kind of each UTF-16 code unit, and what stands for it: its lower case, and plain quotes for curly ones. */
+/** The kind of each UTF-16 code unit, and its folded form: lower case, and plain quotes for curly ones. */
 const { kinds, folded } = makeTables();
 
 function makeTables() {
@@ -57,13 +57,13 @@ const primes = [0x01000193, 0x5bd1e995] as const;
 const termOf = (first: number, second: number) => (mix(first) >>> 0) * 256 + (mix(second) & 255);
 
 /**
- * Tells a text's terms, each as often as it occurs.
+ * Calls `visit` with each term of a text, as often as it occurs.
  *
  * @param text as `composed` makes it.
- * @param options.parts whether the parts of a camelCase word are told as words too; of a query they are not, so that
- *   `getUser` finds what is written so.
+ * @param options.parts whether the parts of a camelCase word are words too; not in a query, so that `getUser` finds only
+ *   what is written so.
  */
-export function forEachTerm(text: string, tell: (term: number) => void, { parts = true } = {}): void {
+export function forEachTerm(text: string, visit: (term: number) => void, { parts = true } = {}): void {
   const { length } = text;
   let previous = 0;
   let between = 0;
@@ -88,10 +88,10 @@ export function forEachTerm(text: string, tell: (term: number) => void, { parts 
       second = Math.imul(second ^ lower, primes[1]) + 1;
       at += 1;
     } while (kind === letter && at < length && kindAt(text, at) === letter);
-    tell(termOf(first, second));
+    visit(termOf(first, second));
     const word = mix(first ^ second) | 1;
-    if (previous !== 0) tell(pairOf(previous, between, word));
-    if (parts && mixedCase) forEachPart(text, start, at, tell);
+    if (previous !== 0) visit(pairOf(previous, between, word));
+    if (parts && mixedCase) forEachPart(text, start, at, visit);
     previous = word;
     between = 0;
   }
@@ -102,8 +102,8 @@ function pairOf(previous: number, between: number, word: number): number {
   return termOf(first, Math.imul(word, primes[0]) ^ previous ^ between);
 }
 
-/** Tells the parts of a word such as `getUserName`, where it has several. */
-function forEachPart(text: string, start: number, end: number, tell: (term: number) => void): void {
+/** Calls `visit` with the parts of a word such as `getUserName`, where it has several. */
+function forEachPart(text: string, start: number, end: number, visit: (term: number) => void): void {
   let from = start;
   for (let at = start + 1; at <= end; at += 1) {
     if (at < end && !isHump(text, at)) continue;
@@ -114,7 +114,7 @@ function forEachPart(text: string, start: number, end: number, tell: (term: numb
       first = Math.imul(first ^ lower, primes[0]);
       second = Math.imul(second ^ lower, primes[1]) + 1;
     }
-    tell(termOf(first, second));
+    visit(termOf(first, second));
     from = at;
   }
 }

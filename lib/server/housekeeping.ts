@@ -7,6 +7,7 @@ import { log } from "#lib/log";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
 import { purgeReports } from "#lib/telemetry/record";
 import { purgeShares } from "#lib/traces/shares";
+import { forgetInJobs } from "#lib/traces/sql/deletion";
 import { purgeFacets } from "#lib/usage/sql";
 
 /** Deletes what is past its retention. A worker does it once an hour. */
@@ -17,6 +18,7 @@ export async function housekeep(): Promise<void> {
   const reports = await purgeReports();
   await purgeFacets();
   await purgeShares();
+  await forgetInJobs();
   await purgeLimits();
   await purgeHeartbeats();
   log.info({ uploads, idempotencyKeys, logins, reports }, "housekeeping deleted what is past its retention");

@@ -3,7 +3,7 @@ import { type Origin, recordEvent } from "#lib/auth/audit";
 import { type Db, prisma } from "#lib/db/client";
 import { notFound } from "#lib/errors";
 import { Prisma } from "#lib/generated/prisma/client";
-import { purgeTraces } from "#lib/traces/purge";
+import { purgeMessages } from "#lib/traces/purge";
 import { resolveSearch } from "#lib/traces/search";
 import type { Selection } from "#lib/traces/sql/conditions";
 import { countSelected, lockSelected, type SelectionCount } from "#lib/traces/sql/deletion";
@@ -42,9 +42,10 @@ export async function deleteSelection(
     const found = await lockSelected(tx, userId, plain);
     if (found.mark !== mark) return undefined;
     for (let at = 0; at < found.ids.length; at += idsAtOnce) {
-      await makeTombstones(tx, userId, found.ids.slice(at, at + idsAtOnce));
+      const ids = found.ids.slice(at, at + idsAtOnce);
+      await makeTombstones(tx, userId, ids);
+      if (found.messages > 0 && found.messages <= messagesAtOnce) await purgeMessages(tx, userId, ids);
     }
-    if (found.messages <= messagesAtOnce) await purgeTraces(tx, userId, found.ids);
     const sessions = found.traces === 1 ? "1 session" : `${found.traces} sessions`;
     if (found.traces > 0) await recordEvent(tx, userId, "traces_deleted", sessions, from);
     return found.traces;
@@ -68,7 +69,7 @@ export async function deleteTrace(userId: string, traceId: string, from: Origin)
       where: { userId_id: { userId, id: traceId } },
       select: { messageCount: true },
     });
-    if (messageCount <= messagesAtOnce) await purgeTraces(tx, userId, [traceId]);
+    if (messageCount <= messagesAtOnce) await purgeMessages(tx, userId, [traceId]);
     await recordEvent(tx, userId, "trace_deleted", traceId, from);
   });
 }

@@ -6,30 +6,30 @@ import { readMessages } from "#lib/traces/messages";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
 import type { Place, Selection } from "#lib/traces/sql/conditions";
 
-/** How much is held at a time; a trace may have 256 KiB of metadata. */
+/** How much is held in memory at a time; a trace may have 256 KiB of metadata. */
 const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
-const tracesAtATime = 20;
-/** So often the list is gone through from its top for what moved there meanwhile; each time there is less of it. */
+const tracesPerPage = 20;
+/** How often the list is read again from its top for traces that moved there meanwhile; each time there are fewer. */
 const maxPasses = 10;
 
 /**
  * A user's traces as JSON lines, newest activity first: each line one trace with its messages, in the form that
- * `POST /api/ingest` takes back. A trace that goes on meanwhile, and so moves to the list's top, comes at the end, and each
- * comes once. Memory stays the same however long one is, and grows by an id for each: pages of about a MiB, each read when
- * the client has taken the one before. Between two pages no connection and no transaction is held.
- * The stream ends early, with an error, where the database goes away, or a conversation while its line is being sent: the
- * connection breaks, and a cut-off line is never valid JSON.
+ * `POST /api/ingest` takes. Each comes once; one that grows meanwhile, and so moves to the top of the list, comes at the end.
+ * Pages of about a MiB are read as the client consumes them, and no connection is held between two. Memory does not depend on
+ * the size of a trace; each trace adds an id.
+ * Where the database fails, or a trace is deleted while its line is sent, the connection breaks: a truncated line is never valid
+ * JSON.
  *
  * @throws SpoorError `invalid_request` as `parseQuery`, before anything is sent.
  */
 export function exportTraces(userId: string, selection: Selection): ReadableStream<Uint8Array> {
   if (selection.q !== undefined) parseQuery(selection.q);
-  return streamOf(encoded(exportParts(userId, selection)), (error) => log.warn({ err: error }, "an export broke off"));
+  return streamOf(encoded(exportParts(userId, selection)), (error) => log.warn({ err: error }, "an export failed"));
 }
 
-/** One trace in the same form, as its own line; `trace` is a row of `userId`'s. */
+/** One trace in the same form; `trace` must be of `userId`. */
 export function exportTrace(userId: string, trace: TraceRow): ReadableStream<Uint8Array> {
-  return streamOf(encoded(traceParts(userId, trace)), (error) => log.warn({ err: error }, "an export broke off"));
+  return streamOf(encoded(traceParts(userId, trace)), (error) => log.warn({ err: error }, "an export failed"));
 }
 
 async function* encoded(texts: AsyncGenerator<string>): AsyncGenerator<Uint8Array, undefined> {
@@ -54,17 +54,17 @@ async function* exportParts(userId: string, selection: Selection): AsyncGenerato
   }
 }
 
-/** The rows of the list from its top down to where it began before; all of them without that. */
+/** The rows of the list from its top down to `end`; all of them without it. */
 async function* rowsAbove(userId: string, selection: Selection, end: TraceRow | undefined): AsyncGenerator<TraceRow> {
   let after: Place | undefined;
   for (;;) {
-    const rows = await readTraceRows(userId, selection, { after, limit: tracesAtATime });
+    const rows = await readTraceRows(userId, selection, { after, limit: tracesPerPage });
     for (const row of rows) {
       if (end && !isAbove(row, end)) return;
       yield row;
       after = row;
     }
-    if (rows.length < tracesAtATime) return;
+    if (rows.length < tracesPerPage) return;
   }
 }
 
@@ -79,13 +79,13 @@ async function* traceParts(userId: string, row: TraceRow): AsyncGenerator<string
   yield "]}\n";
 }
 
-/** A trace's line up to its messages. Only what the client sent: a derived title would come back as one of its own. */
+/** A trace's line up to its messages. Without the derived title, which would be ingested as one that the client sent. */
 function opening({ sourceId, source, model, title, project, createdAt, metadata }: TraceRow): string {
   const sent = { sourceId, source, ...present({ model, title, project, createdAt, metadata }) };
   return `${JSON.stringify(sent).slice(0, -1)},"messages":[`;
 }
 
-/** @throws where messages went away since the line was begun: half a conversation must not pass for a whole one */
+/** @throws where messages are missing: a part of a trace must not pass for the whole */
 async function* messageParts(userId: string, { id, messageCount }: TraceRow): AsyncGenerator<string> {
   let sent = 0;
   let after: number | null = -1;
@@ -96,7 +96,7 @@ async function* messageParts(userId: string, { id, messageCount }: TraceRow): As
     sent += lines.length;
     after = page.nextAfter;
   }
-  if (sent < messageCount) throw new Error("a conversation was deleted or became shorter while it was exported");
+  if (sent < messageCount) throw new Error("a trace was deleted or shortened while it was exported");
 }
 
 /** The fields that are not null. */

@@ -7,12 +7,12 @@ import type { Message, TraceRow } from "#lib/traces/queries";
 const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
 
 /**
- * A trace as a Markdown document: its title and facts, then each message below a heading with its role, time and position.
- * Contents stand as they were sent, metadata as JSON. Memory stays the same however long the trace is. The stream breaks off
- * where messages went away meanwhile: half a conversation must not pass for a whole one.
+ * A trace as a Markdown document: its title and facts, then each message under a heading with role, time and position. Contents
+ * are unchanged, metadata is JSON. Pages are read as the client consumes them. The stream fails where messages are missing: a part
+ * of a trace must not pass for the whole.
  */
 export function markdownOf(userId: string, trace: TraceRow): ReadableStream<Uint8Array> {
-  return streamOf(parts(userId, trace), (error) => log.warn({ err: error }, "a Markdown export broke off"));
+  return streamOf(parts(userId, trace), (error) => log.warn({ err: error }, "a Markdown export failed"));
 }
 
 async function* parts(userId: string, trace: TraceRow): AsyncGenerator<Uint8Array, undefined> {
@@ -26,10 +26,10 @@ async function* parts(userId: string, trace: TraceRow): AsyncGenerator<Uint8Arra
     sent += page.messages.length;
     after = page.nextAfter;
   }
-  if (sent < trace.messageCount) throw new Error("a conversation was deleted or became shorter while it was exported");
+  if (sent < trace.messageCount) throw new Error("a trace was deleted or shortened while it was exported");
 }
 
-/** The document's head: the title, and a list of what is known of the session. */
+/** The start of the document: the title, and a list of facts. */
 export function headMarkdown(trace: TraceRow): string {
   const { source, sourceId, model, project, createdAt, activityAt, messageCount, tokenCount } = trace;
   const facts: [string, string | null | undefined][] = [
@@ -37,7 +37,7 @@ export function headMarkdown(trace: TraceRow): string {
     ["Session", sourceId],
     ["Model", model],
     ["Project", project],
-    ["Began", createdAt?.toISOString()],
+    ["Started", createdAt?.toISOString()],
     ["Last activity", activityAt.toISOString()],
     ["Messages", String(messageCount)],
     ["Tokens", Number(tokenCount) > 0 ? String(tokenCount) : null],
@@ -46,14 +46,14 @@ export function headMarkdown(trace: TraceRow): string {
   return `# ${oneLine(trace.title ?? trace.derivedTitle ?? "Untitled session")}\n\n${lines.join("\n")}\n`;
 }
 
-/** One message below its heading. */
+/** One message under its heading. */
 export function messageMarkdown({ position, role, content, createdAt, metadata }: Message): string {
   const heading = [role ?? "unknown", createdAt, `#${position}`].filter(Boolean).join(" · ");
   const body = content === "" ? "" : `\n${content.trimEnd()}\n`;
   return `\n## ${oneLine(heading)}\n${body}${metadata ? `\n${fenced(JSON.stringify(metadata, null, 2))}\n` : ""}`;
 }
 
-/** A block of JSON behind a fence that is longer than any run of backticks in it (CommonMark 0.31, section 4.5). */
+/** JSON in a fence longer than any run of backticks in it (CommonMark 0.31, section 4.5). */
 function fenced(text: string): string {
   let longest = 2;
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);

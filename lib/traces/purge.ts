@@ -1,11 +1,10 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Db, prisma } from "#lib/db/client";
-import { forgetInJobs, lockUnpurged } from "#lib/traces/sql/deletion";
+import { lockUnpurged } from "#lib/traces/sql/deletion";
 
-/** Removes what other tables have of deleted traces: their messages (one may have 50,000), and their ids in jobs. */
-export async function purgeTraces(tx: Db, userId: string, traceIds: string[]): Promise<void> {
-  await forgetInJobs(tx, userId, traceIds);
+/** Removes the messages of deleted traces; one of them may have 50,000. */
+export async function purgeMessages(tx: Db, userId: string, traceIds: string[]): Promise<void> {
   await tx.message.deleteMany({ where: { userId, traceId: { in: traceIds } } });
   await tx.trace.updateMany({ where: { userId, id: { in: traceIds } }, data: { messageCount: 0 } });
 }
@@ -42,7 +41,7 @@ async function purgeBatch(): Promise<number> {
     const traces = firstOf(await lockUnpurged(tx, batch.traces));
     for (const [userId, ofUser] of Map.groupBy(traces, (trace) => trace.userId)) {
       const ids = ofUser.map(({ id }) => id);
-      await purgeTraces(tx, userId, ids);
+      await purgeMessages(tx, userId, ids);
     }
     return traces.length;
   });

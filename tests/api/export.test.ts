@@ -64,7 +64,7 @@ test("an export taken in by another account makes the same export", async () => 
   expect((await exported("", other)).toSorted(byId)).toEqual(lines.toSorted(byId));
 });
 
-test("an export of text that was mended is taken back as unchanged, and stays flagged", async () => {
+test("an export of sanitized text is taken back as unchanged, and stays flagged", async () => {
   const mended = { source: "mended", sourceId: "mended", messages: [{ position: 0, content: "a\0b" }] };
   await ingest(server, token, [mended]);
   const lines = await exported("?source=mended");
@@ -74,7 +74,7 @@ test("an export of text that was mended is taken back as unchanged, and stays fl
   expect(list).toMatchObject({ traces: [{ sanitized: true }] });
 });
 
-test("an export is narrowed as the list is, and comes to a cookie as well", async () => {
+test("an export takes the filters of the list, and a cookie", async () => {
   expect((await exported("?source=codex-cli&project=p")).map(({ sourceId }) => sourceId)).toEqual(["full"]);
   expect(await exported("?source=nobody")).toEqual([]);
   await expectProblem(await get(server, "/api/traces/export?from=x", token), 400, "invalid_request");
@@ -83,7 +83,7 @@ test("an export is narrowed as the list is, and comes to a cookie as well", asyn
   expect((await response.text()).split("\n")).toHaveLength(2);
 });
 
-test("an export that can't be finished breaks the connection off: a client never takes it for a whole one", async () => {
+test("an export that fails breaks the connection: a client never takes it for complete", async () => {
   const large = Array.from({ length: 40 }, (_, n) => ({
     source: "broken-off",
     sourceId: String(n),
@@ -102,7 +102,7 @@ test("an export that can't be finished breaks the connection off: a client never
   await expect(rest()).rejects.toThrow();
 });
 
-test("an export that its reader leaves early leaves the server serving", async () => {
+test("the server goes on after a client aborts an export", async () => {
   for (let n = 0; n < 20; n++) {
     const controller = new AbortController();
     const response = await fetch(`${server.url}/api/traces/export`, {

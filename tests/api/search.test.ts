@@ -29,7 +29,7 @@ const search = async (q: string, more = "", as = token) => {
 };
 
 describe("q in the list", () => {
-  test("finds what the running worker has indexed, within the filters, and of one's own alone", async () => {
+  test("finds what the running worker has indexed, within the filters, and only one's own", async () => {
     for (const q of ["retry", '"retry test"', "src/lib/x.ts", "foo_bar", "RETRY foo_bar"])
       expect(await search(q)).toEqual(["timer"]);
     expect(await search("函数")).toEqual(["cjk"]);
@@ -54,7 +54,7 @@ describe("q in the list", () => {
     },
   );
 
-  test("that takes too long is to be tried again", async () => {
+  test("that takes too long is answered with Retry-After", async () => {
     await transaction(async (tx) => {
       await tx.query("lock table search_block");
       const response = await get(server, path("retry"), token);
@@ -63,7 +63,7 @@ describe("q in the list", () => {
     });
   });
 
-  test("narrows an export as well", async () => {
+  test("narrows an export too", async () => {
     const lines = async (q: string) => {
       const text = await (await get(server, `/api/traces/export?q=${encodeURIComponent(q)}`, token)).text();
       return text

@@ -77,7 +77,7 @@ describe("the list", () => {
     expect(pages.flat()).toEqual(whole);
   });
 
-  test("has no cursor behind a last page that is full", async () => {
+  test("has no cursor after a full last page", async () => {
     expect((await list("?limit=25")).nextCursor).toBeNull();
     expect((await list("?limit=24")).nextCursor).toEqual(expect.any(String));
   });
@@ -97,7 +97,7 @@ describe("the list", () => {
     expect((await list(query)).traces).toHaveLength(count);
   });
 
-  test("takes any text for a value, however much it looks like a part of a statement", async () => {
+  test("takes any text as a value, also text that looks like SQL", async () => {
     for (const text of ["'", "it's $1 or $2", "\\' or true --", "a\\", "é'😀", `${"x".repeat(40)}'`]) {
       expect((await list(`?${new URLSearchParams({ project: text })}`)).traces).toEqual([]);
       await pool().query("update trace set project = $1 where source_id = 'trace-0'", [text]);
@@ -144,7 +144,7 @@ describe("the list", () => {
     }
   });
 
-  test("takes moments that PostgreSQL would not: offsets of 16 hours and more, and any number of decimals", async () => {
+  test("takes times that PostgreSQL would refuse: offsets of 16 hours and more, and any number of decimals", async () => {
     const cursor = (moment: string) =>
       Buffer.from(JSON.stringify([moment, "01900000-0000-7000-8000-000000000000"])).toString("base64url");
     const farOffset = "2026-11-20T08:00:00-23:00";
@@ -160,7 +160,7 @@ describe("the list", () => {
     expect((await list("?limit=200")).traces).toHaveLength(25);
   });
 
-  test("has nothing of another user's", async () => {
+  test("has no trace of another user", async () => {
     expect(await (await get(server, "/api/traces", otherToken)).json()).toEqual({
       ok: true,
       traces: [],
@@ -193,7 +193,7 @@ describe("one trace", () => {
     expect((await get(server, `/api/traces/${id}`, token)).status).toBe(200);
   });
 
-  test("with an id that is none is missing", async () => {
+  test("with a malformed id is missing", async () => {
     for (const id of ["x", "1", "01900000-0000-7000-8000-00000000000g"]) {
       await expectProblem(await get(server, `/api/traces/${id}`, token), 404, "not_found");
       await expectProblem(await get(server, `/api/traces/${id}/messages`, token), 404, "not_found");
@@ -201,7 +201,7 @@ describe("one trace", () => {
     }
   });
 
-  test("that is deleted is gone with its messages, and a second time missing", async () => {
+  test("that is deleted is gone with its messages, and missing the second time", async () => {
     await ingest(server, token, [{ sourceId: "gone", messages: [{ position: 0, content: "x" }] }]);
     const id = await idOf("gone");
     const response = await remove(id);
@@ -245,7 +245,7 @@ describe("a trace's messages", () => {
     });
   });
 
-  test("in pages come each once", async () => {
+  test("come once each, in pages", async () => {
     const positions: number[] = [];
     let after: number | null = null;
     for (let pages = 0; pages < 20; pages++) {
@@ -257,7 +257,7 @@ describe("a trace's messages", () => {
     expect(positions).toEqual(Array.from({ length: 250 }, (_, n) => 4 + 4 * n));
   });
 
-  test("after a position between two or behind the last are those that follow", async () => {
+  test("after any position are those that follow it", async () => {
     expect((await read("?after=5&limit=1")).messages[0]?.position).toBe(8);
     expect(await read("?after=1000")).toEqual({ ok: true, messages: [], nextAfter: null });
     expect(await read("?after=2147483647")).toEqual({ ok: true, messages: [], nextAfter: null });
@@ -285,7 +285,7 @@ test("a trace's growth and matches are counted for its owner, and gone with it",
   for (const ask of [growth, matches]) await expectProblem(await ask(), 404, "not_found");
 });
 
-test("what the pages' scripts ask refuses texts and times that PostgreSQL does not know", async () => {
+test("the routes of the pages' scripts refuse texts and times that PostgreSQL does not know", async () => {
   const headers = { Cookie: await sessionCookie(server) };
   const id = await idOf("trace-1");
   for (const path of [
@@ -294,4 +294,22 @@ test("what the pages' scripts ask refuses texts and times that PostgreSQL does n
     `/api/traces/changes?id=${id}&updatedAt=0000-01-01T00:00:00Z`,
   ])
     expect((await fetch(server.url + path, { headers })).status).toBe(400);
+});
+
+test("facets, changes and an export by id have traces of their owner only", async () => {
+  const list = await (await get(server, "/api/traces?limit=200", token)).json();
+  const [first, second, third] = list.traces;
+  const facets = await (await get(server, "/api/traces/facets", token)).json();
+  const total = facets.source.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
+  expect([facets.ok, total]).toEqual([true, list.traces.length]);
+  const query = new URLSearchParams({ id: third.id, updatedAt: third.updatedAt });
+  expect(await (await get(server, `/api/traces/changes?${query}`, token)).json()).toEqual({ ok: true, count: 2 });
+  const exported = async (ids: string[], as = token) => {
+    const search = new URLSearchParams(ids.map((id) => ["id", id]));
+    const text = await (await get(server, `/api/traces/export?${search}`, as)).text();
+    return text.split("\n").flatMap((line) => (line ? [JSON.parse(line).sourceId] : []));
+  };
+  expect(await exported([first.id])).toEqual([first.sourceId]);
+  expect((await exported([first.id, second.id])).toSorted()).toEqual([first.sourceId, second.sourceId].toSorted());
+  expect(await exported([first.id, second.id], otherToken)).toEqual([]);
 });

@@ -41,7 +41,7 @@ async function reset(): Promise<void> {
 }
 
 describe("the list", () => {
-  test("is narrowed by menus whose values have counts, one step of the history each, and widened by chips", async () => {
+  test("is narrowed by menus with counted values, each a step of the history, and widened by chips", async () => {
     await reset();
     await open();
     await page.getByText("120 sessions", { exact: true }).first().waitFor();
@@ -70,7 +70,7 @@ describe("the list", () => {
     expect(faults).toEqual([]);
   });
 
-  test("goes back a page at a time, and its rows take the filters along into the session", async () => {
+  test("goes back a page at a time, and its rows keep the filters in the session's address", async () => {
     await open("/traces?model=model-1");
     expect(await rows().count()).toBe(50);
     await link("Older").click();
@@ -91,12 +91,12 @@ describe("the list", () => {
     await page.getByText("120 sessions", { exact: true }).first().waitFor();
     await open("/traces?to=2020-01-01");
     await page.getByText("No session matches this filter.").waitFor();
-    await page.getByText("then there are 120 sessions").waitFor();
-    await link("Drop to").click();
+    await page.getByText("to see 120 sessions").waitFor();
+    await link("Remove to").click();
     await page.getByText("120 sessions", { exact: true }).first().waitFor();
   });
 
-  test("is walked through by j, k and Enter, unless keys are off", async () => {
+  test("is navigated by j, k and Enter, unless keys are off", async () => {
     await open();
     const focused = () => page.evaluate("document.activeElement.textContent");
     // The keys work as soon as the page's script does.
@@ -145,7 +145,7 @@ describe("the list", () => {
     await page.unrouteAll({ behavior: "wait" });
   });
 
-  test("leaves a title the width of its row where there is little, as at twice the size", async () => {
+  test("gives a title the width of its row in a narrow window, as at twice the size", async () => {
     await page.setViewportSize({ width: 640, height: 400 });
     await open("/traces");
     const title = page.locator(".session > a").first();
@@ -153,7 +153,7 @@ describe("the list", () => {
     await page.setViewportSize({ width: 1280, height: 720 });
   });
 
-  test("leads to a page with a menu's values where they can't be read", async () => {
+  test("links to a page with a menu's values where they can't be loaded", async () => {
     await open();
     await page.route("**/api/traces/facets*", (request) => request.abort());
     await menu("Source").click();
@@ -165,7 +165,7 @@ describe("the list", () => {
     await link("codex-cli 40").waitFor();
   });
 
-  test("sends less than 1.5 KB for a row, however it is described", async () => {
+  test("sends less than 1.5 KB for a row, React's description included", async () => {
     const weigh = async (path: string) => {
       const html = (await (await open(path))?.text()) ?? "";
       return { bytes: Buffer.byteLength(html), rows: await rows().count() };
@@ -175,7 +175,7 @@ describe("the list", () => {
     expect((many.bytes - few.bytes) / (many.rows - few.rows)).toBeLessThan(1500);
   });
 
-  test("tells what came since, and leads to it", { timeout: 40_000 }, async () => {
+  test("tells how many sessions are new, and links to them", { timeout: 40_000 }, async () => {
     await open();
     await store(1999, 2000);
     await link("2 new or changed ↑").click({ timeout: 20_000 });
@@ -185,7 +185,7 @@ describe("the list", () => {
 });
 
 describe("selected sessions", () => {
-  test("are ticked singly, in ranges, as a page and as a whole filter", async () => {
+  test("are ticked one by one, in ranges, as a page and as a whole filter", async () => {
     await reset();
     await open("/traces?model=model-1");
     await boxes().nth(2).click();
@@ -203,7 +203,7 @@ describe("selected sessions", () => {
     await page.getByText("49 selected", { exact: true }).waitFor({ state: "hidden" });
   });
 
-  test("are exported, and so is all of a filter", async () => {
+  test("are exported, and so is a whole filter", async () => {
     await open("/traces?model=model-1");
     const lines = async (click: () => Promise<void>) => {
       const [download] = await Promise.all([page.waitForEvent("download"), click()]);
@@ -221,7 +221,7 @@ describe("selected sessions", () => {
     ]);
   });
 
-  test("are deleted after a page that names them and counts honestly", async () => {
+  test("are deleted after a page that lists and counts them", async () => {
     await open("/traces?model=model-1");
     await boxes().nth(0).click();
     await button("Delete").click();
@@ -238,7 +238,7 @@ describe("selected sessions", () => {
     expect(query()).toBe("?model=model-1&deleted=2");
   });
 
-  test("of a filter are all deleted, and nothing that came since they were counted", async () => {
+  test("of a filter are all deleted, and none that arrived after they were counted", async () => {
     await open("/traces?project=project-0");
     await page.getByLabel(/^Select all \d+ on this page$/).check();
     await button("Select all 24 sessions of this filter").click();
@@ -261,7 +261,7 @@ describe("selected sessions", () => {
   });
 });
 
-test("without script the list is narrowed, paged, exported and deleted from as well", async () => {
+test("without script the list can be narrowed, paged, exported and deleted from too", async () => {
   await reset();
   const context = await browser.newContext({
     javaScriptEnabled: false,
@@ -271,7 +271,7 @@ test("without script the list is narrowed, paged, exported and deleted from as w
   const plain = await context.newPage();
   await open("/traces", plain);
   await menu("Source", plain).click();
-  await plain.getByRole("link", { name: "Show the values there are" }).first().click();
+  await plain.getByRole("link", { name: "Show the values" }).first().click();
   await menu("Source", plain).click();
   await link("codex-cli 40", plain).click();
   await plain.getByText("40 sessions", { exact: true }).first().waitFor();

@@ -69,7 +69,7 @@ test("stored markup in an excerpt stays text", async () => {
   expect(faults).toEqual([]);
 });
 
-test("the page says what is not yet searchable, what is not a query, and that nothing was found", async () => {
+test("the page says what is not yet searchable, what is no query, and that nothing was found", async () => {
   await send(trace("late", "resets too"));
   await open("/traces?q=resets");
   expect(await page.getByText("1 session is not yet searchable.").count()).toBe(1);

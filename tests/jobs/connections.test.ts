@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 // Vitest fails a run in which an error is thrown that nobody awaits: that is what would end a process.
-test("a connection that breaks between two statements fails its transaction as an outage, and nothing else", async () => {
+test("a connection that breaks between two statements fails only its transaction, as an outage", async () => {
   const failure = await transaction(async (tx) => {
     const { rows } = await tx.query("select pg_backend_pid() as pid");
     await pool().query("select pg_terminate_backend($1)", [rows[0].pid]);
@@ -22,7 +22,7 @@ test("a connection that breaks between two statements fails its transaction as a
   expect((await pool().query("select 1 as one")).rows).toEqual([{ one: 1 }]);
 });
 
-test("a transaction in which a statement failed unnoticed does not pass for one that was committed", async () => {
+test("a transaction with a failed statement is never reported as committed", async () => {
   const whole = transaction(async (tx) => {
     await tx.query("select 1 / 0").catch(() => {});
   });

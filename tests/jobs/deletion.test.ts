@@ -38,8 +38,8 @@ const exported = async () => (await new Response(exportTraces(userId, {})).text(
 const lastEvent = async () =>
   (await pool().query("select action, subject from audit_event order by id desc limit 1")).rows[0];
 
-describe("deleting 50,000 conversations with 200,000 messages", () => {
-  test("makes them gone at once, and what is left of them goes in bounded parts", { timeout: 60_000 }, async () => {
+describe("deleting 50,000 traces with 200,000 messages", () => {
+  test("hides them at once and removes their messages in bounded transactions", { timeout: 60_000 }, async () => {
     await store(50_000, 4);
     const { countedAt, mark, ...count } = await countSelection(userId, {});
     expect(count).toEqual({ traces: 50_000, messages: 200_000 });
@@ -58,7 +58,7 @@ describe("deleting 50,000 conversations with 200,000 messages", () => {
     expect(await purgeDeleted(1)).toBe(0);
   });
 
-  test("goes on where it was broken off", async () => {
+  test("resumes after an interruption", async () => {
     await store(2000, 20);
     const { mark } = await countSelection(userId, {});
     await deleteSelection(userId, {}, mark, operator);
@@ -73,8 +73,8 @@ describe("deleting 50,000 conversations with 200,000 messages", () => {
   });
 });
 
-describe("what is deleted is what was counted", () => {
-  test("a conversation that comes in between stays, and the counted ones go", async () => {
+describe("a deletion takes exactly what was counted", () => {
+  test("a trace that arrives in between stays, and the counted ones are deleted", async () => {
     await store(3, 2);
     const { countedAt, mark } = await countSelection(userId, {});
     await pool().query("select pg_sleep(0.01)");
@@ -84,7 +84,7 @@ describe("what is deleted is what was counted", () => {
     expect(await rowsOf("message")).toBe(1);
   });
 
-  test("where a counted one went on or went away in between, nothing is deleted", async () => {
+  test("where a counted trace changed or was deleted in between, nothing is deleted", async () => {
     await send(trace("grows", "a"), trace("other", "a"));
     const { countedAt, mark } = await countSelection(userId, {});
     await pool().query("select pg_sleep(0.01)");
@@ -98,7 +98,7 @@ describe("what is deleted is what was counted", () => {
     expect(await listed()).toHaveLength(1);
   });
 
-  test("a filter and ids both narrow it, and ids of somebody else's name nothing", async () => {
+  test("a filter and ids both narrow it, and another user's ids match nothing", async () => {
     await store(20, 1);
     const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
     await store(2, 1, other);
@@ -111,7 +111,7 @@ describe("what is deleted is what was counted", () => {
     expect([(await listed()).length, await rowsOf("trace", other), await rowsOf("message", other)]).toEqual([18, 2, 2]);
   });
 
-  test("a later sync brings none of them back", async () => {
+  test("a later sync does not bring deleted traces back", async () => {
     await send(trace("one", "a"), trace("two", "a"));
     const { mark } = await countSelection(userId, {});
     await deleteSelection(userId, {}, mark, operator);
@@ -121,7 +121,7 @@ describe("what is deleted is what was counted", () => {
     expect(await listed()).toEqual([]);
   });
 
-  test("uploads of the same conversations at the same time neither fail nor make it fail", async () => {
+  test("concurrent uploads of the same traces neither fail nor make it fail", async () => {
     const traces = Array.from({ length: 40 }, (_, n) => trace(`busy-${n}`, "a"));
     await send(...traces);
     const grown = traces.map(({ sourceId }) => trace(sourceId, "a", "b")).reverse();
@@ -136,7 +136,7 @@ describe("what is deleted is what was counted", () => {
   });
 });
 
-test("an export in whose middle a conversation is deleted breaks off", async () => {
+test("an export fails where a trace is deleted while it is sent", async () => {
   await store(30, 3);
   const reader = exportTraces(userId, {}).getReader();
   await reader.read();
@@ -145,5 +145,5 @@ test("an export in whose middle a conversation is deleted breaks off", async () 
   const rest = async () => {
     while (!(await reader.read()).done);
   };
-  await expect(rest()).rejects.toThrow("deleted or became shorter");
+  await expect(rest()).rejects.toThrow("deleted or shortened");
 });

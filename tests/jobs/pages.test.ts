@@ -1,8 +1,11 @@
 import pg from "pg";
 import { describe, expect, test, vi } from "vitest";
 import { pool } from "#lib/db/client";
+import { readExcerpts } from "#lib/search/excerpts";
+import { parseQuery } from "#lib/search/query";
 import { exportTraces } from "#lib/traces/export";
-import { listMessages, readMessagesAt } from "#lib/traces/messages";
+import { findInMessages } from "#lib/traces/find";
+import { listMessages, readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
 import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
@@ -51,7 +54,7 @@ const bytesOf = (messages: { content: string; metadata: unknown }[]) =>
   messages.reduce((sum, { content, metadata }) => sum + content.length + JSON.stringify(metadata ?? "").length - 2, 0);
 
 describe("a page of messages", () => {
-  test("has at most 8 MiB, however many rows were asked for, and the next one goes on behind it", async () => {
+  test("has at most 8 MiB, whatever its limit, and the next page continues after it", async () => {
     const id = await storeTrace("large", 20, `repeat(chr(96 + p), ${MiB})`);
     const pages = await pagesOf(id, { limit: 1000 });
     expect(pages.map((page) => page.map(({ position }) => position))).toEqual([
@@ -62,12 +65,12 @@ describe("a page of messages", () => {
     expect(pages[2]?.[3]?.content === "t".repeat(MiB)).toBe(true);
   });
 
-  test("has one message however large that is", async () => {
+  test("has at least one message, however large", async () => {
     const id = await storeTrace("larger", 3, `repeat('x', case p when 2 then ${9 * MiB} else 1 end)`);
     expect((await pagesOf(id, { limit: 1000 })).map((page) => page.length)).toEqual([1, 1, 1]);
   });
 
-  test("of single positions has at most 8 MiB, and the one with which it comes to be more", async () => {
+  test("of single positions ends with the message that exceeds 8 MiB", async () => {
     const id = await storeTrace("positions", 20, `repeat('x', case p when 2 then ${9 * MiB} else 1 end)`);
     const positionsOf = async (...positions: number[]) =>
       (await readMessagesAt(userId, id, positions)).map(({ position }) => position);
@@ -75,20 +78,20 @@ describe("a page of messages", () => {
     expect(await positionsOf(3, 1, 99)).toEqual([1, 3]);
   });
 
-  test("counts metadata as it comes, not as it is stored", async () => {
+  test("counts metadata as sent, not as compressed", async () => {
     const id = await storeTrace("metadata", 9, "''", `jsonb_build_object('k', repeat('z', ${MiB}))`);
     const pages = await pagesOf(id, { limit: 1000 });
     expect(pages.map((page) => page.length)).toEqual([7, 2]);
     for (const page of pages) expect(bytesOf(page)).toBeLessThanOrEqual(8 * MiB);
   });
 
-  test("ends at its rows where those are fewer, and without a next one behind the last", async () => {
+  test("ends at its limit, and has no next page after the last", async () => {
     const id = await storeTrace("small", 7, "'x'");
     expect((await pagesOf(id, { limit: 3 })).map((page) => page.length)).toEqual([3, 3, 1]);
     expect((await pagesOf(id, { limit: 7 })).map((page) => page.length)).toEqual([7]);
   });
 
-  test("does not read the metadata behind its end", async () => {
+  test("does not read the metadata after its end", async () => {
     const id = await storeTrace("unread", 200, "'x'", `jsonb_build_object('k', ${noise})`);
     const reads = async (maxBytes: number) => {
       const before = await toastReads();
@@ -132,7 +135,7 @@ describe("an export", () => {
   });
 });
 
-test("an export has each session once, also those that go on while it is read", async () => {
+test("an export has each trace once, also those that grow while it is read", async () => {
   await pool().query("delete from trace");
   for (let n = 0; n < 50; n += 1) await storeTrace(`moving-${n}`, 1, `repeat('x', ${MiB / 8})`);
   const parts = exportTraces(userId, {}).getReader();
@@ -147,7 +150,7 @@ test("an export has each session once, also those that go on while it is read", 
   expect(sources.toSorted()).toEqual(Array.from({ length: 50 }, (_, n) => `moving-${n}`).toSorted());
 });
 
-test("an export reads every page of the list in the order of its index", async () => {
+test("an export reads every page of the list with the plan setting", async () => {
   await pool().query("delete from trace");
   for (let n = 0; n < 45; n += 1) await storeTrace(`ordered-${n}`, 1, "'x'");
   const sent = vi.spyOn(pg.Client.prototype, "query");
@@ -159,4 +162,18 @@ test("an export reads every page of the list in the order of its index", async (
   const pages = texts.flatMap((text, at) => (text.includes("order by activity_at") ? [texts[at - 1]] : []));
   expect(pages).toHaveLength(4); // three, and the first once more for what moved to the top
   for (const before of pages) expect(before).toContain("set local random_page_cost = '1.1'");
+});
+
+test("messages of a deleted trace are read nowhere, though they are not purged yet", async () => {
+  const id = await storeTrace("deleted", 3, "'x'");
+  const read = async () => [
+    (await readMessages(userId, id, -1, { limit: 9 })).messages.length,
+    (await readEarlier(userId, id, 9, { limit: 9 })).messages.length,
+    (await readMessagesAt(userId, id, [1, 2, 3])).length,
+    (await findInMessages(userId, id, "x")).total,
+    (await readExcerpts(userId, [id], parseQuery("x"))).size,
+  ];
+  expect(await read()).toEqual([3, 3, 3, 3, 1]);
+  await pool().query("update trace set deleted_at = now() where id = $1", [id]);
+  expect(await read()).toEqual([0, 0, 0, 0, 0]);
 });

@@ -13,17 +13,11 @@ import { shareTrace } from "#lib/traces/shares";
 import { countUsage } from "#lib/usage/count";
 import { findResidue, indexedTerms } from "../support/residue.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
+import { clearTraces, indexAll } from "./searching.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-afterEach(async () => {
-  await pool().query("delete from trace");
-  await pool().query("delete from search_block");
-});
-
-async function indexAll(): Promise<void> {
-  while ((await indexNext()) > 0);
-}
+afterEach(clearTraces);
 
 /** All that a worker does behind a deletion, with the uploads past their retention. */
 async function purgeAll(): Promise<void> {
@@ -72,7 +66,7 @@ const insertFiller = () =>
   );
 
 describe("after a deletion and its purge", () => {
-  test("nothing of a trace is in any table but its key and the audit events", { timeout: 60_000 }, async () => {
+  test("nothing of a trace is in any table but its key and the audit events", { timeout: 120_000 }, async () => {
     const { send, stored } = uploadsOf(userId);
     await send(secret("gone", "zyxgone"), secret("kept", "zyxkept"));
     await indexAll();
@@ -97,7 +91,7 @@ describe("after a deletion and its purge", () => {
     expect(found.traces.map(({ sourceId }) => sourceId)).toEqual(["kept"]);
   });
 
-  test("of many traces, the index is rewritten block by block", { timeout: 60_000 }, async () => {
+  test("of many traces, the index is rewritten block by block", { timeout: 120_000 }, async () => {
     await insertFiller();
     await uploadsOf(userId).send(secret("kept", "zyxkept"));
     await indexAll();

@@ -19,8 +19,9 @@ export async function findResidue(texts: string[]): Promise<Residue[]> {
      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema') group by 1`,
   );
   if (tables.length < 25) throw new Error("the tables were not found");
-  const found = await Promise.all(tables.map((table) => searchTable(table, texts)));
-  return found.flat();
+  const found: Residue[] = [];
+  for (const table of tables) found.push(...(await searchTable(table, texts)));
+  return found;
 }
 
 async function searchTable({ name, bytes }: { name: string; bytes: string[] }, texts: string[]): Promise<Residue[]> {

@@ -33,7 +33,7 @@ test("a term that is not in its bucket has no slots", () => {
   expect(bucket && [4, 5, 6, 9, 10].map((term) => slotsOf(term, bucket, 0))).toEqual([[], [1], [], [2], []]);
 });
 
-test("a very long session becomes several documents, each from a position on", () => {
+test("a very long trace becomes several documents, each from a position on", () => {
   const collector = new Collector();
   collector.begin("long", ["title"]);
   for (let position = 0; position < 4500; position += 1) collector.add("long", position * 2, `word ${position}`);
@@ -48,7 +48,7 @@ test("a very long session becomes several documents, each from a position on", (
   ]);
 });
 
-test("words that were chosen for what their terms have in common take no longer than others", () => {
+test("words chosen to collide take no longer than others", () => {
   const words: string[] = [];
   for (let n = 0; words.length < 30_000; n += 1) {
     const choose = (term: number) => Math.floor(term / 256) % 512 === 0 && words.push(`q${n.toString(36)}`);

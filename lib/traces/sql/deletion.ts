@@ -46,13 +46,21 @@ export async function lockSelected(
   return row;
 }
 
-/** Removes the ids of traces from the jobs that wrote them. SQL: Prisma can't remove an element from a list. */
-export async function forgetInJobs(tx: Db, userId: string, ids: string[]): Promise<void> {
-  await tx.$executeRaw`
-    update ingest_job set written_trace_ids = array(
-      select id from unnest(written_trace_ids) with ordinality as written (id, place)
-      where id <> all(${ids}::uuid[]) order by place)
-    where user_id = ${userId}::uuid and written_trace_ids && ${ids}::uuid[]`;
+/**
+ * Removes the ids of deleted traces from the jobs that wrote them. SQL: Prisma can't remove elements from lists; a join reads
+ * each id once, where a test of arrays would compare each with each.
+ */
+export async function forgetInJobs(): Promise<void> {
+  await pool().query(
+    `with stale as (
+       select job.user_id, job.id, array_agg(written.id order by place) filter (where deleted_at is null) as live
+       from ingest_job job
+       cross join lateral unnest(written_trace_ids) with ordinality as written (id, place)
+       join trace on trace.user_id = job.user_id and trace.id = written.id
+       group by job.user_id, job.id having bool_or(deleted_at is not null))
+     update ingest_job job set written_trace_ids = coalesce(live, '{}') from stale
+     where job.user_id = stale.user_id and job.id = stale.id`,
+  );
 }
 
 /**

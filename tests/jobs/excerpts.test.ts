@@ -1,0 +1,74 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { readExcerpts } from "#lib/search/excerpts";
+import { parseQuery } from "#lib/search/query";
+import { provideOwner } from "../support/server.ts";
+import { clearTraces } from "./searching.ts";
+import { messages, uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+const { send, stored } = uploadsOf(userId);
+beforeEach(clearTraces);
+
+const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? expect.fail(`there is no ${sourceId}`);
+
+describe("excerpts", () => {
+  test("are of the messages that match most of the query: three, and the number of further ones", async () => {
+    await send({
+      sourceId: "one",
+      messages: messages(
+        "alpha",
+        "alpha beta 1",
+        "beta",
+        "Beta of ALPHA",
+        "x ".repeat(300).concat("alpha beta"),
+        "alpha beta 4",
+        "beta alpha",
+      ),
+    });
+    const id = await idOf("one");
+    const found = (await readExcerpts(userId, [id], parseQuery("alpha beta"))).get(id);
+    expect(found?.excerpts.map(({ position }) => position)).toEqual([1, 3, 4]);
+    expect(found).toMatchObject({ more: 2, atLeast: false });
+    const [first, second, third] = found?.excerpts ?? [];
+    expect(first).toEqual({
+      position: 1,
+      role: "user",
+      text: "alpha beta 1",
+      ranges: [
+        [0, 5],
+        [6, 10],
+      ],
+    });
+    expect(second?.ranges).toEqual([
+      [0, 4],
+      [8, 13],
+    ]);
+    expect(third?.text).toMatch(/^…x .*alpha beta$/);
+    expect(third?.text.length).toBeLessThan(260);
+  });
+
+  test("are found deep in a very long message, and by letters of any script", async () => {
+    const long = `${"filler word ".repeat(30_000)}needle${" filler".repeat(1000)}`;
+    await send({ sourceId: "one", messages: messages(long, "DÉJÀ vu", "这个函数返回空值") });
+    const id = await idOf("one");
+    const at = async (q: string) => (await readExcerpts(userId, [id], parseQuery(q))).get(id)?.excerpts;
+    expect(await at("needle")).toMatchObject([{ position: 0, text: expect.stringContaining("needle") }]);
+    expect(await at("déjà")).toMatchObject([{ position: 1, ranges: [[0, 4]] }]);
+    expect(await at("函数")).toMatchObject([{ position: 2, ranges: [[2, 4]] }]);
+  });
+
+  test("are found by any punctuation, any white space, and letters with combining accents", async () => {
+    const signs = [..."!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'"];
+    const spaced = ["one\u00a0two", "one \n\t two", "de\u0301ja\u0300 vu", "don’t", "ТАЙМЕР"];
+    await send({ sourceId: "one", messages: messages(...signs.map((sign) => `X${sign}y`), ...spaced) });
+    const id = await idOf("one");
+    const at = async (q: string) =>
+      (await readExcerpts(userId, [id], parseQuery(q))).get(id)?.excerpts.map(({ position }) => position);
+    for (const [position, sign] of signs.entries()) expect([sign, await at(`x${sign}Y`)]).toEqual([sign, [position]]);
+    const first = signs.length;
+    expect(await at('"one two"')).toEqual([first, first + 1]);
+    expect(await at('"déjà vu"')).toEqual([first + 2]);
+    expect(await at("don't")).toEqual([first + 3]);
+    expect(await at("таймер")).toEqual([first + 4]);
+  });
+});

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeEach, describe, expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
+import { pool, transaction } from "#lib/db/client";
+import { countPending } from "#lib/search/find";
+import { indexNext } from "#lib/search/indexer";
+import { drainQueues } from "#lib/server/drain";
+import { deleteTrace } from "#lib/traces/deletion";
+import { provideOwner } from "../support/server.ts";
+import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
+import { messages, uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+const { accept, run, send, stored } = uploadsOf(userId);
+beforeEach(clearTraces);
+
+const search = (q: string, filter = {}) => searchSourceIds(userId, q, filter);
+const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? expect.fail(`there is no ${sourceId}`);
+
+describe("the indexer", () => {
+  test("yields to jobs before it reads any text", async () => {
+    await send({ sourceId: "one", messages: messages("alpha") });
+    const way = Promise.withResolvers<void>();
+    const indexing = indexNext(0, () => way.promise);
+    await sleep(300);
+    expect(await search("alpha")).toEqual([]);
+    way.resolve();
+    expect(await indexing).toBe(1);
+    expect(await search("alpha")).toEqual(["one"]);
+  });
+
+  test("leaves recently changed traces alone until they have settled", async () => {
+    await send({ sourceId: "growing", messages: messages("alpha") });
+    expect(await indexNext(60)).toBe(0);
+    await pool().query("update trace set stored_at = now() - interval '2 minutes'");
+    expect(await indexNext(60)).toBe(1);
+    expect(await search("alpha")).toEqual(["growing"]);
+  });
+
+  test("that fails halfway leaves nothing behind, and the next run indexes everything", async () => {
+    await send({ sourceId: "one", messages: messages("alpha") });
+    await pool().query("create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$");
+    await pool().query("create trigger refuse before insert on search_document for each row execute function refuse()");
+    try {
+      await expect(indexNext()).rejects.toThrow("refused");
+    } finally {
+      await pool().query("drop function refuse cascade");
+    }
+    const { rows } = await pool().query("select (select count(*)::int from search_block) as blocks");
+    expect([rows[0].blocks, await countPending(userId)]).toEqual([0, 1]);
+    await indexAll();
+    expect(await search("alpha")).toEqual(["one"]);
+  });
+
+  test("skips a trace that an upload has locked, and indexes it next time", async () => {
+    await send({ sourceId: "held", messages: messages("alpha") }, { sourceId: "free", messages: messages("alpha") });
+    await transaction(async (tx) => {
+      await tx.query("select from trace where source_id = 'held' for update");
+      await indexNext();
+      expect([await search("alpha"), await countPending(userId)]).toEqual([["free"], 1]);
+    });
+    await indexAll();
+    expect(await search("alpha")).toEqual(["free", "held"]);
+  });
+
+  test("leaves a trace that changed while it was read for the next run", async () => {
+    await send({ sourceId: "moving", messages: messages("alpha") });
+    const jobId = await accept([{ sourceId: "moving", messages: messages("alpha", "beta") }]);
+    await pool().query(
+      `create function change() returns trigger language plpgsql as $$
+       begin update trace set content_hash = '' where source_id = 'moving'; return new; end $$`,
+    );
+    await pool().query("create trigger change after insert on search_block for each row execute function change()");
+    try {
+      await indexNext();
+    } finally {
+      await pool().query("drop function change cascade");
+    }
+    expect([await search("alpha"), await countPending(userId)]).toEqual([[], 1]);
+    await run(jobId);
+    await indexAll();
+    expect(await search("alpha beta")).toEqual(["moving"]);
+  });
+
+  test("does nothing while another process holds the lock", async () => {
+    await send({ sourceId: "one", messages: messages("alpha") });
+    await transaction(async (tx) => {
+      await tx.query("select pg_advisory_xact_lock(hashtextextended('spoor.search', 0))");
+      expect(await indexNext()).toBe(0);
+    });
+    expect(await indexNext()).toBe(1);
+  });
+
+  test("merges small blocks, and everything live in them is still found", async () => {
+    for (let n = 0; n < 20; n += 1) {
+      await send({ sourceId: `s${n}`, messages: messages(`alpha number${n}`) });
+      if (n === 5) await deleteTrace(userId, await idOf("s3"), operator);
+      await indexAll();
+    }
+    const { rows } = await pool().query("select count(*)::int as blocks from search_block");
+    expect(rows[0].blocks).toBeLessThan(8);
+    expect(await search("alpha")).toHaveLength(19);
+    for (const n of [0, 7, 19]) expect(await search(`number${n}`)).toEqual([`s${n}`]);
+    expect(await search("number3")).toEqual([]);
+    const { rows: left } = await pool().query(
+      "select count(*)::int as documents from search_document join trace on trace.id = trace_id where source_id = 's3'",
+    );
+    expect(left[0].documents).toBe(0);
+  });
+
+  test("runs where nothing but /api/cron is called", async () => {
+    await accept([{ sourceId: "cron", messages: messages("alpha") }]);
+    await drainQueues(20);
+    expect(await search("alpha")).toEqual(["cron"]);
+  });
+});
