@@ -2,11 +2,11 @@ import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
 
 /**
- * Parses a request's JSON, whatever it holds.
+ * Parses a request's JSON.
  *
  * `__proto__` keys are dropped, so that no later copy of an object can change a prototype.
  *
- * @throws SpoorError `invalid_json` for anything that is not JSON in UTF-8, `invalid_request` for what is nested deeper
+ * @throws SpoorError `invalid_json` for anything that is not JSON in UTF-8, `invalid_request` for too many values or more
  *   than 64 levels. Neither quotes the text.
  */
 export function parseJson(bytes: Uint8Array): unknown {
@@ -17,7 +17,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   } catch {
     throw new SpoorError("invalid_json", "The body is not valid JSON in UTF-8.");
   }
-  tame(value, 1);
+  checkDepthAndDropProto(value, 1);
   return value;
 }
 
@@ -26,20 +26,21 @@ const backslash = 0x5c;
 const structural = new Uint8Array(256);
 for (const character of "{[,") structural[character.charCodeAt(0)] = 1;
 
-/** 24 kB can inflate to a hundred million empty objects. */
+/** Refuses what would take too much memory: 24 kB can inflate to a hundred million empty objects. */
 function refuseManyValues(bytes: Uint8Array): void {
   if (countValues(bytes) > limits.maxValues) {
     throw new SpoorError("invalid_request", `The body has more than ${limits.maxValues} values.`);
   }
 }
 
-/** Counts what a JSON text would make before it is made: its objects, arrays, and what is in them but for the first. */
+/** Counts the values of a JSON text without parsing it: objects, arrays, and all members but the first of each. */
 export function countValues(bytes: Uint8Array): number {
   let values = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at] as number;
     if (byte === quote) {
       at = endOfString(bytes, at + 1);
+      if (at === -1) break;
     } else {
       values += structural[byte] as number;
     }
@@ -47,36 +48,36 @@ export function countValues(bytes: Uint8Array): number {
   return values;
 }
 
-/** Where the string that began before `at` ends; quotes behind an odd number of backslashes are part of it. */
-function endOfString(bytes: Uint8Array, at: number): number {
-  for (let end = bytes.indexOf(quote, at); end !== -1; end = bytes.indexOf(quote, end + 1)) {
-    let slashes = 0;
-    while (bytes[end - 1 - slashes] === backslash) slashes += 1;
-    if (slashes % 2 === 0) return end;
+/** The offset of the closing quote of the string whose content starts at `from`, or -1. */
+export function endOfString(bytes: Uint8Array, from: number): number {
+  for (let end = from; end < bytes.length; end += 1) {
+    const byte = bytes[end];
+    if (byte === quote) return end;
+    if (byte === backslash) end += 1;
   }
-  return bytes.length;
+  return -1;
 }
 
-function tame(value: unknown, depth: number): void {
+function checkDepthAndDropProto(value: unknown, depth: number): void {
   if (typeof value !== "object" || value === null) return;
   if (depth > limits.maxNesting) {
     throw new SpoorError("invalid_request", `The body is nested deeper than ${limits.maxNesting} levels.`);
   }
   if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === "object") tame(item, depth + 1);
+    for (const item of value) if (typeof item === "object") checkDepthAndDropProto(item, depth + 1);
     return;
   }
   if (Object.hasOwn(value, "__proto__")) Reflect.deleteProperty(value, "__proto__");
-  for (const item of Object.values(value)) if (typeof item === "object") tame(item, depth + 1);
+  for (const item of Object.values(value)) if (typeof item === "object") checkDepthAndDropProto(item, depth + 1);
 }
 
-/** Whether PostgreSQL can hold a text: it has no U+0000, and UTF-8 has no lone surrogates. */
+/** Whether PostgreSQL can store a text: it has no U+0000, and UTF-8 has no lone surrogates. */
 const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0");
 
-/** A text with U+FFFD in the place of everything that PostgreSQL can't hold. */
+/** A text with U+FFFD instead of each character that PostgreSQL cannot store. */
 export const storable = (text: string) => (isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd"));
 
-/** A JSON value with its texts made storable and its keys sorted, so that the same content is the same JSON. */
+/** A JSON value with storable texts and sorted keys, so that equal content is equal JSON whatever the order of keys. */
 export function storableJson(value: unknown, text: (text: string) => string = storable): unknown {
   if (typeof value === "string") return text(value);
   if (typeof value !== "object" || value === null) return value;

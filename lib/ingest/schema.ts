@@ -9,7 +9,7 @@ const metadata = z.record(z.string(), z.unknown(), { error: "must be an object" 
 
 /** A message as it is sent. */
 export const ingestMessage = z.looseObject({
-  position: wholeNumber.describe("Its place in the trace: unique in it, with gaps and in any order."),
+  position: wholeNumber.describe("The message's position: unique in its trace; gaps and any order are allowed."),
   content: z.string(),
   role: z.string().max(messageLimits.role).optional(),
   tokenCount: wholeNumber.optional(),
@@ -19,21 +19,21 @@ export const ingestMessage = z.looseObject({
 
 /** A trace as it is sent. */
 export const ingestTrace = z.looseObject({
-  // Parts of the key: nothing of them may be replaced.
-  sourceId: exactText(1, max.sourceId).describe("The conversation's id where it comes from."),
-  source: exactText(1, max.source).default("unknown").describe("The agent or adapter it comes from."),
+  // Parts of the key: no character of them may be replaced.
+  sourceId: exactText(1, max.sourceId).describe("The session's id at its source."),
+  source: exactText(1, max.source).default("unknown").describe("The agent or adapter that it comes from."),
   messages: z.array(ingestMessage).max(ingest.messagesPerTrace),
   model: z.string().max(max.model).optional(),
   title: z.string().max(max.title).optional(),
   project: z.string().max(max.project).optional(),
   createdAt: instant.optional(),
-  replace: z.boolean().optional().describe("Lets it become shorter than what is stored."),
+  replace: z.boolean().optional().describe("Allows the stored trace to become shorter."),
   metadata: metadata.optional(),
 });
 
 /**
- * The body of `POST /api/ingest`, each trace of it an `ingestTrace`. Those are parsed one by one: zod tells all that is
- * wrong, and five million wrong messages take 3 GB and half a minute to tell.
+ * The body of `POST /api/ingest`. Its traces are parsed one by one as `ingestTrace`: zod reports every error, and for five
+ * million invalid messages that takes 3 GB and half a minute.
  */
 export const ingestRequest = z.looseObject({ traces: z.array(z.unknown()).max(ingest.traces) });
 
@@ -65,5 +65,5 @@ export const jobResponse = z.object({
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 
-/** The payload of a queued ingest job: the row that holds everything else. */
+/** The payload of a queue entry: the key of the job's row. */
 export const ingestPayload = z.object({ userId: z.uuid(), jobId: z.uuid() });

@@ -6,12 +6,12 @@ export const encodings = ["identity", "gzip", "br", "zstd"] as const;
 export type Encoding = (typeof encodings)[number];
 
 /**
- * Decodes a body as it came over the wire.
+ * Decodes a body as received on the wire.
  *
  * @param maxBytes the cap of the decoded size; inflating stops there.
- * @param expected the decoded size where it is known: it is made in one piece then.
- * @throws SpoorError `payload_too_large` over the cap, `invalid_request` for a truncated or corrupt stream or one with
- *   anything behind its end.
+ * @param expected the decoded size if it is known: the output is then one buffer.
+ * @throws SpoorError `payload_too_large` over the cap, `invalid_request` for a truncated or corrupt stream, or bytes after
+ *   its end.
  */
 export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number, expected?: number): Uint8Array {
   if (encoding === "identity") {
@@ -41,21 +41,21 @@ export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number, 
 }
 
 /**
- * Node inflates into chunks of 16 KiB and joins them: for 18 MB that takes longer than the inflating. A gzip stream ends with
- * its decoded size (RFC 1952, section 2.3.1), which is believed where it may be true: in one chunk, 18 MB take 24 ms in
- * place of 30, and nothing has to be joined.
+ * The size of the first output buffer. Node's default of 16 KiB means joining many: for 18 MB that takes longer than
+ * inflating. A gzip stream ends with its decoded size (RFC 1952, section 2.3.1), which is used if it is plausible: 18 MB in
+ * one buffer take 24 ms instead of 30.
  */
 function firstChunkBytes(body: Uint8Array, encoding: Encoding, maxBytes: number): number {
   const usual = Math.min(4 << 20, Math.max(16 << 10, body.byteLength * 4));
   if (encoding !== "gzip" || body.byteLength < 18) return usual;
-  const told = new DataView(body.buffer, body.byteOffset).getUint32(body.byteLength - 4, true) + 1;
-  return told > maxBytes || told > body.byteLength * maxDeflateRatio ? usual : Math.max(usual, told);
+  const stated = new DataView(body.buffer, body.byteOffset).getUint32(body.byteLength - 4, true) + 1;
+  return stated > maxBytes || stated > body.byteLength * maxDeflateRatio ? usual : Math.max(usual, stated);
 }
 
-/** To how much of itself deflate can inflate at most. */
+/** Deflate's highest compression ratio. */
 const maxDeflateRatio = 1032;
 
-/** Frames of a zstd stream; one made of many tiny ones would only cost time. */
+/** How many frames a zstd stream may have: many tiny ones would only cost time. */
 const maxFrames = 1024;
 
 type Inflated = { buffer: Uint8Array; engine: { bytesWritten: number } };

@@ -1,4 +1,4 @@
-// Runs in the decoding thread: what is known of a batch once it was read, without its messages.
+// Runs in the decoding thread: reads a batch and keeps what is known of its traces, without their messages.
 import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { constants, zstdCompressSync } from "node:zlib";
@@ -18,7 +18,7 @@ import { calledCommand, firstLine, humanLine } from "#lib/ingest/decode/title";
 import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 
-/** A trace without its messages, as the database compares it with what it has. Hashes are made with SHA-256, in Base64. */
+/** A trace without its messages, as a job compares it with what is stored. Hashes are SHA-256 in Base64. */
 export type TraceHeader = TraceFields & {
   derivedTitle: string | null;
   sanitized: boolean;
@@ -26,17 +26,17 @@ export type TraceHeader = TraceFields & {
   tokenCount: number;
   lastMessageAt: number | null;
   contentHash: string;
-  /** Where the trace begins in the decoded body; null where the batch is read by way of JavaScript values. */
+  /** The trace's offset in the decoded body; null if the batch needs the careful reading. */
   at: number | null;
-  /** The messages as they stand in the decoded body, by which a trace is known that only grew; null where they can't be. */
+  /** The messages' text in the decoded body, by which a trace that only grew is recognized; null if it is not usable. */
   text: { at: number; bytes: number; hash: string } | null;
 };
 
-/** A batch that was read: its traces (of a key that stands twice the last one), and how many came. */
+/** A batch that was read: its traces (the last one of each key), and how many traces and messages it has. */
 export type Manifest = { headers: TraceHeader[]; traces: number; messages: number };
 
 /**
- * Reads and judges a decoded batch.
+ * Reads and validates a decoded batch.
  *
  * @throws SpoorError as `parseBatch`
  */
@@ -49,10 +49,10 @@ export function readBatch(bytes: Uint8Array): Manifest {
   }
 }
 
-/** How much is read between two turns of the event loop, in bytes. */
+/** How many bytes are read in one turn of the event loop. */
 const turnBytes = 1 << 20;
 
-/** As `readBatch`, but lets other things of the event loop happen meanwhile. */
+/** As `readBatch`, but yields to the event loop regularly. */
 export async function readBatchInTurns(bytes: Uint8Array): Promise<Manifest> {
   try {
     const steps = plainSteps(bytes);
@@ -79,7 +79,7 @@ export function readPlain(bytes: Uint8Array): Manifest {
   }
 }
 
-/** The quick reading, a trace at a time; gives the place where each begins. */
+/** The quick reading, a trace at a time; yields the offset of each. */
 function* plainSteps(bytes: Uint8Array): Generator<number, Manifest> {
   const manifest = new ManifestMaker();
   const rows = new MessageRows();
@@ -95,7 +95,7 @@ function* plainSteps(bytes: Uint8Array): Generator<number, Manifest> {
   return manifest;
 }
 
-/** The reading by way of JavaScript values. @throws SpoorError */
+/** The careful reading, with JSON.parse and zod. @throws SpoorError */
 export function readCarefully(bytes: Uint8Array): Manifest {
   const manifest = new ManifestMaker();
   const rows = new MessageRows();
@@ -160,13 +160,13 @@ function encodeTrace(sent: SentTrace, rows: MessageRows): MessageSums {
   };
 }
 
-/** Writes messages of the trace at `index` into `rows`: those behind the first `skipBytes` bytes of their text. */
+/** Writes the messages of the trace at `index` that follow the first `skipBytes` bytes of their text into `rows`. */
 export type ReadRows = (index: number, skipBytes: number, rows: MessageRows) => void;
 
 /**
- * What reads the rows of a manifest's traces.
+ * A reader of the rows of a batch's traces.
  *
- * @param bytes the decoded batch that the manifest was made of.
+ * @param bytes the decoded batch that the headers were made of.
  */
 export function rowsOf(bytes: Uint8Array, headers: TraceHeader[]): ReadRows {
   if (headers.every(({ at }) => at !== null)) {
@@ -180,20 +180,20 @@ export function rowsOf(bytes: Uint8Array, headers: TraceHeader[]): ReadRows {
   const byKey = new Map(parseBatch(bytes).map((trace) => [JSON.stringify([trace.source, trace.sourceId]), trace]));
   return (index, _skipBytes, rows) => {
     const trace = byKey.get(JSON.stringify([headers[index]?.source, headers[index]?.sourceId]));
-    if (!trace) throw new Error("a manifest names a trace that its batch does not have");
+    if (!trace) throw new Error("a manifest names a trace that is not in its batch");
     encodeTrace(trace, rows);
   };
 }
 
-/** Whether the messages that are stored of a trace, known by their text's size and hash, are the first ones of it. */
+/** Whether a trace's stored messages, given by their text's size and hash, are its first ones in the batch. */
 export function isGrown(bytes: Uint8Array, { text }: TraceHeader, stored: { bytes: number; hash: string }): boolean {
   if (!text || text.bytes < stored.bytes) return false;
   return hash("sha256", bytes.subarray(text.at, text.at + stored.bytes), "base64") === stored.hash;
 }
 
 /**
- * The hash of a trace's content: of its own fields, in the first 16 bytes, and of its messages as rows. That some characters
- * had to be replaced is not part of it: an export that comes back has the replaced ones, and is the same conversation.
+ * The hash of a trace's content: 16 bytes of its own fields, then of its messages as rows. `sanitized` is not part of it: an
+ * export that is sent back has the replaced characters, and is the same trace.
  */
 function contentHash({ model, title, project, createdAt, metadata }: TraceFields, rows: MessageRows): string {
   const fields = JSON.stringify([model, title, project, createdAt, metadata]);
@@ -205,19 +205,19 @@ function contentHash({ model, title, project, createdAt, metadata }: TraceFields
 }
 
 const fieldsHashBytes = 16;
-/** The characters of a content hash in Base64 that tell of the trace's own fields alone. */
+/** The number of Base64 characters of a content hash that depend on the trace's own fields only. */
 const fieldsHashCharacters = Math.floor((fieldsHashBytes * 4) / 3);
 
-/** Whether two content hashes are of traces whose own fields are the same. */
+/** Whether two content hashes belong to traces with equal fields of their own. */
 export const haveSameFields = (one: string, other: string) =>
   one.slice(0, fieldsHashCharacters) === other.slice(0, fieldsHashCharacters);
 
-/** How much of a long message is looked at for its first line, in bytes. */
+/** How many bytes of a long message are searched for its first line. */
 const firstLineBytes = 64 * 1024;
 
 /**
- * The first line that the user wrote, at most as long as a title; where there is none but commands' echoes, the first
- * command that was called, else the first line of all.
+ * The first line that the user wrote, cut to a title's length; else the first command that was called; else the first line of
+ * a user message.
  */
 function deriveTitle(rows: MessageRows): string | null {
   let command: string | undefined;
@@ -235,20 +235,20 @@ function deriveTitle(rows: MessageRows): string | null {
   return command ?? first ?? null;
 }
 
-/** The version of what is stored as a manifest; one of another version is made anew from the upload. */
+/** The version of the stored form; a manifest of another version is made again from the upload. */
 const version = 2;
 
-/** Below this size a manifest is stored as it is: to make a compressor takes longer than it saves. */
+/** Up to this size a manifest is stored uncompressed: creating a compressor takes longer than it saves. */
 const plainBytes = 2048;
 
-/** A manifest as it is stored beside its upload: JSON, compressed with zstd where it is worth it. */
+/** A manifest as it is stored with its upload: JSON, compressed with zstd if it is large. */
 export function packManifest({ headers }: Manifest): Buffer {
   const json = Buffer.from(JSON.stringify({ version, headers }));
   if (json.byteLength <= plainBytes) return json;
   return zstdCompressSync(json, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
 }
 
-/** The traces of a stored manifest, or undefined where it is of another version. */
+/** The traces of a stored manifest, or undefined if it has another version. */
 export function unpackManifest(packed: Uint8Array): TraceHeader[] | undefined {
   const isPlain = packed[0] === "{".charCodeAt(0);
   const json = isPlain ? packed : inflate(packed, "zstd", limits.ingest.maxDecodableBytes);

@@ -1,5 +1,5 @@
-// Runs in the decoding thread: a batch by way of JavaScript values, with every error told. Pure functions, no database, no
-// environment.
+// Runs in the decoding thread: the careful reading of a batch, with JSON.parse and zod, which reports every error. Pure
+// functions, no database, no environment.
 import type { z } from "zod";
 import { type FieldError, SpoorError } from "#lib/errors";
 import { parseInstant } from "#lib/fields";
@@ -32,8 +32,8 @@ export type TraceFields = {
 /**
  * Parses and validates a decoded body.
  *
- * @throws SpoorError `invalid_json` for anything that is not UTF-8 JSON, `invalid_request` with the paths of what is
- *   wrong in it. Nothing of the body is in either.
+ * @throws SpoorError `invalid_json` for anything that is not UTF-8 JSON, `invalid_request` with the paths of its faults.
+ *   Neither quotes the body.
  */
 export function parseBatch(bytes: Uint8Array): SentTrace[] {
   const traces = parseTraces(parseJson(bytes));
@@ -41,7 +41,7 @@ export function parseBatch(bytes: Uint8Array): SentTrace[] {
     repeatedPositions(trace).map((at) => `traces.${index}.messages.${at}.position`),
   );
   if (repeated.length > 0) {
-    throw invalidBatch(repeated.map((path) => ({ path, message: "stands twice in its trace" })));
+    throw invalidBatch(repeated.map((path) => ({ path, message: "occurs twice in its trace" })));
   }
   const heavy = traces.flatMap((trace, index) => (hasHeavyMetadata(trace) ? [`traces.${index}.metadata`] : []));
   if (heavy.length > 0) {
@@ -75,14 +75,14 @@ const fieldErrors = (error: z.ZodError, place: PropertyKey[]): FieldError[] =>
 const invalidBatch = (errors: FieldError[]) =>
   new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors: errors.slice(0, maxErrors) });
 
-/** A list shows the metadata of two hundred traces at once, so that of one has a bound. */
+/** Whether a trace's metadata exceeds its limit: a list returns the metadata of two hundred traces. */
 export function hasHeavyMetadata({ messages: _messages, ...own }: SentTrace): boolean {
   const json = JSON.stringify(own);
-  return Buffer.byteLength(json) + digitsWrittenOut(json) > limits.trace.metadataBytes;
+  return Buffer.byteLength(json) + expandedDigits(json) > limits.trace.metadataBytes;
 }
 
-/** PostgreSQL writes numbers out in full: 258 kB of `1e308` come back as 13 MB, which take half a second to read. */
-const digitsWrittenOut = (json: string): number =>
+/** How many digits PostgreSQL adds, which writes no exponents: 258 kB of `1e308` become 13 MB, half a second to read. */
+const expandedDigits = (json: string): number =>
   [...json.matchAll(/\de[+-](\d{1,3})(?!\d)/g)].reduce((sum, [, digits]) => sum + Number(digits), 0);
 
 function repeatedPositions({ messages }: SentTrace): number[] {
@@ -97,7 +97,7 @@ function repeatedPositions({ messages }: SentTrace): number[] {
 /**
  * A trace's own fields as they are stored.
  *
- * @param sent the trace; its messages are not looked at.
+ * @param sent the trace; its messages are ignored.
  */
 export function normalizeTrace(sent: SentTrace, sanitizer: Sanitizer): TraceFields {
   const {
@@ -139,7 +139,7 @@ export function normalizeMessage(sent: SentMessage, sanitizer: Sanitizer): Batch
 
 const timeOf = (text: string | undefined) => (text === undefined ? null : parseInstant(text));
 
-/** Makes texts storable, and notes whether any had to be changed. */
+/** Makes texts storable, and records whether any had to be changed. */
 export class Sanitizer {
   changed = false;
 
@@ -153,7 +153,7 @@ export class Sanitizer {
     return text === undefined ? null : this.#clean(text);
   }
 
-  /** One object of a trace's unknown fields and its metadata (which wins), as JSON; null where there is neither. */
+  /** Unknown fields and metadata (which takes precedence) as one object, in JSON; null if there is neither. */
   json(unknown: Record<string, unknown>, metadata: Record<string, unknown> | undefined): string | null {
     const merged = { ...unknown, ...metadata };
     if (metadata === undefined && Object.keys(merged).length === 0) return null;

@@ -2,15 +2,7 @@
 // ordinary escapes), and go from the bytes of the request to the bytes of COPY without a JavaScript value in between:
 // docs/decisions/0009. All others are left to the careful reading (parser.ts).
 import { isUtf8 } from "node:buffer";
-import {
-  closeBrace,
-  closeBracket,
-  comma,
-  JsonCursor,
-  notPlain,
-  openBrace,
-  openBracket,
-} from "#lib/ingest/decode/json-cursor";
+import { JsonCursor, notPlain } from "#lib/ingest/decode/json-cursor";
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
 import { type BatchMessage, normalizeMessage, Sanitizer } from "#lib/ingest/decode/parser";
 import { maxInstantBytes, readInstant } from "#lib/ingest/decode/quick-instant";
@@ -29,6 +21,8 @@ export type ScannedTrace = {
   /** The offsets of the messages' text, if they are in order of position; otherwise null. */
   text: { from: number; to: number } | null;
 };
+
+const [comma, openBrace, closeBrace, openBracket, closeBracket] = [0x2c, 0x7b, 0x7d, 0x5b, 0x5d];
 
 const names = {
   content: Buffer.from("content"),

@@ -1,8 +1,10 @@
 // Runs in the decoding thread: copies JSON strings from a body to rows.
-import { backslash, code, nine, notPlain, quote, space, zero } from "#lib/ingest/decode/json-cursor";
+import { notPlain } from "#lib/ingest/decode/json-cursor";
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
 
-const letterU = code("u");
+const code = (character: string) => character.charCodeAt(0);
+const [quote, backslash, letterU, zero, nine] = [code('"'), code("\\"), code("u"), code("0"), code("9")];
+const space = 0x20;
 
 /** The character of a one-letter escape (RFC 8259, section 7); 0 for letters that are no escape. */
 const escapes = new Uint8Array(256);

@@ -8,9 +8,9 @@ import type { Answer, Call } from "#lib/ingest/decode/thread-entry";
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
 type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
 
-/** Whoever does the operations on a batch: a thread, or for small ones the caller itself. */
+/** Runs the operations on a batch: on a thread, or for small ones in place. */
 export type Decoder = {
-  /** Asks for one operation. @throws SpoorError where the batch is at fault */
+  /** Runs one operation. @throws SpoorError if the batch is invalid */
   call<O extends keyof Operations>(
     operation: O,
     input: Input<O>,
@@ -19,14 +19,14 @@ export type Decoder = {
 };
 
 /**
- * The longest that one operation may take. 256 MiB of ordinary messages take about 5 s. It is less than a job's transaction
- * may be idle (process.ts), so that a job hears of it and spends a try.
+ * The timeout of one operation. 256 MiB of ordinary messages take about 5 s. It is shorter than a job's transaction may be
+ * idle (run-job.ts), so that the job gets the error and counts an attempt.
  */
 const callSeconds = 25;
 
 type Waiting = { resolve: (result: unknown) => void; reject: (error: Error) => void; deadline: NodeJS.Timeout };
 
-/** One decoding thread. Whoever borrowed it is alone with it. */
+/** A decoding thread, used by one borrower at a time. */
 export class DecodeThread implements Decoder {
   #worker = new Worker(new URL("./thread-entry.ts", import.meta.url), { name: "decode" });
   #waiting = new Map<number, Waiting>();
@@ -34,12 +34,12 @@ export class DecodeThread implements Decoder {
   readonly #callMs: number;
   broken = false;
 
-  /** @param callMs the longest that one operation may take, in milliseconds. */
+  /** @param callMs the timeout of one operation, in milliseconds. */
   constructor(callMs = callSeconds * 1000) {
     this.#callMs = callMs;
     this.#worker.unref();
     this.#worker.on("message", (answer: Answer) => this.#settle(answer));
-    this.#worker.on("error", (error) => this.#fail(new Error("the decoding thread broke", { cause: error })));
+    this.#worker.on("error", (error) => this.#fail(new Error("the decoding thread failed", { cause: error })));
     this.#worker.on("exit", () => this.#fail(new Error("the decoding thread ended")));
   }
 
@@ -51,7 +51,7 @@ export class DecodeThread implements Decoder {
     return new Promise<unknown>((resolve, reject) => {
       if (this.broken) return reject(new Error("the decoding thread is gone"));
       const id = ++this.#lastId;
-      const deadline = setTimeout(() => this.#giveUp(), this.#callMs);
+      const deadline = setTimeout(() => this.#timeOut(), this.#callMs);
       this.#waiting.set(id, { resolve, reject, deadline });
       this.#worker.ref();
       const call: Call = { id, operation, input };
@@ -73,7 +73,7 @@ export class DecodeThread implements Decoder {
     else waiting?.reject(new Error(`decoding failed: ${answer.place}`));
   }
 
-  #giveUp(): void {
+  #timeOut(): void {
     const message = `The body could not be read within ${this.#callMs / 1000} seconds. Send it again, or less at once.`;
     this.#fail(new SpoorError("unavailable", message, { retryAfterSeconds: 30 }));
     this.#worker.terminate();
@@ -89,10 +89,10 @@ export class DecodeThread implements Decoder {
   }
 }
 
-/** A batch of up to this size, in decoded bytes, is read where it is: to hand it over and back takes longer than that. */
+/** A batch up to this size, in decoded bytes, is read in place: transferring it to a thread takes longer. */
 export const smallBytes = 64 * 1024;
 
-/** Does the operations on the spot. */
+/** A decoder that runs the operations in place. */
 export function decodeHere(): Decoder {
   const operations = makeOperations();
   return {
@@ -107,19 +107,19 @@ export function decodeHere(): Decoder {
   };
 }
 
-/** Two at most: beyond the number of cores they would only share time, and each holds a whole batch. */
+/** More threads than cores would only share their time, and each holds a whole batch. */
 const maxThreads = 2;
 
-/** The threads that nobody uses right now, and the line for one. */
-type Threads = { idle: DecodeThread[]; turns: FairQueue };
+/** The threads that are idle, and the queue for them. */
+type Threads = { idle: DecodeThread[]; queue: FairQueue };
 
 const globals = globalThis as typeof globalThis & { spoorThreads?: Threads };
 
-/** Lends a decoding thread for the time of `work`. Where all are lent it waits, in turns with the other users. */
+/** Runs `work` with a decoding thread. If all are in use it waits, in turns with the other users. */
 export async function withThread<T>(userId: string, work: (thread: DecodeThread) => Promise<T>): Promise<T> {
-  globals.spoorThreads ??= { idle: [], turns: new FairQueue(maxThreads) };
-  const { idle, turns } = globals.spoorThreads;
-  const giveBack = await turns.take(userId);
+  globals.spoorThreads ??= { idle: [], queue: new FairQueue(maxThreads) };
+  const { idle, queue } = globals.spoorThreads;
+  const giveBack = await queue.take(userId);
   try {
     const known = idle.pop();
     const thread = known && !known.broken ? known : new DecodeThread();
@@ -133,7 +133,7 @@ export async function withThread<T>(userId: string, work: (thread: DecodeThread)
   }
 }
 
-/** Ends the idle threads of this process. */
+/** Terminates the idle threads of this process. */
 export async function endThreads(): Promise<void> {
   const idle = globals.spoorThreads?.idle.splice(0) ?? [];
   await Promise.all(idle.map((thread) => thread.end()));

@@ -2,16 +2,16 @@ import { pipeline, Readable } from "node:stream";
 import { constants, createZstdDecompress } from "node:zlib";
 
 /**
- * Inflates a zstd stream as it comes, in memory that does not grow with it. Node's own stream ends with the first frame;
- * a stream may have several (RFC 8878, section 3), so this one finds where each ends.
+ * Inflates a zstd stream chunk by chunk, in constant memory. Node's own stream ends after the first frame; a stream may have
+ * several (RFC 8878, section 3), so this one finds the end of each.
  *
- * @throws where the stream is cut off, corrupt, or needs a window over 8 MiB.
+ * @throws if the stream is truncated, corrupt, or needs a window over 8 MiB.
  */
 export async function* inflateFrames(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   const source = new Source(compressed);
   while (await source.more()) {
     const decoder = createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } });
-    // An error of either side comes out of the loop below.
+    // An error of either side is thrown by the loop below.
     pipeline(Readable.from(readFrame(source)), decoder, () => {});
     yield* decoder as AsyncIterable<Buffer>;
   }
@@ -49,44 +49,44 @@ async function* readFrame(source: Source): AsyncGenerator<Uint8Array> {
   if (hasChecksum) yield await source.take(4);
 }
 
-/** A frame of something else than content (RFC 8878, section 3.1.2): four bytes of size, and as many to leave out. */
+/** A skippable frame (RFC 8878, section 3.1.2): four bytes of size, and that many bytes. */
 async function* readSkippable(source: Source): AsyncGenerator<Uint8Array> {
   const size = await source.take(4);
   yield size;
   yield* source.pass(size.readUInt32LE());
 }
 
-/** Bytes that come in pieces of any size, read by counts. */
+/** Chunks of any size, read by numbers of bytes. */
 class Source {
-  readonly #pieces: AsyncIterator<Uint8Array>;
-  #piece: Uint8Array = new Uint8Array();
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #chunk: Uint8Array = new Uint8Array();
 
-  constructor(pieces: AsyncIterable<Uint8Array>) {
-    this.#pieces = pieces[Symbol.asyncIterator]();
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Whether a byte is left. */
+  /** Whether there is another byte. */
   async more(): Promise<boolean> {
-    while (this.#piece.byteLength === 0) {
-      const next = await this.#pieces.next();
+    while (this.#chunk.byteLength === 0) {
+      const next = await this.#chunks.next();
       if (next.done) return false;
-      this.#piece = next.value;
+      this.#chunk = next.value;
     }
     return true;
   }
 
-  /** The next `bytes`, as they come. @throws where there are fewer */
+  /** The next `bytes` bytes, in chunks. @throws if there are fewer */
   async *pass(bytes: number): AsyncGenerator<Uint8Array> {
     for (let left = bytes; left > 0; ) {
-      if (!(await this.more())) throw new Error("the zstd stream is cut off");
-      const part = this.#piece.subarray(0, left);
-      this.#piece = this.#piece.subarray(part.byteLength);
+      if (!(await this.more())) throw new Error("the zstd stream is truncated");
+      const part = this.#chunk.subarray(0, left);
+      this.#chunk = this.#chunk.subarray(part.byteLength);
       left -= part.byteLength;
       yield part;
     }
   }
 
-  /** The next few `bytes` as one. */
+  /** The next `bytes` bytes in one buffer. */
   async take(bytes: number): Promise<Buffer> {
     const parts: Uint8Array[] = [];
     for await (const part of this.pass(bytes)) parts.push(part);
