@@ -13,9 +13,9 @@ export type BenchTrace = {
 const realSessions = "../shared/data/real-sessions.json.gz";
 const start = Date.parse("2026-01-01T00:00:00Z");
 
-/** Message texts: those of real sessions where they are beside the checkout, else made up ones of the same sizes. */
+/** Message texts: of real sessions if they are next to the checkout, otherwise generated ones of similar sizes. */
 export function loadTexts(): { texts: string[]; real: boolean } {
-  if (!existsSync(realSessions)) return { texts: madeUpTexts(12_800), real: false };
+  if (!existsSync(realSessions)) return { texts: generateTexts(12_800), real: false };
   const { traces } = JSON.parse(gunzipSync(readFileSync(realSessions)).toString("utf8")) as {
     traces: { messages: { content: string }[] }[];
   };
@@ -23,8 +23,8 @@ export function loadTexts(): { texts: string[]; real: boolean } {
   return { texts: texts.filter((text) => text.length < 8_000), real: true };
 }
 
-/** Source-like text, a median of 400 characters and a long tail, as in the real sessions; the same at every call. */
-function madeUpTexts(count: number): string[] {
+/** Source-like text with a median of 400 characters and a long tail, as in real sessions. Every call returns the same. */
+function generateTexts(count: number): string[] {
   const words = "const await return function import export error value index result message session query row".split(
     " ",
   );
@@ -43,7 +43,7 @@ function madeUpTexts(count: number): string[] {
   });
 }
 
-/** A batch of traces that no other call makes again. */
+/** A batch of traces whose ids contain `key`. */
 export function makeTraces(texts: string[], key: string, traceCount: number, messagesEach: number): BenchTrace[] {
   return Array.from({ length: traceCount }, (_, trace) => ({
     source: "bench",

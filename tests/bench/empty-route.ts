@@ -8,10 +8,10 @@ const handler = `export async function POST(request: Request) {
 `;
 
 /**
- * Adds a route to the application that reads JSON and does nothing: what Next itself takes for a request. It is there while
- * the bench runs, and is of no build but the bench's.
+ * Adds a route that reads JSON and does nothing, to measure what Next itself costs per request. It exists while the bench
+ * runs, and in the bench's build only.
  *
- * @returns what takes it away
+ * @returns a function that removes it
  */
 export async function addEmptyRoute(): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true });

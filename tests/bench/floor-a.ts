@@ -1,5 +1,5 @@
-// Floor A: the least that keeps a promise of durability. It reads a body, parses it, compresses it, and commits it in
-// one INSERT before it answers.
+// Floor A: the least work that is durable. It reads a body, parses it, compresses it, and commits it in one INSERT before it
+// answers.
 import { createServer } from "node:http";
 import { constants, zstdCompressSync } from "node:zlib";
 import pg from "pg";

@@ -9,14 +9,14 @@ import { copyHeader, copyTrailer } from "#lib/copy-format";
 import { MessageRows, messageColumns } from "#lib/ingest/decode/message-rows";
 import type { BenchTrace } from "./corpus.ts";
 
-/** Floor A in a process of its own: see floor-a.ts. @returns its URL and what stops it */
+/** Starts floor A in a child process (floor-a.ts). @returns its URL and a function that stops it */
 export async function startFloorA(databaseUrl: string): Promise<{ url: string; stop: () => void }> {
   const child = fork("tests/bench/floor-a.ts", [], { env: { ...process.env, DATABASE_URL: databaseUrl } });
   const [port] = await once(child, "message");
   return { url: `http://127.0.0.1:${port}`, stop: () => child.kill() };
 }
 
-/** Floor B: the same rows by one COPY a table into tables with the same columns and keys, prepared beforehand. */
+/** Floor B: the same rows by one COPY per table, into tables with the same columns and keys, prepared in advance. */
 export async function makeFloorB(databaseUrl: string) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -27,7 +27,7 @@ export async function makeFloorB(databaseUrl: string) {
     create table floor_message (like message including all);
     alter table floor_message add foreign key (user_id, trace_id) references floor_trace (user_id, id);`);
 
-  /** @returns the milliseconds from begin to commit */
+  /** @returns the milliseconds from BEGIN to commit */
   async function copy(userId: string, traces: BenchTrace[]): Promise<number> {
     const ids = traces.map(() => uuid());
     const bytes = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex");
@@ -41,7 +41,7 @@ export async function makeFloorB(databaseUrl: string) {
       chunks.push(written.bytes.subarray(0, written.end));
     });
     chunks.push(copyTrailer);
-    // As few and as large pieces as a plain program would send.
+    // Few and large chunks, as a simple program would send.
     const stream = Buffer.concat(chunks);
     const rows = traces.map(({ source, sourceId, model, createdAt, messages }, index) =>
       [
@@ -69,7 +69,7 @@ export async function makeFloorB(databaseUrl: string) {
       ),
     );
     const target = client.query(copyFrom(`copy floor_message (${messageColumns}) from stdin (format binary)`));
-    await pipeline(Readable.from(inPieces(stream, 1 << 20)), target);
+    await pipeline(Readable.from(inChunks(stream, 1 << 20)), target);
     await client.query("commit");
     return performance.now() - startedAt;
   }
@@ -80,6 +80,6 @@ export async function makeFloorB(databaseUrl: string) {
   };
 }
 
-function* inPieces(bytes: Buffer, pieceBytes: number): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+function* inChunks(bytes: Buffer, chunkBytes: number): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
 }

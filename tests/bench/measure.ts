@@ -2,7 +2,7 @@ import { bodyOf, makeTraces } from "./corpus.ts";
 import type { makeFloorB } from "./floors.ts";
 import type { Spoor } from "./spoor.ts";
 
-/** What a row of the bench prints. */
+/** A printed row of the bench. */
 export type Row = {
   name: string;
   what: string;
@@ -13,18 +13,18 @@ export type Row = {
   met: boolean;
 };
 
-/** What every row is measured with. */
+/** What every measurement is given. */
 export type Context = { spoor: Spoor; texts: string[]; floorB: Awaited<ReturnType<typeof makeFloorB>> };
 
-/** The batch of the rows that measure one: 1000 traces of 20 messages, about 18 MB of real text. */
+/** The standard batch: 1000 traces of 20 messages, about 18 MB of real text. */
 export const [traceCount, messagesEach] = [1000, 20];
-/** Each figure is the median of so many rounds, after one that warms everything. */
+/** The number of rounds of which each figure is the median, after one round to warm up. */
 export const rounds = 15;
 export const MiB = 2 ** 20;
 
 /**
- * Collects what this process left behind. It shares the processor with what it measures: of two that get the same body, the
- * first one would wait for the garbage of making it.
+ * Collects this process's garbage. It shares the CPU with what it measures: of two servers that get the same body, the first
+ * would wait for the garbage of building it.
  */
 export function collectGarbage(): void {
   if (!globalThis.gc) throw new Error("The bench needs node --expose-gc.");
@@ -32,13 +32,13 @@ export function collectGarbage(): void {
 }
 
 let serial = 0;
-/** A key that no other batch has. */
+/** A unique key for a batch. */
 export const key = () => `${process.pid}-${++serial}`;
 export const batch = ({ texts }: Context) => makeTraces(texts, key(), traceCount, messagesEach);
 export const smallBody = ({ texts }: Context) => bodyOf(makeTraces(texts, key(), 1, 10));
 
 export const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-/** By nearest rank: the least value that so large a share of them does not exceed. */
+/** A percentile by nearest rank: the least value that the given share of values does not exceed. */
 export const percentile = (values: number[], share: number) =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN;
 
@@ -47,7 +47,7 @@ export const showRate = (value: number) => `${Math.round(value)} messages/s`;
 
 type Bound = { max: number } | { min: number };
 
-/** A row that compares a figure with another one of the same run. */
+/** A row that compares a figure with another of the same run. */
 export function ratioRow(
   name: string,
   what: string,
@@ -61,7 +61,7 @@ export function ratioRow(
   return { name, what, measured: show(own), compared: show(floor), ratio, must, met };
 }
 
-/** A row with a bound of its own; its ratio is the share of it that was used. */
+/** A row with a fixed bound; its ratio is figure to bound. */
 export function boundRow(
   name: string,
   what: string,
@@ -82,8 +82,8 @@ export function boundRow(
 }
 
 /**
- * Sends again where the server says that it is full, as a client does, and once where the connection is gone: while this
- * process made bodies, the server may have closed one that stood idle.
+ * Retries when the server answers 503, as a client does, and once when the connection is closed: the server may have closed
+ * an idle one while this process built bodies.
  */
 export async function sendPatiently(spoor: Spoor, body: Buffer<ArrayBuffer>): Promise<void> {
   const send = () => fetch(`${spoor.url}/api/ingest`, { method: "POST", headers: spoor.headers, body });
@@ -96,7 +96,7 @@ export async function sendPatiently(spoor: Spoor, body: Buffer<ArrayBuffer>): Pr
   }
 }
 
-/** Four clients send batches for some seconds. @returns messages a second until the queue is empty */
+/** Four clients send batches for some seconds. @returns messages per second until the queue is empty */
 export async function sustain(context: Context, seconds: number): Promise<number> {
   const startedAt = performance.now();
   let batches = 0;

@@ -17,13 +17,13 @@ const { values: options } = parseArgs({
 });
 const [messages, session] = [Number(options.messages), Number(options.session)];
 
-/** How often each search is asked for, after once to warm up. */
+/** The number of rounds of each search, after one to warm up. */
 const rounds = 5;
-/** How often each page is, after as often to warm up: a server in use is warm. */
+/** The number of rounds of each page, after as many to warm up: a server in use is warm. */
 const pageRounds = 20;
 const bounds = { list: 50, search: 100, reader: 500 };
 
-/** Common and rare words, phrases, identifiers and paths, CJK, and what nobody ever said. */
+/** Common and rare words, phrases, identifiers and paths, CJK, and terms that do not occur. */
 const queries = [
   "the",
   "function",
@@ -45,7 +45,7 @@ const filters = ["", "project=project-1", "source=cursor&model=haiku-4", "from=2
 
 type Reader = { get: (path: string) => Promise<{ text: string; firstMs: number }> };
 
-/** A browser's request by a session of the owner's. */
+/** Makes a browser's requests, signed in as the owner. */
 async function signIn(spoor: Spoor): Promise<Reader> {
   const response = await fetch(`${spoor.url}/api/auth/sign-in/email`, {
     method: "POST",
@@ -80,7 +80,7 @@ async function time(reader: Reader, path: string, times: number): Promise<number
   return taken;
 }
 
-/** The cursors of the tenth and of the last page, by the list's own answers. */
+/** The cursors of the tenth and of the last page, found by paging through the list. */
 async function cursors(spoor: Spoor): Promise<{ tenth: string; last: string }> {
   let cursor = "";
   let [tenth, last, pages] = ["", "", 0];
@@ -159,7 +159,7 @@ async function reader(client: Reader): Promise<Row[]> {
   return [boundRow("reader", what, p95, bounds.reader, showMs)];
 }
 
-/** Waits until all is searchable. @returns messages a second, with nothing else at work */
+/** Waits until everything is searchable. @returns messages indexed per second, with nothing else running */
 async function indexed(spoor: Spoor, startedAt: number): Promise<string> {
   while ((await countPending(spoor.userId)) > 0) await new Promise((resolve) => setTimeout(resolve, 200));
   const rate = (messages + session) / ((performance.now() - startedAt) / 1000);

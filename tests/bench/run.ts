@@ -1,4 +1,4 @@
-// `npm run bench [-- NAME…] [-- --json]`: how fast ingest is, against floors measured in the same run on the same machine.
+// `npm run bench [-- NAME…] [-- --json]`: the speed of ingest, compared with floors measured in the same run on the same machine.
 import { loadTexts } from "./corpus.ts";
 import { addEmptyRoute } from "./empty-route.ts";
 import { makeFloorB } from "./floors.ts";
@@ -43,9 +43,11 @@ try {
 }
 
 if (words.includes("--json")) {
-  console.log(JSON.stringify({ text: real ? "real sessions" : "made up", rows }, null, 2));
+  console.log(JSON.stringify({ text: real ? "real sessions" : "generated", rows }, null, 2));
 } else {
-  console.log(`\nOn ${real ? "real" : "made-up"} text, medians of ${rounds} rounds; ratios are what counts.\n`);
+  console.log(
+    `\nOn ${real ? "real" : "generated"} text, medians of ${rounds} rounds; compare ratios, not absolute figures.\n`,
+  );
   for (const { name, what, measured, compared, ratio, must, met } of rows) {
     console.log(`${met ? "✓" : "✗"} ${name.padEnd(14)} ${ratio.toFixed(2).padStart(5)} ×  must be ${must}`);
     console.log(`  ${what}: ${measured}${compared === "–" ? "" : ` against ${compared}`}`);

@@ -12,7 +12,7 @@ import { env, requiredEnv, setEnv } from "#lib/env";
 import { prepareDatabase, prepareSchema, startProcesses } from "#lib/server/start";
 import { post } from "./post.ts";
 
-/** A Spoor of its own in a temporary folder, as `npm start` runs it: built, with one web and one worker process. */
+/** A separate Spoor in a temporary folder, as `npm start` runs it: built, with one web and one worker process. */
 export async function startSpoor() {
   const folder = await mkdtemp(join(tmpdir(), "spoor-bench-"));
   const port = await freePort();
@@ -41,7 +41,7 @@ export async function startSpoor() {
     headers,
     databaseUrl: requiredEnv("DATABASE_URL"),
 
-    /** @returns the job's id and the milliseconds to the committed 202 */
+    /** @returns the job's id and the milliseconds until the 202 */
     async send(body: Buffer): Promise<{ jobId: string; acceptMs: number }> {
       const startedAt = performance.now();
       const { status, text } = await post(`${url}/api/ingest`, body, headers);
@@ -50,7 +50,7 @@ export async function startSpoor() {
       return { jobId: JSON.parse(text).jobId, acceptMs };
     },
 
-    /** Waits until a job's rows are committed. It asks the database: asking the server would be work for what is measured. */
+    /** Waits until a job's rows are committed. It polls the database: polling the server would add to what is measured. */
     async end(jobId: string): Promise<void> {
       for (;;) {
         const { rows } = await pool().query("select status from ingest_job where user_id = $1 and id = $2", [
@@ -74,7 +74,7 @@ export async function startSpoor() {
       }
     },
 
-    /** Waits until everything is searchable: a worker has nothing left to do then. */
+    /** Waits until everything is searchable; the worker is idle then. */
     async indexed(): Promise<void> {
       for (;;) {
         const { rowCount } = await pool().query("select 1 from trace where search_pending limit 1");
@@ -88,7 +88,7 @@ export async function startSpoor() {
       return rows[0]?.count ?? 0;
     },
 
-    /** Brings the database to where it was, but for the account. */
+    /** Empties the database, except for the account. */
     async clear(): Promise<void> {
       while (!(await emptied())) await new Promise((resolve) => setTimeout(resolve, 100));
       await pool().query("checkpoint");
@@ -106,7 +106,7 @@ export async function startSpoor() {
   };
 }
 
-/** Empties the tables. @returns false where PostgreSQL ended it for a circle of locks with what the worker is at */
+/** Empties the tables. @returns false if PostgreSQL ended it for a deadlock with the worker */
 async function emptied(): Promise<boolean> {
   try {
     await pool().query(
@@ -121,7 +121,7 @@ async function emptied(): Promise<boolean> {
 
 export type Spoor = Awaited<ReturnType<typeof startSpoor>>;
 
-/** The memory of this process's child that runs a file, from /proc (Linux only: 0 elsewhere). */
+/** The resident memory of the child process that runs a file, from /proc (0 on other systems than Linux). */
 function residentBytes(file: string): number {
   const children = read(`/proc/self/task/${process.pid}/children`).trim().split(" ");
   const pid = children.find((id) => read(`/proc/${id}/cmdline`).includes(file));

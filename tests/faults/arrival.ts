@@ -1,4 +1,4 @@
-// How bodies arrive: broken off, too short, too long, too slow, too many.
+// Faults of arriving bodies: aborted, too short, too long, too slow, too many.
 import { once } from "node:events";
 import { readdir, readlink } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +14,7 @@ type Run = (spoor: Spoor, bench: Bench) => Promise<Outcome>;
 
 const wireMiB = 64;
 
-/** The first lines of an upload over a bare connection. */
+/** The head of an upload's request, for a raw connection. */
 const head = (spoor: Spoor, lengths: string) =>
   `POST /api/ingest HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${spoor.token}\r\nContent-Type: application/json\r\n${lengths}\r\n\r\n`;
 
@@ -38,7 +38,7 @@ const abort: Run = (spoor, bench) =>
     const after = spoor.web.residentBytes() / MiB;
     expect(after - before).toBeLessThan(200);
     expect(await openFiles(spoor)).toEqual([]);
-    // Bytes that were still counted as being received would leave no room for these.
+    // If aborted bytes still counted as in flight, there would be no room for these.
     const whole = Array.from({ length: 4 }, () => openUpload(spoor, { "Content-Length": String(wireMiB * MiB) }));
     for (const { request } of whole) request.write(" ");
     await sleep(500);
@@ -53,7 +53,7 @@ const abort: Run = (spoor, bench) =>
     };
   });
 
-/** Files that the web process has open outside of its own code. */
+/** Files that the web process has open, other than its code. */
 async function openFiles(spoor: Spoor): Promise<string[]> {
   const folder = `/proc/${spoor.web.pid}/fd`;
   const links = await Promise.all((await readdir(folder)).map((fd) => readlink(`${folder}/${fd}`).catch(() => ""))); // closed
@@ -104,7 +104,7 @@ const oversize: Run = (spoor) =>
     };
   });
 
-/** Bytes one a second, until the server has had enough. */
+/** Sends one byte per second until the server ends the request. */
 async function trickle(spoor: Spoor, before: string, bytes: string): Promise<{ text: string; ms: number }> {
   const startedAt = performance.now();
   const { socket, ended } = await openSocket(spoor);
@@ -147,7 +147,7 @@ const many: Run = async (spoor, bench) => {
   let refusals = 0;
   const send = async (at: number) => {
     for (;;) {
-      // In chunks: what may still come has to be counted with the whole limit.
+      // Chunked: without a declared length the whole limit is reserved.
       const response = await fetch(`${spoor.url}/api/ingest`, {
         method: "POST",
         headers: { ...spoor.headers, "Content-Encoding": "gzip" },
@@ -173,7 +173,7 @@ const many: Run = async (spoor, bench) => {
   };
 };
 
-/** Name, title, what to do, and whether it is quick. */
+/** The faults of bodies: name, title, function, and whether the fault is quick. */
 export const bodyFaults: { name: string; title: string; run: Run; quick: boolean }[] = [
   { name: "abort", title: "Client aborts mid-body", run: abort, quick: true },
   {
@@ -186,5 +186,5 @@ export const bodyFaults: { name: string; title: string; run: Run; quick: boolean
   { name: "slow", title: "Slow headers, slow body (1 byte/s)", run: slow, quick: false },
 ];
 
-/** The last of all: what it stores is compared after every other. */
+/** Runs last: what it stores would slow down the comparison after every other fault. */
 export const manyBodies = { name: "many", title: "8 × 100 MB bodies at once", run: many, quick: false };

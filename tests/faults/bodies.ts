@@ -11,7 +11,7 @@ export const encoders: Record<string, (body: Uint8Array) => Buffer> = {
   zstd: (body) => zstdCompressSync(body),
 };
 
-/** Sends bytes as they are. @param headers over those of a JSON upload with the owner's token */
+/** Sends bytes unchanged. @param headers override those of a JSON upload with the owner's token */
 export function sendBytes(spoor: Spoor, body: Uint8Array, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${spoor.url}/api/ingest`, {
     method: "POST",
@@ -20,7 +20,7 @@ export function sendBytes(spoor: Spoor, body: Uint8Array, headers: Record<string
   });
 }
 
-/** Sends a text or a value that is to be refused, and checks how. @returns the paths of its errors */
+/** Sends a text or a value and expects it to be refused. @returns the paths of its errors */
 export async function refused(
   spoor: Spoor,
   body: unknown,
@@ -32,7 +32,7 @@ export async function refused(
   return problem.errors?.map(({ path }) => path) ?? [];
 }
 
-/** A request whose body has not gone out, or not all of it. */
+/** Opens a request whose body is not sent, or only in part. */
 export function openUpload(spoor: Spoor, headers: Record<string, string> = {}) {
   return openRequest(spoor, "/api/ingest", { headers: { ...spoor.headers, ...headers } });
 }
@@ -41,7 +41,7 @@ export async function expectAnswer(answer: Promise<Answer>, status: number, code
   await expectProblem(asResponse(await answer), status, code);
 }
 
-/** Runs work and tells how much resident memory a process took at most while it ran, in MiB, and before. */
+/** Runs work and returns a process's peak resident memory meanwhile, and before, in MiB. */
 export async function withMemory<T>(one: SpoorProcess, work: () => Promise<T>) {
   const before = one.residentBytes() / MiB;
   let peak = before;
@@ -56,7 +56,7 @@ export async function withMemory<T>(one: SpoorProcess, work: () => Promise<T>) {
   }
 }
 
-/** Runs work of which nothing may be stored. */
+/** Runs work that must not store anything. */
 export async function leavingNothing<T>(spoor: Spoor, work: () => Promise<T>): Promise<T> {
   const before = await stored(spoor);
   const result = await work();
@@ -64,7 +64,7 @@ export async function leavingNothing<T>(spoor: Spoor, work: () => Promise<T>): P
   return result;
 }
 
-/** How many rows there are of whatever an upload makes. */
+/** The numbers of rows in the tables that an upload writes. */
 export async function stored(spoor: Spoor): Promise<unknown> {
   const { rows } = await spoor.db.query(
     `select (select count(*) from ingest_job) as jobs, (select count(*) from upload) as uploads,
@@ -75,7 +75,7 @@ export async function stored(spoor: Spoor): Promise<unknown> {
   return rows[0];
 }
 
-/** How long `/api/health` takes while something happens, the slowest of a hundred left out, in milliseconds. */
+/** The 99th percentile of `/api/health`'s latency during some work, in milliseconds. */
 export async function healthP99(spoor: Spoor, happening: Promise<unknown>): Promise<number> {
   let waiting = true;
   const end = () => {

@@ -20,10 +20,10 @@ import { until } from "./wait.ts";
 const run = promisify(execFile);
 const templateName = "spoor_faults";
 
-/** Tokens of the owner whom every database begins with. */
+/** Tokens of the owner who exists in every database. */
 export type Tokens = { good: string; expired: string; revoked: string };
 
-/** A PostgreSQL of its own, that may be stopped and killed: nothing but one run of faults uses it. */
+/** A separate PostgreSQL that may be stopped and killed: only one run of faults uses it. */
 export class Cluster {
   readonly folder: string;
   readonly url: string;
@@ -37,7 +37,7 @@ export class Cluster {
     this.#stop = started.stop;
   }
 
-  /** Starts one with a migrated template database that has an owner and tokens. */
+  /** Starts one, with a migrated template database that has an owner and tokens. */
   static async start(): Promise<Cluster> {
     const folder = await mkdtemp(join(tmpdir(), "spoor-faults-"));
     const cluster = new Cluster(folder, await startEmbedded(folder));
@@ -63,7 +63,7 @@ export class Cluster {
       await this.#token("revoked"),
     ];
     await pool().query("update cli_token set expires_at = now() - interval '1 minute' where machine = 'old'");
-    // The note of its last use is made once a minute: here never, so that all requests have the same steps.
+    // A token's last use is recorded once a minute: here never, so that all requests take the same steps.
     await pool().query("update cli_token set last_used_at = now() + interval '1 day' where machine = 'good'");
     await pool().query("update cli_token set revoked_at = now() where machine = 'revoked'");
     this.tokens = { good, expired, revoked };
@@ -80,7 +80,7 @@ export class Cluster {
     return url.href;
   }
 
-  /** Runs SQL that no database's own connection could. */
+  /** Runs SQL on the maintenance database. */
   async ask<T extends pg.QueryResultRow>(sql: string): Promise<T[]> {
     const client = new pg.Client({ connectionString: this.url });
     client.on("error", () => {});
@@ -92,7 +92,7 @@ export class Cluster {
     }
   }
 
-  /** A new database with the tables, the owner and the tokens. @returns its name */
+  /** Creates a database with the tables, the owner and the tokens. @returns its name */
   async createDatabase(tablespace?: string): Promise<string> {
     const name = `faults_${randomUUID().replaceAll("-", "")}`;
     const place = tablespace ? `tablespace ${tablespace}` : "";
@@ -108,12 +108,12 @@ export class Cluster {
     return join(this.folder, "postgres");
   }
 
-  /** Who owns the data: the server runs as that. */
+  /** The user who owns the data directory and runs the server. */
   async owner(): Promise<{ uid: number; gid: number }> {
     return stat(this.data);
   }
 
-  /** Calls `pg_ctl` on it as the one who owns it: with the command line of its last start, on the same port. */
+  /** Runs `pg_ctl` as the owner, with the command line of the last start and the same port. */
   async control(...words: string[]): Promise<void> {
     const { uid, gid } = await this.owner();
     const command = [join(await this.#programs(), "pg_ctl"), "-s", "-w", "-D", this.data, ...words];
@@ -129,8 +129,8 @@ export class Cluster {
   }
 
   /**
-   * Restarts it, or starts it as it was, which only `restart` does; and again where it meets the locks of a killed one.
-   * Its log is named anew: without that it holds on to the output of `pg_ctl`, which then never ends.
+   * Restarts it, or starts it with the same settings, and retries while the locks of a killed server remain. It gets a new
+   * log file: otherwise it keeps the output of `pg_ctl` open, which then never ends.
    */
   async restart(mode: "fast" | "immediate" = "fast"): Promise<void> {
     await until(20, "PostgreSQL is back", () =>
@@ -150,7 +150,7 @@ export class Cluster {
     return Number((await readFile(join(this.data, "postmaster.pid"), "utf8")).split("\n")[0]);
   }
 
-  /** kill -9 of the server and of everything it started. */
+  /** kill -9 of the server and all its processes. */
   async kill(): Promise<void> {
     const postmaster = await this.postmaster();
     const children = await childrenOf(postmaster);

@@ -9,12 +9,12 @@ import { seconds, until } from "./wait.ts";
 
 const maxOf = (values: number[]) => values.reduce((max, value) => Math.max(max, value), 0);
 
-/** How many points a process has on its way, by letting it pass all of them once. */
+/** Counts the points that a process passes, by letting it pass all of them once. */
 function pointsOf(one: SpoorProcess): number {
   return maxOf([...one.output.matchAll(/^fault: point (\d+)/gm)].map(([, point]) => Number(point)));
 }
 
-/** Every point, or in the quick run a few of them that a seed picks, the last ones (around the commit) among them. */
+/** Every point, or in the quick run a few picked by the seed, including the last ones (around the commit). */
 function chosen(bench: Bench, count: number, few: number): number[] {
   const all = Array.from({ length: count }, (_, at) => at + 1);
   if (!bench.quick) return all;
@@ -25,9 +25,9 @@ function chosen(bench: Bench, count: number, few: number): number[] {
 }
 
 /**
- * kill -9 of the web process at each point of one request, then the same request again under its key.
+ * kill -9 of the web process at each point of one request, then the same request again with its key.
  *
- * @param makeTrace what a request brings: a large body is written in several steps while it is still being read.
+ * @param makeTrace makes a request's trace: a large body is written in several steps while it is being read.
  */
 async function killWeb(bench: Bench, makeTrace: () => SentTrace): Promise<Outcome> {
   return bench.withSpoor({ worker: {} }, async (spoor) => {
@@ -75,7 +75,7 @@ async function killWeb(bench: Bench, makeTrace: () => SentTrace): Promise<Outcom
   });
 }
 
-/** Batches that meet every case: a new trace, one unchanged, one grown, one rewritten, one shorter, one deleted. */
+/** Batches with every case: a new trace, one unchanged, one grown, one edited, one shorter, one deleted. */
 async function prepareCases(bench: Bench, spoor: Spoor, count: number): Promise<SentTrace[][]> {
   const cases = Array.from({ length: count }, () => {
     const [same, grown, rewritten, longer] = [bench.trace(3), bench.trace(3), bench.trace(3), bench.trace(5)];
@@ -105,7 +105,7 @@ async function killWorker(bench: Bench): Promise<Outcome> {
     const counting = await spoor.startWorker({ broken: { point: 0 }, environment: { WORKER_CONCURRENCY: "1" } });
     const whole = await spoor.jobIs(await spoor.upload(batches.shift() ?? []), "succeeded");
     expect(whole.counts).toEqual(everyCase);
-    await sleep(500); // the queue is told of the job's end behind its commit
+    await sleep(500); // the queue entry is completed after the job's commit
     const points = chosen(bench, pointsOf(counting), 8);
     await counting.kill();
     expect(points.length).toBeLessThanOrEqual(batches.length);
@@ -156,7 +156,7 @@ async function stopWorker(bench: Bench): Promise<Outcome> {
       if (point === undefined) throw new Error(`A job has no step that begins with "${start}"`);
       return Number(point);
     };
-    // Behind the claim nothing is locked; in the middle of the merge everything is; at the end it is only told.
+    // After the claim nothing is locked; in the middle of the merge everything is; at the end only the queue is updated.
     const inside = [behind("copy message"), behind("update ingest_job set status = 'succeeded'"), behind("commit") - 1];
     const points = [behind("set local lock_timeout"), ...inside, maxOf(labels.map(([, point]) => Number(point)))];
     const stopped: SpoorProcess[] = [];
@@ -191,7 +191,7 @@ async function stopWorker(bench: Bench): Promise<Outcome> {
   });
 }
 
-/** Everything that a job writes, to the version of the row. */
+/** Everything that a job writes, including the rows' versions. */
 async function written(spoor: Spoor): Promise<unknown> {
   const { rows } = await spoor.db.query(
     `select (select jsonb_agg(jsonb_build_array(xmin::text, trace.id, message_count) order by trace.id) from trace) as traces,
@@ -201,7 +201,7 @@ async function written(spoor: Spoor): Promise<unknown> {
   return rows[0];
 }
 
-/** An upload whose worker dies of it at every try, among others. */
+/** An upload that kills its worker at every attempt, among others. */
 async function poison(bench: Bench): Promise<Outcome> {
   return bench.withSpoor({ worker: false }, async (spoor) => {
     const worker = await spoor.startWorker({ broken: { text: "poison-pill" }, kept: true });
@@ -252,7 +252,7 @@ async function terminate(bench: Bench): Promise<Outcome> {
     expect(maxOf(took)).toBeLessThan(15_000);
     await Promise.all(clients);
     const jobs = await spoor.jobs();
-    // A claim that was on its way when the signal came may still be seen; what is claimed later is not.
+    // A claim in flight at the signal may still succeed; later ones must not.
     const late = jobs.filter(({ startedAt: at }) => at && at.getTime() > askedAt.getTime() + 500);
     expect(late).toEqual([]);
     const open = jobs.filter(({ status }) => status !== "succeeded").length;
@@ -294,6 +294,6 @@ export const crashFaults: Fault[] = [
     quick: false,
     run: stopWorker,
   },
-  { name: "poison", title: "A job that crashes its worker each time", group: "processes", quick: false, run: poison },
+  { name: "poison", title: "A job that crashes its worker every time", group: "processes", quick: false, run: poison },
   { name: "terminate", title: "SIGTERM under load", group: "processes", quick: true, run: terminate },
 ];

@@ -2,25 +2,25 @@ import { Cluster } from "./cluster.ts";
 import type { SentTrace } from "./model.ts";
 import { canary, Spoor } from "./spoor.ts";
 
-/** What was done to Spoor, and what came of it, in words for the table. */
+/** The injected fault and its outcome, as the table shows them. */
 export type Outcome = { injected: string; outcome: string };
 
 /** A row of the table. */
 export type Fault = {
-  /** As `npm run test:faults -- NAME` takes it. */
+  /** The name for `npm run test:faults -- NAME`. */
   name: string;
-  /** As the table calls it. */
+  /** The title in the table. */
   title: string;
   group: "requests" | "processes";
-  /** Whether it runs in `npm test`; where it has a shorter form, in that. */
+  /** Whether it runs in `npm test`, in a shorter form if it has one. */
   quick: boolean;
-  /** Why it can't run on this machine; undefined where it can. */
+  /** Why it cannot run on this machine; undefined if it can. */
   impossible?: () => Promise<string | undefined>;
-  /** @throws where the outcome is not the required one. */
+  /** @throws if the outcome is not the required one. */
   run: (bench: Bench) => Promise<Outcome>;
 };
 
-/** What faults run on: one PostgreSQL, one Spoor for those that break nothing, and numbers that a seed decides. */
+/** What faults run on: one PostgreSQL, one Spoor for faults that leave its processes running, and seeded random numbers. */
 export class Bench {
   readonly cluster: Cluster;
   readonly quick: boolean;
@@ -38,13 +38,13 @@ export class Bench {
     return new Bench(await Cluster.start(), options.quick, options.seed);
   }
 
-  /** The Spoor of the faults that leave its processes as they are. */
+  /** The Spoor shared by faults that leave its processes running. */
   shared(): Promise<Spoor> {
     this.#shared ??= Spoor.start(this.cluster);
     return this.#shared;
   }
 
-  /** Runs work with a Spoor of its own. */
+  /** Runs work with a separate Spoor. */
   async withSpoor<T>(options: Parameters<typeof Spoor.start>[1], work: (spoor: Spoor) => Promise<T>): Promise<T> {
     const spoor = await Spoor.start(this.cluster, options);
     try {
@@ -65,14 +65,14 @@ export class Bench {
     return Math.floor(this.random() * end);
   }
 
-  /** A trace that no other call makes. @param characters of each message */
+  /** A unique trace. @param characters the length of each message */
   trace(messages: number, more: Partial<SentTrace> = {}, characters = 40): SentTrace {
     this.#serial += 1;
     const sourceId = more.sourceId ?? `${canary}-trace-${this.#serial}`;
     return { sourceId, source: "faults", ...more, messages: this.messages(messages, 0, characters) };
   }
 
-  /** Messages with texts of their own. @param from the first position */
+  /** Messages with unique texts. @param from the first position */
   messages(count: number, from = 0, characters = 40): SentTrace["messages"] {
     return Array.from({ length: count }, (_, at) => ({
       position: from + at,

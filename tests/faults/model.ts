@@ -1,4 +1,4 @@
-// What the uploads of one user come to, told as plainly as possible: section 3 of the interface, in memory.
+// A simple in-memory model of what the uploads of one user lead to.
 
 export type SentMessage = {
   position: number;
@@ -18,10 +18,10 @@ export type SentTrace = {
   messages: SentMessage[];
 };
 
-/** What is told of a job when it has ended. */
+/** What an ended job reports. */
 export type Counts = { created: number; updated: number; unchanged: number; kept: number };
 
-/** A trace as it is read back, with what a client can't know left out. */
+/** A trace as it is read back, without the fields that a client cannot know. */
 export type PlainTrace = {
   source: string;
   sourceId: string;
@@ -41,7 +41,7 @@ export type PlainTrace = {
 export const keyOf = ({ source = "unknown", sourceId }: { source?: string; sourceId: string }) =>
   JSON.stringify([source, sourceId]);
 
-/** A sent trace in the form in which it comes back. */
+/** A sent trace in the form in which it is read back. */
 export function plain({ source = "unknown", sourceId, title, model, project, messages }: SentTrace): PlainTrace {
   return {
     source,
@@ -66,8 +66,8 @@ export function plain({ source = "unknown", sourceId, title, model, project, mes
  * Applies uploads one after the other.
  *
  * @param uploads in the order in which they were accepted.
- * @param deleted keys that their owner deleted before any of them came.
- * @returns the traces by key, and for each upload what its job tells.
+ * @param deleted keys that their owner had deleted before.
+ * @returns the traces by key, and each upload's expected job.
  */
 export function applyUploads(uploads: SentTrace[][], deleted: ReadonlySet<string> = new Set()) {
   const traces = new Map<string, PlainTrace>();

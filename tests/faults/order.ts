@@ -7,7 +7,7 @@ import { seconds } from "./wait.ts";
 
 const max = (values: number[]) => values.reduce((highest, value) => Math.max(highest, value), 0);
 
-/** Uploads of the same traces, processed in another order than they came in. */
+/** Uploads of the same traces, processed in another order than they were accepted. */
 async function lateOlder(bench: Bench): Promise<Outcome> {
   return bench.withSpoor({ worker: false }, async (spoor) => {
     const uploads: string[][] = [];
@@ -19,7 +19,7 @@ async function lateOlder(bench: Bench): Promise<Outcome> {
     }
     const deleted = bench.trace(4);
     uploads.push([await spoor.upload([deleted])]);
-    // The queue hands out the jobs of the past first, in the order of their creation.
+    // The queue hands out jobs in the order of their creation times.
     const shuffled = uploads.flat().sort(() => bench.random() - 0.5);
     for (const [at, jobId] of shuffled.entries()) {
       await spoor.db.query(
@@ -80,7 +80,7 @@ async function wrongClock(bench: Bench): Promise<Outcome> {
       }
       await spoor.drained(20);
       const tookMs = performance.now() - startedAt;
-      // A lease that a clock of a day later could end would give a long job to another worker.
+      // If a lease depended on the worker's clock, a long job would go to another worker.
       const blocker = await spoor.db.connect();
       await blocker.query("begin");
       await blocker.query("lock table trace in access exclusive mode");
@@ -105,7 +105,7 @@ async function wrongClock(bench: Bench): Promise<Outcome> {
   );
 }
 
-/** LISTEN connections that are ended the moment they are made. */
+/** LISTEN connections that are terminated as soon as they are open. */
 async function lostNotification(bench: Bench): Promise<Outcome> {
   return bench.withSpoor({}, async (spoor) => {
     const waits: number[] = [];
@@ -130,7 +130,7 @@ async function lostNotification(bench: Bench): Promise<Outcome> {
   });
 }
 
-/** Ends every connection that listens, until it is told to stop. */
+/** Terminates every listening connection until it is stopped. */
 function silence(spoor: Spoor) {
   let active = true;
   const work = (async () => {

@@ -12,14 +12,14 @@ import { seconds, timed, until } from "./wait.ts";
 const run = promisify(execFile);
 const max = (values: number[]) => values.reduce((highest, value) => Math.max(highest, value), 0);
 
-/** A 503 names when to come again; a client is told within two seconds. */
+/** Each refusal is a 503 with Retry-After, within two seconds. */
 function expectUnavailable(refusals: Sent[], bench: Bench, withinMs = 2000): void {
   expect(refusals.filter(({ status, retryAfter }) => status !== 503 || Number(retryAfter) < 1)).toEqual([]);
-  // Beside other tests nothing is on time.
+  // Next to other tests the time is longer.
   expect(max(refusals.map(({ ms }) => ms))).toBeLessThan(bench.quick ? 5000 : withinMs);
 }
 
-/** Clients that each let their own trace grow, sending until they are told to stop, again where they are refused. */
+/** Clients that each send their own growing trace until they are stopped, and retry when refused. */
 function startLoad(bench: Bench, spoor: Spoor, clients: number) {
   const refusals: Sent[] = [];
   let sending = true;
@@ -31,7 +31,7 @@ function startLoad(bench: Bench, spoor: Spoor, clients: number) {
     }
   });
   const all = Promise.all(work);
-  all.catch(() => {}); // is thrown by stop
+  all.catch(() => {}); // a rejection is thrown by stop
   return {
     refusals,
     stop: async () => {
@@ -84,7 +84,7 @@ async function restartDatabase(bench: Bench): Promise<Outcome> {
   });
 }
 
-/** PostgreSQL away; all connections of the pool in use; all connections of the server in use. */
+/** PostgreSQL unreachable; all connections of the pool in use; all connections of the server in use. */
 async function noConnection(bench: Bench): Promise<Outcome> {
   return bench.withSpoor({}, async (spoor) => {
     const refusals = { refused: [] as Sent[], pool: [] as Sent[], server: [] as Sent[] };
@@ -165,7 +165,7 @@ async function mountImpossible(): Promise<string | undefined> {
   return mounted.status === 0 ? undefined : `a small disk can't be mounted here: ${String(mounted.stderr).trim()}`;
 }
 
-/** A database on a disk of its own that fills up, and has room again. */
+/** A database on a disk of its own that fills up and is freed again. */
 async function fullDisk(bench: Bench): Promise<Outcome> {
   const disk = await mkdtemp(join(tmpdir(), "spoor-disk-"));
   await run("mount", ["-t", "tmpfs", "-o", `size=${tmpfsMiB}m`, "tmpfs", disk]);
@@ -191,7 +191,7 @@ async function fullDisk(bench: Bench): Promise<Outcome> {
 async function fillDisk(bench: Bench, spoor: Spoor, disk: string): Promise<Outcome> {
   await spoor.uploadPatiently([bench.trace(5)]);
   const worker = spoor.processes.find((one) => one !== spoor.web);
-  worker?.signal("SIGSTOP"); // so that what is accepted has to be stored while the disk is full
+  worker?.signal("SIGSTOP"); // so that uploads are still queued when the disk is full
   const waiting: string[] = [];
   for (let n = 0; n < 3; n += 1) waiting.push(await spoor.upload([bench.trace(400, {}, 20_000)]));
   const { bavail, bsize } = await statfs(disk);
@@ -223,7 +223,7 @@ async function fillDisk(bench: Bench, spoor: Spoor, disk: string): Promise<Outco
   };
 }
 
-/** Text that does not get smaller: 2 MB of it. */
+/** 2 MB of incompressible text. */
 const randomMessages = () =>
   Array.from({ length: 20 }, (_, position) => ({
     position,

@@ -1,5 +1,5 @@
-// Loaded before a process's own code (`--import`): breaks it at a numbered step of its work, or shifts its wall clock.
-// What it is to do stands in the environment, set by tests/faults/process.ts.
+// Loaded before a process's own code (`--import`): kills or stops it at a numbered step of its work, or shifts its clock.
+// Controlled by environment variables that tests/faults/process.ts sets.
 import { writeSync } from "node:fs";
 import pg from "pg";
 
@@ -7,7 +7,7 @@ const { FAULT_POINT = "0", FAULT_SIGNAL = "SIGKILL", FAULT_TEXT, FAULT_CLOCK_MS 
 const wantedPoint = Number(FAULT_POINT);
 const clockShiftMs = Number(FAULT_CLOCK_MS);
 
-/** What stands in the process's stderr where it was broken, and after each step when no point is wanted. */
+/** Marks the lines on stderr that report where the process was broken, or each point if none is chosen. */
 const say = (line: string) => writeSync(2, `fault: ${line}\n`);
 
 function breakHere(where: string): void {
@@ -18,7 +18,7 @@ function breakHere(where: string): void {
 type Statement = string | { text?: string; values?: unknown[] };
 type Connection = { connectionParameters: { application_name?: string } };
 
-/** Whether a statement is a step of a request or a job: heartbeats and the queue's own housekeeping are none. */
+/** Whether a statement is a step of a request or a job, unlike heartbeats and the queue's maintenance. */
 function isStep({ connectionParameters }: Connection, sql: string): boolean {
   if (connectionParameters.application_name === "spoor") return !/process_heartbeat|rate_limit/.test(sql);
   return /set completed_on\b/i.test(sql) && sql.includes("state = 'completed'");
@@ -35,7 +35,7 @@ function watched(this: Connection, ...words: unknown[]): unknown {
     if (JSON.stringify(values ?? []).includes(FAULT_TEXT)) breakHere("its text came");
   }
   if (!isStep(this, sql)) return query.apply(this, words);
-  // Each statement has two points: before it leaves, and when it has just left and its answer has not come.
+  // Each statement has two points: before it is sent, and after it was sent but not answered.
   const label = sql.trim().replaceAll(/\s+/g, " ").slice(0, 48);
   points += 1;
   if (points === wantedPoint) breakHere(`point ${points}, before "${label}"`);
@@ -47,7 +47,7 @@ function watched(this: Connection, ...words: unknown[]): unknown {
   return result;
 }
 
-/** A commit has a third point: when it has been answered, and nobody was told. */
+/** A commit has a third point: after it was answered, before anything else happens. */
 function answered(): void {
   points += 1;
   if (points === wantedPoint) breakHere(`point ${points}, "commit" answered`);

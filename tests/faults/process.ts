@@ -9,27 +9,27 @@ const words = {
   launcher: { file: "lib/server/start.ts", flags: ["--conditions=react-server"] },
 };
 
-/** What a process is broken by: see preload.ts. Points are numbered from 1; with 0 it only tells them. */
+/** How a process is broken (preload.ts). Points are numbered from 1; with 0 it only reports them. */
 export type Break = { point?: number; signal?: "SIGKILL" | "SIGSTOP"; text?: string; clockShiftMs?: number };
 
-/** The end of a process, as Node tells it. */
+/** How a process ended, as Node reports it. */
 export type End = { code: number | null; signal: NodeJS.Signals | null };
 
-/** A real process of Spoor, with everything it wrote. */
+/** A process of Spoor, with its output. */
 export class SpoorProcess {
   readonly #start: () => ChildProcess;
   #child: ChildProcess;
   #kept: boolean;
   #gone: Promise<End>;
-  /** What it wrote to stdout and stderr, over all its restarts. */
+  /** Its stdout and stderr, including all restarts. */
   output = "";
   restarts = 0;
 
   /**
-   * @param role what it is.
-   * @param environment over this process's own.
-   * @param options.broken by what, and where; not at all by default.
-   * @param options.kept whether it is started again when it breaks, as the launcher does.
+   * @param role web or worker.
+   * @param environment overrides this process's own.
+   * @param options.broken how and where it is broken; by default it is not.
+   * @param options.kept whether it is restarted when it ends, as the launcher does.
    */
   constructor(
     role: keyof typeof words,
@@ -85,7 +85,7 @@ export class SpoorProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Waits for its word that it is ready. @throws with its output where it ends before, unless it was broken */
+  /** Waits until it reports that it is ready. @throws with its output if it ends first, unless it was broken */
   async ready(): Promise<this> {
     const ended = this.#gone.then(({ code, signal }) => {
       if (this.brokenAt) return;
@@ -96,24 +96,24 @@ export class SpoorProcess {
     return this;
   }
 
-  /** Sends a signal; behind SIGTERM and SIGKILL it is not started again. */
+  /** Sends a signal; after SIGTERM and SIGKILL it is not restarted. */
   signal(signal: NodeJS.Signals): void {
     if (signal === "SIGTERM" || signal === "SIGKILL") this.#kept = false;
     this.#child.kill(signal);
   }
 
-  /** Its end, once it has come. */
+  /** Resolves when it has ended. */
   ended(): Promise<End> {
     return this.#gone;
   }
 
-  /** Ends it at once, however it is. */
+  /** Kills it, in whatever state. */
   async kill(): Promise<void> {
     this.signal("SIGKILL");
     await this.#gone;
   }
 
-  /** Where it was broken, as preload.ts told it; undefined while it was not. */
+  /** Where it was broken, as preload.ts reported it; undefined if it was not. */
   get brokenAt(): string | undefined {
     return /^fault: (.*)$/m.exec(this.output)?.[1];
   }

@@ -10,7 +10,7 @@ import { canary, type Spoor } from "./spoor.ts";
 
 type Run = (spoor: Spoor, bench: Bench) => Promise<Outcome>;
 
-/** A fault of the requests: it runs on the shared Spoor, and everything holds behind it. */
+/** A fault in requests: it runs on the shared Spoor, whose state is checked afterwards. */
 const request = (name: string, title: string, run: Run, quick = true): Fault => ({
   name,
   title,
@@ -208,7 +208,7 @@ const badTokens: Run = (spoor) =>
     const last = good.endsWith("0") ? "1" : "0";
     const tokens = { unknown: unknownToken(), expired, revoked, misspelt: good.slice(0, -1) + last, none: "" };
     for (const [name, token] of Object.entries(tokens)) {
-      // The declared body never comes: only an answer that did not wait for it can come.
+      // The declared body is never sent: only an answer that does not wait for it can arrive.
       const { request, answer } = openUpload(spoor, {
         Authorization: token ? `Bearer ${token}` : "",
         "Content-Length": String(60 * MiB),

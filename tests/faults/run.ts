@@ -1,5 +1,5 @@
-// `npm run test:faults [-- NAME…] [-- --quick] [-- --seed=N] [-- --json]`: breaks a running Spoor in every way of
-// docs/faults.md, and looks what became of it.
+// `npm run test:faults [-- NAME…] [-- --quick] [-- --seed=N] [-- --json]`: injects every fault of docs/faults.md into a
+// running Spoor, and checks the outcome.
 import { buildIfNeeded } from "#lib/server/build";
 import { Bench, type Fault } from "./fault.ts";
 import { processFaults } from "./processes.ts";
@@ -10,7 +10,7 @@ const words = process.argv.slice(2);
 const names = words.filter((word) => !word.startsWith("--"));
 const unknown = names.find((name) => !faults.some((fault) => fault.name === name || fault.group === name));
 if (unknown) {
-  console.error(`There is no fault "${unknown}": requests, processes, ${faults.map(({ name }) => name).join(", ")}`);
+  console.error(`Unknown fault "${unknown}". Known: requests, processes, ${faults.map(({ name }) => name).join(", ")}`);
   process.exit(2);
 }
 const quick = words.includes("--quick");
@@ -47,7 +47,7 @@ const bench = await Bench.start({ quick, seed });
 const rows: Row[] = [];
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, async () => {
-    await bench.stop(); // its processes end with this one, PostgreSQL would not
+    await bench.stop(); // its processes end with this one, but PostgreSQL would not
     process.exit(130);
   });
 }

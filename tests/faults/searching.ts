@@ -4,10 +4,10 @@ import type { SentTrace } from "./model.ts";
 import type { Spoor } from "./spoor.ts";
 import { seconds, timed, until } from "./wait.ts";
 
-/** What the index is written to, in the order in which a batch writes it. */
+/** The tables of the index, in the order in which a batch writes them. */
 const tables = ["search_block", "search_bucket", "search_document"];
 
-/** A word that stands in one session alone. */
+/** A word that occurs in one session only. */
 const wordOf = (n: number) => `needle${n}q`;
 
 function sessionWith(bench: Bench, n: number): SentTrace {
@@ -16,7 +16,7 @@ function sessionWith(bench: Bench, n: number): SentTrace {
   return { ...trace, messages: [...trace.messages, said] };
 }
 
-/** Lets every write of a table fail, or take for ever: a worker can then be killed within it. */
+/** Makes every write to a table fail, or block so that a worker can be killed during it. */
 async function breakTable(spoor: Spoor, table: string, way: "fails" | "hangs"): Promise<void> {
   const body = way === "fails" ? "raise exception 'broken'" : "perform pg_sleep(600)";
   await spoor.db.query(
@@ -33,7 +33,7 @@ const isWriting = (spoor: Spoor) =>
     return rowCount !== 0;
   });
 
-/** The index can't be written, is locked, and its worker dies in the middle of each of its steps. */
+/** The index cannot be written, is locked, and its worker is killed in the middle of each step. */
 async function searchFails(bench: Bench): Promise<Outcome> {
   return bench.withSpoor({}, async (spoor) => {
     const sent: SentTrace[] = [];

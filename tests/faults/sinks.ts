@@ -16,7 +16,7 @@ const environment = (url: string) => ({
 
 let device = 0;
 
-/** Sends a submission as a client does. @returns what it was answered, and after how long */
+/** Sends a submission as a client does. @returns the response, and how long it took */
 async function submit(spoor: Spoor): Promise<{ forwarded: boolean; ms: number }> {
   device += 1;
   const body = {
@@ -44,7 +44,7 @@ async function submit(spoor: Spoor): Promise<{ forwarded: boolean; ms: number }>
 const waiting = async (spoor: Spoor) =>
   (await spoor.db.query<{ count: number }>("select count(*)::int as count from forward_outbox")).rows[0]?.count ?? 0;
 
-/** Lets what waits be due now, as if its time had passed. */
+/** Makes waiting outbox entries due now. */
 const letTimePass = (spoor: Spoor) =>
   spoor.db.query(
     `with due as (update forward_outbox set due_at = now())
@@ -53,7 +53,7 @@ const letTimePass = (spoor: Spoor) =>
 
 const delivered = (spoor: Spoor) => until(20, "the outbox is empty", async () => (await waiting(spoor)) === 0);
 
-/** Runs work on a Spoor of its own that forwards to a sink of its own. */
+/** Runs work on a separate Spoor that forwards to a sink of its own. */
 async function withSink<T>(bench: Bench, work: (spoor: Spoor, sink: Sink) => Promise<T>): Promise<T> {
   const sink = await startSink();
   try {
@@ -64,7 +64,7 @@ async function withSink<T>(bench: Bench, work: (spoor: Spoor, sink: Sink) => Pro
   }
 }
 
-/** Each way in which a sink can fail, one behind the other. */
+/** Each way in which a sink can fail, one after the other. */
 async function badSinks(bench: Bench): Promise<Outcome> {
   return withSink(bench, async (spoor, sink) => {
     const told: string[] = [];
@@ -88,7 +88,7 @@ async function badSinks(bench: Bench): Promise<Outcome> {
       await delivered(spoor);
       told.push(name);
     }
-    expect(slowest).toBeLessThan(bench.quick ? 4000 : 2000); // beside other tests nothing is on time
+    expect(slowest).toBeLessThan(bench.quick ? 4000 : 2000); // next to other tests the time is longer
     expect(elsewhere.got).toEqual([]);
     await elsewhere.stop();
     sink.answer = status(400);
@@ -100,7 +100,7 @@ async function badSinks(bench: Bench): Promise<Outcome> {
     const before = sink.got.length;
     expect((await submit(spoor)).forwarded).toBe(false);
     await letTimePass(spoor);
-    await sleep(5000); // the worker looks every two seconds
+    await sleep(5000); // the worker checks every two seconds
     expect([sink.got.length, await waiting(spoor)]).toEqual([before, 2]);
     const compared = await spoor.check();
     return {
@@ -110,15 +110,15 @@ async function badSinks(bench: Bench): Promise<Outcome> {
   });
 }
 
-/** The web process dies when the sink has its submission, and has noted nothing of that. */
+/** The web process is killed when the sink has the submission, before that is recorded. */
 async function crashBehindSink(bench: Bench): Promise<Outcome> {
   return withSink(bench, async (spoor, sink) => {
     const dies = spoor.web;
-    sink.answer = () => dies.signal("SIGKILL"); // it has the request, and its 2xx reaches nobody
+    sink.answer = () => dies.signal("SIGKILL"); // the sink has the request, and its 2xx is lost
     await expect(submit(spoor)).rejects.toThrow();
     await dies.ended();
     expect(await waiting(spoor)).toBe(1);
-    // Before the lease is over nobody takes what may still be at work.
+    // Until the lease expires no other process takes the entry.
     await sleep(3000);
     expect(sink.got.length).toBe(1);
     const worker = spoor.processes.find((one) => one !== dies);

@@ -9,10 +9,10 @@ import { applyUploads, type Counts, keyOf, type plain, type SentTrace } from "./
 import { type Break, SpoorProcess } from "./process.ts";
 import { until } from "./wait.ts";
 
-/** Stands in everything that is sent, and may stand in no log. */
+/** Contained in everything that is sent; must not appear in any log. */
 export const canary = "canary-7f3a";
 
-/** What came of sending a batch: no status where the connection broke first. */
+/** The result of sending a batch; without a status if the connection broke first. */
 export type Sent = { status: number | undefined; jobId: string | undefined; retryAfter: string | null; ms: number };
 
 type JobRow = {
@@ -26,10 +26,10 @@ type JobRow = {
   finishedAt: Date | null;
 };
 
-/** How a process is to be broken, and what it runs with. */
+/** How processes are broken, and their environment. */
 export type ProcessOptions = { broken?: Break; kept?: boolean; environment?: Record<string, string> };
 
-/** A running Spoor with a database of its own, and what was sent to it. */
+/** A running Spoor with a database of its own, and a record of what was sent to it. */
 export class Spoor {
   readonly cluster: Cluster;
   readonly database: string;
@@ -45,7 +45,7 @@ export class Spoor {
     this.cluster = cluster;
     this.database = database;
     this.db = new pg.Pool({ connectionString: cluster.urlOf(database), max: 4, connectionTimeoutMillis: 5000 });
-    // A server that is killed takes connections with it, idle ones and others.
+    // A killed server breaks connections, idle ones as well.
     this.db.on("error", () => {});
     this.db.on("connect", (client) => client.on("error", () => {}));
   }

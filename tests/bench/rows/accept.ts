@@ -3,7 +3,7 @@ import { startFloorA } from "../floors.ts";
 import { batch, type Context, collectGarbage, median, type Row, ratioRow, rounds, showMs } from "../measure.ts";
 import { post } from "../post.ts";
 
-/** From the first byte to the committed 202, beside a bare server that keeps the same promise. */
+/** From the first byte to the 202, compared with a minimal server that is as durable. */
 export async function accept(context: Context): Promise<Row[]> {
   const { spoor } = context;
   const floor = await startFloorA(spoor.databaseUrl);

@@ -4,11 +4,11 @@ import { boundRow, key, type Row, sendPatiently } from "../measure.ts";
 import type { Spoor } from "../spoor.ts";
 
 const seconds = 60;
-/** What a team of many machines sends at its busiest: 100 sessions of ten messages each second. */
+/** The peak load of a large team: 100 sessions of ten messages per second. */
 const [sessionsPerSecond, messagesEach] = [100, 10];
 const max = 10;
 
-/** How long sessions wait to become searchable while uploads come at a steady rate: the longest wait seen. */
+/** The longest time that a session waits to become searchable while uploads arrive at a steady rate. */
 export async function lag(spoor: Spoor, texts: string[]): Promise<Row[]> {
   const startedAt = performance.now();
   let worst = 0;

@@ -3,13 +3,13 @@ import { gzipSync } from "node:zlib";
 import { bodyOf, makeTraces } from "../corpus.ts";
 import { boundRow, type Context, key, MiB, percentile, type Row, sendPatiently, showMs } from "../measure.ts";
 
-/** A body of about some megabytes. */
+/** A body of about `size` megabytes. */
 const bodyOfMiB = ({ texts }: Context, size: number) =>
   bodyOf(makeTraces(texts, key(), 1000, Math.round((size * MiB) / 925_000)));
 
 const sizeOf = (body: Buffer) => `${Math.round(body.length / MiB)} MiB`;
 
-/** How other requests fare while a large body is accepted. It comes compressed: the wire has a limit of its own. */
+/** The latency of other requests while a large body is accepted. It is sent compressed: the wire has a limit of its own. */
 export async function health(context: Context): Promise<Row[]> {
   const { spoor } = context;
   const idle = await pingWhile(spoor.url, sleep(2000));
@@ -34,7 +34,7 @@ export async function health(context: Context): Promise<Row[]> {
   return [boundRow("health", what, percentile(times, 0.99), 100, showMs, showMs(percentile(idle, 0.99)))];
 }
 
-/** Asks for `/api/health` until something has happened. @returns how long each answer took, in milliseconds */
+/** Requests `/api/health` until `work` has ended. @returns the latencies in milliseconds */
 async function pingWhile(url: string, happening: Promise<unknown>): Promise<number[]> {
   let waiting = true;
   happening.finally(() => {
@@ -50,7 +50,7 @@ async function pingWhile(url: string, happening: Promise<unknown>): Promise<numb
   return times;
 }
 
-/** The resident memory of both processes while eight large uploads come at once. */
+/** The peak resident memory of both processes during eight large uploads at once. */
 export async function memory(context: Context): Promise<Row[]> {
   const { spoor } = context;
   const bodies = Array.from({ length: 8 }, () => bodyOfMiB(context, 60));

@@ -13,8 +13,8 @@ import {
 
 /**
  * From the first byte to committed rows: a new batch, the same again, and each of its traces with one more message. The floor
- * has the machine for itself, and so has each round: it begins when what the last one sent is searchable. What ingest and
- * search take of each other is in `sustained`.
+ * has the machine to itself, and so has each round: it starts when everything sent before is searchable. Ingest and indexing
+ * at the same time are measured in `sustained`.
  */
 export async function queryable(context: Context): Promise<Row[]> {
   const { spoor, floorB } = context;

@@ -4,7 +4,7 @@ const requests = 2000;
 const smallRounds = 3;
 const connections = 16;
 
-/** Small uploads in parallel, beside requests of the same size to an empty route of the same server. */
+/** Small uploads in parallel, compared with requests of the same size to an empty route of the same server. */
 export async function small(context: Context): Promise<Row[]> {
   const { spoor } = context;
   const bodies = () => Array.from({ length: requests }, () => smallBody(context));
@@ -27,7 +27,7 @@ export async function small(context: Context): Promise<Row[]> {
   return [ratioRow("small", what, [median(owns), median(floors)], show, { min: 0.5 })];
 }
 
-/** @returns requests a second */
+/** @returns requests per second */
 async function rate<T>(inputs: T[], send: (input: T) => Promise<unknown>): Promise<number> {
   const left = inputs.values();
   const connection = async () => {
@@ -38,7 +38,7 @@ async function rate<T>(inputs: T[], send: (input: T) => Promise<unknown>): Promi
   return (inputs.length * 1000) / (performance.now() - startedAt);
 }
 
-/** How long after its 202 a small upload can be read. */
+/** How long it takes from the 202 of a small upload until it can be read. */
 export async function latency(context: Context): Promise<Row[]> {
   const { spoor } = context;
   const times: number[] = [];

@@ -12,7 +12,7 @@ import {
 
 const seconds = 60;
 
-/** Four clients at once, until the queue is empty. */
+/** The rate of four clients at once, until the queue is empty. */
 export async function sustained(context: Context): Promise<Row[]> {
   const { spoor, floorB } = context;
   const floorTimes: number[] = [];
