@@ -30,7 +30,7 @@ describe("an Idempotency-Key", () => {
     expect(await storedUploads()).toEqual(before);
   });
 
-  test("is a user's own", async () => {
+  test("belongs to one user", async () => {
     const key = { "Idempotency-Key": "mine" };
     const mine = await accepted(await sendBytes(body, key));
     const theirs = await accepted(await senderOf(server, otherToken)('{"traces":[]}', key));
@@ -42,7 +42,7 @@ describe("an Idempotency-Key", () => {
     expect(await accepted(await sendBytes(body, key))).toBe(await accepted(await sendBytes(body, key)));
   });
 
-  test("may be used anew after seven days", async () => {
+  test("may be used again after seven days", async () => {
     const key = { "Idempotency-Key": "old" };
     const first = await accepted(await sendBytes(body, key));
     await pool().query("update ingest_job set created_at = now() - interval '7 days 1 second' where id = $1", [first]);
@@ -60,7 +60,7 @@ describe("an Idempotency-Key", () => {
     expect([after.jobs - before.jobs, after.uploads - before.uploads]).toEqual([1, 1]);
   });
 
-  test("of two batches at once lets one in and tells the other", async () => {
+  test("of two concurrent batches is given to one, and the other is refused", async () => {
     const key = { "Idempotency-Key": "two" };
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) => sendBytes(n % 2 ? body : '{"traces":[]}', key)),
@@ -92,7 +92,7 @@ describe("a job", () => {
     });
   });
 
-  test("is read with its sender's token or cookie and is missing for everybody else", async () => {
+  test("is readable with its sender's token or cookie and missing for everybody else", async () => {
     const jobId = await accepted(await sendBytes('{"traces":[]}'));
     const cookie = await sessionCookie(server);
     const read = await fetch(`${server.url}/api/ingest/${jobId}`, { headers: { Cookie: cookie } });

@@ -18,14 +18,14 @@ const encoders = {
 /** Text that takes over a megabyte in any encoding. */
 const noise = () => randomBytes(900_000).toString("base64");
 
-/** A batch with a content of its own; one that is not plain is read by way of JavaScript values. */
+/** A batch with unique content; one that is not plain goes through the careful reading. */
 const bodyOf = (sourceId: string, content: string, plain: boolean) => {
   const body = JSON.stringify({ traces: [{ source: "large", sourceId, messages: [{ position: 0, content }] }] });
   return plain ? body : body.replace('"traces"', '"trace\\u0073"');
 };
 
-// They are received in memory that is used again: none may be another's, whatever becomes of those beside it.
-test("large bodies that come at once are each stored as they are, beside some that are refused", async () => {
+// They are received in reused memory: none may contain another's bytes, whatever happens to concurrent ones.
+test("concurrent large bodies are stored unchanged, next to some that are refused", async () => {
   const sent = Object.entries(encoders).flatMap(([encoding, encode]) =>
     [true, false].flatMap((plain) =>
       [1, 2].map((n) => ({ encoding, encode, plain, sourceId: `${encoding} ${plain} ${n}` })),

@@ -7,7 +7,7 @@ const { server, token } = await provideOwnedServer({ worker: false });
 const send = (body: unknown, headers: Record<string, string> = {}) =>
   post(server, "/api/ingest", body, { ...bearer(token), ...headers });
 
-/** A valid trace; its text must not show up in any answer. */
+/** A valid trace; its text must not appear in any response. */
 const valid = { sourceId: "canary-source", messages: [{ position: 0, content: "canary content" }] };
 const withMessage = (message: object) => ({ traces: [{ sourceId: "s", messages: [{ ...message }] }] });
 const withTrace = (trace: object) => ({ traces: [{ sourceId: "s", messages: [], ...trace }] });
@@ -82,7 +82,7 @@ const invalid: [name: string, body: unknown, paths: string[]][] = [
   ],
   ["a message's metadata that is an array", withMessage({ ...message, metadata: [] }), inMessage("metadata")],
   [
-    "a position that stands twice",
+    "a repeated position",
     withTrace({ messages: [message, { ...message, position: 5 }, message] }),
     ["traces.0.messages.2.position"],
   ],
@@ -95,8 +95,8 @@ const invalid: [name: string, body: unknown, paths: string[]][] = [
   ],
 ];
 
-describe("a batch that is not valid", () => {
-  test.each(invalid)("is refused whole with its path: %s", async (_name, body, paths) => {
+describe("an invalid batch", () => {
+  test.each(invalid)("is refused as a whole, with the path of its fault: %s", async (_name, body, paths) => {
     const before = await storedUploads();
     const response = await send(body);
     const text = await response.clone().text();
@@ -160,7 +160,7 @@ describe("a body that is not UTF-8 JSON", () => {
     ["JSON with a byte order mark", Uint8Array.from([0xef, 0xbb, 0xbf, ...whole])],
     ["NaN", Uint8Array.from(Buffer.from('{"traces":[],"x":NaN}'))],
   ];
-  test.each(bodies)("is refused and nothing of it is stored or echoed: %s", async (_name, body) => {
+  test.each(bodies)("is refused, and neither stored nor echoed: %s", async (_name, body) => {
     const before = await storedUploads();
     const response = await fetch(`${server.url}/api/ingest`, {
       method: "POST",
@@ -174,7 +174,7 @@ describe("a body that is not UTF-8 JSON", () => {
   });
 });
 
-describe("a header that is not valid", () => {
+describe("an invalid header", () => {
   test.each(["deflate", "compress", "lz4", "gzip, br", "gzip, gzip", "gzip,", "gzip;q=1", "*"])(
     "Content-Encoding: %s is refused as unsupported",
     async (encoding) => {

@@ -15,7 +15,7 @@ const { server, userId, token } = await provideOwnedServer({
   environment: { INGEST_MAX_BYTES: String(decodedBytes) },
 });
 
-// Everything here is refused or broken off: after each test the tables are as they were.
+// Everything here is refused or aborted: after each test the tables are unchanged.
 let before: Awaited<ReturnType<typeof storedUploads>>;
 beforeEach(async () => {
   before = await storedUploads();
@@ -64,13 +64,13 @@ describe("a body over a byte limit", () => {
     request.destroy();
   });
 
-  test("in chunks is refused at the cap", async () => {
+  test("in chunks is refused at the limit", async () => {
     const { answer, sentBytes } = await sendChunks(new Uint8Array(MiB).fill(32), 200);
     expect((await expectProblem(asResponse(answer), 413, "payload_too_large")).detail).toContain(String(wireBytes));
     expect(sentBytes).toBeLessThan(wireBytes + 40 * MiB);
   });
 
-  test("is refused to a client that sends all of it before it reads", async () => {
+  test("is refused when the client reads only after sending all of it", async () => {
     const whole = Buffer.alloc(wireBytes + MiB, " ");
     const chunks = () =>
       new ReadableStream({
@@ -116,7 +116,7 @@ describe("a body over a byte limit", () => {
   });
 });
 
-describe("a compressed body that is not one whole stream", () => {
+describe("a compressed body that is not one complete stream", () => {
   const encoders: [string, (body: Uint8Array) => Buffer][] = [
     ["gzip", (body) => gzipSync(body)],
     ["br", (body) => brotliCompressSync(body)],
@@ -150,14 +150,14 @@ describe("a compressed body that is not one whole stream", () => {
   });
 
   test("in zstd with a window over 8 MiB is refused", async () => {
-    // Without the content's size the frame says the window that was asked for.
+    // Without the content's size the frame states the requested window.
     const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_contentSizeFlag]: 0 };
     const wide = zstdCompressSync(Buffer.alloc(20 * MiB, "ab"), { params });
     await expectProblem(await sendEncoded("zstd", wide), 400, "invalid_request");
   });
 });
 
-describe("a body that breaks off", () => {
+describe("a truncated body", () => {
   const head = (length: string) =>
     `POST /api/ingest HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${length}\r\n\r\n`;
   const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
@@ -177,7 +177,7 @@ describe("a body that breaks off", () => {
   test.each([
     ["with a Content-Length", declared],
     ["in chunks", chunked],
-  ])("%s, its sender gone, leaves nothing and frees what it held", async (_name, text) => {
+  ])("%s, its sender gone, stores nothing and frees its memory", async (_name, text) => {
     for (let n = 0; n < 20; n++) {
       const { socket } = await openSocket(server);
       socket.write(text());
@@ -187,13 +187,13 @@ describe("a body that breaks off", () => {
     await sleep(300);
   });
 
-  test("by saying two lengths at once is refused", async () => {
+  test("with two conflicting lengths is refused", async () => {
     const { socket, ended } = await openSocket(server);
     socket.end(head(`Content-Length: ${batch.length}\r\nTransfer-Encoding: chunked`) + chunk(batch) + chunk(""));
     expect(await ended).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test("by stalling is given up on with 408, and others are served meanwhile", async () => {
+  test("that stalls is ended with 408, and others are served meanwhile", async () => {
     const headers = { ...bearer(token), "Content-Length": "1000" };
     const { request, answer } = openRequest(server, "/api/ingest", { headers });
     request.write("{");
@@ -204,8 +204,8 @@ describe("a body that breaks off", () => {
   });
 });
 
-describe("a server that holds all it can", () => {
-  test("refuses the next body before reading it, and takes more once those are gone", async () => {
+describe("a server with all its bytes in flight", () => {
+  test("refuses the next body before reading it, and accepts more once those have ended", async () => {
     const headers = { ...bearer(token), "Content-Length": String(wireBytes) };
     const open = Array.from({ length: 8 }, () => openRequest(server, "/api/ingest", { headers }));
     for (const { request } of open) request.write("{");
@@ -224,7 +224,7 @@ describe("a server that holds all it can", () => {
     again.request.destroy();
   });
 
-  test("with 10,000 of a user's jobs waiting refuses more before reading them", async () => {
+  test("with 10,000 of a user's jobs queued refuses more before reading them", async () => {
     await pool().query(
       `insert into ingest_job (user_id, id, machine, bytes, body_sha256, traces_received, messages_received)
        select $1, gen_random_uuid(), 'full', 0, '', 0, 0 from generate_series(1, 10000)`,

@@ -19,13 +19,13 @@ async function readBack(sourceId: string): Promise<TraceJson & { messages: Messa
   return { ...trace, messages: (page as { messages: MessageJson[] }).messages };
 }
 
-describe("a batch that is taken", () => {
-  test("is answered with exactly ok, jobId and status, and the job's place", async () => {
+describe("an accepted batch", () => {
+  test("is answered with exactly ok, jobId and status, and the job's Location", async () => {
     const job = await jobEnd(server, await accepted(await sendBytes('{"traces":[]}')), token);
     expect(job).toMatchObject({ status: "succeeded", traces: { received: 0 }, messages: { received: 0, written: 0 } });
   });
 
-  test("may have the card's fields alone", async () => {
+  test("may have the minimal fields only", async () => {
     const card = {
       sourceId: "card",
       model: "a-model",
@@ -39,7 +39,7 @@ describe("a batch that is taken", () => {
     });
   });
 
-  test("may have unknown fields everywhere, which are kept in metadata, but for those of the batch", async () => {
+  test("may have unknown fields everywhere; those of traces and messages are stored in metadata", async () => {
     const trace = {
       sourceId: "extra",
       cwd: "/x",
@@ -76,14 +76,14 @@ describe("a batch that is taken", () => {
     await pool().query("delete from trace where source = 'many'");
   });
 
-  test("of 50,000 messages in one trace is whole", async () => {
+  test("of 50,000 messages in one trace is stored completely", async () => {
     const messages = Array.from({ length: 50_000 }, (_, n) => ({ position: 49_999 - n, content: `${n}` }));
     const job = await ingest(server, token, [{ sourceId: "50,000", messages }]);
     expect(job).toMatchObject({ status: "succeeded", messages: { received: 50_000, written: 50_000 } });
     expect((await readBack("50,000")).messageCount).toBe(50_000);
   });
 
-  test("of 11 MB arrives whole", async () => {
+  test("of 11 MB is stored completely", async () => {
     const content = Array.from({ length: 1_600_000 }, (_, n) => `${(n * 7919) % 1_000_003}`.padStart(7, "0")).join("");
     expect(content.length).toBeGreaterThan(11_000_000);
     expect(await ingest(server, token, [{ sourceId: "11 MB", messages: [{ position: 0, content }] }])).toMatchObject({
@@ -106,7 +106,7 @@ describe("a batch that is taken", () => {
     expect(await readBack("clean")).toMatchObject({ sanitized: false, messages: [{ content: "\u{1f600}" }] });
   });
 
-  // Refusing such a time would be as good as storing it; taking it and failing later would not.
+  // Such a time may be refused or stored, but must not be accepted and fail later.
   test.each([
     "0000-01-01T00:00:00+12:00",
     "0000-06-01T00:00:00Z",
@@ -138,7 +138,7 @@ describe("a batch that is taken", () => {
 
 describe("a compressed body", () => {
   const encoders = { gzip: gzipSync, br: brotliCompressSync, zstd: zstdCompressSync };
-  test.each(Object.entries(encoders))("in %s is taken", async (encoding, encode) => {
+  test.each(Object.entries(encoders))("in %s is accepted", async (encoding, encode) => {
     const sourceId = `in ${encoding}`;
     const content = "It is compressed. ".repeat(10_000);
     const body = encode(JSON.stringify({ traces: [{ sourceId, messages: [{ position: 0, content }] }] }));
@@ -147,19 +147,19 @@ describe("a compressed body", () => {
     expect((await readBack(sourceId)).messages[0]?.content === content).toBe(true);
   });
 
-  test("may name its encoding in capitals", async () => {
+  test("may name its encoding in upper case", async () => {
     await accepted(await sendBytes(Uint8Array.from(gzipSync('{"traces":[]}')), { "Content-Encoding": "GZIP" }));
   });
 });
 
-test("an answer is not compressed, whatever the client takes", async () => {
+test("a response is not compressed, whatever the client accepts", async () => {
   const response = await sendBytes(Uint8Array.from(Buffer.from('{"traces":[]}')), { "Accept-Encoding": "gzip, br" });
   expect(response.headers.get("Content-Encoding")).toBeNull();
   await accepted(response);
 });
 
 describe("a body sent in parts", () => {
-  test("without a length is taken", async () => {
+  test("without a length is accepted", async () => {
     const { request, answer } = openRequest(server, "/api/ingest", { headers: bearer(token) });
     for (const part of ['{"tra', 'ces":', "[]}"]) {
       request.write(part);
@@ -169,7 +169,7 @@ describe("a body sent in parts", () => {
     expect((await answer).status).toBe(202);
   });
 
-  test("after Expect: 100-continue is taken", async () => {
+  test("after Expect: 100-continue is accepted", async () => {
     const headers = { ...bearer(token), Expect: "100-continue", "Content-Length": "13" };
     const { request, answer } = openRequest(server, "/api/ingest", { headers });
     request.flushHeaders();

@@ -40,7 +40,7 @@ const download = (jobId: string, init: RequestInit = {}) =>
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-test("the upload comes back as the JSON that was sent, to be saved and not to be shown", async () => {
+test("an upload is downloaded as the JSON that was sent, and never shown in the browser", async () => {
   const body = batch("Grüße, 世界 <script>");
   const jobId = await send(body);
   const response = await download(jobId);
@@ -58,7 +58,7 @@ test("the upload comes back as the JSON that was sent, to be saved and not to be
   expect([head.status, await head.text()]).toEqual([200, ""]);
 });
 
-test("however it was compressed, also in several zstd frames, it is the same", async () => {
+test("the download is the same however the upload was compressed, also in several zstd frames", async () => {
   const body = batch(randomBytes(3_000_000).toString("base64"));
   const at = 1_500_000;
   const framed = Buffer.concat([zstdCompressSync(body.subarray(0, at)), zstdCompressSync(body.subarray(at))]);
@@ -73,7 +73,7 @@ test("however it was compressed, also in several zstd frames, it is the same", a
   expect(sha256(await (await download(again)).bytes())).toBe(sha256(body));
 });
 
-test("an upload of 100 MB comes out whole, and a reader that goes away in the middle is no harm", async () => {
+test("an upload of 100 MB is downloaded completely, and a reader that disconnects does no harm", async () => {
   const body = batch("The same words again. ".repeat(5_000_000));
   const jobId = await send(zstdCompressSync(body), "zstd");
   const left = new AbortController();
@@ -87,7 +87,7 @@ test("an upload of 100 MB comes out whole, and a reader that goes away in the mi
   expect((await get(server, "/api/health")).status).toBe(200);
 });
 
-test("it is missing where it is gone, another's, or never was, and all three look the same", async () => {
+test("an upload that is gone, another user's or unknown is missing, with the same response", async () => {
   const gone = await send(batch("gone"));
   await pool().query("delete from upload where job_id = $1", [gone]);
   const theirs = await send(batch("theirs"), undefined, otherToken);
@@ -98,7 +98,7 @@ test("it is missing where it is gone, another's, or never was, and all three loo
   await expectProblem(await download("not-an-id"), 404, "not_found");
 });
 
-test("only a browser's session opens it", async () => {
+test("only a signed-in browser can download it", async () => {
   const jobId = await send(batch("closed"));
   await expectProblem(await get(server, path(jobId), token), 401, "missing_token");
   await expectProblem(await get(server, path(jobId)), 401, "missing_token");

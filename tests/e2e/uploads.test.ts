@@ -16,7 +16,7 @@ let faults: string[];
 let userId: string;
 let token: string;
 
-// There is no worker: what waits goes on waiting until the test calls the cron route.
+// There is no worker: uploads wait until the test calls the cron route.
 beforeAll(async () => {
   server = await startServer({ worker: false, environment: { CRON_SECRET: secret } });
   userId = await makeUser();
@@ -49,7 +49,7 @@ async function send(sourceId: string): Promise<string> {
 
 const work = () => post(server, "/api/cron", "", { Authorization: `Bearer ${secret}` });
 
-/** Sends an upload that the server fails at, as a fault of its own would make it. */
+/** Sends an upload whose processing fails, as a fault of the server would make it. */
 async function sendFailing(sourceId: string): Promise<string> {
   const jobId = await send(sourceId);
   await pool().query("update ingest_job set attempts = 4 where id = $1", [jobId]);
@@ -66,7 +66,7 @@ const button = (name: string, on = page) => on.getByRole("button", { name, exact
 const link = (name: string, on = page) => on.getByRole("link", { name, exact: true });
 const rows = (on = page) => on.getByRole("list", { name: "Uploads" }).getByRole("listitem").count();
 
-/** Posts the page's form for one upload, as another site's page or a program might. */
+/** Posts the page's form for one upload, as another site or a program might. */
 async function postForm(tab: Page, id: string, headers: Record<string, string>): Promise<void> {
   const html = await (await tab.request.get(`${server.url}/uploads`)).text();
   const form = /<form[^>]*id="replay"[\s\S]*?<\/form>/.exec(html)?.[0] ?? "";
@@ -79,8 +79,8 @@ async function postForm(tab: Page, id: string, headers: Record<string, string>):
   await tab.request.post(`${server.url}/uploads`, { multipart, headers, maxRedirects: 0, failOnStatusCode: false });
 }
 
-describe("uploads that wait", () => {
-  test("are safe without a worker, and the page says so with the command", async () => {
+describe("waiting uploads", () => {
+  test("are safe without a worker, and the page says so with the command to start one", async () => {
     const jobId = await send("waits");
     await open();
     await page.getByText("Uploads are stored and waiting").waitFor();
@@ -89,7 +89,7 @@ describe("uploads that wait", () => {
     await link("Waiting·1").waitFor();
   });
 
-  test("turn by themselves, without moving the page or taking the focus, and then nothing is asked for any more", async () => {
+  test("update by themselves without moving the page or the focus, and then the page stops polling", async () => {
     const jobs: string[] = [];
     for (let n = 0; n < 15; n += 1) jobs.push(await send(`turn-${n}`));
     await open();
@@ -99,7 +99,7 @@ describe("uploads that wait", () => {
     await details.focus();
     const scrolled = await page.evaluate("scrollY");
     expect(scrolled).toBeGreaterThan(0);
-    // A page in which nothing but words change keeps its height.
+    // Only words change, so the page keeps its height.
     await pool().query("update ingest_job set status = 'running', attempts = 1 where id = $1", [lowest]);
     await shows(lowest, "running");
     const focused = "document.activeElement.getAttribute('href')";
@@ -117,8 +117,8 @@ describe("uploads that wait", () => {
   });
 });
 
-describe("an upload that failed", () => {
-  test("tells why, is downloaded as it was sent, and is done after Replay", async () => {
+describe("a failed upload", () => {
+  test("says why, can be downloaded as sent, and is processed after Replay", async () => {
     const jobId = await sendFailing("mended");
     await open();
     await shows(jobId, "failed");
@@ -141,7 +141,7 @@ describe("an upload that failed", () => {
     expect(faults).toEqual([]);
   });
 
-  test("names the path that is wrong", async () => {
+  test("names the invalid path", async () => {
     const jobId = await acceptFailed(userId, ...batch("wrong").traces);
     await pool().query(
       `update ingest_job set error_code = 'invalid_request', error_message =
@@ -152,7 +152,7 @@ describe("an upload that failed", () => {
     await shows(jobId, /The batch is not valid: traces\.0\.messages\.3\.position stands twice/);
   });
 
-  test("that was replayed elsewhere meanwhile is told so", async () => {
+  test("that was replayed elsewhere meanwhile says so", async () => {
     const jobId = await acceptFailed(userId, ...batch("elsewhere").traces);
     await open();
     await pool().query("update ingest_job set status = 'succeeded' where id = $1", [jobId]);
@@ -171,7 +171,7 @@ describe("an upload that failed", () => {
     expect(await link("Download").count()).toBe(0);
   });
 
-  test("is replayed with all the others by one button, which counts them", async () => {
+  test("is replayed with all others by one button, which reports the count", async () => {
     for (let n = 0; n < 3; n += 1) await acceptFailed(userId, ...batch(`all-${n}`).traces);
     await open("/uploads?status=failed");
     expect(await rows()).toBe(3);
@@ -184,7 +184,7 @@ describe("an upload that failed", () => {
     await page.getByText("No uploads are waiting.").waitFor();
   });
 
-  test("is replayed without scripts as well, and from no other origin", async () => {
+  test("can be replayed without JavaScript, but not from another origin", async () => {
     const jobId = await acceptFailed(userId, ...batch("plain").traces);
     const plain = await browser.newContext({ javaScriptEnabled: false });
     const tab = await plain.newPage();
@@ -227,7 +227,7 @@ test("an upload's page links the sessions that it created, and says why it kept 
 });
 
 describe("the list", () => {
-  test("goes on at Older, within its filter, and ignores what is not valid in its address", async () => {
+  test("continues at Older within its filter, and ignores invalid parameters", async () => {
     const jobId = await acceptFailed(userId, ...batch("first").traces);
     await pool().query(
       `insert into ingest_job (user_id, id, machine, status, bytes, body_sha256, traces_received, messages_received)
@@ -247,7 +247,7 @@ describe("the list", () => {
     expect(await rows()).toBe(50);
   });
 
-  test("has no upload of anybody else, and neither has its page", async () => {
+  test("shows no other user's uploads, and neither does an upload's page", async () => {
     const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
     const theirs = await acceptFailed(bob, ...batch("theirs").traces);
     await open();

@@ -36,7 +36,7 @@ function message(random: Random, marker: string, position: number) {
   };
 }
 
-/** A trace that nothing is wrong with; its key belongs to its case alone. */
+/** A valid trace, whose key is unique to its case. */
 export function makeTrace(random: Random, marker: string, name: string, messages = random.below(6)) {
   const step = random.oneIn(5) ? 7 : 1;
   const list = Array.from({ length: messages }, (_, at) => message(random, marker, at * step));
@@ -52,18 +52,18 @@ export function makeTrace(random: Random, marker: string, name: string, messages
   };
 }
 
-/** A batch that nothing is wrong with. */
+/** A valid batch. */
 export function makeBatch(random: Random, marker: string): { traces: ReturnType<typeof makeTrace>[] } {
   const count = random.oneIn(30) ? 40 : random.below(4);
   return { traces: Array.from({ length: count }, (_, at) => makeTrace(random, marker, `t${at}`)) };
 }
 
-/** The bytes of a sound batch, written in one of the ways JSON may be. */
+/** The bytes of a valid batch, in one of the ways to write JSON. */
 export function soundBody(random: Random, marker: string): Buffer {
   return Buffer.from(write(jsonOf(makeBatch(random, marker)), random));
 }
 
-/** The bytes of a batch with one to four changes to its structure; many of them still are batches. */
+/** The bytes of a batch with one to four changes to its structure; many are still valid batches. */
 export function changedBody(random: Random, marker: string, value: unknown = makeBatch(random, marker)): Buffer {
   const json: Json = jsonOf(value);
   for (let changes = random.below(4); changes >= 0; changes -= 1) mutate(json, random, marker);

@@ -22,7 +22,7 @@ const pieces = [
 ];
 const notUtf8 = ["ff", "c0af", "eda080", "f4908080", "80", "e282", "efbbbf"].map((hex) => Buffer.from(hex, "hex"));
 
-/** Changes bytes somewhere: flipped, cut, put in, repeated, moved, or no UTF-8 any more. */
+/** Changes bytes at random: flipped, cut, inserted, repeated, moved, or made invalid UTF-8. */
 export function mutateBytes(bytes: Buffer, random: Random): Buffer {
   const at = random.below(bytes.length + 1);
   const to = Math.min(bytes.length, at + 1 + random.below(random.pick([2, 8, 200])));
@@ -50,7 +50,7 @@ export const encoders = {
 export type Packing = keyof typeof encoders;
 export const packings = Object.keys(encoders) as Packing[];
 
-/** Frames that a zstd stream may have between others (RFC 8878, section 3.1.2), as a decoder skips them. */
+/** Skippable frames of a zstd stream (RFC 8878, section 3.1.2). */
 function skippable(random: Random): Buffer {
   const content = random.bytes(random.below(20));
   const head = Buffer.alloc(8);
@@ -59,10 +59,10 @@ function skippable(random: Random): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** What a header calls the bytes, and the bytes. `sound` says that they still are the body, and well packed. */
+/** A Content-Encoding and the bytes. `sound` says that they are the body, correctly encoded. */
 export type Packed = { encoding: string | undefined; body: Buffer; sound: boolean };
 
-/** A body packed in one of many ways, most of them wrong. */
+/** A body encoded in one of many ways, most of them invalid. */
 export function pack(bytes: Buffer, random: Random): Packed {
   const name = random.pick(packings);
   const encode = encoders[name];

@@ -115,7 +115,7 @@ const values = [
   "bytes=0-0",
 ];
 
-/** A sound batch with headers that are odd, repeated or long. */
+/** A valid batch with unusual, repeated or long headers. */
 function oddHeaders(making: Making): Omit<Case, "kind"> {
   const { random, marker } = making;
   const headers: Record<string, string> = {};
@@ -152,7 +152,7 @@ function oddAuthorization(making: Making): Omit<Case, "kind"> {
   return one(ingest(making, body, { Authorization: value }), body);
 }
 
-/** Two to four requests under one key: the same bytes are one job, however they are packed; others are refused. */
+/** Two to four requests with one key: the same bytes are one job, however they are encoded; others are refused. */
 function idempotency(making: Making): Omit<Case, "kind"> {
   const { random, marker } = making;
   const headers = { "Idempotency-Key": `${marker}${random.pick(["a", "  ", '"q"', "~".repeat(100)])}` };
@@ -240,7 +240,7 @@ const makers: Record<string, { weight: number; make: Maker }> = {
 
 const drawer = Object.entries(makers).flatMap(([kind, { weight }]) => Array<string>(weight).fill(kind));
 
-/** The case of a number: the same at every run with this seed, but for ids that the server gave out. */
+/** The case with a number: the same in every run with this seed, except for ids that the server assigned. */
 export function makeCase(seed: number, index: number, world: World): Case {
   const random = new Random(seed, index);
   const kind = random.pick(drawer);

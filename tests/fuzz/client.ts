@@ -5,12 +5,12 @@ import type { Answer, Call, HttpCall, RawCall } from "./requests.ts";
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-/** How long an HTTP answer may take, in milliseconds: no case of ours has to wait for anything. */
+/** The timeout of an HTTP response, in milliseconds: no case has to wait. */
 const answerMs = 20_000;
-/** How long a broken request is waited for before its sender closes its half, and then its connection. */
+/** How long the sender of a broken request waits before it closes its half of the connection, and then all of it. */
 const [quietMs, closeMs] = [1000, 3000];
 
-/** Sends a call. @returns its answers: one of an HTTP call, any number of a raw one */
+/** Sends a call. @returns its responses: one for an HTTP call, any number for a raw one */
 export async function send(port: number, call: Call): Promise<Answer[]> {
   return "raw" in call ? sendRaw(port, call) : [await sendHttp(port, call)];
 }
@@ -62,7 +62,7 @@ async function sendRaw(port: number, { raw }: RawCall): Promise<Answer[]> {
   return readAnswers(Buffer.concat(parts));
 }
 
-/** The answers in what came over a connection; a last one that is cut short counts as it is. */
+/** Parses the responses of a connection; a truncated last one counts as well. */
 function readAnswers(bytes: Buffer): Answer[] {
   const answers: Answer[] = [];
   let rest = bytes;
@@ -87,7 +87,7 @@ function readAnswers(bytes: Buffer): Answer[] {
 
 function readBody(bytes: Buffer, status: number, headers: Record<string, string>): { text: string; bytes: number } {
   if (headers["transfer-encoding"] !== "chunked") {
-    // Without a length the body ends with the connection (RFC 9112, section 6.3).
+    // Without a length the body ends at the end of the connection (RFC 9112, section 6.3).
     const untold = status === 204 || status === 304 ? 0 : bytes.length;
     const length = Math.min(bytes.length, Number(headers["content-length"] ?? untold));
     return { text: bytes.toString("utf8", 0, length), bytes: length };
@@ -102,5 +102,5 @@ function readBody(bytes: Buffer, status: number, headers: Record<string, string>
   }
 }
 
-/** Closes the connections that were kept. */
+/** Closes the connections that were kept alive. */
 export const closeClient = () => agent.destroy();

@@ -16,7 +16,7 @@ export type Options = {
   first: number;
   count: number;
   concurrency: number;
-  /** Once it is aborted no more cases are begun. */
+  /** Once it is aborted no more cases are started. */
   until: AbortSignal;
   logFile: string;
   progress(line: string): void;
@@ -25,7 +25,7 @@ export type Options = {
 export type Violation = { index: number; kind: string; what: string };
 /** Resident memory in bytes. */
 export type Sample = { cases: number; web: number; worker: number };
-/** What each process held after a full collection, when so many cases had ended. */
+/** The memory of each process after a full garbage collection, by the number of cases that had ended. */
 export type Live = { cases: number; web: number; worker: number };
 export type Report = {
   kinds: Map<string, Map<number, number>>;
@@ -40,7 +40,7 @@ export type Report = {
 
 type Target = Awaited<ReturnType<typeof startTarget>>;
 
-/** Runs cases against a server, and then looks at what it stored and logged. */
+/** Runs cases against a server, and then checks what it stored and logged. */
 export async function fuzz(target: Target, world: World, options: Options): Promise<Report> {
   const run = new Run(target, world, options);
   const probe = new Worker(new URL("./probe.ts", import.meta.url), { workerData: { port: target.port } });
@@ -74,7 +74,7 @@ class Run {
   readonly #jobs = new Map<string, { index: number; kind: string }>();
   #started = 0;
   #ended = 0;
-  /** Batches that may have been taken without the sender's knowing. */
+  /** Batches that may have been accepted without the sender knowing. */
   #lost = 0;
   readonly kinds = new Map<string, Map<number, number>>();
   readonly violations: Violation[] = [];
@@ -88,7 +88,7 @@ class Run {
     this.#model = new Model(options.seed);
   }
 
-  /** One sender: takes the next case until there is none. */
+  /** A sender: runs the next case until there is none. */
   async lane(): Promise<void> {
     const { seed, first, count, until, progress } = this.#options;
     while (this.#started < count && !until.aborted) {
@@ -97,7 +97,7 @@ class Run {
       const one = makeCase(seed, index, this.#world);
       await this.#perform(one, index);
       this.#ended += 1;
-      // The caches are full then, and every kind of case was there many times.
+      // By then the caches are full, and every kind of case has run many times.
       if (this.#ended === Math.min(warmUpCases, Math.floor(count / 5))) await this.collect();
       if (this.#ended % 5000 === 0) {
         const mib = (bytes = 0) => Math.round(bytes / 2 ** 20);
@@ -182,7 +182,7 @@ class Run {
     }
   }
 
-  /** Every job that was named has ended as succeeded, and there is none that was not named. */
+  /** Checks that every job named by a 202 has succeeded, and that there is no other. */
   async compareJobs(): Promise<Report["jobs"]> {
     const { rows } = await pool().query<{ id: string; status: string; code: string | null }>(
       "select id, status, error_code as code from ingest_job where not (id = any($1::uuid[]))",
@@ -216,7 +216,7 @@ class Run {
     for (const line of lines) {
       if (line.includes(anyMarker) || /spoor_[0-9A-Za-z]{36}/.test(line))
         this.#violate(-1, "log", `tells of a body: ${line.slice(0, 500)}`);
-      // better-auth says at this level what a client got wrong.
+      // better-auth logs clients' errors at this level.
       if (/"level":"(error|fatal)"/.test(line) && !line.includes('"msg":"better-auth: '))
         this.#violate(-1, "log", line.slice(0, 800));
       if (/process ended/.test(line)) this.#violate(-1, "log", line);

@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** JSON as it is written: objects may have a key twice, and `raw` is any text, right or wrong. */
+/** JSON as text has it: objects may repeat a key, and `raw` is any text, valid or not. */
 export type Json = { entries: [string, Json][] } | { items: Json[] } | { raw: string };
 
 export const raw = (text: string): Json => ({ raw: text });
@@ -12,7 +12,7 @@ export function jsonOf(value: unknown): Json {
   return { entries: Object.entries(value).map(([key, item]) => [key, jsonOf(item)]) };
 }
 
-/** Its text. With a `random`, some of what may be written in several ways is: spaces, and escapes in keys. */
+/** Serializes it. With `random`, spaces and escapes in keys vary. */
 export function write(json: Json, random?: Random): string {
   const space = () => (random?.oneIn(12) ? random.pick([" ", "\n", "\t", "\r\n  "]) : "");
   if ("raw" in json) return json.raw;
@@ -82,6 +82,10 @@ const moments = [
   "2026-11-20T08:00:00+23:59",
   "2026-11-20T08:00:00-00:00",
   "2026-11-20T08:00Z",
+  "2026-11-20t08:00:00z",
+  "2026-11-20T08:00:00+0230",
+  "2026-11-20T08:00-11",
+  "2026-11-20T08:00:00",
   "2026-11-20T08:00:60Z",
   "2026-11-20T24:00:00Z",
   "0000-01-01T00:00:00Z",
@@ -139,7 +143,7 @@ const keys = [
   "traces",
 ];
 
-/** A value that is seldom what a place is for. */
+/** A value that is rarely valid where it is put. */
 export function oddValue(random: Random, marker: string): Json {
   const text = () => random.pick(["x", "é", "\u20ac", "\u{1f600}", '"', "\\", "\u0001"]);
   return random.pick([
@@ -163,7 +167,7 @@ function nested(random: Random, inner: Json): Json {
 
 const oddKey = (random: Random, marker: string) => (random.oneIn(8) ? marker : random.pick(keys));
 
-/** Changes one thing somewhere in a JSON text, in place. */
+/** Makes one change somewhere in a JSON tree, in place. */
 export function mutate(json: Json, random: Random, marker: string): void {
   const place = random.pick(containers(json));
   if (!place) return;

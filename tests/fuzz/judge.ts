@@ -2,10 +2,10 @@ import { type ErrorCode, errorTable } from "#lib/errors";
 import { type Answer, anyMarker, type Call } from "./requests.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-/** What Node's parser refuses before there is a request: an empty answer, and the connection closed. */
+/** For requests that Node's parser refuses: the response may be empty and the connection closed. */
 const bare = new Set([400, 408, 413, 417, 431]);
 
-/** What is wrong with one answer, or undefined. */
+/** What is wrong with a response, or undefined. */
 export function faultOf(call: Call, answer: Answer): string | undefined {
   const { status, text } = answer;
   if (status === 0) return `no answer: ${text}`;
@@ -16,9 +16,9 @@ export function faultOf(call: Call, answer: Answer): string | undefined {
     return `${status} echoes something of the request: ${text.slice(0, 300)}`;
   if (isRaw && bare.has(status) && text === "") return undefined;
   if (/^\/api\/auth(\/|$)/.test(call.path)) return undefined;
-  // What broken bytes asked for can be a page.
+  // Broken bytes may request a page.
   if (isRaw && !answer.headers["content-type"]?.includes("json")) return undefined;
-  // Where a path goes up ("/api/..") it names a page.
+  // A path with ".." may name a page.
   if (!/^\/api(\/|$)/.test(new URL(`http://localhost${call.path}`).pathname)) return undefined;
   const method = isRaw ? "" : call.method;
   return faultOfHeaders(answer) ?? (status >= 400 ? faultOfProblem(answer, method) : faultOfSuccess(answer, method));

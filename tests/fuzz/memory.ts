@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 
-/** Makes Node open an inspector on a port that is free, and say which in its log. */
+/** Makes Node open an inspector on a free port, which it logs. */
 export const inspected = { NODE_OPTIONS: "--inspect=127.0.0.1:0" };
 
 /**
- * What a process still holds after a full collection, in bytes: the heap and the buffers of its main thread. Resident memory
- * alone says little: V8 lets garbage lie for as long as the machine has room.
+ * The memory of a process after a full garbage collection, in bytes: the heap and the buffers of its main thread. Resident
+ * memory alone says little, because V8 collects only when it needs to.
  *
  * @param pid of a process that was started with `inspected` and logs to `logFile`
- * @returns undefined where there is none of that id
+ * @returns undefined if there is no such process
  */
 export async function liveBytes(logFile: string, pid: number): Promise<number | undefined> {
   const log = readFileSync(logFile, "utf8");

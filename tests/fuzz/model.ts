@@ -3,8 +3,7 @@ import type pg from "pg";
 import { indexIn } from "./requests.ts";
 
 /**
- * What the batches that were taken must have come to: a plain model with JSON.parse and one map, that shares no code with
- * the server.
+ * What the accepted batches must have led to: a simple model with JSON.parse and a map, which shares no code with the server.
  */
 
 type Sent = Record<string, unknown> & { messages: (Record<string, unknown> & { position: number; content: string })[] };
@@ -12,7 +11,14 @@ type Expected = { digest: string; messages: number };
 
 const clean = (text: string) => text.toWellFormed().replaceAll("\0", "\ufffd");
 const orNull = (value: unknown) => (typeof value === "string" ? clean(value) : null);
-const time = (value: unknown) => (typeof value === "string" ? Date.parse(value) : null);
+const time = (value: unknown) => (typeof value === "string" ? Date.parse(inUsualForm(value)) : null);
+
+/** A time with upper-case letters and minutes in its offset, as JavaScript parses it. */
+const inUsualForm = (text: string) =>
+  text
+    .toUpperCase()
+    .replace(/([+-]\d{2})(\d{2})$/, "$1:$2")
+    .replace(/([+-]\d{2})$/, "$1:00");
 
 /** A value with storable texts, sorted keys, and without `__proto__`. */
 function plain(value: unknown): unknown {
@@ -26,7 +32,7 @@ function plain(value: unknown): unknown {
   return [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The fields that have no place of their own, with `metadata`, which wins; null where there are none. */
+/** Unknown fields and `metadata`, which takes precedence; null if there are none. */
 function rest(sent: Record<string, unknown>, known: string[]): unknown {
   const unknown = Object.entries(sent).filter(([key]) => !known.includes(key) && key !== "__proto__");
   const { metadata } = sent;
@@ -62,7 +68,7 @@ function expectedOf(sent: Sent): Expected {
 
 export class Model {
   readonly #expected = new Map<string, Expected>();
-  /** Cases of which a batch was taken that the sender does not know: a damaged one that still was one. */
+  /** Cases of which an unknown batch was accepted: a damaged body that was still valid. */
   readonly #unknown = new Set<number>();
   readonly #seed: number;
 
@@ -70,7 +76,7 @@ export class Model {
     this.#seed = seed;
   }
 
-  /** Takes a batch as the server said it did, in the order of a case's calls. */
+  /** Applies a batch that the server accepted, in the order of a case's calls. */
   take(userId: string, index: number, marker: string, batch: Buffer | undefined): void {
     if (!batch) {
       this.#unknown.add(index);
@@ -79,7 +85,7 @@ export class Model {
     const { traces } = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(batch));
     const last = new Map<string, Sent>();
     for (const trace of traces as Sent[]) {
-      // Without the marker it may be another case's trace as well.
+      // Without the marker it may also be another case's trace.
       if (`${trace.sourceId}`.includes(marker))
         last.set(`${userId} ${trace.source ?? "unknown"} ${trace.sourceId}`, trace);
     }
@@ -89,7 +95,7 @@ export class Model {
     }
   }
 
-  /** Compares all that is stored with what was taken. @returns what differs, with the case it belongs to */
+  /** Compares everything stored with what was accepted. @returns the differences, with their cases */
   async compare(
     pool: pg.Pool,
     userIds: string[],

@@ -115,7 +115,7 @@ function oddCursor(random: Random, traceId: string): string {
   ]);
 }
 
-/** A query of some of the parameters that a path takes, and others. */
+/** A query string with some of a path's parameters, and others. */
 function query({ random, world, marker }: Making, names: string[]): string {
   const pairs = Array.from({ length: random.below(5) }, () => {
     const name = random.oneIn(8) ? random.pick(["__proto__", "", "%", marker, "nxtPid", "_rsc"]) : random.pick(names);
@@ -141,7 +141,7 @@ const reading: Maker = (making) => {
     () => `/api/limits${query(making, ["x"])}`,
     () => `/api/ready${query(making, ["x"])}`,
   ])();
-  // What is read belongs to the first user; the others find nothing.
+  // The first user owns what is read; the others find nothing.
   const token = random.oneIn(3) ? userOf(world, making.index).token : world.users[0]?.token;
   const auth: Record<string, string> = random.oneIn(10)
     ? { Cookie: "authlib.session_token=%E0%A4%A" }

@@ -1,4 +1,4 @@
-// A thread of its own, so that what delays the sending of cases is not taken for a delay of the server.
+// Runs in its own thread, so that delays in sending cases are not measured as delays of the server.
 import { Agent, get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -6,7 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 const agent = new Agent({ keepAlive: true });
 const everyMs = 50;
 
-/** Asks for `/api/health`. @returns the milliseconds it took; infinitely many where it did not answer 200 */
+/** Requests `/api/health`. @returns the milliseconds it took; Infinity if the response was not 200 */
 function probe(): Promise<number> {
   const startedAt = performance.now();
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same at every run: mulberry32, its state made of a seed and a case's number. */
+/** Reproducible pseudo-random numbers: mulberry32, its state derived from a seed and a case's number. */
 export class Random {
   #state: number;
 

@@ -2,12 +2,12 @@ import { soundBody } from "./batches.ts";
 import { mutateBytes } from "./bytes.ts";
 import { ingestHeaders, type Maker, type Making } from "./requests.ts";
 
-/** What no HTTP client sends: requests whose own form is broken. */
+/** Malformed requests that no HTTP client sends. */
 
 const path = "/api/ingest";
 const latin1 = (text: string) => Buffer.from(text, "latin1");
 
-/** A request in parts: what a case changes is replaced, the rest is sound. */
+/** A request in parts: a case replaces some, the rest is valid. */
 function request(
   making: Making,
   parts: { line?: string; framing?: string; more?: string; body?: Buffer } = {},
@@ -59,7 +59,7 @@ const encodings = [
   "\x0bchunked",
 ];
 
-/** Chunks as they may be written, and as they may not. */
+/** Valid and invalid chunks. */
 const chunks: Maker = (making) => {
   const { random } = making;
   const body = soundBody(random, making.marker);
@@ -174,7 +174,7 @@ const header: Maker = (making) => {
   return call(request(making, line ? { line, more, body: Buffer.alloc(0) } : { more }));
 };
 
-/** Some bytes of a sound request changed, most of them in its head. */
+/** A valid request with some bytes changed, mostly in its head. */
 const changed: Maker = (making) => {
   const { random } = making;
   const whole = request(making);
@@ -183,7 +183,7 @@ const changed: Maker = (making) => {
   return call(Buffer.concat([head, whole.subarray(headBytes)]));
 };
 
-/** Several requests in a row on one connection, one of them perhaps broken. */
+/** Several pipelined requests on one connection, one of them perhaps malformed. */
 const pipeline: Maker = (making) => {
   const { random } = making;
   const get = latin1("GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -1,6 +1,6 @@
 import type { Report } from "./fuzz.ts";
 
-/** What a run did, by class of case. */
+/** The results of a run, by class of case. */
 export function tableOf({ kinds, jobs, comparedTraces, seconds, violations }: Report): string {
   const sorted = [...kinds].sort(([a], [b]) => a.localeCompare(b));
   const sum = (statuses: Map<number, number>) => [...statuses.values()].reduce((all, one) => all + one, 0);
@@ -21,12 +21,12 @@ export function tableOf({ kinds, jobs, comparedTraces, seconds, violations }: Re
 
 const MiB = 2 ** 20;
 const mib = (bytes: number) => Math.round(bytes / MiB);
-/** What the main thread of a process may hold more at the end than after the first 10,000 cases (a fifth of fewer). */
+/** How much a process's main thread may grow after the first 10,000 cases (or the first fifth). */
 const growthBytes = 24 * MiB;
-/** What a process may take at most, of which most is garbage that V8 had no reason to collect. */
+/** The maximum resident memory of a process, most of which is garbage that V8 had no reason to collect. */
 const maxResidentBytes = 1536 * MiB;
 
-/** Compares what processes held after a full collection, and bounds what they took in between. */
+/** Compares the processes' memory after full garbage collections, and bounds the resident memory in between. */
 export function judgeMemory({ memory, live }: Report): { met: boolean; line: string } {
   const [early, late] = [live[0], live.at(-1)];
   const results = (["web", "worker"] as const).map((name) => {
@@ -43,7 +43,7 @@ export function judgeMemory({ memory, live }: Report): { met: boolean; line: str
 
 const maxHealthMs = 250;
 
-/** How soon `/api/health` answered meanwhile, asked every 50 ms. */
+/** The latency of `/api/health` during the run, requested every 50 ms. */
 export function judgeHealth({ healthMs }: Report): { met: boolean; line: string } {
   const sorted = healthMs.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -11,26 +11,26 @@ export type HttpCall = {
   cuts?: number[];
 };
 
-/** Bytes that none would send; `path` is what they may be taken for. */
+/** Bytes that no client would send; `path` is what a server may take them for. */
 export type RawCall = { raw: Buffer; path: string };
 
 export type Call = HttpCall | RawCall;
 
-/** One answer; `status` is 0 where none came. */
+/** A response; `status` is 0 if there was none. */
 export type Answer = { status: number; headers: Record<string, string>; text: string };
 
-/** What a case does, and how its answers must hang together. */
+/** A case's requests, and how its responses must relate. */
 export type Case = {
-  /** The class it is counted under. */
+  /** The class in the report. */
   kind: string;
   calls: Call[];
-  /** The decoded bodies of the calls that may be taken as batches, as the sender knows them. */
+  /** The decoded bodies of the calls that may be accepted as batches, where the sender knows them. */
   batches: (Buffer | undefined)[];
-  /** @returns what is wrong with the answers together */
+  /** @returns what is wrong with the responses as a whole */
   check?(answers: Answer[]): string | undefined;
 };
 
-/** What cases are made for: users, and things that exist on the server. */
+/** What cases refer to: users, and objects on the server. */
 export type World = {
   users: { id: string; token: string }[];
   traceIds: string[];
@@ -38,29 +38,29 @@ export type World = {
   deviceCodes: string[];
 };
 
-/** A text of the case's own: in its bodies, and never in an answer that refuses or in a log. */
+/** A text unique to the case: in its bodies, and never in an error response or a log. */
 export const markerOf = (seed: number, index: number) => `${anyMarker}${index}-${check(seed, index)}.`;
 export const anyMarker = "fuzzmark-";
-/** A marker that was damaged on its way must not pass for another case's. */
+/** A damaged marker must not be taken for another case's. */
 const check = (seed: number, index: number) => crc32(`${seed} ${index}`).toString(16);
 
-/** An address of the case's own, for what is limited by address. */
+/** An address unique to the case, because of limits by address. */
 export const addressOf = (index: number) => `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
 
 export const userOf = (world: World, index: number) => world.users[index % world.users.length] ?? { id: "", token: "" };
 
-/** The headers of a batch that nothing is wrong with. */
+/** The headers of a valid batch. */
 export const ingestHeaders = (world: World, index: number): Record<string, string> => ({
   Authorization: `Bearer ${userOf(world, index).token}`,
   "Content-Type": "application/json",
   "X-Forwarded-For": addressOf(index),
 });
 
-/** What a maker of cases is given. */
+/** What a function that makes cases is given. */
 export type Making = { random: Random; marker: string; index: number; world: World };
 export type Maker = (making: Making) => Omit<Case, "kind">;
 
-/** The number of the case whose marker is in a text. */
+/** The number of the case whose marker a text contains. */
 export function indexIn(seed: number, text: string): number | undefined {
   const [, index, sum] = /fuzzmark-(\d+)-([0-9a-f]+)\./.exec(text) ?? [];
   return index === undefined || sum !== check(seed, Number(index)) ? undefined : Number(index);

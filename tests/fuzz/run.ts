@@ -1,5 +1,5 @@
-// `npm run test:fuzz [-- --seed N] [-- --first K] [-- --count N] [-- --seconds S] [-- --case K]`: broken and odd requests against the built server, the
-// same for the same seed. Ends with 1 where anything is not as it must be: docs/fuzzing.md.
+// `npm run test:fuzz [-- --seed N] [-- --first K] [-- --count N] [-- --seconds S] [-- --case K]`: sends malformed and unusual requests to the built
+// server, the same ones for the same seed. Exits with 1 on any violation: docs/fuzzing.md.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

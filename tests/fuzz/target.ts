@@ -6,7 +6,7 @@ import { freePort } from "#lib/db/ports";
 import { inspected } from "./memory.ts";
 
 /**
- * Starts Spoor as `npm start` does, on loopback and on a database that is there, its output in a file.
+ * Starts Spoor as `npm start` does, on loopback and with an existing database; its output goes to a file.
  *
  * @param environment with `DATABASE_URL` and `AUTH_SECRET`.
  */
@@ -58,7 +58,7 @@ async function ready(url: string, isGone: () => boolean): Promise<void> {
 
 export type ProcessState = { pid: number; rssBytes: number };
 
-/** The web and the worker process of a launcher, from /proc (Linux only: none elsewhere). */
+/** The web and the worker process of a launcher, from /proc (none on other systems than Linux). */
 function childrenOf(launcher: number): Record<string, ProcessState> {
   const pids = read(`/proc/${launcher}/task/${launcher}/children`).trim().split(" ");
   return Object.fromEntries(

@@ -5,10 +5,10 @@ import { decideLogin, findLogin } from "#lib/device/login";
 import { jsonOf, write } from "./json.ts";
 import type { World } from "./requests.ts";
 
-/** Users enough that no two cases at once are one user's: a user may have half of the bytes in flight. */
+/** Enough users that no two concurrent cases share one: a user may have half of the bytes in flight. */
 const userCount = 16;
 
-/** Makes users, and things of the first one for the cases that read. @param port of the server, for what is sent */
+/** Creates users, and objects of the first one for cases that read. @param port the server's */
 export async function makeWorld(port: number): Promise<World> {
   const users = [];
   for (let n = 0; n < userCount; n += 1) {
@@ -45,7 +45,7 @@ async function sendTraces(port: number, token: string): Promise<string> {
   }
 }
 
-/** One login of each state that polls can find. */
+/** One device login in each state that a poll can find. */
 async function makeLogins(port: number, userId: string): Promise<string[]> {
   const codes = [];
   for (const decision of [undefined, "approved", "denied"] as const) {

@@ -13,7 +13,7 @@ afterAll(() => database.drop());
 const { maxInFlightBytes } = limits.ingest;
 const overloaded = expect.objectContaining({ code: "overloaded", retryAfterSeconds: 5 });
 
-/** Begins to receive a body, and goes on until it is told to end. */
+/** Starts to receive a body. @returns a function that ends it */
 async function receive(userId: string, bytes: number) {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
@@ -28,7 +28,7 @@ async function receive(userId: string, bytes: number) {
   };
 }
 
-test("one sender holds half of the bytes in flight at most, and others get the rest until it is used up", async () => {
+test("one sender may hold half of the bytes in flight, and others the rest until it is used up", async () => {
   const [ada, bob, eve] = [randomUUID(), randomUUID(), randomUUID()];
   const ends = [await receive(ada, maxInFlightBytes / 4), await receive(ada, maxInFlightBytes / 4)];
   await expect(receive(ada, 1)).rejects.toThrow(overloaded);
@@ -41,14 +41,14 @@ test("one sender holds half of the bytes in flight at most, and others get the r
   await (await receive(ada, maxInFlightBytes / 2))();
 });
 
-test("a body that fails gives its bytes back", async () => {
+test("a body that fails releases its bytes", async () => {
   const ada = randomUUID();
   const fail = () => Promise.reject(new Error("broken off"));
   for (let n = 0; n < 5; n += 1) await expect(admitted(ada, maxInFlightBytes / 2, fail)).rejects.toThrow("broken off");
   await (await receive(ada, maxInFlightBytes / 2))();
 });
 
-test("a body larger than half of the budget is taken while nothing else is received", async () => {
+test("a body larger than half of the budget is accepted while nothing else is in flight", async () => {
   const ada = randomUUID();
   const end = await receive(ada, maxInFlightBytes);
   await expect(receive(randomUUID(), 1)).rejects.toThrow(overloaded);

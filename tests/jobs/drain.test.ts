@@ -15,14 +15,14 @@ beforeEach(async () => {
   await pool().query("delete from pgboss.job");
 });
 
-test("a drain ends when its time is over, says so, and leaves the rest", async () => {
+test("a drain ends at its deadline, reports it, and leaves the rest", async () => {
   const jobs = await Promise.all(Array.from({ length: 3 }, (_, n) => accept(userId, trace(`late-${n}`, "a"))));
   expect(await drainQueues(0)).toEqual({ processed: 0, drained: false });
   for (const jobId of jobs) expect((await getJob(userId, jobId)).status).toBe("queued");
   expect(await drainQueues(10)).toEqual({ processed: 3, drained: true });
 });
 
-test("a try that fails puts the job back, for a later call", async () => {
+test("a failed attempt puts the job back for a later call", async () => {
   await pool().query(`create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`);
   await pool().query("create trigger refuse before insert on trace for each row execute function refuse()");
   const jobId = await accept(userId, trace("later", "a"));
@@ -34,7 +34,7 @@ test("a try that fails puts the job back, for a later call", async () => {
   expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", attempts: 2 });
 });
 
-test("a job that takes longer than a heart may be silent is given to nobody else", async () => {
+test("a job that takes longer than the heartbeat timeout is not given to another process", async () => {
   const jobId = await accept(userId, trace("long", "a"));
   const taken = takeOne(queues.ingest, async () => {
     await sleep(14_000);

@@ -16,7 +16,7 @@ beforeEach(async () => {
   await pool().query("delete from ingest_job");
 });
 
-/** Lets days pass for a job. */
+/** Makes a job some days older. */
 const age = (jobId: string, days: number) =>
   pool().query(
     `update ingest_job set created_at = created_at - make_interval(days => $2),
@@ -26,7 +26,7 @@ const age = (jobId: string, days: number) =>
 
 const isKept = async (jobId: string) => (await getListedJob(userId, jobId)).isUploadStored;
 
-test("uploads of succeeded jobs go after their days; failed, waiting and younger ones stay", async () => {
+test("uploads of succeeded jobs are deleted after the retention time; failed, queued and younger ones stay", async () => {
   const [old, young] = [await accept(userId, trace("old", "a")), await accept(userId, trace("young", "a"))];
   for (const jobId of [old, young]) await runJob({ userId, jobId });
   const failed = await acceptFailed(userId, trace("failed", "a"));
@@ -38,7 +38,7 @@ test("uploads of succeeded jobs go after their days; failed, waiting and younger
   expect(await getJob(userId, old)).toMatchObject({ status: "succeeded", traces: { created: 1 } });
 });
 
-test("a failed upload that was replayed is kept for its days from then on", async () => {
+test("a replayed upload is stored for the retention time after it succeeded", async () => {
   const jobId = await acceptFailed(userId, trace("replayed", "a"));
   await age(jobId, 30);
   await replayJob(userId, jobId);
@@ -48,7 +48,7 @@ test("a failed upload that was replayed is kept for its days from then on", asyn
   expect(await purgeUploads()).toBe(1);
 });
 
-test("a body that was sent again has an upload of its own, which outlives that of the first", async () => {
+test("a repeated body has its own upload, which outlives the first one's", async () => {
   const body = () => Buffer.from(JSON.stringify({ traces: [trace("large", "x".repeat(200_000))] }));
   const send = () => acceptBatch({ userId, machine: "test" }, body(), "identity", undefined);
   const first = await send();
@@ -64,7 +64,7 @@ test("a body that was sent again has an upload of its own, which outlives that o
   expect(await getJob(userId, third)).toMatchObject({ status: "succeeded", traces: { unchanged: 1 } });
 });
 
-test("idempotency keys go after seven days, and their jobs stay", async () => {
+test("idempotency keys are released after seven days, and their jobs stay", async () => {
   const send = (key: string) => acceptBatch({ userId, machine: "test" }, Buffer.from('{"traces":[]}'), "identity", key);
   const [old, young] = [await send("old"), await send("young")];
   await age(old, 8);
@@ -78,7 +78,7 @@ test("idempotency keys go after seven days, and their jobs stay", async () => {
   expect(await send("young")).toBe(young);
 });
 
-test("of calls within an hour one does the housekeeping", async () => {
+test("of calls within an hour one runs the housekeeping", async () => {
   const jobId = await accept(userId, trace("hourly", "a"));
   const ended = async () => {
     await runJob({ userId, jobId });

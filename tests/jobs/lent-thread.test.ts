@@ -23,14 +23,14 @@ async function copied(batch: StoredBatch): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-test("a body that is read ahead and not waited for never gets in the way of the thread's next batch", async () => {
+test("a body that is read ahead and not awaited never reaches the thread's next batch", async () => {
   const text = randomBytes(24 << 20).toString("base64");
   const large = await accept([{ sourceId: "large", messages: messages(text) }]);
   const next = await accept([{ sourceId: "next", messages: messages("next ".repeat(20_000)) }]);
-  await withBatch(large, async () => {}); // nothing of it changed, so that none of its messages is asked for
+  await withBatch(large, async () => {}); // nothing changed, so its messages are not read
   const rows = await withBatch(next, async (batch) => {
     await batch.open();
-    await sleep(1500); // waits for a trace that another job holds, until the large body was read
+    await sleep(1500); // until the large body was read
     return copied(batch);
   });
   expect(rows.includes("next next")).toBe(true);

@@ -27,12 +27,12 @@ async function contents(sourceId: string) {
   return page.messages.map(({ content }) => content);
 }
 
-/** A body that is large enough to be looked for among those that came before. */
+/** A body that is large enough to be compared with earlier ones. */
 const largeBody = (sourceId: string) =>
   JSON.stringify({ traces: [{ sourceId, messages: [{ position: 0, content: "x".repeat(100_000) }] }] });
 
-describe("the very same body again", () => {
-  test("is a job with an upload of its own, and changes nothing", async () => {
+describe("the same body again", () => {
+  test("is a job with its own upload, and changes nothing", async () => {
     const first = await accept(largeBody("again"));
     const second = await accept(largeBody("again"));
     const { rows } = await pool().query("select body, manifest from upload where job_id = any($1)", [[first, second]]);
@@ -48,20 +48,20 @@ describe("the very same body again", () => {
     });
   });
 
-  test("brings back what was sent in between", async () => {
+  test("replaces what was sent in between", async () => {
     await send(largeBody("between"));
     await send(JSON.stringify({ traces: [{ sourceId: "between", messages: [{ position: 0, content: "other" }] }] }));
     expect(await send(largeBody("between"))).toMatchObject({ traces: { updated: 1 }, messages: { written: 1 } });
     expect(await contents("between")).toEqual(["x".repeat(100_000)]);
   });
 
-  test("is judged anew where the first one's upload is gone", async () => {
+  test("is validated again if the first upload is gone", async () => {
     await send(largeBody("gone"));
     await pool().query("delete from upload");
     expect(await send(largeBody("gone"))).toMatchObject({ status: "succeeded", traces: { unchanged: 1 } });
   });
 
-  test("of another user is that user's own", async () => {
+  test("of another user is stored for that user", async () => {
     const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
     await send(largeBody("own"));
     const job = await run(await accept(largeBody("own"), other), other);
@@ -69,11 +69,11 @@ describe("the very same body again", () => {
   });
 });
 
-describe("an upload whose manifest is of no use", () => {
+describe("an upload whose manifest is unusable", () => {
   test.each([
     ["is missing", null],
     ["is of another version", zstdCompressSync(JSON.stringify({ version: 0, headers: [{ sourceId: "wrong" }] }))],
-  ])("since it %s is read from its body", async (how, manifest) => {
+  ])("because it %s is read from its body", async (how, manifest) => {
     const jobId = await accept(
       JSON.stringify({ traces: [{ sourceId: how, messages: [{ position: 0, content: "a" }] }] }),
     );
@@ -96,7 +96,7 @@ describe("a trace that grew", () => {
     ["whose messages came out of order", `${b},${a}`, `${b},${a},${c}`, 1],
     ["at its front", `${b},${c}`, `${b},${c},${a}`, 1],
     ["from nothing", "", `${a},${b},${c}`, 3],
-    ["with keys that the quick reading leaves alone", `${a},${b}`, `${a},${b},{"position":2,"con\\u0074ent":"c"}`, 1],
+    ["with keys that the quick reading does not take", `${a},${b}`, `${a},${b},{"position":2,"con\\u0074ent":"c"}`, 1],
   ])("%s ends as what was sent", async (how, before, after, written) => {
     await send(body(how, before));
     expect(await send(body(how, after))).toMatchObject({ traces: { updated: 1 }, messages: { written } });
@@ -108,7 +108,7 @@ describe("a trace that grew", () => {
   });
 });
 
-test("an unchanged trace that an older, failed upload could still change is noted as newer", async () => {
+test("an older upload that failed does not change a trace that a newer one found unchanged", async () => {
   const text = (content: string) =>
     JSON.stringify({ traces: [{ sourceId: "late", messages: [{ position: 0, content }] }] });
   await send(text("right"));

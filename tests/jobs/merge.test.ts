@@ -43,7 +43,7 @@ describe("what a job does with a trace", () => {
     expect((await stored("grown"))?.contents).toEqual(["a", "b", "c"]);
   });
 
-  test("one that changed in the middle becomes what the upload says", async () => {
+  test("of one that changed in the middle only the changed message is written", async () => {
     await send({ sourceId: "changed", messages: messages("a", "b", "c") });
     const changed = await send({ sourceId: "changed", messages: messages("a", "B", "c") });
     expect(changed).toMatchObject({ traces: { updated: 1 }, messages: { written: 1 } });
@@ -57,7 +57,7 @@ describe("what a job does with a trace", () => {
     expect(await stored("titled")).toMatchObject({ title: "A title", contents: ["a"] });
   });
 
-  test("one with fewer messages is kept as it is", async () => {
+  test("one with fewer messages is kept as stored", async () => {
     await send({ sourceId: "short", messages: messages("a", "b") });
     expect(await send({ sourceId: "short", messages: messages("x") })).toMatchObject({
       traces: { kept: 1 },
@@ -84,7 +84,7 @@ describe("what a job does with a trace", () => {
     expect(await stored("deleted")).toBeUndefined();
   });
 
-  test("of the same key twice in a batch the last wins", async () => {
+  test("of two traces with the same key in a batch the last one wins", async () => {
     const job = await send(
       { sourceId: "twice", messages: messages("first") },
       { sourceId: "twice", messages: messages("last") },
@@ -112,7 +112,7 @@ describe("order and repetition", () => {
     expect((await stored("race"))?.contents).toEqual(["new", "new"]);
   });
 
-  test("an upload between two that said the same is still the older one", async () => {
+  test("an upload between two identical ones is still older than the second", async () => {
     await send({ sourceId: "between", messages: messages("a") });
     const between = await accept([{ sourceId: "between", messages: messages("b") }]);
     await send({ sourceId: "between", messages: messages("a") });
@@ -120,7 +120,7 @@ describe("order and repetition", () => {
     expect((await stored("between"))?.contents).toEqual(["a"]);
   });
 
-  // What a plain model makes of the uploads in their order: shorter ones are kept out, unless they say replace.
+  // A simple model of the uploads in their order: shorter ones change nothing, unless they say replace.
   const uploads = {
     three: { messages: messages("1", "2", "3") },
     two: { messages: messages("x", "y") },
@@ -136,20 +136,23 @@ describe("order and repetition", () => {
     [["one", "three"]],
     [["two", "one", "three"]],
     [["three", "one", "two"]],
-  ] as (keyof typeof uploads)[][][])("uploads %j end in the same, whichever is processed first", async (names) => {
-    const expected = names.reduce<string[]>((now, name) => {
-      const { messages: sent, ...more } = uploads[name];
-      return sent.length >= now.length || "replace" in more ? sent.map(({ content }) => content) : now;
-    }, []);
-    const orders = [names.map((_, index) => index), names.map((_, index) => index).toReversed()];
-    for (const order of orders) {
-      const sourceId = `model-${names.join("-")}-${order.join("")}`;
-      const jobs: string[] = [];
-      for (const name of names) jobs.push(await accept([{ sourceId, ...uploads[name] }]));
-      for (const index of order) await runJob({ userId, jobId: jobs[index] ?? "" });
-      expect((await stored(sourceId))?.contents, order.join()).toEqual(expected);
-    }
-  });
+  ] as (keyof typeof uploads)[][][])(
+    "uploads %j lead to the same result, whichever is processed first",
+    async (names) => {
+      const expected = names.reduce<string[]>((now, name) => {
+        const { messages: sent, ...more } = uploads[name];
+        return sent.length >= now.length || "replace" in more ? sent.map(({ content }) => content) : now;
+      }, []);
+      const orders = [names.map((_, index) => index), names.map((_, index) => index).toReversed()];
+      for (const order of orders) {
+        const sourceId = `model-${names.join("-")}-${order.join("")}`;
+        const jobs: string[] = [];
+        for (const name of names) jobs.push(await accept([{ sourceId, ...uploads[name] }]));
+        for (const index of order) await runJob({ userId, jobId: jobs[index] ?? "" });
+        expect((await stored(sourceId))?.contents, order.join()).toEqual(expected);
+      }
+    },
+  );
 
   test("running a job again changes nothing", async () => {
     const job = await send({ sourceId: "again", messages: messages("a") });
@@ -157,7 +160,7 @@ describe("order and repetition", () => {
     expect(await getJob(userId, job.jobId)).toEqual(job);
   });
 
-  test("an upload that is no longer stored fails for good, with a reason a person understands", async () => {
+  test("a job whose upload is no longer stored fails permanently, with a clear reason", async () => {
     const jobId = await accept([{ sourceId: "gone", messages: messages("a") }]);
     await pool().query("delete from upload where user_id = $1 and job_id = $2", [userId, jobId]);
     await runJob({ userId, jobId });
@@ -168,7 +171,7 @@ describe("order and repetition", () => {
     });
   });
 
-  test("ten uploads of the same new traces at once, in different orders, end with each trace once", async () => {
+  test("ten concurrent uploads of the same new traces, in different orders, store each trace once", async () => {
     const traces = Array.from({ length: 30 }, (_, n) => ({ sourceId: `crowd-${n}`, messages: messages("a", "b") }));
     const jobs = await Promise.all(
       Array.from({ length: 10 }, (_, turn) => accept(turn % 2 ? traces : traces.toReversed())),
@@ -180,7 +183,7 @@ describe("order and repetition", () => {
     expect(ended.reduce((sum, job) => sum + job.messages.written, 0)).toBe(60);
   });
 
-  test("a batch looks at its own traces only, however many there are", async () => {
+  test("a batch reads its own traces only, however many the user has", async () => {
     await pool().query(
       `insert into trace (user_id, id, source, source_id, message_count, token_count, content_hash, upload_sequence, activity_at)
        select $1, gen_random_uuid(), 'unknown', 'many-' || n, 0, 0, '', 1, now() from generate_series(1, 20000) as n`,
@@ -205,7 +208,7 @@ describe("order and repetition", () => {
     expect(looked).toBeLessThan(1000);
   });
 
-  test("another user's trace of the same key is another trace", async () => {
+  test("another user's trace with the same key is a different trace", async () => {
     const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
     await send({ sourceId: "shared", messages: messages("ada's") });
     const jobId = await acceptBatch(

@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const loseQueue = () => pool().query("delete from pgboss.job");
 
-test("queued and running jobs whose entries are lost are enqueued again once, and then processed", async () => {
+test("queued and running jobs without entries are enqueued once, and then processed", async () => {
   const waiting = await accept(userId, trace("waiting", "a"));
   const running = await accept(userId, trace("running", "a"));
   await pool().query("update ingest_job set status = 'running', attempts = 1 where id = $1", [running]);
@@ -32,7 +32,7 @@ test("queued and running jobs whose entries are lost are enqueued again once, an
   for (const jobId of [waiting, running]) expect((await getJob(userId, jobId)).status).toBe("succeeded");
 });
 
-test("uploads of a database that was restored without the queue's tables are processed after migrating", async () => {
+test("uploads of a database restored without the queue's tables are processed after migrating", async () => {
   const jobId = await accept(userId, trace("restored", "a"));
   await pool().query("drop schema pgboss cascade");
   const url = requiredEnv("DATABASE_URL");
@@ -41,7 +41,7 @@ test("uploads of a database that was restored without the queue's tables are pro
   expect((await getJob(userId, jobId)).status).toBe("succeeded");
 });
 
-test("jobs that have an entry in any state of life, and ended ones, are left alone", async () => {
+test("jobs that have an open entry, and ended ones, are not enqueued", async () => {
   const fresh = await accept(userId, trace("fresh", "a"));
   const retried = await accept(userId, trace("retried", "a"));
   const active = await accept(userId, trace("active", "a"));
@@ -65,14 +65,14 @@ test("jobs that have an entry in any state of life, and ended ones, are left alo
   ]);
 });
 
-test("an entry that was completed stands for no job that is still open", async () => {
+test("a completed entry does not count for a job that is still open", async () => {
   const jobId = await accept(userId, trace("restored", "a"));
   await pool().query("update pgboss.job set state = 'completed', completed_on = now()");
   expect(await reconcileJobs()).toBe(1);
   expect(await entries(jobId)).toBe(1);
 });
 
-test("ten reconciliations at once, with replays between them, enqueue each job once", async () => {
+test("ten concurrent reconciliations and replays enqueue each job once", async () => {
   const lost = await Promise.all(Array.from({ length: 30 }, (_, n) => accept(userId, trace(`lost-${n}`, "a"))));
   await loseQueue();
   const failed = await Promise.all(
@@ -86,7 +86,7 @@ test("ten reconciliations at once, with replays between them, enqueue each job o
   for (const jobId of [...lost, ...failed]) expect(await entries(jobId)).toBe(1);
 });
 
-test("a job whose last try fails leaves no entry behind that a replay would run beside", async () => {
+test("a job whose last attempt fails leaves no entry, so that a replay runs alone", async () => {
   await pool().query(`create function refuse() returns trigger language plpgsql as $$ begin raise 'poison'; end $$`);
   await pool().query("create trigger refuse before insert on trace for each row execute function refuse()");
   const jobId = await accept(userId, trace("poison", "a"));

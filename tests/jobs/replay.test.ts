@@ -25,7 +25,7 @@ async function contents(sourceId: string): Promise<string[]> {
   return (await listMessages(userId, id, { limit: 100 })).messages.map(({ content }) => content);
 }
 
-test("a failed job begins anew: queued, without tries, times and error, and with one entry", async () => {
+test("a failed job is queued again without attempts, times and error, and with one entry", async () => {
   const jobId = await acceptFailed(userId, trace("anew", "a"));
   await pool().query("update ingest_job set attempts = 5, started_at = now() where id = $1", [jobId]);
   await replayJob(userId, jobId);
@@ -41,7 +41,7 @@ test("a failed job begins anew: queued, without tries, times and error, and with
   expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", attempts: 1, traces: { created: 1 } });
 });
 
-test("of twenty replays at once one enqueues, and the others are refused because the job is queued", async () => {
+test("of twenty concurrent replays one enqueues, and the others are refused because the job is queued", async () => {
   const jobId = await acceptFailed(userId, trace("once", "a"));
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => replayJob(userId, jobId)));
   const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason.message] : []));
@@ -49,7 +49,7 @@ test("of twenty replays at once one enqueues, and the others are refused because
   expect(await entries(jobId)).toBe(1);
 });
 
-test("a replay of one and replays of all at once enqueue each job once", async () => {
+test("concurrent replays of one and of all jobs enqueue each job once", async () => {
   const jobs = await Promise.all(Array.from({ length: 12 }, (_, n) => acceptFailed(userId, trace(`all-${n}`, "a"))));
   const [one = ""] = jobs;
   const results = await Promise.allSettled([
@@ -65,7 +65,7 @@ test("a replay of one and replays of all at once enqueue each job once", async (
   for (const jobId of jobs) expect(await entries(jobId)).toBe(1);
 });
 
-test("another user's job is as missing as one that never was, and nothing happens to it", async () => {
+test("another user's job is answered like a missing one, and nothing happens to it", async () => {
   const jobId = await acceptFailed(userId, trace("mine", "a"));
   const missing = expect.objectContaining({ code: "not_found", message: "There is nothing here." });
   await expect(replayJob(strangerId, jobId)).rejects.toEqual(missing);
@@ -74,7 +74,7 @@ test("another user's job is as missing as one that never was, and nothing happen
   expect([(await getJob(userId, jobId)).status, await entries(jobId)]).toEqual(["failed", 0]);
 });
 
-test("a job that did not fail is told so, and stays as it is", async () => {
+test("the replay of a job that did not fail is refused with its status, and changes nothing", async () => {
   const jobId = await accept(userId, trace("fine", "a"));
   const refusal = (state: string) =>
     expect.objectContaining({ code: "invalid_request", message: expect.stringContaining(state) });
@@ -87,7 +87,7 @@ test("a job that did not fail is told so, and stays as it is", async () => {
   expect(await entries(jobId)).toBe(1);
 });
 
-test("a job whose upload is gone is told so, and counted apart where all are replayed", async () => {
+test("a job whose upload is gone cannot be replayed, and is counted separately when all are", async () => {
   const gone = await acceptFailed(userId, trace("gone", "a"));
   await acceptFailed(userId, trace("there", "a"));
   await pool().query("delete from upload where job_id = $1", [gone]);
@@ -98,7 +98,7 @@ test("a job whose upload is gone is told so, and counted apart where all are rep
   expect(await getJob(userId, gone)).toMatchObject({ status: "failed", error: { code: "processing_failed" } });
 });
 
-test("a replayed older upload overwrites nothing newer, not even what came after it unchanged", async () => {
+test("a replayed older upload overwrites nothing newer, not even what a newer one found unchanged", async () => {
   const older = await acceptFailed(userId, trace("order", "old"));
   await run(await accept(userId, trace("order", "new")));
   await replayJob(userId, older);
@@ -114,8 +114,8 @@ test("a replayed older upload overwrites nothing newer, not even what came after
   expect(await contents("back")).toEqual(["first"]);
 });
 
-test("of more than one call may replay the oldest come first, and the rest is counted", async () => {
-  const max = limits.ingest.maxReplays;
+test("one call replays the oldest jobs up to its limit, and counts the rest", async () => {
+  const max = limits.ingest.replaysAtOnce;
   const first = await acceptFailed(userId, trace("many", "a"));
   const { rows } = await pool().query<{ id: string }>(
     `insert into ingest_job (user_id, id, machine, status, bytes, body_sha256, traces_received, messages_received)
@@ -133,9 +133,9 @@ test("of more than one call may replay the oldest come first, and the rest is co
   expect(await replayFailedJobs(userId)).toEqual({ replayed: 0, left: 0, gone: 0 });
 });
 
-test("a job that fails again names what is wrong with its path, and can be replayed again", async () => {
+test("a job that fails again names the faults with their paths, and can be replayed again", async () => {
   const jobId = await acceptFailed(userId, trace("again", "a"));
-  // As a batch that was accepted by an earlier version with other rules: there is no manifest of this one.
+  // Like a batch that an earlier version accepted with other rules: it has no manifest of this version.
   const faulty = { traces: [{ sourceId: "again", messages: [0, 1, 2, 3, 4].map(() => ({ content: "no position" })) }] };
   await pool().query("update upload set body = $2, manifest = null where job_id = $1", [
     jobId,

@@ -16,7 +16,7 @@ const accept = (sourceId: string, user = userId) => {
   return acceptBatch({ userId: user, machine: "test" }, Buffer.from(JSON.stringify({ traces })), "identity", undefined);
 };
 
-/** Makes the next job stop inside of its transaction, as a worker does that is sent SIGSTOP. */
+/** Makes the next job stop inside its transaction, like a worker after SIGSTOP. */
 function stopNext(method: "grown" | "rows") {
   const resume = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ function stopNext(method: "grown" | "rows") {
 
 const patience = { idleSeconds: 30, lockSeconds: 0.2, silentSeconds: 1 };
 
-/** Tries a job as the queue does, until one try goes through. @returns how many failed */
+/** Retries a job as the queue does, until an attempt succeeds. @returns how many failed */
 async function retry(jobId: string): Promise<number> {
   for (let failed = 0; failed < 50; failed += 1) {
     const error = await runJob({ userId, jobId }, patience).catch((reason: Error) => reason);
@@ -51,14 +51,14 @@ async function retry(jobId: string): Promise<number> {
     expect(error).toMatchObject({ code: "55P03" });
     await sleep(100);
   }
-  throw new Error("the rows were not to be had");
+  throw new Error("the rows stayed locked");
 }
 
 test.each([
   ["between two queries", "grown"],
   ["in the middle of its COPY", "rows"],
 ] as const)(
-  "a worker that is stopped %s loses its rows to another, and changes nothing when it goes on",
+  "a worker that is stopped %s loses its locks to another, and changes nothing when it resumes",
   async (_where, at) => {
     const jobId = await accept(`stopped at ${at}`);
     const stopped = stopNext(at);
@@ -78,7 +78,7 @@ test.each([
   },
 );
 
-test("a worker that is stopped between two queries is ended by PostgreSQL too, with nobody else about", async () => {
+test("PostgreSQL ends the transaction of a worker that is stopped between two queries, without another worker", async () => {
   const jobId = await accept("alone");
   const stopped = stopNext("grown");
   const late = runJob({ userId, jobId }, { ...patience, idleSeconds: 0.5 }).catch((error: Error) => error);
@@ -89,7 +89,7 @@ test("a worker that is stopped between two queries is ended by PostgreSQL too, w
   expect(await getJob(userId, jobId)).toMatchObject({ status: "queued", attempts: 0, messages: { written: 0 } });
 });
 
-test("a worker that is only slow keeps its rows", async () => {
+test("a worker that is only slow keeps its locks", async () => {
   const jobId = await accept("slow");
   const slow = stopNext("rows");
   const first = runJob({ userId, jobId });
@@ -123,7 +123,7 @@ describe("an account that is deleted while its upload is processed", () => {
     await nothingOf(leaver);
   });
 
-  test("leaves nothing to a job that begins during the deletion, or after it", async () => {
+  test("leaves nothing behind for a job that starts during or after the deletion", async () => {
     for (let round = 0; round < 10; round += 1) {
       const leaver = await makeUser({ name: "Bob", email: `${round}@example.org`, password: "" });
       const jobIds = [await accept("one", leaver), await accept("two", leaver)];
@@ -135,7 +135,7 @@ describe("an account that is deleted while its upload is processed", () => {
   });
 });
 
-test("a job whose batch could not be read in time is tried again, and spends a try", async () => {
+test("a job whose batch was not read before the timeout is retried, and the attempt counts", async () => {
   await accept("busy");
   const jobId = await accept("busy");
   vi.spyOn(StoredBatch.prototype, "begin").mockRejectedValueOnce(new SpoorError("unavailable", "busy"));

@@ -8,7 +8,7 @@ const { userId } = await provideOwner();
 const { acceptText, run, send, stored } = uploadsOf(userId);
 
 describe("what is stored", () => {
-  test("every field comes back as it was sent", async () => {
+  test("every field is read back as sent", async () => {
     const sent = [
       {
         position: 7,
@@ -57,7 +57,7 @@ describe("what is stored", () => {
     ]);
   });
 
-  test("text that PostgreSQL can't hold is stored with U+FFFD and flagged", async () => {
+  test("characters that PostgreSQL cannot store become U+FFFD and the trace is flagged", async () => {
     await send({
       sourceId: "nul",
       title: "a\0b",
@@ -66,7 +66,7 @@ describe("what is stored", () => {
     expect(await stored("nul")).toMatchObject({ title: "a\ufffdb", sanitized: true, contents: ["\ufffd \ufffd"] });
   });
 
-  test("a prototype key is dropped and prototypes stay as they are", async () => {
+  test("a `__proto__` key is dropped and no prototype changes", async () => {
     const body = `{"traces":[{"sourceId":"proto","messages":[],"metadata":{"__proto__":{"polluted":1},"x":1},"__proto__":{"polluted":1}}]}`;
     await run(await acceptText(body));
     expect((await stored("proto"))?.metadata).toEqual({ x: 1 });
@@ -84,7 +84,7 @@ describe("what is stored", () => {
     expect(await stored("untitled")).toMatchObject({ title: "Fix it" });
   });
 
-  test("a title skips commands' echoes to the first line that a person wrote, where there is one", async () => {
+  test("a title skips commands' echoes to the first line that a person wrote, if there is one", async () => {
     const echo = "<command-name>/clear</command-name>\n<command-message>clear</command-message>";
     const user = (position: number, content: string) => ({ position, role: "user", content });
     await send({
@@ -96,7 +96,7 @@ describe("what is stored", () => {
     expect(await stored("only-echoes")).toMatchObject({ title: "/clear" });
   });
 
-  test("an empty batch is a valid one", async () => {
+  test("an empty batch is valid", async () => {
     expect(await send()).toMatchObject({ status: "succeeded", traces: { received: 0 }, messages: { written: 0 } });
   });
 });

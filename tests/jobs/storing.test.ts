@@ -20,7 +20,7 @@ const send = (sender: string, sourceId: string, key?: string) =>
     key,
   );
 
-/** Begins to store an upload whose body takes a while to read. @returns what ends the reading, and the storing */
+/** Starts to store an upload whose body takes a while to read. @returns a function that ends both */
 async function beginLarge(key: string) {
   const own = (text: string) => new Uint8Array(Buffer.from(text));
   const sha256 = new Uint8Array(createHash("sha256").update(key).digest());
@@ -41,8 +41,8 @@ async function beginLarge(key: string) {
 const sequenceOf = async (jobId: string) =>
   Number((await pool().query("select sequence from ingest_job where id = $1", [jobId])).rows[0]?.sequence);
 
-describe("an upload that is stored while it is still read", () => {
-  test("keeps nobody waiting who sends the same idempotency key; the first one that is whole has it", async () => {
+describe("an upload that is stored while it is being read", () => {
+  test("does not block others with the same idempotency key; the first complete one gets it", async () => {
     const large = await beginLarge("shared");
     const begun = performance.now();
     const jobId = await send(userId, "small", "shared");
@@ -53,7 +53,7 @@ describe("an upload that is stored while it is still read", () => {
     expect(await sequenceOf(large.jobId)).toBeNaN();
   });
 
-  test("comes behind what was acknowledged meanwhile", async () => {
+  test("comes after uploads that were acknowledged meanwhile", async () => {
     const large = await beginLarge("slow");
     const jobId = await send(userId, "quick");
     expect(await large.end()).toBe(true);
@@ -62,7 +62,7 @@ describe("an upload that is stored while it is still read", () => {
 });
 
 describe("small uploads that are stored together", () => {
-  test("do not fail for a lock that one of their senders waits for", async () => {
+  test("do not fail because of a lock that another sender waits for", async () => {
     const locked = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
     const held = transaction(async (tx) => {
@@ -81,7 +81,7 @@ describe("small uploads that are stored together", () => {
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
   });
 
-  test("take the keys of several users in the order in which other processes take them", async () => {
+  test("lock the keys of several users in the same order as other processes", async () => {
     const insert = (tx: Queryable, sender: string | undefined) =>
       tx.query(
         `insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
@@ -100,14 +100,14 @@ describe("small uploads that are stored together", () => {
     expect(reasons).toEqual(["idempotency_key_reused", "idempotency_key_reused"]);
   });
 
-  test("that fail for one of them are stored without it", async () => {
+  test("are stored without the one that makes the group fail", async () => {
     const sent = [send(userId, "one"), send(uuid(), "of nobody"), send(otherId, "two")];
     const outcomes = await Promise.allSettled(sent);
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });
 });
 
-test("a small body of very many values is not judged on the event loop", async () => {
+test("a small body with very many values is not validated on the event loop", async () => {
   const calls = vi.spyOn(DecodeThread.prototype, "call");
   const sendText = (text: string) => acceptBatch({ userId, machine: "test" }, Buffer.from(text), "identity", undefined);
   const refused = sendText(`{"traces":[{"sourceId":"a","messages":[${Array(20_000).fill("{}")}]}]}`);

@@ -9,9 +9,9 @@ import { listTraces } from "#lib/traces/queries";
 export const messages = (...contents: string[]) =>
   contents.map((content, position) => ({ position, content, role: "user" }));
 
-/** What a user's client does: it hands uploads in, has them processed, and looks at what came of it. */
+/** Sends uploads as a user's client does, processes them, and reads the result. */
 export function uploadsOf(userId: string) {
-  /** Hands a body in. @returns its job's id */
+  /** Accepts a body. @returns its job's id */
   const acceptText = (text: string) =>
     acceptBatch({ userId, machine: "test" }, Buffer.from(text), "identity", undefined);
   const accept = (traces: unknown[]) => acceptText(JSON.stringify({ traces }));

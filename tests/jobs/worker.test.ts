@@ -58,7 +58,7 @@ const end = (jobId: string, seconds: number) =>
     return (job.status === "succeeded" || job.status === "failed") && job;
   });
 
-test("a job that waited for a worker is done soon after one starts, and SIGTERM ends the worker with 0", async () => {
+test("a queued job is processed soon after a worker starts, and SIGTERM ends the worker with 0", async () => {
   const jobId = await accept("waiting", 3);
   const worker = await startWorker();
   expect(await end(jobId, 10)).toMatchObject({ status: "succeeded", attempts: 1, messages: { written: 3 } });
@@ -66,7 +66,7 @@ test("a job that waited for a worker is done soon after one starts, and SIGTERM 
   expect(await once(worker, "exit")).toEqual([0, null]);
 });
 
-test("jobs that wait in a row are done one behind the other, not one at each poll", async () => {
+test("queued jobs are processed one after the other, not one per poll", async () => {
   const jobs = await Promise.all(Array.from({ length: 60 }, (_, n) => accept(`row-${n}`, 1)));
   const worker = await startWorker();
   for (const jobId of jobs) expect(await end(jobId, 20)).toMatchObject({ status: "succeeded" });
@@ -74,7 +74,7 @@ test("jobs that wait in a row are done one behind the other, not one at each pol
   await once(worker, "exit");
 });
 
-test("a killed worker's job is done once more by another, and writes nothing twice", async () => {
+test("a killed worker's job is processed once more by another, and writes nothing twice", async () => {
   const blocker = await pool().connect();
   const first = await startWorker();
   try {
@@ -95,7 +95,7 @@ test("a killed worker's job is done once more by another, and writes nothing twi
   }
 });
 
-test("a job that breaks at every try ends as failed and keeps its upload, while others go on", async () => {
+test("a job that crashes at every attempt ends as failed and keeps its upload, while others continue", async () => {
   await startWorker();
   await pool().query(
     `create function refuse() returns trigger language plpgsql as
@@ -104,7 +104,7 @@ test("a job that breaks at every try ends as failed and keeps its upload, while 
   await pool().query("create trigger refuse before insert on trace for each row execute function refuse()");
   try {
     const poison = await accept("poison", 1);
-    await pool().query("update ingest_job set attempts = attempts + 3 where id = $1", [poison]); // the first three tries
+    await pool().query("update ingest_job set attempts = attempts + 3 where id = $1", [poison]); // the first three attempts
     const healthy = await accept("healthy", 1);
     expect(await end(healthy, 20)).toMatchObject({ status: "succeeded" });
     expect(await end(poison, 60)).toMatchObject({
@@ -123,7 +123,7 @@ test("a job that breaks at every try ends as failed and keeps its upload, while 
   }
 });
 
-test("an outage spends no try: a full disk is waited out", async () => {
+test("an outage counts as no attempt: the job waits until the disk has space", async () => {
   await pool().query(
     `create function full_disk() returns trigger language plpgsql as
        $$ begin raise 'could not extend file: No space left on device' using errcode = '53100'; end $$`,
@@ -131,7 +131,7 @@ test("an outage spends no try: a full disk is waited out", async () => {
   await pool().query("create trigger full_disk before insert on trace for each row execute function full_disk()");
   const jobId = await accept("patient", 2);
   await sleep(6000);
-  // Between two tries; one is under way for a moment each second.
+  // Between two attempts; one is running for a moment each second.
   await vi.waitFor(
     async () => expect(await getJob(userId, jobId)).toMatchObject({ status: "queued", attempts: 0 }),
     5000,
@@ -140,7 +140,7 @@ test("an outage spends no try: a full disk is waited out", async () => {
   expect(await end(jobId, 60)).toMatchObject({ status: "succeeded", attempts: 1, messages: { written: 2 } });
 });
 
-test("SIGTERM ends a worker within 15 s while a job cannot go on", async () => {
+test("SIGTERM ends a worker within 15 s while a job is blocked", async () => {
   const blocker = await pool().connect();
   for (const worker of workers) worker.kill("SIGKILL");
   const worker = await startWorker();

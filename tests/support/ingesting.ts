@@ -13,7 +13,7 @@ export function accept(userId: string, ...traces: unknown[]): Promise<string> {
   return acceptBatch({ userId, machine: "test" }, Buffer.from(JSON.stringify({ traces })), "identity", undefined);
 }
 
-/** Accepts a batch whose job has failed, and whose queue entry is done with. @returns the job's id */
+/** Accepts a batch whose job has failed and whose queue entry is gone. @returns the job's id */
 export async function acceptFailed(userId: string, ...traces: unknown[]): Promise<string> {
   const jobId = await accept(userId, ...traces);
   await failJob({ userId, jobId }, "processing_failed", "It could not be processed.");
@@ -21,7 +21,7 @@ export async function acceptFailed(userId: string, ...traces: unknown[]): Promis
   return jobId;
 }
 
-/** How many entries of the queue stand for a job, or for all. */
+/** How many open queue entries a job has, or all jobs have. */
 export async function entries(jobId?: string): Promise<number> {
   const { rows } = await pool().query(
     `select count(*)::int as count from pgboss.job

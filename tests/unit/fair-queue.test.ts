@@ -4,7 +4,7 @@ import { DecodeThread, endThreads, withThread } from "#lib/ingest/decode/thread-
 
 afterAll(endThreads);
 
-/** Asks for places and notes in which order they are had; `end` gives the oldest place of a user back. */
+/** Takes slots and records their order; `end` releases a user's oldest slot. */
 function watch(turns: FairQueue) {
   const order: string[] = [];
   const held: { user: string; giveBack: () => void }[] = [];
@@ -29,8 +29,8 @@ function watch(turns: FairQueue) {
   };
 }
 
-describe("two places", () => {
-  test("are both a user's while nobody else waits", async () => {
+describe("two slots", () => {
+  test("may both be held by one user while nobody else waits", async () => {
     const line = watch(new FairQueue(2));
     await line.ask("ada", "ada", "ada");
     expect(line.order).toEqual(["ada", "ada"]);
@@ -38,7 +38,7 @@ describe("two places", () => {
     expect(line.order).toEqual(["ada", "ada", "ada"]);
   });
 
-  test("are shared with who comes later, before anything else of the one who holds both", async () => {
+  test("go to a later user before any further caller of the user who holds both", async () => {
     const line = watch(new FairQueue(2));
     await line.ask(..."aaaaaa", "b");
     await line.end("a");
@@ -59,7 +59,7 @@ describe("two places", () => {
     expect(line.order.join("")).toBe("abbaa");
   });
 
-  test("go round among those who hold as many, whoever asked for most", async () => {
+  test("rotate among users who hold as many, however many callers each has", async () => {
     const line = watch(new FairQueue(2));
     await line.ask(..."xx", ..."aaaa", ..."bb", "c");
     await line.end("x");
@@ -68,7 +68,7 @@ describe("two places", () => {
     expect(line.order.slice(2).join("")).toBe("abcabaa");
   });
 
-  test("are free again when all have ended", async () => {
+  test("are free again when all callers have ended", async () => {
     const line = watch(new FairQueue(2));
     await line.ask(..."abc");
     for (const user of "abc") await line.end(user);
@@ -77,7 +77,7 @@ describe("two places", () => {
   });
 });
 
-test("a user with many bodies to read keeps another one waiting for one of them alone", async () => {
+test("a user with many bodies delays another user by one of them only", async () => {
   const order: string[] = [];
   const read = (userId: string) =>
     withThread(userId, async () => {
@@ -88,13 +88,13 @@ test("a user with many bodies to read keeps another one waiting for one of them 
   expect(order.join("")).toBe("aabaaa");
 });
 
-test("work that throws gives its thread back", async () => {
+test("work that throws releases its thread", async () => {
   for (let n = 0; n < 3; n++)
     await expect(withThread("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await withThread("a", async () => "read")).toBe("read");
 });
 
-test("a thread that takes too long is given up on, and what it was asked may be asked again", async () => {
+test("a thread that times out is replaced, and its operation may be retried", async () => {
   const thread = new DecodeThread(1);
   const body = new Uint8Array(8 << 20);
   const input = { body, encoding: "identity", maxBytes: body.byteLength } as const;

@@ -11,11 +11,11 @@ describe.each(["gzip", "br", "zstd"] as const)("a %s body", (encoding) => {
   const body = compress[encoding](text);
   const refusal = expect.objectContaining({ code: "invalid_request" });
 
-  test("comes out as it went in", () => {
+  test("is decoded to the original bytes", () => {
     expect(Buffer.from(inflate(body, encoding, cap)).equals(text)).toBe(true);
   });
 
-  test("may be exactly as large as the cap, and not one byte larger", () => {
+  test("may be exactly as large as the limit, but not one byte larger", () => {
     expect(inflate(body, encoding, text.length).byteLength).toBe(text.length);
     expect(() => inflate(body, encoding, text.length - 1)).toThrow(
       expect.objectContaining({ code: "payload_too_large" }),
@@ -26,7 +26,7 @@ describe.each(["gzip", "br", "zstd"] as const)("a %s body", (encoding) => {
     expect(() => inflate(body.subarray(0, -bytes), encoding, cap)).toThrow(refusal);
   });
 
-  test.each(["junk", "\0\0\0\0"])("with %j behind its end is refused", (junk) => {
+  test.each(["junk", "\0\0\0\0"])("with %j after its end is refused", (junk) => {
     expect(() => inflate(Buffer.concat([body, Buffer.from(junk)]), encoding, cap)).toThrow(refusal);
   });
 
@@ -36,19 +36,19 @@ describe.each(["gzip", "br", "zstd"] as const)("a %s body", (encoding) => {
   });
 });
 
-test("a gzip stream of several members is one body, whatever the last one says of its size", () => {
+test("a gzip stream of several members is one body, whatever size the last one states", () => {
   const members = [text, Buffer.alloc(200_000, "long"), Buffer.from("!")];
   const body = Buffer.concat(members.map((member) => gzipSync(member)));
   expect(Buffer.from(inflate(body, "gzip", cap)).equals(Buffer.concat(members))).toBe(true);
 });
 
-test.each([0, 1, 0xffffffff])("a gzip stream that says it has %i bytes, and has others, is refused", (bytes) => {
+test.each([0, 1, 0xffffffff])("a gzip stream that states %i bytes but has another size is refused", (bytes) => {
   const body = gzipSync(text);
   body.writeUInt32LE(bytes, body.length - 4);
   expect(() => inflate(body, "gzip", cap)).toThrow(expect.objectContaining({ code: "invalid_request" }));
 });
 
-test("a zstd stream of several frames is one body, under one cap", () => {
+test("a zstd stream of several frames is one body, with one limit", () => {
   const half = zstdCompressSync(text);
   expect(inflate(Buffer.concat([half, half]), "zstd", 10_000).byteLength).toBe(10_000);
   expect(() => inflate(Buffer.concat([half, half]), "zstd", 9_999)).toThrow(
@@ -84,7 +84,7 @@ describe("parsing", () => {
     expect(parse(deep)).toThrow(expect.objectContaining({ code: "invalid_request" }));
   });
 
-  test("takes 64 levels and refuses 65", () => {
+  test("accepts 64 levels and refuses 65", () => {
     const nested = (levels: number) => `{"traces":[],"x":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
     expect(parse(nested(64))()).toEqual([]);
     expect(parse(nested(65))).toThrow(expect.objectContaining({ code: "invalid_request" }));
@@ -98,12 +98,12 @@ describe("parsing", () => {
     expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 
-  test("counts no bracket or comma of a text, however it is quoted", () => {
+  test("does not count brackets and commas inside strings", () => {
     const text = JSON.stringify('[{,"\\'.repeat(1_500_000));
     expect(parse(`{"traces":[{"sourceId":"a","messages":[{"position":0,"content":${text}}]}]}`)()).toHaveLength(1);
   });
 
-  test("refuses metadata of a trace that no list could show, with its path", () => {
+  test("refuses trace metadata over its limit, with its path", () => {
     const traces = (bytes: number) =>
       JSON.stringify({ traces: [{ sourceId: "a", messages: [], cwd: "x".repeat(bytes) }] });
     expect(parse(traces(200_000))()).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { free } from "#lib/memory";
 
-test("memory that is a buffer's own is freed, also around it", () => {
+test("a buffer's own memory is freed, including what surrounds a view", () => {
   const whole = Buffer.allocUnsafeSlow(1000);
   const part = Buffer.allocUnsafeSlow(1_000_000).subarray(10, 20);
   free(whole);
@@ -9,14 +9,14 @@ test("memory that is a buffer's own is freed, also around it", () => {
   expect([whole.buffer.byteLength, part.buffer.byteLength]).toEqual([0, 0]);
 });
 
-test("memory that is gone already can be freed again", () => {
+test("freeing memory twice does nothing", () => {
   const bytes = Buffer.allocUnsafeSlow(1000);
   free(bytes);
   free(bytes);
   expect(bytes.byteLength).toBe(0);
 });
 
-test("memory that small buffers share stays, and so does what threads share", () => {
+test("the pool of small buffers and memory shared by threads are not freed", () => {
   const [small, beside] = [Buffer.from("small"), Buffer.from("beside it")];
   const shared = Buffer.from(new SharedArrayBuffer(1_000_000));
   free(small);

@@ -6,7 +6,7 @@ import { MessageRows } from "#lib/ingest/decode/message-rows";
 
 const encoded = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
 
-/** What a batch comes to, without where it stands in the body, and the rows of its traces. */
+/** A batch's headers without offsets in the body, and the rows of its traces. */
 function outcome(bytes: Uint8Array, { headers, traces, messages }: Manifest) {
   const rows = new MessageRows();
   const write = rowsOf(bytes, headers);
@@ -47,14 +47,14 @@ const plainBatches: Record<string, unknown> = {
   "no traces": { traces: [] },
   "a trace without messages": { traces: [{ sourceId: "a", messages: [] }] },
   "all fields of a message": batch(message),
-  "the least of a message": batch({ position: 2_147_483_647, content: "" }),
+  "a minimal message": batch({ position: 2_147_483_647, content: "" }),
   "fields in another order":
     '{"traces":[{"messages":[{"createdAt":"2026-02-28T23:59:59Z","content":"x","position":7}],"sourceId":"a"}]}',
-  "spaces wherever they may be":
+  "white space wherever it is allowed":
     '\n{ "traces"\t:\r\n[ { "messages" : [ { "position" : 0 , "content" : "a" } ] , "sourceId" : "s" } ] } \n',
   "every escape": `{"traces":[{"sourceId":"a","messages":[{"position":0,"content":"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u20AC\\ud83d\\ude00"}]}]}`,
   "raw text of two, three and four bytes": batch({ position: 0, content: "é€😀 \u2028" }),
-  "what PostgreSQL can't hold": `{"traces":[{"sourceId":"a","messages":[{"position":0,"content":"\\u0000 \\ud800 \\udc00\\ud800 \\ud83d\\u0041"}]}]}`,
+  "characters that PostgreSQL cannot store": `{"traces":[{"sourceId":"a","messages":[{"position":0,"content":"\\u0000 \\ud800 \\udc00\\ud800 \\ud83d\\u0041"}]}]}`,
   "positions out of order": batch({ position: 5, content: "b" }, { position: 1, content: "a" }),
   "metadata, unknown fields and a null": {
     traces: [
@@ -66,23 +66,23 @@ const plainBatches: Record<string, unknown> = {
       },
     ],
   },
-  "a repeated field, of which the last counts":
+  "a repeated field, of which the last one counts":
     '{"traces":[{"sourceId":"a","sourceId":"b","messages":[{"position":0,"content":"x","content":"y","position":3}]}]}',
   "a __proto__ field":
     '{"traces":[{"sourceId":"a","__proto__":{"x":1},"messages":[{"position":0,"content":"","__proto__":[]}]}]}',
   "numbers in other forms": '{"traces":[{"sourceId":"a","messages":[{"position":-0,"content":""}]}]}',
-  "a moment with an offset and one with nine decimals": batch(
+  "a time with an offset and one with nine decimals": batch(
     { position: 0, content: "", createdAt: "2026-11-20T08:00:00+01:00" },
     { position: 1, content: "", createdAt: "2026-11-20T08:00:00.123456789Z" },
   ),
   "metadata of numbers of any size": { traces: [{ ...trace, metadata: { x: [1e308, 5e-324, -1e21, 1e20] } }] },
   "a leap day": batch({ position: 0, content: "", createdAt: "2024-02-29T00:00:00Z" }),
-  "a key that stands twice": { traces: [trace, { ...trace, title: "second" }] },
-  "a long content with escapes across the blocks of copying": batch({ position: 0, content: '"\n😀x'.repeat(20_000) }),
-  "a long role by way of values": batch({ position: 0, content: "", role: "é".repeat(32) }),
+  "a repeated key": { traces: [trace, { ...trace, title: "second" }] },
+  "a long content with escapes across block boundaries": batch({ position: 0, content: '"\n😀x'.repeat(20_000) }),
+  "a long role": batch({ position: 0, content: "", role: "é".repeat(32) }),
 };
 
-describe("a batch that is read quickly comes to what the careful reading makes of it", () => {
+describe("the quick reading of a batch has the same result as the careful one", () => {
   test.each(Object.entries(plainBatches))("%s", (_, value) => {
     const bytes = encoded(value);
     expect(plain(bytes)).toEqual(careful(bytes));
@@ -105,7 +105,7 @@ test.each([
   ["a number with a leading zero", '{"traces":[{"sourceId":"a","messages":[{"position":01,"content":""}]}]}'],
   ["a comma too many", '{"traces":[{"sourceId":"a","messages":[{"position":1,"content":"",}]}]}'],
   ["brackets that do not match", '{"traces":[{"sourceId":"a","metadata":{"x":[1}],"messages":[]}]}'],
-  ["something behind the end", '{"traces":[]}{}'],
+  ["trailing bytes", '{"traces":[]}{}'],
   ["a byte order mark", '\ufeff{"traces":[]}'],
   ["a position twice", JSON.stringify(batch(message, message))],
   ["no position", JSON.stringify(batch({ content: "" }))],
@@ -126,7 +126,7 @@ test.each([
     "too many traces",
     JSON.stringify({ traces: Array.from({ length: 1001 }, (_, n) => ({ sourceId: `${n}`, messages: [] })) }),
   ],
-])("what neither reading takes: %s", (_, text) => {
+])("neither reading accepts %s", (_, text) => {
   const bytes = Buffer.from(text);
   expect(plain(bytes)).toBeUndefined();
   expect(careful(bytes)).toBeUndefined();
@@ -138,7 +138,7 @@ test("invalid UTF-8 is not plain", () => {
   expect(careful(bytes)).toBeUndefined();
 });
 
-test("of a body with every kind of escape each beginning ends, in a refusal by both readings", () => {
+test("both readings refuse every truncation of a body with every kind of escape", () => {
   const escapes = '\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u20AC\\ud83d\\ude00\\u0000\\ud800\\udc00 é€😀';
   const text = `{"traces":[{"sourceId":"${escapes.replaceAll("\\u0000", "").replace("\\ud800\\udc00", "")}","title":"${escapes}",
     "metadata":{"${escapes}":["${escapes}",{"a":-1.5e3}]},"messages":[
@@ -148,7 +148,7 @@ test("of a body with every kind of escape each beginning ends, in a refusal by b
   expect(plain(bytes)).toBeDefined();
   expect(plain(bytes)).toEqual(careful(bytes));
   for (let length = 0; length < bytes.length; length += 1) {
-    // A view, and a copy with memory of its own: what is behind the end must not be read in either.
+    // A view, and a copy in its own memory: bytes after the end must not be read in either.
     for (const beginning of [bytes.subarray(0, length), Buffer.from(bytes.subarray(0, length))]) {
       const startedAt = performance.now();
       expect(plain(beginning), `${length} bytes`).toBeUndefined();
@@ -158,7 +158,7 @@ test("of a body with every kind of escape each beginning ends, in a refusal by b
   }
 });
 
-test("of millions of wrong messages the first errors are told, without all the others", () => {
+test("of millions of invalid messages only the first errors are reported", () => {
   const wrong = `{"sourceId":"a","messages":[${"0,".repeat(20_000)}0]}`;
   const bytes = Buffer.from(`{"traces":[${Array.from({ length: 200 }, () => wrong).join(",")}]}`);
   const startedAt = performance.now();
@@ -170,7 +170,7 @@ test("of millions of wrong messages the first errors are told, without all the o
   expect(performance.now() - startedAt).toBeLessThan(5000);
 });
 
-test("of 100,000 mutated batches none is read quickly to anything but what the careful reading makes of it", () => {
+test("the quick reading of 100,000 mutated batches never differs from the careful one", () => {
   let state = 20_261_120;
   const random = (below: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { calledCommand, firstLine, humanLine } from "#lib/ingest/decode/title";
 
-describe("the title of a conversation without one", () => {
+describe("the title of a trace without one", () => {
   test.each([
     "<command-name>/exit</command-name>\n            <command-message>exit</command-message>",
     "<local-command-stdout>Set model to opus</local-command-stdout>",
@@ -12,7 +12,7 @@ describe("the title of a conversation without one", () => {
     "<system-reminder>\nAs you answer</system-reminder>",
     "<task-notification>done</task-notification>",
     " \n\t",
-  ])("is not what an agent wrote into the user's turn: %s", (text) => {
+  ])("is not text that an agent added to the user's turn: %s", (text) => {
     expect(humanLine(text)).toBeUndefined();
   });
 
@@ -26,13 +26,13 @@ describe("the title of a conversation without one", () => {
     expect(humanLine(text)).toBe(line);
   });
 
-  test("is the command of one's own that was called, with its arguments, and not the text that it stands for", () => {
+  test("is the custom command that was called, with its arguments, not its expansion", () => {
     const called = "<command-message>pr-review</command-message>\n<command-name>/pr-review</command-name>";
     expect(humanLine(called)).toBe("/pr-review");
     expect(humanLine(`${called}\n<command-args>182 --strict</command-args>`)).toBe("/pr-review 182 --strict");
   });
 
-  test("falls back to the agent's command, and to the first line", () => {
+  test("falls back to a built-in command, and to the first line", () => {
     expect(calledCommand("<command-name>/model</command-name>\n<command-args></command-args>")).toBe("/model");
     expect(calledCommand("run <command-name>/model</command-name>")).toBeUndefined();
     expect(firstLine("\n [Request interrupted by user]\n")).toBe("[Request interrupted by user]");

@@ -5,9 +5,9 @@ import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
 
 const { ZSTD_c_checksumFlag, ZSTD_c_contentSizeFlag, ZSTD_c_windowLog } = constants;
 
-async function inflated(stream: Uint8Array, pieceBytes = stream.byteLength): Promise<Buffer> {
+async function inflated(stream: Uint8Array, chunkBytes = stream.byteLength): Promise<Buffer> {
   async function* pieces() {
-    for (let at = 0; at < stream.byteLength; at += pieceBytes) yield stream.subarray(at, at + pieceBytes);
+    for (let at = 0; at < stream.byteLength; at += chunkBytes) yield stream.subarray(at, at + chunkBytes);
   }
   const parts: Buffer[] = [];
   for await (const part of inflateFrames(pieces())) parts.push(part);
@@ -28,11 +28,11 @@ const stream = Buffer.concat([...frames.slice(0, 5), skippable, ...frames.slice(
 const content = Buffer.concat(contents.flatMap((one) => Array(4).fill(one)));
 
 describe("a zstd stream of several frames", () => {
-  test.each([4096, 65_537, stream.byteLength])("comes out whole, read in pieces of %i bytes", async (pieceBytes) => {
-    expect((await inflated(stream, pieceBytes)).equals(content)).toBe(true);
+  test.each([4096, 65_537, stream.byteLength])("is inflated completely in chunks of %i bytes", async (chunkBytes) => {
+    expect((await inflated(stream, chunkBytes)).equals(content)).toBe(true);
   });
 
-  test("comes out whole where every byte comes by itself", async () => {
+  test("is inflated completely when every byte is a chunk", async () => {
     const small = Buffer.concat([frames[0] as Buffer, skippable, frames[3] as Buffer]);
     expect((await inflated(small, 1)).toString()).toBe("shortshort");
   });
@@ -42,23 +42,23 @@ describe("a zstd stream of several frames", () => {
     ["cut off in a header", Buffer.concat([stream, (frames[0] as Buffer).subarray(0, 5)])],
     ["followed by something else", Buffer.concat([stream, Buffer.from("something else")])],
     ["empty of sense", Buffer.from("not zstd at all")],
-  ])("ends with an error where it is %s", async (_case, broken) => {
+  ])("ends with an error if it is %s", async (_case, broken) => {
     await expect(inflated(broken)).rejects.toThrow();
   });
 
-  test("ends with an error where a byte was damaged", async () => {
+  test("ends with an error if a byte is corrupt", async () => {
     const damaged = zstdCompressSync(randomBytes(1000), { params: { [ZSTD_c_checksumFlag]: 1 } });
     damaged.writeUInt8(damaged.readUInt8(500) ^ 1, 500);
     await expect(inflated(damaged)).rejects.toThrow();
   });
 
-  test("ends with an error where it needs a window over 8 MiB", async () => {
+  test("ends with an error if it needs a window over 8 MiB", async () => {
     const params = { [ZSTD_c_windowLog]: 27, [ZSTD_c_contentSizeFlag]: 0 };
     await expect(inflated(zstdCompressSync(Buffer.alloc(20_000_000, "ab"), { params }))).rejects.toThrow();
   });
 });
 
-test("no more is read and inflated than is asked for", async () => {
+test("no more is read and inflated than is requested", async () => {
   let read = 0;
   const compressed = zstdCompressSync(randomBytes(8 << 20));
   async function* pieces() {
