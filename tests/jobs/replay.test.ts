@@ -115,7 +115,7 @@ test("a replayed older upload overwrites nothing newer, not even what a newer on
 });
 
 test("one call replays the oldest jobs up to its limit, and counts the rest", async () => {
-  const max = limits.ingest.replaysAtOnce;
+  const max = limits.ingest.maxReplays;
   const first = await acceptFailed(userId, trace("many", "a"));
   const { rows } = await pool().query<{ id: string }>(
     `insert into ingest_job (user_id, id, machine, status, bytes, body_sha256, traces_received, messages_received)
