@@ -148,7 +148,7 @@ describe("the list", () => {
     const cursor = (moment: string) =>
       Buffer.from(JSON.stringify([moment, "01900000-0000-7000-8000-000000000000"])).toString("base64url");
     const farOffset = "2026-11-20T08:00:00-23:00";
-    for (const moment of [farOffset, `2026-11-20T08:00:00.${"1".repeat(90)}Z`]) {
+    for (const moment of [farOffset, `2026-11-20T08:00:00.${"1".repeat(60)}Z`]) {
       for (const query of [`from=${moment}`, `to=${moment}`, `cursor=${cursor(moment)}`]) {
         expect((await get(server, `/api/traces?${query}`, token)).status).toBe(200);
       }
