@@ -38,7 +38,7 @@ export function Field({ name, label, error, hint, className = "", ...input }: Pr
 /** A labelled checkbox. */
 export function Check({ label, ...input }: { name: string; label: string; defaultChecked?: boolean }) {
   return (
-    <label className="flex items-center gap-2">
+    <label className="flex items-center gap-2 pointer-coarse:min-h-11">
       <input type="checkbox" className="size-4 accent-accent" {...input} /> {label}
     </label>
   );

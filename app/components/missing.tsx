@@ -11,7 +11,7 @@ export async function Missing() {
         The address may be mistyped, the session deleted, or it may belong to another account.
       </p>
       <p>
-        <a href="/traces" className="link">
+        <a href="/traces" className="link target">
           Go to your sessions
         </a>
       </p>

@@ -16,7 +16,7 @@ export default function Page() {
       className="wide grid gap-x-12 gap-y-8 py-6 outline-none md:grid-cols-[14rem_minmax(0,1fr)]"
     >
       <div className="flex flex-col gap-6 md:sticky md:top-6 md:max-h-[calc(100dvh-3rem)] md:self-start md:overflow-y-auto">
-        <a href="/" className="flex w-fit items-center gap-2 font-semibold">
+        <a href="/" className="target flex w-fit items-center gap-2 font-semibold">
           <Mark /> Spoor
         </a>
         <nav

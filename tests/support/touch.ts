@@ -1,7 +1,11 @@
 import type { Page } from "playwright";
 
-/** What is tapped: controls, and links that stand by themselves. A link within a sentence is as high as its line (WCAG 2.5.5). */
-const controls = "button, summary, select, textarea, input:not([type=hidden]), [role=tab], [role=button], a[href]";
+/**
+ * What is tapped: controls, and links that stand by themselves. A link within a sentence is as high as its line, and so are
+ * those whose work another control does (WCAG 2.5.5): filters in rows, bars of charts, the contents of the API's page.
+ */
+const controls =
+  "button, summary, select, textarea, input:enabled:not([type=hidden]), [role=tab], [role=button], a[href]:not(.quiet-link:not(.target, [data-row]), .sr-only, svg a)";
 
 /** CSS pixels; what is drawn at a fraction of a pixel counts as whole. */
 const minPixels = 43.5;

@@ -63,7 +63,7 @@ export default async function Page() {
           <p className="text-muted">Nothing recorded yet.</p>
         )}
         <p>
-          <a href="/settings/trail" className="link">
+          <a href="/settings/trail" className="link target">
             Full audit trail
           </a>
         </p>

@@ -104,10 +104,10 @@ function YourData() {
         were processed.
       </p>
       <p className="flex flex-wrap gap-x-4 gap-y-1">
-        <a href="/api/traces/export" download="sessions.jsonl" className="link">
+        <a href="/api/traces/export" download="sessions.jsonl" className="link target">
           Export all sessions
         </a>
-        <a href="/settings/delete" className="link">
+        <a href="/settings/delete" className="link target">
           Delete account
         </a>
       </p>

@@ -11,7 +11,7 @@ export function Chips({ given }: { given: Given }) {
       <li key={name} className="min-w-0">
         <a
           href={listHref(without(given, name))}
-          className="flex h-6 items-center gap-1 rounded-control bg-tint px-2 text-code text-text hover:opacity-80 pointer-coarse:h-9"
+          className="flex h-6 items-center gap-1 rounded-control bg-tint px-2 text-code text-text hover:opacity-80 pointer-coarse:h-11"
         >
           <span className="sr-only">Remove filter</span>
           <span className="text-muted">{labelOf(name)}</span>

@@ -20,7 +20,7 @@ export function JobLine({ jobId, label }: { jobId: string; label: string | undef
       <StatusMark status={job?.status ?? "queued"} isLive />
       {job && <span className="min-w-0 [overflow-wrap:anywhere]">{outcomeOf(job)}</span>}
       {isEarlier && <span className="text-muted">The same content was uploaded before.</span>}
-      <a href={`/uploads/${jobId}`} className="link">
+      <a href={`/uploads/${jobId}`} className="link target">
         Details
       </a>
       {job?.status === "succeeded" && (

@@ -37,7 +37,7 @@ export default async function Page({ searchParams }: PageProps<"/upload">) {
       )}
       <UploadForm limits={{ decodedBytes, traces }} formLimit={mebibytes(maxFormBytes)} />
       <p className="text-code text-muted">
-        <a href="/uploads" className="link">
+        <a href="/uploads" className="link target">
           Earlier uploads
         </a>
       </p>

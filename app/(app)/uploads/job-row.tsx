@@ -34,7 +34,7 @@ export function JobRow({ job }: { job: ListedJob }) {
         )}
         <Attempts job={job} />
         <Time at={job.createdAt} as="moment" />
-        <a href={`/uploads/${job.jobId}`} aria-describedby={labelId} className="link">
+        <a href={`/uploads/${job.jobId}`} aria-describedby={labelId} className="link target">
           Details
         </a>
       </div>

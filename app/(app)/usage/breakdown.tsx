@@ -37,7 +37,7 @@ function Breakdown({ facet, report, request, measure }: Props & { facet: Facet }
         {facet === request.by ? (
           <span className="text-code text-muted">in the chart</span>
         ) : (
-          <a href={usageHref(request, { by: facet })} className="link text-code">
+          <a href={usageHref(request, { by: facet })} className="link target text-code">
             Show in the chart<span className="sr-only"> by {facet}</span>
           </a>
         )}

@@ -38,7 +38,7 @@ function AlreadySetUp() {
     <PlainPage title="This link no longer works">
       <p>A set-up link works once, and this server already has its first account.</p>
       <p>
-        <a href="/sign-in" className="link">
+        <a href="/sign-in" className="link target">
           Go to sign-in
         </a>
       </p>

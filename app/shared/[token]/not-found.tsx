@@ -9,7 +9,7 @@ export default function NotFound() {
     <PlainPage title="There is nothing here">
       <p className="text-muted">
         A link to a session works until its owner revokes it, it expires, or the session is deleted. Check that you
-        copied all of it, or ask for a new one.
+        copied all of it, or ask whoever gave it to you for a new one.
       </p>
     </PlainPage>
   );

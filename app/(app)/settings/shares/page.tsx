@@ -35,7 +35,7 @@ function ShareRow({ share: { id, traceId, title, createdAt, expiresAt } }: { sha
     <li className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2 border-hairline border-b py-2.5">
       <div className="min-w-0">
         <p id={`share-${id}`} className="font-medium [overflow-wrap:anywhere]">
-          <a href={`/traces/${traceId}`} className="quiet-link">
+          <a href={`/traces/${traceId}`} className="quiet-link target">
             {title || "Untitled session"}
           </a>
         </p>
