@@ -89,7 +89,7 @@ function requestBodyOf({ about }: Operation, sent: z.ZodType) {
 const operationId = (operation: Operation, method: string) =>
   [method.toLowerCase(), ...operation.path.split(/\W+/).slice(2)].filter(Boolean).join("-");
 
-/** The methods of a path, and OPTIONS, which tells them. */
+/** The methods of a path, and OPTIONS, which lists them. */
 function pathItem(of: Operation[]) {
   const described = of.flatMap((operation) =>
     operation.methods.map((method) => [

@@ -40,7 +40,7 @@ type Input<M extends Mode, P, Q, B> = {
   body: B;
 };
 
-/** Data with a status and headers, which a handler may return in the place of plain data. */
+/** Data with a status and headers, which a handler may return instead of plain data. */
 class Reply<R> {
   readonly data: R;
   readonly status: number;

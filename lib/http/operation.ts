@@ -51,7 +51,7 @@ export type Operation = {
     database?: false;
     /** Has a contract of its own: none of the usual errors, and no OPTIONS. */
     foreign?: true;
-    /** A body that the route reads by itself. */
+    /** The body of a route that reads it without `body`. */
     sent?: z.ZodType;
     /** The same as a form, for a browser without JavaScript. */
     form?: z.ZodType;
@@ -59,7 +59,7 @@ export type Operation = {
     answers: Record<number, Answer>;
     /** Errors beside those that follow from `auth`, `params`, `query` and a body; or another text or example for one of those. */
     errors?: Partial<Record<ErrorCode, string | ErrorExample>>;
-    /** The example of the response leaves out what has no place in it, such as the whole of this document. */
+    /** The example of the response is shortened. */
     partialExample?: true;
     example?: { query?: Record<string, string>; body?: unknown };
     /** Input that the example of `invalid_request` refuses; an empty one by default. */

@@ -53,7 +53,7 @@ export function problemResponse(
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** RFC 6750, section 3: `error` is there only where a token was sent. */
+/** RFC 6750, section 3: only a request with a token gets `error`. */
 function challenge(code: ErrorCode): string {
   return code === "invalid_token" ? 'Bearer realm="spoor", error="invalid_token"' : 'Bearer realm="spoor"';
 }

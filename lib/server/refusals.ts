@@ -1,5 +1,5 @@
-// Requests that the web server answers by itself: what Node's parser refuses, and what Next would answer without a request
-// id or a problem's body. Next and the route handlers never see them.
+// Requests that never reach Next: what Node's parser refuses, and what Next would answer without a request id or a problem
+// body.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { notFound, SpoorError } from "#lib/errors";
@@ -8,7 +8,7 @@ import { log } from "#lib/log";
 
 const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** Node's own limit, as a request over it is told. */
+/** The limit of a request's headers: Node's own. */
 export const maxHeaderBytes = 16 * 1024;
 
 export const isApi = (url = "") => /^\/api(?:[/?]|$)/.test(url);
@@ -18,7 +18,7 @@ const methodRefusal = (requestId: string) =>
     Allow: knownMethods.join(", "),
   });
 
-/** @returns undefined for a request that Next answers as the interface wants it. */
+/** The response to a request that Next would not answer as the interface demands; undefined for any other. */
 export function refusalOf(request: IncomingMessage, requestId: string, dev: boolean): Response | undefined {
   const { method = "", url = "", headers, httpVersion } = request;
   const missing = () => problemResponse(notFound(), requestId);
@@ -28,10 +28,10 @@ export function refusalOf(request: IncomingMessage, requestId: string, dev: bool
   }
   if (url === "*") return missing();
   const [path = ""] = url.split("?");
-  // Next has nothing under /_next/ but its static files; in development it has.
+  // In production Next has only static files under /_next/.
   if (!dev && path.startsWith("/_next/") && !path.startsWith("/_next/static/")) return missing();
   if (!isApi(url)) return undefined;
-  // Next redirects to the path with one slash in the place of several, and to one without backslashes.
+  // Next would redirect to the path with single slashes and without backslashes.
   return isDecodable(path) && !/\/\/|\\/.test(path) ? undefined : missing();
 }
 
@@ -44,12 +44,12 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** What Node's parser says of a request, as its `clientError` event has it. */
+/** An error of Node's HTTP parser, from its `clientError` event. */
 type ParserError = Error & { code?: string; rawPacket?: Buffer };
 
-/** The answer to bytes that are no request, to a body that ended early, or to a head that took too long or is too large. */
+/** The response to malformed bytes, a truncated body, or headers that are too slow or too large. */
 function parserRefusal({ code, rawPacket }: ParserError, requestId: string): Response {
-  // The parser knows some thirty methods and calls everything else wrong from its first letter on.
+  // The parser knows about thirty methods; any other is an error to it, like bytes that are not HTTP.
   const isOtherMethod = code === "HPE_INVALID_METHOD" && /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1/.test(`${rawPacket}`);
   if (isOtherMethod) return methodRefusal(requestId);
   if (code === "HPE_HEADER_OVERFLOW") {
@@ -63,9 +63,9 @@ function parserRefusal({ code, rawPacket }: ParserError, requestId: string): Res
 }
 
 /**
- * Answers what Node's parser refused, and closes the connection.
+ * Answers a request that Node's parser refused, and closes the connection.
  *
- * @param answering the connection's response that is under way, if any: once its headers are sent, nothing can be said.
+ * @param answering the connection's response in flight, if any. Once its headers are sent, nothing can be answered.
  */
 export function refuseUnparsed(error: ParserError, socket: Duplex, answering: ServerResponse | undefined, id: string) {
   if (!socket.writable || answering?.headersSent) {
@@ -77,7 +77,7 @@ export function refuseUnparsed(error: ParserError, socket: Duplex, answering: Se
   writeRaw(response, socket);
 }
 
-/** CONNECT asks for a tunnel: Node hands over its connection in the place of a response. */
+/** For CONNECT Node provides the bare connection, no response. */
 export const refuseTunnel = (socket: Duplex, requestId: string) => writeRaw(methodRefusal(requestId), socket);
 
 /** Writes a response on a bare connection and closes it. */
@@ -90,6 +90,6 @@ async function writeRaw(response: Response, socket: Duplex): Promise<void> {
     `content-length: ${body.length}`,
     "connection: close",
   ];
-  socket.on("error", () => {}); // whoever sends no HTTP may as well be gone
+  socket.on("error", () => {}); // the client may be gone
   socket.end(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), body]), () => socket.destroy());
 }

@@ -1,5 +1,5 @@
-// The web process: Next behind an HTTP server of our own, which knows the address a request came from, bounds how long
-// one may take to arrive, and drains before it stops. Next's own server tells a route handler none of that.
+// The web process: Next behind our own HTTP server, which determines the client's address, limits how long a request may take
+// to arrive, and drains before it stops. Next's own server gives a route handler none of that.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
@@ -17,7 +17,7 @@ import { flushTracing } from "#lib/observability/tracing";
 import { isApi, maxHeaderBytes, refusalOf, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
 
 const headersTimeoutMs = 20_000;
-/** An upload at the slowest pace that is let through takes over an hour; lib/http/body.ts watches its pace. */
+/** The largest upload at the slowest accepted pace takes over an hour; lib/http/body.ts watches the pace. */
 const uploadTimeoutMs = 2 * 3_600_000;
 const requestTimeoutMs = 60_000;
 const drainMs = 12_000;
@@ -33,10 +33,10 @@ const server = createServer({
   maxHeaderSize: maxHeaderBytes,
   // lib/server/refusals.ts refuses such a request with a body.
   requireHostHeader: false,
-  // An offer to speak another protocol is not taken, and the request is answered as it is; Next in development takes one.
+  // Upgrade requests are answered as ordinary ones; Next in development needs them.
   shouldUpgradeCallback: () => dev,
 });
-// Whoever closes their half behind a request still reads the answer. Node has no option for it, only this property.
+// A client that closes its half of the connection still gets the response. Node has no option for it, only this property.
 Object.assign(server, { httpAllowHalfOpen: true });
 const app = next({ dev, dir: process.cwd(), httpServer: server, port: PORT, hostname: HOST ?? "localhost" });
 const handle = app.getRequestHandler();
@@ -50,13 +50,13 @@ function limitArrival(request: IncomingMessage): void {
   request.once("close", () => clearTimeout(timer));
 }
 
-/** The address behind the trusted proxies; the connection's own where what they passed on is none. */
+/** The client's address behind the trusted proxies; the connection's own where they passed on no valid one. */
 function addressOf(request: IncomingMessage): string {
-  // A connection that is gone already has no address any more.
+  // A closed connection no longer has an address.
   const direct = request.socket.remoteAddress ?? "unknown";
   const forwarded = proxyaddr(request, (address, hop) => isIP(address) !== 0 && trusts(address, hop));
   const address = isIP(forwarded ?? "") ? forwarded : direct;
-  // The zone of a link-local address names one of the proxy's interfaces, in any words.
+  // The zone of a link-local address is free text that names an interface of the proxy.
   return address.replace(/^::ffff:/, "").replace(/%.*$/, "");
 }
 
@@ -67,7 +67,7 @@ async function send(response: ServerResponse, { status, headers, body }: Respons
 
 const inFlight = new Set<ServerResponse>();
 
-/** Takes no new connections, lets the requests that run come to their end, and closes what only stays open. */
+/** Stops accepting connections, waits for requests in flight, and closes idle connections. */
 async function stop(): Promise<void> {
   const deadline = Date.now() + drainMs;
   const closed = once(server, "close");
@@ -88,22 +88,22 @@ trustClientAddressHeader();
 await app.prepare();
 const watch = await makeAccessLog();
 const serve: RequestListener = (request, response) => {
-  // Next's own client asks for pages in another form; asked so for an API route, it answers with a redirect.
+  // The header of Next's client router: for an API route Next would answer it with a redirect.
   if (isApi(request.url)) delete request.headers.rsc;
-  // The answer to an upload is shorter than what gzip adds to it, and Next would compress it all the same (0.2 ms).
+  // The response to an upload is too short for gzip, but Next would compress it all the same (0.2 ms).
   if (isUpload(request)) delete request.headers["accept-encoding"];
   const requestId = randomUUID();
   request.headers[requestIdHeader] = requestId;
   request.headers[clientAddressHeader] = addressOf(request);
-  // For what Next answers by itself, such as a missing file; a route handler and the middleware set the same ones.
+  // For responses that Next makes itself, such as a missing file. Route handlers and the middleware set the same values.
   response.setHeader("X-Request-Id", requestId);
   response.setHeader("X-Content-Type-Options", "nosniff");
   const forget = rememberArrival(requestId, request);
-  const tell = watch(request, response);
+  const logResponse = watch(request, response);
   inFlight.add(response);
   response.once("close", () => {
     inFlight.delete(response);
-    tell();
+    logResponse();
     forget();
   });
   limitArrival(request);
@@ -112,7 +112,7 @@ const serve: RequestListener = (request, response) => {
   else handle(request, response);
 };
 server.on("request", serve);
-// An expectation that is not known is not met, and the request answered as it is (RFC 9110, section 10.1.1, allows both).
+// An unknown expectation is ignored (RFC 9110, section 10.1.1, allows it).
 server.on("checkExpectation", serve);
 server.on("connect", (_request, socket) => refuseTunnel(socket, randomUUID()));
 server.on("clientError", (error, socket) => {

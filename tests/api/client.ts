@@ -142,7 +142,7 @@ function headersOf(incoming: IncomingHttpHeaders): Headers {
 /** An answer as `expectProblem` takes it. */
 export const asResponse = ({ status, headers, text }: Answer) => new Response(text, { status, headers });
 
-/** A bare connection, for what no HTTP client would send. `ended` has everything that came back. */
+/** A bare connection, for requests that no HTTP client would send. `ended` has everything received. */
 export async function openSocket(server: Server): Promise<{ socket: Socket; ended: Promise<string> }> {
   const { port } = new URL(server.url);
   const socket = connect({ port: Number(port), host: "127.0.0.1", allowHalfOpen: true });

@@ -63,7 +63,7 @@ describe("a method that a path does not take", () => {
     },
   );
 
-  test.each(routes)("OPTIONS on %s tells what it takes", async (path, taken) => {
+  test.each(routes)("OPTIONS on %s lists its methods", async (path, taken) => {
     const response = await fetch(server.url + path, { method: "OPTIONS" });
     expect(response.status).toBe(204);
     expectApiHeaders(response.headers);
@@ -107,7 +107,7 @@ describe("a path that is not there", () => {
 
 describe("a request that Next or Node would answer in a form of their own", () => {
   test.each([
-    ["an expectation that nobody knows", { Expect: "200-maybe" }],
+    ["an unknown expectation", { Expect: "200-maybe" }],
     ["the header of Next's own client", { RSC: "1" }],
   ])("%s is answered as it is", async (_, headers) => {
     const { request, answer } = openRequest(server, "/api/limits", { method: "GET", headers });

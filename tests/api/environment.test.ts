@@ -48,6 +48,6 @@ describe("a wrong variable stops the start and is named", () => {
     const { code, stderr } = await start(variables);
     expect(code).toBe(1);
     expect(stderr).toContain(`${variable}:`);
-    expect(stderr, "told in a line, not in a stack").not.toMatch(/\n\s+at /);
+    expect(stderr, "a line, not a stack").not.toMatch(/\n\s+at /);
   });
 });

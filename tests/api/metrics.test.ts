@@ -21,7 +21,7 @@ async function scrape(): Promise<Map<string, number>> {
   );
 }
 
-/** What was counted up to a second ago is there, and answers are told again for five. */
+/** Counts are written once a second, and a response is cached for five. */
 async function scrapeUntil(isThere: (samples: Map<string, number>) => boolean): Promise<Map<string, number>> {
   for (const deadline = Date.now() + 15_000; ; ) {
     const samples = await scrape();
@@ -44,7 +44,7 @@ test("uploads, jobs and rows are those of the web and the worker process togethe
   expect(samples.get("spoor_database_up")).toBe(1);
 });
 
-test("the queue's depth and the age of its oldest upload are told", async () => {
+test("the queue's depth and the age of its oldest upload are reported", async () => {
   await pool().query(
     `insert into ingest_job (user_id, id, status, machine, bytes, body_sha256, created_at, traces_received, messages_received)
      select id, gen_random_uuid(), 'queued', 'm', 0, '', now() - interval '100 seconds', 0, 0 from "user"`,

@@ -14,7 +14,7 @@ test("health is answered while the process lives", async () => {
   expect([response.status, await response.json()]).toEqual([200, { ok: true }]);
 });
 
-test("readiness tells each check, and a worker counts for the 60 seconds after it was seen", async () => {
+test("readiness reports each check, and a worker counts for the 60 seconds after it was seen", async () => {
   const worker = (secondsAgo: number) =>
     pool().query(
       `insert into process_heartbeat (id, role, seen_at) values (gen_random_uuid(), 'worker', now() - make_interval(secs => $1))`,

@@ -30,7 +30,7 @@ const jobs = async () => (await pool().query("select id from ingest_job")).rowCo
 const stored = async () => Number((await pool().query("select count(*) from trace")).rows[0].count);
 
 describe("a file that is uploaded in the browser", () => {
-  test("of JSON lines goes in parts, and each part's job tells what became of it", async () => {
+  test("of JSON Lines is sent in parts, and the outcome of each part's job is shown", async () => {
     await choose("export.jsonl.gz", gzipSync(lines(2300)));
     for (const [part, count] of [
       ["Part 1", "1,000"],
@@ -46,7 +46,7 @@ describe("a file that is uploaded in the browser", () => {
     expect(faults).toEqual([]);
   });
 
-  test("is a batch, a conversation, or several files that are dropped", async () => {
+  test("is a batch, a session, or several files that are dropped", async () => {
     await choose("batch.json", JSON.stringify({ traces: [trace("a"), trace("b")] }, null, 2));
     await file("batch.json").getByText("2 sessions: 2 created").waitFor();
     const dropped = [JSON.stringify(trace("c"), null, 2), JSON.stringify(trace("d"))];
@@ -85,7 +85,7 @@ describe("a file that is uploaded in the browser", () => {
     expect(await jobs()).toBe(1);
   });
 
-  test("waits where the server is busy, and goes on by itself", async () => {
+  test("waits where the server is busy, and continues automatically", async () => {
     let asked = 0;
     await page.route("**/api/uploads", (route) => {
       asked += 1;
@@ -99,7 +99,7 @@ describe("a file that is uploaded in the browser", () => {
   });
 });
 
-test("without script a form takes a JSON file, and says what is wrong with another", async () => {
+test("without JavaScript a form takes a JSON file, and says what is wrong with another", async () => {
   const context = await browser.newContext({
     javaScriptEnabled: false,
     storageState: await page.context().storageState(),

@@ -24,6 +24,6 @@ test.each([
   ["/_next/static/chunks/1.js", "/_next"],
   ["/nothing/secret", "unknown"],
   ["*", "unknown"],
-])("%s is told as %s", (url, pattern) => {
+])("%s is logged as %s", (url, pattern) => {
   expect(routeOf(url)).toBe(pattern);
 });

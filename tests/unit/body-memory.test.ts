@@ -10,7 +10,7 @@ import { requestIdHeader } from "#lib/http/request-id";
 const MiB = 1 << 20;
 const lent = (bytes: number | undefined) => withBlock(bytes, async (block) => block);
 
-test("memory is lent again, also after a failure", async () => {
+test("a block is reused, also after a failure", async () => {
   const first = await lent(2 * MiB);
   expect(first?.byteLength).toBe(blockBytes);
   const failing = withBlock(2 * MiB, async () => {
@@ -20,11 +20,11 @@ test("memory is lent again, also after a failure", async () => {
   expect(await lent(blockBytes)).toBe(first);
 });
 
-test("memory is not lent for bodies that are small, too large or of unknown length", async () => {
+test("bodies that are small, too large or of unknown length get no block", async () => {
   for (const bytes of [undefined, 0, MiB - 1, blockBytes + 1]) expect(await lent(bytes)).toBeUndefined();
 });
 
-test("nobody is lent what another has, and the last has none", async () => {
+test("no block is used twice at a time, and a fifth body gets none", async () => {
   const blocks: (SharedArrayBuffer | undefined)[] = [];
   const borrow = (more: number): Promise<void> =>
     withBlock(2 * MiB, async (block) => {

@@ -106,7 +106,7 @@ test("every command of the reference defines the variables that it uses", () => 
   }
 });
 
-test("bounds of text that the server trims or checks by itself are described", () => {
+test("the bounds of text that is trimmed or refined are described", () => {
   const document = JSON.parse(JSON.stringify(openApiDocument())) as Described;
   const bodyOf = (path: string) => document.paths[path]?.post?.requestBody?.content["application/json"]?.schema;
   const machine = bodyOf("/api/cli/device/start")?.properties.machine;

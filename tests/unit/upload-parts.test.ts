@@ -76,7 +76,7 @@ describe("JSON", () => {
   });
 });
 
-test("a field that is wrong is told by its line where the file has lines", () => {
+test("an invalid field is reported with its line where the file has lines", () => {
   expect(placeOf("traces.1.messages.3.position", [4, 9])).toBe("line 9, messages.3.position");
   expect(placeOf("traces.0", [4, 9])).toBe("line 4");
   expect(placeOf("traces.0.messages.3.position", undefined)).toBe("traces.0.messages.3.position");
