@@ -1,7 +1,7 @@
 "use client";
 import { useEffect, useState } from "react";
 
-/** Copies a text; it only shows where the browser can (with script, on https or localhost). */
+/** Copies a text; shown only where the browser can (with script, on https or localhost). */
 export function CopyButton({ text }: { text: string }) {
   const [state, setState] = useState<"unable" | "ready" | "copied">("unable");
   useEffect(() => {

@@ -1,11 +1,11 @@
-/** How a moment is written, except for the zone. */
+/** The format of a moment, except for its zone. */
 export type Parts = Omit<Intl.DateTimeFormatOptions, "timeZone">;
 
 /** Formatters by their locale, zone and parts. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const maxFormatters = 100;
 
-/** Writes a moment. Making a formatter takes eighty times as long as using it, and a list would make four hundred. */
+/** Formats a moment. Creating a formatter takes eighty times as long as using it, and a list would create four hundred. */
 export function formatDate(date: Date, timeZone: string, parts: Parts, locale = "en-GB"): string {
   const key = [locale, timeZone, ...Object.entries(parts).flat()].join();
   let formatter = formatters.get(key);

@@ -9,7 +9,7 @@ import { SpoorError } from "#lib/errors";
 import { overLimit, uncount } from "#lib/http/rate-limit";
 import type { FormState } from "./form-state";
 
-/** What a form says to a request from another origin; the likely cause is a page that was not opened at BASE_URL. */
+/** The error for a request from another origin; its likely cause is a page that was not opened at BASE_URL. */
 export async function refuseForeignOrigin(): Promise<string | undefined> {
   try {
     requireSameOrigin(await headers());

@@ -9,7 +9,7 @@ export type FormState = {
   done?: string;
   /** The form asks the person to confirm before it acts. */
   confirming?: boolean;
-  /** A text that is shown this one time, such as a token. */
+  /** A text that is shown only once, such as a token. */
   once?: { label: string; text: string; note: string };
 };
 

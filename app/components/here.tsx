@@ -2,7 +2,7 @@
 import { usePathname } from "next/navigation";
 import { pages } from "./pages";
 
-/** The name of the part of the application that the reader is in. */
+/** The name of the current page's section. */
 export function Here() {
   const path = usePathname();
   if (path === "/upload") return "Uploads";

@@ -6,7 +6,7 @@ export type KeyGroup = { title: string; bindings: KeyBinding[] };
 
 const groups: KeyGroup[] = [];
 
-/** Adds a group; of equal keys the one added last counts. @returns removes the group */
+/** Adds a group; of equal keys the last added one wins. @returns a function that removes the group */
 export function addKeys(group: KeyGroup): () => void {
   groups.push(group);
   return () => {

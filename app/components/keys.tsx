@@ -32,7 +32,7 @@ export function Keys() {
   useKeys("Everywhere", [
     { keys: "/", does: "Search", run: focusSearch },
     ...pages.map(({ href, name, key }) => ({ keys: `g ${key}`, does: name, run: () => location.assign(href) })),
-    { keys: "Escape", does: "Close what is open", run: closeMenus },
+    { keys: "Escape", does: "Close menus", run: closeMenus },
     { keys: "?", does: "Show these keys", run: showHelp },
   ]);
   useEffect(listen, []);
@@ -101,12 +101,12 @@ function listen(): () => void {
     if (read.binding) event.preventDefault();
     read.binding?.run();
   };
-  // After the document's listeners: what a page does with a key itself goes first.
+  // On the window, after the document's listeners, so that a page's own handling of a key comes first.
   window.addEventListener("keydown", onKey);
   return () => window.removeEventListener("keydown", onKey);
 }
 
-/** Shows the help without its key. */
+/** Opens the help without its key. */
 export function KeysButton() {
   return (
     <button type="button" onClick={() => readKey("", "?").binding?.run()} className="link w-fit needs-script">

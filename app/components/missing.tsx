@@ -2,7 +2,7 @@ import { headers } from "next/headers";
 import { requestIdHeader } from "#lib/http/request-id";
 import { RequestId } from "./request-id";
 
-/** What a missing page says; somebody else's object reads the same. */
+/** The page for a missing object, and the same for another user's. */
 export async function Missing() {
   const requestId = (await headers()).get(requestIdHeader);
   return (

@@ -10,7 +10,7 @@ import { pages, searchHref } from "./pages";
 import { readKeys, readTheme } from "./preferences";
 import { Sign } from "./sign";
 
-/** The one bar over every page of a signed-in person. On a phone its links stand in the sheet of its menu. */
+/** The navigation bar of every signed-in page. On a phone its links are in the menu's sheet. */
 export async function NavBar() {
   const [user, keys] = await Promise.all([currentUser(), readKeys()]);
   return (
@@ -51,7 +51,7 @@ const PageLinks = () =>
 
 type MenuProps = { name: string; email: string; keys: "on" | "off" };
 
-/** The account's menu; on a phone a sheet over the page, with the links of the bar. */
+/** The account menu; on a phone a sheet over the page that also has the bar's links. */
 async function AppMenu({ name, email, keys }: MenuProps) {
   const theme = await readTheme();
   return (

@@ -1,7 +1,7 @@
 "use client";
 import { usePathname } from "next/navigation";
 
-/** A link of the bar, or of the sheet that stands for it on a phone; it says so where its page is the current one. */
+/** A link of the navigation bar or, on a phone, of its sheet; marked where its page is the current one. */
 export function NavLink({ href, children }: { href: string; children: React.ReactNode }) {
   const path = usePathname();
   const isWithin = path.startsWith(`${href}/`) || (href === "/uploads" && path === "/upload");

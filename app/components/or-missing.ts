@@ -1,7 +1,7 @@
 import { notFound } from "next/navigation";
 import { SpoorError } from "#lib/errors";
 
-/** What was looked for; where it is missing, or somebody else's, the page that says so. */
+/** The result of a query; where the object is missing or another user's, the not-found page. */
 export async function orMissing<T>(looking: Promise<T>): Promise<T> {
   try {
     return await looking;

@@ -1,4 +1,4 @@
-/** The pages of the bar, each with the key that leads to it behind `g`. */
+/** The pages in the navigation bar, each with the key that opens it after `g`. */
 export const pages = [
   { href: "/traces", name: "Sessions", key: "t" },
   { href: "/uploads", name: "Uploads", key: "u" },
@@ -7,5 +7,5 @@ export const pages = [
   { href: "/diagnostics", name: "Diagnostics", key: "d" },
 ] as const;
 
-/** Where the search of all sessions is: its field takes the focus that the fragment names. */
+/** The search of all sessions; the fragment focuses its field. */
 export const searchHref = "/traces#search";

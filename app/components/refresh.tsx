@@ -3,8 +3,8 @@ import { useRouter } from "next/navigation";
 import { useEffect, useRef, useTransition } from "react";
 
 /**
- * Renders the page anew every so often while it is being looked at, one rendering at a time. What did not change stays in
- * place, with its focus and scrolling.
+ * Renders the page again at an interval while it is visible, one rendering at a time. Unchanged parts keep their focus and
+ * scroll position.
  */
 export function Refresh({ everySeconds }: { everySeconds: number }) {
   const router = useRouter();

@@ -8,7 +8,7 @@ const marks = {
   failed: { sign: "cross", word: "failed", ink: "text-bad" },
 } as const;
 
-/** Where a job stands: a sign, a word, a colour. `isLive`: it changes on the page, and screen readers are told. */
+/** A job's status as a sign, a word and a colour. `isLive`: it may change on the page, and screen readers announce it. */
 export function StatusMark({ status, isLive = false }: { status: Job["status"]; isLive?: boolean }) {
   const { sign, word, ink } = marks[status];
   return (

@@ -12,7 +12,7 @@ const longParts: Parts = {
   timeZoneName: "short",
 };
 
-/** A moment as people say it: the clock today, the day this year, the date before that. */
+/** A short time: the clock today, the day this year, the date before that. */
 export function shortTime(date: Date, timeZone: string): string {
   const [its, today] = [isoDay(date, timeZone), isoDay(new Date(), timeZone)];
   if (its === today) return formatDate(date, timeZone, clockParts);
@@ -42,9 +42,9 @@ function timeAgo(date: Date): string {
 }
 
 /**
- * A moment in the reader's zone; the exact one stands in its title.
+ * A moment in the reader's zone, with the exact one in its title.
  *
- * @param as `short` for rows, `moment` with the clock, `long` for a single fact, `ago` for what just happened
+ * @param as `short` for rows, `moment` with the clock, `long` for a single fact, `ago` for recent events
  */
 export async function Time({ at, as = "short" }: { at: string; as?: "short" | "moment" | "long" | "ago" }) {
   const zone = await readerZone();

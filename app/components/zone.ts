@@ -9,12 +9,12 @@ export const readerZone = cache(async (): Promise<string> => {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone;
   } catch (error) {
-    if (error instanceof RangeError) return "UTC"; // a cookie is anybody's text
+    if (error instanceof RangeError) return "UTC"; // a cookie may contain any text
     throw error;
   }
 });
 
-/** The day (`YYYY-MM-DD`) that comes so many days after another, or before it. */
+/** The day (`YYYY-MM-DD`) so many days after another, or before it where negative. */
 export function addDays(day: string, days: number): string {
   const date = new Date(`${day}T00:00:00Z`);
   date.setUTCDate(date.getUTCDate() + days);
@@ -32,12 +32,12 @@ export function startOfDay(day: string, zone: string, plusDays = 0): string | un
   const midnightUtc = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(midnightUtc.getTime())) return undefined;
   midnightUtc.setUTCDate(midnightUtc.getUTCDate() + plusDays);
-  // The offset at midnight UTC is another than at the day's own beginning where the clocks change in between.
+  // The offset at midnight UTC differs from that at the day's beginning where the clocks change in between.
   const nearly = midnightUtc.getTime() - offsetMs(midnightUtc, zone);
   return new Date(midnightUtc.getTime() - offsetMs(new Date(nearly), zone)).toISOString();
 }
 
-/** How far a zone's clocks are ahead of UTC at a moment. */
+/** How far a zone is ahead of UTC at a moment, in milliseconds. */
 function offsetMs(date: Date, zone: string): number {
   const name = offsetFormat(zone)
     .formatToParts(date)
@@ -46,7 +46,7 @@ function offsetMs(date: Date, zone: string): number {
   return (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * (sign === "-" ? -1 : 1) * 60_000;
 }
 
-/** Making one costs 30 µs and more; the days of a year need hundreds. */
+/** Creating one costs at least 30 µs, and the days of a year need hundreds. */
 const offsetFormat = cache(
   (zone: string) => new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" }),
 );

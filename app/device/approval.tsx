@@ -67,7 +67,7 @@ export function Approval({ login: { createdAt, ...login }, user, sameNetwork, re
   );
 }
 
-/** Somebody who was sent a link to another person's login has no terminal that shows the code. */
+/** A person who was sent a link to someone else's login has no terminal that shows the code. */
 function TypedCode({ retry }: { retry: boolean }) {
   return (
     <>

@@ -28,7 +28,7 @@ const userId = async () =>
   (await pool().query<{ id: string }>(`select id from "user" where role = 'owner'`)).rows[0]?.id;
 const hostile = "\u202eevil\u0001<script>alert(1)</script>".padEnd(64, "x");
 
-/** Weeks of scans: one adapter that broke with the last version, one that got worse, one that is well, and a hostile one. */
+/** Weeks of scans: an adapter that broke with the last version, one that got worse, a healthy one, and a hostile one. */
 async function fill() {
   const ada = { userId: (await userId()) ?? "", machine: "ada-laptop" };
   const codex = (skippedEntries: number) => ({ adapter: "codex", totalEntries: 1000, skippedEntries });
@@ -64,9 +64,9 @@ async function looksRight(name: string) {
   }
 }
 
-test("without telemetry says what to send and what stays, and turns by itself", async () => {
+test("without telemetry the page says what is sent and what is not, and updates automatically", async () => {
   await open("/diagnostics");
-  await page.getByText("No client has told of a scan yet.").waitFor();
+  await page.getByText("No client has reported a scan yet.").waitFor();
   const scan = `curl -fsSO ${server.url}/spoor.mjs &&\nnode spoor.mjs login &&\nnode spoor.mjs scan`;
   expect(await page.locator("main pre").first().textContent()).toBe(scan);
   await page.getByText(/^curl -sS .*\/api\/cli\/telemetry/).waitFor();
@@ -79,11 +79,11 @@ test("without telemetry says what to send and what stays, and turns by itself", 
   expect(faults).toEqual([]);
 }, 120_000);
 
-test("tells what broke with the last version, and opens to versions, types and machines", async () => {
+test("shows what broke with the last version, with details of versions, types and machines", async () => {
   await fill();
   await open("/diagnostics");
-  const told = page.getByRole("list", { name: "What got worse" }).getByRole("listitem");
-  expect(await told.allTextContents()).toEqual([
+  const listed = page.getByRole("list", { name: "What got worse" }).getByRole("listitem");
+  expect(await listed.allTextContents()).toEqual([
     "codex broke with 1.4.2: 100% of the scans found nothing (1.4.1: 0%).",
     "gemini-cli got worse with 1.4.2: 5% of the entries were not read (1.4.1: 0%).",
   ]);
@@ -103,11 +103,11 @@ test("tells what broke with the last version, and opens to versions, types and m
   expect(faults).toEqual([]);
 });
 
-test("is accessible and fits in every state, with hostile names as well", async () => {
+test("every state is accessible and fits, also with hostile names", async () => {
   await looksRight("full");
 }, 120_000);
 
-test("shows a member their own devices alone, and nothing of the sink", async () => {
+test("a member sees only their own devices, and nothing about the sink", async () => {
   await disableSink(sink);
   const bob = { name: "Bob", email: "bob@example.org", password: "correct horse battery" };
   const id = await makeUser(bob);
@@ -119,7 +119,7 @@ test("shows a member their own devices alone, and nothing of the sink", async ()
   const tab = await stranger();
   await signIn(tab, server, bob);
   await open("/diagnostics", tab);
-  await tab.getByText("No client has told of a scan yet.").waitFor();
+  await tab.getByText("No client has reported a scan yet.").waitFor();
   await submit("bobs-device", [{ adapter: "codex" }], "1.4.2", { userId: id, machine: "bob-laptop" });
   await open("/diagnostics", tab);
   await tab.getByText("bob-laptop").first().waitFor();
@@ -128,14 +128,14 @@ test("shows a member their own devices alone, and nothing of the sink", async ()
   await tab.context().close();
 });
 
-test("tells the owner that the sink is gone, and what to do", async () => {
+test("the owner sees that the sink is gone, and what to do", async () => {
   await open("/diagnostics");
-  await page.getByText(/Telemetry is not forwarded since .* the sink answered 410/).waitFor();
+  await page.getByText(/Telemetry has not been forwarded since .* the sink answered 410/).waitFor();
   await looksRight("sink-gone");
   expect(faults).toEqual([]);
 }, 120_000);
 
-test("asks to sign in, and comes back", async () => {
+test("a signed-out visitor is sent to sign in, and then back", async () => {
   const tab = await stranger();
   await tab.goto(`${server.url}/diagnostics`);
   expect(tab.url()).toBe(`${server.url}/sign-in?next=%2Fdiagnostics`);

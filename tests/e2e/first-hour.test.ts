@@ -151,12 +151,12 @@ describe("a stranger's first hour", () => {
     expect(faults).toEqual([]);
   });
 
-  test("a session is deleted for good after confirmation", async () => {
+  test("a session is deleted permanently after confirmation", async () => {
     const { rows } = await pool().query<{ id: string }>("select id from trace where deleted_at is null limit 1");
     await page.goto(`${server.url}/traces/${rows[0]?.id}`);
     const open = () => pool().query("select 1 from trace where id = $1 and deleted_at is null", [rows[0]?.id]);
     await button("Delete").click();
-    await page.getByText("gone for good").waitFor();
+    await page.getByText("deleted permanently").waitFor();
     expect((await open()).rowCount).toBe(1);
     await button("Delete").click();
     await page.waitForURL(/\/traces(\?.*)?$/);

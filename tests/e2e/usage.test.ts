@@ -28,18 +28,18 @@ async function upload(...sessions: [day: string, source: string, project: string
 const march = "/usage?from=2026-03-01&to=2026-03-31&by=source";
 const bars = () => page.locator("figure .recharts-bar-rectangle a, figure .recharts-bar a");
 
-test("before anything is counted, the page says so and follows by itself", async () => {
+test("while sessions are still being counted, the page says so and updates automatically", async () => {
   await open("/usage");
-  await page.getByText("Nothing was uploaded yet").waitFor();
+  await page.getByText("No sessions have been uploaded yet").waitFor();
   await upload(["02", "codex", "api", 10_000], ["03", "codex", "web", 20_000], ["03", "cursor", "api", 50_000]);
   await open(march);
-  await page.getByText("3 sessions not yet counted").waitFor();
+  await page.getByText("Still counting 3 sessions").waitFor();
   await countUsage(10);
   await page.getByText("The busiest day was 3 Mar, with 70K tokens").waitFor();
-  expect(await page.getByText("not yet counted").count()).toBe(0);
+  expect(await page.getByText("Still counting").count()).toBe(0);
 });
 
-test("the chart is drawn by the server first, and the live one takes its very place", async () => {
+test("the server draws the chart first, and the interactive one replaces it in exactly the same place", async () => {
   const scriptless = await browser.newContext({ javaScriptEnabled: false });
   const plain = await scriptless.newPage();
   await signIn(plain, server, owner);
@@ -66,7 +66,7 @@ test("the chart is drawn by the server first, and the live one takes its very pl
   expect(faults).toEqual([]);
 });
 
-test("the bars tell their numbers to a mouse and to the arrow keys, and lead to what they count", async () => {
+test("the bars show their numbers to the mouse and the arrow keys, and link to the sessions they count", async () => {
   await open(march);
   await bars().first().waitFor();
   await page.locator("figure .recharts-surface").focus();
@@ -83,7 +83,7 @@ test("the bars tell their numbers to a mouse and to the arrow keys, and lead to 
   expect(faults).toEqual([]);
 });
 
-test("the table has the same numbers, the figures choose what is counted, and each facet can be drawn", async () => {
+test("the table has the same numbers, the totals choose the measure, and each facet can be shown in the chart", async () => {
   await open(march);
   await page.locator("summary", { hasText: "Show as table" }).click();
   const row = page.getByRole("row", { name: /^3 Mar/ });
@@ -95,7 +95,7 @@ test("the table has the same numbers, the figures choose what is counted, and ea
   expect(new URL(page.url()).search).toBe("?from=2026-03-01&to=2026-03-31&by=project&show=sessions");
 });
 
-test("an empty range leads to the last day with data", async () => {
+test("an empty range links to the last day with data", async () => {
   await open("/usage?from=2026-03-10&to=2026-03-20");
   await page.getByRole("link", { name: "3 Mar 2026" }).click();
   await page.getByText("The busiest day was 3 Mar").waitFor();

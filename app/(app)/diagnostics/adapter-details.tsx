@@ -7,7 +7,7 @@ import { formatShare } from "./shares";
 
 type Props = { health: AdapterHealth; showUsers: boolean };
 
-/** What stands behind an adapter's row: its versions, the types it does not know, the machines that had trouble. */
+/** The details of an adapter's row: its versions, unhandled types, and machines with trouble. */
 export function AdapterDetails({ health: { adapter, versions, types, machines }, showUsers }: Props) {
   const [latest] = versions;
   return (
@@ -78,8 +78,8 @@ const heads = ["Version", "Scans", "Entries", "Skipped", "Invalid", "Refused", "
 
 function Versions({ label, versions }: { label: string; versions: AdapterHealth["versions"] }) {
   return (
-    // The one thing here that may be wider than a phone: it scrolls by itself, also by keys.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+    // May be wider than a phone, so it scrolls separately from the page, also with the keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section aria-label={label} tabIndex={0} className="relative overflow-x-auto">
       <table className="w-full text-right text-code">
         <thead className="text-muted">
@@ -109,7 +109,7 @@ function Versions({ label, versions }: { label: string; versions: AdapterHealth[
         </tbody>
       </table>
       <p className="pt-1 text-meta text-muted">
-        Refused counts traces, Empty scans that found nothing, Machines those with trouble other than skipped entries.
+        Refused: sessions. Empty: scans that found nothing. Machines: those with trouble other than skipped entries.
       </p>
     </section>
   );

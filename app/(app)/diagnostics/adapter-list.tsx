@@ -11,7 +11,7 @@ import { Sparkline } from "./sparkline";
 
 type Props = { adapters: AdapterHealth[]; showUsers: boolean };
 
-/** What broke with the last CLI version, in sentences, and a row for each adapter. */
+/** What broke in the last CLI version, in sentences, and a row for each adapter. */
 export function AdapterList({ adapters, showUsers }: Props) {
   const changed = adapters.filter(({ verdict }) => verdict.change === "broke" || verdict.change === "worse");
   return (

@@ -4,7 +4,7 @@ import { DeviceName, Name } from "./names";
 
 type Props = { devices: Device[]; hasMore: boolean; showUsers: boolean };
 
-/** Each client with its last scan and, where its token tells whose machine it is, that machine's last upload. */
+/** Each client with its last scan and, where its token identifies the machine, that machine's last upload. */
 export function DeviceList({ devices, hasMore, showUsers }: Props) {
   return (
     <>

@@ -4,10 +4,10 @@ import { fetchCommand, loginCommand, telemetryCommand } from "../../components/c
 import { Mark } from "../../components/mark";
 import { Refresh } from "../../components/refresh";
 
-/** From a machine that has nothing to its first scan. */
+/** The commands from a new machine to its first scan. */
 const scanCommands = (baseUrl: string) => [fetchCommand(baseUrl), loginCommand, "node spoor.mjs scan"].join(" &&\n");
 
-/** The page before any client told of a scan: what to send, and what stays on the machine. */
+/** The page before any client has reported a scan: what to send, and what stays on the machine. */
 export function Empty() {
   const { BASE_URL } = env();
   return (
@@ -16,8 +16,8 @@ export function Empty() {
       <div className="flex flex-col gap-1">
         <h1 className="font-semibold text-title">Diagnostics</h1>
         <p className="text-muted">
-          No client has told of a scan yet. After each one it can say how its parsers did, so that you see here when an
-          agent's new format is no longer understood.
+          No client has reported a scan yet. After each scan a client can report how its parsers did, so that you see
+          here when an agent's new format is no longer understood.
         </p>
       </div>
       <div className="flex flex-col gap-2">
@@ -26,7 +26,7 @@ export function Empty() {
       </div>
       <div className="flex flex-col gap-2">
         <p>
-          Another client tells it by a request, with the token of{" "}
+          Any other client reports with a request and the token of{" "}
           <a href="/devices" className="link">
             a connected machine
           </a>
@@ -38,12 +38,11 @@ export function Empty() {
         <dt className="font-medium">Sent</dt>
         <dd className="text-muted">
           An id of the device, the client's version and platform, and for each adapter counts, and the names of entry
-          types that it does not know.
+          types that it could not handle.
         </dd>
         <dt className="font-medium">Never leaves the machine</dt>
         <dd className="text-muted">
-          What was said: prompts, answers, commands and their output, and the content of files. Spoor asks no client for
-          them here.
+          Content: prompts, answers, commands and their output, and files. Spoor never asks for them in diagnostics.
         </dd>
       </dl>
       <Refresh everySeconds={5} />

@@ -1,15 +1,15 @@
 import type { Machine } from "#lib/telemetry/diagnostics";
 
-/** What a client named, to be read: signs that can't be seen, or that turn the text round them, are told as such. */
+/** A name from a client, safe to show: invisible and bidirectional control characters become U+FFFD. */
 export const readable = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 
-/** A name that a client gave, or what stands for all that were too many to be counted apart. */
+/** A name from a client; "other" stands for all beyond the maximum that is counted separately. */
 export function Name({ text }: { text: string }) {
   if (text === "") return <span className="text-muted">other</span>;
   return <bdi className="min-w-0 [overflow-wrap:anywhere]">{readable(text)}</bdi>;
 }
 
-/** A client's device: its machine's name where a token told it, else the id that it gave itself. */
+/** A client's device: its machine's name where a token identifies it, else the id that it reported. */
 export function DeviceName({ device, showUser }: { device: Machine; showUser: boolean }) {
   return (
     <span className="min-w-0">

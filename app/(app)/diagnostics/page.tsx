@@ -9,7 +9,7 @@ import { SinkNotice } from "./sink-notice";
 
 export const metadata: Metadata = { title: "Diagnostics" };
 
-/** Whether the clients' parsers still understand the agents: by adapter and CLI version, what broke first. */
+/** Whether the clients' parsers still understand the agents' files, by adapter and CLI version; broken ones first. */
 export default async function Page() {
   const user = await requireUser("/diagnostics");
   const reader = { userId: user.id, seesAll: user.role === "owner" };
@@ -21,7 +21,7 @@ export default async function Page() {
         <div>
           <h1 className="font-semibold text-title">Diagnostics</h1>
           <p className="text-muted">
-            {reader.seesAll ? "Every client's scans, anonymous ones too" : "Your clients' scans"}, over the last{" "}
+            {reader.seesAll ? "All clients' scans, including anonymous ones" : "Your clients' scans"}, over the last{" "}
             {trendDays} days.
           </p>
         </div>
@@ -29,7 +29,7 @@ export default async function Page() {
         {adapters.length > 0 ? (
           <AdapterList adapters={adapters} showUsers={reader.seesAll} />
         ) : (
-          <p className="py-4 text-muted">No adapter was run in these days.</p>
+          <p className="py-4 text-muted">No adapter ran in this period.</p>
         )}
       </div>
       <Section id="clients" title="Clients">

@@ -9,22 +9,22 @@ export function formatShare(share: number): string {
   return share > 0.99 && share < 1 ? ">99%" : percent.format(share);
 }
 
-/** What a share counts, behind its number. */
+/** What a share counts, written after the number. */
 export const words = {
   empty: "of the scans found nothing",
   lost: "of the entries were not read",
-  rejected: "of the traces were refused",
+  rejected: "of the sessions were refused",
 } as const satisfies Record<keyof Shares, string>;
 
 const kinds = Object.keys(words) as (keyof Shares)[];
 
-/** From these shares on a version has trouble, and bad trouble. */
+/** From these shares on, a version is marked as a warning or as bad. */
 const bounds = { warn: 0.01, bad: 0.1 };
 
 export const inkOf = (share: number) =>
   share >= bounds.bad ? "text-bad" : share >= bounds.warn ? "text-warn" : "text-ok";
 
-/** The worst that a version does, in a word or two. The sign says it without its colour as well. */
+/** A version's worst share, in a word or two. The sign conveys it without colour as well. */
 export function Badness({ health }: { health: VersionHealth }) {
   const shares = sharesOf(health);
   const worst = worstOf(shares);

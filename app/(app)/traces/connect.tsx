@@ -5,7 +5,7 @@ import { Mark } from "../../components/mark";
 import { Refresh } from "../../components/refresh";
 import { Sign } from "../../components/sign";
 
-/** Shown in place of an empty list: how to connect a machine. It refreshes until the first session is there. */
+/** Replaces an empty list: how to connect a machine. Refreshes until the first session has arrived. */
 export function Connect() {
   const { BASE_URL } = env();
   return (

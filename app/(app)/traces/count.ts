@@ -1,8 +1,8 @@
 import { formatCount } from "../../components/figures";
 
-/** Up to here the list counts what a filter matches; more takes too long. */
+/** The list counts at most so many matches of a filter; more takes too long. */
 export const maxCounted = 10_000;
-/** And the hits of a search, each of which has to be looked up. */
+/** The same for a search, whose hits are looked up one by one. */
 export const maxFound = 1000;
 
 /** "1 session", "212 sessions", "10,000+ sessions". */

@@ -9,7 +9,7 @@ import { type Given, listHref, without } from "./hrefs";
 export function DateMenu({ given, zone }: { given: Given; zone: string }) {
   const { from, to } = given;
   const others = without(given, "from", "to");
-  // A link from another page may give a moment; the fields take days only.
+  // A link from another page may contain a moment; the fields take days only.
   const day = (value: string | undefined) => value && (value.length === 10 ? value : isoDay(new Date(value), zone));
   return (
     <Menu label="Date" isSet={from !== undefined || to !== undefined} side="right">

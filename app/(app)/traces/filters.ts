@@ -10,7 +10,7 @@ export type ListRequest = {
   cursor: string | undefined;
   limit: number;
   given: Given;
-  /** Parameters that are not valid and left out. */
+  /** Parameters that were invalid and left out. */
   ignored: string[];
 };
 

@@ -4,7 +4,7 @@ import { Notice } from "../../components/notice";
 export function Lag({ sessions }: { sessions: number }) {
   if (sessions === 0) return null;
   const count =
-    sessions >= 1000 ? "1,000 sessions and more are" : sessions === 1 ? "1 session is" : `${sessions} sessions are`;
+    sessions >= 1000 ? "1,000 or more sessions are" : sessions === 1 ? "1 session is" : `${sessions} sessions are`;
   return (
     <div className="pb-4">
       <Notice tone="info">

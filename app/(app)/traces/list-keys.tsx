@@ -1,7 +1,7 @@
 "use client";
 import { useKeys } from "../../components/keys";
 
-/** Focuses the row after or before the focused one; Enter then opens it, as the browser does by itself. */
+/** Focuses the row after or before the focused one; Enter then opens it, which the browser does. */
 function go(step: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLAnchorElement>("a[data-row]")];
   const at = rows.findIndex((row) => row.closest("li")?.contains(document.activeElement));

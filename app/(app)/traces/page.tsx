@@ -91,7 +91,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   );
 }
 
-/** Asks the API what of the list is newer than its first session. */
+/** The query of `/api/traces/changes` for what is newer than the first session shown. */
 function changesQuery(filter: TraceFilter, { id, updatedAt }: Trace): string {
   const query = filterQuery(filter);
   query.set("id", id);
@@ -123,7 +123,7 @@ function Notices({ ignored, deleted }: NoticesProps) {
   );
 }
 
-/** A cursor that no page gave out shows the first page, as a wrong filter shows the list without it. */
+/** An invalid cursor shows the first page, as an invalid filter is left out. */
 async function readPage(userId: string, { filter, cursor, limit, ignored }: ListRequest) {
   try {
     return { ...(await listTraces(userId, filter, { cursor, limit })), ignored };

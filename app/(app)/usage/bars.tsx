@@ -1,10 +1,10 @@
-/** The inks of the series, by their place; each stands out from the page and from its neighbours in both themes. */
+/** The colours of the series, by index; each contrasts with the page and its neighbours in both themes. */
 const fills = ["fill-accent", "fill-warn", "fill-thinking", "fill-ok", "fill-subagent", "fill-tool"] as const;
 
-/** The last one is that of all others together. */
+/** The last colour is that of the sum of the others. */
 export const fillOf = (place: number): string => fills[place] ?? "fill-tool";
 
-/** What a column of a chart shows: the amounts of its parts from the bottom up, and where each part leads to. */
+/** A column of a chart: the amounts of its parts from the bottom up, and the link of each part. */
 export type Column = {
   label: string;
   total: string;
@@ -14,10 +14,10 @@ export type Column = {
   unfinished: boolean;
 };
 
-/** How much of its place a bar leaves free. */
+/** The share of its slot that a bar leaves free. */
 export const gap = 0.15;
 
-/** The pattern of what is not over yet, laid over a bar. */
+/** The pattern over the bar of a day or week that is not over yet. */
 export function HatchPattern() {
   return (
     <defs>
@@ -44,7 +44,7 @@ export function Hatch() {
   );
 }
 
-/** One part of a bar; a line in the page's colour keeps it apart from the next. */
+/** One part of a bar; a line in the page's colour separates it from the next. */
 export function Part({ place, unfinished, href, label, ...box }: PartProps) {
   return (
     <a href={href} aria-label={label} tabIndex={-1} className="hover:opacity-80">
@@ -65,7 +65,7 @@ type PartProps = {
   height: number | string;
 };
 
-/** The bars as a drawing without script: what is seen first, and all there is where no script runs. */
+/** The bars as a static SVG: the first paint, and all there is without script. */
 export function Bars({ columns, top }: { columns: Column[]; top: number }) {
   const place = 100 / columns.length;
   return (

@@ -6,7 +6,7 @@ import { shortNumber } from "./words";
 
 type Props = { report: UsageReport; request: UsageRequest; measure: Measure };
 
-/** Where it went, by each of the facets. */
+/** The totals by each facet. */
 export function Breakdowns(props: Props) {
   return (
     <div className="grid gap-x-12 gap-y-8 md:grid-cols-2">
@@ -22,7 +22,7 @@ const shownFirst = 6;
 function Breakdown({ facet, report, request, measure }: Props & { facet: Facet }) {
   const values = ranked(report.byFacet[facet], facet, measure);
   const max = values[0]?.amount ?? 1;
-  // In the inks of the chart, whose labels these are then.
+  // The chart's facet uses the chart's colours, so that this list is its legend.
   const inkOf = (place: number) => (facet === request.by ? fillOf(place) : "fill-accent");
   const row = (one: (typeof values)[number], place: number) => (
     <Row key={one.name} {...one} ink={inkOf(place)} facet={facet} request={request} max={max} measure={measure} />

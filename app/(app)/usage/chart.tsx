@@ -6,7 +6,7 @@ import { amountOf, dayText, findingOf, shortNumber, spanText } from "./words";
 
 type Props = { chart: Chart; request: UsageRequest; measure: Measure };
 
-/** The bars of each day or week, with what they say in a sentence, and as a table. */
+/** The bars of each day or week, their main finding as a sentence, and a table of them. */
 export function UsageChart({ chart, request, measure }: Props) {
   const { series, bars, top } = chart;
   const columns = bars.map((bar) => columnOf(bar, chart, request, measure));
@@ -80,7 +80,7 @@ function columnOf(
   };
 }
 
-/** The same numbers, exactly, with links that a keyboard reaches. */
+/** The same numbers, exact, with links that are reachable by keyboard. */
 function UsageTable({ chart: { series, bars }, request, measure }: Props) {
   const exact = (count: number) => (count === 0 ? "–" : count.toLocaleString("en"));
   return (

@@ -5,10 +5,10 @@ import type { Column } from "./bars";
 
 type Props = { columns: Column[]; names: string[]; top: number; children: ReactNode };
 
-/** Is fetched and drawn in the browser alone: what a server would render of it has style attributes, which no page may. */
+/** Loaded and drawn in the browser only: its server rendering has style attributes, which the policy forbids. */
 const Recharts = dynamic(() => import("./recharts").then(({ RechartsBars }) => RechartsBars), { ssr: false });
 
-/** The server's drawing (`children`) until the live one lies at its very place. */
+/** The server's chart (`children`) until the interactive one is drawn in its place. */
 export function LiveBars({ columns, names, top, children }: Props) {
   const [mounted, setMounted] = useState(false);
   const [drawn, setDrawn] = useState(false);

@@ -15,7 +15,7 @@ import { dayText, shortNumber } from "./words";
 
 export const metadata: Metadata = { title: "Usage" };
 
-/** Where the tokens went. */
+/** Tokens, messages and sessions over time. */
 export default async function Page({ searchParams }: PageProps<"/usage">) {
   const user = await requireUser("/usage");
   const zone = await readerZone();
@@ -32,7 +32,7 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
       </div>
       {due > 0 && (
         <Notice tone="info">
-          <p>{countOf(due, "session")} not yet counted as last uploaded. This page follows by itself.</p>
+          <p>Still counting {countOf(due, "session")}. This page updates automatically.</p>
           <Refresh everySeconds={3} />
         </Notice>
       )}
@@ -54,7 +54,7 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
   );
 }
 
-/** The three sums; each of them chooses what the charts below are of. */
+/** The three totals; each is a link that shows its measure in the charts below. */
 function Figures({ report, request, measure }: { report: UsageReport; request: UsageRequest; measure: Measure }) {
   return (
     <ul aria-label="What the charts show" className="grid grid-cols-3 gap-2 sm:flex">
@@ -79,16 +79,17 @@ function HowCounted({ report: { total }, zone }: { report: UsageReport; zone: st
   const { messages, uncounted, untimed } = total;
   return (
     <p className="max-w-[72ch] text-code text-muted">
-      Tokens are what each message said of itself when it was sent
-      {uncounted > 0 && `; ${formatCount(uncounted)} of ${countOf(messages, "message")} said nothing and count as none`}
-      .{untimed > 0 && ` ${countOf(untimed, "message")} without a time count with the one before.`} A session counts on
-      each day that it has messages of; the list that a bar leads to goes by a session's last activity. Days are those
-      of {zone}.
+      Tokens are those reported with each message
+      {uncounted > 0 &&
+        `; ${formatCount(uncounted)} of ${countOf(messages, "message")} reported none and count as zero`}
+      .{untimed > 0 && ` ${countOf(untimed, "message")} without a time count with the message before.`} A session counts
+      on each day on which it has messages; the list behind a bar goes by each session's last activity. Days are in{" "}
+      {zone}.
     </p>
   );
 }
 
-/** An empty range leads to the last day with something before it ends, or else to the last at all. */
+/** Links an empty range to the last day with messages before its end, else to the last day with any. */
 async function Nothing({
   userId,
   request,
@@ -104,7 +105,7 @@ async function Nothing({
   if (!last)
     return (
       <p className="py-8 text-muted">
-        Nothing was uploaded yet, so there is nothing to count.{" "}
+        No sessions have been uploaded yet.{" "}
         <a href="/traces" className="link">
           Connect a machine
         </a>
@@ -114,7 +115,7 @@ async function Nothing({
   const href = usageHref(request, { range: { from: addDays(day, -29), to: day } });
   return (
     <p className="py-8">
-      Nothing was used in this time. The last day with something is{" "}
+      No usage in this period. The last day with usage is{" "}
       <a href={href} className="link">
         {dayText(day, true)}
       </a>

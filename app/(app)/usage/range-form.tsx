@@ -3,7 +3,7 @@ import { Sign } from "../../components/sign";
 import { lengths, type UsageRequest, usageHref } from "./range";
 import { dayText } from "./words";
 
-/** What span of time the page is about: a length up to today, or days of one's own. */
+/** Chooses the time range: a length that ends today, or any two days. */
 export function RangeForm({ request }: { request: UsageRequest }) {
   const { days, from, to, by, show } = request;
   return (

@@ -9,7 +9,7 @@ export type Facet = (typeof facets)[number];
 export const measures = ["tokens", "messages", "sessions"] as const;
 export type Measure = (typeof measures)[number];
 
-/** A year before and behind it has four digits as well: days are compared as texts. */
+/** The years before and after also have four digits, since days are compared as text. */
 const day = z.iso.date().refine((text) => text >= "0005-01-01" && text < "9999-01-01");
 const query = z.object({
   days: z.enum(["7", "30", "90", "365"]).catch("30"),
@@ -19,15 +19,15 @@ const query = z.object({
   show: z.enum(measures).optional().catch(undefined),
 });
 
-/** Of longer ranges the bars are weeks, Monday to Sunday: a bar needs three pixels on a phone. */
+/** Longer ranges have a bar a week, Monday to Sunday: a bar needs three pixels on a phone. */
 const maxDailyBars = 120;
 const maxDays = 1100;
 
-/** A bar's days, first and last, and the moments at which it begins and the next one would. */
+/** A bar's first and last day, and the moments at which it begins and ends. */
 export type Span = { from: string; to: string; start: Date; end: Date };
 
 export type UsageRequest = {
-  /** One of the lengths, or a span that was given by its days. */
+  /** One of the lengths, or undefined where the days were given. */
   days: keyof typeof lengths | undefined;
   from: string;
   to: string;
@@ -38,9 +38,9 @@ export type UsageRequest = {
 };
 
 /**
- * Reads the page's parameters. What is not valid counts as absent; a span is at most three years long.
+ * Reads the page's parameters. Invalid values count as absent; a span is at most three years long.
  *
- * @param today the reader's day, with which the lengths end.
+ * @param today the last day of each length, in the reader's zone.
  */
 export function readUsageParams(
   params: Record<string, string | string[] | undefined>,
@@ -80,14 +80,14 @@ function startIn(zone: string, date: string): Date {
 
 type Change = { range?: { days: string } | { from: string; to: string }; by?: Facet; show?: Measure };
 
-/** The page's address with some of what it shows changed. */
+/** The page's address with some parameters changed. */
 export function usageHref({ days, from, to, by, show }: UsageRequest, change: Change): string {
   const range = change.range ?? (days ? { days } : { from, to });
   const measure = change.show ?? show;
   return `/usage?${new URLSearchParams({ ...range, by: change.by ?? by, ...(measure && { show: measure }) })}`;
 }
 
-/** The list of the sessions that were last active in some days, of one value of a facet where one is given. */
+/** The address of the list of sessions last active within a span, optionally with one value of a facet. */
 export function tracesHref(days: { from: string; to: string }, facet?: Facet, value?: string | null): string {
   const { from, to } = days;
   return `/traces?${new URLSearchParams({ ...(facet && value && { [facet]: value }), from, to })}`;

@@ -5,7 +5,7 @@ import { type Column, gap, HatchPattern, Part, Swatch } from "./bars";
 
 type Props = { columns: Column[]; names: string[]; top: number; onDrawn: () => void };
 
-/** The bars with a tooltip, and with the arrow keys going from one to the next. */
+/** The bars with a tooltip; the arrow keys move from one to the next. */
 export function RechartsBars({ columns, names, top, onDrawn }: Props) {
   return (
     <div className="absolute inset-0">
@@ -49,7 +49,7 @@ export function RechartsBars({ columns, names, top, onDrawn }: Props) {
   );
 }
 
-/** Says that it is there: the library draws its bars some time after it was mounted itself. */
+/** Reports when the bars are drawn, which is some time after the library is mounted. */
 function DrawnPart({ part, onDrawn }: { part: React.ComponentProps<typeof Part>; onDrawn: () => void }) {
   useEffect(onDrawn, [onDrawn]);
   return <Part {...part} />;

@@ -2,12 +2,12 @@ import type { UsageReport } from "#lib/usage/queries";
 import type { Usage } from "#lib/usage/sql";
 import type { Facet, Measure, Span } from "./range";
 
-/** The values of a facet that a chart tells apart; what is left of them is one more, without a value. */
+/** The values of a facet that a chart shows separately; one more, without a value, is the sum of the rest. */
 const maxSeries = 5;
 
 export type Series = { name: string; value: string | null; rest: boolean; total: number };
 
-/** A bar: its amounts stand in the order of the series. */
+/** A bar, with its amounts in the order of the series. */
 export type Bar = { span: Span; amounts: number[]; total: number; unfinished: boolean };
 
 export type Chart = { series: Series[]; bars: Bar[]; top: number };
@@ -21,7 +21,7 @@ export const facetTexts: Record<Facet, { title: string; none: string; many: stri
 
 type Valued = Usage & { value: string | null };
 
-/** A facet's values, most first; those that have nothing of the measure are left out. */
+/** A facet's values, largest first, without those that are zero. */
 export function ranked(
   values: Valued[],
   facet: Facet,
@@ -34,13 +34,13 @@ export function ranked(
 }
 
 /**
- * The bars of a report: one for each span, in parts of the facet's largest values and of the others together.
+ * The bars of a report: one a span, stacked of the facet's largest values and the sum of the others.
  *
- * @param now tells the span that is not over yet.
+ * @param now decides which span is not over yet.
  */
 export function chartOf(report: UsageReport, spans: Span[], facet: Facet, measure: Measure, now: Date): Chart {
   const values = ranked(report.byFacet[facet], facet, measure);
-  // A single value is not hidden behind "others": it takes no more place than the word.
+  // A single remaining value is shown by name: "others" would take the same space.
   const shown = values.length <= maxSeries + 1 ? values.length : maxSeries;
   const named: Series[] = values
     .slice(0, shown)
@@ -72,7 +72,7 @@ export function chartOf(report: UsageReport, spans: Span[], facet: Facet, measur
   return { series, bars, top: roundTop(Math.max(...bars.map(({ total }) => total))) };
 }
 
-/** The end of an axis from zero that has four even steps: the next of 4, 8, 12, 20, 40 … above a number. */
+/** The top of an axis from zero with four even steps: the next of 4, 8, 12, 20, 40 … above a number. */
 export function roundTop(max: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, max / 4)));
   const step = [1, 2, 3, 5, 10].find((factor) => factor * power * 4 >= max) ?? 10;

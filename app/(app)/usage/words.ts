@@ -27,7 +27,7 @@ export function spanText({ from, to }: { from: string; to: string }): string {
 
 const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)}%`;
 
-/** What a chart of bars says, in a sentence. */
+/** The chart's main finding, in a sentence. */
 export function findingOf({ series, bars }: Chart, { by, unit }: UsageRequest, measure: Measure): string {
   const total = series.reduce((sum, one) => sum + one.total, 0);
   const best = bars.reduce((highest, bar) => (bar.total > highest.total ? bar : highest));

@@ -12,5 +12,5 @@ const drain = endpoint(drainNow, async ({ request }) => {
   return { ok: true as const, ...(await drainQueues()) };
 });
 
-// Vercel's own cron sends a GET. The secret, which no browser sends by itself, is what makes a change here.
+// Vercel's own cron sends a GET. Changes are protected by the secret, which no browser sends on its own.
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({ GET: drain, POST: drain }, { head: false });

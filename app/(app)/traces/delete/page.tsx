@@ -70,7 +70,7 @@ const Hidden = (input: { name: string; value: string }) => <input type="hidden" 
 
 type Params = Record<string, string | string[] | undefined>;
 
-/** The list's parameters: as one, from its form, or each by itself. */
+/** The list's parameters: all in one (`list`, from its form) or separate. */
 const listParams = ({ list, ...params }: Params): Params =>
   typeof list === "string" ? Object.fromEntries(new URLSearchParams(list)) : params;
 

@@ -7,7 +7,7 @@ import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { deleteTrace } from "#lib/traces/deletion";
 
-/** Deletes a session for good; one that is gone already counts as deleted. */
+/** Deletes a session permanently; one that no longer exists counts as deleted. */
 export async function deleteAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());

@@ -87,8 +87,8 @@ function DeleteConfirmation({ trace }: { trace: Trace }) {
       <input type="hidden" name="id" value={trace.id} />
       <p className="text-ui">
         Delete <strong className="break-words font-semibold">{trace.title || "Untitled session"}</strong>? It and its{" "}
-        {countOf(trace.messageCount, "message")} will be gone for good. A later sync from your machine does not bring
-        them back.
+        {countOf(trace.messageCount, "message")} will be deleted permanently. A later sync from your machine does not
+        bring them back.
       </p>
       <p className="flex items-center gap-4">
         <button type="submit" className="button button-bad">

@@ -32,7 +32,7 @@ export function useBodies(
         element.replaceChildren();
         element.removeAttribute("role");
         count.current += 1;
-        const body = { key: String(count.current), element, node: node ?? "It is not there any more." };
+        const body = { key: String(count.current), element, node: node ?? "This no longer exists." };
         startTransition(() => setBodies((all) => [...all.filter(isOnPage), body]));
       } catch {
         element.textContent = "It could not be loaded. Close and open it to try again.";
