@@ -1,6 +1,6 @@
 import "server-only";
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
-import { pool } from "#lib/db/client";
+import { pool, prisma } from "#lib/db/client";
 
 type Window = { points: number; seconds: number };
 
@@ -34,7 +34,7 @@ export async function uncount(name: string, key: string, window: Window): Promis
 
 /** Deletes counters whose window is over. */
 export async function purgeLimits(): Promise<void> {
-  await pool().query("delete from rate_limit where expire < extract(epoch from now()) * 1000");
+  await prisma().rateLimit.deleteMany({ where: { expire: { lt: Date.now() } } });
 }
 
 function limiterOf(name: string, { points, seconds }: Window): RateLimiterPostgres {

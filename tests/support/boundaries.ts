@@ -22,6 +22,8 @@ const layers = [
 
 const domains = ["device", "ingest", "traces", "telemetry", "usage"];
 
+const maxLines = 300;
+
 /** A module as the rules see it: its path below the project, its imports' targets, and how its text begins. */
 type Module = { path: string; imports: string[]; text: string };
 
@@ -104,6 +106,13 @@ export function violations(path: string, text: string): string[] {
   if (inLib(path) && layerOf(path) === -1) {
     broken.push(`${path}: every file of lib has a place in the layers, or nobody knows what it may import`);
   }
+  if (hasSql(path, text)) {
+    broken.push(
+      `${path}: SQL stands in a sql.ts, with the reason why Prisma can't do it; everything else calls Prisma`,
+    );
+  }
+  if (text.split("\n").length > maxLines + 1)
+    broken.push(`${path} has more than ${maxLines} lines: it holds two things`);
   if (touchesEnvironment(path, text))
     broken.push(`${path}: process.env is read in lib/env.ts alone, where it is parsed`);
   if (lacksGuard(path, text, imports)) {
@@ -111,6 +120,12 @@ export function violations(path: string, text: string): string[] {
   }
   return broken;
 }
+
+/** Below lib/db the connection itself is made and the schema applied; the enqueuer runs pg-boss's own statements. */
+const sqlPlaces = /(^|\/)sql(\.ts$|\/)|^lib\/db\/|^lib\/queue\/enqueuer\.ts$/;
+
+const hasSql = (path: string, text: string) =>
+  /\.query(<.*>)?\(|\$(queryRaw|executeRaw)/.test(text) && !sqlPlaces.test(path);
 
 /** Modules that import each other, each circle once, as the paths along it. */
 export function circles(files: { path: string; text: string }[]): string[] {

@@ -21,6 +21,10 @@ test.each([
   ["cli/commands/x.ts", 'import { z } from "zod";', "the client is one file"],
   ["lib/x.ts", 'import { Api } from "../cli/api.ts";', "knows the client as a file"],
   ["lib/traces/x.ts", "export const port = process.env.PORT;", "process.env"],
+  ["lib/traces/x.ts", 'const rows = await tx.query("select 1");', "SQL stands in a sql.ts"],
+  ["lib/traces/x.ts", "const rows = await pool().query<Row>(text, values);", "SQL stands in a sql.ts"],
+  ["lib/traces/x.ts", "const rows = await prisma().$queryRaw`select 1`;", "SQL stands in a sql.ts"],
+  ["lib/traces/x.ts", "\n".repeat(301), "more than 300 lines"],
   ["lib/traces/x.ts", 'import { pool } from "#lib/db/client";', "server-only"],
 ])("%s with %j is refused", (path, text, reason) => {
   expect(violations(path, text).join("\n")).toContain(reason);

@@ -36,7 +36,7 @@ test.each(documents)("%s names only files and folders that exist", async (docume
 });
 
 /** What a document gives as an example of a user's own path. */
-const examples = ["app/src/lib/x.ts"];
+const examples = ["app/src/lib/retry.ts"];
 
 /** A test may be named by its file alone: `cli/filter` is tests/cli/filter.test.ts. */
 const exists = (path: string) => existsSync(path) || existsSync(`tests/${path}.test.ts`) || examples.includes(path);
