@@ -41,24 +41,6 @@ const examples = ["app/src/lib/retry.ts"];
 /** A test may be named by its file alone: `cli/filter` is tests/cli/filter.test.ts. */
 const exists = (path: string) => existsSync(path) || existsSync(`tests/${path}.test.ts`) || examples.includes(path);
 
-test("docs/security.md names tests that exist, by titles that they have", async () => {
-  const text = await readFile("docs/security.md", "utf8");
-  const proofs = [...text.matchAll(/(?<![*\w])\*([^*]+)\*(?![*\w])/g)].map(([, proof = ""]) =>
-    proof.replace(/\s+/g, " "),
-  );
-  expect(proofs.length).toBeGreaterThan(10);
-  for (const proof of proofs) {
-    const files = [...proof.matchAll(/`((?:api|cli|e2e|faults|jobs|unit)\/[\w/-]+)`/g)].map(
-      ([, name]) => `tests/${name}.test.ts`,
-    );
-    const tests = (await Promise.all(files.map((file) => readFile(file, "utf8")))).join("\n");
-    const titles = [...proof.matchAll(/"([^"]+)"/g)].flatMap(([, title = ""]) =>
-      title.split("…").map((part) => part.trim()),
-    );
-    expect(titles.filter((title) => !tests.includes(title))).toEqual([]);
-  }
-});
-
 test("a path that is gone is noticed, in each of its spellings", () => {
   expect(pathsIn("See `lib/a.ts`, lib/b/{c,d}.ts and (tests/e.ts). `app/api/**/x` is a pattern.")).toEqual([
     "lib/a.ts",
