@@ -2,14 +2,13 @@ import "server-only";
 import type { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
-import type { Prisma } from "#lib/generated/prisma/client";
 import { networkOf } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import { putIntoOutbox } from "#lib/telemetry/forward";
 import { rollUp, type Sender } from "#lib/telemetry/roll-up";
 import type { Submission, telemetryResponse } from "#lib/telemetry/schema";
-import { insertEvents } from "#lib/telemetry/sql";
+import { insertReport } from "#lib/telemetry/sql";
 
 const { telemetry } = limits;
 
@@ -28,7 +27,7 @@ export async function recordTelemetry(
 ): Promise<z.input<typeof telemetryResponse>> {
   const forwardNow = await prisma().$transaction(
     async (tx) => {
-      const reportId = await insertReport(tx, submission, sender);
+      const reportId = await insertReport(tx, submission, sender?.userId ?? null);
       const forward = await putIntoOutbox(tx, reportId);
       // Last: all reports of a day update the same rows, so their locks are held only until the commit.
       await rollUp(tx, submission, sender);
@@ -37,27 +36,6 @@ export async function recordTelemetry(
     { timeout: transactionTimeoutMs },
   );
   return { ok: true, accepted: submission.diagnostics.length, forwarded: await forwardNow() };
-}
-
-/** Stores a report's rows. @returns its id */
-export async function insertReport(
-  tx: Prisma.TransactionClient,
-  { diagnostics, events, sentAt, ...scan }: Submission,
-  sender: Sender,
-): Promise<string> {
-  const { id } = await tx.telemetryReport.create({
-    data: {
-      ...scan,
-      sentAt: sentAt ?? null,
-      userId: sender?.userId ?? null,
-      diagnostics: {
-        createMany: { data: diagnostics.map(({ source = null, ...one }, position) => ({ ...one, source, position })) },
-      },
-    },
-    select: { id: true },
-  });
-  if (events.length > 0) await insertEvents(tx, id, events);
-  return id;
 }
 
 /** Deletes reports older than 90 days, and devices that sent none since; the daily counts stay. @returns the number of reports */

@@ -2,20 +2,43 @@
 // processes agree on them even if their own clocks differ by a day.
 import "server-only";
 import { pool } from "#lib/db/client";
-import type { ForwardOutbox, Prisma } from "#lib/generated/prisma/client";
+import type { ForwardOutbox, Prisma, TelemetryReport } from "#lib/generated/prisma/client";
 import type { Machine, Reader } from "#lib/telemetry/diagnostics";
 import type { ScanSums, VersionHealth } from "#lib/telemetry/health";
 import type { Submission } from "#lib/telemetry/schema";
 
 type Transaction = Prisma.TransactionClient;
 
-/** Inserts client events. SQL: Prisma drops a top-level key `__proto__` of a JSON value, and `properties` is client input. */
-export async function insertEvents(tx: Transaction, reportId: string, events: Submission["events"]): Promise<void> {
+/**
+ * Inserts a report with its diagnostics and events. SQL: one statement for all rows, where Prisma takes 1.4 ms of CPU and
+ * separate statements of `pg` take 0.24; and Prisma drops a top-level key `__proto__` of a JSON value, such as `properties`.
+ *
+ * @returns the report's id
+ */
+export async function insertReport(tx: Transaction, report: Submission, userId: string | null): Promise<string> {
+  const { diagnostics, events } = report;
   const [names, properties] = [events.map(({ name }) => name), events.map((event) => event.properties)];
-  await tx.$executeRaw`
-    insert into client_event (report_id, position, name, properties)
-    select ${reportId}::uuid, position - 1, name, properties::jsonb
-    from unnest(${names}::text[], ${properties}::text[]) with ordinality as items (name, properties, position)`;
+  const [inserted] = await tx.$queryRaw<Pick<TelemetryReport, "id">[]>`
+    with report as (
+      insert into telemetry_report (user_id, schema, device_id, cli_version, platform, arch, command, sent_at)
+      values (${userId}::uuid, ${report.schema}::float8, ${report.deviceId}, ${report.cliVersion}, ${report.platform},
+        ${report.arch}, ${report.command}, ${report.sentAt ?? null}) returning id
+    ), inserted_diagnostics as (
+      insert into diagnostic (report_id, position, adapter, source, total_entries, skipped_entries, invalid_entries,
+        event_count, trace_count, rejected_traces, unhandled_types, empty_parse)
+      select report.id, position - 1, item->>'adapter', item->>'source', (item->>'totalEntries')::bigint,
+        (item->>'skippedEntries')::bigint, (item->>'invalidEntries')::bigint, (item->>'eventCount')::bigint,
+        (item->>'traceCount')::bigint, (item->>'rejectedTraces')::bigint,
+        array(select jsonb_array_elements_text(item->'unhandledTypes')), (item->>'emptyParse')::boolean
+      from report, jsonb_array_elements(${JSON.stringify(diagnostics)}::jsonb) with ordinality as items (item, position)
+    ), inserted_events as (
+      insert into client_event (report_id, position, name, properties)
+      select report.id, position - 1, name, properties::jsonb
+      from report, unnest(${names}::text[], ${properties}::text[]) with ordinality as items (name, properties, position)
+    )
+    select id from report`;
+  if (!inserted) throw new Error("a report was not inserted");
+  return inserted.id;
 }
 
 /** Whether a sink accepts requests: neither disabled nor paused. SQL: compares with the database's clock. */

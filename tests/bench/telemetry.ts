@@ -9,8 +9,9 @@ import { migrate } from "#lib/db/migrate";
 import { setEnv } from "#lib/env";
 import { installQueues } from "#lib/queue/queues";
 import { hasTelemetry, listAdapters, listDevices, type Reader } from "#lib/telemetry/diagnostics";
-import { insertReport, recordTelemetry } from "#lib/telemetry/record";
+import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
+import { insertReport } from "#lib/telemetry/sql";
 
 const submissions = Number(process.argv[2] ?? 1_000_000);
 const maxPageMs = 100;
@@ -113,7 +114,7 @@ try {
   console.log(
     `${submissions} submissions: the owner's page ${ownersMs.toFixed(1)} ms, a member's ${membersMs.toFixed(1)} ms`,
   );
-  const stored = await rate(2000, (n) => prisma().$transaction((tx) => insertReport(tx, submission(n), undefined)));
+  const stored = await rate(2000, (n) => prisma().$transaction((tx) => insertReport(tx, submission(n), null)));
   const anonymous = await rate(2000, (n) => recordTelemetry(submission(n), undefined));
   const users = await pool().query<{ id: string }>(`select id from "user"`);
   const spread = await rate(2000, (n) =>
