@@ -1,47 +1,13 @@
-import { readFile } from "node:fs/promises";
 import type { Page } from "playwright";
-import { beforeAll, describe, expect, test } from "vitest";
-import { pool } from "#lib/db/client";
-import { provideBrowser, signIn, watchFaults } from "../support/browser.ts";
+import { describe, expect, test } from "vitest";
+import { watchFaults } from "../support/browser.ts";
 import { expectGoodLook } from "../support/look.ts";
-import { makeUser, owner, provideServer } from "../support/server.ts";
+import { provideList } from "./list-page.ts";
 
-const server = await provideServer({ worker: false });
-const userId = await makeUser();
-const { browser, page, faults, button } = await provideBrowser();
-
-const open = (path = "/traces", on = page) => on.goto(server.url + path);
-const link = (name: string | RegExp, on = page) => on.getByRole("link", { name, exact: typeof name === "string" });
-const rows = (on = page) => on.getByRole("list", { name: "Sessions" }).getByRole("listitem");
-const boxes = (on = page) => on.getByRole("list", { name: "Sessions" }).getByRole("checkbox");
-const menu = (name: string, on = page) => on.locator("#filters summary", { hasText: name });
-const query = (on = page) => new URL(on.url()).search;
-
-/** Stores sessions `from` to `to`, newest last, each with one message. */
-async function store(from: number, to: number): Promise<void> {
-  await pool().query(
-    `with made as (
-       insert into trace (user_id, id, source, source_id, title, model, project, machine, message_count, token_count,
-         content_hash, upload_sequence, activity_at)
-       select $1, gen_random_uuid(), case n % 3 when 0 then 'codex-cli' else 'claude-code' end, n, 'Session ' || n,
-         'model-' || n % 2, 'project-' || n % 5, 'ada-laptop', 1, 1200 * n, '', 1, now() - make_interval(mins => 2000 - n)
-       from generate_series($2::int, $3::int) n returning id
-     ) insert into message (user_id, trace_id, position, role, content) select $1, id, 0, 'user', 'text' from made`,
-    [userId, from, to],
-  );
-}
-
-beforeAll(async () => {
-  await signIn(page, server, owner);
-});
-
-async function reset(): Promise<void> {
-  await pool().query("delete from trace");
-  await store(1, 120);
-}
+const { server, browser, page, faults, open, link, rows, boxes, menu, query, store, reset } = await provideList();
 
 describe("the list", () => {
-  test("is narrowed by menus with counted values, each a step of the history, and widened by chips", async () => {
+  test("is narrowed by menus with counted values, each a step in the history, and widened by chips", async () => {
     await reset();
     await open();
     await page.getByText("120 sessions", { exact: true }).first().waitFor();
@@ -59,7 +25,7 @@ describe("the list", () => {
     await link(/Remove filter source/).click();
     await page.getByText("24 sessions", { exact: true }).first().waitFor();
     expect(query()).toBe("?project=project-3");
-    await menu("Project").click(); // a set filter offers what else there is
+    await menu("Project").click(); // the menu of a set filter offers its other values
     await link("project-1 24").waitFor();
     await link("Any project").click();
     await page.getByText("120 sessions", { exact: true }).first().waitFor();
@@ -70,7 +36,7 @@ describe("the list", () => {
     expect(faults).toEqual([]);
   });
 
-  test("goes back a page at a time, and its rows keep the filters in the session's address", async () => {
+  test("is paged, and its rows keep the filters in the session's address", async () => {
     await open("/traces?model=model-1");
     expect(await rows().count()).toBe(50);
     await link("Older").click();
@@ -81,7 +47,7 @@ describe("the list", () => {
     await page.waitForURL(/\/traces\/[0-9a-f-]{36}\?model=model-1$/);
   });
 
-  test("knows days of the reader's zone", async () => {
+  test("filters by days of the reader's zone", async () => {
     await open();
     await menu("Date").click();
     await link("Last 7 days").click();
@@ -145,7 +111,7 @@ describe("the list", () => {
     await page.unrouteAll({ behavior: "wait" });
   });
 
-  test("gives a title the width of its row in a narrow window, as at twice the size", async () => {
+  test("gives a title the width of its row in a narrow window, as at 200 % zoom", async () => {
     await page.setViewportSize({ width: 640, height: 400 });
     await open("/traces");
     const title = page.locator(".session > a").first();
@@ -157,7 +123,7 @@ describe("the list", () => {
     await open();
     await page.route("**/api/traces/facets*", (request) => request.abort());
     await menu("Source").click();
-    const shown = page.waitForEvent("load"); // what is on its way when the route is taken away may never come
+    const shown = page.waitForEvent("load"); // a request in flight when the route is removed may never be answered
     await link("Show the values").click();
     await shown;
     await page.unroute("**/api/traces/facets*");
@@ -165,7 +131,7 @@ describe("the list", () => {
     await link("codex-cli 40").waitFor();
   });
 
-  test("sends less than 1.5 KB for a row, React's description included", async () => {
+  test("sends less than 1.5 KB a row, including React's payload", async () => {
     const weigh = async (path: string) => {
       const html = (await (await open(path))?.text()) ?? "";
       return { bytes: Buffer.byteLength(html), rows: await rows().count() };
@@ -175,7 +141,7 @@ describe("the list", () => {
     expect((many.bytes - few.bytes) / (many.rows - few.rows)).toBeLessThan(1500);
   });
 
-  test("tells how many sessions are new, and links to them", { timeout: 40_000 }, async () => {
+  test("says how many sessions are new, and links to them", { timeout: 40_000 }, async () => {
     await open();
     await store(1999, 2000);
     await link("2 new or changed ↑").click({ timeout: 20_000 });
@@ -184,84 +150,7 @@ describe("the list", () => {
   });
 });
 
-describe("selected sessions", () => {
-  test("are ticked one by one, in ranges, as a page and as a whole filter", async () => {
-    await reset();
-    await open("/traces?model=model-1");
-    await boxes().nth(2).click();
-    await boxes()
-      .nth(5)
-      .click({ modifiers: ["Shift"] });
-    await page.getByText("4 selected", { exact: true }).waitFor();
-    await page.getByLabel("Select all 50 on this page").click();
-    await page.getByText("50 selected", { exact: true }).waitFor();
-    await button("Select all 60 sessions of this filter").click();
-    await page.getByText("All 60 sessions selected").waitFor();
-    await boxes().nth(1).click();
-    await page.getByText("49 selected", { exact: true }).waitFor();
-    await button("Clear").click();
-    await page.getByText("49 selected", { exact: true }).waitFor({ state: "hidden" });
-  });
-
-  test("are exported, and so is a whole filter", async () => {
-    await open("/traces?model=model-1");
-    const lines = async (click: () => Promise<void>) => {
-      const [download] = await Promise.all([page.waitForEvent("download"), click()]);
-      return (await readFile(await download.path(), "utf8"))
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-    };
-    expect(await lines(() => link("Export").click())).toHaveLength(60);
-    await boxes().nth(0).click();
-    await boxes().nth(1).click();
-    expect((await lines(() => button("Export").click())).map(({ title }) => title)).toEqual([
-      "Session 119",
-      "Session 117",
-    ]);
-  });
-
-  test("are deleted after a page that lists and counts them", async () => {
-    await open("/traces?model=model-1");
-    await boxes().nth(0).click();
-    await button("Delete").click();
-    await page.getByRole("heading", { name: "Delete this session?" }).waitFor();
-    await page.getByText("Session 119").waitFor();
-    await link("Keep it").click();
-    await boxes().nth(0).check();
-    await boxes().nth(1).check();
-    await button("Delete").click();
-    await page.getByText("Delete these 2 sessions?").waitFor();
-    await button("Delete").click();
-    await page.getByText("2 sessions were deleted.").waitFor();
-    await page.getByText("58 sessions", { exact: true }).first().waitFor();
-    expect(query()).toBe("?model=model-1&deleted=2");
-  });
-
-  test("of a filter are all deleted, and none that arrived after they were counted", async () => {
-    await open("/traces?project=project-0");
-    await page.getByLabel(/^Select all \d+ on this page$/).check();
-    await button("Select all 24 sessions of this filter").click();
-    await link("Delete").click();
-    await page.getByText("Delete these 24 sessions?").waitFor();
-    await page.getByText("and 14 more").waitFor();
-    await store(2000, 2000);
-    await button("Delete").click();
-    await page.getByText("24 sessions were deleted.").waitFor();
-    await open("/traces?project=project-0");
-    await page.getByText("1 session", { exact: true }).first().waitFor();
-    await open("/traces/delete?all=1&project=project-1");
-    await pool().query("update trace set stored_at = now() + interval '1 second' where title = 'Session 1'");
-    await button("Delete").click();
-    await page.getByText("Nothing was deleted").waitFor();
-    await page.getByRole("heading", { name: "Delete these 24 sessions?" }).waitFor();
-    await open("/traces/delete?all=1&from=nonsense");
-    await page.getByRole("heading", { name: "Nothing to delete" }).waitFor();
-    expect(faults).toEqual([]);
-  });
-});
-
-test("without script the list can be narrowed, paged, exported and deleted from too", async () => {
+test("without script, sessions can be filtered, selected and deleted", async () => {
   await reset();
   const context = await browser.newContext({
     javaScriptEnabled: false,

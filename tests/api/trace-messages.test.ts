@@ -1,0 +1,79 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { get, ingest, provideOwnedServer } from "../support/server.ts";
+import { expectProblem } from "./client.ts";
+
+const { server, token } = await provideOwnedServer();
+
+type MessagesJson = { ok: true; messages: { position: number; content: string }[]; nextAfter: number | null };
+
+const createdAt = "2026-11-01T00:00:00.000Z";
+
+async function findId(source: string): Promise<string> {
+  const { traces } = await (await get(server, `/api/traces?source=${source}`, token)).json();
+  return traces[0]?.id ?? expect.fail(`there is no trace of ${source}`);
+}
+
+describe("a trace's messages", () => {
+  let id: string;
+  beforeAll(async () => {
+    const messages = Array.from({ length: 250 }, (_, n) => ({ position: 1000 - 4 * n, content: `message ${n}` }));
+    await ingest(server, token, [{ source: "pages", sourceId: "pages", messages, createdAt }]);
+    id = await findId("pages");
+  });
+  const read = async (query: string) =>
+    (await (await get(server, `/api/traces/${id}/messages${query}`, token)).json()) as MessagesJson;
+
+  test("have the contract's fields, in the order of their positions, with 100 a page by default", async () => {
+    const page = await read("");
+    expect(page).toEqual({ ok: true, messages: expect.any(Array), nextAfter: 4 + 4 * 99 });
+    expect(page.messages).toHaveLength(100);
+    expect(page.messages[0]).toEqual({
+      position: 4,
+      role: null,
+      content: "message 249",
+      tokenCount: null,
+      createdAt: null,
+      metadata: null,
+    });
+  });
+
+  test("are each on exactly one page", async () => {
+    const positions: number[] = [];
+    let after: number | null = null;
+    for (let pages = 0; pages < 20; pages++) {
+      const page: MessagesJson = await read(`?limit=30${after === null ? "" : `&after=${after}`}`);
+      positions.push(...page.messages.map(({ position }) => position));
+      after = page.nextAfter;
+      if (after === null) break;
+    }
+    expect(positions).toEqual(Array.from({ length: 250 }, (_, n) => 4 + 4 * n));
+  });
+
+  test("after any position are those that follow it", async () => {
+    expect((await read("?after=5&limit=1")).messages[0]?.position).toBe(8);
+    expect(await read("?after=1000")).toEqual({ ok: true, messages: [], nextAfter: null });
+    expect(await read("?after=2147483647")).toEqual({ ok: true, messages: [], nextAfter: null });
+    expect(await read("?limit=1000")).toMatchObject({ nextAfter: null });
+  });
+
+  test.each(["limit=0", "limit=1001", "after=-1", "after=2147483648", "after=x", "after=1&after=2"])(
+    "refuse ?%s",
+    async (query) => {
+      await expectProblem(await get(server, `/api/traces/${id}/messages?${query}`, token), 400, "invalid_request");
+    },
+  );
+});
+
+test("a trace's growth and matches are counted for its owner, and missing once it is deleted", async () => {
+  const messages = [0, 4, 8].map((position) => ({ position, content: `Retry ${position}` }));
+  await ingest(server, token, [{ source: "growing", sourceId: "growing", messages }]);
+  const id = await findId("growing");
+  const growth = () => get(server, `/api/traces/${id}/growth?after=3`, token);
+  const matches = () => get(server, `/api/traces/${id}/matches?q=retry`, token);
+  expect(await (await growth()).json()).toEqual({ ok: true, messages: 2 });
+  const places = [0, 4, 8].map((position) => [position, 1]);
+  expect(await (await matches()).json()).toEqual({ ok: true, total: 3, messages: 3, places });
+  await pool().query("update trace set deleted_at = now() where id = $1", [id]);
+  for (const ask of [growth, matches]) await expectProblem(await ask(), 404, "not_found");
+});

@@ -1,0 +1,44 @@
+import { pool } from "#lib/db/client";
+import { provideBrowser, signIn } from "../support/browser.ts";
+import { makeUser, owner, provideServer } from "../support/server.ts";
+
+/** A server whose owner is signed in, and the list's parts on its page; `on` names another page. */
+export async function provideList() {
+  const server = await provideServer({ worker: false });
+  const userId = await makeUser();
+  const flow = await provideBrowser();
+  const { page } = flow;
+  await signIn(page, server, owner);
+
+  const list = (on = page) => on.getByRole("list", { name: "Sessions" });
+  return {
+    server,
+    ...flow,
+    open: (path = "/traces", on = page) => on.goto(server.url + path),
+    link: (name: string | RegExp, on = page) => on.getByRole("link", { name, exact: typeof name === "string" }),
+    rows: (on = page) => list(on).getByRole("listitem"),
+    boxes: (on = page) => list(on).getByRole("checkbox"),
+    menu: (name: string, on = page) => on.locator("#filters summary", { hasText: name }),
+    query: (on = page) => new URL(on.url()).search,
+    store: (from: number, to: number) => storeSessions(userId, from, to),
+    /** Replaces all sessions by 120, newest last. */
+    reset: async () => {
+      await pool().query("delete from trace");
+      await storeSessions(userId, 1, 120);
+    },
+  };
+}
+
+/** Stores sessions `from` to `to`, newest last, each with one message. */
+async function storeSessions(userId: string, from: number, to: number): Promise<void> {
+  await pool().query(
+    `with made as (
+       insert into trace (user_id, id, source, source_id, title, model, project, machine, message_count, token_count,
+         content_hash, upload_sequence, activity_at)
+       select $1, gen_random_uuid(), case n % 3 when 0 then 'codex-cli' else 'claude-code' end, n, 'Session ' || n,
+         'model-' || n % 2, 'project-' || n % 5, 'ada-laptop', 1, 1200 * n, '', 1, now() - make_interval(mins => 2000 - n)
+       from generate_series($2::int, $3::int) n returning id
+     ) insert into message (user_id, trace_id, position, role, content) select $1, id, 0, 'user', 'text' from made`,
+    [userId, from, to],
+  );
+}
