@@ -7,7 +7,7 @@ const { server, token } = await provideOwnedServer({ worker: false });
 
 const MiB = 1 << 20;
 
-/** One request on an agent's connection, its body sent as fast as it goes. @returns the status, or what went wrong */
+/** One request on an agent's connection, its body sent without waiting. @returns the status, or the error */
 function call(
   agent: Agent,
   path: string,
@@ -28,7 +28,7 @@ function call(
   });
 }
 
-describe("a request that is refused before its body was read to the end", () => {
+describe("a request that is refused before its whole body was read", () => {
   const json = { "Content-Type": "application/json" };
   const refusals = (): [name: string, status: number, path: string, headers: Record<string, string>][] => [
     ["for its token", 401, "/api/ingest", { ...json, ...bearer(unknownToken()) }],
@@ -56,12 +56,12 @@ describe("a request that is refused before its body was read to the end", () => 
     [100_000, "in chunks", { "Transfer-Encoding": "chunked" }],
     [5 * MiB, "with its length", {}],
     [5 * MiB, "in chunks", { "Transfer-Encoding": "chunked" }],
-  ])("of %i bytes %s is answered, and the next on the connection as well", async (bytes, _how, headers) => {
+  ])("of %i bytes %s is answered, and so is the next on the connection", async (bytes, _how, headers) => {
     const outcomes = await outcomesOf(Buffer.alloc(bytes, " "), headers);
     expect(outcomes).toEqual(outcomes.map((one) => ({ ...one, first: one.expected, next: 200 })));
   });
 
-  // How far past the cap a body goes decides whether its sender is done when the answer comes.
+  // The excess over the cap decides whether the client is still sending when the response arrives.
   test.each([1, 1000, 100_000, MiB, 8 * MiB])(
     "for %i bytes over the cap, in chunks, is answered, and so is the next",
     async (over) => {

@@ -25,7 +25,7 @@ const statuses = async () =>
   (await pool().query("select status, count(*)::int as count from ingest_job group by status order by status")).rows;
 
 describe("a call with the secret", () => {
-  test("processes what waits, and counts it", async () => {
+  test("processes queued uploads, and returns their number", async () => {
     const jobs = await Promise.all(Array.from({ length: 12 }, (_, n) => send(`row-${n}`)));
     const response = await call();
     expect(response.status).toBe(200);
@@ -49,7 +49,7 @@ describe("a call with the secret", () => {
     for (const jobId of jobs) expect(await job(jobId)).toMatchObject({ status: "succeeded", attempts: 1 });
   });
 
-  test("takes over from a process that fell silent, which nothing else watches", async () => {
+  test("takes over from a process without a heartbeat, which no worker monitors", async () => {
     const jobId = await send("silent");
     await pool().query("update ingest_job set status = 'running', attempts = 1 where id = $1", [jobId]);
     await pool().query(
@@ -57,7 +57,7 @@ describe("a call with the secret", () => {
          heartbeat_on = now() - interval '1 minute' where data ->> 'jobId' = $1`,
       [jobId],
     );
-    // It is given back with a pause before its next try.
+    // The queue entry is returned with a backoff before its next attempt.
     for (let call_ = 0; call_ < 5 && (await job(jobId)).status !== "succeeded"; call_ += 1) {
       await call();
       await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -65,21 +65,21 @@ describe("a call with the secret", () => {
     expect(await job(jobId)).toMatchObject({ status: "succeeded", attempts: 2 });
   });
 
-  test("gives up on what the queue gave up on", async () => {
+  test("fails jobs whose queue entries failed", async () => {
     const jobId = await send("dead");
     await pool().query("update pgboss.job set name = 'ingest-dead' where data ->> 'jobId' = $1", [jobId]);
     expect(await (await call()).json()).toMatchObject({ processed: 1 });
     expect(await job(jobId)).toMatchObject({ status: "failed", error: { code: "processing_failed" } });
   });
 
-  test("enqueues what lost its entry, and processes it", async () => {
+  test("enqueues a job without a queue entry again, and processes it", async () => {
     const jobId = await send("lost");
     await pool().query("delete from pgboss.job where data ->> 'jobId' = $1", [jobId]);
     expect(await (await call()).json()).toMatchObject({ processed: 1 });
     expect(await job(jobId)).toMatchObject({ status: "succeeded" });
   });
 
-  test("counts as a worker for the next 60 seconds, and does the housekeeping", async () => {
+  test("counts as a worker for the next 60 seconds, and runs the housekeeping", async () => {
     await call();
     expect((await (await get(server, "/api/ready")).json()).checks.worker).toEqual({ ok: true });
     const { rowCount } = await pool().query("select 1 from server_setting where key = 'housekeeping'");
@@ -87,7 +87,7 @@ describe("a call with the secret", () => {
   });
 });
 
-describe("a call without it", () => {
+describe("a call without the secret", () => {
   test.each(["POST", "GET"])("is refused (%s), and nothing is processed", async (method) => {
     const jobId = await send("refused");
     await expectProblem(await call({}, method), 401, "missing_token");
@@ -98,7 +98,7 @@ describe("a call without it", () => {
     expect(await job(jobId)).toMatchObject({ status: "queued" });
   });
 
-  test("is a 404 where the operator set none", async () => {
+  test("is a 404 where no secret is set", async () => {
     const closed = await startServer({ worker: false, environment: { CRON_SECRET: "" } });
     try {
       for (const headers of [{}, bearer(""), bearer("undefined")]) {

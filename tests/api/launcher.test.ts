@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** One of the commands of package.json, with its output, on the data folder of this file. */
+/** Runs a command of package.json on this file's data folder. */
 function command(file: "start" | "admin", ...words: string[]) {
   const { DATABASE_URL: _, ...inherited } = process.env;
   const own = { DATA_DIR: folder, PORT: String(port), BASE_URL: `http://localhost:${port}` };
@@ -60,7 +60,7 @@ const isStopped = async () => !(await readdir(join(folder, "postgres"))).include
 const poll = () => fetch(`http://localhost:${port}/api/cli/device/poll?deviceCode=unknown`);
 
 describe("npm start", () => {
-  test("starts a killed database again, answers 503 meanwhile, and both of its processes go on", async () => {
+  test("restarts a killed database, answers 503 meanwhile, and both of its processes continue", async () => {
     const { child, output } = command("start");
     await ready();
     const before = await postmaster();
@@ -80,7 +80,7 @@ describe("npm start", () => {
     expect(await identityOf(before)).toBeUndefined();
   });
 
-  test("keeps the database that an admin command started first and that ends while this one begins", async () => {
+  test("keeps the database of an admin command that started it and ends while this one starts", async () => {
     const admin = command("admin", "list");
     await until(20, postmaster);
     const { child } = command("start");
@@ -95,7 +95,7 @@ describe("npm start", () => {
     expect(await isStopped()).toBe(true);
   });
 
-  test("is not kept from serving by another start on its folder that ends", async () => {
+  test("continues when another start on the same folder ends", async () => {
     const worker = command("start", "worker");
     await until(20, postmaster);
     const web = command("start", "web");
@@ -109,14 +109,14 @@ describe("npm start", () => {
   });
 
   test.each([200, 700, 1200, 1700])(
-    "that is told to stop %i ms after it began ends with 0 and leaves nothing running",
+    "that gets SIGTERM %i ms after its start exits with 0 and leaves nothing running",
     async (ms) => {
       const { child, output } = command("start");
       await sleep(ms);
       child.kill("SIGTERM");
       const askedAt = Date.now();
       const code = await ended(child);
-      if (!output.text && code === null) return expect(child.signalCode).toBe("SIGTERM"); // it was not even listening yet
+      if (!output.text && code === null) return expect(child.signalCode).toBe("SIGTERM"); // before its signal handler was installed
       expect({ code, output: output.text }).toMatchObject({ code: 0 });
       expect(Date.now() - askedAt).toBeLessThan(15_000);
       expect(await isStopped()).toBe(true);

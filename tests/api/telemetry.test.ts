@@ -47,14 +47,14 @@ const diagnostic = {
   emptyParse: true,
 };
 
-describe("a submission that is taken", () => {
-  test("may have the card's required fields alone", async () => {
+describe("a submission that is accepted", () => {
+  test("may have only the required fields", async () => {
     const before = await stored();
     expect(await accepted(card)).toBe(0);
     expect(await stored()).toEqual({ ...before, reports: before.reports + 1 });
   });
 
-  test("has every field stored, and accepted says how many diagnostics", async () => {
+  test("is stored with every field, and `accepted` is the number of diagnostics", async () => {
     const body = report({
       schema: 2.5,
       sentAt: "2026-11-20T10:00:00Z",
@@ -156,7 +156,7 @@ describe("a submission that is taken", () => {
   });
 
   test.each([100, 7000])(
-    "with properties nested %i deep is taken or refused, without an error of the server's",
+    "with properties nested %i deep is accepted or refused, without a server error",
     async (depth) => {
       const nested = `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
       const response = await send(
@@ -166,7 +166,7 @@ describe("a submission that is taken", () => {
     },
   );
 
-  test("is attributed by a valid token, and as good with an invalid one", async () => {
+  test("is attributed by a valid token, and accepted with an invalid one", async () => {
     const cases: [Record<string, string>, string | null][] = [
       [bearer(token), userId],
       [bearer(unknownToken()), null],
@@ -183,7 +183,7 @@ describe("a submission that is taken", () => {
   });
 });
 
-describe("a submission that is not valid", () => {
+describe("an invalid submission", () => {
   const without = (field: keyof typeof card) =>
     Object.fromEntries(Object.entries(card).filter(([name]) => name !== field));
   const item = (more: object) => report({ diagnostics: [{ adapter: "a", ...more }] });
@@ -230,14 +230,14 @@ describe("a submission that is not valid", () => {
     ["properties over 16 KiB", event({ properties: { p: "x".repeat(16 * 1024 - 7) } }), "events.0.properties"],
     ["properties over 16 KiB in UTF-8", event({ properties: { p: "\u20ac".repeat(6000) } }), "events.0.properties"],
   ];
-  test.each(wrong)("is refused whole with its path: %s", async (_name, body, path) => {
+  test.each(wrong)("is refused as a whole, with the path of the error: %s", async (_name, body, path) => {
     const before = await stored();
     const problem = await expectProblem(await send(body), 400, "invalid_request");
     expect(new Set(problem.errors?.map((error) => error.path))).toEqual(new Set([path]));
     expect(await stored()).toEqual(before);
   });
 
-  test("is refused over 1 MiB, and in any encoding", async () => {
+  test("is refused over 1 MiB, and with any Content-Encoding", async () => {
     const before = await stored();
     const pad = (length: number) => {
       const body = JSON.stringify(report({ x: "" }));
@@ -251,7 +251,7 @@ describe("a submission that is not valid", () => {
     expect((await send(pad(1024 * 1024))).status).toBe(200);
   });
 
-  test("is refused nested 200,000 deep, without an error of the server's", async () => {
+  test("is refused where it is nested 200,000 deep, without a server error", async () => {
     const nested = `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
     const body = JSON.stringify(event({ properties: "HERE" })).replace('"HERE"', nested);
     await expectProblem(await send(body), 400, "invalid_request");

@@ -12,7 +12,7 @@ type Sent = {
   }[];
 };
 
-/** A collector that takes OTLP over HTTP in JSON. */
+/** A collector for OTLP over HTTP in JSON. */
 const received: string[] = [];
 const collector = createServer(async (request, response) => {
   let text = "";
@@ -39,7 +39,7 @@ const spans = () =>
       return scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ service, ...span })));
     });
 
-test("a request, the acceptance within it and the job are spans, and none holds a code, a token or content", async () => {
+test("a request, its acceptance and the job are spans, and none contains a code, a token or content", async () => {
   await (await get(server, "/api/cli/device/poll?deviceCode=canary-code")).text();
   await ingest(server, token, [{ sourceId: "canary-id", messages: [{ position: 0, content: "canary-content" }] }]);
   const named = (name: string) => spans().find((span) => span.name === name);

@@ -1,5 +1,5 @@
 // `npm run bench:telemetry [-- SUBMISSIONS]`: what `/diagnostics` reads with a million submissions stored, and what counting
-// costs a submission. On a PostgreSQL of its own in a temporary folder.
+// costs a submission. On a separate PostgreSQL in a temporary folder.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { insertReport } from "#lib/telemetry/sql";
 const submissions = Number(process.argv[2] ?? 1_000_000);
 const maxPageMs = 100;
 
-/** 2,000 devices of 50 people and of nobody, over 90 days, 12 CLI versions, 8 adapters, two in each submission. */
+/** 2,000 devices of 50 users or anonymous, over 90 days, 12 CLI versions, 8 adapters, two in each submission. */
 async function fill(): Promise<void> {
   await pool().query(
     `insert into "user" (name, email, role) select 'user ' || n, n || '@example.org', case n when 1 then 'owner' else 'member' end
@@ -57,7 +57,7 @@ async function fill(): Promise<void> {
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
-/** What the page waits for. @returns the median of 15 times, in milliseconds */
+/** Runs the page's queries. @returns the median of 15 times, in milliseconds */
 async function page(reader: Reader): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < 16; n += 1) {
@@ -121,7 +121,7 @@ try {
     recordTelemetry(submission(n), { userId: users.rows[n % 50]?.id ?? "", machine: "laptop" }),
   );
   console.log(
-    `submissions a second, 16 at a time: ${stored.toFixed(0)} without counting, ${spread.toFixed(0)} of 50 people counted, ${anonymous.toFixed(0)} all anonymous`,
+    `submissions a second, 16 at a time: ${stored.toFixed(0)} without counting, ${spread.toFixed(0)} counted for 50 users, ${anonymous.toFixed(0)} counted as anonymous`,
   );
 } finally {
   await closeDatabase();

@@ -122,7 +122,7 @@ async function killWorker(bench: Bench): Promise<Outcome> {
     const compared = await spoor.check({ inOrder: true });
     return {
       injected: `SIGKILL at ${points.length} points of a job: around each statement and COPY, and when a commit was answered`,
-      outcome: `all done again, the last ${seconds(tookMs)} after the last kill, at most ${maxOf(ended.map(({ attempts }) => attempts))} tries; ${compared}`,
+      outcome: `all processed again, the last ${seconds(tookMs)} after the last kill, at most ${maxOf(ended.map(({ attempts }) => attempts))} attempts; ${compared}`,
     };
   });
 }
@@ -186,7 +186,7 @@ async function stopWorker(bench: Bench): Promise<Outcome> {
     const compared = await spoor.check({ inOrder: true });
     return {
       injected: `SIGSTOP of ${points.length} workers inside their jobs for ${seconds(stoppedMs)}, then SIGCONT beside another`,
-      outcome: `done by the other within ${seconds(replacedMs)}; the late ones wrote nothing and went on to work; ${compared}`,
+      outcome: `done by the other within ${seconds(replacedMs)}; the resumed ones wrote nothing and continued to work; ${compared}`,
     };
   });
 }
@@ -220,8 +220,8 @@ async function poison(bench: Bench): Promise<Outcome> {
     expect(rowCount).toBe(1);
     const compared = await spoor.check({ inOrder: true, failed: [jobId] });
     return {
-      injected: "an upload at which its worker is killed each time, others every two seconds",
-      outcome: `failed after ${worker.restarts} crashes in ${seconds(failedMs)}, its upload kept; ${healthy.length} others succeeded; ${compared}`,
+      injected: "an upload that kills its worker at every attempt, others every two seconds",
+      outcome: `failed after ${worker.restarts} crashes in ${seconds(failedMs)}, its upload still stored; ${healthy.length} others succeeded; ${compared}`,
     };
   });
 }

@@ -39,7 +39,7 @@ async function lateOlder(bench: Bench): Promise<Outcome> {
     await worker.kill();
     return {
       injected: `${pairs} traces in two or three versions each, processed in a shuffled order (${turned} newest first); one deleted and sent again`,
-      outcome: `each trace as if its uploads had been processed in the order they came; ${compared}`,
+      outcome: `each trace as if its uploads had been processed in the order they were accepted; ${compared}`,
     };
   });
 }
@@ -99,7 +99,7 @@ async function wrongClock(bench: Bench): Promise<Outcome> {
       const compared = await spoor.check();
       return {
         injected: "one worker a day ahead, another and the web process a day behind (their `Date`)",
-        outcome: `12 uploads done in ${seconds(tookMs)}, a long job kept its worker, each job tried once; ${compared}`,
+        outcome: `12 uploads done in ${seconds(tookMs)}, a long job kept its worker, one attempt per job; ${compared}`,
       };
     },
   );

@@ -165,7 +165,7 @@ async function mountImpossible(): Promise<string | undefined> {
   return mounted.status === 0 ? undefined : `a small disk can't be mounted here: ${String(mounted.stderr).trim()}`;
 }
 
-/** A database on a disk of its own that fills up and is freed again. */
+/** A database on a separate disk that fills up and is freed again. */
 async function fullDisk(bench: Bench): Promise<Outcome> {
   const disk = await mkdtemp(join(tmpdir(), "spoor-disk-"));
   await run("mount", ["-t", "tmpfs", "-o", `size=${tmpfsMiB}m`, "tmpfs", disk]);
@@ -219,7 +219,7 @@ async function fillDisk(bench: Bench, spoor: Spoor, disk: string): Promise<Outco
   const compared = await spoor.check();
   return {
     injected: `the disk of the tables (tmpfs of ${tmpfsMiB} MiB) filled while ${waiting.length} uploads wait and others come`,
-    outcome: `503 for what could not be stored; with room again taken after ${seconds(takenMs)}, all done after ${seconds(drainedMs)}, no try spent; ${compared}`,
+    outcome: `503 for what could not be stored; with room again taken after ${seconds(takenMs)}, all done after ${seconds(drainedMs)}, no attempt counted; ${compared}`,
   };
 }
 

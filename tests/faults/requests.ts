@@ -173,7 +173,7 @@ const badValues: Run = (spoor) =>
     const twice = { traces: [{ sourceId: "s", messages: [message, { ...message, position: 3 }, message] }] };
     expect(await refused(spoor, twice, [400, "invalid_request"])).toEqual(["traces.0.messages.2.position"]);
     return {
-      injected: "integers past 2147483647 and below 0, dates that are none, a position twice",
+      injected: "integers past 2147483647 and below 0, invalid dates, a repeated position",
       outcome: "400 with path",
     };
   });
@@ -182,8 +182,11 @@ const sameSource: Run = async (spoor, bench) => {
   const first = bench.trace(5);
   const { sourceId } = first;
   const jobId = await spoor.upload([first, bench.trace(2), bench.trace(3, { sourceId }), bench.trace(2, { sourceId })]);
-  const { status, counts: told } = await spoor.jobIs(jobId, "succeeded");
-  expect({ status, told }).toEqual({ status: "succeeded", told: { created: 2, updated: 0, unchanged: 0, kept: 0 } });
+  const { status, counts: reported } = await spoor.jobIs(jobId, "succeeded");
+  expect({ status, reported }).toEqual({
+    status: "succeeded",
+    reported: { created: 2, updated: 0, unchanged: 0, kept: 0 },
+  });
   return { injected: "one sourceId three times in a batch, the last the shortest", outcome: "the last is stored" };
 };
 
@@ -217,7 +220,10 @@ const badTokens: Run = (spoor) =>
       await expectAnswer(answer, 401, name === "none" ? "missing_token" : "invalid_token");
       request.destroy();
     }
-    return { injected: `${Object.keys(tokens).join(", ")}, of a body that is never sent`, outcome: "401 without it" };
+    return {
+      injected: `${Object.keys(tokens).join(", ")}, of a body that is never sent`,
+      outcome: "401 without reading it",
+    };
   });
 
 const telemetry: Run = async (spoor) => {

@@ -81,7 +81,7 @@ async function searchFails(bench: Bench): Promise<Outcome> {
     const compared = await spoor.check();
     return {
       injected: `writes of ${broken.join(", ")} fail; a lock on all tables of the index; SIGKILL of the worker within its write of each`,
-      outcome: `each upload succeeded, within ${seconds(Math.max(...times))}; ${seconds(ms)} after the last every session was found by its word, once; ${compared}`,
+      outcome: `each upload succeeded, within ${seconds(Math.max(...times))}; ${seconds(ms)} after the last every session was found by its word, exactly once; ${compared}`,
     };
   });
 }

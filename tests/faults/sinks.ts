@@ -53,7 +53,7 @@ const letTimePass = (spoor: Spoor) =>
 
 const delivered = (spoor: Spoor) => until(20, "the outbox is empty", async () => (await waiting(spoor)) === 0);
 
-/** Runs work on a separate Spoor that forwards to a sink of its own. */
+/** Runs work on a separate Spoor that forwards to a separate sink. */
 async function withSink<T>(bench: Bench, work: (spoor: Spoor, sink: Sink) => Promise<T>): Promise<T> {
   const sink = await startSink();
   try {
@@ -67,7 +67,7 @@ async function withSink<T>(bench: Bench, work: (spoor: Spoor, sink: Sink) => Pro
 /** Each way in which a sink can fail, one after the other. */
 async function badSinks(bench: Bench): Promise<Outcome> {
   return withSink(bench, async (spoor, sink) => {
-    const told: string[] = [];
+    const names: string[] = [];
     const elsewhere = await startSink();
     const laterOn: [name: string, answer: Sink["answer"]][] = [
       ["slow", () => {}],
@@ -86,7 +86,7 @@ async function badSinks(bench: Bench): Promise<Outcome> {
       sink.answer = status(200);
       await letTimePass(spoor);
       await delivered(spoor);
-      told.push(name);
+      names.push(name);
     }
     expect(slowest).toBeLessThan(bench.quick ? 4000 : 2000); // next to other tests the time is longer
     expect(elsewhere.got).toEqual([]);
@@ -104,8 +104,8 @@ async function badSinks(bench: Bench): Promise<Outcome> {
     expect([sink.got.length, await waiting(spoor)]).toEqual([before, 2]);
     const compared = await spoor.check();
     return {
-      injected: `a sink that is ${told.join(", ")}; 400; 410`,
-      outcome: `answered after at most ${seconds(slowest)} with forwarded:false, delivered later, the redirect not followed; dropped for good; disabled; ${compared}`,
+      injected: `a sink that is ${names.join(", ")}; 400; 410`,
+      outcome: `answered after at most ${seconds(slowest)} with forwarded:false, delivered later, the redirect not followed; dropped without a retry; disabled; ${compared}`,
     };
   });
 }

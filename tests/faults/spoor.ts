@@ -29,7 +29,7 @@ type JobRow = {
 /** How processes are broken, and their environment. */
 export type ProcessOptions = { broken?: Break; kept?: boolean; environment?: Record<string, string> };
 
-/** A running Spoor with a database of its own, and a record of what was sent to it. */
+/** A running Spoor with its own database, and a record of what was sent to it. */
 export class Spoor {
   readonly cluster: Cluster;
   readonly database: string;
@@ -113,7 +113,7 @@ export class Spoor {
     await this.cluster.dropDatabase(this.database);
   }
 
-  /** Sends a batch once. @param key its Idempotency-Key; what has none must not be stored unless it is answered with 202 */
+  /** Sends a batch once. @param key its Idempotency-Key; a batch without one may be stored only if the response is 202 */
   async send(traces: SentTrace[], key?: string, url = this.url): Promise<Sent> {
     const startedAt = performance.now();
     if (key) this.#unanswered.set(key, traces);
@@ -128,12 +128,12 @@ export class Spoor {
       const ms = performance.now() - startedAt;
       return { status: response.status, jobId, retryAfter: response.headers.get("retry-after"), ms };
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error; // fetch's word for a broken connection
+      if (!(error instanceof TypeError)) throw error; // what fetch throws for a broken connection
       return { status: undefined, jobId: undefined, retryAfter: null, ms: performance.now() - startedAt };
     }
   }
 
-  /** Notes a batch that was accepted in another way. */
+  /** Records a batch that was accepted in another way. */
   note(jobId: string, traces: SentTrace[]): void {
     this.#accepted.set(jobId, traces);
   }
@@ -185,7 +185,7 @@ export class Spoor {
     return found;
   }
 
-  /** Waits until a job is as told. */
+  /** Waits until a job meets a condition. */
   jobIs(jobId: string, status: string, seconds = 30): Promise<JobRow> {
     return until(seconds, `a job is ${status}`, async () => {
       const job = await this.job(jobId);
@@ -201,7 +201,7 @@ export class Spoor {
     });
   }
 
-  /** All traces as the interface tells them. */
+  /** All traces as the API returns them. */
   async readTraces(): Promise<(Record<string, unknown> & { id: string; source: string; sourceId: string })[]> {
     const found = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
@@ -212,7 +212,7 @@ export class Spoor {
     return found;
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the contents of responses are what is tested
   async read(path: string): Promise<any> {
     const response = await fetch(this.url + path, { headers: this.headers });
     expect(response.status).toBe(200);
@@ -231,17 +231,17 @@ export class Spoor {
   }
 
   /**
-   * What holds after every fault: see the first lines of docs/faults.md.
+   * Checks what must hold after every fault (docs/faults.md).
    *
    * @param options.inOrder whether the jobs ran in the order of their uploads, so that their counts are known as well.
-   * @param options.failed jobs that are to have failed: nothing of them is stored.
-   * @returns what was compared, in words.
+   * @param options.failed jobs that must have failed, and stored nothing.
+   * @returns a summary of what was compared.
    */
   async check(options: { inOrder?: boolean; failed?: string[] } = {}): Promise<string> {
     await this.drained();
     const jobs = await this.jobs();
     const sent = jobs.map(({ id, key }) => this.#accepted.get(id) ?? this.#unanswered.get(key ?? ""));
-    expect(sent.filter((one) => one === undefined)).toEqual([]); // a job that nobody was told of, and nobody asked for
+    expect(sent.filter((one) => one === undefined)).toEqual([]); // a job that no response named, and no request explains
     expect([...this.#accepted.keys()].filter((id) => !jobs.some((job) => job.id === id))).toEqual([]);
     const failed = jobs.filter(({ status }) => status === "failed").map(({ id }) => id);
     expect(failed).toEqual(options.failed ?? []);
@@ -285,7 +285,7 @@ export class Spoor {
     expect(rows[0]).toEqual({ traces: 0, messages: 0, jobs: 0, uploads: 0, lost: 0 });
   }
 
-  /** Nothing of a body or a token is in what the processes or PostgreSQL wrote. */
+  /** Checks that no content and no token is in the output of the processes or of PostgreSQL. */
   async noSecretInLogs(): Promise<void> {
     const texts = [...this.processes.map(({ output }) => output), await this.cluster.log()];
     for (const secret of [canary, ...Object.values(this.cluster.tokens)]) {

@@ -94,7 +94,7 @@ async function migrateBeside(bench: Bench, spoor: Spoor, folder: string, next: s
   const migrated = timed(() => migrate(spoor.cluster.urlOf(spoor.database), async () => {}, folder));
   await sleep(heldMs);
   const { rows } = await spoor.db.query("select 1 from information_schema.columns where column_name = 'later'");
-  expect(rows).toEqual([]); // not half of it either
+  expect(rows).toEqual([]); // nor a part of it
   await job.query("rollback");
   job.release();
   const { result: applied, ms } = await migrated;
@@ -110,7 +110,7 @@ async function migrateBeside(bench: Bench, spoor: Spoor, folder: string, next: s
   const compared = await spoor.check();
   return {
     injected: `a migration of two tables while a transaction holds one of them for ${seconds(heldMs)} and a client sends`,
-    outcome: `it gave way each second and was applied whole after ${seconds(ms)}; ${sent.length} uploads all taken meanwhile, the slowest in ${seconds(slowest)}; a process started afterwards answers as well; ${compared}`,
+    outcome: `it released its locks each second and was applied completely after ${seconds(ms)}; ${sent.length} uploads all taken meanwhile, the slowest in ${seconds(slowest)}; a process started afterwards answers as well; ${compared}`,
   };
 }
 

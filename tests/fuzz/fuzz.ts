@@ -139,7 +139,7 @@ class Run {
     try {
       this.#model.take(userOf(this.#world, index).id, index, markerOf(seed, index), batch);
     } catch (error) {
-      this.#violate(index, one.kind, `a body was taken that is no batch: ${(error as Error).message}`);
+      this.#violate(index, one.kind, `a body that is not a batch was accepted: ${(error as Error).message}`);
     }
   }
 
@@ -178,7 +178,7 @@ class Run {
   compareProcesses(before: Record<string, ProcessState>): void {
     const after = this.#target.processes();
     for (const [name, { pid }] of Object.entries(before)) {
-      if (after[name]?.pid !== pid) this.#violate(-1, "processes", `the ${name} process is another one than at first`);
+      if (after[name]?.pid !== pid) this.#violate(-1, "processes", `the ${name} process was replaced`);
     }
   }
 
@@ -192,11 +192,11 @@ class Run {
     for (const [id, { index, kind }] of this.#jobs) {
       const job = stored.get(id);
       if (job?.status !== "succeeded")
-        this.#violate(index, kind, `its job is ${job?.status ?? "not there"} (${job?.code})`);
+        this.#violate(index, kind, `its job is ${job?.status ?? "missing"} (${job?.code})`);
     }
     const unnamed = rows.length - this.#jobs.size;
     if (unnamed > this.#lost)
-      this.#violate(-1, "jobs", `${unnamed} jobs more than were answered, of ${this.#lost} lost answers`);
+      this.#violate(-1, "jobs", `${unnamed} jobs that no response named; ${this.#lost} responses were lost`);
     const failed = rows.filter(({ status }) => status === "failed").length;
     return { taken: this.#jobs.size, succeeded: rows.filter(({ status }) => status === "succeeded").length, failed };
   }
@@ -215,7 +215,7 @@ class Run {
     const lines = readFileSync(this.#options.logFile, "utf8").split("\n");
     for (const line of lines) {
       if (line.includes(anyMarker) || /spoor_[0-9A-Za-z]{36}/.test(line))
-        this.#violate(-1, "log", `tells of a body: ${line.slice(0, 500)}`);
+        this.#violate(-1, "log", `contains a body: ${line.slice(0, 500)}`);
       // better-auth logs clients' errors at this level.
       if (/"level":"(error|fatal)"/.test(line) && !line.includes('"msg":"better-auth: '))
         this.#violate(-1, "log", line.slice(0, 800));

@@ -6,16 +6,16 @@ export function tableOf({ kinds, jobs, comparedTraces, seconds, violations }: Re
   const sum = (statuses: Map<number, number>) => [...statuses.values()].reduce((all, one) => all + one, 0);
   const rows = sorted.map(([kind, statuses]) => {
     const shown = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status || "none"}:${count}`);
-    return `${kind.padEnd(18)} ${String(sum(statuses)).padStart(7)}  ${shown.join(" ")}`;
+    return `${kind.padEnd(18)} ${String(sum(statuses)).padStart(9)}  ${shown.join(" ")}`;
   });
   const answers = sorted.reduce((all, [, statuses]) => all + sum(statuses), 0);
   return [
     "",
-    `${"class".padEnd(18)} answers  by status`,
+    `${"class".padEnd(18)} responses  by status`,
     ...rows,
     "",
-    `${answers} answers in ${Math.round(seconds)} s, ${violations.length} violations.`,
-    `${jobs.taken} batches taken: ${jobs.succeeded} jobs succeeded, ${jobs.failed} failed; ${comparedTraces} stored traces compared.`,
+    `${answers} responses in ${Math.round(seconds)} s, ${violations.length} violations.`,
+    `${jobs.taken} batches accepted: ${jobs.succeeded} jobs succeeded, ${jobs.failed} failed; ${comparedTraces} stored traces compared.`,
   ].join("\n");
 }
 
@@ -48,6 +48,6 @@ export function judgeHealth({ healthMs }: Report): { met: boolean; line: string 
   const sorted = healthMs.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
   const met = at(0.99) <= maxHealthMs;
-  const text = `p50 ${at(0.5).toFixed(1)}, p99 ${at(0.99).toFixed(1)}, most ${at(1).toFixed(1)} ms`;
+  const text = `p50 ${at(0.5).toFixed(1)}, p99 ${at(0.99).toFixed(1)}, max ${at(1).toFixed(1)} ms`;
   return { met, line: `${met ? "✓" : "✗"} /api/health: ${text}; p99 must be at most ${maxHealthMs} ms` };
 }

@@ -48,9 +48,9 @@ try {
   for (const { line } of bounds) say(line);
   for (const { index, kind, what } of report.violations.slice(0, 50)) say(`✗ case ${index} (${kind}): ${what}`);
   const example = report.violations.find(({ index }) => index >= 0);
-  if (example) say(`Once more: npm run test:fuzz -- --seed ${seed} --case ${example.index}`);
+  if (example) say(`To repeat one: npm run test:fuzz -- --seed ${seed} --case ${example.index}`);
   failed = report.violations.length > 0 || bounds.some(({ met }) => !met);
-  say(failed ? "Something is not as it must be." : "All is as it must be.");
+  say(failed ? "Failed." : "Passed.");
 } finally {
   closeClient();
   await target.stop();

@@ -24,15 +24,15 @@ async function submit(diagnostics: object[], more: object = {}, of?: { userId: s
   await recordTelemetry(body, of && { userId: of.userId, machine: of.machine ?? "laptop" });
 }
 
-/** Puts what was counted so far into the past. */
+/** Moves all counts into the past. */
 const age = (days: number) => pool().query("update diagnostic_day set day = day - $1::int", [days]);
 
 const all = async (sql: string) => (await pool().query(sql)).rows;
 const good = { adapter: "claude-code", totalEntries: 1000, skippedEntries: 1, traceCount: 10 };
 const maxInteger = Number.MAX_SAFE_INTEGER;
 
-describe("the page's sums", () => {
-  test("are those of the submissions, by adapter, version and day, with the worst adapter first", async () => {
+describe("the page's totals", () => {
+  test("are the submissions' sums by adapter, version and day, with the worst adapter first", async () => {
     for (const deviceId of ["a", "b", "c"]) {
       await submit([good, { ...good, adapter: "codex", emptyParse: deviceId === "a" }], {
         deviceId,
@@ -87,7 +87,7 @@ describe("the page's sums", () => {
     expect((await listAdapters(owner)).map(({ versions }) => versions.length)).toEqual([1, 1]);
   });
 
-  test("are a user's own, and everybody's with the anonymous ones for the owner", async () => {
+  test("are a user's own, and for the owner those of all users and anonymous clients", async () => {
     await submit([{ adapter: "anonymous" }], { deviceId: "nobody's" });
     await submit([{ adapter: "bobs", invalidEntries: 1 }], { deviceId: "bob's" }, bob);
     await submit([{ adapter: "owners" }], { deviceId: "owner's" }, owner);
@@ -108,13 +108,13 @@ describe("the page's sums", () => {
     expect([await hasTelemetry(stranger), await hasTelemetry(bob)]).toEqual([false, true]);
   });
 
-  test("of the same device for two people are two devices", async () => {
+  test("count one device of two users as two devices", async () => {
     for (const of of [bob, owner, undefined]) await submit([{ adapter: "a", invalidEntries: 1 }], {}, of);
     expect((await listAdapters(owner))[0]).toMatchObject({ versions: [{ scans: 3, troubledMachines: 3 }] });
     expect((await listAdapters(bob))[0]).toMatchObject({ versions: [{ scans: 1, troubledMachines: 1 }] });
   });
 
-  test("are whole where many submit at once", async () => {
+  test("are complete where many clients submit at once", async () => {
     const adapters = ["a", "b", "c", "d"].map((adapter) => ({ adapter, totalEntries: 1, unhandledTypes: ["x"] }));
     await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
@@ -133,7 +133,7 @@ describe("the page's sums", () => {
 });
 
 describe("hostile submissions", () => {
-  test("of 200 adapters with 200 types each, day after day in new versions, are counted together past their bounds", async () => {
+  test('of 200 adapters with 200 types each, in new versions each day, are counted as "other" beyond the limits', async () => {
     const diagnostics = Array.from({ length: 200 }, (_, n) => ({
       adapter: `adapter-${n}`,
       totalEntries: 1,
@@ -150,7 +150,7 @@ describe("hostile submissions", () => {
     expect(adapters.some(({ adapter }) => adapter === "")).toBe(true);
   });
 
-  test("of ever new types fill up one place, and known types go on", async () => {
+  test("with ever new types add them to one count, and known types are still counted separately", async () => {
     const types = (round: number) => ["known", ...Array.from({ length: 30 }, (_, at) => `type-${round}-${at}`)];
     for (const round of [1, 2, 3, 4]) await submit([{ adapter: "a", unhandledTypes: types(round) }]);
     const [{ unhandled }] = await all("select unhandled from diagnostic_day");
@@ -163,7 +163,7 @@ describe("hostile submissions", () => {
     expect(adapter?.types.at(-1)?.type).toBe("");
   });
 
-  test("of the largest integers end at them", async () => {
+  test("of the largest integers stop counting there", async () => {
     const huge = { adapter: "a", totalEntries: maxInteger, skippedEntries: maxInteger, rejectedTraces: maxInteger };
     for (let n = 0; n < 3; n += 1) await submit(Array(200).fill(huge));
     expect((await listAdapters(owner))[0]).toMatchObject({
@@ -171,7 +171,7 @@ describe("hostile submissions", () => {
     });
   });
 
-  test("named as a prototype's fields or by control characters are names like others", async () => {
+  test("with prototype fields or control characters as names are counted like others", async () => {
     const names = ["__proto__", "constructor", "toString", "\u0001\u202e\n", "'; drop table --", "<script>"];
     await submit(names.map((adapter) => ({ adapter, unhandledTypes: names })));
     await submit(names.map((adapter) => ({ adapter, unhandledTypes: names })));
@@ -184,7 +184,7 @@ describe("hostile submissions", () => {
 });
 
 describe("devices", () => {
-  test("tell their last scan, and the last upload of their token's machine", async () => {
+  test("have their last scan, and the last upload of their token's machine", async () => {
     const upload = await accept(bob.userId, trace("one", "a"));
     await pool().query("update ingest_job set machine = 'bob-laptop' where id = $1", [upload]);
     await submit([], { deviceId: "by-token" }, { ...bob, machine: "bob-laptop" });
@@ -199,14 +199,14 @@ describe("devices", () => {
     ]);
   });
 
-  test("are shown to a bound", async () => {
+  test("are listed up to a maximum", async () => {
     for (let n = 0; n < 27; n += 1) await submit([], { deviceId: `device-${n}` });
     const { devices, hasMore } = await listDevices(owner);
     expect([devices.length, devices[0]?.deviceId, hasMore]).toEqual([25, "device-26", true]);
   });
 });
 
-test("after 90 days submissions and devices go, and the days' counts stay", async () => {
+test("after 90 days submissions and devices are deleted, and the daily counts stay", async () => {
   await submit([good]);
   await pool().query("update telemetry_report set received_at = now() - interval '91 days'");
   for (const table of ["diagnostic_machine", "telemetry_device"]) {
@@ -219,7 +219,7 @@ test("after 90 days submissions and devices go, and the days' counts stay", asyn
   expect(await all("select scans from diagnostic_day")).toEqual([{ scans: "2" }]);
 });
 
-test("a deleted account's counts go with it, the others' stay", async () => {
+test("a deleted account's counts are deleted with it, other users' stay", async () => {
   const mallory = await makeUser({ name: "Mallory", email: "mallory@example.org", password: "" });
   await submit([good], { deviceId: "theirs" }, { userId: mallory });
   await submit([good], { deviceId: "anonymous" });

@@ -38,7 +38,7 @@ async function until(seconds: number, look: () => Promise<unknown>): Promise<voi
 const postmaster = async () => Number((await readFile(join(folder, "postgres/postmaster.pid"), "utf8")).split("\n")[0]);
 
 describe("the embedded database", () => {
-  test("starts on an empty folder, on loopback only, behind a password that only its owner can read", async () => {
+  test("starts in an empty folder, on loopback only, with a password that only the folder's owner can read", async () => {
     const database = await startEmbedded(folder);
     const [row] = await ask(
       database.url,
@@ -51,7 +51,7 @@ describe("the embedded database", () => {
     await expect(ask(database.url, "select 1")).rejects.toThrow();
   });
 
-  test("keeps what it stored over a stop", async () => {
+  test("keeps its data when it is stopped and started", async () => {
     const first = await startEmbedded(folder);
     await ask(first.url, "create table kept as select 7 as value");
     await first.stop();
@@ -60,11 +60,11 @@ describe("the embedded database", () => {
     await second.stop();
   });
 
-  test("an orphan of a killed start is adopted, never doubled, and then stopped by its new user", async () => {
+  test("left behind by a killed start is adopted, never started twice, and later stopped by its new user", async () => {
     const first = await startEmbedded(folder);
     const pid = await postmaster();
     const [note = ""] = await readdir(join(folder, "postgres.users"));
-    const dead = note.replace(/\.\d+_/, ".999999999_"); // as a start leaves it that was killed
+    const dead = note.replace(/\.\d+_/, ".999999999_"); // as a killed start leaves it
     await rename(join(folder, "postgres.users", note), join(folder, "postgres.users", dead));
     const adopted = await startEmbedded(folder);
     expect(adopted.url).toBe(first.url);
@@ -74,7 +74,7 @@ describe("the embedded database", () => {
     expect(await readdir(join(folder, "postgres.users"))).toEqual([]);
   });
 
-  test("is stopped by the last of its users, whoever came first", async () => {
+  test("is stopped by the last of its users, whichever started it", async () => {
     const uses = [await startEmbedded(folder), await startEmbedded(folder), await startEmbedded(folder)];
     const [first, second, third] = uses;
     await Promise.all([first?.stop(), second?.stop()]);
@@ -83,7 +83,7 @@ describe("the embedded database", () => {
     await expect(ask(third?.url ?? "", "select 1")).rejects.toThrow();
   });
 
-  test("serves who comes while the last of its users leaves", async () => {
+  test("serves a process that starts while its last user is stopping", async () => {
     for (let round = 0; round < 5; round += 1) {
       const first = await startEmbedded(folder);
       const [second] = await Promise.all([startEmbedded(folder), sleep(round * 5).then(first.stop)]);
@@ -93,7 +93,7 @@ describe("the embedded database", () => {
     }
   });
 
-  test("starts although the process that its lock file names is a zombie, or has the number of another", async () => {
+  test("starts although the process in its lock file is a zombie, or another process has that id", async () => {
     const first = await startEmbedded(folder);
     const lockFile = join(folder, "postgres/postmaster.pid");
     const lines = (await readFile(lockFile, "utf8")).split("\n");
@@ -110,7 +110,7 @@ describe("the embedded database", () => {
     parent.kill();
   });
 
-  test("comes back after kill -9 of the whole server with all that was committed", async () => {
+  test("recovers everything that was committed after kill -9 of the whole server", async () => {
     const first = await startEmbedded(folder);
     await ask(first.url, "create table committed as select 8 as value");
     process.kill(await postmaster(), "SIGKILL");
@@ -119,7 +119,7 @@ describe("the embedded database", () => {
     await Promise.all([first.stop(), second.stop()]);
   });
 
-  test("of two first starts at once both get the same server", async () => {
+  test("two simultaneous first starts get the same server", async () => {
     const other = await mkdtemp(join(tmpdir(), "spoor-embedded-"));
     const [one, two] = await Promise.all([startEmbedded(other), startEmbedded(other)]);
     expect(one.url).toBe(two.url);
@@ -128,8 +128,8 @@ describe("the embedded database", () => {
   });
 });
 
-describe("an embedded database that is kept", () => {
-  test("is started again at the same place each time it is killed, and no more once it was stopped", async () => {
+describe("a supervised embedded database", () => {
+  test("is restarted at the same address whenever it is killed, but not after it was stopped", async () => {
     const database = await startEmbedded(folder);
     const said: string[] = [];
     const kept = database.keep((line) => said.push(line));
@@ -155,7 +155,7 @@ describe("an embedded database that is kept", () => {
     await expect(ask(database.url, "select 1")).rejects.toThrow();
   });
 
-  test("is given up on when it ends again and again", async () => {
+  test("is no longer restarted when it keeps ending", async () => {
     const [ending, starts, said] = [new AbortController(), [] as number[], [] as string[]];
     const watched = {
       isRunning: async () => false,

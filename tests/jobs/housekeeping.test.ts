@@ -16,7 +16,7 @@ beforeEach(async () => {
   await pool().query("delete from ingest_job");
 });
 
-/** Makes a job some days older. */
+/** Moves a job some days into the past. */
 const age = (jobId: string, days: number) =>
   pool().query(
     `update ingest_job set created_at = created_at - make_interval(days => $2),
@@ -78,7 +78,7 @@ test("idempotency keys are released after seven days, and their jobs stay", asyn
   expect(await send("young")).toBe(young);
 });
 
-test("of calls within an hour one runs the housekeeping", async () => {
+test("several calls within an hour run the housekeeping once", async () => {
   const jobId = await accept(userId, trace("hourly", "a"));
   const ended = async () => {
     await runJob({ userId, jobId });

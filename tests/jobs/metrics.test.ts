@@ -7,7 +7,7 @@ import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
 
-/** The shared figures as `name{label="value"}` with their values. */
+/** The shared counters as `name{label="value"}` with their values. */
 async function counts(): Promise<Record<string, number>> {
   const figures = await readCounts();
   const values = figures.flatMap((figure) => figure.values);
@@ -21,7 +21,7 @@ test("an upload and its job are counted, with bytes, traces by outcome and rows"
   await runJob({ userId, jobId: first });
   const second = await accept(userId, trace("a", "one", "two", "more"), trace("b", "three"));
   await runJob({ userId, jobId: second });
-  await runJob({ userId, jobId: second }); // delivered twice: nothing was done, and nothing is counted
+  await runJob({ userId, jobId: second }); // delivered twice: nothing is done, so nothing is counted
   const { rows } = await pool().query("select sum(bytes)::int as bytes from ingest_job");
   expect(await counts()).toMatchObject({
     spoor_ingest_uploads_total: 2,
@@ -37,7 +37,7 @@ test("an upload and its job are counted, with bytes, traces by outcome and rows"
   });
 });
 
-test("what can't be written down is kept, and added to what other processes wrote meanwhile", async () => {
+test("counts that can't be written are kept, and later added to those of other processes", async () => {
   countForward("delivered");
   await writeCounts();
   await pool().query("update shared_count set value = value + 10 where name = 'spoor_telemetry_forwards_total'");
@@ -49,7 +49,7 @@ test("what can't be written down is kept, and added to what other processes wrot
   expect(await counts()).toMatchObject({ "spoor_telemetry_forwards_total delivered": 13 });
 });
 
-test("many writers at once lose nothing and block nobody", async () => {
+test("concurrent writers lose no count and don't block each other", async () => {
   const before = (await counts())["spoor_api_errors_total /api/x not_found"] ?? 0;
   const routes = ["/api/z", "/api/x", "/api/y"];
   await Promise.all(

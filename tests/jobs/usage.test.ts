@@ -31,7 +31,7 @@ function message(position: number, at: string | null, tokenCount?: number) {
   };
 }
 
-/** What each span's traces used, all agents together, as "sessions/messages/tokens". */
+/** The usage in each span, of all agents, as "sessions/messages/tokens". */
 async function spans(starts = week, user = userId) {
   const { bySpan } = await readUsage(user, starts, "source");
   return Object.fromEntries(
@@ -39,11 +39,11 @@ async function spans(starts = week, user = userId) {
   );
 }
 
-/** Makes all traces be counted by a moment's rule, as if they had been sent then. */
+/** Sets when all traces were stored and last active, so that they are counted without a delay. */
 const sentLater = () => pool().query("update trace set stored_at = '2026-04-01', activity_at = '2026-03-31'");
 
 describe("usage", () => {
-  test("counts a session's messages on the days they happened, and the session once in all", async () => {
+  test("counts a session's messages on their days, and the session once in the total", async () => {
     await send({
       sourceId: "long",
       source: "codex",
@@ -65,18 +65,18 @@ describe("usage", () => {
     ]);
   });
 
-  test("fits the days of every zone, by quarters of an hour", async () => {
+  test("is exact for the days of every time zone, by quarters of an hour", async () => {
     await send({ sourceId: "a", messages: [message(0, "18:14", 1), message(1, "18:15", 2), message(2, "19:00", 4)] });
     await countUsage(10);
     // In Kathmandu, 5:45 ahead, the 3rd of March begins at 18:15.
     const kathmandu = ["01T18:15Z", "02T18:15Z", "03T18:15Z"].map(day);
     expect(await spans(kathmandu)).toEqual({ 0: "1/1/1", 1: "1/2/6" });
     expect((await readUsage(userId, kathmandu, "source")).total.sessions).toBe(1);
-    // What lies outside of all spans counts in none, though its day of UTC is one of theirs.
+    // Messages outside of all spans are not counted, even where their UTC day is within one.
     expect(await spans([day("02T18:15Z"), day("02T18:30Z")])).toEqual({ 0: "1/1/2" });
   });
 
-  test("says how many messages have no time or no token count, and counts the former with the one before", async () => {
+  test("says how many messages have no time or no token count, and counts those without a time with the one before", async () => {
     await send({ sourceId: "a", messages: [message(0, null, 1), message(1, "10:00"), message(2, null, 2)] });
     await send({ sourceId: "b", createdAt: "2026-03-04T09:00:00Z", messages: [message(0, null, 16)] });
     await sentLater();
@@ -87,7 +87,7 @@ describe("usage", () => {
     expect(total).toEqual({ sessions: 2, messages: 4, tokens: 19, untimed: 3, uncounted: 1 });
   });
 
-  test("counts no message later than its upload, whatever its clock said", async () => {
+  test("counts no message later than its upload, whatever its time", async () => {
     await send({ sourceId: "a", messages: [{ position: 0, content: "x", createdAt: "2099-01-01T00:00:00Z" }] });
     await countUsage(10);
     expect((await readUsage(userId, [new Date("2098-01-01"), new Date("2100-01-01")], "source")).total.messages).toBe(
@@ -97,7 +97,7 @@ describe("usage", () => {
     expect((await findLastUse(userId, tomorrow))?.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  test("follows what a later upload changed: more messages, other names", async () => {
+  test("follows later uploads: more messages, other names", async () => {
     await send({ sourceId: "a", project: "old", messages: [message(0, "10:00", 1)] });
     await countUsage(10);
     await send({ sourceId: "a", project: "new", messages: [message(0, "10:00", 1), message(1, "03T10:00", 2)] });
@@ -109,7 +109,7 @@ describe("usage", () => {
     expect(await countUsage(10)).toBe(0);
   });
 
-  test("forgets a deleted session at once, and its names with the housekeeping", async () => {
+  test("excludes a deleted session at once, and its names after the housekeeping", async () => {
     await send({ sourceId: "a", project: "secret", messages: [message(0, "10:00", 1)] });
     await send({ sourceId: "b", project: "open", messages: [message(0, "09:00", 2)] });
     await countUsage(10);
@@ -123,7 +123,7 @@ describe("usage", () => {
     expect(rows).toEqual([{ project: "open" }]);
   });
 
-  test("is nobody else's", async () => {
+  test("is visible only to its user", async () => {
     await send({ sourceId: "a", messages: [message(0, "10:00", 1)] });
     await countUsage(10);
     const other = await makeUser({ name: "Bo", email: "bo@example.org", password: "correct horse battery" });
@@ -133,7 +133,7 @@ describe("usage", () => {
 });
 
 describe("counting", () => {
-  test("leaves the mark of a trace that an upload changes meanwhile, and waits for no upload", async () => {
+  test("keeps the mark of a trace that an upload changes meanwhile, and waits for no upload", async () => {
     for (const sourceId of ["held", "free"]) await send({ sourceId, messages: [message(0, "10:00", 1)] });
     const upload = await pool().connect();
     try {
@@ -151,7 +151,7 @@ describe("counting", () => {
     expect(byFacet.model.map(({ value }) => value).toSorted()).toEqual(["changed", null]);
   });
 
-  test("waits for no account that is being deleted, and does not take its sessions", async () => {
+  test("does not wait for an account that is being deleted, and skips its sessions", async () => {
     await send({ sourceId: "leaving", messages: [message(0, "10:00", 1)] });
     await transaction(async (leaving) => {
       await leaving.query(`select from "user" where id = $1 for update`, [userId]);
@@ -160,7 +160,7 @@ describe("counting", () => {
     expect(await countUsage(10)).toBe(1);
   });
 
-  test("is done by one at a time, and all of it is done in the end", async () => {
+  test("counts each trace once, with several workers at once", async () => {
     const traces = Array.from({ length: 40 }, (_, n) => ({ sourceId: `t${n}`, messages: [message(0, "10:00", 1)] }));
     await send(...traces);
     const counted = await Promise.all(Array.from({ length: 4 }, () => countUsage(10)));
@@ -168,7 +168,7 @@ describe("counting", () => {
     expect(await spans()).toEqual({ 1: "40/40/40" });
   });
 
-  test("leaves alone what changed a moment ago, until it has settled", async () => {
+  test("is delayed for traces that have just changed", async () => {
     await send({ sourceId: "growing", messages: [message(0, "10:00", 1)] });
     expect(await countUsage(10, 60)).toBe(0);
     await sentLater();

@@ -3,7 +3,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { afterAll, beforeEach } from "vitest";
 import type { Server } from "./server.ts";
 
-/** How long a click or a wait may take, in ms: a machine with other work may be ten times slower than an idle one. */
+/** The timeout of a click or a wait, in ms: a busy machine may be ten times slower than an idle one. */
 const patience = 30_000;
 
 const installed = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
@@ -13,7 +13,7 @@ export async function launchBrowser(): Promise<Browser> {
   const flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
   const executablePath = [...installed, chromium.executablePath()].find((path) => existsSync(path));
   if (executablePath) return chromium.launch({ executablePath, args: flags });
-  // The package unpacks its shared libraries only where it believes itself on this runtime.
+  // The package unpacks its shared libraries only where this variable names its runtime.
   process.env.AWS_LAMBDA_JS_RUNTIME ??= "nodejs24.x";
   const { default: packed } = await import("@sparticuz/chromium");
   try {
@@ -23,7 +23,7 @@ export async function launchBrowser(): Promise<Browser> {
   }
 }
 
-/** What a page must never do: break its own content security policy, throw, or log an error. */
+/** Records what a page must never do: violate its content security policy, throw, or log an error. */
 export function watchFaults(context: BrowserContext): string[] {
   context.setDefaultTimeout(patience);
   const faults: string[] = [];
@@ -34,16 +34,16 @@ export function watchFaults(context: BrowserContext): string[] {
   return faults;
 }
 
-/** A page's buttons and fields by their names, whole and exact. `on` says another page of the same flow. */
+/** A page's buttons and fields by their exact names; `on` names another page. */
 export const controlsOf = (page: Page) => ({
   button: (name: string, on = page) => on.getByRole("button", { name, exact: true }),
   field: (name: string, on = page) => on.getByLabel(name, { exact: true }),
 });
 
 /**
- * A browser for the test file that awaits it, closed behind the file's last test, with one page open.
+ * A browser for the test file that awaits it, closed after the file's last test, with one page open.
  *
- * @returns `faults` what that page did wrong in the test that runs; `stranger` opens a page of a browser that is signed out.
+ * @returns `faults`: that page's faults in the current test; `stranger` opens a page that is signed out.
  */
 export async function provideBrowser() {
   const browser = await launchBrowser();

@@ -8,9 +8,9 @@ import { afterAll } from "vitest";
 export type Ended = { code: number | null; output: string; errors: string };
 
 /**
- * The client with a made-up home folder, gone behind the file's last test.
+ * The client with a temporary home folder, removed after the file's last test.
  *
- * @param program the words behind `node`: the delivered file, or the client's source
+ * @param program the arguments of `node`: the delivered file, or the client's source
  */
 export async function provideClient(program: (folder: string) => Promise<string> | string) {
   const home = await mkdtemp(join(tmpdir(), "spoor-client-"));
@@ -26,7 +26,7 @@ export async function provideClient(program: (folder: string) => Promise<string>
   return { home, start, run };
 }
 
-/** What a process wrote, and how it ended. */
+/** A process's output, and how it ended. */
 export async function ended(child: ChildProcess): Promise<Ended> {
   let [output, errors] = ["", ""];
   child.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()));
@@ -35,7 +35,7 @@ export async function ended(child: ChildProcess): Promise<Ended> {
   return { code, output, errors };
 }
 
-/** Waits until a process has written what the pattern matches. @returns the match */
+/** Waits until a process's output matches a pattern. @returns the match */
 export async function wrote(child: ChildProcess, pattern: RegExp, seconds = 20): Promise<RegExpExecArray> {
   const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
   let text = "";
@@ -54,7 +54,7 @@ export async function wrote(child: ChildProcess, pattern: RegExp, seconds = 20):
   }
 }
 
-/** The file that a server delivers, as `curl -fsSO` fetches it. @returns its path */
+/** Downloads the client from a server, as `curl -fsSO` does. @returns its path */
 export async function download(url: string, folder: string): Promise<string> {
   const response = await fetch(`${url}/spoor.mjs`);
   if (!response.ok) throw new Error(`${url}/spoor.mjs answered ${response.status}`);

@@ -5,7 +5,7 @@ import { closeDatabase } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { templateName } from "./postgres.ts";
 
-/** What every test's process and server runs with, unless it says otherwise. */
+/** The default environment of every test's process and server. */
 export const testEnvironment = {
   AUTH_SECRET: "a secret for tests only, 32 characters and more",
   AUTH_RATE_LIMIT: "off",
@@ -14,8 +14,8 @@ export const testEnvironment = {
 };
 
 /**
- * A database of its own for a test file, cloned from the migrated template, and this process's environment set to it,
- * so that `lib` can be called directly.
+ * A separate database for a test file, cloned from the migrated template. Sets this process's environment to it, so that
+ * `lib` can be called directly.
  */
 export async function freshDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
   const server = inject("postgresUrl");

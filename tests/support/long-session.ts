@@ -1,6 +1,6 @@
 import { pool } from "#lib/db/client";
 
-/** What the message at position `p` says: from one line to hundreds, prose, commands, files and thoughts, as sessions have them. */
+/** SQL for the content of the message at position `p`: from one line to hundreds, prose, commands, files and thoughts, as in sessions. */
 const contentSql = `case
   when p % 50 = 0 then 'Question ' || p || ': why does the build of module ' || (p % 7) || ' fail?'
   when p % 97 = 0 then '<tool-use data-tool-type="read" data-tool-name="Read"><details>' || chr(10)
@@ -43,7 +43,7 @@ export async function storeSession(userId: string, options: Options): Promise<st
   return id;
 }
 
-/** Adds generated messages to a session, without telling its trace. */
+/** Adds generated messages to a session without updating its trace. */
 export async function addMessages(
   userId: string,
   traceId: string,

@@ -3,8 +3,8 @@ import type { Page } from "playwright";
 import { expect } from "vitest";
 
 /**
- * Holds a page, as it is now, to what every page promises: nothing wider than the window, and nothing that axe finds wrong.
- * With `SCREENSHOTS`, a folder, a picture of it is kept there, named with the window's width and the theme.
+ * Checks the current page: nothing is wider than the window, and axe finds no violation. Where `SCREENSHOTS` names a folder,
+ * it stores a screenshot there, named with the window's width and the theme.
  */
 export async function expectGoodLook(page: Page, name: string, { fullPage = false } = {}): Promise<void> {
   const { overflow, width, theme } = await page.evaluate(() => ({
@@ -15,7 +15,7 @@ export async function expectGoodLook(page: Page, name: string, { fullPage = fals
   if (process.env.SCREENSHOTS)
     await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}-${width}-${theme}.png`, fullPage });
   expect(overflow, `${name} is too wide`).toBeLessThanOrEqual(0);
-  // A message's headings begin at the third level, whatever stands before it in the window.
+  // A message's headings begin at the third level, whatever precedes it in the window.
   const { violations } = await new AxeBuilder({ page }).disableRules("heading-order").analyze();
   expect(violations.map(({ id, nodes }) => `${name}: ${id} ${nodes[0]?.html}`)).toEqual([]);
 }

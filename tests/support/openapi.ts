@@ -8,7 +8,7 @@ type Described = { requestBody?: Content; responses: Record<string, Content> };
 type Example = { where: string; schema: object; value: unknown };
 
 /**
- * The document, to check values by.
+ * The OpenAPI document, for checking values against it.
  *
  * @param served the document; by default the one of this process.
  */
@@ -18,7 +18,7 @@ export function shapes(served: object = openApiDocument()) {
   addFormats.default(ajv);
   ajv.addSchema({ $id: "document", ...document });
 
-  /** A schema of the document, whose references are the document's own. */
+  /** A schema of the document, with its references resolved within the document. */
   const whole = (schema: object) => JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/'));
 
   const faultsOf = (where: string, schema: object, value: unknown): string[] => {

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from "node:net";
 import { afterAll } from "vitest";
 
-/** A way to a database that a test can interrupt: connections break off, and new ones are refused. */
+/** A proxy to a database that a test can interrupt: connections are broken, and new ones refused. */
 export function provideInterruption() {
   const sockets = new Set<Socket>();
   let target = { host: "", port: 0 };
@@ -19,7 +19,7 @@ export function provideInterruption() {
     for (const socket of sockets) socket.destroy();
   };
   afterAll(interrupt);
-  /** The database's URL by way of here. */
+  /** The database's URL through this proxy. */
   const via = async (url: string): Promise<string> => {
     const changed = new URL(url);
     target = { host: changed.hostname, port: Number(changed.port) };

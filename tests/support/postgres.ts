@@ -20,7 +20,7 @@ export const templateName = "spoor_template";
 type Running = { url: string; stop: () => Promise<void> };
 const globals = globalThis as typeof globalThis & { spoorTestPostgres?: Promise<Running>; spoorTestUsers?: number };
 
-/** Starts one PostgreSQL for the whole run and makes the template that every test file's database is cloned from. */
+/** Starts one PostgreSQL for the whole run and creates the template from which every test file's database is cloned. */
 async function start(): Promise<Running> {
   const folder = await mkdtemp(join(tmpdir(), "spoor-test-"));
   const server = await startEmbedded(folder);

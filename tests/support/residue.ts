@@ -41,7 +41,7 @@ function decode(hex: string): string {
   return hex.startsWith(zstdMagic) ? `${zstdDecompressSync(bytes)}` : `${bytes}`;
 }
 
-/** All terms that have a posting anywhere in the search index, whoever's they are. */
+/** All terms with a posting anywhere in the search index, of any user. */
 export async function indexedTerms(): Promise<Set<number>> {
   const { rows } = await pool().query<{ bucket: number; postings: Buffer; bits: number }>(
     `select bucket, search_bucket.postings, bits from search_bucket

@@ -24,7 +24,7 @@ type Options = {
   via?: (databaseUrl: string) => Promise<string>;
 };
 
-/** A built server with a database of its own, and a worker unless `worker` is false. */
+/** A built server with its own database, and a worker unless `worker` is false. */
 export async function startServer(options: Options = {}) {
   const database = await freshDatabase();
   const port = await freePort();
@@ -54,7 +54,7 @@ export async function startServer(options: Options = {}) {
 
 export type Server = Awaited<ReturnType<typeof startServer>>;
 
-/** A database for the test file that awaits it, dropped behind the file's last test. @returns its owner's account */
+/** A database for the test file that awaits it, dropped after the file's last test. @returns its owner's account */
 export async function provideOwner(): Promise<{ userId: string }> {
   const database = await freshDatabase();
   afterAll(async () => {
@@ -65,7 +65,7 @@ export async function provideOwner(): Promise<{ userId: string }> {
   return { userId: await makeUser() };
 }
 
-/** A server for the test file that awaits it, stopped behind the file's last test. */
+/** A server for the test file that awaits it, stopped after the file's last test. */
 export async function provideServer(options?: Options): Promise<Server> {
   const server = await startServer(options);
   afterAll(() => server.stop());
@@ -83,7 +83,7 @@ export async function provideOwnedServer(
 
 export const owner = { name: "Ada", email: "ada@example.org", password: "correct horse battery" };
 
-/** Makes an account straight in the database; the first one is the owner's. @returns the user's id */
+/** Creates an account directly in the database; the first one is the owner's. @returns the user's id */
 export async function makeUser(account = owner): Promise<string> {
   const { rows } = await pool().query<{ count: number }>(`select count(*)::int as count from "user"`);
   if (rows[0]?.count === 0) await createOwner(setupToken, account, operator);
@@ -102,7 +102,7 @@ export async function logIn(server: Server, userId: string, machine = "ada-lapto
   return ((await polled.json()) as { token: string }).token;
 }
 
-/** An address that no other test counts on, for what is limited by address. */
+/** An address that no other test uses, for limits by address. */
 export const someAddress = () => `10.${octet()}.${octet()}.${octet()}`;
 const octet = () => Math.floor(Math.random() * 256);
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A request as a sink got it. */
+/** A request as a sink received it. */
 export type Got = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 
 type Answer = (response: ServerResponse, got: Got) => void;
@@ -13,16 +13,16 @@ export const status =
     void response.writeHead(code, headers).end("{}");
 
 /**
- * A real HTTP server on loopback that takes telemetry, and answers as `answer` says, 200 at first.
+ * A real HTTP server on loopback that receives telemetry and responds with `answer`, at first 200.
  *
- * @param port where it listens; a free one by default.
+ * @param port a free one by default.
  */
 export async function startSink(port = 0) {
   const got: Got[] = [];
   const sink = {
     got,
     answer: status(200) as Answer,
-    /** Requests that are open at the same time, at most so far. */
+    /** The maximum number of concurrent requests so far. */
     atOnce: 0,
     url: "",
     port: 0,

@@ -1,18 +1,18 @@
 import type { Page } from "playwright";
 
 /**
- * What is tapped: controls, and links that stand by themselves. A link within a sentence is as high as its line, and so are
- * those whose work another control does (WCAG 2.5.5): filters in rows, bars of charts, the contents of the API's page.
+ * Touch targets: controls, and links outside running text. Exempt (WCAG 2.5.5) are links within a sentence and those with an
+ * equivalent control: filters in rows, bars of charts, the contents of the API's page.
  */
 const controls =
   "button, summary, select, textarea, input:enabled:not([type=hidden]), [role=tab], [role=button], a[href]:not(.quiet-link:not(.target, [data-row]), .sr-only, svg a)";
 
-/** CSS pixels; what is drawn at a fraction of a pixel counts as whole. */
+/** CSS pixels; a fraction of a pixel less is tolerated. */
 const minPixels = 43.5;
 
 /**
- * The visible controls of a page whose area, as a finger finds it, is lower than 44 CSS pixels. The area is measured by what
- * the browser hits, so that space around a small mark counts where it belongs to the control.
+ * The visible controls of a page whose touch area is lower than 44 CSS pixels. The area is measured by hit testing, so that
+ * space around a small mark counts where it belongs to the control.
  *
  * @returns each one's height and HTML
  */

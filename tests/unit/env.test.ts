@@ -14,7 +14,7 @@ describe("the environment", () => {
     });
   });
 
-  test("lets BASE_URL follow PORT, and cuts its trailing slash", () => {
+  test("derives BASE_URL from PORT, and removes its trailing slash", () => {
     expect(parseEnv({ PORT: "4000" }).BASE_URL).toBe("http://localhost:4000");
     expect(parseEnv({ BASE_URL: "https://spoor.example/" }).BASE_URL).toBe("https://spoor.example");
   });
@@ -49,7 +49,7 @@ describe("the environment", () => {
     expect(() => parseEnv({ [name]: value })).toThrow(new RegExp(`\\n {2}${name}: `));
   });
 
-  test("names the half of a provider's keys that is missing", () => {
+  test("names a provider's missing id or secret", () => {
     expect(() => parseEnv({ GITHUB_CLIENT_ID: "id" })).toThrow(/GITHUB_CLIENT_SECRET: must be set/);
     expect(() => parseEnv({ GOOGLE_CLIENT_SECRET: "secret" })).toThrow(/GOOGLE_CLIENT_ID: must be set/);
   });
@@ -68,16 +68,16 @@ describe("the environment", () => {
     expect(() => parseEnv(given)).toThrow(new RegExp(`\\n {2}${name}: must be`));
   });
 
-  test("takes a sink that is whole", () => {
+  test("accepts a complete sink", () => {
     expect(parseEnv({ ...sink, TELEMETRY_SINK_KEY: secret })).toMatchObject({ ...sink, TELEMETRY_SINK_KEY: secret });
     expect(parseEnv({ ...sink, TELEMETRY_SINK: "otlp" }).TELEMETRY_SINK_KEY).toBeUndefined();
   });
 
-  test("names every wrong variable at once", () => {
+  test("names all invalid variables at once", () => {
     expect(() => parseEnv({ PORT: "abc", SIGN_UP: "yes" })).toThrow(/PORT: [\s\S]*SIGN_UP: /);
   });
 
-  test("takes addresses, networks and the names of usual ones as TRUSTED_PROXIES", () => {
+  test("accepts addresses, networks and the names of common networks as TRUSTED_PROXIES", () => {
     expect(parseEnv({ TRUSTED_PROXIES: "10.0.0.0/8, ::1,loopback" }).TRUSTED_PROXIES).toEqual([
       "10.0.0.0/8",
       "::1",

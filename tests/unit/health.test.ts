@@ -14,13 +14,13 @@ const health = (more: Partial<VersionHealth> = {}): VersionHealth => ({
   ...more,
 });
 
-test("versions are ordered as people number them", () => {
+test("versions are ordered as SemVer, also incomplete ones", () => {
   const ordered = ["", "dev", "0.9", "1.4.1", "1.4.2-beta.2", "1.4.2-beta.10", "1.4.2", "v1.4.10", "1.10.0+build"];
   expect([...ordered].sort(compareVersions)).toEqual(ordered);
   expect([...ordered].reverse().sort(compareVersions)).toEqual(ordered);
 });
 
-test("a share is between 0 and 1, whatever a client counted", () => {
+test("a share is between 0 and 1, whatever a client reports", () => {
   expect([share(0, 0), share(5, 0), share(1, 4), share(9, 4), share(2 ** 53, 1)]).toEqual([0, 1, 0.25, 1, 1]);
   expect(sharesOf(health({ skipped: 10, invalid: 40, rejected: 100, emptyParses: 1 }))).toEqual({
     empty: 0.1,
@@ -40,7 +40,7 @@ describe("an adapter's newest version", () => {
     [{ skipped: 1 }, { skipped: 400 }, "better", "lost"],
     [{}, {}, "same", "empty"],
     [{ emptyParses: 10 }, undefined, "first", "empty"],
-  ])("with %j behind %j is judged: %s (%s)", (latest, before, change, about) => {
+  ])("with %j after %j is judged: %s (%s)", (latest, before, change, about) => {
     expect(judge(health(latest), before && health(before))).toMatchObject({ change, about });
   });
 });

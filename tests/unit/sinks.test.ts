@@ -52,7 +52,7 @@ describe("an address", () => {
   });
 });
 
-/** A resolver that says of every name what it is told to, as the system's would. */
+/** A resolver that returns these addresses for every name. */
 const resolver = (...addresses: string[]) =>
   ((_name: string, _options: object, callback: (error: null, found: object[]) => void) =>
     callback(
@@ -60,10 +60,10 @@ const resolver = (...addresses: string[]) =>
       addresses.map((address) => ({ address, family: 4 })),
     )) as unknown as typeof lookup;
 
-describe("a name that leads to a private address", () => {
+describe("a name that resolves to a private address", () => {
   const request = (port: number) => ({ url: `http://sink.example:${port}/`, headers: {}, body: "{}" });
 
-  test("is refused when the connection is made, and reached where the operator allows it", async () => {
+  test("is refused on connecting, while an address that the operator named is reached", async () => {
     const sink = await startSink();
     const settings = { timeoutMs: 2000, resolve: resolver("127.0.0.1", "10.0.0.1") };
     await expect(post(request(sink.port), { ...settings, allowPrivate: false })).rejects.toThrow(/private address/);
@@ -94,11 +94,11 @@ test.each<[number, string]>([
   [429, "later"],
   [500, "later"],
   [503, "later"],
-])("an answer of %i means: %s", (status, outcome) => {
+])("a response of %i means: %s", (status, outcome) => {
   expect(judgeAnswer({ status, retryAfterSeconds: undefined }).outcome).toBe(outcome);
 });
 
-test("each wait is twice the one before, by chance a half less, and an hour at most", () => {
+test("the backoff doubles up to an hour, with a jitter of up to a half", () => {
   expect([1, 2, 3, 9, 10, 1000].map((attempts) => backoffSeconds(attempts, 1))).toEqual([10, 20, 40, 2560, 3600, 3600]);
   expect(backoffSeconds(1, 0)).toBe(5);
 });

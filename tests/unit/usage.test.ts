@@ -21,7 +21,7 @@ describe("the range", () => {
     ]);
   });
 
-  test("of a year is in weeks from Monday to Sunday that leave nothing out", () => {
+  test("of a year is in weeks from Monday to Sunday without gaps", () => {
     const { spans, unit } = read({ days: "365" });
     expect([unit, spans.length]).toEqual(["week", 53]);
     expect(spans.slice(0, 2).map(({ from, to }) => [from, to])).toEqual([
@@ -32,7 +32,7 @@ describe("the range", () => {
     for (const [index, span] of spans.slice(1).entries()) expect(span.start).toEqual(spans[index]?.end);
   });
 
-  test("takes what is given, at most three years of it, and overlooks what is not valid", () => {
+  test("accepts given days, at most three years, and ignores invalid ones", () => {
     expect(read({ from: "2026-01-01", to: "2026-01-02" }).spans).toHaveLength(2);
     expect(read({ from: "2026-01-05", to: "2026-01-02" })).toMatchObject({ from: "2026-01-02", to: "2026-01-02" });
     expect(read({ from: "1990-01-01" }).from).toBe("2023-03-28");
@@ -42,14 +42,17 @@ describe("the range", () => {
     });
   });
 
-  test.each(["9999-12-31", "9999-01-01", "0000-01-01", "0001-01-01"])("at an end of time (%s) is overlooked", (day) => {
-    expect(read({ from: day, to: day })).toMatchObject({ days: "30" });
-    expect(read({ to: day })).toMatchObject({ days: "30" });
-    expect(read({ from: "9998-12-31", to: "9998-12-31" }).spans).toHaveLength(1);
-    expect(read({ from: "0005-01-01", to: "0005-01-01" }).spans).toHaveLength(1);
-  });
+  test.each(["9999-12-31", "9999-01-01", "0000-01-01", "0001-01-01"])(
+    "at the first or last possible day (%s) is ignored",
+    (day) => {
+      expect(read({ from: day, to: day })).toMatchObject({ days: "30" });
+      expect(read({ to: day })).toMatchObject({ days: "30" });
+      expect(read({ from: "9998-12-31", to: "9998-12-31" }).spans).toHaveLength(1);
+      expect(read({ from: "0005-01-01", to: "0005-01-01" }).spans).toHaveLength(1);
+    },
+  );
 
-  test("stays in the page's own links", () => {
+  test("is kept in the page's links", () => {
     expect(usageHref(read({ days: "90" }), { by: "model" })).toBe("/usage?days=90&by=model");
     const span = read({ from: "2026-01-01", to: "2026-01-02", show: "sessions" });
     expect(usageHref(span, {})).toBe("/usage?from=2026-01-01&to=2026-01-02&by=source&show=sessions");
@@ -78,7 +81,7 @@ describe("the chart", () => {
     return chartOf(report, request.spans, "source", "tokens", new Date(`${today}T12:00:00Z`));
   };
 
-  test("has the largest five values and the others as one, and loses nothing", () => {
+  test("has the five largest values and the sum of the others", () => {
     const cells = Array.from({ length: 8 }, (_, n) => ({
       span: n % 2,
       value: n === 7 ? null : `a${n}`,
@@ -100,7 +103,7 @@ describe("the chart", () => {
     expect(bars[1]?.amounts).toEqual([8, 0, 6, 0, 4, 2]);
   });
 
-  test("says in a sentence which day and which value has most", () => {
+  test("says in a sentence which day and which value is largest", () => {
     const finding = (cells: Parameters<typeof chart>[0]) => findingOf(chart(cells), request, "tokens");
     const day = { span: 0, value: "codex", tokens: 30_000 };
     expect(finding([day])).toBe("The busiest day was 30 Mar, with 30K tokens.");
@@ -109,7 +112,7 @@ describe("the chart", () => {
     );
   });
 
-  test("begins at zero and ends at a round number of four steps", () => {
+  test("has an axis from zero to a round number, in four steps", () => {
     expect([0, 1, 4, 5, 13, 99, 100, 121, 9_200_000].map(roundTop)).toEqual([
       4, 4, 4, 8, 20, 120, 120, 200, 12_000_000,
     ]);

@@ -9,7 +9,7 @@ const bodyOfMiB = ({ texts }: Context, size: number) =>
 
 const sizeOf = (body: Buffer) => `${Math.round(body.length / MiB)} MiB`;
 
-/** The latency of other requests while a large body is accepted. It is sent compressed: the wire has a limit of its own. */
+/** The latency of other requests while a large body is accepted. It is sent compressed, because bytes on the wire have a separate limit. */
 export async function health(context: Context): Promise<Row[]> {
   const { spoor } = context;
   const idle = await pingWhile(spoor.url, sleep(2000));
