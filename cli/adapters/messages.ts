@@ -2,7 +2,7 @@
 import { type Fields, isFields, parseJson } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
 
-/** A tool call. Its content is searchable text; its result is a message of its own. */
+/** A tool call. Its content is searchable text; its result is a separate message. */
 export function toolCall(name: string, callId: string | undefined, input: unknown): Message {
   const fields = inputFields(input);
   const content = searchableText(name, fields);

@@ -74,7 +74,7 @@ export class Sender {
     for (const batch of this.#batcher.add(session)) this.#start(batch);
   }
 
-  /** Waits until more sessions may be added. @throws where sending has failed for good */
+  /** Waits until more sessions may be added. @throws where sending has failed permanently */
   async waitForCapacity(): Promise<void> {
     while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#heldBytes > maxHeldBytes)) {
       await Promise.race([...this.#uploads, ...this.#jobs]);
@@ -82,7 +82,7 @@ export class Sender {
     if (this.#failure) throw this.#failure;
   }
 
-  /** Sends the last batch and waits for all jobs. @throws where sending has failed for good */
+  /** Sends the last batch and waits for all jobs. @throws where sending has failed permanently */
   async finish(): Promise<void> {
     for (const batch of this.#batcher.flush()) this.#start(batch);
     while (this.#uploads.size + this.#jobs.size > 0 && !this.#failure) {
@@ -108,7 +108,7 @@ export class Sender {
     group.add(tracked);
   }
 
-  /** @param attempt from 0; each one has an idempotency key of its own */
+  /** @param attempt from 0; each has its own idempotency key */
   async #upload(batch: Batch, attempt = 0): Promise<void> {
     const { api, limits, compressor, record, onProgress } = this.#options;
     if (batch.sessions.length === 0) return;
@@ -197,7 +197,7 @@ export class Sender {
     await this.#upload({ sessions: rest, bytes: totalBytes(rest) }, attempt);
   }
 
-  /** Sends each half by itself; a session that is alone is left out. */
+  /** Sends each half separately; a single session that is still refused is left out. */
   async #halve({ sessions }: Batch, reason: string): Promise<void> {
     const [only] = sessions;
     if (only && sessions.length === 1) return this.#leaveOut(only, reason);

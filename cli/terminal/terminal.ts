@@ -40,7 +40,7 @@ export class Terminal {
     return this.#writeError?.code === "EPIPE";
   }
 
-  /** Why the output could not be written, where somebody should have read it. */
+  /** The error of writing the output, where a reader is still attached. */
   get fault(): string | undefined {
     return this.isUnread ? undefined : this.#writeError?.message;
   }

@@ -112,7 +112,7 @@ export async function findOwner(): Promise<string | undefined> {
 }
 
 /**
- * Deletes a user and everything of theirs, at once and for good: traces, uploads, jobs, tokens, device logins, sign-ins,
+ * Deletes a user and all their data immediately and permanently: traces, uploads, jobs, tokens, device logins, sign-ins,
  * telemetry, invitations, the audit trail. Where the owner leaves, the oldest other account becomes the owner.
  */
 export async function deleteAccount(userId: string): Promise<void> {

@@ -10,7 +10,7 @@ export async function lockUsers(tx: Db): Promise<void> {
 }
 
 /**
- * Makes this connection plan its foreign keys' cascades anew: those planned while a table was empty read all of it for every
+ * Makes this connection plan its foreign keys' cascades again: those planned while a table was empty read all of it for every
  * row that is deleted.
  * SQL: Prisma has no `discard`.
  */

@@ -29,7 +29,7 @@ export function pool(): pg.Pool {
   // The pool drops an idle connection that breaks (a restarted server); without a listener the error would end the process.
   created.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
   // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next
-  // statement; without a listener of its own it would end the process.
+  // statement; without its own listener it would end the process.
   created.on("connect", (client) => client.on("error", () => {}));
   globals.spoorPool = created;
   return created;

@@ -81,7 +81,7 @@ async function stopServer(server: Server): Promise<void> {
   try {
     await control(server.programs, server.cluster, ["stop", "-m", "fast", "-w", "-t", "15"]);
   } catch (error) {
-    if ((await findPostmaster(server)) !== undefined) throw error; // otherwise somebody else has stopped it meanwhile
+    if ((await findPostmaster(server)) !== undefined) throw error; // otherwise another process has stopped it meanwhile
   }
 }
 

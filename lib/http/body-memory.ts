@@ -7,7 +7,7 @@ const MiB = 1 << 20;
 export const blockBytes = 32 * MiB;
 /** Smaller bodies get a buffer of their own, which costs nothing measurable. */
 const minBytes = MiB;
-/** Where all are in use, a body gets a buffer of its own. */
+/** Where all are in use, a body gets a new buffer. */
 const maxBlocks = 4;
 
 const globals = globalThis as typeof globalThis & { spoorBodyBlocks?: { idle: SharedArrayBuffer[]; made: number } };

@@ -49,7 +49,7 @@ export type Operation = {
     head?: false;
     /** False where the route answers without the database, so never `unavailable`. */
     database?: false;
-    /** Has a contract of its own: none of the usual errors, and no OPTIONS. */
+    /** Has its own contract: none of the usual errors, and no OPTIONS. */
     foreign?: true;
     /** The body of a route that reads it without `body`. */
     sent?: z.ZodType;

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorTable, isOutage, SpoorError } from "#lib/errors";
 import { log } from "#lib/log";
 
-/** `Retry-After` in seconds where the error has none of its own. */
+/** The default `Retry-After` in seconds. */
 const retryAfterSeconds = { rate_limited: 60, slow_down: 60, overloaded: 5, unavailable: 2 } as const;
 
 /** PostgreSQL's code of a statement that was cancelled, here by its timeout. */

@@ -9,7 +9,7 @@ export async function pingDatabase(): Promise<void> {
   await pool().query("select 1");
 }
 
-/** Stores that a worker is alive. SQL: by the database's clock. @param id of the process, chosen by itself */
+/** Stores that a worker is alive. SQL: by the database's clock. @param id chosen by the process */
 export async function sendHeartbeat(id: string): Promise<void> {
   await pool().query(
     `insert into process_heartbeat (id, role) values ($1, 'worker') on conflict (id) do update set seen_at = now()`,

@@ -1,5 +1,5 @@
 // The pg-boss instance of a process that is no worker: it adds entries inside a caller's transaction and, for /api/cron,
-// takes single ones. It runs no maintenance by itself.
+// takes single ones. It runs no maintenance.
 import "server-only";
 import { type Db, fromPrisma, type Job, PgBoss } from "pg-boss";
 import { pool, type Queryable } from "#lib/db/client";

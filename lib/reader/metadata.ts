@@ -188,7 +188,7 @@ function readCodexOutput(text: string): {
   };
 }
 
-/** What Claude Code writes beside a result of its own tools. */
+/** What Claude Code stores with the result of a built-in tool. */
 function enrich(piece: Piece, reported: unknown): Piece {
   if (piece.type !== "result" || !isFields(reported)) return piece;
   const patch = Array.isArray(reported.structuredPatch) ? patchOf(reported.structuredPatch.filter(isFields)) : "";
@@ -215,7 +215,7 @@ function readThoughts(thoughts: unknown[]): Piece[] {
   return text === "" ? [] : [{ type: "text", kind: "thinking", title: firstLine(text), text }];
 }
 
-/** A tool's input as fields; JSON in a string is read, any other value stands by itself as `input`. */
+/** A tool's input as fields; JSON in a string is read, any other value becomes the field `input`. */
 function inputOf(input: unknown): Fields {
   const value = typeof input === "string" && /^\s*\{/.test(input) ? (parse(input) ?? input) : input;
   if (isFields(value)) return value;

@@ -22,7 +22,7 @@ import { listResponse } from "#lib/traces/schema";
 const fixtures = "tests/fixtures/sessions";
 const jobSeconds = 60;
 
-/** The demo has a database of its own under `.data/demo`, whatever the environment says, and listens on loopback only. */
+/** The demo uses its own database under `.data/demo`, whatever the environment says, and listens on loopback only. */
 async function prepareEnvironment(): Promise<void> {
   const port = (await isFree(env().PORT)) ? env().PORT : await freePort();
   setEnv({

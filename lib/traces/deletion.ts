@@ -24,7 +24,7 @@ export async function countSelection(
 }
 
 /**
- * Deletes the traces of a selection for good, and exactly those that were counted: where others match by now, nothing is
+ * Deletes the traces of a selection permanently, and exactly those that were counted: where others match by now, nothing is
  * deleted. All of them disappear at once, everywhere. Their messages are removed in the same transaction where they are few,
  * and otherwise by the worker (`purgeDeleted`), as are their terms in the search index (`purgeNext`).
  *
@@ -58,7 +58,7 @@ const idsAtOnce = 5000;
 const messagesAtOnce = 10_000;
 
 /**
- * Deletes one trace for good. What stays is a tombstone of its key, so that a client's next sync does not bring it back.
+ * Deletes one trace permanently. A tombstone of its key remains, so that a client's next sync does not bring it back.
  *
  * @throws SpoorError `not_found` where it is deleted already, and for another user's as well
  */

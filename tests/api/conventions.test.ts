@@ -71,7 +71,7 @@ describe("a method that a path does not take", () => {
   });
 });
 
-describe("a path that is not there", () => {
+describe("an unknown path", () => {
   const unknown = [
     "/api",
     "/api/nothing",
@@ -131,7 +131,7 @@ describe("a request that Next or Node would answer in a form of their own", () =
 });
 
 describe("every answer", () => {
-  test("of a success carries a request id of its own and is not stored by caches", async () => {
+  test("of a success has its own request id and is not stored by caches", async () => {
     const answers = [
       await get(server, "/api/limits"),
       await get(server, "/api/health"),

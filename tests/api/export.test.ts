@@ -102,7 +102,7 @@ test("an export that fails breaks the connection: a client never takes it for co
   await expect(rest()).rejects.toThrow();
 });
 
-test("the server goes on after a client aborts an export", async () => {
+test("the server continues after a client aborts an export", async () => {
   for (let n = 0; n < 20; n++) {
     const controller = new AbortController();
     const response = await fetch(`${server.url}/api/traces/export`, {

@@ -26,7 +26,7 @@ function fromElsewhere(): Record<string, string> {
   return { "X-Forwarded-For": someAddress() };
 }
 
-/** What authorizes a call, as the operation says. A token of its own for each, since one call ends its token. */
+/** What authorizes a call, as the operation says. A new token for each, since one call revokes its token. */
 async function authorization({ auth, about }: Operation): Promise<Record<string, string>> {
   if (about.secret) return bearer(secret);
   if (auth === "cookie") return { Cookie: cookie, Origin: server.url };

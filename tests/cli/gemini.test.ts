@@ -148,7 +148,7 @@ const whole = (more: object = {}) =>
     2,
   );
 
-test("an older recording is one JSON text; a log beside it replaces it; a later file of the session is a session of its own", async () => {
+test("an older recording is one JSON text; a log beside it replaces it; a later file of the session is a separate session", async () => {
   const root = "C:\\code\\shop";
   const hash = createHash("sha256").update(root).digest("hex");
   const old = `.gemini/tmp/${hash}/chats/session-2026-10-01T10`;

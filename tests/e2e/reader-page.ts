@@ -75,7 +75,7 @@ export const motion = (page: Page): Promise<{ moved: number; lost: number; tasks
 
 /**
  * Turns the wheel upwards for a while, a notch of `step` pixels every 40 ms, unless the page has no room above: there it waits
- * for the next segment. A slow machine goes on until an earlier segment has come at all.
+ * for the next segment. A slow machine continues until an earlier segment has arrived.
  *
  * @returns the pixels turned
  */

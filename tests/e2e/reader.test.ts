@@ -35,7 +35,7 @@ describe("keys", () => {
     await poll(() => focused(page)).toBe(first);
     await page.keyboard.press("J");
     await poll(() => focused(page)).toBe(50);
-    await poll(() => belowBars(page, 50)).toBeLessThan(40); // a step goes on from what is in sight
+    await poll(() => belowBars(page, 50)).toBeLessThan(40); // a step continues from what is in sight
     await page.keyboard.press("J");
     await poll(() => focused(page)).toBe(100);
     await poll(() => belowBars(page, 100)).toBeLessThan(40);
@@ -80,7 +80,7 @@ describe("keys", () => {
     await page.waitForURL(`${server.url}/traces?source=claude-code`);
   });
 
-  test("do nothing while somebody types, or when they are switched off", async () => {
+  test("do nothing while a person types, or when they are switched off", async () => {
     await openReady(`/traces/${middle}`);
     await page.keyboard.press("f");
     await page.keyboard.type("jjv?");

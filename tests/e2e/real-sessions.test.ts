@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, signIn } from "../support/browser.ts";
 import { get, type JobJson, jobEnd, makeUser, owner, post, type Server, startServer } from "../support/server.ts";
 
-/** 90 real sessions, 12,800 messages, 27.3 MB of JSON. Other people's conversations: they stay outside of the project. */
+/** 90 real sessions, 12,800 messages, 27.3 MB of JSON. They are other people's and stay outside of the project. */
 const file = "../shared/data/real-sessions.json.gz";
 const present = existsSync(file);
 if (!present) process.stdout.write(`The real sessions are not beside the checkout (${file}): their test is skipped.\n`);

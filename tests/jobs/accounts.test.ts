@@ -74,7 +74,7 @@ describe("a device login", () => {
     }
   });
 
-  test("approved by somebody whose account is deleted before the poll gives no token", async () => {
+  test("approved by a user whose account is deleted before the poll gives no token", async () => {
     const leaver = await member("leaver@example.org");
     const { deviceCode, id } = await startedLogin();
     expect(await decideLogin(leaver, id, "approved", here)).toBe(true);

@@ -34,7 +34,7 @@ test("a failed enqueue leaves no pg-boss instance with running timers", async ()
     expect(await Promise.all([failing(), failing()])).toEqual(Array(2).fill("Connection terminated"));
     await prepareQueue();
   }
-  await expect.poll(timers).toBeLessThanOrEqual(before + 1); // the polling has one of its own
+  await expect.poll(timers).toBeLessThanOrEqual(before + 1); // polling has its own
 });
 
 test("a worker's connections keep the operator's options, and commit asynchronously", async () => {

@@ -80,7 +80,7 @@ test("an applied migration whose file was edited stays as it is, as with Prisma"
   await forget();
 });
 
-test("a migration that does not get its locks gives way each second, and is applied when they are free", async () => {
+test("a migration that does not get its locks is rolled back each second, and applied when they are free", async () => {
   await write("alter table trace add column patient_a int; alter table ingest_job add column patient_b int;");
   const job = await pool().connect();
   await job.query("begin");
@@ -169,7 +169,7 @@ describe("an empty database", () => {
     });
   });
 
-  test("is the only one that is migrated: one with somebody else's tables is refused, as with Prisma", async () => {
+  test("is the only one that is migrated: one with foreign tables is refused, as with Prisma", async () => {
     await withEmpty(async (url) => {
       await query(url, "create table theirs (id int)");
       await expect(migrateOwn(url)).rejects.toThrow("P3005");

@@ -109,7 +109,7 @@ describe("after a deletion and its purge", () => {
     expect([await areIndexed("filler"), await areIndexed("zyxkeptcontent")]).toEqual([0, 1]);
   });
 
-  test("that breaks off in the middle goes on where it was", async () => {
+  test("that is interrupted continues where it was", async () => {
     const { send, stored } = uploadsOf(userId);
     await send(secret("gone", "zyxgone"), secret("kept", "zyxkept"));
     await indexAll();

@@ -127,7 +127,7 @@ describe("a time that is sent", () => {
     expect(traceFilter.safeParse({ from: text }).success).toBe(false);
   });
 
-  test("that has no offset is told what is missing", () => {
+  test("without an offset is refused with the reason", () => {
     expect(instant.safeParse("2026-11-20T08:00:00").error?.issues[0]?.message).toBe(
       "must be an RFC 3339 or ISO 8601 date-time with an offset or Z",
     );

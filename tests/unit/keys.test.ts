@@ -26,7 +26,7 @@ afterEach(() => {
   for (const one of remove.splice(0)) one();
 });
 
-test("a sequence runs at its last key, and a key that fits nowhere ends it and counts by itself", () => {
+test("a sequence runs at its last key, and any other key ends it and is handled on its own", () => {
   provide("all", "g t", "g u", "j", "?");
   expect(press("g", "u", "j")).toEqual(["all g u", "all j"]);
   expect(press("g", "j", "t")).toEqual(["all j"]);

@@ -90,8 +90,8 @@ describe("the quick reading of a batch has the same result as the careful one", 
   });
 
   test.each(readdirSync("tests/fixtures/sessions"))("%s", (name) => {
-    const conversation = JSON.parse(readFileSync(`tests/fixtures/sessions/${name}`, "utf8"));
-    const bytes = encoded({ traces: [conversation] });
+    const session = JSON.parse(readFileSync(`tests/fixtures/sessions/${name}`, "utf8"));
+    const bytes = encoded({ traces: [session] });
     expect(plain(bytes)).toEqual(careful(bytes));
     expect(plain(bytes)).toBeDefined();
   });

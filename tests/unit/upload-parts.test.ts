@@ -33,7 +33,7 @@ describe("JSON lines", () => {
     expect((await parts(`\ufeff${text}`)).map(({ body }) => body)).toEqual(plain);
   });
 
-  test("are cut at 8 MB, but for a line that is longer; what a line says is not written anew", async () => {
+  test("are cut at 8 MB, except for a longer line; lines are not rewritten", async () => {
     const line = (name: string, length: number) =>
       `{"sourceId":"${name}","n":1e400,"messages":[],"x":"${"x".repeat(length)}"}`;
     const text = [line("a", 5e6), line("b", 5e6), line("c", 9e6), line("d", 1)].join("\n");

@@ -16,7 +16,7 @@ import { GeminiSession, type Identity, source } from "./session.ts";
  *
  * - Newer files are logs of JSON lines, read twice: see replay.ts.
  * - Older files are one JSON text. A session continued after an update is copied into a log beside it. After a compression,
- *   the older versions began a new file for the same session: the later one is a session of its own.
+ *   the older versions began a new file for the same session: the later one is a separate session.
  * - Sub-agents have logs in a folder named after their session.
  * - A message has its own tokens, which are counted in its last version only.
  */

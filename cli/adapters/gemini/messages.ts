@@ -98,7 +98,7 @@ export class GeminiMessages {
     return messages;
   }
 
-  /** A part's thought, call or result, which is a message of its own. */
+  /** A part's thought, call or result, which is a separate message. */
   #separateMessages({ functionCall, functionResponse, thought: isThought, text }: Fields): Message[] {
     if (isThought === true) return typeof text === "string" && text !== "" ? [thinking(text)] : [];
     if (isFields(functionCall)) {

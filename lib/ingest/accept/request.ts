@@ -5,7 +5,7 @@ import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept/ba
 import { limits } from "#lib/limits";
 import { traced } from "#lib/observability/tracing";
 
-/** Accepting, from the last byte of the body to the commit, as a span of its own. */
+/** Accepting, from the last byte of the body to the commit, as a separate span. */
 const accept: typeof acceptBatch = (...upload) => traced("ingest.accept", {}, () => acceptBatch(...upload));
 
 /**

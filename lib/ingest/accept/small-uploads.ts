@@ -1,4 +1,4 @@
-// Small uploads that arrive at the same time share a transaction: each of its own would wait for the disk by itself.
+// Small uploads that arrive at the same time share a transaction: with separate ones, each would wait for the disk.
 import "server-only";
 import { coalesce, type Pending } from "#lib/coalesce";
 import { type Settings, transaction } from "#lib/db/client";

@@ -41,7 +41,7 @@ export type Checked = Found & { stored: OwnBytes };
 type TracePlan = { index: number; traceId: string; skipBytes: number; except?: number[] };
 export type CopyPlan = { userId: string; traces: TracePlan[] };
 
-/** A chunk of a COPY stream, in memory of its own. */
+/** A chunk of a COPY stream, in separate memory. */
 export type Chunk = { bytes: OwnBytes; isLast: boolean };
 
 /**

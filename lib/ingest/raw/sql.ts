@@ -41,7 +41,7 @@ export function copyUpload(
   });
 }
 
-/** The one value in a binary COPY, in memory of its own. @returns null where it is NULL, undefined without a row */
+/** The one value in a binary COPY, in separate memory. @returns null where it is NULL, undefined without a row */
 async function readField(copied: AsyncIterable<Buffer>): Promise<OwnBytes | null | undefined> {
   let head = Buffer.alloc(0);
   let field: OwnBytes | undefined;

@@ -151,7 +151,7 @@ export async function markIndexed(tx: PoolClient, userId: string, traces: Waitin
 /** A document in its block. */
 type Placed = Pick<SearchDocument, "traceId" | "firstPosition" | "slot"> & { blockId: string };
 
-/** Puts documents in the place of all those that the given traces had. SQL: thousands of rows in one statement, by arrays. */
+/** Replaces all documents of the given traces. SQL: thousands of rows in one statement, by arrays. */
 export async function replaceDocuments(
   tx: PoolClient,
   userId: string,

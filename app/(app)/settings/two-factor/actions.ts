@@ -17,7 +17,7 @@ const page = "/settings/two-factor";
 
 /**
  * Turns two-factor authentication on in two steps: the password returns the secret, then a code proves that an app has it.
- * One action for both, because without script the first answer is kept only in the state of its own form.
+ * One action for both, because without script the first answer is kept only in that form's state.
  */
 export async function switchOnAction(before: EnrolmentState, form: FormData): Promise<EnrolmentState> {
   const user = await requireUser(page);

@@ -8,7 +8,7 @@ import { limits } from "#lib/limits";
 /** U+0000 in JSON, which better-auth would hand to PostgreSQL, and PostgreSQL can't take. */
 const escapedZero = /(?<!\\)(?:\\\\)*\\u0000/;
 
-/** better-auth's own contracts, behind a cap: by itself it reads a body of any size. HEAD is answered by Next from GET. */
+/** better-auth's own contracts, behind a size cap: on its own it would read a body of any size. HEAD is answered by Next from GET. */
 async function handle(request: Request): Promise<Response> {
   try {
     const body = request.body ? await readBody(request, limits.maxAuthBodyBytes) : undefined;

@@ -93,7 +93,7 @@ export async function insertNewTraces(
 }
 
 /**
- * Locks the rows stored under the traces' keys, in the order of the keys. Each is looked up by itself, which only a lateral
+ * Locks the rows stored under the traces' keys, in the order of the keys. Each is looked up separately, which only a lateral
  * subquery that locks guarantees: as a join, PostgreSQL read all of a user's traces (1000 of 50,000 took 50 ms instead of 6).
  */
 export async function lockStoredTraces(

@@ -49,7 +49,7 @@ export function useAddress({ list, jump, at }: Props) {
     return () => window.removeEventListener("beforeunload", save);
   }, [save]);
 
-  /** Jumps, with a history entry of its own. */
+  /** Jumps, with a new history entry. */
   const go = useCallback(
     (position: number) => {
       save();
