@@ -2,7 +2,7 @@
 
 /** The start of a stream of rows: signature, flags, and the length of an extension area, which is empty. */
 export const copyHeader = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
-/** The end of a stream of rows, where the next row's number of fields would stand. */
+/** The end of a stream of rows, in place of the next row's number of fields. */
 export const copyTrailer = Buffer.from([0xff, 0xff]);
 
 /** A row of non-NULL fields as a list of chunks, so that large fields are not copied. */

@@ -1,5 +1,5 @@
 /**
- * Frees a large buffer that nobody uses any more, without waiting for the garbage collector: once some tens of megabytes of
+ * Frees a large buffer that is no longer used, without waiting for the garbage collector: once some tens of megabytes of
  * external memory add up, V8 collects its whole heap (Next's 57 MB take 25 ms of both cores).
  */
 export function free({ buffer, byteLength }: Uint8Array): void {

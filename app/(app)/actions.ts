@@ -14,7 +14,7 @@ export async function signOutAction(): Promise<void> {
   redirect("/sign-in");
 }
 
-/** Keeps what the form says of this browser's preferences for a year. */
+/** Stores this browser's preferences for a year. */
 export async function setPreferencesAction(form: FormData): Promise<void> {
   requireSameOrigin(await headers());
   const secure = env().BASE_URL.startsWith("https:");

@@ -24,7 +24,7 @@ type Props = {
   hidden?: Record<string, string>;
   submit: string;
   tone?: "accent" | "bad";
-  /** The id of the text that says what the button acts on, where a page has several of the same name. */
+  /** The id of the text that describes the button, where a page has several of the same name. */
   describedBy?: string;
   /** What to ask before acting: the first press only shows this. The action has to call `askFirst`. */
   question?: React.ReactNode;

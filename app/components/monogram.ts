@@ -1,4 +1,4 @@
-/** The two letters that stand for an agent: initials of its words (a last "cli" aside), or the first two of its one. */
+/** An agent's two letters: the initials of its words (except a final "cli"), or the first two letters of a single word. */
 export function monogramOf(source: string): string {
   const words = source
     .replace(/\Wcli$/i, "")

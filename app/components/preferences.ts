@@ -16,7 +16,7 @@ export async function readTheme(): Promise<(typeof themes)[number]> {
   return theme.choice.parse((await cookies()).get(theme.cookie)?.value);
 }
 
-/** Whether pages listen to single keys; who dictates or whose hand slips can switch that off (WCAG 2.2, 2.1.4). */
+/** Whether pages listen to single keys; people who dictate or press keys by accident can switch that off (WCAG 2.2, 2.1.4). */
 export async function readKeys(): Promise<(typeof switches)[number]> {
   return keys.choice.parse((await cookies()).get(keys.cookie)?.value);
 }

@@ -4,7 +4,7 @@ import { fetchCommand, loginCommand } from "../components/connect-commands";
 import { PlainPage } from "../components/plain-page";
 
 const outcomes = {
-  approved: { title: "Approved", text: "Return to your terminal: it continues by itself." },
+  approved: { title: "Approved", text: "Return to your terminal. It continues automatically." },
   denied: {
     title: "Denied",
     text: "The machine got no access. If you did not start this login, there is nothing else to do.",

@@ -47,7 +47,7 @@ async function lookUp(userId: string, typed: string): Promise<LoginRequest | und
 }
 
 const sentences = {
-  approved: "This login is already approved; its terminal continues by itself.",
+  approved: "This login is already approved; its terminal continues automatically.",
   redeemed: "This login was already approved and used.",
   denied: "This login was denied.",
   expired: "This login has expired: a code is valid for ten minutes.",

@@ -6,7 +6,7 @@ import { Words } from "./words";
 
 export const metadata: Metadata = { title: "API" };
 
-/** The API's reference. Public: it has nothing of what is stored. */
+/** The API's reference. Public: it shows no stored data. */
 export default function Page() {
   const groups = readReference();
   return (

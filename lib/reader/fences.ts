@@ -1,4 +1,4 @@
-/** A text, parsed into its fenced blocks and what stands around them. */
+/** A text, parsed into its fenced blocks and the text around them. */
 export type Fenced = { before: string; fences: { language: string; text: string }[]; after: string };
 
 /** A longer fence does not count: it becomes part of a regular expression, whose length is limited. */
@@ -64,7 +64,7 @@ function closingLine(block: string): { index: number; length: number } | undefin
   return undefined;
 }
 
-/** What stands in backticks, each with the word before it: "path `./src` pattern `foo`". */
+/** The texts in backticks, each with the word before it: "path `./src` pattern `foo`". */
 export function readTicks(text: string): { label: string; value: string }[] {
   return [...text.slice(0, 20_000).matchAll(/(?:(\w{1,40}):? )?`([^`\n]+)`/g)].map(([, label = "", value = ""]) => ({
     label: label.toLowerCase(),

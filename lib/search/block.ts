@@ -6,7 +6,7 @@ import { termBits } from "#lib/search/terms";
 /** How many documents a block can have. */
 export const maxDocuments = 4096;
 
-/** How many postings share a bucket, about: a row of less than a kilobyte, as long as no term stands in most documents. */
+/** The approximate number of postings in a bucket: a row of less than a kilobyte, unless a term occurs in most documents. */
 const postingsPerBucket = 256;
 
 /** Terms and the slots of their documents, sorted by both: `term * 4096 + slot`, below 2^52. */

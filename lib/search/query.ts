@@ -92,13 +92,13 @@ function coarseCharacter(character: string): string {
   return character.normalize("NFD") === character ? single : `(?:${single}|.${combining.source}{1,2})`;
 }
 
-/** A regular expression for PostgreSQL that finds every text in whose lower case any unit of a query may stand. */
+/** A regular expression for PostgreSQL that matches every text whose lower case may contain a unit of a query. */
 export const patternOf = ({ units }: Query) => units.map(({ coarse }) => coarse).join("|");
 
-/** The units that their terms do not prove: of three words and more, the pairs may stand apart. */
+/** The units that their terms do not prove: with three words and more, the pairs may occur apart. */
 export const phrasesOf = ({ units }: Query): Unit[] => units.filter(({ words }) => words > 2);
 
-/** Where a query's units stand in a text: `[start, end]` in its order, none within another. */
+/** The ranges of a query's units in a text: `[start, end]` in its order, not overlapping. */
 export type Ranges = [number, number][];
 
 const maxRanges = 200;

@@ -11,7 +11,7 @@ const single = 3;
 export const termBits = 40;
 
 const wordCharacter = /[[\p{L}\p{N}\p{M}]--\p{Variation_Selector}]/v;
-// Emoji and rare Chinese characters stand beside words without a space: each half of a surrogate pair is a word.
+// Emoji and rare Chinese characters adjoin words without a space: each half of a surrogate pair is a word.
 const surrogate = /\p{Cs}/u;
 const spaceless = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]/u;
 /** Code units that `composed` joins with the letter before them; of Korean every part of a syllable. */
@@ -133,7 +133,7 @@ export function isBoundary(text: string, at: number): boolean {
   return kindAt(text, at - 1) !== letter || kindAt(text, at) !== letter || isHump(text, at);
 }
 
-/** The words of a text and what stands between them: word, gap, word, …; begins and ends with a word. */
+/** The words of a text and the gaps between them: word, gap, word, …; begins and ends with a word. */
 export function wordsAndGaps(text: string): string[] {
   const pieces: string[] = [];
   let gap = "";

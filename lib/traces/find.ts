@@ -6,10 +6,10 @@ import { canFoldUnicode, findText } from "#lib/traces/sql/messages";
 const maxPlaces = 20_000;
 
 /**
- * Counts where a text stands in the messages of a trace, in content and metadata, as it is written but for its case; nowhere in
+ * Counts the matches of a text in the messages of a trace, in content and metadata, as it is written but for its case; nowhere in
  * a deleted one. The case of letters beyond ASCII is folded by PostgreSQL 17 and later.
  *
- * @param text 1 to 512 characters; blanks count as they stand
+ * @param text 1 to 512 characters; blanks are significant
  */
 export async function findInMessages(userId: string, traceId: string, text: string): Promise<Matches> {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it asks for what is not ASCII

@@ -15,7 +15,7 @@ const batch = { messages: 20_000, traces: 500 };
 const pauseMs = 20;
 
 /**
- * Removes the messages of deleted traces, a bounded number in each transaction. What is left to do stands in the rows, so that
+ * Removes the messages of deleted traces, a bounded number in each transaction. The rows record what is left to do, so that
  * an interrupted purge is resumed; several processes may purge at once.
  *
  * @param seconds after which to stop, with the rest left for the next call.

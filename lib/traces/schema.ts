@@ -98,7 +98,7 @@ export const messagesResponse = z.object({
 
 export const matchesQuery = z.object({ q: exactText(1, page.query) });
 
-/** Where a text stands in a trace: each place is a message's position and how often the text stands in it. */
+/** The matches of a text in a trace: each place is a message's position and its number of matches. */
 export const matchesShape = z.object({
   total: z.int(),
   messages: z.int(),

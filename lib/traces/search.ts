@@ -1,4 +1,4 @@
-// Lists of what a query finds: the index tells which traces have all of its words, the traces tell the order.
+// Lists of what a query finds: the index has which traces contain all of its words, the traces have the order.
 import "server-only";
 import type { PoolClient } from "pg";
 import { cache } from "react";

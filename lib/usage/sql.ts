@@ -44,7 +44,7 @@ export async function lockUsers(tx: PoolClient, userIds: string[]): Promise<Set<
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Replaces what is counted for traces, and clears their marks. SQL: set-based, 100,000 messages a second. */
+/** Replaces the traces' counts, and clears their marks. SQL: set-based, 100,000 messages a second. */
 export async function replaceUsage(tx: PoolClient, due: DueTrace[]): Promise<void> {
   const keys = [due.map(({ userId }) => userId), due.map(({ id }) => id)];
   await tx.query(

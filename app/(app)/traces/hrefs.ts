@@ -3,7 +3,7 @@ import type { FilterName, TraceFilter } from "#lib/traces/schema";
 /** A filter's name on the page. */
 export const labelOf = (name: FilterName): string => (name === "q" ? "search" : name);
 
-/** The filters as they stand in the address, for links and chips. */
+/** The filters as in the page's address, for links and chips. */
 export type Given = Partial<Record<FilterName, string>>;
 
 export const withQuery = (path: string, query: URLSearchParams) => (query.size > 0 ? `${path}?${query}` : path);

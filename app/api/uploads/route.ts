@@ -20,7 +20,7 @@ const isForm = (request: Request) => /^multipart\/form-data\b/i.test(request.hea
 
 const seeOther = (href: string) => new Response(null, { status: 303, headers: { Location: href } });
 
-/** The page that a form leads to: its job, or the form again with what was wrong. */
+/** The page after a form upload: its job, or the form again with the error. */
 async function hrefAfter(receive: () => Promise<string>, requestId: string): Promise<string> {
   try {
     return `/uploads/${await receive()}`;

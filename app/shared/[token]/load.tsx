@@ -8,7 +8,7 @@ import { openedBy } from "./opened";
 
 const bodyInput = bodyRequest.extend({ token: z.string().max(64) });
 
-/** `loadBody` for whoever has the link. @returns undefined where there is none, or where the link does not open (any more) */
+/** `loadBody` for anyone with the link. @returns undefined where there is no such body, or the link is not valid (any more) */
 export async function loadSharedBody(input: z.input<typeof bodyInput>): Promise<React.ReactNode> {
   const { token, part, ...place } = bodyInput.parse(input);
   const opened = await openedBy(token);

@@ -17,7 +17,7 @@ export async function generateMetadata({ params }: PageProps<"/shared/[token]">)
   return { title: titleOf(trace), robots: { index: false, follow: false } };
 }
 
-/** One session for whoever has its link, without an account or a way into one. */
+/** One session for anyone with its link, without an account or a way into one. */
 export default async function Page({ params, searchParams }: PageProps<"/shared/[token]">) {
   const { token } = await params;
   const { trace, userId, expiresAt } = await shared(token);

@@ -19,7 +19,7 @@ export async function admitted<T>(userId: string, bytes: number, work: () => Pro
   const byUser = globals.spoorBytesInFlight;
   const own = byUser.get(userId) ?? 0;
   const all = [...byUser.values()].reduce((sum, one) => sum + one, 0);
-  // One sender may hold at most half of the budget, so that nobody locks the others out.
+  // One sender may hold at most half of the budget, so that no sender can block all others.
   if (all > 0 && (all + bytes > ingest.maxInFlightBytes || own + bytes > ingest.maxInFlightBytes / 2)) {
     throw new SpoorError("overloaded", "The server is receiving as much as it can hold. Nothing was read; try again.", {
       retryAfterSeconds: 5,

@@ -13,11 +13,11 @@ const [quote, backslash, comma, colon, zero, nine] = [0x22, 0x5c, 0x2c, 0x3a, 0x
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 const space = 0x20;
 
-/** Whether a byte may follow a value directly; undefined stands for the end. */
+/** Whether a byte may follow a value directly; undefined means the end. */
 const endsValue = (byte: number | undefined) =>
   byte === undefined || byte === comma || byte === closeBrace || byte === closeBracket;
 
-/** A place in JSON bytes that only moves forward. The methods throw `notPlain` where something else stands. */
+/** A place in JSON bytes that only moves forward. The methods throw `notPlain` at anything else. */
 export class JsonCursor {
   protected readonly bytes: Uint8Array;
   protected at = 0;

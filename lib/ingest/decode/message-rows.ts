@@ -7,7 +7,7 @@ export const messageColumns = "user_id, trace_id, content, position, role, token
 /** PostgreSQL counts microseconds from 2000-01-01, JavaScript milliseconds from 1970-01-01. */
 const epochDifferenceMs = 946_684_800_000;
 const fields = 8;
-/** The length that stands for NULL. */
+/** The length that means NULL. */
 const absent = -1;
 const jsonbVersion = 1;
 const idBytes = 16;

@@ -250,7 +250,7 @@ function own(bytes: Uint8Array): OwnBytes {
   return whole ? (bytes as OwnBytes) : new Uint8Array(bytes);
 }
 
-/** As `own`, for bytes that nobody else uses: their former buffer is freed at once. */
+/** As `own`, for bytes that nothing else uses: their former buffer is freed at once. */
 function ownAlone(bytes: Uint8Array): OwnBytes {
   const alone = own(bytes);
   if (alone !== bytes) free(bytes);

@@ -77,7 +77,7 @@ export type CandidateBounds = {
 
 /**
  * Texts of traces that a regular expression matches: title, source id and messages. PostgreSQL tests them, so that little
- * text travels; a null stands for what was not read.
+ * text travels; null for what was not read.
  */
 export async function readCandidates(
   tx: PoolClient,
@@ -103,12 +103,12 @@ export async function readCandidates(
   return rows;
 }
 
-/** A message that matches, or what stands around the match where it is long. */
+/** A message that matches, or the text around the match where it is long. */
 export type Text = { traceId: string; position: number; role: string | null; content: string };
 
 export type TextBounds = {
   maxMessages: number;
-  /** Of a longer message, `nearCharacters` before and after the first place where `word` stands are read. */
+  /** Of a longer message, `nearCharacters` before and after the first occurrence of `word` are read. */
   wholeCharacters: number;
   nearCharacters: number;
   word: string;

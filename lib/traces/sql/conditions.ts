@@ -4,7 +4,7 @@ import { facets, type TraceFilter } from "#lib/traces/schema";
 
 /**
  * Some of a user's traces: those that a filter matches, or those of the given ids. `storedUntil` (ISO 8601) leaves out what
- * uploads wrote since: a selection that was counted can be deleted later without what nobody saw.
+ * uploads wrote since: a selection that was counted can be deleted later without those added since.
  */
 export type Selection = TraceFilter & { ids?: string[] | undefined; storedUntil?: string | undefined };
 

@@ -16,7 +16,7 @@ const size = "octet_length(content) + coalesce(octet_length(metadata::text), 0)"
 
 /**
  * The messages of a page, found one after the other until the rows (`$4`) or the bytes (`$5`) are used up, so that nothing is
- * read that does not fit. The page lies after position `$3`, or before it where `beyond` is `<`.
+ * read that does not fit. The page is after position `$3`, or before it where `beyond` is `<`.
  */
 const pageSql = (beyond: ">" | "<") => {
   const [order, last] = beyond === ">" ? ["asc", "max"] : ["desc", "min"];
@@ -75,11 +75,11 @@ export async function readAt(
   return rows;
 }
 
-/** A message in which a text stands, how often, and in how many messages it stands how often in all. */
+/** A message that contains a text, with its matches, and the totals of messages and matches. */
 type MatchRow = { position: number; count: number; total: string; messages: string };
 
 /**
- * Counts where a text stands in a trace's messages, in content and metadata, whatever its case. SQL: PostgreSQL tests the texts,
+ * Counts the matches of a text in a trace's messages, in content and metadata, whatever its case. SQL: PostgreSQL tests the texts,
  * so that none of them travels; no index is needed, since the messages of one trace lie beside each other (figures in
  * docs/decisions/0013).
  *

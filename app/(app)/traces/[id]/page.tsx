@@ -97,7 +97,7 @@ async function linksOf(
   return {
     list: listHref(filter),
     all: readerHref(id, place),
-    // After a place, not at it: Talk may leave out what stands there.
+    // After a position, not at it: Talk may leave that message out.
     talk: readerHref(id, { ...filter, ...(at !== undefined && at > 0 && { after: String(at - 1) }), view: "talk" }),
     newer: beside(newer),
     older: beside(older),

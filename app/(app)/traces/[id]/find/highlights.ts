@@ -11,7 +11,7 @@ const folded = (text: string) => {
     .join("");
 };
 
-/** Where a text stands in an element, across its text nodes: highlighted code has many of them. */
+/** The ranges of a text in an element, across its text nodes: highlighted code has many of them. */
 export function rangesOf(element: Element, sought: string): Range[] {
   const nodes: { node: Text; start: number }[] = [];
   let text = "";

@@ -67,7 +67,7 @@ export function usePainting(
   return ranges;
 }
 
-/** The rows near what is visible: painting thousands that nobody sees would only take time. */
+/** The rows near the visible ones: painting thousands outside of the window would only take time. */
 function articlesNearby(list: Element): Element[] {
   return [...list.querySelectorAll(":scope > section")]
     .filter((segment) => {
@@ -90,7 +90,7 @@ function bringIntoView(range: Range): void {
   requestAnimationFrame(() => requestAnimationFrame(place));
 }
 
-/** A match that was counted but is not on the page may stand in a body that is loaded when its fold is opened. */
+/** A match that was counted but is not on the page may be in a body that is loaded when its fold is opened. */
 function openUnloaded(row: Element): void {
   for (const fold of row.querySelectorAll<HTMLDetailsElement>("details[data-load]:not([open])")) {
     openFoldsRound(fold);

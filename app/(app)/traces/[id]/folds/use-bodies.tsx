@@ -71,7 +71,7 @@ function appendWaiting(fold: HTMLDetailsElement): HTMLElement {
   return element;
 }
 
-/** Which body a fold lacks, as the server wrote it on the fold; the positions stand on the row where they are all the row's. */
+/** The body that a fold lacks, from the fold's attributes; its positions are on the row where they are all of the row's. */
 function requestOf(fold: HTMLDetailsElement): BodyRequest {
   const { load = "", part } = fold.dataset;
   const positions = fold.dataset.positions ?? fold.closest<HTMLElement>("[data-positions]")?.dataset.positions ?? load;

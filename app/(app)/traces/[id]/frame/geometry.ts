@@ -1,15 +1,15 @@
 /**
- * Where messages stand on the page. The server renders them, so the page's scripts know them by their attributes, of which
+ * Where messages are on the page. The server renders them, so the page's scripts know them by their attributes, of which
  * messages.tsx has the list. All of it reads the layout: to be called once a frame at most.
  */
 
 const navHeight = 48;
 
-/** Where a message stands that was jumped to, in pixels: below the bars that stick to the top, as high as they are now. */
+/** The top of a message after a jump, in pixels: below the sticky bars at their current height. */
 export function topOffset(): number {
   const toolbar = document.querySelector<HTMLElement>("[data-toolbar]");
   const find = toolbar?.querySelector<HTMLElement>("search");
-  // On a phone the field to find in covers the page from side to side; elsewhere it stands in a corner.
+  // On a phone the field to find in covers the page from side to side; elsewhere it is in a corner.
   const covered = find && find.offsetWidth > window.innerWidth * 0.7 ? find.offsetHeight : 0;
   return navHeight + (toolbar?.offsetHeight ?? 0) + covered + 8;
 }
@@ -57,7 +57,7 @@ export function nearestTalk(list: Element | null, position: number): number | un
   return talk.findLast((at) => at <= position) ?? talk[0];
 }
 
-/** Opens every fold that an element lies in. */
+/** Opens every fold around an element. */
 export function openFoldsRound(element: Element): void {
   for (let fold = element.closest("details"); fold; fold = fold.parentElement?.closest("details") ?? null)
     fold.open = true;

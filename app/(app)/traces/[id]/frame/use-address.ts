@@ -35,7 +35,7 @@ export function useAddress({ list, jump, at }: Props) {
     };
   }, [jump]);
 
-  /** Saves where the page stands in the history's entry. */
+  /** Saves the scroll position in the history entry. */
   const save = useCallback(() => {
     const row = list.current && topArticle(list.current);
     if (!row) return;

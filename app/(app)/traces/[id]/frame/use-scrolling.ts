@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import type { Frame } from "./frame";
 import { positionOf, topOffset } from "./geometry";
 
-/** Tells the style sheet how high the bars are, so that what the browser itself scrolls to stands where a jump puts it. */
+/** Passes the bars' height to the style sheet, so that the browser's own scrolling stops at the same place as a jump. */
 export function useBars() {
   useEffect(() => {
     const measure = () => document.documentElement.style.setProperty("--bars", `${topOffset()}px`);
@@ -15,7 +15,7 @@ export function useBars() {
 
 const restMs = 400;
 
-/** Follows the scrolling: what is at the top, for the outline, and where the page stands, for going back. */
+/** Follows the scrolling: the message at the top, for the outline, and the scroll position, for going back. */
 export function useFollow({ top }: Frame, noteAnchor: () => Element | undefined, save: () => void) {
   useEffect(() => {
     let frame = 0;

@@ -9,7 +9,7 @@ const maxCopied = 50;
  * Handles the messages' copy buttons: `data-copy="message"` copies the stored Markdown of its row, `block` and `command`
  * the text of the `pre` beside the button.
  *
- * @param say tells the reader the outcome
+ * @param say announces the outcome
  */
 export function useCopy(list: RefObject<HTMLElement | null>, traceId: string, say: (text: string) => void) {
   useEffect(() => {

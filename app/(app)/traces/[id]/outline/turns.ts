@@ -1,4 +1,4 @@
-/** The turn that a position lies in: the index of the last that starts at it or before it, 0 before the first. */
+/** The turn of a position: the index of the last that starts at it or before it, 0 before the first. */
 export function turnAt(turns: { position: number }[], position: number): number {
   let [low, high] = [0, turns.length];
   while (low < high) {

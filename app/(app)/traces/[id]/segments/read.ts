@@ -153,7 +153,7 @@ async function readRange(source: Source, { from, to }: { from: number; to: numbe
 
 const nothing = { messages: [], start: 0, end: 0, fixed: { start: true, end: true }, earlier: false, later: false };
 
-/** Cuts the margins off where no row is split. A row that is split nevertheless is made again from what is left of it. */
+/** Cuts the margins off where no row is split. A row that is split nevertheless is rebuilt from its remaining messages. */
 function cut({ messages, start, end, keep, fixed, earlier, later }: Read): SegmentRows {
   const rows = rowsOf(messages);
   const span = cutSegment(

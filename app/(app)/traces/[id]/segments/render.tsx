@@ -6,10 +6,10 @@ import { Messages } from "../messages/messages";
 import { readSegment, type SegmentRows } from "./read";
 import type { SegmentRequest } from "./request";
 
-/** A rendered segment: a run of neighbouring messages, and what the page's frame has to know of it. */
+/** A rendered segment: a run of neighbouring messages, and what the page's frame needs to know about it. */
 export type Segment = Omit<SegmentRows, "rows"> & {
   node: React.ReactNode;
-  /** How many messages stand before it. */
+  /** The number of messages before it. */
   before: number;
   /** Whether Talk leaves out the message at the position that was asked for. */
   hidden: boolean;

@@ -6,7 +6,7 @@ import type { Place } from "./next-step";
 type Props = {
   list: RefObject<HTMLDivElement | null>;
   segments: PlacedSegment[];
-  /** Called with the element of a segment as it appears; what it returns, as it goes. */
+  /** Called with a segment's element when it is mounted; returns the function to call when it is unmounted. */
   register: (key: number, element: HTMLElement) => () => void;
   /** The same for a segment's messages. */
   onMount: (element: HTMLElement) => () => void;
@@ -17,7 +17,7 @@ type Props = {
   href: (query: Record<string, string>) => string;
 };
 
-/** The segments of messages one below the other, and what stands in for those that are not loaded. */
+/** The segments of messages in order, with placeholders for those that are not loaded. */
 export function SegmentList({ list, segments, failed, live, retry, href, ...on }: Props) {
   const [first] = segments;
   const last = segments.at(-1);
@@ -39,7 +39,7 @@ export function SegmentList({ list, segments, failed, live, retry, href, ...on }
         ))}
       </div>
       {last?.later && (
-        // While there is more, a message near the end of what is loaded must still be able to stand at the top.
+        // While there is more, a message near the end of what is loaded must still be able to scroll to the top.
         <div className={live ? "min-h-dvh" : undefined}>
           <Edge
             failed={failed === "later"}

@@ -53,7 +53,7 @@ export function useHeights(list: RefObject<HTMLElement | null>) {
     [onResize],
   );
 
-  /** Notes where the page stands. @returns the row at the top */
+  /** Saves the scroll position. @returns the row at the top */
   const noteAnchor = useCallback(() => {
     const row = list.current ? topArticle(list.current) : undefined;
     anchor.current = row && { position: positionOf(row), top: row.getBoundingClientRect().top };

@@ -6,7 +6,7 @@ import { loadInto, nextStep } from "./next-step";
 import type { Segment } from "./render";
 import { useLoader } from "./use-loader";
 
-/** A message to bring to the top; `offset` in pixels where it is to stand elsewhere, `quiet` without focus and mark. */
+/** A message to bring to the top; `offset` in pixels for another place, `quiet` without focus and mark. */
 export type Target = { position: number; offset?: number; quiet?: boolean };
 
 type Props = { traceId: string; talk: boolean; initial: Segment; onHidden: () => void };
@@ -101,7 +101,7 @@ function arriveAt({ position, offset, quiet }: Target): boolean {
   return true;
 }
 
-/** Whether the browser keeps what is visible in its place. It does so nowhere at the very top of a page. */
+/** Whether the browser keeps visible content in place (scroll anchoring). No browser does at the very top of a page. */
 const anchorsByItself = () => CSS.supports("overflow-anchor", "auto") && window.scrollY > 0;
 
 /** Runs something when the page was scrolled or resized, once a frame. */

@@ -7,7 +7,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
     const headers = {
       "Content-Type": "application/json",
       "Content-Disposition": `attachment; filename="spoor-upload-${jobId}.json"`,
-      // What was sent is anybody's text: no browser is to guess at it, run it, or show it in a page of another site.
+      // The content is untrusted: no browser may sniff its type, run it, or embed it in another site.
       "X-Content-Type-Options": "nosniff",
       "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
       "Cross-Origin-Resource-Policy": "same-origin",

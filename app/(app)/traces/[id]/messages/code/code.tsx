@@ -30,7 +30,7 @@ export function Output({ text, effort }: { text: string; effort: Effort }) {
   );
 }
 
-/** `useCopy` copies the text of the block that this stands in. */
+/** `useCopy` copies the text of the surrounding block. */
 function CopyBlock() {
   return (
     <button type="button" className="copy" data-copy="block" aria-label="Copy this block">

@@ -73,7 +73,7 @@ const terminal = ["Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", 
 const colour = (index: number) => `#0000${index.toString(16).padStart(2, "0")}`;
 const ansiBase = 0x80;
 
-/** A theme whose colours are names: each stands for a class, since the page's policy allows no style attributes. */
+/** A theme whose colours are names of classes, since the page's policy allows no style attributes. */
 const theme: ThemeRegistration = {
   name: "classes",
   type: "light",
