@@ -15,8 +15,8 @@ import {
 const maxTraces = 5000;
 
 /**
- * Removes terms of deleted traces from the index: of one user, in one transaction, with at most one block rewritten. What is
- * left to do stands in the rows, so that an interrupted purge is resumed.
+ * Removes terms of deleted traces from the index: of one user, in one transaction, with at most one block rewritten. The
+ * rows record what is left to do, so that an interrupted purge is resumed.
  *
  * Every block is rewritten that lacks some of its documents. That includes the blocks in which a deleted trace left postings
  * when it was indexed again, which nothing else records.

@@ -1,6 +1,6 @@
 // The terms of a text, by which it is found. Words are runs of letters and digits, and single characters of scripts that put no spaces
 // between words. A term is a number of 40 bits: of a word, of a part of a camelCase word, or of two words that follow each
-// other with what stands between them. So a phrase, an identifier or a path is found by its pairs, as it is written.
+// other with the gap between them. So a phrase, an identifier or a path is found by its pairs, as it is written.
 
 const other = 0;
 const space = 1;

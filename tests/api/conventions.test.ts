@@ -40,7 +40,7 @@ const routes: [path: string, methods: string[]][] = [
 ];
 
 describe("a method that a path does not take", () => {
-  test.each(routes)("%s answers 405 and names in Allow what it takes", async (path, taken) => {
+  test.each(routes)("%s answers 405 with the supported methods in Allow", async (path, taken) => {
     const wrong = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].filter((method) => !taken.includes(method));
     for (const method of wrong) {
       const response = await fetch(server.url + path, { method, headers: bearer(token) });
@@ -211,7 +211,7 @@ describe("a JSON body", () => {
     await expectProblem(await send(path, {}, new Uint8Array([123, 125])), 415, "unsupported_media_type");
   });
 
-  test.each(paths)("%s takes the type with parameters and in any case", async (path) => {
+  test.each(paths)("%s accepts the type with parameters and in any case", async (path) => {
     for (const type of ["application/json; charset=utf-8", "Application/JSON;charset=UTF-8", "application/json ;x=y"]) {
       await expectProblem(await send(path, { "Content-Type": type }, "{}"), 400, "invalid_request");
     }

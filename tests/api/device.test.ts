@@ -46,7 +46,7 @@ describe("a poll", () => {
     expect(body.expiresIn).toBeLessThanOrEqual(600);
   });
 
-  test("that comes too early lengthens the interval by five seconds each time, up to a minute", async () => {
+  test("that is too early lengthens the interval by five seconds each time, up to a minute", async () => {
     const { deviceCode } = await start();
     await poll(deviceCode);
     for (const interval of [10, 15]) {

@@ -43,7 +43,7 @@ const many = Array.from({ length: 230 }, (_, n) => ({
   messages: n % 2 ? [{ position: 0, role: "user", content: `Title of ${n}` }] : [],
 }));
 
-test("an export has a line for each trace with all of its messages, and ingest takes it back as unchanged", async () => {
+test("an export has a line for each trace with all of its messages, and ingesting it again leaves it unchanged", async () => {
   await ingest(server, token, [full, long, ...many]);
   const lines = await exported();
   expect(lines).toHaveLength(232);
@@ -56,7 +56,7 @@ test("an export has a line for each trace with all of its messages, and ingest t
   expect(again).toMatchObject({ traces: { received: 232, unchanged: 232 }, messages: { received: 1319, written: 0 } });
 });
 
-test("an export taken in by another account makes the same export", async () => {
+test("an export imported into another account gives the same export", async () => {
   const other = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
   const lines = await exported();
   expect(await ingest(server, other, lines)).toMatchObject({ traces: { created: 232 } });
@@ -64,7 +64,7 @@ test("an export taken in by another account makes the same export", async () => 
   expect((await exported("", other)).toSorted(byId)).toEqual(lines.toSorted(byId));
 });
 
-test("an export of sanitized text is taken back as unchanged, and stays flagged", async () => {
+test("an export of sanitized text is unchanged when ingested again, and stays flagged", async () => {
   const mended = { source: "mended", sourceId: "mended", messages: [{ position: 0, content: "a\0b" }] };
   await ingest(server, token, [mended]);
   const lines = await exported("?source=mended");
@@ -74,7 +74,7 @@ test("an export of sanitized text is taken back as unchanged, and stays flagged"
   expect(list).toMatchObject({ traces: [{ sanitized: true }] });
 });
 
-test("an export takes the filters of the list, and a cookie", async () => {
+test("an export accepts the filters of the list, and a cookie", async () => {
   expect((await exported("?source=codex-cli&project=p")).map(({ sourceId }) => sourceId)).toEqual(["full"]);
   expect(await exported("?source=nobody")).toEqual([]);
   await expectProblem(await get(server, "/api/traces/export?from=x", token), 400, "invalid_request");
@@ -83,7 +83,7 @@ test("an export takes the filters of the list, and a cookie", async () => {
   expect((await response.text()).split("\n")).toHaveLength(2);
 });
 
-test("an export that fails breaks the connection: a client never takes it for complete", async () => {
+test("an export that fails breaks the connection: so that no client considers it complete", async () => {
   const large = Array.from({ length: 40 }, (_, n) => ({
     source: "broken-off",
     sourceId: String(n),

@@ -55,14 +55,14 @@ describe("a path outside the API with nothing behind it", () => {
 describe("a request whose sender closes its half of the connection", () => {
   const head = (line: string) => `${line} HTTP/1.1\r\nHost: localhost\r\n`;
 
-  test.each(["/api/limits", "/api/ready", "/api/nothing"])("%s is answered whole", async (path) => {
+  test.each(["/api/limits", "/api/ready", "/api/nothing"])("%s gets a complete response", async (path) => {
     const response = await exchange(`${head(`GET ${path}`)}\r\n`, true);
     expect(response.headers.get("x-request-id")).toMatch(uuid);
     expect(response.headers.get("cache-control")).toBe("no-store");
     expect(JSON.parse(await response.text())).toHaveProperty("ok");
   });
 
-  test("gets a page whole", async () => {
+  test("gets a complete page", async () => {
     const response = await exchange(`${head("GET /sign-in")}\r\n`, true);
     expect(response.status).toBe(200);
     expect(response.headers.get("x-request-id")).toMatch(uuid);

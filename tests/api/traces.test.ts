@@ -96,7 +96,7 @@ describe("the list", () => {
     expect((await list(query)).traces).toHaveLength(count);
   });
 
-  test("takes any text as a value, also text that looks like SQL", async () => {
+  test("accepts any text as a value, also text that looks like SQL", async () => {
     for (const text of ["'", "it's $1 or $2", "\\' or true --", "a\\", "é'😀", `${"x".repeat(40)}'`]) {
       expect((await list(`?${new URLSearchParams({ project: text })}`)).traces).toEqual([]);
       await pool().query("update trace set project = $1 where source_id = 'trace-0'", [text]);
@@ -143,7 +143,7 @@ describe("the list", () => {
     }
   });
 
-  test("takes times that PostgreSQL would refuse: offsets of 16 hours and more, and any number of decimals", async () => {
+  test("accepts times that PostgreSQL would refuse: offsets of 16 hours and more, and any number of decimals", async () => {
     const cursor = (moment: string) =>
       Buffer.from(JSON.stringify([moment, "01900000-0000-7000-8000-000000000000"])).toString("base64url");
     const farOffset = "2026-11-20T08:00:00-23:00";

@@ -26,7 +26,7 @@ test("a browser's upload becomes a job of the machine browser, and the same one 
   expect(await zipped.json()).toMatchObject({ jobId });
 });
 
-test("a body over what Next would cut at 10 MB comes whole", async () => {
+test("a body over 10 MB, where Next would truncate it, is stored completely", async () => {
   const response = await send(batch("large", "x".repeat(12 * 1024 * 1024)));
   expect(response.status).toBe(202);
   const { jobId } = await response.json();

@@ -34,7 +34,7 @@ describe("what the server refuses", () => {
     expect([...fake.archive.keys()].sort()).toEqual([`claude-code/${idOf(1)}`, `claude-code/${idOf(2)}`, "own/good"]);
   });
 
-  test("a batch refused without a session's name is halved until the cause is alone", async () => {
+  test("a batch refused without a session's name is halved until the cause is isolated", async () => {
     const { fake, push } = await world(5);
     fake.failWith(({ url }, body) =>
       url === "/api/ingest" && zstdText(body).includes(idOf(4))

@@ -59,7 +59,7 @@ describe("a session of 50,000 messages", () => {
     expect(faults).toEqual([]);
   }, 120_000);
 
-  test("has at most twelve segments mounted, and emptied ones come back where they stood", async () => {
+  test("has at most twelve segments mounted, and emptied ones come back in the same place", async () => {
     await openReady(`/traces/${long}?at=25000`);
     for (let turn = 0; turn < 16; turn += 1) {
       await page.evaluate("window.scrollBy(0, -document.documentElement.scrollHeight)");

@@ -145,7 +145,7 @@ test("new messages are announced while the page is open, and move nothing until 
   expect(faults).toEqual([]);
 }, 60_000);
 
-test("one session is exported as Markdown and as the JSON that the API takes back", async () => {
+test("one session is exported as Markdown and as the JSON that the API accepts", async () => {
   const markdown = await page.request.get(`${server.url}/api/traces/${middle}/export.md`);
   expect(markdown.headers()["content-disposition"]).toContain(`spoor-${middle}.md`);
   expect(await markdown.text()).toMatch(/^# Middle\n/);

@@ -70,7 +70,7 @@ test("a shared session can be read without an account, and nothing else can", as
   expect((await trail(owner.email))[0]).toBe("share_created");
 });
 
-test("a long result is loaded with the link alone, until it is revoked", async () => {
+test("a long result is loaded with only the link, until it is revoked", async () => {
   const output = Array.from({ length: 600 }, (_, n) => `line ${n} of the output`).join("\n");
   const path = await share(await upload("long", ["run it"], output));
   const other = await stranger();

@@ -99,7 +99,7 @@ describe("a file that is uploaded in the browser", () => {
   });
 });
 
-test("without JavaScript a form takes a JSON file, and says what is wrong with another", async () => {
+test("without JavaScript a form accepts a JSON file, and says what is wrong with another", async () => {
   const context = await browser.newContext({
     javaScriptEnabled: false,
     storageState: await page.context().storageState(),

@@ -56,7 +56,7 @@ const refusal = (code: string) => expect.objectContaining({ code });
 const actions = async (userId: string) => (await listEvents(userId, { limit: 100 })).map(({ action }) => action);
 
 describe("a device login", () => {
-  test("of many concurrent approvals and denials exactly one takes effect, and every caller learns whether it was theirs", async () => {
+  test("of many concurrent approvals and denials exactly one takes effect, and each caller learns whether it was theirs", async () => {
     const other = await member("racer@example.org");
     for (let round = 0; round < 10; round += 1) {
       const { deviceCode, id } = await startedLogin();

@@ -87,7 +87,7 @@ describe("a password that the operator resets", () => {
     }
   });
 
-  test("touches nobody else", async () => {
+  test("changes no other user", async () => {
     const [one, other] = [await member("one"), await member("other")];
     await resetPassword(one.email, "a third good password", operator);
     expect(await bearerOf(other.token)).toMatchObject({ userId: other.userId });

@@ -11,7 +11,7 @@ async function all<T>(sql: string): Promise<T[]> {
   return (await pool().query<{ value: T }>(sql)).rows.map(({ value }) => value);
 }
 
-test("telemetry goes after 90 days with all that belongs to it, and not before", async () => {
+test("telemetry is deleted after 90 days with everything that belongs to it, and not before", async () => {
   for (const [deviceId, age] of [
     ["kept", "89 days 23 hours"],
     ["gone", "90 days 1 minute"],

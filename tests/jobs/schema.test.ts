@@ -82,7 +82,7 @@ describe("the migrations", () => {
     }
   });
 
-  test("create nothing by hand that schema.prisma does not name", async () => {
+  test("create nothing that schema.prisma does not name", async () => {
     const schema = await readFile("prisma/schema.prisma", "utf8");
     const names = byHand.filter((name) => /^(constraint|index|trigger|function)/.test(name));
     for (const name of names) expect(schema).toContain(`\`${name.split(" ")[1]}\``);

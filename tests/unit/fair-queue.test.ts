@@ -30,7 +30,7 @@ function watch(turns: FairQueue) {
 }
 
 describe("two slots", () => {
-  test("may both be held by one user while nobody else waits", async () => {
+  test("may both be held by one user while no other user waits", async () => {
     const line = watch(new FairQueue(2));
     await line.ask("ada", "ada", "ada");
     expect(line.order).toEqual(["ada", "ada"]);

@@ -34,7 +34,7 @@ test("a sequence runs at its last key, and any other key ends it and is handled 
   expect(press("x", "Enter")).toEqual([]);
 });
 
-test("a page's own key goes before the same key of every page, until the page is gone", () => {
+test("a page's own key overrides the same key of every page, until the page is left", () => {
   provide("all", "u");
   provide("reader", "u", "j");
   expect(press("u", "j")).toEqual(["reader u", "reader j"]);

@@ -27,7 +27,7 @@ test("the document is valid OpenAPI 3.1", async () => {
 });
 
 describe("route handlers", () => {
-  test("stand under /api, but for /spoor.mjs", () => {
+  test("are under /api, except for /spoor.mjs", () => {
     expect(files.filter((file) => !file.startsWith("api/"))).toEqual([clientFile]);
   });
 

@@ -72,7 +72,7 @@ describe("a query", () => {
     expect(() => parseQuery(q)).toThrow(SpoorError);
   });
 
-  test("of too many words is refused, whether they stand apart or in one phrase", () => {
+  test("of too many words is refused, whether they are separate or in one phrase", () => {
     expect(() => parseQuery("a ".repeat(33))).toThrow(SpoorError);
     expect(() => parseQuery(`"${"a ".repeat(33)}"`)).toThrow(SpoorError);
     expect(parseQuery("a ".repeat(32)).units).toHaveLength(32);

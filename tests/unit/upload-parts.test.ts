@@ -42,7 +42,7 @@ describe("JSON lines", () => {
     expect(found.map(({ body }) => body.includes('"n":1e400'))).toEqual([true, true, true, true]);
   });
 
-  test("with one that is no JSON are refused there, and what stands before it is sent", async () => {
+  test("with one that is not JSON are refused there, and those before it are sent", async () => {
     const lines = [...many.slice(0, 1200), '{"sourceId":', ...many.slice(1200)];
     const found: unknown[] = [];
     const read = async () => {
@@ -54,7 +54,7 @@ describe("JSON lines", () => {
 });
 
 describe("JSON", () => {
-  test("is sent as it stands: a batch, a list of traces, one trace, on one line or on many", async () => {
+  test("is sent as it is: a batch, a list of traces, one trace, on one line or on many", async () => {
     const one = trace("one");
     for (const space of [0, 2]) {
       for (const value of [{ version: 1, traces: [one] }, [one], one]) {

@@ -41,7 +41,7 @@ describe("the kind of a message", () => {
     expect(first(fields)?.kind).toBe(kind);
   });
 
-  test("a wrapper that a tool printed ends nothing: the whole output is the tool's", () => {
+  test("a wrapper within a tool's output ends nothing: the whole output is the tool's", () => {
     const quoted =
       '```text\n  1→<tool-use data-tool-type="a" data-tool-name="b">\n  2→</details></tool-use>\n  3→text\n```';
     const row = first({ content: wrapped("read", "Read", `\`a.md\`\n\n${quoted}`) });
@@ -150,7 +150,7 @@ describe("rows", () => {
   const result = (callId: string, output = "done") =>
     message({ role: "tool", content: output, metadata: { result: { callId } } });
 
-  test("a result stands at its call, whatever came between, and both positions lead there", () => {
+  test("a result is shown at its call, whatever is between them, and both positions lead there", () => {
     const messages = [
       call("a"),
       call("b"),
@@ -241,7 +241,7 @@ describe("rows", () => {
     expect(rows[0]?.positions).toHaveLength(4);
   });
 
-  test("what a command printed stands in the command", () => {
+  test("a command's output is shown in the command", () => {
     const [row, ...more] = rowsOf([
       message({ role: "user", content: "<command-name>/model</command-name><command-args>fast</command-args>" }),
       message({ role: "user", content: "<local-command-stdout>Set</local-command-stdout>" }),
@@ -282,7 +282,7 @@ describe("rows", () => {
   });
 });
 
-test("the outline tells turns, files with what changed in them, and failures with the call's words", () => {
+test("the outline has turns, files with their changes, and failures with the call's words", () => {
   const messages = [
     message({ role: "user", content: "Fix it\nplease" }),
     message({ metadata: { tool: { name: "Bash", callId: "1", input: { command: "make" } } } }),

@@ -32,7 +32,7 @@ describe("a segment's edges", () => {
     expect(cutSegment(positions, rows, { start: 3, end: 15 }, fixed)).toEqual({ start: 3, end: 15 });
   });
 
-  test("tell whether a row is split nevertheless", () => {
+  test("say whether a row is split nevertheless", () => {
     expect(rowsWithin([row(10, 20), row(30), row(50)], 20, 40)).toBeUndefined();
     expect(rowsWithin([row(10), row(30), row(20, 40), row(50)], 20, 40)).toEqual([row(30), row(20, 40)]);
   });
