@@ -1,7 +1,7 @@
 import pino from "pino";
 import { logLevel } from "#lib/env";
 
-/** The process's log: JSON lines on stdout. Nothing of a body, a code or a token is ever passed to it. */
+/** The process's log: JSON lines on stdout. No body, code or token is ever passed to it. */
 export const log = pino({
   level: logLevel(),
   base: { pid: process.pid },

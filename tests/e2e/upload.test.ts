@@ -65,7 +65,7 @@ describe("a file that is uploaded in the browser", () => {
     const wrong = JSON.stringify({ sourceId: "wrong", messages: [{ position: -1, content: "" }] });
     await choose("wrong.jsonl", `${lines(2)}\n${wrong}`);
     await file("wrong.jsonl").getByText("line 3, messages.0.position").waitFor();
-    await file("wrong.jsonl").getByText("Nothing of the file was stored.").waitFor();
+    await file("wrong.jsonl").getByText("No part of the file was stored.").waitFor();
     await choose("picture.png", Buffer.from([0x89, 0x50, 0xff, 0xfe]));
     await file("picture.png").getByText("The file is not UTF-8 text.").waitFor();
     expect(await jobs()).toBe(0);

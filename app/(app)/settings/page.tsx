@@ -138,8 +138,8 @@ function ChangePassword() {
 function NoPassword() {
   return (
     <p className="text-muted">
-      This account has no password: you sign in with what is connected below. The person who runs the server can give it
-      one.
+      This account has no password: you sign in with a provider connected below. The person who runs the server can give
+      it one.
     </p>
   );
 }

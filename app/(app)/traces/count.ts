@@ -1,6 +1,6 @@
 import { formatCount } from "../../components/figures";
 
-/** The list counts at most so many matches of a filter; more takes too long. */
+/** The maximum of matches that the list counts for a filter; counting more takes too long. */
 export const maxCounted = 10_000;
 /** The same for a search, whose hits are looked up one by one. */
 export const maxFound = 1000;

@@ -90,7 +90,7 @@ function refusal(
 
 const whatIsSafe = (accepted: number) =>
   accepted === 0
-    ? "Nothing of the file was stored."
+    ? "No part of the file was stored."
     : `The ${accepted === 1 ? "part" : `${accepted} parts`} before it ${accepted === 1 ? "was" : "were"} stored, nothing after that.`;
 
 /** A path in a part as a place in the file: for JSON Lines, the line and the field in it. */
