@@ -37,6 +37,7 @@ const settledSeconds = { usually: 3, whileUploadsWait: 120 };
 const drainMs = 12_000;
 /** Pause between two scans of the telemetry outbox. */
 const forwardMs = 2000;
+const heartbeatFailed = "the worker's heartbeat failed";
 const reconcileFailed = "the check for uploads without a queue entry failed";
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 
@@ -121,10 +122,10 @@ await boss.work(
   handler(z.unknown(), () => housekeep()),
 );
 await boss.schedule(queues.housekeeping, "17 * * * *");
-await sendHeartbeat(processId);
+await sendHeartbeat(processId).catch((error) => log.warn({ err: error }, heartbeatFailed));
 await reconcile().catch((error) => log.warn({ err: error }, reconcileFailed));
 loops = [
-  repeat(heartbeatMs, "the worker's heartbeat failed", () => sendHeartbeat(processId)),
+  repeat(heartbeatMs, heartbeatFailed, () => sendHeartbeat(processId)),
   repeat(reconcileMs, reconcileFailed, reconcile),
   repeat(purge.pauseMs, "the purge of deleted traces failed", () => purgeDeleted(purge.seconds)),
   repeat(usageMs, "counting usage failed", count),
