@@ -5,7 +5,7 @@ const MiB = 1024 * KiB;
 
 /**
  * Limits that no environment variable changes. A name says its unit; without one it is a count, and the limit of a text
- * field is its length in UTF-16 code units. Names without `max` or `min` are those that clients read at `/api/limits`.
+ * field is its length in UTF-16 code units.
  */
 export const limits = {
   /** Levels of arrays and objects in one body. */
