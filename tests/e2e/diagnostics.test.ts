@@ -35,7 +35,9 @@ async function fill() {
   const well = { adapter: "claude-code", totalEntries: 4000, skippedEntries: 4, traceCount: 40 };
   for (let day = 0; day < 20; day += 1) {
     await submit("ada", [well, codex(day), { adapter: "gemini-cli", totalEntries: 500 }], "1.4.1", ada);
-    await pool().query("update diagnostic_day set day = day - 1");
+    // In two steps: a row must never stand on the day of one that is still to be moved.
+    await pool().query("update diagnostic_day set day = day + 10000");
+    await pool().query("update diagnostic_day set day = day - 10001");
   }
   const broken = { adapter: "codex", emptyParse: true, unhandledTypes: ["compacted", "turn_context"] };
   const worse = { adapter: "gemini-cli", totalEntries: 500, invalidEntries: 25, unhandledTypes: ["tool_call.v2"] };

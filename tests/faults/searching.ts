@@ -47,7 +47,8 @@ async function searchFails(bench: Bench): Promise<Outcome> {
     const indexed = () => until(60, "everything is searchable", async () => (await waiting()) === 0);
     const times: number[] = [];
     const broken = bench.quick ? tables.slice(-1) : tables;
-    const failures = () => spoor.processes.flatMap(({ output }) => output.match(/could not be made searchable/g) ?? []);
+    const failures = () =>
+      spoor.processes.flatMap(({ output }) => output.match(/indexing failed and is tried again/g) ?? []);
     for (const table of broken) {
       await breakTable(spoor, table, "fails");
       times.push(await upload());
