@@ -70,3 +70,7 @@ export const exactText = (min: number, max: number) =>
     .min(min)
     .max(max)
     .refine((text) => text.isWellFormed() && !text.includes("\0"), "must not contain U+0000 or a lone surrogate");
+
+/** The fields of a trace by which traces are filtered and counted: what the list's menus offer, and what usage is broken down by. */
+export const facets = ["source", "model", "project", "machine"] as const;
+export type Facet = (typeof facets)[number];

@@ -1,7 +1,7 @@
 import type { Call, Piece, Result } from "#lib/reader/call";
 import { piecesOf } from "#lib/reader/kind";
 import type { Kind, Part, ReaderMessage, ReaderRow } from "#lib/reader/message";
-import { amountOf } from "#lib/reader/text";
+import { countOf } from "#lib/reader/text";
 import { describeTool } from "#lib/reader/tools/tools";
 import { readTranscript } from "#lib/reader/transcript";
 
@@ -77,7 +77,7 @@ function withEmpties(drafts: Draft[], empties: number[], messages: ReaderMessage
     return drafts;
   }
   const [message] = messages;
-  const title = amountOf(empties.length, "empty message");
+  const title = countOf(empties.length, "empty message");
   if (!message) return [];
   const pieces: Piece[] = [{ type: "text", kind: "notice", title, text: "" }];
   return [{ message, positions: empties, pieces, tokenCount: null }];
@@ -225,7 +225,7 @@ function groupOf(members: ReaderRow[]): ReaderRow {
   const title = Object.entries(quiet)
     .map(([kind, names]) => [parts.filter((part) => part.kind === kind).length, names] as const)
     .filter(([count]) => count > 0)
-    .map(([count, names]) => amountOf(count, ...names))
+    .map(([count, names]) => countOf(count, ...names))
     .join(", ");
   const [first] = members as [ReaderRow];
   return {

@@ -29,7 +29,7 @@ export function tailOf(text: string, lines: number): string {
 }
 
 /** "1 line", "1,049 lines". */
-export const amountOf = (count: number, one: string, many = `${one}s`) =>
+export const countOf = (count: number, one: string, many = `${one}s`) =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
 /**

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { exactText, utcInstant } from "#lib/fields";
+import { exactText, type Facet, facets, utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 
 const { traces: page } = limits;
@@ -40,9 +40,7 @@ const filter = {
   to: utcInstant.optional(),
 };
 
-/** The columns that a filter compares with one value, and whose values the list's menus offer. */
-export const facets = ["source", "model", "project", "machine"] as const;
-export type Facet = (typeof facets)[number];
+export { type Facet, facets };
 
 /**
  * What narrows a list or an export: a search (lib/search/query.ts), exact values, and a span of the last activity (`from`

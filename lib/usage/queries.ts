@@ -1,12 +1,13 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
-import { type FacetName, readUsageRows, type Usage } from "#lib/usage/sql";
+import type { Facet } from "#lib/fields";
+import { readUsageRows, type Usage } from "#lib/usage/sql";
 
 export type UsageReport = {
   /** Over all spans. `untimed` messages have no time of their own, `uncounted` ones no token count. */
   total: Usage & { untimed: number; uncounted: number };
   /** By each facet's values over all spans; null if the client sent none. */
-  byFacet: Record<FacetName, (Usage & { value: string | null })[]>;
+  byFacet: Record<Facet, (Usage & { value: string | null })[]>;
   /** By span (from 0) and by value of the requested facet. */
   bySpan: (Usage & { span: number; value: string | null })[];
 };
@@ -17,10 +18,10 @@ export type UsageReport = {
  * @param starts the start of each span, in whole quarters of an hour, followed by the end of the last.
  * @param by the facet that each span is broken down by.
  */
-export async function readUsage(userId: string, starts: Date[], by: FacetName): Promise<UsageReport> {
+export async function readUsage(userId: string, starts: Date[], by: Facet): Promise<UsageReport> {
   const rows = await readUsageRows(userId, starts, by);
   const total = rows.find(({ span, facet }) => span === null && facet === null);
-  const of = (name: FacetName) =>
+  const of = (name: Facet) =>
     rows.filter(({ facet }) => facet === name).map((row) => ({ value: row.value, ...toUsage(row) }));
   return {
     total: { ...toUsage(total), untimed: total?.untimed ?? 0, uncounted: total?.uncounted ?? 0 },

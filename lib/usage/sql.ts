@@ -3,6 +3,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { pool, type Queryable } from "#lib/db/client";
+import { type Facet, facets as facetFields } from "#lib/fields";
 import type { Trace } from "#lib/generated/prisma/client";
 
 /** A trace to be counted. `version` changes with each upload and with its deletion. */
@@ -114,10 +115,6 @@ export async function purgeFacets(): Promise<number> {
   return rowCount ?? 0;
 }
 
-/** The properties of traces that usage is broken down by. */
-export const facetNames = ["source", "model", "project", "machine"] as const;
-export type FacetName = (typeof facetNames)[number];
-
 export type Usage = {
   /** Traces with a message in the span; one that continues over several spans counts once in each, and once in the total. */
   sessions: number;
@@ -130,7 +127,7 @@ export type UsageRow = Usage & {
   span: number | null;
   untimed: number;
   uncounted: number;
-  facet: FacetName | null;
+  facet: Facet | null;
   value: string | null;
 };
 
@@ -165,13 +162,13 @@ const active = `
     where span between 1 and cardinality($2::timestamptz[]) - 1 group by span, trace_id, facets
   )`;
 
-const whenGrouped = facetNames.map((name) => `when grouping(${name}) = 0 then`);
-const facetName = `case ${whenGrouped.map((when, index) => `${when} '${facetNames[index]}'`).join(" ")} end`;
-const facetValue = `case ${whenGrouped.map((when, index) => `${when} ${facetNames[index]}`).join(" ")} end`;
-const groupingSets = facetNames.map((name) => `(${name})`).join(", ");
+const whenGrouped = facetFields.map((name) => `when grouping(${name}) = 0 then`);
+const facetName = `case ${whenGrouped.map((when, index) => `${when} '${facetFields[index]}'`).join(" ")} end`;
+const facetValue = `case ${whenGrouped.map((when, index) => `${when} ${facetFields[index]}`).join(" ")} end`;
+const groupingSets = facetFields.map((name) => `(${name})`).join(", ");
 
-/** @param by one of `facetNames`: a column's name can't be bound */
-const report = (by: FacetName) => `
+/** @param by one of `facetFields`: a column's name can't be bound */
+const report = (by: Facet) => `
   with ${active},
   cells as (select span, facets, count(*) as sessions, ${amounts} from active group by span, facets),
   traces as (select trace_id, facets, ${amounts} from active group by trace_id, facets),
@@ -184,7 +181,7 @@ const report = (by: FacetName) => `
   group by grouping sets (${groupingSets}, ())`;
 
 /** The sums by span, by facet and in all. SQL: a roll-up; 16 to 45 ms for 30 days of 50,000 traces in one statement. */
-export async function readUsageRows(userId: string, starts: Date[], by: FacetName): Promise<UsageRow[]> {
+export async function readUsageRows(userId: string, starts: Date[], by: Facet): Promise<UsageRow[]> {
   const { rows } = await pool().query<UsageRow>(report(by), [userId, starts, starts[0], starts.at(-1)]);
   return rows;
 }

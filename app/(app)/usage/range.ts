@@ -1,11 +1,11 @@
 import { z } from "zod";
+import { type Facet, facets } from "#lib/fields";
 import { addDays, startOfDay } from "../../components/zone";
 
 /** The lengths to choose from, in days. */
 export const lengths = { "7": "7 days", "30": "30 days", "90": "90 days", "365": "A year" } as const;
 
-export const facets = ["source", "model", "project", "machine"] as const;
-export type Facet = (typeof facets)[number];
+export { type Facet, facets };
 export const measures = ["tokens", "messages", "sessions"] as const;
 export type Measure = (typeof measures)[number];
 

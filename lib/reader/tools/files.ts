@@ -1,6 +1,6 @@
 import { type Change, compare, joinChanges, readFilePatches, readPatch, sumOf } from "#lib/reader/changes";
 import type { Block } from "#lib/reader/message";
-import { amountOf, countLines, firstLine } from "#lib/reader/text";
+import { countLines, countOf, firstLine } from "#lib/reader/text";
 import { type Describe, type Fields, field, isObject, pathOf, printed } from "#lib/reader/tools/describe";
 import { languageOfPath } from "#lib/reader/vocabulary";
 
@@ -22,7 +22,7 @@ export const describeEdit: Describe = (input, outcome, _call, result) => {
   const counted = files.map(({ path, change: { added, removed } }) => ({ path, added, removed }));
   return {
     kind: files.every(({ isNew }) => isNew) ? "write" : "edit",
-    title: files.length > 1 ? amountOf(files.length, "file") : files[0]?.path || firstLine(outcome.output) || "a file",
+    title: files.length > 1 ? countOf(files.length, "file") : files[0]?.path || firstLine(outcome.output) || "a file",
     ...(shown.length > 0 && { changes: sumOf(counted) }),
     ...(outcome.status !== "rejected" && { files: counted.filter(({ path }) => path !== "") }),
     blocks: [...blocks, ...(outcome.status === "ok" && shown.length > 0 ? [] : printed(outcome))],
@@ -51,7 +51,7 @@ export const describeWrite: Describe = (input, outcome) => {
   const added = countLines(text);
   return {
     title: path || firstLine(outcome.output) || "a file",
-    ...(text !== "" && { amount: amountOf(added, "line"), changes: { added, removed: 0 } }),
+    ...(text !== "" && { amount: countOf(added, "line"), changes: { added, removed: 0 } }),
     ...(outcome.status !== "rejected" && path && { files: [{ path, added, removed: 0 }] }),
     blocks: [
       ...(text === "" ? [] : [{ type: "code", text, language: languageOfPath(path) } as const]),
@@ -71,7 +71,7 @@ export const describeRead: Describe = (input, outcome) => {
   const ok = outcome.status === "ok" && text.trim() !== "";
   return {
     title: path || field(input, "input", "query", "text") || "a file",
-    ...(ok && { amount: amountOf(countLines(text), "line") }),
+    ...(ok && { amount: countOf(countLines(text), "line") }),
     blocks: ok ? [{ type: "code", text, language: languageOfPath(path) }] : printed(outcome),
   };
 };

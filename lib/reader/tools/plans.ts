@@ -1,5 +1,5 @@
 import type { TaskState } from "#lib/reader/message";
-import { amountOf, firstLine } from "#lib/reader/text";
+import { countOf, firstLine } from "#lib/reader/text";
 import { type Describe, type Fields, field, isObject, printed } from "#lib/reader/tools/describe";
 
 // The tools by which an agent talks to the person: questions, plans, task lists.
@@ -67,7 +67,7 @@ export const describeTasks: Describe = (input, outcome) => {
   return {
     title:
       items.length > 0
-        ? `${done} of ${amountOf(items.length, "task")} done`
+        ? `${done} of ${countOf(items.length, "task")} done`
         : firstLine(outcome.output || words) || "tasks",
     ...(items.length === 0 && words && { note: firstLine(words) }),
     blocks:

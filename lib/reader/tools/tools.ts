@@ -1,7 +1,7 @@
 import type { Call, Result } from "#lib/reader/call";
 import type { Kind, Part } from "#lib/reader/message";
 import { outcomeOf } from "#lib/reader/outcome";
-import { amountOf, countLines, firstLine } from "#lib/reader/text";
+import { countLines, countOf, firstLine } from "#lib/reader/text";
 import { type Describe, type Fields, field, printed } from "#lib/reader/tools/describe";
 import { describeEdit, describeRead, describeWrite } from "#lib/reader/tools/files";
 import { describePlan, describeQuestion, describeTasks } from "#lib/reader/tools/plans";
@@ -32,7 +32,7 @@ const describeShell: Describe = (input, outcome) => {
   return {
     title: firstLine(command) || note || "unknown command",
     ...(note && command !== "" && { note }),
-    ...(outcome.output.trim() !== "" && { amount: amountOf(countLines(outcome.output), "line") }),
+    ...(outcome.output.trim() !== "" && { amount: countOf(countLines(outcome.output), "line") }),
     blocks: [...(long ? [{ type: "code", text: command, language: "bash" } as const] : []), ...printed(outcome)],
   };
 };
@@ -53,7 +53,7 @@ const describeSearch: Describe = (input, outcome) => {
   return {
     title: firstLine(pattern) || "a search",
     ...(place && place !== pattern && { note: `in ${place}` }),
-    ...(outcome.status === "ok" && (none || hits > 0) && { amount: none ? "no hits" : amountOf(hits, "line") }),
+    ...(outcome.status === "ok" && (none || hits > 0) && { amount: none ? "no hits" : countOf(hits, "line") }),
     blocks: none ? [] : printed(outcome),
   };
 };

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { type Block, blockSize, type Part } from "#lib/reader/message";
 import { rowsOf } from "#lib/reader/rows";
-import { amountOf, countLines } from "#lib/reader/text";
+import { countLines, countOf } from "#lib/reader/text";
 import { CodeBlock, Output } from "./code/code";
 import { Diff } from "./code/diff";
 import type { Effort } from "./effort";
@@ -95,7 +95,7 @@ function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string;
 /** The rest of a block: folded where it is short, else to be loaded. */
 function Rest(props: { size: number; lines: number; at: string; scene: Scene; children: ReactNode }) {
   const { size, lines, at, scene, children } = props;
-  const label = lines > 1 ? `${amountOf(lines, "more line")}` : `${amountOf(size, "more character")}`;
+  const label = lines > 1 ? `${countOf(lines, "more line")}` : `${countOf(size, "more character")}`;
   if (size > restOnPage) return <ToLoad label={label} part={at} scene={scene} />;
   return (
     <details className="more" data-fold="">
@@ -157,11 +157,11 @@ function Transcript({ block, scene }: { block: Extract<Block, { type: "transcrip
   const rows = rowsOf(block.messages.slice(0, maxNested));
   return (
     <details className="more" data-fold="">
-      <summary>{amountOf(block.messages.length, "message")} of the sub-agent</summary>
+      <summary>{countOf(block.messages.length, "message")} of the sub-agent</summary>
       <div className="transcript">
         {rows.map((row) => scene.drawRow(row, { ...scene, nested: true }))}
         {block.messages.length > maxNested && (
-          <p className="cut">{amountOf(block.messages.length - maxNested, "more message")}</p>
+          <p className="cut">{countOf(block.messages.length - maxNested, "more message")}</p>
         )}
       </div>
     </details>

@@ -1,5 +1,5 @@
 import { blockSize, type Kind, type Part } from "#lib/reader/message";
-import { amountOf, cut, tailOf } from "#lib/reader/text";
+import { countOf, cut, tailOf } from "#lib/reader/text";
 import { Blocks, ToLoad } from "./blocks";
 import { durationOf } from "./clock";
 import { Output } from "./code/code";
@@ -154,7 +154,7 @@ function Outcome({ part }: { part: Part }) {
         </span>
       )}
       {durationMs !== undefined && durationMs >= 1000 && (
-        <span title={amountOf(durationMs, "millisecond")}>{durationOf(durationMs)}</span>
+        <span title={countOf(durationMs, "millisecond")}>{durationOf(durationMs)}</span>
       )}
     </>
   );

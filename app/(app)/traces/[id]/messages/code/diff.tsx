@@ -1,7 +1,7 @@
 import { diffWordsWithSpace } from "diff";
 import { Fragment } from "react";
 import type { DiffLine } from "#lib/reader/message";
-import { amountOf, cut } from "#lib/reader/text";
+import { countOf, cut } from "#lib/reader/text";
 
 type Word = { text: string; changed: boolean };
 
@@ -36,7 +36,7 @@ function Line({ line: { type, text }, words }: { line: DiffLine; words: Word[] |
       )
     : text.length <= maxDrawnCharacters
       ? text
-      : `${cut(text, maxDrawnCharacters)}… ${amountOf(text.length - maxDrawnCharacters, "more character")}`;
+      : `${cut(text, maxDrawnCharacters)}… ${countOf(text.length - maxDrawnCharacters, "more character")}`;
   if (type === "added")
     return (
       <ins className="diff-line">
