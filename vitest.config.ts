@@ -32,6 +32,17 @@ export default defineConfig({
         ...shared,
         test: { ...onPostgres, name: "faults", include: ["tests/faults/**/*.test.ts"], testTimeout: 120_000 },
       },
+      {
+        ...shared,
+        // After all others, one file at a time: some of its figures are response times under attack.
+        test: {
+          ...onPostgres,
+          name: "attacks",
+          include: ["tests/attacks/**/*.test.ts"],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
       { ...shared, test: { ...onPostgres, name: "e2e", include: ["tests/e2e/**/*.test.ts"], fileParallelism: false } },
     ],
   },
