@@ -6,20 +6,14 @@ import { pool } from "#lib/db/client";
 import { type ErrorCode, errorTable } from "#lib/errors";
 import type { Operation } from "#lib/http/operation";
 import { shapes } from "../support/openapi.ts";
-import { provideInterruption } from "../support/outage.ts";
-import { get, logIn, makeUser, post, provideServer, someAddress, startServer } from "../support/server.ts";
+import { provideInterruptibleServer } from "../support/outage.ts";
+import { get, logIn, makeUser, post, someAddress, startServer } from "../support/server.ts";
 import { asResponse, bearer, expectApiHeaders, openRequest, sessionCookie } from "./client.ts";
 
 // Every documented example of an error is provoked, and compared with what the server answers: status, headers, and the
 // whole body but for the request's id.
 
-const secret = "an operator's secret for tests";
-const { via, interrupt } = provideInterruption();
-const server = await provideServer({
-  worker: false,
-  environment: { CRON_SECRET: secret, METRICS_TOKEN: secret },
-  via,
-});
+const { server, secret, interrupt } = await provideInterruptibleServer();
 const userId = await makeUser();
 const token = await logIn(server, userId);
 const cookie = await sessionCookie(server);

@@ -1,15 +1,9 @@
 import { expect, test } from "vitest";
-import { provideInterruption } from "../support/outage.ts";
-import { get, logIn, makeUser, post, provideServer } from "../support/server.ts";
+import { provideInterruptibleServer } from "../support/outage.ts";
+import { get, logIn, makeUser, post } from "../support/server.ts";
 import { bearer, expectProblem, sessionCookie, unknownToken } from "./client.ts";
 
-const secret = "an operator's secret for tests";
-const { via, interrupt } = provideInterruption();
-const server = await provideServer({
-  worker: false,
-  environment: { CRON_SECRET: secret, METRICS_TOKEN: secret },
-  via,
-});
+const { server, secret, interrupt } = await provideInterruptibleServer();
 const token = await logIn(server, await makeUser());
 const cookie = await sessionCookie(server);
 interrupt();

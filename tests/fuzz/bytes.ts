@@ -1,7 +1,8 @@
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import type { Random } from "./random.ts";
 
-const pieces = [
+/** Pieces of JSON, whole and broken, that are put where they do not belong. */
+export const pieces = [
   '"',
   "\\",
   "\\u",
@@ -15,8 +16,10 @@ const pieces = [
   "0",
   "-",
   "1e3",
+  ".5",
   "null",
   " ",
+  "\n",
   "\0",
   "\u00e9",
 ];

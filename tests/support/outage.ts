@@ -1,8 +1,17 @@
 import { connect, createServer, type Socket } from "node:net";
 import { afterAll } from "vitest";
+import { provideServer, type Server } from "./server.ts";
+
+/** A server without a worker, with an operator's secrets, whose database can be taken away for good. */
+export async function provideInterruptibleServer(): Promise<{ server: Server; secret: string; interrupt: () => void }> {
+  const secret = "an operator's secret for tests";
+  const { via, interrupt } = provideInterruption();
+  const environment = { CRON_SECRET: secret, METRICS_TOKEN: secret };
+  return { server: await provideServer({ worker: false, environment, via }), secret, interrupt };
+}
 
 /** A proxy to a database that a test can interrupt: connections are broken, and new ones refused. */
-export function provideInterruption() {
+function provideInterruption() {
   const sockets = new Set<Socket>();
   let target = { host: "", port: 0 };
   const proxy = createServer((near) => {
