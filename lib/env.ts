@@ -26,13 +26,19 @@ const withDefault = <T extends z.ZodType>(type: T, value: string, { text, unset,
 
 const wholeNumber = (value: number, [min, max]: [number, number], text: string) =>
   withDefault(
-    z.coerce.number({ error: "must be a number" }).int("must be a whole number").min(min).max(max),
+    z.coerce
+      .number("must be a number")
+      .int("must be a whole number")
+      .refine((given) => given >= min && given <= max, `must be from ${min} to ${max}`),
     String(value),
     { text, allowed: `${min} to ${max}` },
   );
 
 const oneOf = <const T extends readonly string[]>(values: T, value: T[number], text: string) =>
-  withDefault(z.enum(values), value, { text, allowed: values.map((one) => `\`${one}\``).join(", ") });
+  withDefault(z.enum(values, `must be one of ${values.join(", ")}`), value, {
+    text,
+    allowed: values.map((one) => `\`${one}\``).join(", "),
+  });
 
 /** A secret of at least so many characters. */
 const secret = (min: number, description: Description) =>
@@ -148,7 +154,7 @@ const variables = {
     "on",
     "`off` removes the limits on attempts to sign in and to confirm a password, and better-auth's own; every other limit stays",
   ),
-  TELEMETRY_SINK: optional(z.enum(["posthog", "webhook", "otlp"]), {
+  TELEMETRY_SINK: optional(z.enum(["posthog", "webhook", "otlp"], "must be one of posthog, webhook, otlp"), {
     text: "where clients' telemetry is forwarded to; see [Forwarding telemetry](#forwarding-telemetry)",
     allowed: "`posthog`, `webhook`, `otlp`",
   }),

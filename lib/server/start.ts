@@ -9,6 +9,7 @@ import { type EmbeddedDatabase, startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { readOrMake } from "#lib/db/secret-file";
 import { EnvError, env, requiredEnv, setEnv } from "#lib/env";
+import { isOutage, postgresCode } from "#lib/errors";
 import { installQueues } from "#lib/queue/queues";
 import { buildClientIfNeeded, buildIfNeeded } from "#lib/server/build";
 import { supervise } from "#lib/server/processes";
@@ -145,10 +146,17 @@ export async function runCommand(command: () => Promise<void>): Promise<never> {
     await command();
     process.exit(0);
   } catch (error) {
-    const expected = error instanceof EnvError || !(error instanceof Error);
-    process.stderr.write(`${expected ? (error as Error).message : (error.stack ?? error.message)}\n`);
+    process.stderr.write(`${describe(error)}\n`);
     process.exit(1);
   }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error) || error instanceof EnvError) return (error as Error).message;
+  const refused = /^(28|3D)/.test(postgresCode(error) ?? ""); // authorization; no such database
+  if (!isOutage(error) && !refused) return error.stack ?? error.message;
+  const { host, pathname } = new URL(requiredEnv("DATABASE_URL"));
+  return `The database ${pathname.slice(1)} at ${host} can't be used: ${error.message}\nIs it running, and is DATABASE_URL right?`;
 }
 
 if (import.meta.main) {

@@ -40,6 +40,7 @@ describe("a wrong variable stops the start and is named", () => {
     ["SETUP_TOKEN", { SETUP_TOKEN: "short" }],
     ["SIGN_UP", { SIGN_UP: "yes" }],
     ["INGEST_MAX_BYTES", { INGEST_MAX_BYTES: "256MB" }],
+    ["INGEST_MAX_BYTES: must be from 1024 to 524288000", { INGEST_MAX_BYTES: "3" }],
     ["UPLOAD_RETENTION_DAYS", { UPLOAD_RETENTION_DAYS: "-1" }],
     ["WORKER_CONCURRENCY", { WORKER_CONCURRENCY: "0" }],
     ["LOG_LEVEL", { LOG_LEVEL: "loud" }],
@@ -47,7 +48,18 @@ describe("a wrong variable stops the start and is named", () => {
   ])("%s in %j", async (variable, variables) => {
     const { code, stderr } = await start(variables);
     expect(code).toBe(1);
-    expect(stderr).toContain(`${variable}:`);
+    expect(stderr).toContain(`  ${variable}`);
     expect(stderr, "a line, not a stack").not.toMatch(/\n\s+at /);
   });
+});
+
+test("a database that cannot be reached stops the start with one plain message", async () => {
+  const { code, stderr } = await start({
+    DATABASE_URL: nowhere,
+    AUTH_SECRET: "a secret for tests only, 32 characters",
+  });
+  expect(code).toBe(1);
+  expect(stderr).toBe(
+    "The database none at 127.0.0.1:1 can't be used: connect ECONNREFUSED 127.0.0.1:1\nIs it running, and is DATABASE_URL right?\n",
+  );
 });
