@@ -7,6 +7,7 @@ export const commandHelp = {
 settings file, which only you can read.
 
   --machine NAME     this machine's name on the server (default: its host name)
+  --scopes LIST      what to ask for: ingest (send), read, delete (default: ingest,read; you approve it)
   --no-browser       only print the address
 
   spoor login --server https://spoor.example.org`,

@@ -33,12 +33,13 @@ const commonOptions: Options = {
   version: { type: "boolean" },
 };
 
+const text = { type: "string" } as const;
 const source = { type: "string", multiple: true } as const;
 const filters: Options = { since: { type: "string" }, source, project: { type: "string", multiple: true } };
 const telemetry: Options = { "no-telemetry": { type: "boolean" } };
 
 const commands: Record<CommandName, { run: Run; options: Options; takesWords?: boolean }> = {
-  login: { run: login, options: { machine: { type: "string" }, "no-browser": { type: "boolean" } } },
+  login: { run: login, options: { machine: text, scopes: text, "no-browser": { type: "boolean" } } },
   logout: { run: logout, options: {} },
   whoami: { run: whoami, options: {} },
   scan: { run: scan, options: { source, "show-telemetry": { type: "boolean" }, ...telemetry } },

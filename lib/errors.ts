@@ -57,21 +57,32 @@ export class SpoorError extends Error {
   readonly code: ErrorCode;
   readonly errors: FieldError[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** The caller's token is valid, but has not the scope that the call needs (RFC 6750, section 3.1). */
+  readonly insufficientScope: boolean;
 
   constructor(
     code: ErrorCode,
     detail: string = errorTable[code].detail,
-    more: { errors?: FieldError[] | undefined; retryAfterSeconds?: number } = {},
+    more: { errors?: FieldError[] | undefined; retryAfterSeconds?: number; insufficientScope?: boolean } = {},
   ) {
     super(detail);
     this.code = code;
     this.errors = more.errors;
     this.retryAfterSeconds = more.retryAfterSeconds;
+    this.insufficientScope = more.insufficientScope ?? false;
   }
 }
 
 /** For a missing object and for another user's object alike: clients must not be able to tell them apart. */
 export const notFound = () => new SpoorError("not_found");
+
+/** For a valid token without the scope that the call needs (RFC 6750, section 3.1). */
+export const insufficientScope = (needed: string) =>
+  new SpoorError(
+    "access_denied",
+    `This token lacks the scope "${needed}". Log in again and grant it, or create a token with it on the page /devices.`,
+    { insufficientScope: true },
+  );
 
 /** Codes that mean: the database cannot be reached, cannot take more, or gave up waiting. Trying again later helps. */
 const outageCodes = new Set([

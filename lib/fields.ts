@@ -74,3 +74,13 @@ export const exactText = (min: number, max: number) =>
 /** The fields of a trace by which traces are filtered and counted: what the list's menus offer, and what usage is broken down by. */
 export const facets = ["source", "model", "project", "machine"] as const;
 export type Facet = (typeof facets)[number];
+
+/** What a CLI token may do, in the order in which it is listed: send uploads and ask for their jobs; read; delete. */
+export const scopes = ["ingest", "read", "delete"] as const;
+export type Scope = (typeof scopes)[number];
+
+/** The scopes of a token whose client asked for none. */
+export const usualScopes: Scope[] = ["ingest", "read"];
+
+/** Those of some texts that are scopes, each once, in their order. A text that is none grants nothing. */
+export const scopesIn = (texts: readonly string[]): Scope[] => scopes.filter((scope) => texts.includes(scope));

@@ -35,7 +35,7 @@ export function Field({ name, label, error, hint, className = "", ...input }: Pr
   );
 }
 
-/** A labelled checkbox. */
+/** A labelled checkbox; its form names it where it is ticked. */
 export function Check({ label, ...input }: { name: string; label: string; defaultChecked?: boolean }) {
   return (
     <label className="flex items-center gap-2 pointer-coarse:min-h-11">

@@ -1,27 +1,35 @@
 import type { SignedInUser } from "#lib/auth/guards";
-import { makeTicket } from "#lib/auth/ticket";
 import type { LoginRequest } from "#lib/device/login";
-import { Field } from "../components/field";
+import { type Scope, scopes } from "#lib/fields";
+import { Check, Field } from "../components/field";
 import { Notice } from "../components/notice";
 import { PlainPage } from "../components/plain-page";
+import { scopeLabels } from "../components/scopes";
 import { Time } from "../components/time";
 import { decide } from "./decide";
+import { type Stage, stageTicket } from "./stage";
 
-type Props = { login: LoginRequest; user: SignedInUser; sameNetwork: boolean; retry: boolean };
+type Props = {
+  login: LoginRequest;
+  /** Only for a person on the network of the login. */
+  code?: string;
+  user: SignedInUser;
+  stage: Stage;
+  retry: { wrong?: "code" | "scopes"; ticked: Scope[] };
+};
 
-/** The login's details, and the two decisions. */
-export function Approval({ login: { createdAt, ...login }, user, sameNetwork, retry }: Props) {
-  const shown = { id: login.id, userCode: login.userCode };
-  const ticket = makeTicket(user.signInId, login.id);
-  // Next encrypts what these actions close over, so a client can change neither the login nor whether it needs the code.
+/** The login's details, what it would be granted, and the two decisions. */
+export function Approval({ login: { createdAt, ...login }, code, user, stage, retry }: Props) {
+  const shown = { id: login.id, page: code ? `/device?code=${code}` : "/device" };
+  const ticket = stageTicket(user, stage, login.id);
+  // Next encrypts what these actions close over, so a client can't change the login.
   async function approve(form: FormData): Promise<void> {
     "use server";
-    const typed = sameNetwork ? undefined : String(form.get("typedCode") ?? "");
-    await decide(shown, "approved", { ticket: form.get("ticket"), typed });
+    await decide(shown, "approved", form);
   }
   async function deny(form: FormData): Promise<void> {
     "use server";
-    await decide(shown, "denied", { ticket: form.get("ticket") });
+    await decide(shown, "denied", form);
   }
   return (
     <PlainPage title="Approve this login?">
@@ -30,9 +38,11 @@ export function Approval({ login: { createdAt, ...login }, user, sameNetwork, re
           <strong className="font-semibold">{login.machine}</strong>{" "}
           <span className="text-muted">(as reported, not verified)</span>
         </Fact>
-        <Fact name="Code">
-          <span className="font-mono text-title tracking-wider">{login.userCode}</span>
-        </Fact>
+        {code && (
+          <Fact name="Code">
+            <span className="font-mono text-title tracking-wider">{code}</span>
+          </Fact>
+        )}
         <Fact name="IP address">
           <span className="font-mono text-code">{login.ipAddress}</span>
         </Fact>
@@ -44,13 +54,11 @@ export function Approval({ login: { createdAt, ...login }, user, sameNetwork, re
           {user.name} <span className="text-muted">({user.email})</span>
         </Fact>
       </dl>
-      <p>
-        Approve only a login that you started yourself, just now. The machine can then upload to this account and read
-        it.
-      </p>
+      <p>Approve only a login that you started yourself, just now.</p>
       <form action={approve} id="approve" className="flex flex-col gap-4">
         <input type="hidden" name="ticket" value={ticket} />
-        {!sameNetwork && <TypedCode retry={retry} />}
+        {stage !== "near" && <OtherNetwork asksCode={stage === "linked"} wrong={retry.wrong === "code"} />}
+        <Grants asked={login.scopes} ticked={retry.ticked} none={retry.wrong === "scopes"} />
       </form>
       <form action={deny} id="deny">
         <input type="hidden" name="ticket" value={ticket} />
@@ -68,26 +76,51 @@ export function Approval({ login: { createdAt, ...login }, user, sameNetwork, re
 }
 
 /** A person who was sent a link to someone else's login has no terminal that shows the code. */
-function TypedCode({ retry }: { retry: boolean }) {
+function OtherNetwork({ asksCode, wrong }: { asksCode: boolean; wrong: boolean }) {
   return (
     <>
       <Notice tone="warn">
         <p>
-          This login was started on <strong className="font-semibold">a different network</strong> from yours. If it is
-          yours, type the code that its terminal shows.
+          This login was started on <strong className="font-semibold">a different network</strong> from yours.
+          {asksCode && " If it is yours, type the code that its terminal shows."} If somebody sent you the link or a
+          code, deny it: they would get into this account.
         </p>
       </Notice>
-      <Field
-        name="typedCode"
-        label="Code"
-        required
-        autoComplete="off"
-        autoCapitalize="characters"
-        spellCheck={false}
-        error={retry ? "This is not the code of this login." : undefined}
-        className="font-mono"
-      />
+      {asksCode && (
+        <Field
+          name="typedCode"
+          label="Code"
+          required
+          autoComplete="off"
+          autoCapitalize="characters"
+          spellCheck={false}
+          error={wrong ? "This is not the code of this login." : undefined}
+          className="font-mono"
+        />
+      )}
     </>
+  );
+}
+
+/** What the machine can do once it is approved: as its client asked, unless the person changes it. */
+function Grants({ asked, ticked, none }: { asked: Scope[]; ticked: Scope[]; none: boolean }) {
+  return (
+    <fieldset className="flex flex-col gap-1" aria-describedby={none ? "grants-error" : undefined}>
+      <legend className="mb-1 font-medium">The machine can then</legend>
+      {scopes.map((scope) => (
+        <Check key={scope} name={scope} label={scopeLabels[scope]} defaultChecked={ticked.includes(scope)} />
+      ))}
+      {none && (
+        <p id="grants-error" className="text-meta text-bad">
+          Tick at least one, or deny the login.
+        </p>
+      )}
+      {asked.includes("delete") && (
+        <Notice tone="warn">
+          <p>It asks to delete sessions. Sending and reading them does not need that.</p>
+        </Notice>
+      )}
+    </fieldset>
   );
 }
 

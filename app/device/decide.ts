@@ -2,28 +2,55 @@ import "server-only";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
-import { requireSameOrigin, requireUser } from "#lib/auth/guards";
-import { isTicket } from "#lib/auth/ticket";
-import { decideLogin, type LoginRequest } from "#lib/device/login";
-import { normalizeUserCode } from "#lib/device/schema";
+import { requireSameOrigin, requireUser, type SignedInUser } from "#lib/auth/guards";
+import { decideLogin, getLogin } from "#lib/device/login";
+import { text } from "../components/form-guard";
+import { tickedScopes } from "../components/scopes";
+import { lookUp } from "./look-up";
+import { isSameNetwork } from "./network";
+import { codelessHref, type Stage, stageOf } from "./stage";
 
 /**
  * Approves or denies the login that an approval page showed, and redirects to the page with the outcome.
  *
- * @param form.ticket proves that the form was rendered for this sign-in and this login.
- * @param form.typed the code as it was typed, where the networks differ; undefined where it is not required.
+ * @param page the page to return to after signing in again.
+ * @param form its `ticket` proves that the form was rendered for this sign-in and this login, and whether the code has to be
+ *   typed (`typedCode`). The ticked scopes are granted.
  */
 export async function decide(
-  login: Pick<LoginRequest, "id" | "userCode">,
+  { id, page }: { id: string; page: string },
   decision: "approved" | "denied",
-  form: { ticket: unknown; typed?: string | undefined },
+  form: FormData,
 ): Promise<never> {
-  const page = `/device?code=${login.userCode}`;
   const user = await requireUser(page);
   requireSameOrigin(await headers());
-  if (!isTicket(form.ticket, user.signInId, login.id)) redirect("/device?done=foreign");
-  if (form.typed !== undefined && normalizeUserCode(form.typed) !== normalizeUserCode(login.userCode))
-    redirect(`${page}&retry=1`);
-  const decided = await decideLogin(user.id, login.id, decision, await currentOrigin());
+  const stage = stageOf(user, id, form.get("ticket"));
+  if (!stage) redirect("/device?done=foreign");
+  const granted = decision === "approved" ? tickedScopes(form) : undefined;
+  if (granted) {
+    await requireKnownCode(user, id, stage, form);
+    if (granted.length === 0)
+      redirect(retryHref(stage === "near" ? page : codelessHref(user, stage, id), "scopes", []));
+  }
+  const decided = await decideLogin(user.id, id, decision, await currentOrigin(), granted);
   redirect(`/device?done=${decided ? decision : "late"}`);
 }
+
+/** Returns where the person knows the code of a login, or is on its network; otherwise redirects to where they can type it. */
+async function requireKnownCode(user: SignedInUser, id: string, stage: Stage, form: FormData): Promise<void> {
+  if (stage === "typed") return;
+  const login = await getLogin(id);
+  if (!login) redirect("/device?done=late");
+  const linked = codelessHref(user, "linked", id);
+  if (stage === "near") {
+    // The browser may have moved to another network since the page was rendered.
+    if (!isSameNetwork(login.ipAddress, await headers())) redirect(linked);
+    return;
+  }
+  const typed = await lookUp(user.id, text(form, "typedCode"));
+  if (typed?.id !== id) redirect(retryHref(linked, "code", tickedScopes(form)));
+}
+
+/** A form again, with what was wrong and what was ticked. */
+const retryHref = (page: string, wrong: "code" | "scopes", ticked: string[]) =>
+  `${page}&retry=${wrong}&ticked=${ticked.join(",")}`;

@@ -14,11 +14,17 @@ const outcomes = {
     title: "Nothing changed",
     text: "This form was opened in another sign-in. Open the link again.",
   },
+  limited: {
+    title: "Too many codes",
+    text: "You tried many codes in a short time. Wait ten minutes, then open the link of your login again.",
+  },
 } as const;
+
+const isOutcome = (text: string): text is keyof typeof outcomes => Object.hasOwn(outcomes, text);
 
 /** Shows the outcome of a decision. Anybody can open this address, so it has fixed texts only. */
 export function Done({ done }: { done: string }) {
-  const key = done === "approved" || done === "denied" || done === "foreign" ? done : "late";
+  const key = isOutcome(done) ? done : "late";
   const { title, text } = outcomes[key];
   return (
     <PlainPage title={title}>

@@ -1,49 +1,62 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
+import { redirect } from "next/navigation";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
-import { findLogin, type LoginRequest } from "#lib/device/login";
-import { SpoorError } from "#lib/errors";
-import { clientAddress } from "#lib/http/address";
+import { getLogin, type LoginRequest } from "#lib/device/login";
+import { scopesIn } from "#lib/fields";
 import { PlainPage } from "../components/plain-page";
 import { Approval } from "./approval";
 import { CodeForm } from "./code-form";
+import { lookUp } from "./look-up";
 import { isSameNetwork } from "./network";
 import { Done, StartAgain } from "./outcome";
+import { codelessHref, stageOf } from "./stage";
 
 export const metadata: Metadata = { title: "Approve a login" };
 
+type Query = { [name: string]: string | string[] | undefined };
+
 /** Where a person approves or denies the login of a machine (RFC 8628, section 3.3). */
 export default async function Page({ searchParams }: PageProps<"/device">) {
-  const { code, done, retry } = await searchParams;
-  const typed = typeof code === "string" ? code.trim().slice(0, 64) : "";
-  const user = await requireUser(typed ? `/device?code=${encodeURIComponent(typed)}` : "/device");
-  if (typeof done === "string") return <Done done={done} />;
-  if (!typed) return <CodeForm />;
-  return <Login user={user} typed={typed} retry={retry === "1"} />;
+  const query = await searchParams;
+  const code = textOf(query.code);
+  const user = await requireUser(code ? `/device?code=${encodeURIComponent(code)}` : "/device");
+  if (typeof query.done === "string") return <Done done={query.done} />;
+  if (code) return <LoginOfCode user={user} code={code} query={query} />;
+  if (query.login) return <LoginOfTicket user={user} query={query} />;
+  return query.unknown === undefined ? <CodeForm /> : <CodeForm unknown={textOf(query.unknown)} />;
 }
 
-async function Login({ user, typed, retry }: { user: SignedInUser; typed: string; retry: boolean }) {
-  const login = await lookUp(user.id, typed);
-  if (login === "limited") {
-    return (
-      <PlainPage title="Too many codes">
-        <p>You tried many codes in a short time. Wait ten minutes, then open the link of your login again.</p>
-      </PlainPage>
-    );
-  }
-  if (!login) return <CodeForm unknown={typed} />;
+/** The login that a link with its code leads to. From another network it is shown without the code, in the address too. */
+async function LoginOfCode({ user, code, query }: { user: SignedInUser; code: string; query: Query }) {
+  const login = await lookUp(user.id, code);
+  if (!login) return <CodeForm unknown={code} />;
   if (login.status !== "pending") return <Closed status={login.status} />;
-  const sameNetwork = isSameNetwork(login.ipAddress, clientAddress(await headers()));
-  return <Approval login={login} user={user} sameNetwork={sameNetwork} retry={retry} />;
+  if (!isSameNetwork(login.ipAddress, await headers())) redirect(codelessHref(user, "linked", login.id));
+  return <Approval login={login} code={login.userCode} user={user} stage="near" retry={retryOf(query, login)} />;
 }
 
-async function lookUp(userId: string, typed: string): Promise<LoginRequest | undefined | "limited"> {
-  try {
-    return await findLogin(userId, typed);
-  } catch (error) {
-    if (error instanceof SpoorError && error.code === "rate_limited") return "limited";
-    throw error;
-  }
+/** The login that a person from another network was shown before, or has typed the code of. */
+async function LoginOfTicket({ user, query }: { user: SignedInUser; query: Query }) {
+  const id = textOf(query.login);
+  const stage = stageOf(user, id, query.ticket);
+  if (!stage || stage === "near") return <Done done="foreign" />;
+  const login = await getLogin(id);
+  if (!login) return <Done done="late" />;
+  if (login.status !== "pending") return <Closed status={login.status} />;
+  return <Approval login={login} user={user} stage={stage} retry={retryOf(query, login)} />;
+}
+
+const textOf = (value: Query[string]) => (typeof value === "string" ? value.trim().slice(0, 64) : "");
+
+/** What was wrong with the form, and what was ticked in it. A link can take ticks away from what was asked, never add one. */
+function retryOf(
+  { retry, ticked }: Query,
+  { scopes }: LoginRequest,
+): { wrong?: "code" | "scopes"; ticked: typeof scopes } {
+  if (retry !== "code" && retry !== "scopes") return { ticked: scopes };
+  const before = scopesIn(textOf(ticked).split(","));
+  return { wrong: retry, ticked: scopes.filter((scope) => before.includes(scope)) };
 }
 
 const sentences = {

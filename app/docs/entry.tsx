@@ -20,7 +20,9 @@ export function EntrySection({ entry }: { entry: Entry }) {
       <p className="max-w-[44rem] text-prose">
         <Words text={text} />
       </p>
-      <p className="text-muted">{authorization}</p>
+      <p className="text-muted">
+        <Words text={authorization} />
+      </p>
       <Fields title="Parameters" fields={parameters} />
       <Fields title="Body" fields={sent} />
       <Command text={command} />

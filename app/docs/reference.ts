@@ -140,7 +140,10 @@ function authorizationOf(security: Record<string, string[]>[]): string {
     session: "a browser's sign-in",
     operatorSecret: "the operator's secret",
   };
-  const ways = security.flatMap((way) => names[Object.keys(way)[0] ?? ""] ?? []);
+  const ways = security.flatMap((way) => {
+    const [[name = "", [scope] = []] = []] = Object.entries(way);
+    return names[name] ? [scope ? `${names[name]} with the scope \`${scope}\`` : names[name]] : [];
+  });
   if (ways.length === 0) return "No authorization.";
   return ways.length < security.length ? `Optional: ${ways.join(" or ")}.` : `Needs ${ways.join(" or ")}.`;
 }

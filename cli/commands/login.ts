@@ -14,15 +14,17 @@ export async function login(context: Context): Promise<void> {
   const { host, terminal, values } = context;
   const connection = await connect({ ...context, values: { ...values, patience: values.patience ?? "10" } });
   const machine = stringValue(context, "machine") ?? hostname();
+  const scopes = stringValue(context, "scopes")?.split(",");
   await writeSettings(host, connection.settings); // fails now rather than after the approval
   const { body: started } = await connection.api.request("/api/cli/device/start", {
     method: "POST",
-    json: { machine },
+    json: { machine, ...(scopes && { scopes }) },
   });
   const page = approvalPage(started, connection.server);
   terminal.say(`To log in to ${connection.server}, open this page in your browser and approve the login:`);
   terminal.say(`\n  ${terminal.style("bold", page)}\n`);
-  terminal.say(`The page shows this code: ${terminal.style("bold", toPrintable(String(started.userCode)))}`);
+  const code = terminal.style("bold", toPrintable(String(started.userCode)));
+  terminal.say(`The page shows this code, or asks you to type it: ${code}`);
   terminal.json({ event: "started", verificationUri: page, userCode: started.userCode, expiresIn: started.expiresIn });
   if (values["no-browser"] !== true) openBrowser(page, context);
   const account = await waitForToken(connection.api, started, context);

@@ -32,7 +32,9 @@ function successAnswer(
 function answersOf(operation: Operation): Record<string, ZodOpenApiResponseObject> {
   const errors = Object.entries(errorsOf(operation)) as [ErrorCode, ErrorExample][];
   const byStatus = Map.groupBy(errors, ([code]) => errorTable[code].status);
-  const problems = [...byStatus].map(([status, codes]) => [String(status), problemAnswer(status, codes)] as const);
+  const problems = [...byStatus].map(
+    ([status, codes]) => [String(status), problemAnswer(status, codes, operation)] as const,
+  );
   const successes = Object.entries(operation.about.answers).map(
     ([status, answer]) => [status, successAnswer(answer, operation)] as const,
   );
@@ -40,15 +42,19 @@ function answersOf(operation: Operation): Record<string, ZodOpenApiResponseObjec
   return operation.about.foreign ? answers : { ...answers, default: internalAnswer() };
 }
 
-/** The ways to authorize: one is enough, and none is needed where the empty one is among them. */
-function securityOf({ auth, about }: Operation): Record<string, string[]>[] {
+/**
+ * The ways to authorize: one is enough, and none is needed where the empty one is among them. Beside `token` stands the scope
+ * that it needs (OpenAPI 3.1 takes roles there).
+ */
+function securityOf({ auth, scope, about }: Operation): Record<string, string[]>[] {
   if (about.secret) return [{ operatorSecret: [] }];
   if (about.optionalToken) return [{}, { token: [] }];
+  const token = scope && scope !== "none" ? [scope] : [];
   const ways: Record<Operation["auth"], Record<string, string[]>[]> = {
     none: [],
-    bearer: [{ token: [] }],
+    bearer: [{ token }],
     cookie: [{ session: [] }],
-    "cookie-or-bearer": [{ token: [] }, { session: [] }],
+    "cookie-or-bearer": [{ token }, { session: [] }],
   };
   return ways[auth];
 }
@@ -163,7 +169,12 @@ function description(): ZodOpenApiObject {
         Message: messageShape,
       },
       securitySchemes: {
-        token: { type: "http", scheme: "bearer", description: "The token of a device login." },
+        token: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "A CLI token, of a device login or made by hand. Its scopes are chosen then: `ingest` sends uploads and asks for their jobs, `read` reads, `delete` deletes.",
+        },
         session: {
           type: "apiKey",
           in: "cookie",

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { fieldErrors } from "#lib/api/parse";
-import { type ErrorCode, errorTable } from "#lib/errors";
+import { type ErrorCode, errorTable, insufficientScope } from "#lib/errors";
 import type { ErrorExample, Header, Operation } from "#lib/http/operation";
 
 /** When each error is answered, where an operation says nothing more precise. */
@@ -54,9 +54,9 @@ export const commonHeaders: Record<string, Header> = {
 
 export const describeHeaders = (headers: Record<string, Header>) =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, { text, example }]) => [
+    Object.entries(headers).map(([name, { text, example, optional }]) => [
       name,
-      { description: text, required: true, schema: { type: "string" as const }, example },
+      { description: text, required: !optional, schema: { type: "string" as const }, example },
     ]),
   );
 
@@ -72,7 +72,7 @@ export function errorsOf(operation: Operation): Partial<Record<ErrorCode, ErrorE
 }
 
 /** The codes that follow from who may call an operation and what it takes. */
-function usualCodes({ auth, params, query, body, about }: Operation): ErrorCode[] {
+function usualCodes({ auth, scope, params, query, body, about }: Operation): ErrorCode[] {
   if (about.foreign) return [];
   const authorized = auth !== "none" || about.secret !== undefined;
   const takesBody = body !== undefined || about.sent !== undefined;
@@ -81,6 +81,7 @@ function usualCodes({ auth, params, query, body, about }: Operation): ErrorCode[
     ...(takesBody || query ? (["invalid_request"] as const) : []),
     ...(authorized ? (["missing_token"] as const) : []),
     ...(authorized && auth !== "cookie" ? (["invalid_token"] as const) : []),
+    ...(scope && scope !== "none" ? (["access_denied"] as const) : []),
     ...(params || about.secret ? (["not_found"] as const) : []),
     ...(takesBody
       ? (["request_timeout", "payload_too_large", "unsupported_media_type", "unsupported_encoding"] as const)
@@ -90,8 +91,10 @@ function usualCodes({ auth, params, query, body, about }: Operation): ErrorCode[
 }
 
 function usualExample(operation: Operation, code: ErrorCode): ErrorExample {
-  const { auth, body, about } = operation;
+  const { auth, scope, body, about } = operation;
   const when = usualErrors[code];
+  if (code === "access_denied" && scope && scope !== "none")
+    return { when: `The token lacks the scope \`${scope}\`.`, detail: insufficientScope(scope).message };
   if (code === "invalid_request") return { when, errors: wrongFields(operation) };
   if (code === "payload_too_large" && body)
     return { when, detail: `The body is over the limit of ${body.maxBytes} bytes.` };
@@ -130,12 +133,22 @@ const challenge: Header = {
   text: 'How to authorize; with `error="invalid_token"` where a token was sent.',
   example: 'Bearer realm="spoor"',
 };
+const scopeChallenge: Header = {
+  text: "Where the token lacks the scope.",
+  example: 'Bearer realm="spoor", error="insufficient_scope"',
+  optional: true,
+};
 
-/** The errors of one status as one response. */
-export function problemAnswer(status: number, errors: [ErrorCode, ErrorExample][]): ZodOpenApiResponseObject {
+/** The errors of one status as one response of an operation. */
+export function problemAnswer(
+  status: number,
+  errors: [ErrorCode, ErrorExample][],
+  { scope = "none" }: Pick<Operation, "scope"> = {},
+): ZodOpenApiResponseObject {
   const headers = {
     ...commonHeaders,
     ...(status === 401 ? { "WWW-Authenticate": challenge } : {}),
+    ...(status === 403 && scope !== "none" ? { "WWW-Authenticate": scopeChallenge } : {}),
     ...(status === 429 || status === 503 ? { "Retry-After": retryAfter } : {}),
   };
   return {

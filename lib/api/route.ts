@@ -6,7 +6,7 @@ import { SpoorError } from "#lib/errors";
 import { clientAddress } from "#lib/http/address";
 import { recordRequestUser } from "#lib/http/arrival";
 import { readJson } from "#lib/http/body";
-import type { Mode } from "#lib/http/operation";
+import type { Authorization, Mode } from "#lib/http/operation";
 import { problemResponse, toSpoorError } from "#lib/http/problem";
 import { requestIdOf } from "#lib/http/request-id";
 import { countError } from "#lib/observability/counters";
@@ -21,9 +21,8 @@ type Handler = {
 };
 
 /** The part of an operation (lib/http/operation.ts) that is enforced; the route for unknown paths has no path. */
-type Options<P, Q, B, R> = {
+type Options<P, Q, B, R> = Authorization & {
   path?: string;
-  auth: Mode;
   params?: z.ZodType<P>;
   query?: z.ZodType<Q>;
   body?: { schema: z.ZodType<B>; maxBytes: number };
@@ -71,7 +70,7 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
     const requestId = requestIdOf(request);
     try {
       const address = clientAddress(request.headers);
-      const caller = await authorize(options.auth, request, address);
+      const caller = await authorize(options, request, address);
       if (caller) recordRequestUser(request, caller.userId);
       const params = options.params ? parseParams(options.params, await context.params) : undefined;
       const query = options.query ? parse(options.query, queryOf(request)) : undefined;
@@ -121,10 +120,10 @@ export function route(
   return Object.fromEntries(methods.map((method) => [method, known[method] ?? refuse])) as Record<Method, Handler>;
 }
 
-function authorize(mode: Mode, request: Request, address: string): Promise<Caller | undefined> | undefined {
-  if (mode === "bearer") return requireToken(request, address);
-  if (mode === "cookie") return requireCookie(request);
-  if (mode === "cookie-or-bearer") return requireCaller(request, address);
+function authorize(declared: Authorization, request: Request, address: string): Promise<Caller> | undefined {
+  if (declared.auth === "bearer") return requireToken(request, address, declared.scope);
+  if (declared.auth === "cookie") return requireCookie(request);
+  if (declared.auth === "cookie-or-bearer") return requireCaller(request, address, declared.scope);
   return undefined;
 }
 

@@ -177,6 +177,7 @@ export async function describeToken({
     user,
     machine: token.machine,
     tokenId: token.id,
+    scopes: token.scopes,
     createdAt: token.createdAt.toISOString(),
     expiresAt: token.expiresAt.toISOString(),
   };

@@ -6,6 +6,7 @@ export const readSession = {
   methods: ["GET"],
   path: "/api/cli/session",
   auth: "bearer",
+  scope: "none",
   response: sessionResponse,
   about: {
     group: "CLI token",
@@ -20,6 +21,7 @@ export const readSession = {
           user: { name: "Ada", email: "ada@example.org" },
           machine: "ada-laptop",
           tokenId: "5d0f5c0e-8a53-4b4e-9b0c-0a8b5c7f1e11",
+          scopes: ["ingest", "read"],
           createdAt: "2026-11-20T10:05:00.000Z",
           expiresAt: "2027-02-18T10:05:00.000Z",
         },
@@ -32,6 +34,7 @@ export const endSession = {
   methods: ["DELETE"],
   path: "/api/cli/session",
   auth: "bearer",
+  scope: "none",
   about: {
     group: "CLI token",
     summary: "Revoke the token",

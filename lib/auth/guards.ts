@@ -4,9 +4,10 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { cache } from "react";
 import { auth } from "#lib/auth/auth";
-import { requireBearer } from "#lib/auth/tokens";
+import { type CliToken, requireBearer } from "#lib/auth/tokens";
 import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
+import { insufficientScope, SpoorError } from "#lib/errors";
+import type { NeededScope } from "#lib/http/operation";
 
 /** The person of a sign-in. */
 export type SignedInUser = {
@@ -20,7 +21,7 @@ export type SignedInUser = {
 
 /** Who calls an API route: always a user, with a machine's token or a browser's cookie. */
 export type Caller =
-  | { via: "bearer"; userId: string; token: { id: string; machine: string; createdAt: Date; expiresAt: Date } }
+  | { via: "bearer"; userId: string; token: Omit<CliToken, "userId"> }
   | { via: "cookie"; userId: string };
 
 async function readUser(requestHeaders: Headers): Promise<SignedInUser | undefined> {
@@ -65,9 +66,19 @@ export async function requireCookie(
   return { via: "cookie", userId: user.id };
 }
 
-/** For routes of mode bearer. @throws SpoorError `missing_token`, `invalid_token` */
-export async function requireToken(request: Request, address: string): Promise<Caller & { via: "bearer" }> {
+/**
+ * For routes of mode bearer.
+ *
+ * @param needed the scope that the route declares.
+ * @throws SpoorError `missing_token`, `invalid_token`, `access_denied` where the token lacks the scope
+ */
+export async function requireToken(
+  request: Request,
+  address: string,
+  needed: NeededScope,
+): Promise<Caller & { via: "bearer" }> {
   const { userId, ...token } = await requireBearer(request.headers.get("authorization"), address);
+  if (needed !== "none" && !token.scopes.includes(needed)) throw insufficientScope(needed);
   return { via: "bearer", userId, token };
 }
 
@@ -78,7 +89,7 @@ export async function optionalToken(
 ): Promise<{ userId: string; machine: string } | undefined> {
   if (!request.headers.has("authorization")) return undefined;
   try {
-    const { userId, token } = await requireToken(request, address);
+    const { userId, token } = await requireToken(request, address, "none");
     return { userId, machine: token.machine };
   } catch (error) {
     if (error instanceof SpoorError) return undefined;
@@ -91,8 +102,8 @@ export async function optionalToken(
  *
  * @throws SpoorError `missing_token`, `invalid_token`, `access_denied`
  */
-export async function requireCaller(request: Request, address: string): Promise<Caller> {
-  if (request.headers.has("authorization")) return requireToken(request, address);
+export async function requireCaller(request: Request, address: string, needed: NeededScope): Promise<Caller> {
+  if (request.headers.has("authorization")) return requireToken(request, address, needed);
   return requireCookie(request, "Sign in, or send a token: Authorization: Bearer <token>.");
 }
 

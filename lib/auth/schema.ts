@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { scopes } from "#lib/fields";
 
 export const sessionResponse = z.object({
   ok: z.literal(true),
@@ -6,6 +7,7 @@ export const sessionResponse = z.object({
   user: z.object({ name: z.string(), email: z.string() }),
   machine: z.string(),
   tokenId: z.uuid(),
+  scopes: z.array(z.enum(scopes)),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
 });

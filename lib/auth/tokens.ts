@@ -6,6 +6,7 @@ import { coalesce } from "#lib/coalesce";
 import { type Db, prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { SpoorError } from "#lib/errors";
+import { type Scope, scopesIn, usualScopes } from "#lib/fields";
 import type { CliToken as CliTokenRow, Prisma } from "#lib/generated/prisma/client";
 import { limits } from "#lib/limits";
 
@@ -14,9 +15,16 @@ const randomDigits = 30;
 const tokenPattern = /^spoor_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
 /** A machine's token, without its hash. */
-export type CliToken = Pick<CliTokenRow, keyof typeof tokenColumns>;
+export type CliToken = Omit<Pick<CliTokenRow, keyof typeof tokenColumns>, "scopes"> & { scopes: Scope[] };
 
-const tokenColumns = { id: true, userId: true, machine: true, createdAt: true, expiresAt: true } as const;
+const tokenColumns = {
+  id: true,
+  userId: true,
+  machine: true,
+  scopes: true,
+  createdAt: true,
+  expiresAt: true,
+} as const;
 const isValid = () => ({ revokedAt: null, expiresAt: { gt: new Date() } });
 
 const minuteMs = 60_000;
@@ -49,15 +57,23 @@ export function isTokenText(text: string): boolean {
  * Creates a token for a user's machine. Its text is returned only here; the table keeps its SHA-256.
  * Call it inside the transaction that decides whether the token may be created.
  */
-export async function createToken(tx: Db, userId: string, machine: string): Promise<CliToken & { token: string }> {
+export async function createToken(
+  tx: Db,
+  { userId, machine, scopes }: { userId: string; machine: string; scopes: Scope[] },
+  from: Origin,
+): Promise<CliToken & { token: string }> {
   const token = makeTokenText();
   const expiresAt = new Date(Date.now() + limits.device.tokenDays * dayMs);
   const row = await tx.cliToken.create({
-    data: { userId, hash: sha256(token), machine, expiresAt },
+    data: { userId, hash: sha256(token), machine, scopes, expiresAt },
     select: tokenColumns,
   });
-  return { ...row, token };
+  await recordEvent(tx, userId, "token_created", grantOf(machine, scopes), from);
+  return { ...row, scopes, token };
 }
+
+/** A machine and what it was granted, as the audit trail says it. */
+export const grantOf = (machine: string, scopes: Scope[]) => `${machine} (${scopes.join(", ")})`;
 
 /**
  * The valid token of an `Authorization` header.
@@ -86,7 +102,10 @@ const findToken = coalesce<Buffer<ArrayBuffer>, FoundToken | undefined>(
       select: { ...tokenColumns, hash: true, lastUsedAt: true },
     });
     const found = new Map(rows.map((row) => [Buffer.from(row.hash).toString("hex"), row]));
-    for (const { item, resolve } of group) resolve(found.get(item.toString("hex")));
+    for (const { item, resolve } of group) {
+      const row = found.get(item.toString("hex"));
+      resolve(row && { ...row, scopes: scopesIn(row.scopes) });
+    }
   },
   { maxGroup: 100, maxInFlight: 2 },
 );
@@ -105,20 +124,22 @@ export type ListedToken = CliToken & Pick<CliTokenRow, "lastUsedAt" | "lastUsedI
 
 /** A user's valid tokens, newest first. */
 export async function listTokens(userId: string): Promise<ListedToken[]> {
-  return prisma().cliToken.findMany({
+  const rows = await prisma().cliToken.findMany({
     where: { userId, ...isValid() },
     select: { ...tokenColumns, lastUsedAt: true, lastUsedIp: true },
     orderBy: [{ createdAt: "desc" }, { id: "asc" }],
   });
+  return rows.map((row) => ({ ...row, scopes: scopesIn(row.scopes) }));
 }
 
 /** Creates a token for a machine without a browser. @returns its text, which cannot be shown again */
-export async function createTokenByHand(userId: string, machine: string, from: Origin): Promise<string> {
-  return prisma().$transaction(async (tx) => {
-    const { token } = await createToken(tx, userId, machine);
-    await recordEvent(tx, userId, "token_created", machine, from);
-    return token;
-  });
+export async function createTokenByHand(
+  userId: string,
+  machine: string,
+  from: Origin,
+  scopes: Scope[] = usualScopes,
+): Promise<string> {
+  return prisma().$transaction(async (tx) => (await createToken(tx, { userId, machine, scopes }, from)).token);
 }
 
 /** Revokes one of a user's tokens. @returns whether it was valid */

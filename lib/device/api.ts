@@ -15,7 +15,7 @@ export const startDeviceLogin = {
   about: {
     group: "Device login",
     summary: "Start a device login",
-    text: `Show the person \`userCode\` and open \`verificationUriComplete\` in a browser, where a signed-in person approves; meanwhile poll. \`machine\` is the name that the person sees.`,
+    text: `Show the person \`userCode\` and open \`verificationUriComplete\` in a browser, where a signed-in person approves; meanwhile poll. \`machine\` is the name that the person sees, and the page says what \`scopes\` grant.`,
     answers: {
       200: {
         text: "The codes of the login.",
@@ -60,7 +60,7 @@ export const pollDeviceLogin = {
         example: { ok: true, status: "pending", interval: 5, expiresIn: 590 },
       },
       200: {
-        text: "Approved. Store the token with mode 0600; it is valid for 90 days.",
+        text: "Approved. Store the token with mode 0600; it is valid for 90 days. `scopes` are those that the person granted.",
         schema: approved,
         example: {
           ok: true,
@@ -70,6 +70,7 @@ export const pollDeviceLogin = {
           userId: "0b9ddc6e-3b0f-4c86-9a4c-4e2d1f2a7c55",
           user: { name: "Ada", email: "ada@example.org" },
           machine: "ada-laptop",
+          scopes: ["ingest", "read"],
           expiresAt: "2027-02-18T10:05:00.000Z",
         },
       },

@@ -2,12 +2,13 @@ import "server-only";
 import { createHmac, randomBytes, randomInt } from "node:crypto";
 import type { z } from "zod";
 import { type Origin, recordEvent } from "#lib/auth/audit";
-import { createToken } from "#lib/auth/tokens";
+import { createToken, grantOf } from "#lib/auth/tokens";
 import { prisma } from "#lib/db/client";
 import { normalizeUserCode, type pollResponse, type startResponse, userCodeLetters } from "#lib/device/schema";
 import { sha256 } from "#lib/digest";
 import { env, requiredEnv } from "#lib/env";
 import { SpoorError } from "#lib/errors";
+import { type Scope, scopesIn, usualScopes } from "#lib/fields";
 import type { DeviceLogin, Prisma } from "#lib/generated/prisma/client";
 import { networkOf } from "#lib/http/address";
 import { overLimit, uncount } from "#lib/http/rate-limit";
@@ -29,7 +30,11 @@ const randomUserCode = () =>
  *
  * @throws SpoorError `rate_limited` past 20 starts in ten minutes from one address.
  */
-export async function startLogin(machine: string, from: Origin): Promise<z.input<typeof startResponse>> {
+export async function startLogin(
+  machine: string,
+  from: Origin,
+  scopes: Scope[] = usualScopes,
+): Promise<z.input<typeof startResponse>> {
   const wait = await overLimit("device-start", networkOf(from.address), {
     points: device.startsPer10MinutesPerIp,
     seconds: 600,
@@ -43,6 +48,7 @@ export async function startLogin(machine: string, from: Origin): Promise<z.input
   const userCode = await createLogin({
     deviceCodeHash: sha256(deviceCode),
     machine,
+    scopes,
     ipAddress: from.address,
     userAgent: from.userAgent,
     intervalSeconds: device.intervalSeconds,
@@ -122,13 +128,13 @@ async function redeem(loginId: string, from: Origin): Promise<Poll> {
     const [login] = await tx.deviceLogin.updateManyAndReturn({
       where: { id: loginId, status: "approved" },
       data: { status: "redeemed" },
-      select: { userId: true, machine: true },
+      select: { userId: true, machine: true, scopes: true },
     });
     if (!login?.userId) throw new SpoorError("already_consumed");
     const { userId, machine } = login;
-    const { token, id, expiresAt } = await createToken(tx, userId, machine);
+    const scopes = scopesIn(login.scopes);
+    const { token, id, expiresAt } = await createToken(tx, { userId, machine, scopes }, from);
     await tx.deviceLogin.updateMany({ where: { id: loginId }, data: { tokenId: id } });
-    await recordEvent(tx, userId, "token_created", machine, from);
     const user = await tx.user.findUnique({ where: { id: userId }, select: { name: true, email: true } });
     if (!user) throw new SpoorError("access_denied", "The account that approved this login is gone.");
     return {
@@ -139,6 +145,7 @@ async function redeem(loginId: string, from: Origin): Promise<Poll> {
       userId,
       user,
       machine,
+      scopes,
       expiresAt: expiresAt.toISOString(),
     };
   });
@@ -167,18 +174,38 @@ async function isFirstPollSince(id: string, lastPolledAt: Date | null, now: Date
   return count === 1;
 }
 
-/** A login as the approval page shows it. */
-export type LoginRequest = Pick<DeviceLogin, "id" | "machine" | "ipAddress" | "userAgent" | "createdAt"> & {
-  userCode: string;
+/** A login as the approval page shows it; `scopes` are those that its client asked for. */
+export type LoginRequest = Omit<Pick<DeviceLogin, keyof typeof shownColumns>, "status" | "scopes" | "expiresAt"> & {
   status: "pending" | "approved" | "denied" | "redeemed" | "expired";
+  scopes: Scope[];
 };
+
+const shownColumns = {
+  id: true,
+  machine: true,
+  scopes: true,
+  ipAddress: true,
+  userAgent: true,
+  createdAt: true,
+  status: true,
+  expiresAt: true,
+} as const;
+
+function shownLogin({ expiresAt, ...login }: Pick<DeviceLogin, keyof typeof shownColumns>): LoginRequest {
+  const expired = login.status === "pending" && expiresAt <= new Date();
+  const status = expired ? "expired" : (login.status as LoginRequest["status"]);
+  return { ...login, status, scopes: scopesIn(login.scopes) };
+}
 
 /**
  * The login behind a typed user code, or undefined where there is none. Call it for signed-in people only.
  *
  * @throws SpoorError `rate_limited` past ten wrong codes in ten minutes by one person.
  */
-export async function findLogin(userId: string, typed: string): Promise<LoginRequest | undefined> {
+export async function findLogin(
+  userId: string,
+  typed: string,
+): Promise<(LoginRequest & { userCode: string }) | undefined> {
   const window = { points: device.codeTriesPer10Minutes, seconds: 600 };
   const wait = await overLimit("device-code", userId, window);
   if (wait) throw new SpoorError("rate_limited", "Too many codes were tried.", { retryAfterSeconds: wait });
@@ -186,27 +213,23 @@ export async function findLogin(userId: string, typed: string): Promise<LoginReq
   if (!code) return undefined;
   const login = await prisma().deviceLogin.findUnique({
     where: { userCodeHash: hashOfUserCode(code) },
-    select: {
-      id: true,
-      machine: true,
-      ipAddress: true,
-      userAgent: true,
-      createdAt: true,
-      status: true,
-      expiresAt: true,
-    },
+    select: shownColumns,
   });
   if (!login) return undefined;
   await uncount("device-code", userId, window);
-  const { expiresAt, ...shown } = login;
-  const expired = login.status === "pending" && expiresAt <= new Date();
-  const status = expired ? "expired" : (login.status as LoginRequest["status"]);
-  return { ...shown, status, userCode: shownUserCode(code) };
+  return { ...shownLogin(login), userCode: shownUserCode(code) };
+}
+
+/** A login by its id, for a person who has proved that they know its code or opened its link. */
+export async function getLogin(id: string): Promise<LoginRequest | undefined> {
+  const login = await prisma().deviceLogin.findUnique({ where: { id }, select: shownColumns });
+  return login ? shownLogin(login) : undefined;
 }
 
 /**
  * Approves or denies a pending login for a user. Of any number of decisions at once one takes effect.
  *
+ * @param granted what an approval grants; without it what the client asked for.
  * @returns whether this one did.
  */
 export async function decideLogin(
@@ -214,15 +237,19 @@ export async function decideLogin(
   loginId: string,
   decision: "approved" | "denied",
   from: Origin,
+  granted?: Scope[],
 ): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
     const [decided] = await tx.deviceLogin.updateManyAndReturn({
       where: { id: loginId, status: "pending", expiresAt: { gt: new Date() } },
-      data: { status: decision, userId, decidedAt: new Date() },
-      select: { machine: true },
+      data: { status: decision, userId, decidedAt: new Date(), ...(granted ? { scopes: granted } : {}) },
+      select: { machine: true, scopes: true },
     });
-    if (decided) await recordEvent(tx, userId, `login_${decision}`, decided.machine, from);
-    return decided !== undefined;
+    if (!decided) return false;
+    const { machine, scopes } = decided;
+    const subject = decision === "approved" ? grantOf(machine, scopesIn(scopes)) : machine;
+    await recordEvent(tx, userId, `login_${decision}`, subject, from);
+    return true;
   });
 }
 

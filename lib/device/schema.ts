@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { scopes, scopesIn, usualScopes } from "#lib/fields";
 import { limits } from "#lib/limits";
 
 /** Control and bidirectional formatting characters, which could make a name look like another. */
@@ -15,7 +16,15 @@ const machine = z
     description: `The machine's name: 1 to ${limits.device.machine} characters after trimming.`,
   });
 
-export const startRequest = z.object({ machine });
+/** What the token may do; repeated ones count once. */
+const askedScopes = z
+  .array(z.enum(scopes))
+  .min(1, "must name at least one scope")
+  .transform(scopesIn)
+  .default(usualScopes)
+  .describe("What the token may do. The person who approves may take some away, or add some.");
+
+export const startRequest = z.object({ machine, scopes: askedScopes });
 
 export const startResponse = z.object({
   ok: z.literal(true),
@@ -46,6 +55,7 @@ export const approved = z.object({
   userId: z.uuid(),
   user: z.object({ name: z.string(), email: z.string() }),
   machine: z.string(),
+  scopes: z.array(z.enum(scopes)),
   expiresAt: z.iso.datetime(),
 });
 

@@ -2,13 +2,14 @@
 // enforces the first part; lib/api/openapi.ts describes all of it.
 import type { z } from "zod";
 import type { ErrorCode, FieldError } from "#lib/errors";
+import type { Scope } from "#lib/fields";
 
 export type Mode = "none" | "cookie" | "bearer" | "cookie-or-bearer";
 
 export type Group = "Device login" | "CLI token" | "Ingest" | "Traces" | "Telemetry" | "Sign-in" | "Server";
 
 /** A header with an example of its value. */
-export type Header = { text: string; example: string };
+export type Header = { text: string; example: string; optional?: true };
 
 /** One response that is not a problem. */
 export type Answer = {
@@ -28,11 +29,18 @@ export type Answer = {
  */
 export type ErrorExample = { when: string; detail?: string; errors?: FieldError[] };
 
+/** The scope that a token needs for a call; `none` where every valid token opens it. */
+export type NeededScope = Scope | "none";
+
+/** Who may call an operation. Where a token opens it, it says with which scope. */
+export type Authorization =
+  | { auth: "none" | "cookie"; scope?: never }
+  | { auth: "bearer" | "cookie-or-bearer"; scope: NeededScope };
+
 /** One or several methods of a path. A module `lib/<domain>/api.ts` has those of its domain, with the schemas. */
-export type Operation = {
+export type Operation = Authorization & {
   methods: readonly ("GET" | "POST" | "DELETE")[];
   path: `/api/${string}`;
-  auth: Mode;
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: { schema: z.ZodType; maxBytes: number };

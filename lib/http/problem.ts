@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable, isOutage, SpoorError } from "#lib/errors";
+import { errorTable, isOutage, SpoorError } from "#lib/errors";
 import { log } from "#lib/log";
 
 /** The default `Retry-After` in seconds. */
@@ -35,7 +35,8 @@ export function problemResponse(
     "X-Request-Id": requestId,
     ...extraHeaders,
   });
-  if (status === 401) headers.set("WWW-Authenticate", challenge(error.code));
+  const authenticate = challenge(error);
+  if (authenticate) headers.set("WWW-Authenticate", authenticate);
   if (status === 429 || status === 503) {
     const known = retryAfterSeconds[error.code as keyof typeof retryAfterSeconds];
     headers.set("Retry-After", String(error.retryAfterSeconds ?? known));
@@ -54,6 +55,8 @@ export function problemResponse(
 }
 
 /** RFC 6750, section 3: only a request with a token gets `error`. */
-function challenge(code: ErrorCode): string {
-  return code === "invalid_token" ? 'Bearer realm="spoor", error="invalid_token"' : 'Bearer realm="spoor"';
+function challenge({ code, insufficientScope }: SpoorError): string | undefined {
+  if (insufficientScope) return 'Bearer realm="spoor", error="insufficient_scope"';
+  if (code === "invalid_token") return 'Bearer realm="spoor", error="invalid_token"';
+  return errorTable[code].status === 401 ? 'Bearer realm="spoor"' : undefined;
 }

@@ -77,6 +77,7 @@ export const sendBatch = {
   methods: ["POST"],
   path: "/api/ingest",
   auth: "bearer",
+  scope: "ingest",
   response: ingestResponse,
   about: {
     group: "Ingest",
@@ -97,6 +98,7 @@ export const readJob = {
   methods: ["GET"],
   path: "/api/ingest/{jobId}",
   auth: "cookie-or-bearer",
+  scope: "ingest",
   params,
   response: jobResponse,
   about: {

@@ -58,6 +58,7 @@ export const readTraceList = {
   methods: ["GET"],
   path: "/api/traces",
   auth: "cookie-or-bearer",
+  scope: "read",
   query: listQuery,
   response: listResponse,
   about: {
@@ -82,6 +83,7 @@ export const readFacetValues = {
   methods: ["GET"],
   path: "/api/traces/facets",
   auth: "cookie-or-bearer",
+  scope: "read",
   query: traceFilter,
   response: facetsResponse,
   about: {
@@ -98,6 +100,7 @@ export const readChanges = {
   methods: ["GET"],
   path: "/api/traces/changes",
   auth: "cookie-or-bearer",
+  scope: "read",
   query: changesQuery,
   response: changesResponse,
   about: {
@@ -113,6 +116,7 @@ export const readTrace = {
   methods: ["GET"],
   path: "/api/traces/{id}",
   auth: "cookie-or-bearer",
+  scope: "read",
   params,
   response: traceResponse,
   about: {
@@ -127,13 +131,17 @@ export const removeTrace = {
   methods: ["DELETE"],
   path: "/api/traces/{id}",
   auth: "cookie-or-bearer",
+  scope: "delete",
   params,
   about: {
     group: "Traces",
     summary: "Delete a trace",
     text: "Permanently: sending it again does not bring it back.",
     answers: { 204: { text: "The trace is deleted." } },
-    errors: { access_denied: "A browser's request did not come from this server's own pages." },
+    errors: {
+      access_denied:
+        "The token lacks the scope `delete`, or a browser's request did not come from this server's own pages.",
+    },
   },
 } satisfies Operation;
 
@@ -141,6 +149,7 @@ export const readMessageList = {
   methods: ["GET"],
   path: "/api/traces/{id}/messages",
   auth: "cookie-or-bearer",
+  scope: "read",
   params,
   query: messagesQuery,
   response: messagesResponse,
@@ -158,6 +167,7 @@ export const findMatches = {
   methods: ["GET"],
   path: "/api/traces/{id}/matches",
   auth: "cookie-or-bearer",
+  scope: "read",
   params,
   query: matchesQuery,
   response: matchesResponse,
@@ -174,6 +184,7 @@ export const readGrowth = {
   methods: ["GET"],
   path: "/api/traces/{id}/growth",
   auth: "cookie-or-bearer",
+  scope: "read",
   params,
   query: growthQuery,
   response: growthResponse,
@@ -210,6 +221,7 @@ export const exportTraceAsJson = {
   methods: ["GET"],
   path: "/api/traces/{id}/export.json",
   auth: "cookie-or-bearer",
+  scope: "read",
   params,
   about: {
     group: "Traces",
@@ -230,6 +242,7 @@ export const exportTraceAsMarkdown = {
   methods: ["GET"],
   path: "/api/traces/{id}/export.md",
   auth: "cookie-or-bearer",
+  scope: "read",
   params,
   about: {
     group: "Traces",
@@ -251,6 +264,7 @@ export const exportTraceList = {
   methods: ["GET"],
   path: "/api/traces/export",
   auth: "cookie-or-bearer",
+  scope: "read",
   query: exportQuery,
   about: {
     group: "Traces",

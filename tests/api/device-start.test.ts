@@ -83,6 +83,14 @@ describe("a start", () => {
     expect((await pool().query("select count(*) from device_login")).rows).toEqual(before);
   });
 
+  test.each([[[]], ["read"], [["read", "write"]], [["READ"]], [[7]], [{ read: true }], [null], [[["read"]]]])(
+    "refuses the scopes %j",
+    async (scopes) => {
+      const problem = await expectProblem(await begin({ machine: "m", scopes }), 400, "invalid_request");
+      expect(problem.errors?.every(({ path }) => /^scopes(\.\d)?$/.test(path))).toBe(true);
+    },
+  );
+
   test("refuses a body over 4 KiB, declared or in chunks, and one of 4 KiB not for its size", async () => {
     const pad = (length: number) => `{"machine":"m","x":"${"x".repeat(length - 22)}"}`;
     expect((await begin(pad(4096))).status).toBe(200);

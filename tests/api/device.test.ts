@@ -91,6 +91,7 @@ describe("a poll", () => {
       userId,
       user: { name: owner.name, email: owner.email },
       machine: "ada-laptop",
+      scopes: ["ingest", "read"],
       expiresAt: expect.stringMatching(/Z$/),
     });
     const days = (Date.parse(body.expiresAt) - Date.now()) / 86_400_000;
@@ -192,6 +193,7 @@ describe("a token", () => {
         user: { name: owner.name, email: owner.email },
         machine: "ends",
         tokenId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        scopes: ["ingest", "read"],
         createdAt: expect.stringMatching(/\.\d{3}Z$/),
         expiresAt,
       },
@@ -211,6 +213,54 @@ describe("a token", () => {
     for (let n = 0; n < 10; n++)
       await Promise.all(Array.from({ length: 10 }, () => get(server, "/api/cli/session", token)));
     expect(await read()).toEqual(first);
+  });
+});
+
+describe("the scopes of a token", () => {
+  const asking = async (scopes: string[]) => (await (await begin({ machine: "asks", scopes })).json()) as Started;
+  const grantedTo = async (deviceCode: string) => {
+    const { token, scopes } = (await (await poll(deviceCode)).json()) as Approved;
+    expect(await (await get(server, "/api/cli/session", token)).json()).toMatchObject({ scopes });
+    return scopes;
+  };
+
+  test.each([
+    [["delete"], ["delete"]],
+    [
+      ["delete", "read", "ingest", "read", "delete"],
+      ["ingest", "read", "delete"],
+    ],
+  ])("are those that its client asked for: %j, once and in order", async (asked, granted) => {
+    const { deviceCode } = await asking(asked);
+    await decide(deviceCode, "approved");
+    expect(await grantedTo(deviceCode)).toEqual(granted);
+  });
+
+  test("are those that the person granted, where they changed them, and the audit trail says which", async () => {
+    const { deviceCode, userCode } = await asking(["ingest", "delete"]);
+    const login = await findLogin(userId, userCode);
+    expect(login?.scopes).toEqual(["ingest", "delete"]);
+    expect(await decideLogin(userId, login?.id ?? "", "approved", operator, ["ingest", "read"])).toBe(true);
+    expect(await grantedTo(deviceCode)).toEqual(["ingest", "read"]);
+    const { rows } = await pool().query("select action, subject from audit_event order by id desc limit 2");
+    const subject = "asks (ingest, read)";
+    expect(rows).toEqual([
+      { action: "token_created", subject },
+      { action: "login_approved", subject },
+    ]);
+  });
+
+  test("of a token from before there were scopes are ingest and read", async () => {
+    const { token } = await redeemed("old");
+    await pool().query("update cli_token set scopes = default where machine = 'old'");
+    expect(await (await get(server, "/api/cli/session", token)).json()).toMatchObject({ scopes: ["ingest", "read"] });
+  });
+
+  test("that this version does not know grant nothing", async () => {
+    const { token } = await redeemed("strange");
+    await pool().query("update cli_token set scopes = '{admin,READ}' where machine = 'strange'");
+    expect(await (await get(server, "/api/cli/session", token)).json()).toMatchObject({ scopes: [] });
+    await expectProblem(await get(server, "/api/traces", token), 403, "access_denied");
   });
 });
 

@@ -4,6 +4,7 @@ import { operations } from "#lib/api/operations";
 import { errorsOf } from "#lib/api/problems";
 import { pool } from "#lib/db/client";
 import { type ErrorCode, errorTable } from "#lib/errors";
+import { type Scope, scopes } from "#lib/fields";
 import type { Operation } from "#lib/http/operation";
 import { shapes } from "../support/openapi.ts";
 import { provideInterruptibleServer } from "../support/outage.ts";
@@ -15,7 +16,7 @@ import { asResponse, bearer, expectApiHeaders, openRequest, sessionCookie } from
 
 const { server, secret, interrupt } = await provideInterruptibleServer();
 const userId = await makeUser();
-const token = await logIn(server, userId);
+const token = await logIn(server, userId, "m", scopes);
 const cookie = await sessionCookie(server);
 const { answerOf } = shapes(await (await get(server, "/api/openapi.json")).json());
 
@@ -82,6 +83,14 @@ async function startLogin(set = ""): Promise<string> {
   return deviceCode;
 }
 
+const tokenWithout = (scope: Scope) =>
+  logIn(
+    server,
+    userId,
+    "m",
+    scopes.filter((one) => one !== scope),
+  );
+
 const poll = async (call: Call, set?: string) => send(call, { query: { deviceCode: await startLogin(set) } });
 
 /** Sends one after the other until there have been too many. */
@@ -103,8 +112,11 @@ const usual: Partial<Record<ErrorCode, (call: Call) => Promise<Response>>> = {
   payload_too_large: (call) => announce(call, 100 << 20),
   unsupported_media_type: (call) => send(call, { headers: { "Content-Type": "text/plain" } }),
   unsupported_encoding: (call) => send(call, { headers: { "Content-Encoding": "compress" } }),
-  access_denied: (call) =>
-    send(call, { headers: { Authorization: undefined, Cookie: cookie, Origin: "https://evil.example" } }),
+  access_denied: async (call) => {
+    const { scope = "none" } = call.operation;
+    if (scope !== "none") return send(call, { headers: bearer(await tokenWithout(scope)) });
+    return send(call, { headers: { Authorization: undefined, Cookie: cookie, Origin: "https://evil.example" } });
+  },
   idempotency_key_reused: async (call) => {
     const headers = { "Idempotency-Key": call.operation.path };
     await send(call, { headers });

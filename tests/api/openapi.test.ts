@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { operations } from "#lib/api/operations";
+import { scopes } from "#lib/fields";
 import type { Operation } from "#lib/http/operation";
 import { shapes } from "../support/openapi.ts";
 import { get, logIn, post, provideOwnedServer, someAddress } from "../support/server.ts";
@@ -30,7 +31,7 @@ function fromElsewhere(): Record<string, string> {
 async function authorization({ auth, about }: Operation): Promise<Record<string, string>> {
   if (about.secret) return bearer(secret);
   if (auth === "cookie") return { Cookie: cookie, Origin: server.url };
-  return auth === "none" ? {} : bearer(await logIn(server, userId));
+  return auth === "none" ? {} : bearer(await logIn(server, userId, "m", scopes));
 }
 
 /** The path of a call: of what the examples of requests name, that which was made above. */

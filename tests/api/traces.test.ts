@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { scopes } from "#lib/fields";
 import { get, ingest, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
 import { bearer, expectProblem, sessionCookie, withoutRequestId } from "./client.ts";
 
-const { server, token } = await provideOwnedServer();
-const otherToken = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
+const { server, token } = await provideOwnedServer({ scopes });
+const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
+const otherToken = await logIn(server, bob, "bobs-laptop", scopes);
 beforeAll(() => ingest(server, token, traces));
 
 type TraceJson = { id: string; source: string; sourceId: string; updatedAt: string; [field: string]: unknown };

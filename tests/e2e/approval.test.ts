@@ -1,15 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { signIn } from "../support/browser.ts";
-import { get, owner, post } from "../support/server.ts";
+import { fieldsOf } from "../support/form.ts";
+import { get, owner, post, someAddress } from "../support/server.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
-const { server, browser, page, faults, stranger, button, open, sessionStatus, tokenByHand } = await provideSignedIn();
+const { server, browser, page, faults, stranger, button, field, open, sessionStatus, tokenByHand } =
+  await provideSignedIn();
 
-async function startLogin(machine: string) {
-  const response = await post(server, "/api/cli/device/start", { machine });
-  return (await response.json()) as { deviceCode: string; verificationUriComplete: string };
+async function startLogin(machine: string, { scopes, from }: { scopes?: string[]; from?: string } = {}) {
+  const headers: Record<string, string> = from ? { "X-Forwarded-For": from } : {};
+  const response = await post(server, "/api/cli/device/start", { machine, scopes }, headers);
+  return (await response.json()) as { deviceCode: string; userCode: string; verificationUriComplete: string };
 }
+
+const poll = (deviceCode: string) => get(server, `/api/cli/device/poll?deviceCode=${deviceCode}`);
+const grantedTo = async (deviceCode: string) => (await (await poll(deviceCode)).json()).scopes;
 
 describe("/devices", () => {
   test("a token created by hand is shown once, works, and is refused after it is revoked", async () => {
@@ -50,6 +56,25 @@ describe("/devices", () => {
     await plain.close();
   });
 
+  test("a token by hand uploads and reads unless the person ticks otherwise, and the list says what each may", async () => {
+    const scopesOf = async (token: string) => (await (await get(server, "/api/cli/session", token)).json()).scopes;
+    expect(await scopesOf(await tokenByHand("usual"))).toEqual(["ingest", "read"]);
+    await open("/devices");
+    await field("Machine").fill("cleaner");
+    for (const name of [/^Upload/, /^Read/]) await page.getByRole("checkbox", { name }).uncheck();
+    await button("Create token").click();
+    await page.getByText("Tick at least one thing").waitFor();
+    expect(await field("Machine").inputValue()).toBe("cleaner");
+    await page.getByRole("checkbox", { name: /^Delete/ }).check();
+    await button("Create token").click();
+    const token = String(await page.locator("pre", { hasText: /^spoor_/ }).textContent()).trim();
+    expect(await scopesOf(token)).toEqual(["delete"]);
+    const rows = page.getByRole("list", { name: "Machines" }).getByRole("listitem");
+    await rows.filter({ hasText: "cleaner" }).getByText("may delete", { exact: true }).waitFor();
+    await rows.filter({ hasText: "usual" }).getByText("may upload and read", { exact: true }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test("all tokens are revoked together", async () => {
     const tokens = [await tokenByHand("one"), await tokenByHand("two")];
     await open("/devices");
@@ -57,6 +82,133 @@ describe("/devices", () => {
     await button("Revoke all").click();
     await page.getByText("No machine is connected").waitFor();
     expect(await Promise.all(tokens.map(sessionStatus))).toEqual([401, 401]);
+  });
+});
+
+const box = (name: RegExp) => page.getByRole("checkbox", { name });
+const ticks = async () => Promise.all([/^Upload/, /^Read/, /^Delete/].map((name) => box(name).isChecked()));
+
+describe("what is granted", () => {
+  test("is what the client asked for: deleting is ticked only where it asked", async () => {
+    const [usual, all, reader] = [
+      await startLogin("usual"),
+      await startLogin("all", { scopes: ["delete", "ingest", "read"] }),
+      await startLogin("reader", { scopes: ["read"] }),
+    ];
+    for (const [login, ticked, granted] of [
+      [usual, [true, true, false], ["ingest", "read"]],
+      [all, [true, true, true], ["ingest", "read", "delete"]],
+      [reader, [false, true, false], ["read"]],
+    ] as const) {
+      await page.goto(login.verificationUriComplete);
+      await page.getByText("The machine can then").waitFor();
+      expect(await ticks()).toEqual(ticked);
+      expect(await page.getByText("It asks to delete sessions").count()).toBe(login === all ? 1 : 0);
+      await button("Approve").click();
+      await page.getByText("Return to your terminal").waitFor();
+      expect(await grantedTo(login.deviceCode)).toEqual(granted);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test("is what the person ticks: at least one thing, and a link can't tick more", async () => {
+    const login = await startLogin("careful");
+    await page.goto(`${login.verificationUriComplete}&retry=scopes&ticked=delete,read`);
+    expect(await ticks()).toEqual([false, true, false]);
+    await page.goto(login.verificationUriComplete);
+    await box(/^Upload/).uncheck();
+    await box(/^Read/).uncheck();
+    await button("Approve").click();
+    await page.getByText("Tick at least one").waitFor();
+    expect((await poll(login.deviceCode)).status).toBe(202);
+    expect(await ticks()).toEqual([false, false, false]);
+    await box(/^Upload/).check();
+    await button("Approve").click();
+    await page.getByText("Return to your terminal").waitFor();
+    expect(await grantedTo(login.deviceCode)).toEqual(["ingest"]);
+  });
+});
+
+const elsewhere = (scopes?: string[]) => startLogin("far-away", { from: someAddress(), ...(scopes ? { scopes } : {}) });
+
+describe("a login from another network", () => {
+  const shows = async (code: string) => {
+    const seen = (await page.content()) + page.url();
+    return seen.includes(code) || seen.includes(code.replace("-", ""));
+  };
+
+  test("is shown without its code, which has to be typed, and keeps what was unticked", async () => {
+    const login = await elsewhere(["ingest", "read", "delete"]);
+    await page.goto(login.verificationUriComplete);
+    await page.getByText("a different network").waitFor();
+    for (const shown of ["far-away", "not verified", owner.email]) await page.getByText(shown).first().waitFor();
+    expect(await shows(login.userCode)).toBe(false);
+    expect(await field("Code").inputValue()).toBe("");
+    await box(/^Delete/).uncheck();
+    await field("Code").fill("BCDF-GHJK");
+    await button("Approve").click();
+    await page.getByText("not the code of this login").waitFor();
+    expect(await shows(login.userCode)).toBe(false);
+    expect(await ticks()).toEqual([true, true, false]);
+    expect((await poll(login.deviceCode)).status).toBe(202);
+    await field("Code").fill(login.userCode.toLowerCase().replace("-", " "));
+    await button("Approve").click();
+    await page.getByText("Return to your terminal").waitFor();
+    expect(await grantedTo(login.deviceCode)).toEqual(["ingest", "read"]);
+    expect(faults).toEqual([]);
+  });
+
+  test("is denied without its code", async () => {
+    const login = await elsewhere();
+    await page.goto(login.verificationUriComplete);
+    await button("Deny").click();
+    await page.getByText("Denied").first().waitFor();
+    expect((await poll(login.deviceCode)).status).toBe(403);
+  });
+
+  test("whose code was typed on the page for it is approved without typing it again", async () => {
+    const login = await elsewhere();
+    await open("/device");
+    await field("Code").fill(login.userCode);
+    await button("Continue").click();
+    await page.getByText("a different network").waitFor();
+    expect(await field("Code").count()).toBe(0);
+    expect(await shows(login.userCode)).toBe(false);
+    await button("Approve").click();
+    await page.getByText("Return to your terminal").waitFor();
+    expect((await poll(login.deviceCode)).status).toBe(200);
+  });
+
+  test("opened with the ticket of another sign-in, or a made-up one, shows nothing", async () => {
+    const login = await elsewhere();
+    await page.goto(login.verificationUriComplete);
+    const other = await stranger();
+    await signIn(other, server, owner);
+    const address = new URL(page.url());
+    for (const ticket of [address.searchParams.get("ticket") ?? "", "AAAA"]) {
+      address.searchParams.set("ticket", ticket);
+      await other.goto(address.href);
+      await other.getByText("opened in another sign-in").waitFor();
+      expect(await other.content()).not.toContain("far-away");
+    }
+    await other.context().close();
+  });
+
+  test("whose browser came to another network after the page was rendered has to type the code as well", async () => {
+    const login = await startLogin("moving");
+    await page.goto(login.verificationUriComplete);
+    await page.context().setExtraHTTPHeaders({ "X-Forwarded-For": someAddress() });
+    try {
+      await button("Approve").click();
+      await page.getByText("a different network").waitFor();
+      expect((await poll(login.deviceCode)).status).toBe(202);
+      await field("Code").fill(login.userCode);
+      await button("Approve").click();
+      await page.getByText("Return to your terminal").waitFor();
+    } finally {
+      await page.context().setExtraHTTPHeaders({});
+    }
+    expect((await poll(login.deviceCode)).status).toBe(200);
   });
 });
 
@@ -83,12 +235,7 @@ describe("an approval", () => {
     headers: Record<string, string>,
     by = page,
   ) {
-    const form = /<form[^>]*id="approve"[\s\S]*?<\/form>/.exec(html)?.[0] ?? "";
-    const multipart: Record<string, string> = {};
-    for (const [tag] of form.matchAll(/<input[^>]*type="hidden"[^>]*>/g)) {
-      const value = /\svalue="([^"]*)"/.exec(tag)?.[1] ?? "";
-      multipart[/\sname="([^"]*)"/.exec(tag)?.[1] ?? ""] = value.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
-    }
+    const multipart = fieldsOf(html, "approve");
     expect(Object.keys(multipart).length).toBeGreaterThan(1);
     await by.request.post(login.verificationUriComplete, {
       multipart,
@@ -124,4 +271,20 @@ describe("an approval", () => {
     expect((await get(server, `/api/cli/device/poll?deviceCode=${login.deviceCode}`)).status).toBe(202);
     await other.context().close();
   });
+});
+
+// The last: the person stays blocked.
+test("a login from another network takes ten wrong codes, and then for ten minutes not even the right one", async () => {
+  const login = await elsewhere();
+  // One was typed in the tests before.
+  for (let wrong = 1; wrong < 10; wrong += 1) {
+    await page.goto(login.verificationUriComplete);
+    await field("Code").fill("BCDF-GHJK");
+    await button("Approve").click();
+    await page.getByText("not the code of this login").waitFor();
+  }
+  await field("Code").fill(login.userCode);
+  await button("Approve").click();
+  await page.getByText("Too many codes").waitFor();
+  expect((await poll(login.deviceCode)).status).toBe(202);
 });

@@ -1,4 +1,4 @@
-import { appendFile, stat } from "node:fs/promises";
+import { appendFile, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -62,7 +62,7 @@ describe("a new machine", () => {
   });
 
   test("a login is approved in the browser, and its token stored at mode 0600", async () => {
-    const login = client.start(["login", "--machine", "ada's laptop"]);
+    const login = client.start(["login", "--machine", "ada's laptop", "--scopes", "ingest"]);
     const done = ended(login);
     const [address] = await wrote(login, /http:\/\/\S+\/device\?code=\S+/);
     await signIn(page, server, owner);
@@ -72,7 +72,11 @@ describe("a new machine", () => {
     const { code, output } = await done;
     expect(output).toContain(`Logged in as ${owner.name} <${owner.email}>`);
     expect(code).toBe(0);
-    expect((await stat(join(client.home, ".config/spoor/settings.json"))).mode & 0o777).toBe(0o600);
+    const file = join(client.home, ".config/spoor/settings.json");
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    // All that the client does from here on needs no other scope.
+    const [stored] = /spoor_\w{36}/.exec(await readFile(file, "utf8")) ?? [];
+    expect(await (await get(server, "/api/cli/session", stored)).json()).toMatchObject({ scopes: ["ingest"] });
     const { output: who } = await client.run(["whoami", "--json"]);
     expect(JSON.parse(who)).toMatchObject({ userId, email: owner.email, machine: "ada's laptop" });
     const { output: health, code: healthy } = await client.run(["doctor"]);

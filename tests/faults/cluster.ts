@@ -13,6 +13,7 @@ import { closeDatabase, pool } from "#lib/db/client";
 import { startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { setEnv } from "#lib/env";
+import { scopes } from "#lib/fields";
 import { installQueues } from "#lib/queue/queues";
 import { testEnvironment } from "../support/database.ts";
 import { until } from "./wait.ts";
@@ -71,7 +72,7 @@ export class Cluster {
   }
 
   #token(machine: string): Promise<string> {
-    return createTokenByHand(this.userId, machine, operator);
+    return createTokenByHand(this.userId, machine, operator, [...scopes]);
   }
 
   urlOf(database: string): string {

@@ -6,6 +6,7 @@ import { pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
+import type { Scope } from "#lib/fields";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { supervise } from "#lib/server/processes";
 import { freshDatabase, testEnvironment } from "./database.ts";
@@ -20,6 +21,8 @@ const processes = {
 type Options = {
   worker?: boolean;
   environment?: Record<string, string>;
+  /** What the token of `provideOwnedServer` may do; by default what a client gets that asks for nothing. */
+  scopes?: readonly Scope[];
   /** Changes the URL by which the server, but not the test, reaches its database. */
   via?: (databaseUrl: string) => Promise<string>;
 };
@@ -78,7 +81,7 @@ export async function provideOwnedServer(
 ): Promise<{ server: Server; userId: string; token: string }> {
   const server = await provideServer(options);
   const userId = await makeUser();
-  return { server, userId, token: await logIn(server, userId) };
+  return { server, userId, token: await logIn(server, userId, undefined, options?.scopes) };
 }
 
 export const owner = { name: "Ada", email: "ada@example.org", password: "correct horse battery" };
@@ -92,9 +95,15 @@ export async function makeUser(account = owner): Promise<string> {
   return found.rows[0]?.id ?? "";
 }
 
-/** A token from a device login over HTTP that `userId` approved. */
-export async function logIn(server: Server, userId: string, machine = "ada-laptop"): Promise<string> {
-  const started = await post(server, "/api/cli/device/start", { machine }, { "X-Forwarded-For": someAddress() });
+/** A token from a device login over HTTP that `userId` approved as its client asked. */
+export async function logIn(
+  server: Server,
+  userId: string,
+  machine = "ada-laptop",
+  scopes?: readonly Scope[],
+): Promise<string> {
+  const body = { machine, scopes };
+  const started = await post(server, "/api/cli/device/start", body, { "X-Forwarded-For": someAddress() });
   const { deviceCode, userCode } = (await started.json()) as { deviceCode: string; userCode: string };
   const login = await findLogin(userId, userCode);
   await decideLogin(userId, login?.id ?? "", "approved", operator);

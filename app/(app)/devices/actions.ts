@@ -5,8 +5,10 @@ import { requireUser } from "#lib/auth/guards";
 import { idForm } from "#lib/auth/schema";
 import { createTokenByHand, revokeAllTokens, revokeToken } from "#lib/auth/tokens";
 import { startRequest } from "#lib/device/schema";
+import { scopes } from "#lib/fields";
 import { askFirst, errorsOf, refusalOf, refuseForeignOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
+import { tickedScopes } from "../../components/scopes";
 
 /** Revokes one token, after asking. One that is revoked already is not an error. */
 export async function revokeAction(_before: FormState, form: FormData): Promise<FormState> {
@@ -35,14 +37,17 @@ export async function revokeAllAction(): Promise<FormState> {
 /** Creates a token for a machine without a browser. Its text is shown this one time. */
 export async function createTokenAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/devices");
-  const values = { machine: text(form, "machine") };
+  const granted = tickedScopes(form);
+  const ticks = Object.fromEntries(scopes.map((scope) => [scope, text(form, scope)]));
+  const values = { ...ticks, machine: text(form, "machine") };
   const error = await refuseForeignOrigin();
   if (error) return { values, error };
+  if (granted.length === 0) return { values, error: askScopes };
   const parsed = startRequest.safeParse(values);
   if (!parsed.success)
     return { values, errors: { ...errorsOf(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) } };
   try {
-    const token = await createTokenByHand(user.id, parsed.data.machine, await currentOrigin());
+    const token = await createTokenByHand(user.id, parsed.data.machine, await currentOrigin(), granted);
     revalidatePath("/devices");
     const label = `The token of ${parsed.data.machine}`;
     return { once: { label, text: token, note: howToUse } };
@@ -52,5 +57,6 @@ export async function createTokenAction(_before: FormState, form: FormData): Pro
 }
 
 const askName = "Enter a name for the machine.";
+const askScopes = "Tick at least one thing that the machine can do.";
 const howToUse =
   "Copy it now: it can't be shown again. On the machine, set SPOOR_TOKEN to it, or send it in the header “Authorization: Bearer …”.";

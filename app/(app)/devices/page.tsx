@@ -3,10 +3,12 @@ import { type AuditAction, listEvents } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { listTokens } from "#lib/auth/tokens";
 import { env } from "#lib/env";
+import { scopes, usualScopes } from "#lib/fields";
 import { Command } from "../../components/command";
 import { fetchCommand, loginCommand } from "../../components/connect-commands";
 import { EventList } from "../../components/event-list";
-import { Form } from "../../components/form";
+import { type FieldSpec, Form } from "../../components/form";
+import { scopeLabels } from "../../components/scopes";
 import { Section } from "../../components/section";
 import { createTokenAction } from "./actions";
 import { TokenList } from "./token-list";
@@ -22,6 +24,13 @@ const signInActions: AuditAction[] = [
   "token_created",
   "token_revoked",
 ];
+
+const grants: FieldSpec[] = scopes.map((scope) => ({
+  name: scope,
+  type: "checkbox",
+  label: scopeLabels[scope],
+  value: usualScopes.includes(scope) ? "on" : "",
+}));
 
 /** The machines that have a token of the account, and how to connect more. */
 export default async function Page() {
@@ -51,7 +60,10 @@ export default async function Page() {
         <div className="max-w-[40rem]">
           <Form
             action={createTokenAction}
-            fields={[{ name: "machine", label: "Machine", autoComplete: "off", hint: "A name to recognize it by." }]}
+            fields={[
+              { name: "machine", label: "Machine", autoComplete: "off", hint: "A name to recognize it by." },
+              ...grants,
+            ]}
             submit="Create token"
           />
         </div>

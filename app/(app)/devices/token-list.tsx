@@ -1,6 +1,7 @@
 import type { ListedToken } from "#lib/auth/tokens";
 import { countOf } from "../../components/figures";
 import { Form } from "../../components/form";
+import { scopeWords } from "../../components/scopes";
 import { Time } from "../../components/time";
 import { revokeAction, revokeAllAction } from "./actions";
 
@@ -38,6 +39,7 @@ function TokenRow({ token: { id, machine, ...token } }: { token: ListedToken }) 
           {machine}
         </p>
         <p className="flex flex-wrap gap-x-4 text-code text-muted">
+          <span>may {scopeWords(token.scopes)}</span>
           <span>
             created <Time at={token.createdAt.toISOString()} />
           </span>

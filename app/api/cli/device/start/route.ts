@@ -4,5 +4,7 @@ import { startDeviceLogin } from "#lib/device/api";
 import { startLogin } from "#lib/device/login";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  POST: endpoint(startDeviceLogin, ({ body, request }) => startLogin(body.machine, originOf(request.headers))),
+  POST: endpoint(startDeviceLogin, ({ body, request }) =>
+    startLogin(body.machine, originOf(request.headers), body.scopes),
+  ),
 });
