@@ -33,8 +33,9 @@ export const stringValue = ({ values }: Context, name: string): string | undefin
 export const listValue = ({ values }: Context, name: string): string[] =>
   Array.isArray(values[name]) ? values[name] : [];
 
-/** A command to run next, with the `--server` of this one. */
+/** A command to run next, with this one's `--server` and `--insecure`. */
 export function commandHint(context: Context, command: string): string {
   const server = stringValue(context, "server");
-  return [program, command, ...(server === undefined ? [] : ["--server", server])].join(" ");
+  const insecure = context.values.insecure === true ? ["--insecure"] : [];
+  return [program, command, ...(server === undefined ? [] : ["--server", server]), ...insecure].join(" ");
 }

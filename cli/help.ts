@@ -44,6 +44,7 @@ export type CommandName = keyof typeof commandHelp;
 export const commandNames = Object.keys(commandHelp) as CommandName[];
 
 const commonOptions = `  --server URL       the server (default: SPOOR_URL, or the server that this file came from)
+  --insecure         use plain http to another machine without asking first
   --patience SECONDS how long to retry while the server is unavailable (default: 300)
   --json             print the result as JSON
   --no-color         print without colors (so does NO_COLOR=1)
@@ -77,7 +78,7 @@ More commands:
 Each command has its own --help. Options of every command:
 ${commonOptions}
 
-On a machine without a browser, set SPOOR_URL, and SPOOR_TOKEN to a token made on the server's page
-/devices.
+On a machine without a browser, set SPOOR_URL, and SPOOR_TOKEN to a token made on that server's page
+/devices. It is sent to no other server.
 ${exitCodeHelp}`;
 }

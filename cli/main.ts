@@ -15,7 +15,6 @@ import { CommandError, exitCodes } from "./errors.ts";
 import { type CommandName, commandNames, helpOf } from "./help.ts";
 import { program } from "./program.ts";
 import { HttpError } from "./server/api.ts";
-import { toPrintable } from "./terminal/format.ts";
 import { suggest } from "./terminal/suggestion.ts";
 import { Terminal } from "./terminal/terminal.ts";
 import { version } from "./version.ts";
@@ -26,6 +25,7 @@ type Run = (context: Context) => Promise<number | void>;
 
 const commonOptions: Options = {
   server: { type: "string" },
+  insecure: { type: "boolean" },
   patience: { type: "string" },
   json: { type: "boolean" },
   "no-color": { type: "boolean" },
@@ -58,7 +58,9 @@ async function main(words: string[]): Promise<number> {
   const terminal = new Terminal(process.stdout, process.stderr, {
     isJson: words.includes("--json"),
     env: words.includes("--no-color") ? { ...env, NO_COLOR: "1" } : env,
+    input: () => process.stdin,
   });
+  process.on("uncaughtException", (error) => process.exit(reportError(error, terminal)));
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => interrupted.abort());
   try {
     const code = await run(words, terminal, interrupted.signal);
@@ -79,13 +81,13 @@ async function run(words: string[], terminal: Terminal, signal: AbortSignal): Pr
   if (name !== undefined && name !== "help" && !command) throw unknownCommand(name);
   const { values, positionals } = parse(words, { ...commonOptions, ...command?.options }, name);
   if (values.version === true) {
-    terminal.write(`${version}\n`);
+    terminal.write(version);
     return exitCodes.done;
   }
   if (values.help === true || name === undefined || name === "help") {
     const about = name === "help" ? positionals[1] : name;
     if (about !== undefined && !isCommand(about)) throw unknownCommand(about);
-    terminal.write(`${helpOf(about)}\n`);
+    for (const line of helpOf(about).split("\n")) terminal.write(line);
     return values.help === true || name === "help" ? exitCodes.done : exitCodes.usage;
   }
   if (!command) throw unknownCommand(name);
@@ -112,24 +114,32 @@ function parse(args: string[], options: Options, command = ""): { values: Values
 function unknownCommand(name: string): CommandError {
   const suggestion = suggest(name, commandNames);
   const hint = suggestion ? `Did you mean ${suggestion}?` : `See: ${program} --help`;
-  return new CommandError("usage", `Unknown command: ${toPrintable(name)}. ${hint}`);
+  return new CommandError("usage", `Unknown command: ${name}. ${hint}`);
 }
 
 function reportError(error: unknown, terminal: Terminal): number {
   const [kind, message] = describeError(error);
   terminal.json({ ok: false, error: kind, message });
-  if (!terminal.isJson) terminal.warn(`spoor: ${message}`);
+  if (terminal.isJson) return exitCodes[kind];
+  terminal.warn(`spoor: ${message}`);
+  for (const line of stackOf(error)) terminal.warn(line);
   return exitCodes[kind];
 }
 
 function describeError(error: unknown): [CommandError["kind"], string] {
   if (error instanceof CommandError) return [error.kind, error.message];
-  if (!(error instanceof HttpError)) return ["failed", (error as Error).stack ?? String(error)];
+  if (!(error instanceof HttpError)) return ["failed", String(error)];
   if (error.status === 401) return ["login", `The token is no longer valid. Log in again with: ${program} login`];
   const fields = error.errors.map(({ path, message }) => ` ${path}: ${message}.`).join("");
   const request = error.requestId ? ` (request ${error.requestId})` : "";
   const isUnavailable = error.status === 429 || error.status >= 500;
-  return [isUnavailable ? "unreachable" : "failed", toPrintable(error.message + fields) + request];
+  return [isUnavailable ? "unreachable" : "failed", error.message + fields + request];
+}
+
+/** Where an unexpected error was thrown. */
+function stackOf(error: unknown): string[] {
+  if (error instanceof CommandError || error instanceof HttpError || !(error instanceof Error)) return [];
+  return (error.stack ?? "").split("\n").filter((line) => /^ {4}at /.test(line));
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -21,8 +21,10 @@ export type Settings = {
   deviceId: string;
   /** The server of the last login. */
   server?: string;
-  /** By server URL. */
+  /** By the server's origin. */
   accounts: Record<string, Account>;
+  /** Origins on a network that may be talked to unencrypted. */
+  plainHttp?: string[];
 };
 
 /** Replaced by the server that delivers this file (lib/server/client-file.ts). */
@@ -37,6 +39,7 @@ export async function readSettings(host: Host): Promise<Settings> {
     deviceId: typeof known.deviceId === "string" ? known.deviceId : randomUUID(),
     ...(typeof known.server === "string" && { server: known.server }),
     accounts: isFields(known.accounts) ? (known.accounts as Settings["accounts"]) : {},
+    ...(Array.isArray(known.plainHttp) && { plainHttp: known.plainHttp.map(String) }),
   };
 }
 
@@ -50,15 +53,18 @@ export const writeSettings = (host: Host, settings: Settings): Promise<void> =>
  * @throws CommandError where there is none, or it is no http or https URL
  */
 export function serverOf(host: Host, settings: Settings, option: string | undefined): string {
+  const server = serverIfSet(host, settings, option);
+  if (server === undefined) throw new CommandError("usage", "No server is set. Use --server URL or set SPOOR_URL.");
+  return server;
+}
+
+/** As `serverOf`; undefined where there is none. @throws CommandError where it is no http or https URL */
+export function serverIfSet(host: Host, settings: Settings, option: string | undefined): string | undefined {
   const delivered = URL.canParse(deliveredBy) ? deliveredBy : undefined;
   const given = option ?? (host.env.SPOOR_URL || undefined) ?? delivered ?? settings.server;
-  if (!given) throw new CommandError("usage", "No server is set. Use --server URL or set SPOOR_URL.");
+  if (!given) return undefined;
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new CommandError("usage", `"${given}" is not an http or https URL.`);
   return url.origin;
 }
-
-/** The token for a server: `SPOOR_TOKEN`, else that of the login there. */
-export const tokenOf = (host: Host, settings: Settings, server: string): string | undefined =>
-  host.env.SPOOR_TOKEN || settings.accounts[server]?.token;

@@ -2,19 +2,17 @@ import type { Context } from "../context.ts";
 import { HttpError } from "../server/api.ts";
 import { connect, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { writeSettings } from "../settings.ts";
-import { toPrintable } from "../terminal/format.ts";
 
 /** Revokes this machine's token at the server and removes it here, here also where the server can't be reached. */
 export async function logout(context: Context): Promise<void> {
   const { host, terminal } = context;
-  const { settings, server, api } = await connect(context, { patienceSeconds: 5 });
-  const account = settings.accounts[server];
-  if (!account) {
+  const { settings, server, api } = await connect(context, { patienceSeconds: 5, token: "stored" });
+  if (!settings.accounts[server]) {
     terminal.say(`Not logged in to ${server}.`);
     terminal.json({ server, loggedOut: false });
     return;
   }
-  const isRevoked = host.env.SPOOR_TOKEN ? false : await revoke();
+  const isRevoked = await revoke();
   const { [server]: _, ...accounts } = settings.accounts;
   await writeSettings(host, { ...settings, accounts });
   terminal.say(`Logged out of ${server}.`);
@@ -37,8 +35,7 @@ export async function whoami(context: Context): Promise<void> {
   const { terminal } = context;
   const connection = await connectLoggedIn(context);
   const account = await fetchAccount(connection);
-  terminal.say(`Logged in to ${connection.server} as ${toPrintable(`${account.name} <${account.email}>`)}.`);
-  const [machine, expires] = [toPrintable(account.machine), account.expiresAt.slice(0, 10)];
-  terminal.say(`This machine is called "${machine}". Its token expires on ${expires}.`);
+  terminal.say(`Logged in to ${connection.server} as ${account.name} <${account.email}>.`);
+  terminal.say(`This machine is called "${account.machine}". Its token expires on ${account.expiresAt.slice(0, 10)}.`);
   terminal.json({ server: connection.server, ...account });
 }

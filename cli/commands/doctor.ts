@@ -9,7 +9,7 @@ import { configFolder, stateFolder } from "../files/state-files.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount } from "../server/connection.ts";
 import { settingsPath } from "../settings.ts";
-import { toPrintable } from "../terminal/format.ts";
+import { styled } from "../terminal/styled.ts";
 import { version } from "../version.ts";
 
 type Check = { name: string; ok: boolean; isNote?: boolean; detail: string };
@@ -31,8 +31,8 @@ export async function doctor(context: Context): Promise<number> {
     { name: "state", ok: true, isNote: true, detail: `${stateFolder(context.host)} (may be deleted)` },
   ];
   for (const { name, ok, isNote, detail } of checks) {
-    const mark = !ok ? terminal.style("red", "✗") : isNote ? "·" : terminal.style("green", "✓");
-    terminal.say(`${mark} ${name.padEnd(12)} ${toPrintable(detail)}`);
+    const mark = !ok ? styled("red", "✗") : isNote ? "·" : styled("green", "✓");
+    terminal.say(mark, ` ${name.padEnd(12)} ${detail}`);
   }
   terminal.json({ ok: checks.every(({ ok }) => ok), checks });
   const isReachable = checks.find(({ name }) => name === "server")?.ok;

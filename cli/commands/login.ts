@@ -3,16 +3,18 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Context, commandHint, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import type { Fields } from "../files/json.ts";
+import { type Fields, isFields, textOf } from "../files/json.ts";
 import { Api, HttpError } from "../server/api.ts";
 import { type Connection, connect } from "../server/connection.ts";
-import { type Account, writeSettings } from "../settings.ts";
-import { toPrintable } from "../terminal/format.ts";
+import { faultOf } from "../server/token.ts";
+import { type Account, serverIfSet, writeSettings } from "../settings.ts";
+import { styled } from "../terminal/styled.ts";
 
 /** Logs this machine in: the user approves it in a browser, and the token is stored in the settings. */
 export async function login(context: Context): Promise<void> {
   const { host, terminal, values } = context;
-  const connection = await connect({ ...context, values: { ...values, patience: values.patience ?? "10" } });
+  const patient = { ...context, values: { ...values, patience: values.patience ?? "10" } };
+  const connection = await connect(patient, { token: "none" });
   const machine = stringValue(context, "machine") ?? hostname();
   const scopes = stringValue(context, "scopes")?.split(",");
   await writeSettings(host, connection.settings); // fails now rather than after the approval
@@ -20,27 +22,43 @@ export async function login(context: Context): Promise<void> {
     method: "POST",
     json: { machine, ...(scopes && { scopes }) },
   });
-  const page = approvalPage(started, connection.server);
+  terminal.hide(textOf(started.deviceCode)); // whoever has it can fetch the token
+  const page = approvalPage(started, connection.server, context);
   terminal.say(`To log in to ${connection.server}, open this page in your browser and approve the login:`);
-  terminal.say(`\n  ${terminal.style("bold", page)}\n`);
-  const code = terminal.style("bold", toPrintable(String(started.userCode)));
-  terminal.say(`The page shows this code, or asks you to type it: ${code}`);
+  terminal.say();
+  terminal.say("  ", styled("bold", page));
+  terminal.say();
+  terminal.say("The page shows this code, or asks you to type it: ", styled("bold", textOf(started.userCode)));
   terminal.json({ event: "started", verificationUri: page, userCode: started.userCode, expiresIn: started.expiresIn });
   if (values["no-browser"] !== true) openBrowser(page, context);
   const account = await waitForToken(connection.api, started, context);
   await storeAccount(connection, account, context);
-  terminal.say(`\n${terminal.style("green", "✓")} Logged in as ${toPrintable(`${account.name} <${account.email}>`)}.`);
+  terminal.say();
+  terminal.say(styled("green", "✓"), ` Logged in as ${account.name} <${account.email}>.`);
   terminal.say(`Send your sessions with: ${commandHint(context, "push")}`);
   const { token: _, ...publicFields } = account;
   terminal.json({ event: "loggedIn", server: connection.server, ...publicFields });
-  if (host.env.SPOOR_TOKEN) terminal.warn("SPOOR_TOKEN is set: it overrides this login.");
+  const isOverridden = host.env.SPOOR_TOKEN && serverIfSet(host, connection.settings, undefined) === connection.server;
+  if (isOverridden) terminal.warn("SPOOR_TOKEN is set: it overrides this login.");
 }
 
-/** The approval page's URL. Only http and https are opened. */
-function approvalPage(started: Fields, server: string): string {
-  const page = String(started.verificationUriComplete ?? started.verificationUri);
-  if (URL.canParse(page) && /^https?:$/.test(new URL(page).protocol)) return page;
-  throw new CommandError("failed", `${server} sent no valid approval page.`);
+/**
+ * The approval page's URL.
+ *
+ * @throws CommandError where it is not on the server itself: a page elsewhere could ask for the password
+ */
+function approvalPage(started: Fields, server: string, context: Context): string {
+  const text = textOf(started.verificationUriComplete) || textOf(started.verificationUri);
+  const page = URL.canParse(text) ? new URL(text) : undefined;
+  if (page?.origin === server) return page.href;
+  if (!page || !/^https?:$/.test(page.protocol)) {
+    throw new CommandError("failed", `${server} sent no valid approval page.`);
+  }
+  const again = commandHint({ ...context, values: { ...context.values, server: page.origin } }, "login");
+  throw new CommandError(
+    "failed",
+    `${server} sent an approval page on another server, ${page.origin}. It was not opened. If both are yours, log in with: ${again}`,
+  );
 }
 
 const openers: Partial<Record<NodeJS.Platform, string[]>> = {
@@ -61,22 +79,29 @@ function openBrowser(page: string, { host: { env, platform } }: Context): void {
 
 /** Polls at the server's interval until the login is decided. Uses a monotonic clock, so a wrong system time is harmless. */
 async function waitForToken(api: Api, started: Fields, context: Context): Promise<Account> {
-  const deadline = performance.now() + (Number(started.expiresIn) || 600) * 1000 + 60_000;
-  let interval = Number(started.interval) || 5;
-  const path = `/api/cli/device/poll?deviceCode=${encodeURIComponent(String(started.deviceCode))}`;
+  const lifetimeSeconds = within(started.expiresIn, [1, 3600], 600);
+  const deadline = performance.now() + (lifetimeSeconds + 60) * 1000;
+  let interval = within(started.interval, intervalRange, 5);
+  const path = `/api/cli/device/poll?deviceCode=${encodeURIComponent(textOf(started.deviceCode))}`;
   while (performance.now() < deadline) {
     await sleep(interval * 1000, undefined, { signal: context.signal });
     const answer = await poll(api, path, context);
     if (typeof answer === "number") {
-      interval = Math.max(interval, answer);
+      interval = within(Math.max(interval, answer), intervalRange, interval);
       continue;
     }
-    if (answer.status === "approved") return accountOf(answer);
-    interval = Number(answer.interval) || interval;
+    if (answer.status === "approved") return accountOf(answer, context);
+    interval = within(answer.interval, intervalRange, interval);
     context.terminal.progress(() => "Waiting for approval…");
   }
   throw loginError("expired_token", context);
 }
+
+/** Of the server's polling interval, in seconds: neither a flood of requests nor a login that never ends. */
+const intervalRange = [0.05, 60] as const;
+
+const within = (value: unknown, [min, max]: readonly [number, number], otherwise: number): number =>
+  typeof value === "number" && value > 0 ? Math.min(max, Math.max(min, value)) : otherwise;
 
 function loginError(code: string, context: Context, fallback = "The login failed."): CommandError {
   const again = `Try again with: ${commandHint(context, "login")}`;
@@ -100,15 +125,19 @@ async function poll(api: Api, path: string, context: Context): Promise<Fields | 
   }
 }
 
-function accountOf(answer: Fields): Account {
-  const user = (answer.user ?? {}) as { name?: string; email?: string };
+/** @throws CommandError where the answer has no token that could be sent */
+function accountOf(answer: Fields, { terminal }: Context): Account {
+  const token = textOf(answer.token);
+  terminal.hide(token);
+  if (token === "" || faultOf(token)) throw new CommandError("failed", "The server sent no valid token.");
+  const user = isFields(answer.user) ? answer.user : {};
   return {
-    token: String(answer.token),
-    userId: String(answer.userId),
-    name: String(user.name ?? ""),
-    email: String(user.email ?? ""),
-    machine: String(answer.machine ?? ""),
-    expiresAt: String(answer.expiresAt ?? ""),
+    token,
+    userId: textOf(answer.userId),
+    name: textOf(user.name),
+    email: textOf(user.email),
+    machine: textOf(answer.machine),
+    expiresAt: textOf(answer.expiresAt),
   };
 }
 

@@ -1,17 +1,19 @@
-import { type Context, patienceOf } from "../context.ts";
+import { type Context, patienceOf, stringValue } from "../context.ts";
 import { exitCodes } from "../errors.ts";
 import { program } from "../program.ts";
-import { connect } from "../server/connection.ts";
+import { loadSettings } from "../server/connection.ts";
 import { sendTelemetry } from "../server/telemetry.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import type { ParseStats } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
+import { serverOf } from "../settings.ts";
 import { namedFile } from "../sync/changed-inputs.ts";
 import { type PushResult, planPush, pushOnce } from "../sync/push-round.ts";
 import { openTarget, refreshJobs } from "../sync/push-target.ts";
 import { SentRecord } from "../sync/sent-record.ts";
-import { formatBytes, formatCount, formatDuration, formatList, toPrintable } from "../terminal/format.ts";
+import { formatBytes, formatCount, formatDuration, formatList } from "../terminal/format.ts";
 import { describeSent, warnInvalid, warnUnsent } from "../terminal/outcomes.ts";
+import { styled } from "../terminal/styled.ts";
 
 /** Sends every new or changed session and waits until they are archived. */
 export async function push(context: Context): Promise<number> {
@@ -34,7 +36,7 @@ function printResult(context: Context, { sent, same, milliseconds }: PushResult,
   if (sent.sessions > 0) {
     const [sessions, messages] = [formatCount(sent.sessions, "session"), formatCount(sent.messages, "message")];
     const size = `${formatBytes(sent.wireBytes)} in ${formatDuration(milliseconds)}`;
-    terminal.say(`${terminal.style("green", "✓")} Sent ${sessions} with ${messages}, ${size}.`);
+    terminal.say(styled("green", "✓"), ` Sent ${sessions} with ${messages}, ${size}.`);
     terminal.say(`  ${describeSent(sent)}`);
     if (same > 0) terminal.say(`  ${formatCount(same, "other session")} had not changed.`);
   } else if (sent.pending === 0) terminal.say(describeNothingSent(context, same));
@@ -47,7 +49,7 @@ function printResult(context: Context, { sent, same, milliseconds }: PushResult,
 
 function describeNothingSent({ words, values }: Context, same: number): string {
   if (same > 0) return `Nothing new: ${formatCount(same, "session")} ${same === 1 ? "is" : "are"} already archived.`;
-  if (words.length > 0) return `Nothing to send: no session found in ${toPrintable(formatList(words, 3))}.`;
+  if (words.length > 0) return `Nothing to send: no session found in ${formatList(words, 3)}.`;
   if (["since", "source", "project"].some((name) => values[name] !== undefined))
     return "Nothing to send: no session matches.";
   return `Nothing to send: no sessions found on this machine. See where Spoor looks: ${program} doctor`;
@@ -60,7 +62,7 @@ function finish({ terminal }: Context, { left, stats, filter }: Outcome, result:
   warnUnsent(terminal, left);
   warnInvalid(terminal, stats.values());
   const { messages, isCertain } = filter.unmatched();
-  const message = toPrintable(messages.join(" "));
+  const message = messages.join(" ");
   if (message) terminal.warn(isCertain ? `spoor: ${message}` : message);
   const isWrongUse = message !== "" && isCertain;
   const invalid = [...stats.values()].reduce((sum, one) => sum + one.invalid, 0);
@@ -72,13 +74,14 @@ function finish({ terminal }: Context, { left, stats, filter }: Outcome, result:
 
 async function dryRun(context: Context): Promise<number> {
   const { host, terminal } = context;
-  const { settings, server } = await connect(context);
+  const settings = await loadSettings(context);
+  const server = serverOf(host, settings, stringValue(context, "server"));
   const userId = settings.accounts[server]?.userId;
   const plan = await planPush(context, userId ? await SentRecord.open(host, server, userId) : undefined);
   const bytes = plan.sessions.reduce((sum, { session }) => sum + session.bytes, 0);
   for (const { session, isNew } of plan.sessions) {
     const { source, sourceId, messages, project } = session;
-    const name = toPrintable([source, sourceId, project && `(${project})`].filter(Boolean).join(" "));
+    const name = [source, sourceId, project && `(${project})`].filter(Boolean).join(" ");
     const size = `${formatCount(messages, "message")}, ${formatBytes(session.bytes)}`;
     terminal.say(`${isNew ? "new    " : "changed"}  ${name}  ${size}`);
   }

@@ -2,14 +2,18 @@ import { adapters } from "../adapters/registry.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
+import { loadSettings } from "../server/connection.ts";
 import { defaultLimits } from "../server/limits.ts";
-import { sendTelemetry, type TelemetryReport } from "../server/telemetry.ts";
+import { isAgreed } from "../server/origin.ts";
+import { type Destination, sendTelemetry, type TelemetryReport } from "../server/telemetry.ts";
+import { tokenOf } from "../server/token.ts";
 import { findInputs, parseInput } from "../sessions/inputs.ts";
 import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
 import { ScanIndex } from "../sessions/scan-index.ts";
-import { readSettings, serverOf, tokenOf } from "../settings.ts";
-import { formatBytes, formatCount, formatDuration, formatNumber, toPrintable } from "../terminal/format.ts";
+import { serverIfSet } from "../settings.ts";
+import { formatBytes, formatCount, formatDuration, formatNumber } from "../terminal/format.ts";
 import { warnInvalid } from "../terminal/outcomes.ts";
+import { styled } from "../terminal/styled.ts";
 import type { Column } from "../terminal/terminal.ts";
 
 const limits = { bytes: defaultLimits.decodedBytes, messages: defaultLimits.messagesPerTrace };
@@ -17,13 +21,13 @@ const limits = { bytes: defaultLimits.decodedBytes, messages: defaultLimits.mess
 /** Counts the sessions on this machine and sends the counts as telemetry, unless that is off. Sends no session. */
 export async function scan(context: Context): Promise<void> {
   const { terminal, values } = context;
-  const server = await serverIfSet(context);
+  const destination = await telemetryDestination(context);
   const startedAt = performance.now();
   const stats = await countSessions(context);
   const milliseconds = performance.now() - startedAt;
   printStats(context, stats, milliseconds);
-  const { submission, sent } = await reportScan(context, server, stats);
-  printTelemetry(context, { server, sent });
+  const { submission, sent } = await sendTelemetry(context, destination, "scan", stats);
+  printTelemetry(context, { ...destination, sent });
   if (values["show-telemetry"] === true) printReport(context, submission, sent);
   terminal.json({
     adapters: Object.fromEntries([...stats].map(([name, one]) => [name, one])),
@@ -83,48 +87,45 @@ function printStats({ terminal }: Context, stats: Map<string, ParseStats>, milli
     return [title, ...counts.map(formatNumber), formatBytes(bytes)];
   });
   terminal.table(columns, rows);
-  terminal.say(terminal.style("dim", `Scanned in ${(milliseconds / 1000).toFixed(1)} s. No session was sent.`));
+  terminal.say(styled("dim", `Scanned in ${(milliseconds / 1000).toFixed(1)} s. No session was sent.`));
   for (const { title, unhandled, left } of found) {
     const types = Object.entries(unhandled).sort(([, a], [, b]) => b - a);
     if (types.length > 0) {
-      const listed = types.slice(0, 10).map(([type, times]) => `${toPrintable(type)} (${formatNumber(times)})`);
-      terminal.say(`\n${title}: unknown line types: ${listed.join(", ")}`);
+      const listed = types.slice(0, 10).map(([type, times]) => `${type} (${formatNumber(times)})`);
+      terminal.say();
+      terminal.say(`${title}: unknown line types: ${listed.join(", ")}`);
     }
-    for (const { sourceId, reason } of left)
-      terminal.warn(`${title}: ${toPrintable(sourceId)} can't be sent: ${toPrintable(reason)}`);
+    for (const { sourceId, reason } of left) terminal.warn(`${title}: ${sourceId} can't be sent: ${reason}`);
   }
   warnInvalid(terminal, found);
 }
 
-/** The server to report to; undefined where none is set. @throws CommandError where `--server` or `SPOOR_URL` is no URL */
-async function serverIfSet(context: Context): Promise<string | undefined> {
+/**
+ * The server to report to, which none is where plain http to it was not agreed to.
+ *
+ * @throws CommandError where `--server` or `SPOOR_URL` is no URL, or `SPOOR_TOKEN` can't be used
+ */
+async function telemetryDestination(context: Context): Promise<Destination> {
   const { host } = context;
-  const option = stringValue(context, "server");
-  const settings = await readSettings(host);
-  try {
-    return serverOf(host, settings, option);
-  } catch (error) {
-    if (!(error instanceof CommandError) || option !== undefined || host.env.SPOOR_URL) throw error;
-    return undefined;
-  }
-}
-
-async function reportScan(context: Context, server: string | undefined, stats: Map<string, ParseStats>) {
-  const { host } = context;
-  const settings = await readSettings(host);
-  const token = server && tokenOf(host, settings, server);
-  return sendTelemetry(context, { settings, server, token }, "scan", stats);
+  const settings = await loadSettings(context);
+  const server = serverIfSet(host, settings, stringValue(context, "server"));
+  if (!server || !isAgreed(context, settings, server)) return { settings, server: undefined, token: undefined };
+  return { settings, server, token: tokenOf(host, settings, server) };
 }
 
 /** Says what was sent, and how to switch it off. */
 function printTelemetry({ terminal }: Context, { server, sent }: { server: string | undefined; sent: boolean }): void {
-  const text = sent
-    ? `Telemetry was sent to ${server}: counts and line types, no content.\nTurn it off with --no-telemetry or DO_NOT_TRACK=1.`
-    : "No telemetry was sent.";
-  terminal.say(terminal.style("dim", text));
+  const lines = sent
+    ? [
+        `Telemetry was sent to ${server}: counts and line types, no content.`,
+        "Turn it off with --no-telemetry or DO_NOT_TRACK=1.",
+      ]
+    : ["No telemetry was sent."];
+  for (const line of lines) terminal.say(styled("dim", line));
 }
 
 function printReport({ terminal }: Context, submission: TelemetryReport, sent: boolean): void {
-  terminal.say(`\nThe complete telemetry report of this scan (${sent ? "sent" : "not sent"}):`);
-  terminal.say(JSON.stringify(submission, null, 2));
+  terminal.say();
+  terminal.say(`The complete telemetry report of this scan (${sent ? "sent" : "not sent"}):`);
+  for (const line of JSON.stringify(submission, null, 2).split("\n")) terminal.say(line);
 }

@@ -1,7 +1,7 @@
 import { type Context, commandHint } from "../context.ts";
 import { exitCodes } from "../errors.ts";
 import { openTarget, refreshJobs } from "../sync/push-target.ts";
-import { formatBytes, toPrintable } from "../terminal/format.ts";
+import { formatBytes } from "../terminal/format.ts";
 import type { Column } from "../terminal/terminal.ts";
 
 const columns: Column[] = [
@@ -28,7 +28,7 @@ export async function status(context: Context): Promise<number> {
   else
     terminal.say(`No uploads from this machine to ${server} yet. Send sessions with: ${commandHint(context, "push")}`);
   const failed = jobs.filter(({ status }) => status === "failed");
-  for (const { jobId, error } of failed) terminal.warn(`${jobId} failed: ${toPrintable(error ?? "")}`);
+  for (const { jobId, error } of failed) terminal.warn(`${jobId} failed: ${error ?? ""}`);
   if (failed.length > 0) terminal.say(`Failed uploads can be replayed at ${server}/uploads`);
   terminal.json({
     server,

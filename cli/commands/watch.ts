@@ -6,8 +6,9 @@ import { isMissingOrForbidden } from "../files/discovery.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import { pushOnce } from "../sync/push-round.ts";
 import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
-import { formatDuration, toPrintable } from "../terminal/format.ts";
+import { formatDuration } from "../terminal/format.ts";
 import { describeSent, warnInvalid, warnUnsent } from "../terminal/outcomes.ts";
+import { styled } from "../terminal/styled.ts";
 
 /** Debounce: an agent writes several lines at once. */
 const debounceMs = 300;
@@ -33,7 +34,7 @@ export async function watch(context: Context): Promise<void> {
     for (let round = 0; !terminal.isUnread; round++) {
       const filter = new SessionFilter(patient);
       const busyMs = await sendChanges(patient, target, { filter, reported });
-      if (round === 0) for (const message of filter.unmatched().messages) terminal.warn(toPrintable(message));
+      if (round === 0) for (const message of filter.unmatched().messages) terminal.warn(message);
       await sleep(Math.min(maxRestMs, busyMs * restFactor), undefined, { signal });
       await changes.wait(Math.max(pollIntervalMs, busyMs / maxPollingShare), signal);
     }
@@ -59,8 +60,7 @@ async function sendChanges(context: Context, target: PushTarget, { filter, repor
   if (sent.sessions === 0 && left.length === 0) return milliseconds;
   const at = new Date().toTimeString().slice(0, 8);
   if (sent.sessions > 0) {
-    const duration = terminal.style("dim", formatDuration(milliseconds));
-    terminal.say(`${terminal.style("dim", at)}  ${describeSent(sent)} ${duration}`);
+    terminal.say(styled("dim", at), `  ${describeSent(sent)} `, styled("dim", formatDuration(milliseconds)));
   }
   warnUnsent(terminal, left);
   terminal.json({ event: "sent", at: new Date().toISOString(), sent, left });
@@ -100,7 +100,10 @@ class Changes {
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      await Promise.race([woken, sleep(Math.min(250, deadline - performance.now()), undefined, { signal })]);
+      await Promise.race([
+        woken,
+        sleep(Math.max(1, Math.min(250, deadline - performance.now())), undefined, { signal }),
+      ]);
     }
     if (this.#hasChanged) await sleep(debounceMs, undefined, { signal });
     this.#hasChanged = false;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError } from "../errors.ts";
-import { type Fields, isFields, parseJson } from "../files/json.ts";
+import { type Fields, isFields, parseJson, textOf } from "../files/json.ts";
 import { version } from "../version.ts";
 
 /** An error response, as its `application/problem+json` describes it. */
@@ -20,7 +20,9 @@ export class HttpError extends Error {
     this.status = status;
     this.code = typeof problem.error === "string" ? problem.error : "";
     const errors = Array.isArray(problem.errors) ? problem.errors.filter(isFields) : [];
-    this.errors = errors.map(({ path, message }) => ({ path: String(path), message: String(message) }));
+    this.errors = errors
+      .slice(0, maxErrors)
+      .map(({ path, message }) => ({ path: textOf(path), message: textOf(message) }));
     this.requestId = headers.get("x-request-id") ?? undefined;
     this.retryAfterSeconds = readRetryAfter(headers.get("retry-after"));
   }
@@ -70,6 +72,9 @@ const retryable = new Set([408, 429, 500, 502, 503, 504]);
 /** A 500 may be caused by the request itself, so it is retried less often. */
 const maxInternalRetries = 3;
 const maxBackoffSeconds = 30;
+const maxAnswerMiB = 8;
+/** Of the invalid fields that an error response names; a server of ours names 20. */
+const maxErrors = 20;
 
 /** The server's API. Requests are retried where that may help, for `patienceSeconds`. */
 export class Api {
@@ -106,6 +111,8 @@ export class Api {
 
   async #send(path: string, options: RequestOptions): Promise<ApiResponse> {
     const { response, text } = await this.#fetch(path, this.#initOf(options));
+    if (text === undefined)
+      throw new CommandError("failed", `${this.url} answered with more than ${maxAnswerMiB} MiB.`);
     const value = parseJson(text);
     const fields = isFields(value) ? value : {};
     if (!isFields(value) && (unknownRoute.has(response.status) || (response.ok && response.status !== 204))) {
@@ -139,10 +146,11 @@ export class Api {
     };
   }
 
-  async #fetch(path: string, init: RequestInit): Promise<{ response: Response; text: string }> {
+  /** @returns no text where the answer is too long */
+  async #fetch(path: string, init: RequestInit): Promise<{ response: Response; text: string | undefined }> {
     try {
       const response = await fetch(this.url + path, init);
-      return { response, text: await response.text() };
+      return { response, text: await readText(response) };
     } catch (error) {
       this.#options.signal?.throwIfAborted();
       throw new CommandError("unreachable", `${this.url} can't be reached: ${describeNetworkError(error)}.`);
@@ -150,13 +158,26 @@ export class Api {
   }
 }
 
-/** The cause of fetch's "fetch failed". */
+/** Reads a response's body; undefined where it is longer than any answer of a Spoor server. */
+async function readText({ body }: Response): Promise<string | undefined> {
+  if (!body) return "";
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body) {
+    bytes += part.length;
+    if (bytes > maxAnswerMiB * 1024 * 1024) return undefined; // leaving the loop closes the connection
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+/** The cause of fetch's "fetch failed". Without one, its message may contain the headers and so the token. */
 function describeNetworkError(error: unknown): string {
-  const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
+  const { cause, name } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === "TimeoutError") return "no response in time";
   const code = cause?.code;
   const words = code && networkErrors[code];
-  return words ? `${words} (${code})` : (code ?? cause?.message ?? message);
+  return words ? `${words} (${code})` : (code ?? cause?.message ?? "the request could not be sent");
 }
 
 const networkErrors: Record<string, string> = {

@@ -1,22 +1,45 @@
 import { type Context, commandHint, patienceOf, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { readSettings, type Settings, serverOf, tokenOf } from "../settings.ts";
-import { formatDuration, toPrintable } from "../terminal/format.ts";
+import { isFields, textOf } from "../files/json.ts";
+import { readSettings, type Settings, serverOf } from "../settings.ts";
+import { formatDuration } from "../terminal/format.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { Api, type Wait } from "./api.ts";
+import { agreeToPlainHttp } from "./origin.ts";
+import { storedTokenOf, tokenOf } from "./token.ts";
 
 /** A server, the token for it, and its API. */
 export type Connection = { settings: Settings; server: string; token: string | undefined; api: Api };
 
-/** @param options `patienceSeconds` overrides `--patience` */
-export async function connect(context: Context, options: { patienceSeconds?: number } = {}): Promise<Connection> {
-  const { host, terminal, signal } = context;
+type Options = {
+  /** Overrides `--patience`. */
+  patienceSeconds?: number;
+  /** `stored` ignores `SPOOR_TOKEN`; `none` sends no token. */
+  token?: "stored" | "none";
+};
+
+/** Reads the settings, and keeps their tokens out of the output. */
+export async function loadSettings({ host, terminal }: Context): Promise<Settings> {
   const settings = await readSettings(host);
-  const server = serverOf(host, settings, stringValue(context, "server"));
-  const token = tokenOf(host, settings, server);
+  for (const { token } of Object.values(settings.accounts)) terminal.hide(String(token));
+  return settings;
+}
+
+/** @throws CommandError where there is no server, its token can't be used, or plain http to it was not agreed to */
+export async function connect(context: Context, options: Options = {}): Promise<Connection> {
+  const { host, terminal, signal } = context;
+  const known = await loadSettings(context);
+  const server = serverOf(host, known, stringValue(context, "server"));
+  const token = selectToken();
+  const settings = await agreeToPlainHttp(context, known, server);
   const patienceSeconds = options.patienceSeconds ?? patienceOf(context);
   const onWait = createWaitLog(terminal);
   return { settings, server, token, api: new Api(server, { token, patienceSeconds, onWait, signal }) };
+
+  function selectToken(): string | undefined {
+    if (options.token === "none") return undefined;
+    return options.token === "stored" ? storedTokenOf(known, server) : tokenOf(host, known, server);
+  }
 }
 
 const minRepeatSeconds = 10;
@@ -28,7 +51,7 @@ function createWaitLog(terminal: Terminal): (wait: Wait) => void {
     const now = performance.now();
     if (seconds < 1 || now - (loggedAt.get(reason) ?? -Infinity) < minRepeatSeconds * 1000) return;
     loggedAt.set(reason, now);
-    terminal.warn(`${toPrintable(reason)} Trying again in ${formatDuration(seconds * 1000)}.`);
+    terminal.warn(`${reason} Trying again in ${formatDuration(seconds * 1000)}.`);
   };
 }
 
@@ -46,13 +69,13 @@ export type AccountInfo = { userId: string; name: string; email: string; machine
 /** The account that a token belongs to. @throws HttpError 401 where the token is not valid */
 export async function fetchAccount({ api, server }: Connection): Promise<AccountInfo> {
   const { body } = await api.request("/api/cli/session");
-  const user = (body.user ?? {}) as { name?: string; email?: string };
+  const user = isFields(body.user) ? body.user : {};
   if (typeof body.userId !== "string") throw new CommandError("failed", `${server} did not name the token's account.`);
   return {
     userId: body.userId,
-    name: String(user.name ?? ""),
-    email: String(user.email ?? ""),
-    machine: String(body.machine ?? ""),
-    expiresAt: String(body.expiresAt ?? ""),
+    name: textOf(user.name),
+    email: textOf(user.email),
+    machine: textOf(body.machine),
+    expiresAt: textOf(body.expiresAt),
   };
 }

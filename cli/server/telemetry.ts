@@ -3,6 +3,7 @@ import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import type { ParseStats } from "../sessions/parse-stats.ts";
 import { type Settings, settingsPath, writeSettings } from "../settings.ts";
+import { hasTokenShape } from "../terminal/secrets.ts";
 import { version } from "../version.ts";
 import { Api, HttpError } from "./api.ts";
 
@@ -55,7 +56,7 @@ function buildReport(
 function typeNames(unhandled: ParseStats["unhandled"]): string[] {
   const names = Object.entries(unhandled)
     .sort(([, a], [, b]) => b - a)
-    .map(([name]) => (typeName.test(name) ? name : "other"));
+    .map(([name]) => (typeName.test(name) && !hasTokenShape(name) ? name : "other"));
   return [...new Set(names)].slice(0, 100);
 }
 
@@ -64,7 +65,7 @@ const isOff = ({ values, host }: Context): boolean =>
   values["no-telemetry"] === true || !["", "0", "false", undefined].includes(host.env.DO_NOT_TRACK);
 
 /** The server that this machine is logged in to. */
-type Destination = { settings: Settings; server: string | undefined; token: string | undefined };
+export type Destination = { settings: Settings; server: string | undefined; token: string | undefined };
 
 /**
  * Sends the adapters' counts to the server, unless telemetry is off or this machine is not logged in.

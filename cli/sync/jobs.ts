@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isFields, textOf } from "../files/json.ts";
 import type { Api } from "../server/api.ts";
 
 export type Job = {
@@ -26,17 +27,19 @@ export async function waitForJob(api: Api, jobId: string, patienceSeconds: numbe
 
 /** Reads `GET /api/ingest/{jobId}`. */
 async function readJob(api: Api, jobId: string): Promise<Job> {
-  const { body } = await api.request(`/api/ingest/${jobId}`);
-  const counts = (body.traces ?? {}) as Record<string, number>;
-  const messages = (body.messages ?? {}) as Record<string, number>;
-  const error = body.error as { code?: string; message?: string } | null;
+  const { body } = await api.request(`/api/ingest/${encodeURIComponent(jobId)}`);
+  const [traces, messages, error] = [body.traces, body.messages, body.error].map((value) =>
+    isFields(value) ? value : {},
+  );
   return {
-    status: String(body.status),
-    created: counts.created ?? 0,
-    updated: counts.updated ?? 0,
-    unchanged: counts.unchanged ?? 0,
-    kept: counts.kept ?? 0,
-    written: messages.written ?? 0,
-    error: error?.message ?? "",
+    status: textOf(body.status),
+    created: countOf(traces?.created),
+    updated: countOf(traces?.updated),
+    unchanged: countOf(traces?.unchanged),
+    kept: countOf(traces?.kept),
+    written: countOf(messages?.written),
+    error: textOf(error?.message),
   };
 }
+
+const countOf = (value: unknown): number => (typeof value === "number" ? value : 0);

@@ -1,3 +1,4 @@
+import { textOf } from "../files/json.ts";
 import { type Api, HttpError } from "../server/api.ts";
 import type { Limits } from "../server/limits.ts";
 import type { Session, UnsentSession } from "../sessions/session.ts";
@@ -125,7 +126,7 @@ export class Sender {
         headers: { "Idempotency-Key": attempt > 0 ? `${key}-${attempt}` : key },
       });
       this.sent.wireBytes += bytes.length;
-      await this.#addJob(String(body.jobId), batch, bytes.length, attempt);
+      await this.#addJob(textOf(body.jobId), batch, bytes.length, attempt);
       onProgress();
     } catch (error) {
       if (!(error instanceof HttpError) || ![400, 413, 422].includes(error.status)) throw error;

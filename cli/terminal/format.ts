@@ -28,6 +28,3 @@ export function formatList(items: readonly string[], max = 10): string {
   const more = items.length - max;
   return more > 0 ? `${items.slice(0, max).join(", ")} and ${formatNumber(more)} more` : items.join(", ");
 }
-
-/** Replaces control and bidirectional characters, which could move the cursor or reorder text, by spaces. */
-export const toPrintable = (text: string): string => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ");

@@ -1,6 +1,7 @@
 import { addInvalid, type InvalidEntries } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
-import { formatCount, formatNumber, toPrintable } from "./format.ts";
+import { formatCount, formatNumber } from "./format.ts";
+import { styled } from "./styled.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The counts of what the server did, as "1 new, 0 updated; 4 messages written." */
@@ -18,11 +19,12 @@ export function describeSent(sent: {
   return `${parts.join(", ")}; ${formatCount(written, "message")} written.`;
 }
 
+const mark = styled("yellow", "!");
+
 /** Warns of each session that could not be sent. */
 export function warnUnsent(terminal: Terminal, left: readonly UnsentSession[]): void {
   for (const { source, sourceId, reason } of left) {
-    const name = toPrintable(`${source} ${sourceId}`);
-    terminal.warn(`${terminal.style("yellow", "!")} Not sent: ${name}: ${toPrintable(reason)}`);
+    terminal.warn(mark, ` Not sent: ${source} ${sourceId}: ${reason}`);
   }
 }
 
@@ -30,8 +32,7 @@ export function warnUnsent(terminal: Terminal, left: readonly UnsentSession[]): 
 export function warnInvalid(terminal: Terminal, stats: Iterable<InvalidEntries>): void {
   const all: InvalidEntries = { invalid: 0, invalidSamples: [] };
   for (const one of stats) addInvalid(all, one);
-  const mark = terminal.style("yellow", "!");
-  for (const sample of all.invalidSamples) terminal.warn(`${mark} Skipped: ${toPrintable(sample)}`);
+  for (const sample of all.invalidSamples) terminal.warn(mark, ` Skipped: ${sample}`);
   const more = all.invalid - all.invalidSamples.length;
-  if (more > 0) terminal.warn(`${mark} and ${formatNumber(more)} more`);
+  if (more > 0) terminal.warn(mark, ` and ${formatNumber(more)} more`);
 }

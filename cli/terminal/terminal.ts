@@ -1,4 +1,8 @@
+import { createInterface } from "node:readline";
 import { styleText } from "node:util";
+import { toPrintable, toPrintableJson } from "./printable.ts";
+import { Secrets } from "./secrets.ts";
+import { Styled, styled } from "./styled.ts";
 
 type Stream = {
   write(text: string): unknown;
@@ -6,32 +10,49 @@ type Stream = {
   isTTY?: boolean;
   columns?: number;
 };
-type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+/** A part of a line. Strings may hold anything, also what a server or a file supplied. */
+type Part = string | Styled;
+
+type Options = {
+  isJson: boolean;
+  env: Record<string, string | undefined>;
+  /** Where answers to questions come from. */
+  input?: () => NodeJS.ReadStream;
+};
 
 /** A table's column. Numbers are aligned to the right, text to the left. */
 export type Column = { title: string; align: "left" | "right" };
 
 const minProgressIntervalMs = 100;
+/** Of each part of a line: an error's text must not push everything else off the screen. */
+const maxPartLength = 2000;
 
-/** Writes results to standard output, and progress and errors to standard error. */
+/**
+ * Writes results to standard output, and progress and errors to standard error. Whatever is written passes through here, and
+ * is one line of visible text without tokens; only styles of ours become escape sequences.
+ */
 export class Terminal {
   readonly isJson: boolean;
   readonly #out: Stream;
   readonly #err: Stream;
+  readonly #input: Options["input"];
   readonly #hasColor: boolean;
+  readonly #secrets = new Secrets();
   #progressAt = 0;
   #showsProgress = false;
   #writeError: NodeJS.ErrnoException | undefined;
 
-  constructor(out: Stream, err: Stream, options: { isJson: boolean; env: Record<string, string | undefined> }) {
+  constructor(out: Stream, err: Stream, options: Options) {
     this.#out = out;
     this.#err = err;
+    this.#input = options.input;
     this.isJson = options.isJson;
     out.on("error", (error) => {
       this.#writeError ??= error;
     });
     err.on("error", () => {}); // there is nowhere left to report it
-    const { NO_COLOR, TERM } = options.env;
+    const { NO_COLOR, TERM, SPOOR_TOKEN } = options.env;
+    this.hide(SPOOR_TOKEN ?? "");
     this.#hasColor = out.isTTY === true && !NO_COLOR && TERM !== "dumb" && !options.isJson;
   }
 
@@ -45,27 +66,32 @@ export class Terminal {
     return this.isUnread ? undefined : this.#writeError?.message;
   }
 
-  /** Writes text for people and programs alike. */
-  write(text: string): void {
-    if (!this.#writeError) this.#out.write(text);
+  /** Keeps a token out of everything that is written from now on. */
+  hide(secret: string): void {
+    this.#secrets.add(secret);
+  }
+
+  /** Writes a line for people and programs alike. */
+  write(...parts: Part[]): void {
+    this.#writeOut(this.#lineOf(parts));
   }
 
   /** Writes a line for people; nothing with `--json`. */
-  say(line = ""): void {
+  say(...parts: Part[]): void {
     if (this.isJson) return;
     this.clear();
-    this.write(`${line}\n`);
+    this.write(...parts);
   }
 
   /** Writes the result for programs; nothing without `--json`. */
   json(value: unknown): void {
-    if (this.isJson) this.write(`${JSON.stringify(value)}\n`);
+    if (this.isJson) this.#writeOut(this.#secrets.hide(toPrintableJson(value)));
   }
 
   /** Writes a line to standard error, which is seen even where the output goes to a file. */
-  warn(line: string): void {
+  warn(...parts: Part[]): void {
     this.clear();
-    this.#err.write(`${line}\n`);
+    this.#err.write(`${this.#lineOf(parts)}\n`);
   }
 
   /** Replaces the progress line; on a terminal only. */
@@ -74,7 +100,7 @@ export class Terminal {
     if (!this.#err.isTTY || this.isJson || now - this.#progressAt < minProgressIntervalMs) return;
     this.#progressAt = now;
     this.#showsProgress = true;
-    this.#err.write(`\r\x1b[2K${line().slice(0, (this.#err.columns ?? 80) - 1)}`);
+    this.#err.write(`\r\x1b[2K${this.#plain(line()).slice(0, (this.#err.columns ?? 80) - 1)}`);
   }
 
   /** Removes the progress line. */
@@ -83,16 +109,42 @@ export class Terminal {
     this.#showsProgress = false;
   }
 
-  style(style: Style, text: string): string {
-    return this.#hasColor ? styleText(style, text, { validateStream: false }) : text;
+  /** Whether somebody is there to answer a question. */
+  get canAsk(): boolean {
+    return !this.isJson && this.#err.isTTY === true && this.#input?.().isTTY === true;
   }
 
-  /**
-   * Writes rows below a heading. Where the terminal is too narrow, each row becomes a list of its non-zero values.
-   *
-   * @param rows texts without styles
-   */
-  table(columns: Column[], rows: string[][]): void {
+  /** Asks a question whose answer is no unless it is yes. @returns false where nobody can answer */
+  async ask(question: string, signal: AbortSignal): Promise<boolean> {
+    if (!this.canAsk || !this.#input) return false;
+    this.clear();
+    this.#err.write(`${this.#plain(question)} [y/N] `);
+    const lines = createInterface({ input: this.#input(), terminal: false, signal });
+    for await (const line of lines) return /^\s*y(?:es)?\s*$/i.test(line);
+    return false;
+  }
+
+  #writeOut(line: string): void {
+    if (!this.#writeError) this.#out.write(`${line}\n`);
+  }
+
+  #lineOf(parts: Part[]): string {
+    return parts.map((part) => (part instanceof Styled ? this.#paint(part) : this.#plain(part))).join("");
+  }
+
+  #plain(text: string): string {
+    const plain = this.#secrets.hide(toPrintable(text));
+    return plain.length > maxPartLength ? `${plain.slice(0, maxPartLength)}…` : plain;
+  }
+
+  #paint({ style, text }: Styled): string {
+    const plain = this.#plain(text);
+    return this.#hasColor ? styleText(style, plain, { validateStream: false }) : plain;
+  }
+
+  /** Writes rows below a heading. Where the terminal is too narrow, each row becomes a list of its non-zero values. */
+  table(columns: Column[], texts: string[][]): void {
+    const rows = texts.map((row) => row.map((text) => this.#plain(text)));
     const widths = columns.map(({ title }, index) =>
       Math.max(...[title, ...rows.map((row) => row[index] ?? "")].map(widthOf)),
     );
@@ -109,7 +161,7 @@ export class Terminal {
         })
         .join("  ")
         .trimEnd();
-    this.say(this.style("dim", format(columns.map(({ title }) => title))));
+    this.say(styled("dim", format(columns.map(({ title }) => title))));
     for (const row of rows) this.say(format(row));
   }
 
@@ -118,7 +170,7 @@ export class Terminal {
     for (const [name = "", ...values] of rows) {
       this.say(name);
       for (const [index, value] of values.entries()) {
-        if (value !== "0") this.say(`  ${this.style("dim", (columns[index]?.title ?? "").padEnd(width))}  ${value}`);
+        if (value !== "0") this.say("  ", styled("dim", (columns[index]?.title ?? "").padEnd(width)), `  ${value}`);
       }
     }
   }

@@ -1,0 +1,36 @@
+import type { Context } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { type Settings, writeSettings } from "../settings.ts";
+
+/** Whether an origin is on this machine: nobody else sees what is sent there. */
+function isLoopback(origin: string): boolean {
+  const { hostname } = new URL(origin);
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}
+
+/** Whether a server may be talked to without asking: it is encrypted, on this machine, or was agreed to. */
+export const isAgreed = ({ values }: Context, { plainHttp = [] }: Settings, server: string): boolean =>
+  server.startsWith("https:") || isLoopback(server) || values.insecure === true || plainHttp.includes(server);
+
+/**
+ * Asks before anything is sent unencrypted over a network, and remembers a yes.
+ *
+ * @returns the settings, with the answer
+ * @throws CommandError `usage` where the answer is no, or there is nobody to ask
+ */
+export async function agreeToPlainHttp(context: Context, settings: Settings, server: string): Promise<Settings> {
+  if (isAgreed(context, settings, server)) return settings;
+  const { host, terminal, signal } = context;
+  const warning = `${server} is not encrypted: whoever is on the network between can read your sessions and your token.`;
+  if (!(await terminal.ask(`${warning} Use it all the same?`, signal))) {
+    signal.throwIfAborted();
+    const advice = terminal.canAsk ? "Nothing was sent." : "Use https, or agree to it with --insecure.";
+    throw new CommandError("usage", `${warning} ${advice}`);
+  }
+  const agreed = { ...settings, plainHttp: [...(settings.plainHttp ?? []), server] };
+  await writeSettings(host, agreed).catch((error) => {
+    if (!(error instanceof CommandError)) throw error;
+    terminal.warn(`${error.message} You will be asked again.`);
+  });
+  return agreed;
+}

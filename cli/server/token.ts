@@ -1,0 +1,57 @@
+import type { Host } from "../adapters/adapter.ts";
+import { CommandError } from "../errors.ts";
+import { type Settings, serverIfSet } from "../settings.ts";
+
+/** The characters of a bearer token (RFC 6750, section 2.1). */
+const tokenCharacters = /[\w.~+/=-]/;
+
+/** What is wrong with a token's characters, in words that contain none of it; undefined for a proper one. */
+export function faultOf(token: string): string | undefined {
+  const characters = [...token];
+  const at = characters.findIndex((character) => !tokenCharacters.test(character));
+  if (at === -1) return undefined;
+  const verb = at === 0 ? "begins with" : characters.slice(at).some(isProper) ? "contains" : "ends with";
+  return `${verb} ${nameOf(characters[at] ?? "")}`;
+}
+
+const isProper = (character: string): boolean => tokenCharacters.test(character);
+
+function nameOf(character: string): string {
+  if (/[\r\n\u2028\u2029]/.test(character)) return "a line break";
+  if (character === "\t") return "a tab";
+  if (/\s/.test(character)) return "a space";
+  if (/["'`\u2018-\u201f]/.test(character)) return "a quotation mark";
+  if (/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(character)) return "an invisible character";
+  return "a character that no token has";
+}
+
+/**
+ * The token for a server: `SPOOR_TOKEN`, else that of the login there. `SPOOR_TOKEN` belongs to the server that is used
+ * without `--server`, and is sent to no other.
+ *
+ * @throws CommandError where `SPOOR_TOKEN` is for another server, or a token has stray characters
+ */
+export function tokenOf(host: Host, settings: Settings, server: string): string | undefined {
+  const given = host.env.SPOOR_TOKEN;
+  if (!given) return storedTokenOf(settings, server);
+  const fault = faultOf(given);
+  if (fault) {
+    throw new CommandError("usage", `SPOOR_TOKEN ${fault}. Set it to the token alone, without anything around it.`);
+  }
+  const owner = serverIfSet(host, settings, undefined);
+  if (owner === server) return given;
+  const whose = owner ? `is for ${owner}` : "does not say which server it is for";
+  throw new CommandError(
+    "usage",
+    `SPOOR_TOKEN ${whose}, so it is not sent to ${server}. Set SPOOR_URL=${server} if it is for that server, or unset SPOOR_TOKEN to use your login there.`,
+  );
+}
+
+/** The token of the login at a server. @throws CommandError `login` where it has stray characters */
+export function storedTokenOf(settings: Settings, server: string): string | undefined {
+  const token = settings.accounts[server]?.token;
+  if (typeof token !== "string" || token === "") return undefined;
+  const fault = faultOf(token);
+  if (fault) throw new CommandError("login", `The stored token ${fault}: the settings were changed. Log in again.`);
+  return token;
+}
