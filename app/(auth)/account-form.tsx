@@ -3,6 +3,7 @@ import { useActionState } from "react";
 import { ErrorSummary } from "../components/error-summary";
 import { Field } from "../components/field";
 import type { FormAction } from "../components/form-state";
+import { NewPasswordField } from "../components/new-password-field";
 
 type Props = {
   action: FormAction;
@@ -45,15 +46,7 @@ export function AccountForm({ action, token, invitation }: Props) {
         defaultValue={state.values?.email ?? invitation?.email ?? undefined}
         error={state.errors?.email}
       />
-      <Field
-        name="password"
-        label="Password"
-        type="password"
-        autoComplete="new-password"
-        required
-        hint="At least 10 characters."
-        error={state.errors?.password}
-      />
+      <NewPasswordField name="password" label="Password" error={state.errors?.password} />
       <button type="submit" aria-disabled={pending} className="button button-accent">
         Create account
       </button>

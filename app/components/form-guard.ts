@@ -3,6 +3,8 @@ import { isAPIError } from "better-auth/api";
 import { headers } from "next/headers";
 import type { z } from "zod";
 import { isPassword } from "#lib/auth/accounts";
+import { currentOrigin, recordFailedProof } from "#lib/auth/audit";
+import { auth } from "#lib/auth/auth";
 import { requireSameOrigin } from "#lib/auth/guards";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
@@ -59,15 +61,35 @@ const attempts = { points: 10, seconds: 600 };
 
 /**
  * Checks a password that a signed-in person has to repeat. Wrong ones count by account, so that a browser that was left open
- * can't be used to guess it.
+ * can't be used to guess it, and are in the audit trail.
  *
  * @returns the error to show, or undefined where the password is right.
  */
 export async function passwordError(userId: string, password: string): Promise<string | undefined> {
+  return proofError(userId, "This is not your password.", () => isPassword(userId, password));
+}
+
+/** As `passwordError`, for a code of the signed-in person's authenticator app. */
+export async function codeError(userId: string, code: string): Promise<string | undefined> {
+  return proofError(userId, "This is not the current code. Wait for the next one.", async () => {
+    try {
+      await auth().api.verifyTOTP({ body: { code: code.replace(/\s/g, "") }, headers: await headers() });
+      return true;
+    } catch (refused) {
+      authRefusal(refused);
+      return false;
+    }
+  });
+}
+
+async function proofError(userId: string, wrong: string, isRight: () => Promise<boolean>): Promise<string | undefined> {
   const counted = env().AUTH_RATE_LIMIT === "on";
   if (counted && (await overLimit("password-again", userId, attempts)))
     return "Too many attempts. Wait ten minutes and try again.";
-  if (!(await isPassword(userId, password))) return "This is not your password.";
+  if (!(await isRight())) {
+    await recordFailedProof(userId, await currentOrigin());
+    return wrong;
+  }
   if (counted) await uncount("password-again", userId, attempts);
   return undefined;
 }

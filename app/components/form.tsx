@@ -4,6 +4,7 @@ import { Command } from "./command";
 import { ErrorSummary } from "./error-summary";
 import { Check, Field } from "./field";
 import type { FormAction, FormState } from "./form-state";
+import { NewPasswordField } from "./new-password-field";
 import { Notice } from "./notice";
 
 export type FieldSpec = {
@@ -16,6 +17,8 @@ export type FieldSpec = {
   value?: string;
   maxLength?: number;
   optional?: boolean;
+  /** Makes it a field for a new password, in which these texts about the person are easy to guess. */
+  about?: string[];
 };
 
 type Props = {
@@ -104,10 +107,13 @@ function Confirmation({ question, submit, pending }: { question: React.ReactNode
 }
 
 export function SpecifiedField({ field, state }: { field: FieldSpec; state: FormState }) {
-  const { value, optional, ...input } = field;
+  const { value, optional, about, ...input } = field;
   const given = state.done || state.once ? value : (state.values?.[field.name] ?? value);
   if (field.type === "checkbox") return <Check name={field.name} label={field.label} defaultChecked={Boolean(given)} />;
-  return <Field {...input} required={!optional} defaultValue={given} error={state.errors?.[field.name]} />;
+  const error = state.errors?.[field.name];
+  if (about)
+    return <NewPasswordField name={field.name} label={field.label} about={about} hint={field.hint} error={error} />;
+  return <Field {...input} required={!optional} defaultValue={given} error={error} />;
 }
 
 /** A secret that cannot be shown again. */

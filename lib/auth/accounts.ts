@@ -1,10 +1,12 @@
 import "server-only";
 import type { z } from "zod";
-import { type Origin, recordEvent } from "#lib/auth/audit";
+import { type Origin, operator, recordEvent } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import type { Caller } from "#lib/auth/guards";
 import { takeInvitation } from "#lib/auth/invitations";
+import { requireStrong } from "#lib/auth/passwords";
 import type { accountForm, sessionResponse } from "#lib/auth/schema";
+import { endTrust } from "#lib/auth/second-factor";
 import { closeSetup, isSetupToken, needsSetup } from "#lib/auth/setup";
 import { deleteMentions, discardPlans, lockJobs, lockUsers } from "#lib/auth/sql";
 import { revokeMachines } from "#lib/auth/tokens";
@@ -16,7 +18,7 @@ import type { User } from "#lib/generated/prisma/client";
 type NewAccount = z.output<typeof accountForm>;
 
 /** An account's password as better-auth stores it, beside those of social providers. */
-const credential = "credential";
+export const credential = "credential";
 
 /**
  * Creates the first account, the owner's. Of any number of calls at once one succeeds.
@@ -24,7 +26,7 @@ const credential = "credential";
  * @throws SpoorError `access_denied` where the token is wrong or the server has an account already.
  */
 export async function createOwner(token: string, account: NewAccount, from: Origin): Promise<void> {
-  const password = await hashPassword(account.password);
+  const password = await hashNewPassword(account.password, account);
   await prisma().$transaction(async (tx) => {
     await lockUsers(tx);
     if (!(await isSetupToken(token, tx))) {
@@ -39,12 +41,12 @@ export async function createOwner(token: string, account: NewAccount, from: Orig
  * Creates a member's account: with an invitation, or where the operator set `SIGN_UP=open`.
  *
  * @throws SpoorError `access_denied` without either; `invalid_request` where the address has an account, and then the
- *   invitation stays open.
+ *   invitation stays open; `invalid_request` as well for a password that is too weak.
  */
 export async function signUp(account: NewAccount, invitation: string | undefined, from: Origin): Promise<void> {
   const open = env().SIGN_UP === "open" && !(await needsSetup());
   if (!open && invitation === undefined) throw new SpoorError("access_denied", "This server does not take sign-ups.");
-  const password = await hashPassword(account.password);
+  const password = await hashNewPassword(account.password, account);
   await prisma().$transaction(async (tx) => {
     const inviter = invitation === undefined ? undefined : await takeInvitation(tx, invitation);
     if (!open && !inviter) throw new SpoorError("access_denied", "This invitation is no longer valid.");
@@ -66,7 +68,7 @@ export async function resetPassword(
   from: Origin,
   { keepTokens = false } = {},
 ): Promise<boolean> {
-  const hash = await hashPassword(password);
+  const hash = await hashNewPassword(password, { email });
   return prisma().$transaction(async (tx) => {
     const [user] = await tx.user.updateManyAndReturn({
       where: { email: email.toLowerCase() },
@@ -82,6 +84,7 @@ export async function resetPassword(
     if (count === 0) await createPassword(tx, user.id, hash);
     await tx.session.deleteMany({ where: mine });
     await tx.twoFactor.deleteMany({ where: mine });
+    await endTrust(tx, user.id);
     await revokeMachines(tx, user.id, { keepTokens }, from);
     await recordEvent(tx, user.id, "password_reset", null, from);
     return true;
@@ -133,10 +136,14 @@ export async function deleteAccount(userId: string): Promise<void> {
 
 async function promoteOldest(tx: Db): Promise<void> {
   const oldest = await tx.user.findFirst({ orderBy: [{ createdAt: "asc" }, { id: "asc" }], select: { id: true } });
-  if (oldest) await tx.user.updateMany({ where: { id: oldest.id }, data: { role: "owner" } });
+  if (!oldest) return;
+  await tx.user.updateMany({ where: { id: oldest.id }, data: { role: "owner" } });
+  // Not the leaver's origin: no trail holds another person's address.
+  await recordEvent(tx, oldest.id, "became_owner", null, operator);
 }
 
-async function hashPassword(password: string): Promise<string> {
+async function hashNewPassword(password: string, about: { name?: string; email: string }): Promise<string> {
+  await requireStrong(password, about);
   return (await auth().$context).password.hash(password);
 }
 

@@ -13,12 +13,20 @@ export const auditActions = {
   signed_in: "Signed in",
   password_accepted: "Password accepted, second factor required",
   sign_in_failed: "Sign-in failed",
+  signed_out: "Signed out",
   session_revoked: "Browser signed out",
+  other_sessions_revoked: "All other browsers signed out",
+  reauthentication_failed: "Wrong password or code for a change of the account",
   name_changed: "Name changed",
   password_changed: "Password changed",
   password_reset: "Password reset by the operator",
   two_factor_enabled: "Two-factor authentication turned on",
   two_factor_disabled: "Two-factor authentication turned off",
+  recovery_codes_created: "New recovery codes created",
+  browser_trusted: "Browser trusted to skip the second factor",
+  provider_linked: "Sign-in provider connected",
+  provider_unlinked: "Sign-in provider disconnected",
+  became_owner: "Became the owner of this server",
   login_approved: "Device login approved",
   login_denied: "Device login denied",
   token_created: "Token created",
@@ -30,6 +38,9 @@ export const auditActions = {
   traces_deleted: "Sessions deleted",
   share_created: "Share link created",
   share_revoked: "Share link revoked",
+  trace_exported: "Session exported",
+  traces_exported: "Sessions exported",
+  upload_downloaded: "Upload downloaded",
 } as const;
 
 export type AuditAction = keyof typeof auditActions;
@@ -65,6 +76,26 @@ export async function recordEvent(
   from: Origin,
 ): Promise<void> {
   await recordEvents(db, userId, action, [subject], from);
+}
+
+/**
+ * Records that a user's data leaves the server.
+ *
+ * @param request what asked for it. A HEAD takes nothing, and is not recorded.
+ */
+export async function recordExport(
+  request: Request,
+  userId: string,
+  action: "trace_exported" | "traces_exported" | "upload_downloaded",
+  subject: string,
+): Promise<void> {
+  if (request.method === "HEAD") return;
+  await recordEvent(prisma(), userId, action, subject, originOf(request.headers));
+}
+
+/** Records that a signed-in person did not prove again who they are (`passwordError` in app/components/form-guard.ts). */
+export async function recordFailedProof(userId: string, from: Origin): Promise<void> {
+  await recordEvent(prisma(), userId, "reauthentication_failed", null, from);
 }
 
 /** Adds one event for each subject. */

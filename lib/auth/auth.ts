@@ -4,16 +4,16 @@ import { prismaAdapter } from "better-auth/adapters/prisma";
 import { APIError, createAuthMiddleware } from "better-auth/api";
 import { nextCookies } from "better-auth/next-js";
 import { twoFactor } from "better-auth/plugins";
+import { refuseWeakChange } from "#lib/auth/passwords";
 import { configuredProviders } from "#lib/auth/providers";
-import { accountForm } from "#lib/auth/schema";
+import { accountForm, passwordLength } from "#lib/auth/schema";
+import { spendCode, totpOptions } from "#lib/auth/second-factor";
 import { needsSetup } from "#lib/auth/setup";
-import { limitSignIn, noteEvent } from "#lib/auth/trail";
+import { limitSignIn, noteAccount, noteEvent, noteProvider, noteSignOut } from "#lib/auth/trail";
 import { prisma } from "#lib/db/client";
 import { env, requiredEnv } from "#lib/env";
 import { clientAddress, clientAddressHeader } from "#lib/http/address";
 import { log } from "#lib/log";
-
-const passwordLength = { min: 10, max: 128 };
 
 function make() {
   const { BASE_URL, VERCEL, AUTH_RATE_LIMIT } = env();
@@ -42,7 +42,10 @@ function make() {
     databaseHooks: {
       user: {
         // The first account is created at the set-up link alone.
-        create: { before: async () => !(await needsSetup()) },
+        create: {
+          before: async () => !(await needsSetup()),
+          after: noteAccount,
+        },
         // The returned data is merged over the change, so `image` is removed by setting it to null.
         update: {
           before: async ({ name, image }) => ({
@@ -50,7 +53,9 @@ function make() {
           }),
         },
       },
+      account: { create: { after: noteProvider } },
       session: {
+        delete: { after: noteSignOut },
         create: {
           // better-auth would store only the network of an IPv6 address, and reads proxy headers differently.
           before: async (session, context) => ({
@@ -74,11 +79,15 @@ function make() {
     },
     // The trail's hook runs after the second factor's, which removes a session that still needs the second step.
     plugins: [
-      twoFactor({ issuer: "Spoor", totpOptions: { digits: 6, period: 30 } }),
+      twoFactor({ issuer: "Spoor", totpOptions }),
       {
         id: "spoor",
         hooks: {
-          before: [{ matcher: ({ path }) => path === "/sign-in/email", handler: createAuthMiddleware(limitSignIn) }],
+          before: [
+            { matcher: ({ path }) => path === "/sign-in/email", handler: createAuthMiddleware(limitSignIn) },
+            { matcher: ({ path }) => path === "/change-password", handler: createAuthMiddleware(refuseWeakChange) },
+            { matcher: ({ path }) => path === "/two-factor/verify-totp", handler: createAuthMiddleware(spendCode) },
+          ],
           after: [{ matcher: () => true, handler: createAuthMiddleware(noteEvent) }],
         },
       },

@@ -5,6 +5,9 @@ import { env } from "#lib/env";
 export const providerNames = { github: "GitHub", google: "Google" } as const;
 export type Provider = keyof typeof providerNames;
 
+/** The display name of a provider, or its id where it has none. */
+export const nameOfProvider = (id: string) => providerNames[id as Provider] ?? id;
+
 type Credentials = { clientId: string; clientSecret: string; disableSignUp: boolean };
 
 /** The providers whose id and secret the operator set. They create new accounts only where `SIGN_UP` is open. */

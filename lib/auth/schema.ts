@@ -17,10 +17,16 @@ export const signInForm = z.object({
   password: z.string().min(1, "Enter your password."),
 });
 
+/** Of a new password, which must also be hard to guess (lib/password-strength.ts). */
+export const passwordLength = { min: 8, max: 128 };
+
 export const accountForm = z.object({
   name: z.string().trim().min(1, "Enter your name.").max(100, "At most 100 characters."),
   email: z.email("Enter an email address.").max(254, "At most 254 characters."),
-  password: z.string().min(10, "At least 10 characters.").max(128, "At most 128 characters."),
+  password: z
+    .string()
+    .min(passwordLength.min, "At least 8 characters.")
+    .max(passwordLength.max, "At most 128 characters."),
 });
 
 export const nameForm = accountForm.pick({ name: true });

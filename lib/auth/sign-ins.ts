@@ -1,5 +1,6 @@
 import "server-only";
 import { type Origin, recordEvent } from "#lib/auth/audit";
+import { endTrust } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
 import type { Session } from "#lib/generated/prisma/client";
 
@@ -15,17 +16,28 @@ export async function listSignIns(userId: string): Promise<SignIn[]> {
   });
 }
 
+const recentMinutes = 10;
+
+/** Whether somebody signed in just now: all that a person without password and second factor can prove. */
+export async function isRecent(userId: string, signInId: string): Promise<boolean> {
+  const createdAt = { gt: new Date(Date.now() - recentMinutes * 60_000) };
+  return (await prisma().session.count({ where: { userId, id: signInId, createdAt } })) > 0;
+}
+
 /**
- * Signs one of a user's browsers out, or all but one.
+ * Signs one of a user's browsers out, or all but one. No browser stays trusted to skip the second factor: which of them is the
+ * one that was signed out is not known.
  *
  * @param which the sign-in's id, or `{ except }` with the id of the one to keep.
  * @returns how many were signed out.
  */
 export async function endSignIns(userId: string, which: string | { except: string }, from: Origin): Promise<number> {
   return prisma().$transaction(async (tx) => {
-    const id = typeof which === "string" ? which : { not: which.except };
-    const { count } = await tx.session.deleteMany({ where: { userId, id } });
-    if (count > 0) await recordEvent(tx, userId, "session_revoked", count > 1 ? `${count} browsers` : null, from);
+    const one = typeof which === "string";
+    const { count } = await tx.session.deleteMany({ where: { userId, id: one ? which : { not: which.except } } });
+    await endTrust(tx, userId);
+    if (one && count > 0) await recordEvent(tx, userId, "session_revoked", null, from);
+    if (!one) await recordEvent(tx, userId, "other_sessions_revoked", String(count), from);
     return count;
   });
 }

@@ -2,6 +2,8 @@ import "server-only";
 import type { createAuthMiddleware } from "better-auth/api";
 import { APIError, isAPIError } from "better-auth/api";
 import { type AuditAction, originOf, recordEvent } from "#lib/auth/audit";
+import { nameOfProvider } from "#lib/auth/providers";
+import { endTrust, findPendingUser } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { Prisma } from "#lib/generated/prisma/client";
@@ -33,57 +35,88 @@ const changes: Record<string, AuditAction> = {
   "/update-user": "name_changed",
   "/change-password": "password_changed",
   "/two-factor/disable": "two_factor_disabled",
+  "/two-factor/generate-backup-codes": "recovery_codes_created",
 };
+
+/** After these an earlier second factor no longer counts. */
+const endingTrust: AuditAction[] = [
+  "password_changed",
+  "two_factor_enabled",
+  "two_factor_disabled",
+  "recovery_codes_created",
+];
 
 const signIns = /^\/(sign-in\/|callback\/|two-factor\/verify-)/;
 
+type Event = { action: AuditAction; subject?: string };
+
 /**
  * Records what a call of better-auth did in its user's audit trail: a sign-in, complete, halfway or failed, or a change of
- * the account. An address without an account is not recorded.
+ * the account, which also ends trusted browsers where it should. An address without an account is not recorded.
  */
 export async function noteEvent(context: Context): Promise<void> {
-  const { path } = context;
-  const failed = isAPIError(context.context.returned);
-  const session = context.context.session;
-  let event: { userId: string; action: AuditAction } | undefined;
+  const { returned, session } = context.context;
+  // A redirect, to a provider or back from it, is thrown as an APIError too.
+  const failed = isAPIError(returned) && returned.statusCode >= 400;
   if (session) {
-    const action =
-      path === "/two-factor/verify-totp" && !session.user.twoFactorEnabled ? "two_factor_enabled" : changes[path];
-    if (action && !failed) event = { userId: session.user.id, action };
-  } else if (signIns.test(path)) {
-    event = await describeSignIn(context, failed);
+    const action = failed ? undefined : changeOf(context.path, session.user);
+    if (action) await note(context, session.user.id, [{ action }]);
+    if (action && endingTrust.includes(action)) await endTrust(prisma(), session.user.id);
+  } else if (signIns.test(context.path)) {
+    await noteSignIn(context, failed);
   }
-  if (!event) return;
-  const from = originOf(context.headers ?? new Headers());
-  await recordEvent(prisma(), event.userId, event.action, null, from).catch((error) => {
-    if (!isUserGone(error)) throw error;
-  });
+}
+
+function changeOf(path: string, user: Record<string, unknown>): AuditAction | undefined {
+  if (path === "/two-factor/verify-totp") return user.twoFactorEnabled ? undefined : "two_factor_enabled";
+  return changes[path];
+}
+
+type Requested = { path?: string; headers?: Headers | undefined } | null;
+
+/** Hooks of better-auth's tables: it creates accounts and their providers by itself when a provider's sign-in comes back. */
+export const noteAccount = ({ id }: { id: string }, context: Requested) =>
+  note(context, id, [{ action: "account_created" }]);
+
+export const noteProvider = ({ userId, providerId }: { userId: string; providerId: string }, context: Requested) =>
+  note(context, userId, [{ action: "provider_linked", subject: nameOfProvider(providerId) }]);
+
+/** A sign-in is also deleted where it is replaced or revoked, which is recorded as what it is. */
+export async function noteSignOut({ userId }: { userId: string }, context: Requested): Promise<void> {
+  if (context?.path === "/sign-out") await note(context, userId, [{ action: "signed_out" }]);
+}
+
+async function note(context: Requested, userId: string, events: Event[]): Promise<void> {
+  const from = originOf(context?.headers ?? new Headers());
+  for (const { action, subject = null } of events) {
+    await recordEvent(prisma(), userId, action, subject, from).catch((error) => {
+      if (!isUserGone(error)) throw error;
+    });
+  }
 }
 
 /** A user who was deleted while the call ran has no trail any more (foreign key violation). */
 const isUserGone = (error: unknown) => error instanceof Prisma.PrismaClientKnownRequestError && error.code === "P2003";
 
-async function describeSignIn(
-  context: Context,
-  failed: boolean,
-): Promise<{ userId: string; action: AuditAction } | undefined> {
+async function noteSignIn(context: Context, failed: boolean): Promise<void> {
   const started = context.context.newSession;
-  if (started && !failed) return { userId: started.user.id, action: "signed_in" };
+  if (started && !failed) return note(context, started.user.id, eventsOf(context));
   const userId = (await findUserByEmail(context.body?.email)) ?? (await findPendingUser(context));
-  if (!userId) return undefined;
-  if (failed) return { userId, action: "sign_in_failed" };
-  return context.path === "/sign-in/email" ? { userId, action: "password_accepted" } : undefined;
+  if (!userId) return;
+  if (failed) await note(context, userId, [{ action: "sign_in_failed" }]);
+  else if (context.path === "/sign-in/email") await note(context, userId, [{ action: "password_accepted" }]);
+}
+
+/** What a complete sign-in is recorded as: the way, where it is not the password or an app's code, and a new trust. */
+function eventsOf({ path, params, body }: Context): Event[] {
+  const signedIn: Event = { action: "signed_in" };
+  if (path === "/two-factor/verify-backup-code") signedIn.subject = "with a recovery code";
+  if (path.startsWith("/callback/")) signedIn.subject = `with ${nameOfProvider(String(params?.id))}`;
+  const trusted = path.startsWith("/two-factor/verify-") && body?.trustDevice === true;
+  return trusted ? [signedIn, { action: "browser_trusted" }] : [signedIn];
 }
 
 async function findUserByEmail(email: unknown): Promise<string | undefined> {
   if (typeof email !== "string") return undefined;
   return (await prisma().user.findUnique({ where: { email: email.toLowerCase() }, select: { id: true } }))?.id;
-}
-
-/** The user whose second factor is pending, from the cookie that better-auth set after the password. */
-async function findPendingUser(context: Context): Promise<string | undefined> {
-  const { name } = context.context.createAuthCookie("two_factor");
-  const identifier = await context.getSignedCookie(name, context.context.secret);
-  if (!identifier) return undefined;
-  return (await context.context.internalAdapter.findVerificationValue(identifier))?.value;
 }

@@ -27,6 +27,12 @@ export function exportTraces(userId: string, selection: Selection): ReadableStre
   return streamOf(encoded(exportParts(userId, selection)), (error) => log.warn({ err: error }, "an export failed"));
 }
 
+/** What an export takes, for people; without the filter's words, which may say what the sessions are about. */
+export function describeSelection({ ids, ...filter }: Selection): string {
+  if (ids && ids.length > 0) return ids.length === 1 ? "1 chosen session" : `${ids.length} chosen sessions`;
+  return Object.values(filter).some((value) => value !== undefined) ? "those that match a filter" : "all";
+}
+
 /** One trace in the same form; `trace` must be of `userId`. */
 export function exportTrace(userId: string, trace: TraceRow): ReadableStream<Uint8Array> {
   return streamOf(encoded(traceParts(userId, trace)), (error) => log.warn({ err: error }, "an export failed"));

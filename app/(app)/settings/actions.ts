@@ -5,12 +5,11 @@ import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { requireUser } from "#lib/auth/guards";
-import { configuredProviders } from "#lib/auth/providers";
+import { weakPassword } from "#lib/auth/passwords";
 import { nameForm, newPasswordForm } from "#lib/auth/schema";
 import { logOutMachines } from "#lib/auth/tokens";
 import { authRefusal, errorsOf, passwordError, refuseForeignOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
-import type { ProviderState } from "../../components/provider-form";
 
 /** Changes the name of the account. */
 export async function renameAction(_before: FormState, form: FormData): Promise<FormState> {
@@ -41,21 +40,10 @@ export async function changePasswordAction(_before: FormState, form: FormData): 
     const body = { currentPassword, newPassword, revokeOtherSessions: true };
     await auth().api.changePassword({ body, headers: await headers() });
   } catch (refused) {
-    authRefusal(refused);
+    const tooWeak = authRefusal(refused) === weakPassword && refused instanceof Error;
+    if (tooWeak) return { values, errors: { new_password: refused.message } };
     return { values, error: "The password was not changed. Try again." };
   }
   if (values.revoke_tokens) await logOutMachines(user.id, await currentOrigin());
   redirect(`/settings?changed=${values.revoke_tokens ? "password-and-machines" : "password"}`); // so that the next request carries the new cookie
-}
-
-/** Starts to connect a provider, on whose own pages it continues. */
-export async function connectAction(_before: ProviderState, form: FormData): Promise<ProviderState> {
-  await requireUser("/settings");
-  const error = await refuseForeignOrigin();
-  if (error) return { error };
-  const provider = text(form, "provider");
-  if (!(provider in configuredProviders())) return { error: "This server does not offer that provider." };
-  const body = { provider, callbackURL: "/settings", errorCallbackURL: "/settings", disableRedirect: true };
-  const { url } = await auth().api.linkSocialAccount({ body, headers: await headers() });
-  return { url };
 }

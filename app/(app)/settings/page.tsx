@@ -6,10 +6,11 @@ import { Choice, themeNames } from "../../components/choice";
 import { countOf } from "../../components/figures";
 import { Form } from "../../components/form";
 import { readKeys, readTheme } from "../../components/preferences";
-import { ProviderForm } from "../../components/provider-form";
 import { Section } from "../../components/section";
 import { readerZone } from "../../components/zone";
-import { changePasswordAction, connectAction, renameAction } from "./actions";
+import { changePasswordAction, renameAction } from "./actions";
+import { proofOf } from "./proof";
+import { ProvidersForm } from "./providers-form";
 import { waysIn } from "./ways-in";
 
 export const metadata: Metadata = { title: "Settings" };
@@ -23,7 +24,6 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
   const user = await requireUser("/settings");
   const { error, changed } = await searchParams;
   const connected = await waysIn();
-  const providers = Object.keys(configuredProviders()) as Provider[];
   return (
     <>
       <h1 className="font-semibold text-title">Account</h1>
@@ -42,37 +42,43 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
               {changeTexts[changed]}
             </p>
           )}
-          {connected.includes("credential") ? <ChangePassword /> : <NoPassword />}
+          {connected.includes("credential") ? <ChangePassword name={user.name} email={user.email} /> : <NoPassword />}
         </Section>
         <Appearance />
         <YourData />
-        {providers.length > 0 && (
-          <Section id="providers" title="Other ways to sign in">
-            {typeof error === "string" && (
-              <p role="alert" className="text-bad">
-                Not connected: the provider refused, or that identity belongs to another account here.
-              </p>
-            )}
-            <ul className="flex flex-col gap-3">
-              {providers.map((provider) => (
-                <li key={provider} className="flex flex-wrap items-center justify-between gap-3">
-                  <span className="font-medium">{providerNames[provider]}</span>
-                  {connected.includes(provider) ? (
-                    <span className="text-ok">connected</span>
-                  ) : (
-                    <ProviderForm
-                      action={connectAction}
-                      provider={provider}
-                      label={`Connect ${providerNames[provider]}`}
-                    />
-                  )}
-                </li>
-              ))}
-            </ul>
-          </Section>
-        )}
+        <Providers connected={connected} failed={error !== undefined} changed={changed === "provider"} />
       </div>
     </>
+  );
+}
+
+/** Where the operator set up providers: which are connected. */
+async function Providers({ connected, failed, changed }: { connected: string[]; failed: boolean; changed: boolean }) {
+  const providers = Object.keys(configuredProviders()) as Provider[];
+  if (providers.length === 0) return null;
+  const proof = await proofOf(await requireUser("/settings"));
+  return (
+    <Section id="providers" title="Other ways to sign in">
+      {failed && (
+        <p role="alert" className="text-bad">
+          Not connected: the provider refused, or that identity belongs to another account here.
+        </p>
+      )}
+      {changed && (
+        <p role="status" className="text-ok">
+          The provider was disconnected.
+        </p>
+      )}
+      <p className="text-muted">
+        Whoever can sign in there can sign in here, without the password
+        {proof === "recent" ? "." : " and the second factor of this account."}
+        {proof === "recent" && " To change this, sign in again first."}
+      </p>
+      <ProvidersForm
+        rows={providers.map((id) => ({ id, name: providerNames[id], connected: connected.includes(id) }))}
+        proof={proof}
+      />
+    </Section>
   );
 }
 
@@ -115,7 +121,7 @@ function YourData() {
   );
 }
 
-function ChangePassword() {
+function ChangePassword({ name, email }: { name: string; email: string }) {
   return (
     <Form
       action={changePasswordAction}
@@ -124,9 +130,8 @@ function ChangePassword() {
         {
           name: "new_password",
           label: "New password",
-          type: "password",
-          autoComplete: "new-password",
-          hint: "At least 10 characters. Signs out your other browsers.",
+          about: [name, email],
+          hint: "Signs out your other browsers.",
         },
         { name: "revoke_tokens", label: "Also revoke the tokens of all my machines", type: "checkbox", optional: true },
       ]}

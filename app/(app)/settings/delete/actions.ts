@@ -4,27 +4,25 @@ import { redirect } from "next/navigation";
 import { deleteAccount } from "#lib/auth/accounts";
 import { auth } from "#lib/auth/auth";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
-import { passwordError, refuseForeignOrigin, text } from "../../../components/form-guard";
+import { refuseForeignOrigin, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
-import { waysIn } from "../ways-in";
+import { proofOf, refuseUnproved } from "../proof";
 
-/** Deletes the account and everything in it, after the person has repeated the password or the address. */
+/** Deletes the account and everything in it, after the person has proved again who they are. */
 export async function deleteAccountAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/settings/delete");
   const error = await refuseForeignOrigin();
   if (error) return { error };
-  const errors = await verify(user, form);
-  if (errors) return { errors };
+  const refusal = (await refuseOtherAddress(user, form)) ?? (await refuseUnproved(user, form));
+  if (refusal) return refusal;
   await deleteAccount(user.id);
   await auth().api.signOut({ headers: await headers() }); // the sign-in is deleted already; this clears its cookie
   redirect("/sign-in?deleted=1");
 }
 
-async function verify(user: SignedInUser, form: FormData): Promise<Record<string, string> | undefined> {
-  if ((await waysIn()).includes("credential")) {
-    const wrong = await passwordError(user.id, text(form, "password"));
-    return wrong ? { password: wrong } : undefined;
-  }
+/** Without a password, typing the address shows that the deletion is meant. */
+async function refuseOtherAddress(user: SignedInUser, form: FormData): Promise<FormState | undefined> {
+  if ((await proofOf(user)) === "password") return undefined;
   const same = text(form, "email").trim().toLowerCase() === user.email.toLowerCase();
-  return same ? undefined : { email: "This is not the address of your account." };
+  return same ? undefined : { errors: { email: "This is not the address of your account." } };
 }

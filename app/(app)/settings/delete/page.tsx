@@ -1,14 +1,23 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { Form } from "../../../components/form";
-import { waysIn } from "../ways-in";
+import { type FieldSpec, Form } from "../../../components/form";
+import { proofOf } from "../proof";
+import { proofFields } from "../proof-fields";
 import { deleteAccountAction } from "./actions";
 
 export const metadata: Metadata = { title: "Delete account" };
 
+const address: FieldSpec = {
+  name: "email",
+  label: "Email",
+  type: "email",
+  autoComplete: "off",
+  hint: "Type your address.",
+};
+
 export default async function Page() {
   const user = await requireUser("/settings/delete");
-  const withPassword = (await waysIn()).includes("credential");
+  const proof = await proofOf(user);
   return (
     <div className="flex max-w-[60ch] flex-col gap-4">
       <h1 className="font-semibold text-title">Delete account</h1>
@@ -28,11 +37,7 @@ export default async function Page() {
       <div className="max-w-[25rem] rounded-block border border-bad p-4">
         <Form
           action={deleteAccountAction}
-          fields={[
-            withPassword
-              ? { name: "password", label: "Password", type: "password", autoComplete: "current-password" }
-              : { name: "email", label: "Email", type: "email", autoComplete: "off", hint: "Type your address." },
-          ]}
+          fields={[...(proof === "password" ? [] : [address]), ...(proof === "recent" ? [] : [proofFields[proof]])]}
           submit="Delete account"
           tone="bad"
         />

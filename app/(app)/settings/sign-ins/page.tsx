@@ -16,7 +16,11 @@ export default async function Page() {
     <>
       <div className="flex flex-col gap-3">
         <h1 className="font-semibold text-title">Signed-in browsers</h1>
-        <p className="text-muted">Every browser that is signed in to your account.</p>
+        <p className="text-muted">
+          Every browser that is signed in to your account.
+          {user.twoFactorEnabled &&
+            " When one is signed out, none is trusted any longer: each next sign-in asks for the second factor."}
+        </p>
         <ul aria-label="Signed-in browsers" className="border-hairline border-t">
           {signIns.map((signIn) => (
             <SignInRow key={signIn.id} signIn={signIn} current={signIn.id === user.signInId} />

@@ -1,13 +1,17 @@
 import { endpoint, route } from "#lib/api/route";
+import { recordExport } from "#lib/auth/audit";
 import { exportTraceList } from "#lib/traces/api";
-import { exportTraces } from "#lib/traces/export";
+import { describeSelection, exportTraces } from "#lib/traces/export";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint(exportTraceList, ({ caller, query: { id: ids, ...filter } }) => {
+  GET: endpoint(exportTraceList, async ({ request, caller, query: { id: ids, ...filter } }) => {
+    const selection = { ...filter, ids };
+    const stream = exportTraces(caller.userId, selection);
+    await recordExport(request, caller.userId, "traces_exported", describeSelection(selection));
     const headers = {
       "Content-Type": "application/x-ndjson",
       "Content-Disposition": 'attachment; filename="spoor-traces.jsonl"',
     };
-    return new Response(exportTraces(caller.userId, { ...filter, ids }), { headers });
+    return new Response(stream, { headers });
   }),
 });

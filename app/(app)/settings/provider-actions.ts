@@ -1,0 +1,40 @@
+"use server";
+import { headers } from "next/headers";
+import { redirect } from "next/navigation";
+import { currentOrigin } from "#lib/auth/audit";
+import { auth } from "#lib/auth/auth";
+import { disconnectProvider } from "#lib/auth/connections";
+import { requireUser } from "#lib/auth/guards";
+import { configuredProviders, type Provider } from "#lib/auth/providers";
+import { refuseForeignOrigin, text } from "../../components/form-guard";
+import type { FormState } from "../../components/form-state";
+import { refuseUnproved } from "./proof";
+
+export type ConnectionState = FormState & { url?: string | undefined };
+
+/**
+ * Connects a provider, on whose own pages it continues, or disconnects one, depending on the button. Whoever can sign in with
+ * a provider needs no password and no second factor here, so both ask for proof first.
+ */
+export async function changeProviderAction(_before: ConnectionState, form: FormData): Promise<ConnectionState> {
+  const user = await requireUser("/settings");
+  const error = await refuseForeignOrigin();
+  if (error) return { error };
+  const provider = text(form, "connect") || text(form, "disconnect");
+  if (!isConfigured(provider)) return { error: "This server does not offer that provider." };
+  const refusal = await refuseUnproved(user, form);
+  if (refusal) return refusal;
+  if (form.has("connect")) return { url: await startToConnect(provider) };
+  if (!(await disconnectProvider(user.id, provider, await currentOrigin()))) return { error: lastWayIn };
+  redirect("/settings?changed=provider#providers");
+}
+
+const lastWayIn =
+  "Not disconnected: you could not sign in any more. Ask the person who runs the server for a password.";
+
+const isConfigured = (provider: string): provider is Provider => Object.hasOwn(configuredProviders(), provider);
+
+async function startToConnect(provider: Provider): Promise<string | undefined> {
+  const body = { provider, callbackURL: "/settings", errorCallbackURL: "/settings", disableRedirect: true };
+  return (await auth().api.linkSocialAccount({ body, headers: await headers() })).url;
+}

@@ -1,0 +1,48 @@
+"use client";
+import { useState } from "react";
+import { Field } from "./field";
+
+const rule = "At least 12 characters, or fewer that are hard to guess. Common passwords are refused.";
+
+type Props = {
+  name: string;
+  label: string;
+  /** Texts about the person that are easy to guess; the form's own name and address are added. */
+  about?: string[] | undefined;
+  /** What to say after the rule. */
+  hint?: string | undefined;
+  error?: string | undefined;
+};
+
+/** A field for a new password, which says while one types whether it is good enough. Without script the server says so. */
+export function NewPasswordField({ name, label, about = [], hint, error }: Props) {
+  const [verdict, setVerdict] = useState<{ weakness?: string | undefined }>();
+  const judge = async (input: HTMLInputElement) => {
+    const typed = input.value;
+    const { weaknessOf } = await import("#lib/password-strength");
+    if (input.value !== typed) return; // a later call judges what was typed meanwhile
+    setVerdict(typed === "" ? undefined : { weakness: weaknessOf(typed, [...about, ...othersOf(input)]) });
+  };
+  return (
+    <div className="flex flex-col gap-1">
+      <Field
+        name={name}
+        label={label}
+        type="password"
+        autoComplete="new-password"
+        required
+        hint={hint ? `${rule} ${hint}` : rule}
+        error={error}
+        // Where the estimator does not load, the server alone judges.
+        onInput={({ currentTarget }) => void judge(currentTarget).catch(() => setVerdict(undefined))}
+      />
+      <p aria-live="polite" className={`text-meta empty:hidden ${verdict?.weakness ? "text-warn" : "text-ok"}`}>
+        {verdict && (verdict.weakness ?? "Hard enough to guess.")}
+      </p>
+    </div>
+  );
+}
+
+/** What the same form says about the person. */
+const othersOf = ({ form }: HTMLInputElement) =>
+  ["name", "email"].map((field) => String((form && new FormData(form).get(field)) ?? ""));

@@ -1,0 +1,63 @@
+import "server-only";
+import { createOTP } from "@better-auth/utils/otp";
+import { type createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
+import { constantTimeEqual, symmetricDecrypt } from "better-auth/crypto";
+import { type Db, prisma } from "#lib/db/client";
+
+type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+
+/** Codes of six digits that change every 30 seconds; better-auth accepts the one before and the one after as well. */
+export const totpOptions = { digits: 6, period: 30 } as const;
+const acceptedSteps = [-1, 0, 1];
+
+/**
+ * Lets better-auth see a code of an authenticator app only the first time that it is sent: of any number of attempts with one
+ * code, at once or later, one is verified (RFC 6238, section 5.2). The others carry an empty code, so that better-auth counts
+ * and refuses them like any wrong one.
+ */
+export async function spendCode(context: Context): Promise<{ context: { body: { code: string } } } | undefined> {
+  const userId =
+    (await getSessionFromCtx(context, { disableRefresh: true }))?.user.id ?? (await findPendingUser(context));
+  const fresh = userId !== undefined && (await isFreshCode(context, userId, String(context.body?.code)));
+  return fresh ? undefined : { context: { body: { code: "" } } };
+}
+
+async function isFreshCode(context: Context, userId: string, code: string): Promise<boolean> {
+  const factor = await prisma().twoFactor.findFirst({ where: { userId }, select: { id: true, secret: true } });
+  if (!factor) return false;
+  const secret = await symmetricDecrypt({ key: context.context.secretConfig, data: factor.secret });
+  const lastStep = await stepOf(code, secret);
+  if (lastStep === undefined) return false;
+  const { count } = await prisma().twoFactor.updateMany({
+    where: { id: factor.id, OR: [{ lastStep: null }, { lastStep: { lt: lastStep } }] },
+    data: { lastStep },
+  });
+  return count === 1;
+}
+
+/** The time step that a code belongs to, among those that are accepted now. */
+async function stepOf(code: string, secret: string): Promise<number | undefined> {
+  const now = Math.floor(Date.now() / 1000 / totpOptions.period);
+  const otp = createOTP(secret, totpOptions);
+  const codes = await Promise.all(
+    acceptedSteps.map(async (offset) => [now + offset, await otp.hotp(now + offset)] as const),
+  );
+  return codes.find(([, right]) => constantTimeEqual(right, code))?.[0];
+}
+
+/** The user whose second factor is pending, from the cookie that better-auth set after the password. */
+export async function findPendingUser(context: Context): Promise<string | undefined> {
+  const { name } = context.context.createAuthCookie("two_factor");
+  const identifier = await context.getSignedCookie(name, context.context.secret);
+  if (!identifier) return undefined;
+  return (await context.context.internalAdapter.findVerificationValue(identifier))?.value;
+}
+
+/**
+ * Ends what an earlier proof of a user's has left open: browsers that are trusted to skip the second factor, sign-ins that wait
+ * for it, and identities of a provider that are about to be connected. better-auth keeps all of them as values that hold the
+ * user's id.
+ */
+export async function endTrust(db: Db, userId: string): Promise<void> {
+  await db.verification.deleteMany({ where: { value: { contains: userId } } });
+}

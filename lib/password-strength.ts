@@ -1,0 +1,38 @@
+import { ZxcvbnFactory } from "@zxcvbn-ts/core";
+import * as common from "@zxcvbn-ts/language-common";
+import * as english from "@zxcvbn-ts/language-en";
+
+// Imported on demand, in the browser as well as on the server: the dictionaries are large.
+
+/** From this many characters on a password only has to be no common and no trivial one. */
+const long = 12;
+/** zxcvbn's score, 0 to 4: up to 1 it falls to a million guesses, from 3 on it takes a hundred million and more. */
+const score = { trivial: 1, strong: 3 };
+
+/**
+ * What a judgement may cost: with zxcvbn's own limits (256 characters, 100 substitutions) 128 characters like `4@8({[<` take
+ * 3 s, with these 0.1 s at most. A password can only be stronger than its beginning.
+ */
+const bounds = { maxLength: 40, l33tMaxSubstitutions: 5 };
+
+const estimator = new ZxcvbnFactory({
+  ...bounds,
+  dictionary: { ...common.dictionary, ...english.dictionary },
+  graphs: common.adjacencyGraphs,
+  translations: english.translations,
+});
+
+/**
+ * Why a new password is too weak, as a sentence for its field; undefined where it is good enough.
+ *
+ * @param about texts about the person, such as name and address: their words are as easy to guess as a common password.
+ */
+export function weaknessOf(password: string, about: string[]): string | undefined {
+  const { score: reached, feedback } = estimator.check(password, about.flatMap(wordsOf));
+  if (reached >= score.strong) return undefined;
+  if (reached <= score.trivial) return ["Too easy to guess.", feedback.warning].filter(Boolean).join(" ");
+  return password.length >= long ? undefined : `Use at least ${long} characters, or something harder to guess.`;
+}
+
+/** A text and its words; the shortest would be found in everything. */
+const wordsOf = (text: string) => [text, ...text.split(/[^\p{L}\p{N}]+/u)].filter((word) => word.length > 2);

@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { listEvents } from "#lib/auth/audit";
+import { auth } from "#lib/auth/auth";
+import { pool } from "#lib/db/client";
+import { plainBrowser } from "../support/plain-browser.ts";
+import { owner, provideOwnedServer } from "../support/server.ts";
+import { totp } from "../support/totp.ts";
+
+const { server, userId, token } = await provideOwnedServer({
+  worker: false,
+  environment: { AUTH_RATE_LIMIT: "on", SIGN_UP: "open" },
+});
+
+const { secret, codes } = await turnSecondFactorOn();
+
+/** As the settings do, but for the first code: it would be spent. */
+async function turnSecondFactorOn(): Promise<{ secret: string; codes: string[] }> {
+  const { headers } = await auth().api.signInEmail({ body: owner, returnHeaders: true });
+  const cookie = headers.getSetCookie().map((set) => set.split(";")[0]);
+  const body = { password: owner.password };
+  const answer = await auth().api.enableTwoFactor({ body, headers: new Headers({ Cookie: cookie.join("; ") }) });
+  if (answer.method !== "totp") throw new Error("this is no authenticator app");
+  await pool().query("update two_factor set verified = true");
+  await pool().query(`update "user" set two_factor_enabled = true`);
+  return { secret: new URL(answer.totpURI).searchParams.get("secret") ?? "", codes: answer.backupCodes };
+}
+
+/** A browser that has sent the right password. */
+async function afterPassword(browser = plainBrowser(server), password = owner.password) {
+  const { status, text } = await browser.post("/api/auth/sign-in/email", { email: owner.email, password });
+  expect(status).toBe(200);
+  return { browser, asksForCode: text.includes("twoFactorRedirect") };
+}
+
+const verify = async (way: "totp" | "backup-code", body: object) => {
+  const { browser } = await afterPassword();
+  return { browser, ...(await browser.post(`/api/auth/two-factor/verify-${way}`, body)) };
+};
+
+const countOk = (answers: { status: number }[]) => answers.filter(({ status }) => status === 200).length;
+
+test("a code of an authenticator app signs in once, later and at once", async ({ annotate }) => {
+  const code = totp(secret);
+  const later = [];
+  for (let n = 0; n < 3; n += 1) later.push(await verify("totp", { code }));
+  const next = totp(secret, Date.now() + 30_000);
+  const atOnce = await Promise.all([1, 2, 3, 4].map(() => verify("totp", { code: next })));
+  expect([countOk(later), countOk(atOnce)]).toEqual([1, 1]);
+  await annotate(`one code three times: ${countOk(later)} sign-in; four times at once: ${countOk(atOnce)}`);
+});
+
+test("a recovery code signs in once, at once as well", async ({ annotate }) => {
+  const answers = await Promise.all([1, 2, 3, 4].map(() => verify("backup-code", { code: codes[0] })));
+  expect(countOk(answers)).toBe(1);
+  await annotate(`one recovery code four times at once: ${countOk(answers)} sign-in`);
+});
+
+test("a trusted browser is asked for the second factor again after a change of password", async ({ annotate }) => {
+  const { browser, status } = await verify("backup-code", { code: codes[1], trustDevice: true });
+  expect(status).toBe(200);
+  expect(await afterPassword(browser)).toMatchObject({ asksForCode: false });
+  const password = "a better password for tests";
+  const change = { current_password: owner.password, new_password: password };
+  const changed = await browser.submit("/settings", "Change password", change);
+  expect(changed.location).toBe("/settings?changed=password");
+  owner.password = password;
+  expect(browser.has("authlib.trust_device")).toBe(true);
+  expect(await afterPassword(browser)).toMatchObject({ asksForCode: true });
+  await annotate("asked again, though the browser still has its cookie");
+});
+
+const weak = ["1234567890", "password1234", "aaaaaaaaaaaaaaaa", "qwertyuiopasdf", "Eve@example.org1", "letmein!"];
+const good = ["correct horse battery", "test-password-123"];
+
+test("a weak password opens no account", async ({ annotate }) => {
+  const signUp = async (password: string, n: number) => {
+    const fields = { name: "Eve", email: `eve${n}@example.org`, password };
+    const { location, text } = await plainBrowser(server).submit("/sign-up", "Create account", fields);
+    return location === null && text.includes('id="password-error"') ? "refused" : location;
+  };
+  expect(await Promise.all(weak.map(signUp))).toEqual(weak.map(() => "refused"));
+  expect(await Promise.all(good.map(signUp))).toEqual(good.map(() => "/traces"));
+  const { rows } = await pool().query<{ users: number }>(`select count(*)::int as users from "user"`);
+  expect(rows[0]?.users).toBe(1 + good.length);
+  await annotate(`${weak.length} of ${weak.length} refused, of ${good.length} good ones none`);
+});
+
+test("what opens the account or takes data from it is in the trail", async ({ annotate }) => {
+  const { browser } = await verify("backup-code", { code: codes[2] });
+  const change = (button: string, password: string) => browser.submit("/settings/two-factor", button, { password });
+  await change("Create new recovery codes", "not the password");
+  await change("Create new recovery codes", owner.password);
+  await browser.submit("/settings/sign-ins", "Sign out all others", {});
+  await browser.send("/api/traces/export");
+  const exported = await fetch(`${server.url}/api/traces/export?source=none`, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  expect(exported.status).toBe(200);
+  const actions = (await listEvents(userId, { limit: 5 })).map(({ action }) => action);
+  expect(actions).toEqual([
+    "traces_exported",
+    "traces_exported",
+    "other_sessions_revoked",
+    "recovery_codes_created",
+    "reauthentication_failed",
+  ]);
+  await browser.post("/api/auth/sign-out", {});
+  expect((await listEvents(userId, { limit: 1 }))[0]?.action).toBe("signed_out");
+  await annotate("6 of 6 events");
+});

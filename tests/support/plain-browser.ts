@@ -1,0 +1,65 @@
+import { type Server, someAddress } from "./server.ts";
+
+type Answer = { status: number; text: string; location: string | null };
+
+/**
+ * What a browser without script does: keeps cookies, sends JSON or a page's form as it stands in its HTML. Every request comes
+ * from an address of its own, so that limits by address do not count.
+ */
+export function plainBrowser(server: Server) {
+  const cookies = new Map<string, string>();
+
+  async function send(path: string, init: RequestInit = {}): Promise<Answer> {
+    const headers = new Headers(init.headers);
+    headers.set("Origin", server.url);
+    headers.set("X-Forwarded-For", someAddress());
+    headers.set("Cookie", [...cookies].map(([name, value]) => `${name}=${value}`).join("; "));
+    const response = await fetch(server.url + path, { ...init, headers, redirect: "manual" });
+    for (const set of response.headers.getSetCookie()) keep(set);
+    return { status: response.status, text: await response.text(), location: response.headers.get("location") };
+  }
+
+  function keep(set: string): void {
+    const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+    if (value === "" || /;\s*max-age=0/i.test(set)) cookies.delete(name);
+    else cookies.set(name, value);
+  }
+
+  const post = (path: string, body: unknown) =>
+    send(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+  /** Opens a page and sends the form whose button has this name. */
+  async function submit(path: string, button: string, fields: Record<string, string>): Promise<Answer> {
+    const { text } = await send(path);
+    const form = [...text.matchAll(/<form\b.*?<\/form>/gs)]
+      .map(([html]) => html)
+      .find((html) => buttonOf(html, button));
+    if (!form) throw new Error(`${path} has no form with the button ${button}`);
+    const data = new FormData();
+    for (const [tag] of form.matchAll(/<input\b[^>]*type="hidden"[^>]*>/g)) {
+      data.append(attribute(tag, "name"), attribute(tag, "value"));
+    }
+    for (const [name, value] of Object.entries(fields)) data.set(name, value);
+    const pressed = buttonOf(form, button) ?? "";
+    if (attribute(pressed, "name")) data.append(attribute(pressed, "name"), attribute(pressed, "value"));
+    return send(path, { method: "POST", body: data });
+  }
+
+  const forget = (...names: string[]) => names.every((name) => cookies.delete(name));
+
+  return { send, post, submit, forget, has: (name: string) => cookies.has(name) };
+}
+
+/** The opening tag of a form's button, by its text. */
+function buttonOf(form: string, name: string): string | undefined {
+  const buttons = [...form.matchAll(/(<button\b[^>]*>)(.*?)<\/button>/gs)];
+  return buttons.find(([, , inner = ""]) => inner.replaceAll(/<[^>]*>/g, "") === name)?.[1];
+}
+
+const attribute = (tag: string, name: string) =>
+  (new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? "")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#x27;", "'")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&amp;", "&");

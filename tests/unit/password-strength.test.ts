@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { weaknessOf } from "#lib/password-strength";
+
+const about = ["Ada Lovelace", "ada.lovelace@analytical.example"];
+
+describe("a new password", () => {
+  test.each([
+    "correct horse battery",
+    "a password for tests",
+    "not a secret at all",
+    "test-password-123",
+    "bob's long password",
+    "another good password",
+    "Tr0ub4dour&3x",
+    "vK8#qz!Lm2", // short, and random
+    "пароль от старого дома",
+    "合言葉は開けゴマです今日も",
+  ])("%s is accepted", (password) => {
+    expect(weaknessOf(password, about)).toBeUndefined();
+  });
+
+  test.each([
+    "1234567890",
+    "123456789012",
+    "password1234",
+    "Password123!",
+    "qwertyuiop123",
+    "aaaaaaaaaaaaaaaaaaaa",
+    "abcabcabcabcabc",
+    "iloveyou1234",
+    "2026-11-22",
+  ])("%s is refused, whatever its length", (password) => {
+    expect(weaknessOf(password, about)).toMatch(/^(Too easy to guess\.|Use at least 12 characters)/);
+  });
+
+  test.each(["ada.lovelace@analytical.example", "lovelace", "Lovelace12", "Ada Lovelace", "analytical1"])(
+    "%s is refused to the person of that name and address",
+    (password) => {
+      expect(weaknessOf(password, about)).toBeDefined();
+    },
+  );
+
+  test("of medium strength is refused below 12 characters and accepted from there on", () => {
+    expect(weaknessOf("purple-tea1", [])).toMatch(/^Use at least 12 characters/);
+    expect(weaknessOf("purple-tea12", [])).toBeUndefined();
+  });
+
+  test("that is made to be slow to judge takes no more than a moment", () => {
+    const hostile = ["4@8({[<3€6969&#!1|i0øo9$5z+7%2", "abcdef1987-12-31", "p4ssw0rd", "aA1!", "4@"].map((text) =>
+      text.repeat(64).slice(0, 128),
+    );
+    weaknessOf("warm up", about);
+    for (const password of hostile) {
+      const start = process.cpuUsage();
+      weaknessOf(password, about);
+      const { user, system } = process.cpuUsage(start);
+      expect((user + system) / 1000, password).toBeLessThan(300); // ms; without bounds 3,500
+    }
+  });
+});
