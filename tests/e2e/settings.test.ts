@@ -50,6 +50,29 @@ describe("/settings", () => {
     await other.context().close();
   });
 
+  test("the field for a new password says while one types whether it is hard to guess", async () => {
+    await open("/settings");
+    const weak = page.getByText(/^Too easy to guess/);
+    for (const typed of ["1234567890", `${owner.email}1`]) {
+      await field("New password").pressSequentially(typed);
+      await weak.waitFor();
+      await field("New password").fill("");
+      await weak.waitFor({ state: "detached" });
+    }
+    await field("New password").pressSequentially("test-password-123");
+    await page.getByText("Hard enough to guess.").waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test("a weak new password is refused at its field, and the old one stays", async () => {
+    await open("/settings");
+    await field("Current password").fill(owner.password);
+    await field("New password").fill("123456789012");
+    await button("Change password").click();
+    await page.locator("[name=new_password][aria-invalid=true]").waitFor();
+    expect((await trail(owner.email))[0]).toBe("password_changed");
+  });
+
   test("a new password also revokes the tokens where that is checked, and a wrong one leaves it checked", async () => {
     const [before, after] = [owner.password, "a newer long password"];
     const kept = await tokenByHand("kept");
@@ -117,7 +140,7 @@ describe("/settings", () => {
     await field("Code", other).fill("000000");
     await button("Verify", other).click();
     await other.locator("[aria-invalid=true]").waitFor();
-    await field("Code", other).fill(totp(secret.trim()));
+    await field("Code", other).fill(totp(secret.trim(), Date.now() + 30_000)); // the current one turned it on
     await button("Verify", other).click();
     await other.waitForURL(`${server.url}/uploads`);
     expect((await trail(owner.email)).slice(0, 4)).toEqual([
