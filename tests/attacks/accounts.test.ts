@@ -69,7 +69,7 @@ test("a trusted browser is asked for the second factor again after a change of p
   await annotate("asked again, though the browser still has its cookie");
 });
 
-const weak = ["1234567890", "password1234", "aaaaaaaaaaaaaaaa", "qwertyuiopasdf", "Eve@example.org1", "letmein!"];
+const weak = ["1234567890", "password1234", "aaaaaaaaaaaaaaaa", "qwertyuiopasdf", "eve4@example.org1", "letmein!"];
 const good = ["correct horse battery", "test-password-123"];
 
 test("a weak password opens no account", async ({ annotate }) => {

@@ -12,15 +12,17 @@ await page.route("https://github.com/**", (route) =>
   route.fulfill({ body: "<h1>GitHub</h1>", contentType: "text/html" }),
 );
 
+/** Not by its label: the section above has the same name. */
+const password = page.locator("#account_password");
 const refused = page.locator("[name=account_password][aria-invalid=true]");
 
 test("connecting a provider needs the password, and a wrong one is in the audit trail", async () => {
   await open("/settings");
-  await field("Password").fill("not the password");
+  await password.fill("not the password");
   await button("Connect GitHub").click();
   await refused.waitFor();
   expect((await trail(owner.email))[0]).toBe("reauthentication_failed");
-  await field("Password").fill(owner.password);
+  await password.fill(owner.password);
   await button("Connect GitHub").click();
   await page.waitForURL(/^https:\/\/github\.com\/login\/oauth\/authorize/);
   expect(new URL(page.url()).searchParams.get("redirect_uri")).toBe(`${server.url}/api/auth/callback/github`);
@@ -31,7 +33,7 @@ test("without script the last step is a link to the provider", async () => {
   await context.addCookies(await page.context().cookies());
   const scriptless = await context.newPage();
   await open("/settings", scriptless);
-  await field("Password", scriptless).fill(owner.password);
+  await scriptless.locator("#account_password").fill(owner.password);
   await button("Connect GitHub", scriptless).click();
   const link = scriptless.getByRole("link", { name: "Continue to github.com" });
   expect(await link.getAttribute("href")).toMatch(/^https:\/\/github\.com\/login\/oauth\/authorize\?/);
@@ -46,7 +48,7 @@ test("disconnecting a provider needs the password too", async () => {
   await open("/settings");
   await button("Disconnect GitHub").click();
   await refused.waitFor();
-  await field("Password").fill(owner.password);
+  await password.fill(owner.password);
   await button("Disconnect GitHub").click();
   await page.getByText("The provider was disconnected.").waitFor();
   await button("Connect GitHub").waitFor();
@@ -54,11 +56,11 @@ test("disconnecting a provider needs the password too", async () => {
 });
 
 test("without a password and a second factor, a sign-in of the last ten minutes is needed", async () => {
-  await pool().query(`insert into account (user_id, provider_id, account_id) select id, 'github', '1' from "user"`);
+  await pool().query(`insert into account (user_id, provider_id, account_id) select id, 'github', '2' from "user"`);
   await pool().query("delete from account where provider_id = 'credential'");
   await pool().query("update session set created_at = now() - interval '11 minutes'");
   await open("/settings");
-  expect(await field("Password").count()).toBe(0);
+  expect(await password.count()).toBe(0);
   await button("Disconnect GitHub").click();
   await page.getByText(/^Sign out, sign in again/).waitFor();
   await open("/settings/delete");

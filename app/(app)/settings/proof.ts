@@ -19,8 +19,10 @@ export async function proofOf(user: SignedInUser): Promise<Proof> {
 export async function refuseUnproved(user: SignedInUser, form: FormData): Promise<FormState | undefined> {
   const proof = await proofOf(user);
   if (proof === "recent") return (await isRecent(user.id, user.signInId)) ? undefined : { error: signInAgain };
-  const { name } = proofFields[proof];
-  const error = await (proof === "password" ? passwordError : codeError)(user.id, text(form, name));
+  const { name, label } = proofFields[proof];
+  const given = text(form, name);
+  if (given === "") return { errors: { [name]: `Enter your ${label.toLowerCase()}.` } };
+  const error = await (proof === "password" ? passwordError : codeError)(user.id, given);
   return error ? { errors: { [name]: error } } : undefined;
 }
 
