@@ -116,9 +116,11 @@ function Grants({ asked, ticked, none }: { asked: Scope[]; ticked: Scope[]; none
         </p>
       )}
       {asked.includes("delete") && (
-        <Notice tone="warn">
-          <p>It asks to delete sessions. Sending and reading them does not need that.</p>
-        </Notice>
+        <div className="mt-2">
+          <Notice tone="warn">
+            <p>This client asks to delete sessions. To upload and read them it need not.</p>
+          </Notice>
+        </div>
       )}
     </fieldset>
   );

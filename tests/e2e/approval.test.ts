@@ -103,7 +103,7 @@ describe("what is granted", () => {
       await page.goto(login.verificationUriComplete);
       await page.getByText("The machine can then").waitFor();
       expect(await ticks()).toEqual(ticked);
-      expect(await page.getByText("It asks to delete sessions").count()).toBe(login === all ? 1 : 0);
+      expect(await page.getByText("asks to delete sessions").count()).toBe(login === all ? 1 : 0);
       await button("Approve").click();
       await page.getByText("Return to your terminal").waitFor();
       expect(await grantedTo(login.deviceCode)).toEqual(granted);

@@ -8,13 +8,14 @@ import { shareTrace } from "#lib/traces/shares";
 import { countUsage } from "#lib/usage/count";
 import { launchBrowser, signIn, watchFaults } from "../support/browser.ts";
 import { expectGoodLook } from "../support/look.ts";
-import { ingest, logIn, makeUser, owner, post, type Server, startServer } from "../support/server.ts";
+import { ingest, logIn, makeUser, owner, post, type Server, someAddress, startServer } from "../support/server.ts";
 import { lowControls } from "../support/touch.ts";
 
 let server: Server;
 let browser: Browser;
 let traceId: string;
 let userCode: string;
+let farCode: string;
 let shared: string;
 
 beforeAll(async () => {
@@ -32,7 +33,10 @@ beforeAll(async () => {
   const { rows } = await pool().query<{ id: string }>("select id from trace order by message_count desc limit 1");
   traceId = rows[0]?.id ?? "";
   shared = new URL(await shareTrace(userId, traceId, 7, operator)).pathname;
-  userCode = (await (await post(server, "/api/cli/device/start", { machine: "ada-laptop" })).json()).userCode;
+  const asked = { machine: "ada-laptop", scopes: ["ingest", "read", "delete"] };
+  userCode = (await (await post(server, "/api/cli/device/start", asked)).json()).userCode;
+  const elsewhere = { "X-Forwarded-For": someAddress() };
+  farCode = (await (await post(server, "/api/cli/device/start", asked, elsewhere)).json()).userCode;
   browser = await launchBrowser();
 });
 afterAll(async () => {
@@ -48,6 +52,7 @@ const pages = (): Record<string, string> => ({
   docs: "/docs",
   "device-code": "/device",
   device: `/device?code=${userCode}`,
+  "device-far": `/device?code=${farCode}`,
   traces: "/traces",
   "traces-no-hits": "/traces?source=nothing",
   trace: `/traces/${traceId}`,
