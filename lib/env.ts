@@ -85,6 +85,9 @@ const MiB = 1024 * 1024;
 /** V8's strings hold 512 MiB at most; a decoded body has to stay below. */
 const maxDecodableBytes = 500 * MiB;
 
+/** The counter of a budget is a 32-bit integer, and ends somewhat past its budget. */
+const maxDailyBytes = 2_000_000_000;
+
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 const variables = {
@@ -129,10 +132,20 @@ const variables = {
     [1024, maxDecodableBytes],
     "the largest upload after decompression, in bytes",
   ),
+  USER_QUOTA_BYTES: optional(
+    z.coerce
+      .number("must be a number")
+      .int("must be a whole number")
+      .refine((given) => given >= 0, "must be 0 or more"),
+    {
+      text: "what the sessions of a user, and the uploads that wait or failed, may take, in bytes; see [Quotas](#quotas)",
+      allowed: "0 or more",
+    },
+  ),
   UPLOAD_RETENTION_DAYS: wholeNumber(
     7,
     [0, 3650],
-    "days for which the raw uploads of succeeded jobs are kept; those of failed jobs stay",
+    "days for which the raw uploads of succeeded jobs are kept; those of failed jobs are kept for 30 days",
   ),
   WORKER_CONCURRENCY: wholeNumber(2, [1, 16], "uploads that a worker, or a call of `/api/cron`, processes at a time"),
   CRON_SECRET: secret(16, { text: "authorizes `/api/cron`", unset: "the route does not exist" }),
@@ -153,6 +166,17 @@ const variables = {
     ["on", "off"],
     "on",
     "`off` removes the limits on attempts to sign in and to confirm a password, and better-auth's own; every other limit stays",
+  ),
+  TELEMETRY_ANONYMOUS: oneOf(["on", "off"], "on", "`off` refuses telemetry reports without a valid token"),
+  TELEMETRY_ANONYMOUS_NETWORK_BYTES: wholeNumber(
+    5_000_000,
+    [0, maxDailyBytes],
+    "what telemetry reports without a token from one network (an IPv4 address, or an IPv6 /64) may store in a day, in bytes",
+  ),
+  TELEMETRY_ANONYMOUS_TOTAL_BYTES: wholeNumber(
+    200_000_000,
+    [0, maxDailyBytes],
+    "what all telemetry reports without a token together may store in a day, in bytes",
   ),
   TELEMETRY_SINK: optional(z.enum(["posthog", "webhook", "otlp"], "must be one of posthog, webhook, otlp"), {
     text: "where clients' telemetry is forwarded to; see [Forwarding telemetry](#forwarding-telemetry)",

@@ -23,6 +23,8 @@ export const limits = {
     maxInFlightBytes: 512 * MiB,
     maxQueuedJobsPerUser: 10_000,
     maxReplays: 1000,
+    /** After it, the raw upload of a failed job is removed. */
+    failedUploadDays: 30,
     // A form is read whole before the file in it is found.
     maxFormBytes: 16 * MiB,
   },
@@ -41,6 +43,8 @@ export const limits = {
     intervalSeconds: 5,
     maxIntervalSeconds: 60,
     startsPer10MinutesPerIp: 20,
+    /** Of all addresses: each start is a row for a day. */
+    startsPer10Minutes: 3000,
     pollsPerMinutePerCode: 60,
     pollsPerMinutePerIp: 300,
     codeTriesPer10Minutes: 10,
@@ -64,7 +68,13 @@ export const limits = {
     eventPropertiesBytes: 16 * KiB,
     perMinutePerIp: 60,
     perMinutePerDevice: 30,
+    anonymousBodyBytes: 256 * KiB,
+    /** What a user's own reports may store in a day; TELEMETRY_ANONYMOUS_* bound those without a token. */
+    dailyBytesPerUser: 50_000_000,
+    /** Device ids that were not seen before, in a day from one network, or from one user. */
+    newDevicesPerDay: 200,
     retentionDays: 90,
+    countsRetentionDays: 400,
   },
   traces: {
     perPage: 50,
@@ -89,10 +99,15 @@ export function publicLimits() {
       message,
     },
     device,
-    telemetry,
+    telemetry: {
+      ...telemetry,
+      anonymousDailyBytesPerNetwork: env().TELEMETRY_ANONYMOUS_NETWORK_BYTES,
+      anonymousDailyBytes: env().TELEMETRY_ANONYMOUS_TOTAL_BYTES,
+    },
     traces,
     body: { ...body, ...rest },
     cron,
     uploadRetentionDays: env().UPLOAD_RETENTION_DAYS,
+    userQuotaBytes: env().USER_QUOTA_BYTES ?? null,
   };
 }

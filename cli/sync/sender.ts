@@ -130,6 +130,9 @@ export class Sender {
       onProgress();
     } catch (error) {
       if (!(error instanceof HttpError) || ![400, 413, 422].includes(error.status)) throw error;
+      // Within the limits of a body it is the account that is full: smaller batches, or the next ones, don't help.
+      const isFull = error.status === 413 && error.code === "payload_too_large" && batch.bytes <= limits.decodedBytes;
+      if (isFull) throw error;
       await this.#handleRefusal(batch, error, attempt);
     }
   }

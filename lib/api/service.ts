@@ -112,6 +112,7 @@ export const readLimits = {
       maxInFlightBytes: z.int(),
       maxQueuedJobsPerUser: z.int(),
       maxReplays: z.int(),
+      failedUploadDays: z.int(),
       contentEncodings: z.array(z.string()),
       trace: numbers,
       message: numbers,
@@ -122,6 +123,7 @@ export const readLimits = {
     body: numbers,
     cron: numbers,
     uploadRetentionDays: z.int(),
+    userQuotaBytes: z.int().nullable(),
   }),
   about: {
     group: "Server",

@@ -41,3 +41,10 @@ export async function endSignIns(userId: string, which: string | { except: strin
     return count;
   });
 }
+
+/** Deletes sign-ins that expired, and what better-auth keeps of ones that were begun. */
+export async function purgeSignIns(): Promise<void> {
+  const isOver = { expiresAt: { lt: new Date() } };
+  await prisma().session.deleteMany({ where: isOver });
+  await prisma().verification.deleteMany({ where: isOver });
+}

@@ -95,6 +95,9 @@ async function note(context: Requested, userId: string, events: Event[]): Promis
   }
 }
 
+/** Anybody can fail to sign in to an account, and the trail is kept: of a day's failures it has as many as people read. */
+const noted = { points: 100, seconds: 86_400 };
+
 /** A user who was deleted while the call ran has no trail any more (foreign key violation). */
 const isUserGone = (error: unknown) => error instanceof Prisma.PrismaClientKnownRequestError && error.code === "P2003";
 
@@ -103,8 +106,10 @@ async function noteSignIn(context: Context, failed: boolean): Promise<void> {
   if (started && !failed) return note(context, started.user.id, eventsOf(context));
   const userId = (await findUserByEmail(context.body?.email)) ?? (await findPendingUser(context));
   if (!userId) return;
-  if (failed) await note(context, userId, [{ action: "sign_in_failed" }]);
-  else if (context.path === "/sign-in/email") await note(context, userId, [{ action: "password_accepted" }]);
+  if (failed) {
+    if (!(await overLimit("sign-in-failed", userId, noted)))
+      await note(context, userId, [{ action: "sign_in_failed" }]);
+  } else if (context.path === "/sign-in/email") await note(context, userId, [{ action: "password_accepted" }]);
 }
 
 /** What a complete sign-in is recorded as: the way, where it is not the password or an app's code, and a new trust. */

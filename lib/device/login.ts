@@ -28,21 +28,14 @@ const randomUserCode = () =>
 /**
  * Starts a device login (RFC 8628, section 3.2). The URIs come from `BASE_URL`, never from the request.
  *
- * @throws SpoorError `rate_limited` past 20 starts in ten minutes from one address.
+ * @throws SpoorError `rate_limited` past 20 starts in ten minutes from one address, and past 3,000 from all.
  */
 export async function startLogin(
   machine: string,
   from: Origin,
   scopes: Scope[] = usualScopes,
 ): Promise<z.input<typeof startResponse>> {
-  const wait = await overLimit("device-start", networkOf(from.address), {
-    points: device.startsPer10MinutesPerIp,
-    seconds: 600,
-  });
-  if (wait)
-    throw new SpoorError("rate_limited", "Too many logins were started from this address.", {
-      retryAfterSeconds: wait,
-    });
+  await limitStarts(from.address);
   const deviceCode = randomBytes(32).toString("base64url");
   const expiresAt = new Date(Date.now() + device.expiresInSeconds * 1000);
   const userCode = await createLogin({
@@ -65,6 +58,17 @@ export async function startLogin(
     expiresAt: expiresAt.toISOString(),
     interval: device.intervalSeconds,
   };
+}
+
+async function limitStarts(address: string): Promise<void> {
+  const { startsPer10MinutesPerIp: ofNetwork, startsPer10Minutes: ofAll } = device;
+  const seconds = 600;
+  const refused = (where: string, retryAfterSeconds: number) =>
+    new SpoorError("rate_limited", `Too many logins were started ${where}.`, { retryAfterSeconds });
+  const wait = await overLimit("device-start", networkOf(address), { points: ofNetwork, seconds });
+  if (wait) throw refused("from this address", wait);
+  const waitOfAll = await overLimit("device-start-all", "all", { points: ofAll, seconds });
+  if (waitOfAll) throw refused("on this server", waitOfAll);
 }
 
 /** Stores a login under a random user code. @returns the code, as it is shown */

@@ -78,12 +78,18 @@ async function receive(request: Request, maxBytes: number, block?: SharedArrayBu
  * @throws SpoorError as `readBody`; `unsupported_media_type`, `unsupported_encoding`, `invalid_json`.
  */
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
+  return (await readMeasuredJson(request, maxBytes)).value;
+}
+
+/** As `readJson`, with the number of bytes that were read. */
+export async function readMeasuredJson(request: Request, maxBytes: number): Promise<{ value: unknown; bytes: number }> {
   requireJsonType(request);
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();
   if (encoding && encoding !== "identity") {
     throw new SpoorError("unsupported_encoding");
   }
-  return parseJson(await readBody(request, maxBytes));
+  const body = await readBody(request, maxBytes);
+  return { value: parseJson(body), bytes: body.byteLength };
 }
 
 /** Chunks of any size, collected in one block of memory. */

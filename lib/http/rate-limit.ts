@@ -7,13 +7,14 @@ type Window = { points: number; seconds: number };
 const globals = globalThis as typeof globalThis & { spoorLimiters?: Map<string, RateLimiterPostgres> };
 
 /**
- * Counts one call of `key` (an address, a code's hash, a device) under `name`, over all web processes.
+ * Counts a call of `key` (an address, a code's hash, a device) under `name`, over all web processes.
  *
- * @returns undefined up to `points` calls in the window, then the seconds until the next call is allowed.
+ * @param points what the call counts for: one, or its bytes where the window is a budget of bytes.
+ * @returns undefined up to the window's points, then the seconds until the next call is allowed.
  */
-export async function overLimit(name: string, key: string, window: Window): Promise<number | undefined> {
+export async function overLimit(name: string, key: string, window: Window, points = 1): Promise<number | undefined> {
   try {
-    await limiterOf(name, window).consume(key);
+    await limiterOf(name, window).consume(key, points);
     return undefined;
   } catch (refused) {
     if (refused instanceof RateLimiterRes) return Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
@@ -25,6 +26,13 @@ export async function overLimit(name: string, key: string, window: Window): Prom
 export async function isOverLimit(name: string, key: string, window: Window): Promise<boolean> {
   const counted = await limiterOf(name, window).get(key);
   return counted !== null && counted.consumedPoints > window.points;
+}
+
+/** The seconds until a key that is over its limit may call again; nothing is counted. */
+export async function waitOf(name: string, key: string, window: Window): Promise<number | undefined> {
+  const counted = await limiterOf(name, window).get(key);
+  if (counted === null || counted.consumedPoints < window.points) return undefined;
+  return Math.max(1, Math.ceil(counted.msBeforeNext / 1000));
 }
 
 /** Takes back one counted call: for limits that count failures only. */

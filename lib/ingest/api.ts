@@ -59,7 +59,7 @@ const refusals = {
     errors: [{ path: "traces", message: "Invalid input: expected array, received undefined" }],
   },
   payload_too_large: {
-    when: "The body is over its limit on the wire or decoded, which `detail` has.",
+    when: "The body is over its limit on the wire or decoded, or its traces don't fit into what you may store (`userQuotaBytes` of `/api/limits`); `detail` has the figures. Smaller batches help against the first alone.",
     detail: `The body is over the limit of ${limits.ingest.wireBytes} bytes.`,
   },
   unsupported_encoding: {

@@ -2,6 +2,7 @@ import "server-only";
 import { type Db, prisma } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { getJob } from "#lib/ingest/jobs";
+import { reserveForReplay } from "#lib/ingest/quota/quota";
 import { limits } from "#lib/limits";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
@@ -11,7 +12,7 @@ import { queues } from "#lib/queue/queues";
  * overwrites nothing newer.
  *
  * @throws SpoorError `not_found` for a missing job, another user's, and one whose upload is no longer stored;
- *   `invalid_request` for one that did not fail. Of several calls at once exactly one succeeds.
+ *   `invalid_request` for one that did not fail; `payload_too_large` where it is over the user's quota. Of several calls at once exactly one succeeds.
  */
 export async function replayJob(userId: string, jobId: string): Promise<void> {
   await prepareQueue();
@@ -61,6 +62,11 @@ async function requeueFailed(tx: Db, userId: string, jobIds: string[]): Promise<
     data: { status: "queued", attempts: 0, startedAt: null, finishedAt: null, errorCode: null, errorMessage: null },
     select: { id: true },
   });
+  await reserveForReplay(
+    tx,
+    userId,
+    requeued.map(({ id }) => id),
+  );
   await enqueue(
     tx,
     queues.ingest,

@@ -1,4 +1,5 @@
 import "server-only";
+import { purgeSignIns } from "#lib/auth/sign-ins";
 import { prisma } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
 import { purgeLimits } from "#lib/http/rate-limit";
@@ -16,6 +17,7 @@ export async function housekeep(): Promise<void> {
   const idempotencyKeys = await purgeIdempotencyKeys();
   const logins = await purgeLogins();
   const reports = await purgeReports();
+  await purgeSignIns();
   await purgeFacets();
   await purgeShares();
   await forgetInJobs();

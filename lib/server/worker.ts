@@ -7,6 +7,7 @@ import type { Job } from "pg-boss";
 import { z } from "zod";
 import { closeDatabase } from "#lib/db/client";
 import { env, requiredEnv } from "#lib/env";
+import { purgeLimits } from "#lib/http/rate-limit";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { hasOpenJobs } from "#lib/ingest/jobs";
 import { giveUp } from "#lib/ingest/process/attempts";
@@ -29,6 +30,8 @@ const heartbeatMs = 10_000;
 const reconcileMs = 60_000;
 /** Pause between two purges of deleted traces' messages, and how long one takes at most. */
 const purge = { pauseMs: 5000, seconds: 8 };
+/** Pause between two deletions of ended rate limits: strangers can make a row with each request. */
+const limitsMs = 300_000;
 /** Pause between two checks for changed traces. */
 const usageMs = 1000;
 /** How long a trace must be unchanged before it is counted, in seconds: while uploads wait, they get the processor. */
@@ -128,6 +131,7 @@ loops = [
   repeat(heartbeatMs, heartbeatFailed, () => sendHeartbeat(processId)),
   repeat(reconcileMs, reconcileFailed, reconcile),
   repeat(purge.pauseMs, "the purge of deleted traces failed", () => purgeDeleted(purge.seconds)),
+  repeat(limitsMs, "ended rate limits could not be deleted", purgeLimits),
   repeat(usageMs, "counting usage failed", count),
   repeat(forwardMs, "the telemetry outbox scan failed", () => forwardDue(stopping.signal)),
   keepIndexing(stopping.signal, { uploadsWait: hasOpenJobs, jobsRun: () => running > 0 }),

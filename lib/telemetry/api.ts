@@ -13,7 +13,7 @@ export const sendTelemetry = {
   about: {
     group: "Telemetry",
     summary: "Send a telemetry report",
-    text: `How the parsers did in a scan: counts only, never content or file names. With a valid token the report belongs to the token's user; any other Authorization is ignored. The body has at most ${telemetry.bodyBytes / 2 ** 20} MiB.`,
+    text: `How the parsers did in a scan: counts only, never content or file names. With a valid token the report belongs to the token's user; any other Authorization is ignored. The body has at most ${telemetry.bodyBytes / 2 ** 20} MiB, without a token ${telemetry.anonymousBodyBytes / 2 ** 10} KiB. What is stored in a day is limited: by user, and without a token by network and for all such reports together.`,
     optionalToken: true,
     sent: telemetryRequest,
     answers: {
@@ -23,10 +23,12 @@ export const sendTelemetry = {
       },
     },
     errors: {
-      rate_limited: `More than ${telemetry.perMinutePerIp} reports a minute from one address, or ${telemetry.perMinutePerDevice} from one device.`,
+      missing_token: "There is no token, and the server takes no anonymous reports (`TELEMETRY_ANONYMOUS=off`).",
+      invalid_token: "The token is not valid, and the server takes no anonymous reports.",
+      rate_limited: `More than ${telemetry.perMinutePerIp} reports a minute from one address, or ${telemetry.perMinutePerDevice} from one device; or a budget of the day is used up: of bytes, or of ${telemetry.newDevicesPerDay} new devices of one network or user.`,
       payload_too_large: {
         when: "The body is over its limit, which `detail` has.",
-        detail: `The body is over the limit of ${telemetry.bodyBytes} bytes.`,
+        detail: `The body is over the limit of ${telemetry.anonymousBodyBytes} bytes.`,
       },
     },
     example: {

@@ -38,14 +38,21 @@ export async function recordTelemetry(
   return { ok: true, accepted: submission.diagnostics.length, forwarded: await forwardNow() };
 }
 
-/** Deletes reports older than 90 days, and devices that sent none since; the daily counts stay. @returns the number of reports */
+/**
+ * Deletes reports older than 90 days, devices that sent none since, and the daily counts of more than a year ago.
+ *
+ * @returns the number of reports
+ */
 export async function purgeReports(): Promise<number> {
-  const limit = new Date(Date.now() - telemetry.retentionDays * 86_400_000);
+  const limit = daysAgo(telemetry.retentionDays);
   const { count } = await prisma().telemetryReport.deleteMany({ where: { receivedAt: { lt: limit } } });
   await prisma().diagnosticMachine.deleteMany({ where: { seenAt: { lt: limit } } });
   await prisma().telemetryDevice.deleteMany({ where: { seenAt: { lt: limit } } });
+  await prisma().diagnosticDay.deleteMany({ where: { day: { lt: daysAgo(telemetry.countsRetentionDays) } } });
   return count;
 }
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
 /** Counts a report against its address's limit, before any of its body is read. @throws SpoorError `rate_limited` */
 export async function limitAddress(address: string): Promise<void> {

@@ -137,7 +137,8 @@ export type DaySums = ScanSums & { adapter: string; unhandled: Record<string, nu
 
 /**
  * Adds sums to today's, one row for each adapter. Sums stop at `maxSum`. Types already known are added up first, then new
- * ones up to `maxTypes`; the rest is counted under the empty name. SQL: one set-based upsert that merges JSON.
+ * ones up to `maxTypes`; the rest is counted under the empty name. Without types the stored value stays, which PostgreSQL
+ * then does not write again. SQL: one set-based upsert that merges JSON.
  */
 export async function upsertDays(
   tx: Transaction,
@@ -166,7 +167,7 @@ export async function upsertDays(
       rejected = least(${maxSum}::bigint, stored.rejected + excluded.rejected),
       empty_parses = least(${maxSum}::bigint, stored.empty_parses + excluded.empty_parses),
       seen_at = now(),
-      unhandled = coalesce((
+      unhandled = case when excluded.unhandled = '{}' then stored.unhandled else coalesce((
         select jsonb_object_agg(type, least(${maxSum}::bigint, total)) from (
           select case when rank <= ${maxTypes}::int then type else '' end as type, sum(count) as total from (
             select type, count, dense_rank() over (order by known desc, type) as rank from (
@@ -174,7 +175,7 @@ export async function upsertDays(
                 from jsonb_each_text(stored.unhandled)
               union all
               select key, value::numeric, stored.unhandled ? key from jsonb_each_text(excluded.unhandled)
-            ) as both_days) as ranked group by 1) as summed), '{}')`;
+            ) as both_days) as ranked group by 1) as summed), '{}') end`;
 }
 
 /** Pairs of adapter and CLI version. */

@@ -97,6 +97,7 @@ async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<nu
       contentHash: new Uint8Array(),
       messagesBytes: null,
       messagesHash: null,
+      storedBytes: 0,
       usageDue: true,
       searchPending: true,
     },

@@ -181,8 +181,11 @@ const isSlow = ({ code }: Call) => code === "request_timeout";
 const isOutage = ({ code }: Call) => code === "unavailable";
 const isUnset = ({ code, operation }: Call) => code === "not_found" && operation.about.secret !== undefined;
 
+const isOff = ({ code, operation }: Call) =>
+  operation.path === "/api/cli/telemetry" && ["missing_token", "invalid_token"].includes(code);
+
 describe("an example of an error is what the server answers", () => {
-  const provokable = calls.filter((call) => !isSlow(call) && !isOutage(call) && !isUnset(call));
+  const provokable = calls.filter((call) => ![isSlow, isOutage, isUnset, isOff].some((is) => is(call)));
   test.each(named(provokable))("%s", async (_, call) => {
     const provoke = special[`${call.operation.path} ${call.code}`] ?? usual[call.code];
     expect(provoke, "nothing provokes it").toBeDefined();
@@ -213,10 +216,15 @@ describe("an example of an error is what the server answers", () => {
     for (const call of away) await expectExample(call, await send(call));
   });
 
-  test("not_found, where the operator set no secret", async () => {
-    const closed = await startServer({ worker: false, environment: { CRON_SECRET: "", METRICS_TOKEN: "" } });
+  test("not_found, where the operator set no secret, and what anonymous telemetry gets where it is off", async () => {
+    const environment = { CRON_SECRET: "", METRICS_TOKEN: "", TELEMETRY_ANONYMOUS: "off" };
+    const closed = await startServer({ worker: false, environment });
     try {
       for (const call of calls.filter(isUnset)) await expectExample(call, await send(call, { to: closed.url }));
+      for (const call of calls.filter(isOff)) {
+        const headers = call.code === "invalid_token" ? bearer("wrong") : {};
+        await expectExample(call, await send(call, { to: closed.url, headers }));
+      }
     } finally {
       await closed.stop();
     }

@@ -1,12 +1,17 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { limits } from "#lib/limits";
-import { get, provideServer } from "../support/server.ts";
-import { expectApiHeaders } from "./client.ts";
+import { get, logIn, makeUser, post, provideServer } from "../support/server.ts";
+import { bearer, expectApiHeaders, expectProblem, unknownToken } from "./client.ts";
 
 const server = await provideServer({
   worker: false,
-  environment: { INGEST_MAX_BYTES: "5000000", UPLOAD_RETENTION_DAYS: "3" },
+  environment: {
+    INGEST_MAX_BYTES: "5000000",
+    UPLOAD_RETENTION_DAYS: "3",
+    USER_QUOTA_BYTES: "7000000",
+    TELEMETRY_ANONYMOUS: "off",
+  },
 });
 
 test("health is answered while the process lives", async () => {
@@ -77,5 +82,15 @@ test("the limits are those of the card and of the contract, with the operator's 
     },
     device: { machine: 256, bodyBytes: 4096, expiresInSeconds: 600, intervalSeconds: 5 },
     uploadRetentionDays: 3,
+    userQuotaBytes: 7_000_000,
   });
+});
+
+test("with TELEMETRY_ANONYMOUS=off telemetry needs a valid token", async () => {
+  const token = await logIn(server, await makeUser());
+  const report = { schema: 1, deviceId: "d", cliVersion: "1", platform: "p", arch: "a", command: "c", diagnostics: [] };
+  const send = (headers: Record<string, string>) => post(server, "/api/cli/telemetry", report, headers);
+  await expectProblem(await send({}), 401, "missing_token");
+  await expectProblem(await send(bearer(unknownToken())), 401, "invalid_token");
+  expect((await send(bearer(token))).status).toBe(200);
 });

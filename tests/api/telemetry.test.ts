@@ -123,7 +123,7 @@ describe("a submission that is accepted", () => {
       diagnostics: [full, ...Array(199).fill({ adapter: "a" })],
       events: Array(50).fill({ name: "n".repeat(128), properties: { p: "x".repeat(16 * 1024 - 8) } }),
     };
-    expect(await accepted(body)).toBe(200);
+    expect(await accepted(body, bearer(token))).toBe(200);
     expect(
       await accepted(report({ cliVersion: "", platform: "", arch: "", command: "", sentAt: "", events: [] })),
     ).toBe(0);
@@ -237,23 +237,68 @@ describe("an invalid submission", () => {
     expect(await stored()).toEqual(before);
   });
 
-  test("is refused over 1 MiB, and with any Content-Encoding", async () => {
+  test("is refused over 1 MiB, without a token over 256 KiB, and with any Content-Encoding", async () => {
     const before = await stored();
+    const own = bearer(token);
     const pad = (length: number) => {
       const body = JSON.stringify(report({ x: "" }));
       return body.replace('"x":""', `"x":"${"x".repeat(length - body.length)}"`);
     };
-    expect((await expectProblem(await send(pad(1024 * 1024 + 1)), 413, "payload_too_large")).detail).toContain(
-      "1048576",
-    );
+    const detailOf = async (body: string, headers?: Record<string, string>) =>
+      (await expectProblem(await send(body, headers), 413, "payload_too_large")).detail;
+    expect(await detailOf(pad(1024 * 1024 + 1), own)).toContain("1048576");
+    expect(await detailOf(pad(256 * 1024 + 1))).toContain("262144");
+    expect(await detailOf(pad(256 * 1024 + 1), bearer(unknownToken()))).toContain("262144");
     await expectProblem(await send(card, { "Content-Encoding": "gzip" }), 415, "unsupported_encoding");
     expect(await stored()).toEqual(before);
-    expect((await send(pad(1024 * 1024))).status).toBe(200);
+    expect((await send(pad(1024 * 1024), own)).status).toBe(200);
+    expect((await send(pad(256 * 1024))).status).toBe(200);
   });
 
   test("is refused where it is nested 200,000 deep, without a server error", async () => {
     const nested = `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
     const body = JSON.stringify(event({ properties: "HERE" })).replace('"HERE"', nested);
-    await expectProblem(await send(body), 400, "invalid_request");
+    await expectProblem(await send(body, bearer(token)), 400, "invalid_request");
+  });
+});
+
+describe("the budgets of a day", () => {
+  const large = () => report({ events: Array(15).fill({ name: "n", properties: { p: "x".repeat(16_000) } }) });
+  const from = (address: string) => ({ "X-Forwarded-For": address });
+  const untilRefused = async (headers: () => Record<string, string>): Promise<[number, Response]> => {
+    for (let accepted = 0; ; accepted += 1) {
+      const response = await send(large(), headers());
+      if (response.status !== 200) return [accepted, response];
+    }
+  };
+
+  test("end the reports of a network, of any address of an IPv6 /64, and not another network's", async () => {
+    let host = 1;
+    const [taken, refused] = await untilRefused(() => from(`2001:db8:1:2::${(host++).toString(16)}`));
+    expect(taken).toBeGreaterThan(10);
+    expect(taken * 240_000).toBeLessThan(5_000_000);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(86_000);
+    expect((await expectProblem(refused, 429, "rate_limited")).detail).toContain("budget");
+    const before = await stored();
+    await expectProblem(await send(report({}), from("2001:db8:1:2::ffff")), 429, "rate_limited");
+    expect(await stored()).toEqual(before);
+    expect((await send(report({}), from("2001:db8:1:3::1"))).status).toBe(200);
+    expect((await send(report({}), { ...from("2001:db8:1:2::1"), ...bearer(token) })).status).toBe(200);
+  });
+
+  test("refuse the 201st new device of a network, and still take the known ones", async () => {
+    const address = someAddress();
+    // The limit of a minute is lower.
+    await pool().query("insert into rate_limit (key, points, expire) values ($1, 199, $2)", [
+      `telemetry-new-devices:${address}`,
+      Date.now() + 60_000,
+    ]);
+    const known = report({});
+    expect((await send(known, from(address))).status).toBe(200);
+    expect((await expectProblem(await send(report({}), from(address)), 429, "rate_limited")).detail).toContain(
+      "devices",
+    );
+    expect((await send(known, from(address))).status).toBe(200);
+    expect((await send(report({}), { ...from(address), ...bearer(token) })).status).toBe(200);
   });
 });

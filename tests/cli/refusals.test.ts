@@ -45,6 +45,20 @@ describe("what the server refuses", () => {
     expect([code, sent.sessions, left.map(({ sourceId }) => sourceId)]).toEqual([5, 4, [idOf(4)]]);
   });
 
+  test("an account that is full ends a push with the server's figures, and the next one sends the rest", async () => {
+    const { fake, push, run } = await world(5);
+    const detail = "Your sessions use 9 of the 10 bytes that you may store.";
+    let isFull = true;
+    fake.failWith(({ url }) =>
+      isFull && url === "/api/ingest" ? problem(413, { error: "payload_too_large", detail }) : undefined,
+    );
+    const { code, errors } = await run(["push"]);
+    expect([code, errors]).toEqual([1, expect.stringContaining(detail)]);
+    expect(fake.requests.filter((one) => one === "POST /api/ingest").length).toBe(1);
+    isFull = false;
+    expect((await push()).sent.sessions).toBe(5);
+  });
+
   test("a failed job's batch is sent in halves, and the session at fault is listed", async () => {
     const failed = { status: "failed", error: { code: "internal", message: "It could not be stored." } };
     const job = ({ traces }: { traces: { sourceId: string }[] }) =>

@@ -144,7 +144,7 @@ describe("hostile submissions", () => {
       `select count(*)::int as rows, max((select count(*) from jsonb_object_keys(unhandled)))::int as types,
          sum(scans)::int as scans from diagnostic_day`,
     );
-    expect({ rows, types, scans }).toEqual({ rows: 201, types: 51, scans: 600 });
+    expect({ rows, types, scans }).toEqual({ rows: 201, types: 21, scans: 600 });
     const adapters = await listAdapters(owner);
     expect(adapters.length).toBe(50);
     expect(adapters.some(({ adapter }) => adapter === "")).toBe(true);
@@ -217,6 +217,25 @@ test("after 90 days submissions and devices are deleted, and the daily counts st
   expect(await all("select device_id from telemetry_device")).toEqual([{ device_id: "young" }]);
   expect(await all("select device_id from diagnostic_machine")).toEqual([{ device_id: "young" }]);
   expect(await all("select scans from diagnostic_day")).toEqual([{ scans: "2" }]);
+});
+
+test("daily counts are deleted after 400 days", async () => {
+  await submit([good]);
+  await age(402);
+  await submit([good]);
+  await purgeReports();
+  expect(await all("select (day = (now() at time zone 'UTC')::date) as today from diagnostic_day")).toEqual([
+    { today: true },
+  ]);
+});
+
+test("an anonymous report's types with long names, and beyond twenty, share one count; a user's are fifty", async () => {
+  const unhandledTypes = [...Array.from({ length: 60 }, (_, n) => `type-${n}`), "x".repeat(65)];
+  await submit([{ adapter: "a", unhandledTypes }]);
+  await submit([{ adapter: "a", unhandledTypes }], {}, bob);
+  const found = await all("select unhandled from diagnostic_day order by user_id nulls first");
+  expect(found.map(({ unhandled }) => Object.keys(unhandled).length)).toEqual([21, 51]);
+  expect(found.map(({ unhandled }) => unhandled[""])).toEqual([41, 11]);
 });
 
 test("a deleted account's counts are deleted with it, other users' stay", async () => {

@@ -5,7 +5,7 @@ import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob, getListedJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
-import { replayJob } from "#lib/ingest/replay";
+import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { housekeepHourly } from "#lib/server/housekeeping";
 import { accept, acceptFailed, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
@@ -36,6 +36,20 @@ test("uploads of succeeded jobs are deleted after the retention time; failed, qu
   expect(await purgeUploads()).toBe(1);
   expect(await Promise.all([old, young, failed, waiting].map(isKept))).toEqual([false, true, true, true]);
   expect(await getJob(userId, old)).toMatchObject({ status: "succeeded", traces: { created: 1 } });
+});
+
+test("uploads of failed jobs are deleted after 30 days; the job then says so, and can't be replayed", async () => {
+  const [old, young] = [await acceptFailed(userId, trace("o", "a")), await acceptFailed(userId, trace("y", "a"))];
+  await age(old, 31);
+  await age(young, 29);
+  expect(await purgeUploads()).toBe(1);
+  expect(await Promise.all([old, young].map(isKept))).toEqual([false, true]);
+  expect(await getJob(userId, old)).toMatchObject({ status: "failed", error: { code: "processing_failed" } });
+  await expect(replayJob(userId, old)).rejects.toMatchObject({
+    code: "not_found",
+    message: expect.stringContaining("no longer stored"),
+  });
+  expect(await replayFailedJobs(userId)).toEqual({ replayed: 1, left: 0, gone: 1 });
 });
 
 test("a replayed upload is stored for the retention time after it succeeded", async () => {

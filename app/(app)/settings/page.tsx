@@ -2,11 +2,13 @@ import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
 import { env } from "#lib/env";
+import { limits } from "#lib/limits";
 import { Choice, themeNames } from "../../components/choice";
 import { countOf } from "../../components/figures";
 import { Form } from "../../components/form";
 import { readKeys, readTheme } from "../../components/preferences";
 import { Section } from "../../components/section";
+import { StorageUse } from "../../components/storage";
 import { readerZone } from "../../components/zone";
 import { changePasswordAction, renameAction } from "./actions";
 import { proofOf } from "./proof";
@@ -45,7 +47,7 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
           {connected.includes("credential") ? <ChangePassword name={user.name} email={user.email} /> : <NoPassword />}
         </Section>
         <Appearance />
-        <YourData />
+        <YourData userId={user.id} />
         <Providers connected={connected} failed={error !== undefined} changed={changed === "provider"} />
       </div>
     </>
@@ -100,14 +102,16 @@ async function Appearance() {
   );
 }
 
-/** What is stored, for how long, and how to export it. */
-function YourData() {
+/** What is stored, how much it is, for how long, and how to export it. */
+function YourData({ userId }: { userId: string }) {
   const days = env().UPLOAD_RETENTION_DAYS;
+  const { failedUploadDays } = limits.ingest;
   return (
     <Section id="data" title="Your data">
+      <StorageUse userId={userId} />
       <p className="text-muted">
         Sessions are kept until you delete them. The uploads they came in are deleted {countOf(days, "day")} after they
-        were processed.
+        were processed, failed ones after {countOf(failedUploadDays, "day")}.
       </p>
       <p className="flex flex-wrap gap-x-4 gap-y-1">
         <a href="/api/traces/export" download="sessions.jsonl" className="link target">

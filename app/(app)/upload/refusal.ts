@@ -1,8 +1,12 @@
 import { validate } from "uuid";
 import type { ErrorCode, SpoorError } from "#lib/errors";
+import { OverQuotaError } from "#lib/ingest/quota/quota";
+
+type Reason = ErrorCode | "over_quota";
 
 /** Why a form was refused, by the error's code. */
-const sentences: Partial<Record<ErrorCode, string>> = {
+const sentences: Partial<Record<Reason, string>> = {
+  over_quota: "There is no room for the file: it does not fit into what you may store. Delete sessions to make room.",
   payload_too_large: "The file is over the limit of a form. With JavaScript or from the command line it can be larger.",
   invalid_json: "The file is not valid JSON. (JSON Lines need JavaScript or the command line.)",
   invalid_request: "The file is not a valid batch of sessions.",
@@ -11,9 +15,10 @@ const sentences: Partial<Record<ErrorCode, string>> = {
 };
 
 /** The form's page with what was wrong: the code, the path of the first wrong field, and the id of the refused request. */
-export function refusalHref({ code, errors }: SpoorError, requestId: string): string {
-  const path = errors?.[0]?.path;
-  return `/upload?${new URLSearchParams({ refused: code, ...(path && { path }), request: requestId })}`;
+export function refusalHref(error: SpoorError, requestId: string): string {
+  const path = error.errors?.[0]?.path;
+  const refused: Reason = error instanceof OverQuotaError ? "over_quota" : error.code;
+  return `/upload?${new URLSearchParams({ refused, ...(path && { path }), request: requestId })}`;
 }
 
 type Params = Record<string, string | string[] | undefined>;
@@ -21,7 +26,7 @@ type Params = Record<string, string | string[] | undefined>;
 /** The refusal in a page's query; undefined for anything that `refusalHref` does not write, since anybody can make a link. */
 export function readRefusal({ refused, path, request }: Params): { sentence: string; requestId?: string } | undefined {
   const known = typeof refused === "string" && Object.hasOwn(sentences, refused);
-  const reason = known ? sentences[refused as ErrorCode] : undefined;
+  const reason = known ? sentences[refused as Reason] : undefined;
   if (reason === undefined) return undefined;
   const place = typeof path === "string" && /^traces(\.\w{1,40}){1,4}$/.test(path) ? ` The fault is at ${path}.` : "";
   const sentence = `${reason}${place} Nothing was stored.`;

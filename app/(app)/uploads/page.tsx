@@ -2,6 +2,8 @@ import type { Metadata } from "next";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { countJobs, type JobFilter, listJobs } from "#lib/ingest/jobs";
+import { hasQuota } from "#lib/ingest/quota/quota";
+import { StorageUse } from "../../components/storage";
 import { replayAction } from "./actions";
 import { Filters, jobFilters, uploadsHref } from "./filters";
 import { JobRow } from "./job-row";
@@ -37,6 +39,11 @@ export default async function Page({ searchParams }: PageProps<"/uploads">) {
           </a>
         </div>
       </div>
+      {hasQuota() && (
+        <div className="pb-4">
+          <StorageUse userId={user.id} />
+        </div>
+      )}
       <ReplayForm action={replayAction} />
       {waiting > 0 && <Moving href={uploadsHref(filter, before)} />}
       {shown.length > 0 ? (

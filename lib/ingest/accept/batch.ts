@@ -9,6 +9,7 @@ import type { NewUpload, Repeated, Sender } from "#lib/ingest/accept/sql";
 import { type Encoding, encodings, inflate } from "#lib/ingest/decode/inflate";
 import type { Received } from "#lib/ingest/decode/operations";
 import { decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
+import { hasQuota } from "#lib/ingest/quota/quota";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import { countValues } from "#lib/json";
 import { countUpload } from "#lib/observability/counters";
@@ -77,7 +78,8 @@ function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Re
     try {
       const received = await thread.call("receive", input, moved);
       const whole = { ...upload, ...received };
-      const repeated = await findSameUpload(upload.userId, received.sha256);
+      // With a quota it is read again: what its traces need depends on what is stored of them by now.
+      const repeated = hasQuota() ? undefined : await findSameUpload(upload.userId, received.sha256);
       if (repeated) return inFlight(received, storeRepeated(whole, repeated));
       const packing = thread.call("pack", undefined);
       const reading = thread.call("read", undefined);

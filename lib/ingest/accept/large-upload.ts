@@ -12,6 +12,7 @@ import {
   type Repeated,
 } from "#lib/ingest/accept/sql";
 import type { Found } from "#lib/ingest/decode/operations";
+import { reserveRoom } from "#lib/ingest/quota/quota";
 import { free } from "#lib/memory";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
@@ -26,7 +27,7 @@ import { queues } from "#lib/queue/queues";
  * @param packing resolves to what is stored of the body.
  * @param reading resolves to what the body contains.
  * @returns false if another job has the idempotency key; nothing was stored then.
- * @throws what `packing` and `reading` reject with
+ * @throws what `packing` and `reading` reject with; SpoorError `payload_too_large` where it is over its user's quota
  */
 export function storeWhileReading(
   upload: NewUpload,
@@ -39,7 +40,10 @@ export function storeWhileReading(
     const body = await packing;
     await copyBody(tx, upload, body);
     free(body);
-    return completeJob(tx, upload, await reading);
+    const found = await reading;
+    if (!(await completeJob(tx, upload, found))) return false;
+    await reserveRoom(tx, [{ ...upload, ...found }]);
+    return true;
   });
 }
 

@@ -2,6 +2,7 @@ import { SpoorError } from "#lib/errors";
 import { declaredLength, readBody, requireJsonType, withBody } from "#lib/http/body";
 import { admitted } from "#lib/ingest/accept/admission";
 import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept/batch";
+import { requireRoom } from "#lib/ingest/quota/quota";
 import { limits } from "#lib/limits";
 import { traced } from "#lib/observability/tracing";
 
@@ -12,15 +13,16 @@ const accept: typeof acceptBatch = (...upload) => traced("ingest.accept", {}, ()
  * Accepts the batch in the body of a `POST /api/ingest`. When this returns, it is on disk.
  *
  * @returns its job's id.
- * @throws SpoorError as `withBody`, `admitted` and `acceptBatch`; `unsupported_media_type`, `unsupported_encoding`.
+ * @throws SpoorError as `requireRoom`, `withBody`, `admitted` and `acceptBatch`; `unsupported_media_type`, `unsupported_encoding`.
  */
 export async function receiveBatch(request: Request, sender: { userId: string; machine: string }): Promise<string> {
   requireJsonType(request);
   const encoding = encodingOf(request.headers.get("content-encoding"));
   const idempotencyKey = idempotencyKeyOf(request.headers.get("idempotency-key"));
   const { wireBytes } = limits.ingest;
-  const bytes = declaredLength(request, wireBytes) ?? wireBytes;
-  return admitted(sender.userId, bytes, () =>
+  const declared = declaredLength(request, wireBytes);
+  await requireRoom(sender.userId, declared ?? 0, idempotencyKey);
+  return admitted(sender.userId, declared ?? wireBytes, () =>
     withBody(request, wireBytes, (body) => accept(sender, body, encoding, idempotencyKey)),
   );
 }
@@ -33,8 +35,9 @@ export async function receiveBatch(request: Request, sender: { userId: string; m
  */
 export async function receiveForm(request: Request, sender: { userId: string; machine: string }): Promise<string> {
   const { maxFormBytes: formBytes } = limits.ingest;
-  const bytes = declaredLength(request, formBytes) ?? formBytes;
-  return admitted(sender.userId, bytes, async () => {
+  const declared = declaredLength(request, formBytes);
+  await requireRoom(sender.userId, declared ?? 0, undefined);
+  return admitted(sender.userId, declared ?? formBytes, async () => {
     const file = await fileOf(await readBody(request, formBytes), request.headers.get("content-type") ?? "");
     const isGzip = file[0] === 0x1f && file[1] === 0x8b;
     return accept(sender, file, isGzip ? "gzip" : "identity", undefined);

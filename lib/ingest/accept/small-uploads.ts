@@ -5,6 +5,7 @@ import { type Settings, transaction } from "#lib/db/client";
 import { isOutage, postgresCode } from "#lib/errors";
 import { durably, insertSmall, type NewUpload } from "#lib/ingest/accept/sql";
 import type { Checked } from "#lib/ingest/decode/operations";
+import { reserveRoom } from "#lib/ingest/quota/quota";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 
@@ -19,6 +20,7 @@ const store = coalesce(settle, { maxGroup: 64, maxInFlight: 2 });
  * a second; one by one 290). When this returns, it is on disk with its job and its queue entry.
  *
  * @returns false if another job has its idempotency key; nothing was stored then.
+ * @throws SpoorError `payload_too_large` where it is over its user's quota
  */
 export async function storeSmall(upload: SmallUpload): Promise<boolean> {
   await prepareQueue();
@@ -55,6 +57,11 @@ function storeGroup(uploads: SmallUpload[]): Promise<Set<string>> {
   return transaction(async (tx) => {
     const inserted = await insertSmall(tx, uploads);
     await enqueue(tx, queues.ingest, inserted);
-    return new Set(inserted.map(({ jobId }) => jobId));
+    const jobIds = new Set(inserted.map(({ jobId }) => jobId));
+    await reserveRoom(
+      tx,
+      uploads.filter(({ jobId }) => jobIds.has(jobId)),
+    );
+    return jobIds;
   }, settings);
 }

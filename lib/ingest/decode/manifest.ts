@@ -26,6 +26,8 @@ export type TraceHeader = TraceFields & {
   tokenCount: number;
   lastMessageAt: number | null;
   contentHash: string;
+  /** The size of its message rows, as they are sent to PostgreSQL. */
+  rowBytes: number;
   /** The trace's offset in the decoded body; null if the batch needs the careful reading. */
   at: number | null;
   /** The messages' text in the decoded body, by which a trace that only grew is recognized; null if it is not usable. */
@@ -126,6 +128,7 @@ class ManifestMaker implements Manifest {
       tokenCount,
       lastMessageAt,
       contentHash: contentHash(fields, rows),
+      rowBytes: rows.end,
       ...place,
     };
     const key = JSON.stringify([sent.source, sent.sourceId]);
@@ -236,7 +239,7 @@ function deriveTitle(rows: MessageRows): string | null {
 }
 
 /** The version of the stored form; a manifest of another version is made again from the upload. */
-const version = 2;
+const version = 3;
 
 /** Up to this size a manifest is stored uncompressed: creating a compressor takes longer than it saves. */
 const plainBytes = 2048;

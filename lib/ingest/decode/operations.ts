@@ -28,8 +28,11 @@ type WireBody = { body: Uint8Array; encoding: Encoding; maxBytes: number };
 /** A decoded body's size, and its SHA-256, by which a repeated one is recognized. */
 export type Received = { bytes: number; sha256: OwnBytes };
 
-/** What reading a body yields: the manifest that is stored with it, and the counts that its job starts with. */
-export type Found = { manifest: OwnBytes; traces: number; messages: number };
+/** What reading a body yields: the manifest that is stored with it, its counts, and the sizes that its traces will have. */
+export type Found = { manifest: OwnBytes; traces: number; messages: number; sizes: TraceSize[] };
+
+/** What a trace's messages and metadata will take. */
+export type TraceSize = { source: string; sourceId: string; bytes: number };
 
 /** A validated body, with what is stored of it. */
 export type Checked = Found & { stored: OwnBytes };
@@ -179,6 +182,11 @@ const found = (manifest: Manifest): Found => ({
   manifest: own(packManifest(manifest)),
   traces: manifest.traces,
   messages: manifest.messages,
+  sizes: manifest.headers.map(({ source, sourceId, rowBytes, metadata }) => ({
+    source,
+    sourceId,
+    bytes: rowBytes + Buffer.byteLength(metadata ?? ""),
+  })),
 });
 
 /** A ratio that nearly every body exceeds: real sessions become 4.9 times smaller. */

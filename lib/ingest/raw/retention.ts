@@ -3,10 +3,20 @@ import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { limits } from "#lib/limits";
 
-/** Deletes the raw uploads of jobs that succeeded more than `UPLOAD_RETENTION_DAYS` ago. @returns how many */
+/**
+ * Deletes the raw uploads of jobs that succeeded more than `UPLOAD_RETENTION_DAYS` ago, and of jobs that failed more than 30
+ * days ago: these can't be replayed any more.
+ *
+ * @returns how many
+ */
 export async function purgeUploads(): Promise<number> {
+  const ended = (status: "succeeded" | "failed", days: number) => ({ status, finishedAt: { lt: daysAgo(days) } });
   const { count } = await prisma().upload.deleteMany({
-    where: { job: { status: "succeeded", finishedAt: { lt: daysAgo(env().UPLOAD_RETENTION_DAYS) } } },
+    where: {
+      job: {
+        OR: [ended("succeeded", env().UPLOAD_RETENTION_DAYS), ended("failed", limits.ingest.failedUploadDays)],
+      },
+    },
   });
   return count;
 }

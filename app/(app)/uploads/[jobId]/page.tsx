@@ -4,6 +4,8 @@ import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/env";
 import { getListedJob, type ListedJob, listWrittenSessions } from "#lib/ingest/jobs";
+import { hasQuota } from "#lib/ingest/quota/quota";
+import { limits } from "#lib/limits";
 import { countOf, formatBytes, formatCount } from "../../../components/figures";
 import { orMissing } from "../../../components/or-missing";
 import { Section } from "../../../components/section";
@@ -131,8 +133,7 @@ function Facts({ facts }: { facts: [name: string, value: React.ReactNode][] }) {
 
 function RawUpload({ job }: { job: ListedJob }) {
   const days = countOf(env().UPLOAD_RETENTION_DAYS, "day");
-  if (!job.isUploadStored)
-    return <p className="text-code text-muted">No longer stored: it was removed {days} after it was processed.</p>;
+  if (!job.isUploadStored) return <p className="text-code text-muted">{whyRemoved(job, days)}</p>;
   return (
     <>
       <p>
@@ -150,15 +151,24 @@ function RawUpload({ job }: { job: ListedJob }) {
   );
 }
 
+function whyRemoved({ status }: ListedJob, days: string): string {
+  if (status === "failed") return `No longer stored: it was removed ${failedDays} after it failed.`;
+  const earlier = hasQuota() ? ", or earlier for room within your quota" : "";
+  return `No longer stored: it was removed ${days} after it was processed${earlier}.`;
+}
+
+const failedDays = countOf(limits.ingest.failedUploadDays, "day");
 const dayMs = 86_400_000;
 
 function StoredUntil({ job: { status, finishedAt }, days }: { job: ListedJob; days: string }) {
-  if (status === "failed") return `Stored until a replay succeeds, and for ${days} after that.`;
-  if (status !== "succeeded" || !finishedAt) return `Stored until it is processed, and for ${days} after that.`;
-  const until = new Date(new Date(finishedAt).getTime() + env().UPLOAD_RETENTION_DAYS * dayMs);
+  if (!finishedAt) return `Stored until it is processed, and for ${days} after that.`;
+  const isFailed = status === "failed";
+  const keptDays = isFailed ? limits.ingest.failedUploadDays : env().UPLOAD_RETENTION_DAYS;
+  const until = new Date(new Date(finishedAt).getTime() + keptDays * dayMs);
   return (
     <>
-      Stored until <Time at={until.toISOString()} as="moment" />.
+      Stored until <Time at={until.toISOString()} as="moment" />
+      {isFailed && `, or for ${days} after a replay succeeds`}.
     </>
   );
 }

@@ -1,17 +1,25 @@
 import { parse } from "#lib/api/parse";
 import { endpoint, route } from "#lib/api/route";
-import { optionalToken } from "#lib/auth/guards";
-import { readJson } from "#lib/http/body";
+import { optionalToken, requireToken } from "#lib/auth/guards";
+import { env } from "#lib/env";
+import { readMeasuredJson } from "#lib/http/body";
 import { limits } from "#lib/limits";
 import { sendTelemetry } from "#lib/telemetry/api";
+import { requireBudget, spendBudget } from "#lib/telemetry/budget";
 import { limitAddress, limitDevice, recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   POST: endpoint(sendTelemetry, async ({ request, address }) => {
     await limitAddress(address);
-    const submission = parse(telemetryRequest, await readJson(request, limits.telemetry.bodyBytes));
+    if (env().TELEMETRY_ANONYMOUS === "off") await requireToken(request, address, "none");
+    const sender = await optionalToken(request, address);
+    await requireBudget(sender, address);
+    const { bodyBytes, anonymousBodyBytes } = limits.telemetry;
+    const { value, bytes } = await readMeasuredJson(request, sender ? bodyBytes : anonymousBodyBytes);
+    const submission = parse(telemetryRequest, value);
     await limitDevice(submission.deviceId);
-    return recordTelemetry(submission, await optionalToken(request, address));
+    await spendBudget(submission, bytes, sender, address);
+    return recordTelemetry(submission, sender);
   }),
 });

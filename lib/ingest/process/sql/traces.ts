@@ -47,6 +47,7 @@ const messagesColumns = [
   column("content_hash", "bytea", ({ contentHash }) => Buffer.from(contentHash, "base64")),
   column("messages_bytes", "int", ({ text }) => text?.bytes),
   column("messages_hash", "bytea", ({ text }) => text && Buffer.from(text.hash, "base64")),
+  column("stored_bytes", "int", ({ rowBytes }) => rowBytes),
 ];
 const allColumns = [
   column("model", "text", ({ model }) => model),

@@ -1,0 +1,103 @@
+// What a user stores, in a transaction of `pg` (accepting) or of Prisma (a replay). SQL: sums of sizes, and advisory locks.
+import "server-only";
+import { type Db, pool, type Queryable } from "#lib/db/client";
+import type { TraceSize } from "#lib/ingest/decode/operations";
+
+type Transaction = Queryable | Db;
+
+async function run<T extends object>(tx: Transaction, text: string, values: unknown[]): Promise<T[]> {
+  return "query" in tx ? (await tx.query<T>(text, values)).rows : tx.$queryRawUnsafe<T[]>(text, ...values);
+}
+
+/** Any number: the first half of the locks' keys, so that they are not those of another use. */
+const lockClass = 20_261_122;
+
+/** Makes the transactions that reserve room for one user wait for each other, until each ends. */
+export async function lockQuota(tx: Transaction, userId: string): Promise<void> {
+  // Prisma can't read a result of the type void.
+  await run(tx, "select 1 as locked from (select pg_advisory_xact_lock($1::int, hashtext($2))) as waited", [
+    lockClass,
+    userId,
+  ]);
+}
+
+/**
+ * What a trace takes: its messages as rows, its metadata as it is stored, and a row of its own, of which a deleted one leaves
+ * a part. Of a trace of an earlier version, whose messages were not measured, it is computed.
+ */
+const traceBytes = `512 + coalesce(pg_column_size(trace.metadata), 0) + coalesce(trace.stored_bytes, trace.messages_bytes,
+  (select sum(octet_length(content) + coalesce(pg_column_size(metadata), 0) + 80) from message
+   where message.user_id = trace.user_id and message.trace_id = trace.id), 0)`;
+
+/** What a raw upload takes. Both columns are stored uncompressed, so their length is known without reading them. */
+const uploadBytes = "octet_length(body) + coalesce(octet_length(manifest), 0)";
+
+/**
+ * `used` counts against the quota: traces, what the uploads that wait will add to them, and the raw uploads of failed jobs.
+ * `waiting` and `copies` are the raw uploads of open and of succeeded jobs.
+ */
+export type Stored = { used: number; waiting: number; copies: number };
+
+/** What a user stores, in bytes. 50,000 traces take 30 ms. */
+export async function readStored(userId: string, tx: Transaction = pool()): Promise<Stored> {
+  const [stored] = await run<Stored>(
+    tx,
+    `select (traces + reserved + failed)::float8 as used, waiting::float8, copies::float8 from
+       (select coalesce(sum(${traceBytes}), 0) as traces from trace where user_id = $1::uuid) as traces,
+       (select coalesce(sum(coalesce(reserved_bytes, bytes)), 0) as reserved from ingest_job
+        where user_id = $1::uuid and status <> 'succeeded' and status in ('queued', 'running')) as jobs,
+       (select coalesce(sum(${uploadBytes}) filter (where status = 'failed'), 0) as failed,
+          coalesce(sum(${uploadBytes}) filter (where status in ('queued', 'running')), 0) as waiting,
+          coalesce(sum(${uploadBytes}) filter (where status = 'succeeded'), 0) as copies
+        from upload join ingest_job job on job.user_id = upload.user_id and job.id = upload.job_id
+        where upload.user_id = $1::uuid) as uploads`,
+    [userId],
+  );
+  return stored ?? { used: 0, waiting: 0, copies: 0 };
+}
+
+/** Records by how much an upload may make its traces grow. A deleted one is not stored again. */
+export async function reserve(tx: Queryable, userId: string, jobId: string, sizes: TraceSize[]): Promise<void> {
+  await tx.query(
+    `update ingest_job set reserved_bytes = (
+       select coalesce(sum(greatest(0, 512 + given.bytes - coalesce(stored.bytes, 0))), 0)
+       from unnest($3::text[], $4::text[], $5::bigint[]) as given (source, source_id, bytes)
+       left join lateral (
+         select ${traceBytes} as bytes, deleted_at from trace
+         where trace.user_id = $1 and trace.source = given.source and trace.source_id = given.source_id
+       ) as stored on true
+       where stored.deleted_at is null)
+     where user_id = $1 and id = $2`,
+    [
+      userId,
+      jobId,
+      sizes.map(({ source }) => source),
+      sizes.map(({ sourceId }) => sourceId),
+      sizes.map(({ bytes }) => bytes),
+    ],
+  );
+}
+
+/** Records for failed jobs that are replayed the most that their uploads may add, whatever is stored of their traces by now. */
+export async function reserveWhole(tx: Transaction, userId: string, jobIds: string[]): Promise<void> {
+  await run(
+    tx,
+    `update ingest_job set reserved_bytes = bytes::bigint + 80 * messages_received + 512 * traces_received
+     where user_id = $1::uuid and id = any($2::uuid[])`,
+    [userId, jobIds],
+  );
+}
+
+/** Deletes the oldest raw uploads of a user's succeeded jobs, as many as take `bytes`. */
+export async function deleteCopies(tx: Transaction, userId: string, bytes: number): Promise<void> {
+  await run(
+    tx,
+    `delete from upload where user_id = $1::uuid and job_id in (
+       select job_id from (
+         select job_id, sum(${uploadBytes}) over (order by job_id) - (${uploadBytes}) as before
+         from upload join ingest_job job on job.user_id = upload.user_id and job.id = upload.job_id
+         where upload.user_id = $1::uuid and status = 'succeeded'
+       ) as copies where before < $2::bigint)`,
+    [userId, bytes],
+  );
+}

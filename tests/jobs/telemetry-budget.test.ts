@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { costOf } from "#lib/telemetry/budget";
+import { recordTelemetry } from "#lib/telemetry/record";
+import { telemetryRequest } from "#lib/telemetry/schema";
+import { provideOwner } from "../support/server.ts";
+
+await provideOwner();
+
+/** Text that can't be compressed. */
+const noise = (length: number) => randomBytes(length).toString("base64").slice(0, length);
+const many = <T>(length: number, make: (n: number) => T) => Array.from({ length }, (_, n) => make(n));
+
+/** Reports that take as much as possible for their size, by what they have most of. */
+const shapes: [what: string, count: number, parts: (round: number) => object][] = [
+  ["a new device", 150, () => ({})],
+  ["small diagnostics of one adapter", 20, () => ({ diagnostics: many(200, () => ({ adapter: "a" })) })],
+  ["small diagnostics of many adapters", 20, () => ({ diagnostics: many(200, (n) => ({ adapter: `a${n}` })) })],
+  ["ever new adapters", 20, (round) => ({ diagnostics: many(200, (n) => ({ adapter: `n${round}-${n}` })) })],
+  [
+    "events of numbers",
+    10,
+    () => ({ events: many(15, () => ({ name: "e", properties: { l: many(8000, () => (Math.random() * 10) | 0) } })) }),
+  ],
+  ["small events", 100, () => ({ events: many(50, () => ({ name: "e" })) })],
+  ["events of a page's third", 12, () => ({ events: many(50, () => ({ name: "e", properties: { t: noise(2100) } })) })],
+  ["events of a page's half", 12, () => ({ events: many(50, () => ({ name: "e", properties: { t: noise(4000) } })) })],
+  [
+    "types",
+    10,
+    () => ({ diagnostics: many(200, (n) => ({ adapter: `a${n}`, unhandledTypes: many(10, () => noise(100)) })) }),
+  ],
+  [
+    "types that are counted by name",
+    10,
+    () => ({
+      diagnostics: many(200, (n) => ({
+        adapter: `t${n}`,
+        unhandledTypes: many(20, (type) => `${type}${"\u985e".repeat(62)}`),
+      })),
+    }),
+  ],
+  [
+    "one type of each adapter that has many",
+    20,
+    () => ({ diagnostics: many(200, (n) => ({ adapter: `t${n}`, unhandledTypes: ["x"] })) }),
+  ],
+];
+
+async function databaseBytes(): Promise<number> {
+  const { rows } = await pool().query("select pg_database_size(current_database())::float8 as bytes");
+  return rows[0].bytes;
+}
+
+test.each(shapes)("a report counts for at least what it adds to the database: %s", async (_what, count, parts) => {
+  const before = await databaseBytes();
+  let cost = 0;
+  for (let round = 0; round < count; round += 1) {
+    const head = { schema: 1, deviceId: noise(100), cliVersion: "1", platform: "p", arch: "a", command: "c" };
+    const sent = { ...head, diagnostics: [], ...parts(round) };
+    const submission = telemetryRequest.parse(sent);
+    cost += costOf(submission, Buffer.byteLength(JSON.stringify(sent)));
+    await recordTelemetry(submission, undefined);
+  }
+  const grown = (await databaseBytes()) - before;
+  expect(grown).toBeLessThan(cost);
+});
