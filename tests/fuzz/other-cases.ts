@@ -51,7 +51,7 @@ const telemetry: Maker = (making) => {
 
 const start: Maker = (making) => {
   const { random, marker } = making;
-  let body = changedBody(random, marker, { machine: marker });
+  let body = changedBody(random, marker, { machine: marker, scopes: ["read", "ingest"] });
   if (random.oneIn(3)) body = mutateBytes(body, random);
   return json(making, "/api/cli/device/start", body, { "User-Agent": `\u00ff${marker}` });
 };

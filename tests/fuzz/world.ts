@@ -2,6 +2,7 @@ import { operator } from "#lib/auth/audit";
 import { createTokenByHand } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin } from "#lib/device/login";
+import { scopes } from "#lib/fields";
 import { jsonOf, write } from "./json.ts";
 import type { World } from "./requests.ts";
 
@@ -17,7 +18,7 @@ export async function makeWorld(port: number): Promise<World> {
       [`fuzz-${n}@example.org`],
     );
     const id = rows[0]?.id ?? "";
-    users.push({ id, token: await createTokenByHand(id, "fuzz", operator) });
+    users.push({ id, token: await createTokenByHand(id, "fuzz", operator, [...scopes]) });
   }
   const [reader] = users as [World["users"][0]];
   const jobIds = [await sendTraces(port, reader.token)];
