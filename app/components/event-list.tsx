@@ -1,6 +1,8 @@
-import { type AuditEvent, auditActions } from "#lib/auth/audit";
+import { type AuditAction, type AuditEvent, auditActions } from "#lib/auth/audit";
 import { ClientName } from "./client-name";
 import { Time } from "./time";
+
+const failures: AuditAction[] = ["sign_in_failed", "reauthentication_failed"];
 
 /** Entries of the audit trail. */
 export function EventList({ events, label }: { events: AuditEvent[]; label: string }) {
@@ -17,7 +19,7 @@ function EventRow({ event: { action, subject, address, userAgent, createdAt } }:
   return (
     <li className="grid gap-x-4 gap-y-0.5 border-hairline border-b py-2 sm:grid-cols-[1fr_16rem_9rem] sm:items-baseline">
       <p className="min-w-0 [overflow-wrap:anywhere]">
-        <span className={action === "sign_in_failed" ? "font-medium text-bad" : "font-medium"}>
+        <span className={failures.includes(action) ? "font-medium text-bad" : "font-medium"}>
           {auditActions[action] ?? action}
         </span>
         {subject && <span className="text-muted"> · {subject}</span>}

@@ -3,6 +3,7 @@ import { v7 as uuid } from "uuid";
 import { type Db, prisma } from "#lib/db/client";
 import type { AuditEvent as AuditEventRow } from "#lib/generated/prisma/client";
 import { clientAddress } from "#lib/http/address";
+import { overLimit } from "#lib/http/rate-limit";
 
 /** Where a request came from: the client address (see TRUSTED_PROXIES) and the User-Agent header. */
 export type Origin = { address: string; userAgent: string | null };
@@ -78,8 +79,11 @@ export async function recordEvent(
   await recordEvents(db, userId, action, [subject], from);
 }
 
+/** More exports than these are not recorded, so that a token that may only read can't fill the trail. */
+const recordedExports = { points: 60, seconds: 60 };
+
 /**
- * Records that a user's data leaves the server.
+ * Records that a user's data leaves the server; of the exports of a minute the first sixty.
  *
  * @param request what asked for it. A HEAD takes nothing, and is not recorded.
  */
@@ -89,7 +93,7 @@ export async function recordExport(
   action: "trace_exported" | "traces_exported" | "upload_downloaded",
   subject: string,
 ): Promise<void> {
-  if (request.method === "HEAD") return;
+  if (request.method === "HEAD" || (await overLimit("recorded-export", userId, recordedExports))) return;
   await recordEvent(prisma(), userId, action, subject, originOf(request.headers));
 }
 

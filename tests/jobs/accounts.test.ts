@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createOwner, deleteAccount, signUp } from "#lib/auth/accounts";
-import { listEvents, recordEvent } from "#lib/auth/audit";
+import { listEvents, operator, recordEvent, recordExport } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { findInvitation, invite, listInvitations, revokeInvitation } from "#lib/auth/invitations";
 import { endSignIns, listSignIns } from "#lib/auth/sign-ins";
@@ -189,6 +189,7 @@ describe("tokens and sign-ins", () => {
     expect((await actions(user)).slice(0, 3)).toEqual(["sign_in_failed", "signed_in", "signed_in"]);
     const [first, second] = await listSignIns(user);
     expect(await endSignIns(user, { except: first?.id ?? "" }, here)).toBe(1);
+    expect((await listEvents(user, { limit: 1 }))[0]).toMatchObject({ action: "other_sessions_revoked", subject: "1" });
     expect((await listSignIns(user)).map(({ id }) => id)).toEqual([first?.id]);
     expect(await endSignIns(ownerId, first?.id ?? "", here)).toBe(0);
     expect(second).toBeDefined();
@@ -200,6 +201,16 @@ describe("the audit trail", () => {
     await recordEvent(prisma(), ownerId, "name_changed", null, here);
     await expect(pool().query("update audit_event set action = 'x'")).rejects.toThrow(/append-only/);
     await expect(pool().query("delete from audit_event")).rejects.toThrow(/append-only/);
+  });
+
+  test("takes sixty exports a minute at most, and none that only asks for the headers", async () => {
+    const user = await member("exporter@example.org");
+    const send = (method: string) =>
+      recordExport(new Request("http://localhost/", { method }), user, "traces_exported", "all");
+    await send("HEAD");
+    for (let n = 0; n < 65; n += 1) await send("GET");
+    const events = await listEvents(user, { limit: 100, actions: ["traces_exported"] });
+    expect(events).toHaveLength(60);
   });
 
   test("is read by its own user only, newest first, page by page", async () => {
@@ -284,5 +295,7 @@ describe("deleting an account", () => {
     await deleteAccount(ownerId);
     const heirs = await pool().query<{ id: string }>(`select id from "user" where role = 'owner'`);
     expect(heirs.rows).toEqual([{ id: rows[0]?.id }]);
+    const [newest] = await listEvents(rows[0]?.id ?? "", { limit: 1 });
+    expect(newest).toMatchObject({ action: "became_owner", address: operator.address });
   });
 });
