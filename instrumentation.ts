@@ -1,10 +1,14 @@
 import type { Instrumentation } from "next";
+import { answerOverloaded } from "#lib/current-request";
+import { isOverload } from "#lib/errors";
 import { requestIdHeader } from "#lib/http/request-id";
 
 /** Next calls this once in every server process, before its first request. */
 export async function register(): Promise<void> {
   // Middleware has a runtime of its own, in which nothing is traced.
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
+  const { startServing } = await import("#lib/server/serving");
+  startServing();
   const { startTracing } = await import("#lib/observability/tracing");
   await startTracing("spoor-web");
 }
@@ -13,6 +17,7 @@ export async function register(): Promise<void> {
 export const onRequestError: Instrumentation.onRequestError = async (error, { headers }, { routePath }) => {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
   const { log } = await import("#lib/log");
+  if (isOverload(error)) answerOverloaded();
   const { digest } = error as { digest?: string };
   log.error({ err: error, digest, requestId: headers[requestIdHeader], route: routePath }, "a page failed");
 };

@@ -132,6 +132,17 @@ export function isOutage(error: unknown): boolean {
   return outageMessages.test(error.message) || (error.cause !== error && isOutage(error.cause));
 }
 
+/** PostgreSQL's code of a statement that was cancelled, here by its timeout. */
+const queryCanceled = "57014";
+
+/** Whether something took too long, or waited too long for its turn. */
+export function isOverload(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    (error as { code?: unknown }).code === ("overloaded" satisfies ErrorCode) || postgresCode(error) === queryCanceled
+  );
+}
+
 /** PostgreSQL's code of an error of `pg`, or of the one inside an error of Prisma. */
 export function postgresCode(error: unknown): string | undefined {
   const { code, meta } = error as { code?: string; meta?: { driverAdapterError?: { cause?: Caused } } };

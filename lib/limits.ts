@@ -84,11 +84,19 @@ export const limits = {
     messagesPageBytes: 8 * MiB,
     query: 512,
   },
+  /** Heavy reads are those that take longer the more a user has stored: find, search, export, facets, usage. */
+  reads: {
+    statementSeconds: 10,
+    heavyPerUser: 2,
+    exportsPerUser: 2,
+    maxWaitSeconds: 3,
+    maxWaitingPerUser: 256,
+  },
 } as const;
 
 /** The body of `GET /api/limits`: every limit above, and those that the operator sets. */
 export function publicLimits() {
-  const { ingest, trace, message, device, telemetry, traces, cron, body, ...rest } = limits;
+  const { ingest, trace, message, device, telemetry, traces, reads, cron, body, ...rest } = limits;
   return {
     ingest: {
       ...ingest,
@@ -105,6 +113,7 @@ export function publicLimits() {
       anonymousDailyBytes: env().TELEMETRY_ANONYMOUS_TOTAL_BYTES,
     },
     traces,
+    reads,
     body: { ...body, ...rest },
     cron,
     uploadRetentionDays: env().UPLOAD_RETENTION_DAYS,

@@ -2,25 +2,30 @@
  * A generator's chunks as a response body. Each chunk is produced when the previous one was read; cancelling the stream
  * ends the generator. If the generator throws, the stream ends early with an error.
  *
- * @param onError called with the reason when the stream ends early.
+ * @param onError called with the reason when the stream ends early for another one than that its client is gone.
+ * @param onEnd called once the stream has ended, however it did.
  */
 export function streamOf(
   chunks: AsyncGenerator<Uint8Array, undefined>,
   onError: (error: unknown) => void,
+  onEnd = () => {},
 ): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
+        if (!done) return controller.enqueue(value);
+        onEnd();
+        controller.close();
       } catch (error) {
-        onError(error);
+        onEnd();
+        if ((error as Error).name !== "AbortError") onError(error);
         controller.error(error);
       }
     },
     async cancel() {
-      await chunks.return(undefined);
+      // A generator that was never started runs none of its own `finally`.
+      await chunks.return(undefined).finally(onEnd);
     },
   });
 }

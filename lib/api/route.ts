@@ -2,6 +2,7 @@ import "server-only";
 import type { z } from "zod";
 import { parse, parseParams } from "#lib/api/parse";
 import { type Caller, requireCaller, requireCookie, requireToken } from "#lib/auth/guards";
+import { forRequest, requestSignal } from "#lib/current-request";
 import { SpoorError } from "#lib/errors";
 import { clientAddress } from "#lib/http/address";
 import { recordRequestUser } from "#lib/http/arrival";
@@ -66,7 +67,7 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
   options: Options<P, Q, B, R> & { auth: M },
   handle: (input: Input<M, P, Q, B>) => Promise<R | Reply<R> | Response> | R,
 ): Handler {
-  const handler: Handler = async (request, context) => {
+  const answer: Handler = async (request, context) => {
     const requestId = requestIdOf(request);
     try {
       const address = clientAddress(request.headers);
@@ -81,10 +82,12 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
       return finish(await handle(input as Input<M, P, Q, B>), options.response, requestId);
     } catch (error) {
       const known = toSpoorError(error, requestId);
-      countError(options.path ?? "unknown", known.code);
+      if (!requestSignal()?.aborted) countError(options.path ?? "unknown", known.code);
       return problemResponse(known, requestId);
     }
   };
+  const handler: Handler = (request, context) =>
+    requestSignal() ? answer(request, context) : forRequest(request, () => answer(request, context));
   handler.declared = options;
   return handler;
 }

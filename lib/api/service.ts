@@ -120,6 +120,7 @@ export const readLimits = {
     device: numbers,
     telemetry: numbers,
     traces: numbers,
+    reads: numbers,
     body: numbers,
     cron: numbers,
     uploadRetentionDays: z.int(),

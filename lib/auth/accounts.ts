@@ -10,7 +10,7 @@ import { endTrust } from "#lib/auth/second-factor";
 import { closeSetup, isSetupToken, needsSetup } from "#lib/auth/setup";
 import { deleteMentions, discardPlans, lockJobs, lockUsers } from "#lib/auth/sql";
 import { revokeMachines } from "#lib/auth/tokens";
-import { type Db, prisma } from "#lib/db/client";
+import { allowLong, type Db, prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import type { User } from "#lib/generated/prisma/client";
@@ -121,6 +121,7 @@ export async function findOwner(): Promise<string | undefined> {
 export async function deleteAccount(userId: string): Promise<void> {
   await prisma().$transaction(
     async (tx) => {
+      await allowLong(tx);
       await discardPlans(tx);
       await lockJobs(tx, userId);
       const user = await tx.user.findUnique({ where: { id: userId }, select: { email: true, role: true } });

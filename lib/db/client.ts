@@ -1,8 +1,12 @@
 import "server-only";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { PrismaPg } from "@prisma/adapter-pg";
-import pg from "pg";
+import type pg from "pg";
+import { whileWanted } from "#lib/db/cancel";
+import { LenientPool } from "#lib/db/lenient-pool";
 import { env, requiredEnv } from "#lib/env";
 import { type Prisma, PrismaClient } from "#lib/generated/prisma/client";
+import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
 /** A query runner: the pool, or one client of it inside a transaction. */
@@ -11,12 +15,38 @@ export type Queryable = pg.Pool | pg.PoolClient;
 /** Prisma, or one of its transactions: what a helper takes that may run inside its caller's transaction. */
 export type Db = Prisma.TransactionClient;
 
-const globals = globalThis as typeof globalThis & { spoorPool?: pg.Pool; spoorPrisma?: PrismaClient };
+/** A pool, and Prisma on it. */
+type Connections = { pool: pg.Pool; prisma?: PrismaClient };
 
-/** The process's one connection pool, created at the first call. Prisma and `pg` share it. */
-export function pool(): pg.Pool {
-  if (globals.spoorPool) return globals.spoorPool;
-  const created = new pg.Pool({
+const globals = globalThis as typeof globalThis & {
+  spoorConnections?: { limited?: Connections; unlimited?: Connections };
+  spoorStatementSeconds?: number;
+  spoorPatience?: AsyncLocalStorage<true>;
+};
+globals.spoorPatience ??= new AsyncLocalStorage();
+const patience = globals.spoorPatience;
+
+/** From now on every statement of this process ends after so many seconds, but for those of `transaction` and `patiently`. */
+export function limitStatements(seconds: number): void {
+  globals.spoorStatementSeconds = seconds;
+}
+
+/** Runs `work` on connections whose statements may take as long as they need. */
+export const patiently = <T>(work: () => Promise<T>): Promise<T> => patience.run(true, work);
+
+function connections(): Connections {
+  globals.spoorConnections ??= {};
+  const made = globals.spoorConnections;
+  if (globals.spoorStatementSeconds === undefined || patience.getStore()) {
+    made.unlimited ??= { pool: makePool() };
+    return made.unlimited;
+  }
+  made.limited ??= { pool: makePool(globals.spoorStatementSeconds) };
+  return made.limited;
+}
+
+function makePool(statementSeconds?: number): pg.Pool {
+  const created = new LenientPool({
     connectionString: requiredEnv("DATABASE_URL"),
     // A job holds at most two connections, and must never wait for one that another job holds.
     max: Math.max(16, 2 * env().WORKER_CONCURRENCY + 4),
@@ -25,24 +55,28 @@ export function pool(): pg.Pool {
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
     application_name: "spoor",
+    ...(statementSeconds !== undefined && { statement_timeout: statementSeconds * 1000 }),
   });
   // The pool drops an idle connection that breaks (a restarted server); without a listener the error would end the process.
   created.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
   // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next
   // statement; without its own listener it would end the process.
   created.on("connect", (client) => client.on("error", () => {}));
-  globals.spoorPool = created;
   return created;
 }
 
+/** The process's connection pool, created at the first call. Prisma and `pg` share it. */
+export const pool = (): pg.Pool => connections().pool;
+
 /** Prisma on the shared pool, for ordinary reads and writes. */
 export function prisma(): PrismaClient {
-  globals.spoorPrisma ??= new PrismaClient({
-    adapter: new PrismaPg(pool(), { disposeExternalPool: false }),
+  const made = connections();
+  made.prisma ??= new PrismaClient({
+    adapter: new PrismaPg(made.pool, { disposeExternalPool: false }),
     // Prisma's own 5 s would roll back a transaction that only waited for another's lock.
     transactionOptions: { maxWait: 2000, timeout: 60_000 },
   });
-  return globals.spoorPrisma;
+  return made.prisma;
 }
 
 /** When each connection last discarded its plans, in milliseconds of `performance.now()`. */
@@ -60,23 +94,47 @@ const maxPlanAgeMs = 1000;
  * @param settings PostgreSQL settings of this transaction (`set local`).
  */
 export function transaction<T>(work: (tx: pg.PoolClient) => Promise<T>, settings: Settings = {}): Promise<T> {
-  return within((tx) => [...freshPlans(tx), "begin", ...setLocal(settings)], work);
+  const all: Settings = { ...(globals.spoorStatementSeconds !== undefined && { statement_timeout: "0" }), ...settings };
+  return within((tx) => [...freshPlans(tx), "begin", ...setLocal(all)], work);
 }
 
-/** Runs `work` in a read-only transaction whose statements all see the same snapshot. */
-export function snapshot<T>(work: (tx: pg.PoolClient) => Promise<T>, settings: Settings = {}): Promise<T> {
-  return within(() => ["begin isolation level repeatable read, read only", ...setLocal(settings)], work);
+/**
+ * Runs `work` in a read-only transaction whose statements all see the same snapshot, and each of which ends after ten seconds
+ * on every host.
+ *
+ * @param signal cancels them in PostgreSQL.
+ */
+export function snapshot<T>(
+  work: (tx: pg.PoolClient) => Promise<T>,
+  settings: Settings = {},
+  signal?: AbortSignal,
+): Promise<T> {
+  const all = { statement_timeout: `${limits.reads.statementSeconds}s`, ...settings } as const;
+  // The last statement's row: behind a pooler the transaction's own backend, not the connection's.
+  const opening = [
+    "begin isolation level repeatable read, read only",
+    ...setLocal(all),
+    "select pg_backend_pid() as pid",
+  ];
+  return within(() => opening, work, signal);
 }
 
 async function within<T>(
   opening: (tx: pg.PoolClient) => string[],
   work: (tx: pg.PoolClient) => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
   const tx = await pool().connect();
   let broken: Error | undefined;
   try {
-    await tx.query(opening(tx).join("; "));
-    const result = await work(tx);
+    const opened = await tx.query(opening(tx).join("; "));
+    const result = await (signal
+      ? whileWanted(
+          signal,
+          () => cancelBackend(pidOf(opened)),
+          () => work(tx),
+        )
+      : work(tx));
     const { command } = await tx.query("commit");
     // After a failed statement whose error was swallowed, PostgreSQL answers a commit by rolling back.
     if (command !== "COMMIT") throw new Error("the transaction was rolled back instead of committed");
@@ -89,6 +147,15 @@ async function within<T>(
   } finally {
     tx.release(broken);
   }
+}
+
+/** Several statements have several results, the last of which is of the last. */
+const pidOf = (opened: unknown) => ([opened].flat() as pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
+
+async function cancelBackend(pid: number | undefined): Promise<void> {
+  await pool()
+    .query("select pg_cancel_backend($1)", [pid])
+    .catch((error) => log.warn({ err: error }, "a statement could not be cancelled; it ends at its timeout"));
 }
 
 /** Settings of PostgreSQL for one transaction: constants of the code, in forms that need no escaping. */
@@ -104,10 +171,17 @@ function freshPlans(tx: pg.PoolClient): string[] {
   return ["discard plans"];
 }
 
+/** Lets the statements of one of Prisma's transactions take as long as it may, as those of `transaction` do. */
+export async function allowLong(tx: Db): Promise<void> {
+  await tx.$executeRaw`set local statement_timeout = 0`;
+}
+
 /** Closes the process's connections. */
 export async function closeDatabase(): Promise<void> {
-  await globals.spoorPrisma?.$disconnect();
-  await globals.spoorPool?.end();
-  globals.spoorPrisma = undefined;
-  globals.spoorPool = undefined;
+  const { limited, unlimited } = globals.spoorConnections ?? {};
+  delete globals.spoorConnections;
+  for (const made of [limited, unlimited]) {
+    await made?.prisma?.$disconnect();
+    await made?.pool.end();
+  }
 }

@@ -1,5 +1,5 @@
 // Reading a body: from Node's request where our web server runs, from the web stream elsewhere.
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { requestIdHeader } from "#lib/http/request-id";
 import { limits } from "#lib/limits";
 import { free } from "#lib/memory";
@@ -48,6 +48,30 @@ export function recordRequestUser(request: Request, userId: string): void {
 /** The user that a route handler recorded for a request. */
 export function requestUser(message: IncomingMessage): string | undefined {
   return globals.spoorUsers?.get(message);
+}
+
+/**
+ * How long a request is worked on whose client closed its half of the connection: whoever gave up looks the same as one that
+ * waits for the response.
+ */
+const halfClosedMs = 500;
+
+/** Aborted when the client of a request is gone. Once the response has begun, only a connection that breaks says so. */
+export function departureOf(message: IncomingMessage, response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const onEnd = () => {
+    timer = setTimeout(() => response.headersSent || gone.abort(), halfClosedMs).unref();
+  };
+  const { socket } = message;
+  if (socket.readableEnded) onEnd();
+  else socket.once("end", onEnd);
+  response.once("close", () => {
+    clearTimeout(timer);
+    socket.off("end", onEnd);
+    if (!response.writableFinished) gone.abort();
+  });
+  return gone.signal;
 }
 
 /** The body of a request; nothing of it was read before. */

@@ -1,20 +1,21 @@
-import { errorTable, isOutage, SpoorError } from "#lib/errors";
+import { errorTable, isOutage, isOverload, SpoorError } from "#lib/errors";
 import { log } from "#lib/log";
 
 /** The default `Retry-After` in seconds. */
 const retryAfterSeconds = { rate_limited: 60, slow_down: 60, overloaded: 5, unavailable: 2 } as const;
 
-/** PostgreSQL's code of a statement that was cancelled, here by its timeout. */
-const queryCanceled = "57014";
-
 /** The error that a client gets: `unavailable` for an outage, `internal` for anything unknown. Both are logged with the cause. */
 export function toSpoorError(error: unknown, requestId: string): SpoorError {
   if (error instanceof SpoorError) return error;
+  // Nobody reads it, unless the client has closed only its half of the connection.
+  if ((error as Error | undefined)?.name === "AbortError") {
+    return new SpoorError("overloaded", "The connection was closed before the query had ended.");
+  }
   if (isOutage(error)) {
     log.warn({ err: error, requestId }, "the database is not reachable");
     return new SpoorError("unavailable");
   }
-  if ((error as { code?: unknown } | undefined)?.code === queryCanceled) {
+  if (isOverload(error)) {
     log.warn({ err: error, requestId }, "a statement timed out");
     return new SpoorError("overloaded");
   }

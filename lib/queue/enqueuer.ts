@@ -18,7 +18,7 @@ const executor = (runner: Transaction): Db =>
 function startEnqueuer(): Promise<PgBoss> {
   globals.spoorBoss ??= (async () => {
     const boss = new PgBoss({
-      db: executor(pool()),
+      db: { executeSql: (text, values) => pool().query(text, values as unknown[]) },
       supervise: false,
       monitorIntervalSeconds: 1, // for `superviseQueues`, called once a minute at most
       schedule: false,

@@ -1,14 +1,12 @@
 // Where in a trace a query is found, and the text around it.
 import "server-only";
 import type { PoolClient } from "pg";
-import { snapshot } from "#lib/db/client";
+import { heavyRead } from "#lib/db/heavy";
+import { isOverload } from "#lib/errors";
 import { findDocuments } from "#lib/search/find";
 import { findIn, patternOf, type Query, type Ranges } from "#lib/search/query";
 import { haveParts, readTexts, type Text } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
-
-/** PostgreSQL's code for a statement that was ended by its timeout. */
-const queryCanceled = "57014";
 
 /** What is read of one trace: of a long message the surroundings of the query's longest word, of a very long trace one document. */
 const bounds = { maxMessages: 200, wholeCharacters: 100_000, nearCharacters: 10_000 };
@@ -27,9 +25,9 @@ const maxExcerpts = 3;
  * phrases as any message of their trace: all of them, where there is such a message. After two seconds there are none.
  */
 export async function readExcerpts(userId: string, traceIds: string[], query: Query): Promise<Map<string, Excerpts>> {
-  const read = snapshot((tx) => readMatches(tx, userId, traceIds, query), { statement_timeout: "2s" });
+  const read = heavyRead(userId, (tx) => readMatches(tx, userId, traceIds, query), { seconds: 2 });
   const texts = await read.catch((error) => {
-    if (error.code !== queryCanceled) throw error;
+    if (!isOverload(error)) throw error;
     return []; // the list is worth more than its excerpts
   });
   const byTrace = Map.groupBy(texts, ({ traceId }) => traceId);

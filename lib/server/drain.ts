@@ -1,4 +1,5 @@
 import "server-only";
+import { patiently } from "#lib/db/client";
 import { env } from "#lib/env";
 import { giveUp } from "#lib/ingest/process/attempts";
 import { reconcileJobs } from "#lib/ingest/process/reconcile";
@@ -32,9 +33,13 @@ const forwardSeconds = 3;
  * @param seconds how long to keep taking jobs; the last ones taken may end later.
  * @returns how many queue entries were worked on, and whether none was left to take.
  */
-export async function drainQueues(
+export function drainQueues(
   seconds: number = limits.cron.drainSeconds,
 ): Promise<{ processed: number; drained: boolean }> {
+  return patiently(() => drain(seconds));
+}
+
+async function drain(seconds: number): Promise<{ processed: number; drained: boolean }> {
   const deadline = performance.now() + seconds * 1000;
   await sendHeartbeat(cronId);
   await superviseQueues();

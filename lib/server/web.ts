@@ -7,9 +7,10 @@ import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import next from "next";
 import proxyaddr from "proxy-addr";
+import { forRequest, type RequestState } from "#lib/current-request";
 import { env } from "#lib/env";
 import { clientAddressHeader, trustClientAddressHeader } from "#lib/http/address";
-import { rememberArrival } from "#lib/http/arrival";
+import { departureOf, rememberArrival } from "#lib/http/arrival";
 import { requestIdHeader } from "#lib/http/request-id";
 import { log } from "#lib/log";
 import { makeAccessLog } from "#lib/observability/access";
@@ -21,6 +22,8 @@ const headersTimeoutMs = 20_000;
 const uploadTimeoutMs = 2 * 3_600_000;
 const requestTimeoutMs = 60_000;
 const drainMs = 12_000;
+/** `Retry-After` of a page that took too long. */
+const overloadedSeconds = 5;
 
 const { PORT, HOST, TRUSTED_PROXIES } = env();
 const dev = process.argv.includes("--dev");
@@ -63,6 +66,18 @@ function addressOf(request: IncomingMessage): string {
 async function send(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
   response.writeHead(status, Object.fromEntries(headers));
   response.end(body ? Buffer.from(await new Response(body).arrayBuffer()) : undefined);
+}
+
+/** What a request's work knows of it, and says of its response: a page has no other way to set a status. */
+function stateOf(request: IncomingMessage, response: ServerResponse): RequestState {
+  const state: RequestState = { signal: departureOf(request, response) };
+  const { writeHead } = response;
+  response.writeHead = (status: number, ...rest: unknown[]) => {
+    const isOverloaded = state.isOverloaded && (status === 200 || status === 500);
+    if (isOverloaded) response.setHeader("Retry-After", overloadedSeconds);
+    return Reflect.apply(writeHead, response, [isOverloaded ? 503 : status, ...rest]);
+  };
+  return state;
 }
 
 const inFlight = new Set<ServerResponse>();
@@ -109,7 +124,7 @@ const serve: RequestListener = (request, response) => {
   limitArrival(request);
   const refusal = refusalOf(request, requestId, dev);
   if (refusal) send(response, refusal);
-  else handle(request, response);
+  else forRequest(stateOf(request, response), () => handle(request, response));
 };
 server.on("request", serve);
 // An unknown expectation is ignored (RFC 9110, section 10.1.1, allows it).

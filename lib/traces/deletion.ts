@@ -1,11 +1,12 @@
 import "server-only";
 import { type Origin, recordEvent } from "#lib/auth/audit";
-import { type Db, prisma } from "#lib/db/client";
+import { allowLong, type Db, prisma } from "#lib/db/client";
+import { heavyTurn } from "#lib/db/heavy";
 import { notFound } from "#lib/errors";
 import { Prisma } from "#lib/generated/prisma/client";
 import { purgeMessages } from "#lib/traces/purge";
 import { resolveSearch } from "#lib/traces/search";
-import type { Selection } from "#lib/traces/sql/conditions";
+import type { PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { countSelected, lockSelected, type SelectionCount } from "#lib/traces/sql/deletion";
 
 /** Tens of thousands of traces take longer than a transaction otherwise may. */
@@ -30,6 +31,7 @@ export async function countSelection(
  *
  * @param mark from `countSelection`.
  * @returns how many were deleted; undefined where the selection was another one by now.
+ * @throws SpoorError `overloaded` as `heavyTurn`.
  */
 export async function deleteSelection(
   userId: string,
@@ -38,18 +40,24 @@ export async function deleteSelection(
   from: Origin,
 ): Promise<number | undefined> {
   const plain = await resolveSearch(userId, selection, allHits);
-  return prisma().$transaction(async (tx) => {
-    const found = await lockSelected(tx, userId, plain);
-    if (found.mark !== mark) return undefined;
-    for (let at = 0; at < found.ids.length; at += idsAtOnce) {
-      const ids = found.ids.slice(at, at + idsAtOnce);
-      await makeTombstones(tx, userId, ids);
-      if (found.messages > 0 && found.messages <= messagesAtOnce) await purgeMessages(tx, userId, ids);
-    }
-    const sessions = found.traces === 1 ? "1 session" : `${found.traces} sessions`;
-    if (found.traces > 0) await recordEvent(tx, userId, "traces_deleted", sessions, from);
-    return found.traces;
-  }, manyTraces);
+  // In a turn of the user's heavy reads: deletions of the same traces wait for each other's locks, each with a connection.
+  return heavyTurn(userId, () =>
+    prisma().$transaction((tx) => deleteSelected(tx, userId, plain, mark, from), manyTraces),
+  );
+}
+
+async function deleteSelected(tx: Db, userId: string, selection: PlainSelection, mark: string, from: Origin) {
+  await allowLong(tx);
+  const found = await lockSelected(tx, userId, selection);
+  if (found.mark !== mark) return undefined;
+  for (let at = 0; at < found.ids.length; at += idsAtOnce) {
+    const ids = found.ids.slice(at, at + idsAtOnce);
+    await makeTombstones(tx, userId, ids);
+    if (found.messages > 0 && found.messages <= messagesAtOnce) await purgeMessages(tx, userId, ids);
+  }
+  const sessions = found.traces === 1 ? "1 session" : `${found.traces} sessions`;
+  if (found.traces > 0) await recordEvent(tx, userId, "traces_deleted", sessions, from);
+  return found.traces;
 }
 
 /** How many traces one statement names; each is a parameter. */

@@ -1,8 +1,9 @@
 import "server-only";
+import { beginExport } from "#lib/db/heavy";
 import { log } from "#lib/log";
 import { parseQuery } from "#lib/search/query";
 import { streamOf } from "#lib/streams";
-import { readMessages } from "#lib/traces/messages";
+import { readMessagesInTurn } from "#lib/traces/messages";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
 import type { Place, Selection } from "#lib/traces/sql/conditions";
 
@@ -20,11 +21,11 @@ const maxPasses = 10;
  * Where the database fails, or a trace is deleted while its line is sent, the connection breaks: a truncated line is never valid
  * JSON.
  *
- * @throws SpoorError `invalid_request` as `parseQuery`, before anything is sent.
+ * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `beginExport`, before anything is sent.
  */
-export function exportTraces(userId: string, selection: Selection): ReadableStream<Uint8Array> {
+export async function exportTraces(userId: string, selection: Selection): Promise<ReadableStream<Uint8Array>> {
   if (selection.q !== undefined) parseQuery(selection.q);
-  return streamOf(encoded(exportParts(userId, selection)), (error) => log.warn({ err: error }, "an export failed"));
+  return exportStream(userId, encoded(exportParts(userId, selection)));
 }
 
 /** What an export takes, for people; without the filter's words, which may say what the sessions are about. */
@@ -33,9 +34,18 @@ export function describeSelection({ ids, ...filter }: Selection): string {
   return Object.values(filter).some((value) => value !== undefined) ? "those that match a filter" : "all";
 }
 
-/** One trace in the same form; `trace` must be of `userId`. */
-export function exportTrace(userId: string, trace: TraceRow): ReadableStream<Uint8Array> {
-  return streamOf(encoded(traceParts(userId, trace)), (error) => log.warn({ err: error }, "an export failed"));
+/** One trace in the same form; `trace` must be of `userId`. @throws SpoorError `overloaded` as `beginExport` */
+export function exportTrace(userId: string, trace: TraceRow): Promise<ReadableStream<Uint8Array>> {
+  return exportStream(userId, encoded(traceParts(userId, trace)));
+}
+
+/** Counts as one of the user's exports until the stream has ended. @throws SpoorError `overloaded` as `beginExport` */
+export async function exportStream(
+  userId: string,
+  chunks: AsyncGenerator<Uint8Array, undefined>,
+): Promise<ReadableStream<Uint8Array>> {
+  const end = await beginExport(userId);
+  return streamOf(chunks, (error) => log.warn({ err: error }, "an export failed"), end);
 }
 
 async function* encoded(texts: AsyncGenerator<string>): AsyncGenerator<Uint8Array, undefined> {
@@ -64,7 +74,7 @@ async function* exportParts(userId: string, selection: Selection): AsyncGenerato
 async function* rowsAbove(userId: string, selection: Selection, end: TraceRow | undefined): AsyncGenerator<TraceRow> {
   let after: Place | undefined;
   for (;;) {
-    const rows = await readTraceRows(userId, selection, { after, limit: tracesPerPage });
+    const rows = await readTraceRows(userId, selection, { after, limit: tracesPerPage, patience: "wait" });
     for (const row of rows) {
       if (end && !isAbove(row, end)) return;
       yield row;
@@ -96,7 +106,7 @@ async function* messageParts(userId: string, { id, messageCount }: TraceRow): As
   let sent = 0;
   let after: number | null = -1;
   while (after !== null) {
-    const page = await readMessages(userId, id, after, messagePage);
+    const page = await readMessagesInTurn(userId, id, after, messagePage);
     const lines = page.messages.map((message) => JSON.stringify(present(message)));
     if (lines.length > 0) yield (sent === 0 ? "" : ",") + lines.join(",");
     sent += lines.length;

@@ -1,7 +1,6 @@
 import "server-only";
-import { log } from "#lib/log";
-import { streamOf } from "#lib/streams";
-import { readMessages } from "#lib/traces/messages";
+import { exportStream } from "#lib/traces/export";
+import { readMessagesInTurn } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
 
 const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
@@ -10,9 +9,11 @@ const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
  * A trace as a Markdown document: its title and facts, then each message under a heading with role, time and position. Contents
  * are unchanged, metadata is JSON. Pages are read as the client consumes them. The stream fails where messages are missing: a part
  * of a trace must not pass for the whole.
+ *
+ * @throws SpoorError `overloaded` as `exportTraces`.
  */
-export function markdownOf(userId: string, trace: TraceRow): ReadableStream<Uint8Array> {
-  return streamOf(parts(userId, trace), (error) => log.warn({ err: error }, "a Markdown export failed"));
+export function markdownOf(userId: string, trace: TraceRow): Promise<ReadableStream<Uint8Array>> {
+  return exportStream(userId, parts(userId, trace));
 }
 
 async function* parts(userId: string, trace: TraceRow): AsyncGenerator<Uint8Array, undefined> {
@@ -21,7 +22,12 @@ async function* parts(userId: string, trace: TraceRow): AsyncGenerator<Uint8Arra
   let sent = 0;
   let after: number | null = -1;
   while (after !== null) {
-    const page: Awaited<ReturnType<typeof readMessages>> = await readMessages(userId, trace.id, after, messagePage);
+    const page: Awaited<ReturnType<typeof readMessagesInTurn>> = await readMessagesInTurn(
+      userId,
+      trace.id,
+      after,
+      messagePage,
+    );
     if (page.messages.length > 0) yield encoder.encode(page.messages.map(messageMarkdown).join(""));
     sent += page.messages.length;
     after = page.nextAfter;

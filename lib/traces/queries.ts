@@ -1,6 +1,7 @@
 import "server-only";
 import { z } from "zod";
 import { prisma } from "#lib/db/client";
+import type { Patience } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import type { messageShape, traceShape } from "#lib/traces/schema";
@@ -63,7 +64,7 @@ export async function listTraces(
 export async function readTraceRows(
   userId: string,
   selection: Selection,
-  page: { after?: Place | undefined; limit: number },
+  page: { after?: Place | undefined; limit: number; patience?: Patience },
 ): Promise<TraceRow[]> {
   const { q, ...plain } = selection;
   if (q === undefined) return readRows(userId, plain, page);

@@ -2,7 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { cache } from "react";
-import { snapshot } from "#lib/db/client";
+import { heavyRead, type Patience } from "#lib/db/heavy";
 import { findDocuments, type Hits } from "#lib/search/find";
 import { keepMatching } from "#lib/search/phrases";
 import { parseQuery, phrasesOf, type Query } from "#lib/search/query";
@@ -16,22 +16,21 @@ const maxVerified = 100;
 /** And of how many at once. */
 const verifiedAtOnce = 50;
 
-const settings = { statement_timeout: "5s" } as const;
-
 /** `maxVerified`: of how many traces the text is read where the index can't be sure; further ones are accepted. */
-type Page = { after?: Place | undefined; limit: number; maxVerified?: number };
+type Page = { after?: Place | undefined; limit: number; maxVerified?: number; patience?: Patience | undefined };
 
 /**
  * The ids of a user's traces that a query finds after a position in the list, newest activity first.
  *
- * @throws SpoorError `invalid_request` as `parseQuery`.
+ * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `heavyRead`.
  */
 export async function searchTraces(userId: string, { q = "", ...selection }: Selection, page: Page): Promise<string[]> {
   const query = parseQuery(q);
-  return snapshot(async (tx) => {
+  const search = async (tx: PoolClient) => {
     const hits = await findDocuments(tx, userId, query);
     return hits.count === 0 ? [] : findPage(tx, { userId, selection, text: q, query, hits }, page);
-  }, settings);
+  };
+  return heavyRead(userId, search, { patience: page.patience });
 }
 
 /**

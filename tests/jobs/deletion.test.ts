@@ -34,7 +34,7 @@ async function store(traces: number, messagesEach: number, owner = userId): Prom
 const rowsOf = async (table: "message" | "trace", owner = userId) =>
   Number((await pool().query(`select count(*) from ${table} where user_id = $1`, [owner])).rows[0].count);
 const listed = async () => (await listTraces(userId, {}, { limit: 200 })).traces;
-const exported = async () => (await new Response(exportTraces(userId, {})).text()).split("\n").length - 1;
+const exported = async () => (await new Response(await exportTraces(userId, {})).text()).split("\n").length - 1;
 const lastEvent = async () =>
   (await pool().query("select action, subject from audit_event order by id desc limit 1")).rows[0];
 
@@ -138,7 +138,7 @@ describe("a deletion takes exactly what was counted", () => {
 
 test("an export fails where a trace is deleted while it is sent", async () => {
   await store(30, 3);
-  const reader = exportTraces(userId, {}).getReader();
+  const reader = (await exportTraces(userId, {})).getReader();
   await reader.read();
   await pool().query("update trace set deleted_at = now()");
   await pool().query("delete from message");

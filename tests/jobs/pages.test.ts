@@ -116,7 +116,7 @@ async function openTransactions(): Promise<number> {
 describe("an export", () => {
   test("comes in parts of about 1 MiB and holds no connection while its reader waits", async () => {
     await storeTrace("export", 40, `repeat(chr(48 + p), ${MiB / 4})`);
-    const reader = exportTraces(userId, { source: "export" }).getReader();
+    const reader = (await exportTraces(userId, { source: "export" })).getReader();
     let text = "";
     for (;;) {
       const { done, value } = await reader.read();
@@ -138,7 +138,7 @@ describe("an export", () => {
 test("an export has each trace once, also those that grow while it is read", async () => {
   await pool().query("delete from trace");
   for (let n = 0; n < 50; n += 1) await storeTrace(`moving-${n}`, 1, `repeat('x', ${MiB / 8})`);
-  const parts = exportTraces(userId, {}).getReader();
+  const parts = (await exportTraces(userId, {})).getReader();
   const read = [await parts.read()];
   const moved = await pool().query<{ source: string }>(
     "update trace set activity_at = now() where source in ('moving-0', 'moving-1', 'moving-49') returning source",
@@ -154,7 +154,7 @@ test("an export reads every page of the list with the plan setting", async () =>
   await pool().query("delete from trace");
   for (let n = 0; n < 45; n += 1) await storeTrace(`ordered-${n}`, 1, "'x'");
   const sent = vi.spyOn(pg.Client.prototype, "query");
-  await new Response(exportTraces(userId, {})).text();
+  await new Response(await exportTraces(userId, {})).text();
   const texts = sent.mock.calls.map(([query]) =>
     typeof query === "string" ? query : ((query as { text?: string }).text ?? ""),
   );

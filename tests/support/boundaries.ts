@@ -7,7 +7,19 @@ import { parseSync } from "oxc-parser";
  * name or goes to a lower layer, so that no two folders can import each other.
  */
 const layers = [
-  ["env", "errors", "fields", "memory", "streams", "coalesce", "copy-format", "digest", "password-strength"],
+  [
+    "env",
+    "errors",
+    "fields",
+    "memory",
+    "streams",
+    "coalesce",
+    "copy-format",
+    "digest",
+    "password-strength",
+    "fair-queue",
+    "current-request",
+  ],
   ["limits", "log"],
   ["json"],
   ["reader"],

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { FairQueue } from "#lib/ingest/decode/fair-queue";
+import { FairQueue } from "#lib/fair-queue";
 import { DecodeThread, endThreads, withThread } from "#lib/ingest/decode/thread-pool";
 
 afterAll(endThreads);
@@ -75,6 +75,55 @@ describe("two slots", () => {
     await line.ask(..."ddd");
     expect(line.order.join("")).toBe("abcdd");
   });
+});
+
+describe("three slots of which a user may hold two", () => {
+  test("are held by two users, however many callers one of them has", async () => {
+    const line = watch(new FairQueue(3, 2));
+    await line.ask(..."aaaa", "b");
+    expect(line.order.join("")).toBe("aab");
+    await line.ask("b", "b");
+    expect(line.order.join("")).toBe("aab");
+    await line.end("a");
+    await line.end("a");
+    expect(line.order.join("")).toBe("aabba");
+    await line.end("b");
+    expect(line.order.join("")).toBe("aabbaa");
+  });
+
+  test("leave one free that a waiting user may not take", async () => {
+    const line = watch(new FairQueue(3, 2));
+    await line.ask(..."aaa");
+    expect(line.order.join("")).toBe("aa");
+    await line.end("a");
+    expect(line.order.join("")).toBe("aaa");
+  });
+});
+
+test("a caller who gives up while waiting leaves the queue, and holds nothing", async () => {
+  const queue = new FairQueue(1);
+  const release = await queue.take("a");
+  const givingUp = new AbortController();
+  const waiting = queue.take("b", givingUp.signal);
+  const last = queue.take("b");
+  expect(queue.waitingOf("b")).toBe(2);
+  givingUp.abort(new Error("gone"));
+  await expect(waiting).rejects.toThrow("gone");
+  await expect(queue.take("c", givingUp.signal)).rejects.toThrow("gone");
+  expect(queue.waitingOf("b")).toBe(1);
+  release();
+  (await last)();
+  (await queue.take("c"))();
+});
+
+test("a slot is given back once, however often its release is called", async () => {
+  const queue = new FairQueue(1);
+  const release = await queue.take("a");
+  release();
+  release();
+  await queue.take("b");
+  const waiting = queue.take("c", AbortSignal.timeout(20));
+  await expect(waiting).rejects.toThrow();
 });
 
 test("a user with many bodies delays another user by one of them only", async () => {

@@ -1,6 +1,7 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { SpoorError } from "#lib/errors";
+import { answerOverloaded } from "#lib/current-request";
+import { isOverload, SpoorError } from "#lib/errors";
 import { readExcerpts } from "#lib/search/excerpts";
 import { countPending } from "#lib/search/find";
 import { parseQuery } from "#lib/search/query";
@@ -32,11 +33,16 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const { given, cursor, filter } = request;
   const user = await requireUser(listHref(given));
   const max = given.q ? maxFound : maxCounted;
-  const [{ traces, nextCursor, ignored, excerpts }, count, lag] = await Promise.all([
+  const reading = Promise.all([
     readPage(user.id, request).then(async (page) => ({ ...page, excerpts: await excerptsOf(user.id, page, given) })),
     countTraces(user.id, filter, max + 1),
     given.q ? countPending(user.id) : 0,
   ]);
+  const read = await reading.catch((error) => {
+    if (!given.q || !isOverload(error)) throw error;
+  });
+  if (!read) return <TooLong given={given} />;
+  const [{ traces, nextCursor, ignored, excerpts }, count, lag] = read;
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
   const [first] = traces;
@@ -88,6 +94,23 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
       </nav>
       <ListKeys />
     </>
+  );
+}
+
+/** Instead of a list whose search took too long. */
+function TooLong({ given }: { given: ListRequest["given"] }) {
+  answerOverloaded();
+  return (
+    <div className="flex flex-col items-start gap-4">
+      <h1 className="sr-only">Sessions</h1>
+      <SearchBox given={given} />
+      <Notice tone="warn">
+        <p>
+          This search took too long and was stopped. Try again when your other searches and exports have ended, or
+          search for rarer words.
+        </p>
+      </Notice>
+    </div>
   );
 }
 

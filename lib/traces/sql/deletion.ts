@@ -1,6 +1,7 @@
 // Deleting many traces at once.
 import "server-only";
 import { type Db, pool } from "#lib/db/client";
+import { heavyRead } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
 import { isSelected, type PlainSelection } from "#lib/traces/sql/conditions";
 
@@ -20,9 +21,8 @@ export async function countSelected(
   userId: string,
   selection: PlainSelection,
 ): Promise<SelectionCount & { now: Date }> {
-  const { rows } = await pool().query<SelectionCount & { now: Date }>(
-    Prisma.sql`select ${counts}, now() from trace where ${isSelected(userId, selection)}`,
-  );
+  const statement = Prisma.sql`select ${counts}, now() from trace where ${isSelected(userId, selection)}`;
+  const { rows } = await heavyRead(userId, (tx) => tx.query<SelectionCount & { now: Date }>(statement));
   const [row] = rows;
   if (!row) throw new Error("a count has one row");
   return row;

@@ -2,6 +2,7 @@
 import "server-only";
 import type pg from "pg";
 import { pool, snapshot } from "#lib/db/client";
+import { heavyRead } from "#lib/db/heavy";
 import { Prisma, type Trace } from "#lib/generated/prisma/client";
 import type { Facet, FacetValue } from "#lib/traces/schema";
 import {
@@ -98,13 +99,14 @@ export async function countValues(
 ): Promise<Partial<Record<Facet, FacetValue[]>>> {
   const list = Prisma.raw(names.join(", "));
   const sets = Prisma.raw(names.map((name) => `(${name})`).join(", "));
-  const { rows } = await pool().query<FacetValue & { set: number }>(Prisma.sql`
+  const statement = Prisma.sql`
     select set, value, count from (
       select grouping(${list}) as set, coalesce(${list}) as value, count(*)::int as count,
         row_number() over (partition by grouping(${list}) order by count(*) desc, coalesce(${list})) as place
       from trace where ${isSelected(userId, selection)}
       group by grouping sets (${sets}) having coalesce(${list}) is not null
-    ) as counted where place <= ${max} order by set, place`);
+    ) as counted where place <= ${max} order by set, place`;
+  const { rows } = await heavyRead(userId, (tx) => tx.query<FacetValue & { set: number }>(statement));
   // `grouping` has a bit for each column, the first one's the highest, which is 0 where the column is grouped by.
   const setOf = (at: number) => 2 ** names.length - 1 - 2 ** (names.length - 1 - at);
   return Object.fromEntries(

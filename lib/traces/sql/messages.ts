@@ -1,6 +1,7 @@
 // Reading the messages of a trace. Each statement reads nothing of a deleted trace, whose messages may not be purged yet.
 import "server-only";
 import { pool } from "#lib/db/client";
+import { heavyRead } from "#lib/db/heavy";
 import type { Message } from "#lib/generated/prisma/client";
 
 /** A message as it is stored. */
@@ -92,8 +93,7 @@ export async function findText(
   { maxPlaces, foldsUnicode }: { maxPlaces: number; foldsUnicode: boolean },
 ): Promise<MatchRow[]> {
   const folding = foldsUnicode ? ` collate "pg_c_utf8"` : "";
-  const { rows } = await pool().query<MatchRow>(
-    `with wanted as (select lower($3::text${folding}) as text),
+  const statement = `with wanted as (select lower($3::text${folding}) as text),
      hit as materialized (
        select position,
          (length(searched) - length(replace(searched, wanted.text, ''))) / length(wanted.text) as count
@@ -101,9 +101,8 @@ export async function findText(
          cross join lateral (select lower((content || coalesce(e'\\n' || (metadata::text), ''))${folding}) as searched) s
        where user_id = $1 and trace_id = $2 and strpos(searched, wanted.text) > 0 and ${isLive})
      select position, count::int, sum(count) over () as total, count(*) over () as messages
-     from hit order by position limit $4`,
-    [userId, traceId, text, maxPlaces],
-  );
+     from hit order by position limit $4`;
+  const { rows } = await heavyRead(userId, (tx) => tx.query<MatchRow>(statement, [userId, traceId, text, maxPlaces]));
   return rows;
 }
 

@@ -6,7 +6,7 @@ import { describeSelection, exportTraces } from "#lib/traces/export";
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(exportTraceList, async ({ request, caller, query: { id: ids, ...filter } }) => {
     const selection = { ...filter, ids };
-    const stream = exportTraces(caller.userId, selection);
+    const stream = await exportTraces(caller.userId, selection);
     await recordExport(request, caller.userId, "traces_exported", describeSelection(selection));
     const headers = {
       "Content-Type": "application/x-ndjson",

@@ -1,6 +1,6 @@
 import "server-only";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
-import { readMessages } from "#lib/traces/messages";
+import { readMessagesInTurn } from "#lib/traces/messages";
 import { OutlineRail } from "./outline";
 
 const page = { limit: 1000, maxBytes: 1024 * 1024 };
@@ -25,7 +25,7 @@ export function OutlinePending() {
 async function readOutline(userId: string, traceId: string): Promise<Outline> {
   const outliner = makeOutliner();
   for (let after: number | null = -1; after !== null; ) {
-    const read: Awaited<ReturnType<typeof readMessages>> = await readMessages(userId, traceId, after, page);
+    const read: Awaited<ReturnType<typeof readMessagesInTurn>> = await readMessagesInTurn(userId, traceId, after, page);
     for (const message of read.messages) outliner.add(message);
     after = read.nextAfter;
   }

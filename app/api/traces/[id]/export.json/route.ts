@@ -12,6 +12,6 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
       "Content-Type": "application/json",
       "Content-Disposition": `attachment; filename="spoor-${trace.id}.json"`,
     };
-    return new Response(exportTrace(caller.userId, trace), { headers });
+    return new Response(await exportTrace(caller.userId, trace), { headers });
   }),
 });

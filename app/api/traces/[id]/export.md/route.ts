@@ -12,6 +12,6 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
       "Content-Type": "text/markdown; charset=utf-8",
       "Content-Disposition": `attachment; filename="spoor-${trace.id}.md"`,
     };
-    return new Response(markdownOf(caller.userId, trace), { headers });
+    return new Response(await markdownOf(caller.userId, trace), { headers });
   }),
 });

@@ -1,0 +1,26 @@
+// What is known of the request that is being worked on, wherever its work is: pages are rendered without its signal, and can
+// set no status.
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** `signal` is aborted when the client is gone; `isOverloaded` makes its page a 503. */
+export type RequestState = { readonly signal: AbortSignal; isOverloaded?: boolean };
+
+// The web server and Next's bundle have a copy of this module each.
+const globals = globalThis as typeof globalThis & { spoorRequest?: AsyncLocalStorage<RequestState> };
+
+function storage(): AsyncLocalStorage<RequestState> {
+  globals.spoorRequest ??= new AsyncLocalStorage();
+  return globals.spoorRequest;
+}
+
+/** Runs `work`, and all that it starts, for a request. */
+export const forRequest = <T>(state: RequestState, work: () => T): T => storage().run(state, work);
+
+/** Aborted when the client of the current request is gone; undefined outside of requests. */
+export const requestSignal = (): AbortSignal | undefined => storage().getStore()?.signal;
+
+/** Has the current request's page sent as a 503, as far as the host lets it: for what took too long. */
+export function answerOverloaded(): void {
+  const state = storage().getStore();
+  if (state) state.isOverloaded = true;
+}

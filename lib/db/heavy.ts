@@ -1,0 +1,85 @@
+// Heavy reads take longer the more a user has stored: find, search, export, facets, usage.
+import "server-only";
+import type pg from "pg";
+import { requestSignal } from "#lib/current-request";
+import { pool, type Settings, snapshot } from "#lib/db/client";
+import { isOverload, SpoorError } from "#lib/errors";
+import { FairQueue } from "#lib/fair-queue";
+import { limits } from "#lib/limits";
+
+const { heavyPerUser, exportsPerUser, maxWaitSeconds, maxWaitingPerUser } = limits.reads;
+
+/**
+ * The share of the pool that heavy reads may hold together, at least one connection. All other statements take milliseconds
+ * (keys, one page of a list), so the rest is always free for them in time: sign-in, accept and health never wait for a heavy
+ * read, whoever starts how many.
+ */
+const share = 3 / 8;
+
+type Queues = { reads: FairQueue; exports: FairQueue };
+const globals = globalThis as typeof globalThis & { spoorHeavy?: Queues };
+
+function queues(): Queues {
+  globals.spoorHeavy ??= {
+    reads: new FairQueue(Math.max(1, Math.floor(share * pool().options.max)), heavyPerUser),
+    exports: new FairQueue(Number.POSITIVE_INFINITY, exportsPerUser),
+  };
+  return globals.spoorHeavy;
+}
+
+/** Whether a caller is refused after `maxWaitSeconds`, or waits until its client is gone: for what has begun to be sent. */
+export type Patience = "refuse" | "wait";
+
+/**
+ * A turn of a user's heavy reads, which wait for each other and never others' for them. It must not be taken inside another.
+ *
+ * @throws SpoorError `overloaded` where it takes too long, or too many wait already; AbortError where the client is gone
+ */
+export async function heavyTurn<T>(userId: string, work: () => Promise<T>, patience: Patience = "refuse"): Promise<T> {
+  const detail = "Other searches, exports and counts of yours are running. Wait until they have ended.";
+  const giveBack = await takeTurn(queues().reads, userId, patience, detail);
+  try {
+    return await work();
+  } finally {
+    giveBack();
+  }
+}
+
+/**
+ * A heavy read: a turn, and in it a snapshot (lib/db/client.ts) whose statements end in time, and with the request.
+ *
+ * @param options.seconds how long a statement may take, where that is less than usual.
+ * @throws as `heavyTurn`, and SpoorError `overloaded` for a statement that takes too long
+ */
+export function heavyRead<T>(
+  userId: string,
+  work: (tx: pg.PoolClient) => Promise<T>,
+  { patience, seconds }: { patience?: Patience | undefined; seconds?: number } = {},
+): Promise<T> {
+  const settings: Settings = seconds === undefined ? {} : { statement_timeout: `${seconds}s` };
+  const read = () => snapshot(work, settings, requestSignal()).catch(refuseLate);
+  return heavyTurn(userId, read, patience);
+}
+
+/** Begins one of a user's exports. @returns what ends it; so does the end of the request. @throws as `heavyTurn` */
+export async function beginExport(userId: string): Promise<() => void> {
+  const detail = "Other exports of yours are running. Wait until one has ended.";
+  const end = await takeTurn(queues().exports, userId, "refuse", detail);
+  requestSignal()?.addEventListener("abort", end, { once: true });
+  return end;
+}
+
+function refuseLate(error: unknown): never {
+  throw isOverload(error) ? new SpoorError("overloaded") : error;
+}
+
+async function takeTurn(queue: FairQueue, userId: string, patience: Patience, detail: string): Promise<() => void> {
+  const gone = requestSignal();
+  if (patience === "wait") return queue.take(userId, gone);
+  const refused = () => new SpoorError("overloaded", detail, { retryAfterSeconds: maxWaitSeconds });
+  if (queue.waitingOf(userId) >= maxWaitingPerUser) throw refused();
+  const late = AbortSignal.timeout(maxWaitSeconds * 1000);
+  return queue.take(userId, gone ? AbortSignal.any([gone, late]) : late).catch((reason) => {
+    throw gone?.aborted ? gone.reason : late.aborted ? refused() : reason;
+  });
+}

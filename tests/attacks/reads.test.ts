@@ -1,0 +1,73 @@
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { storeSession } from "../support/long-session.ts";
+import { get, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
+
+const { server, userId, token } = await provideOwnedServer({ worker: false, environment: { AUTH_RATE_LIMIT: "on" } });
+const attackerId = await makeUser({ name: "Mallory", email: "mallory@example.org", password: "" });
+const attacker = await logIn(server, attackerId);
+
+/** 3,000 messages of 60 kB, as PostgreSQL stores ordinary text: compressed to a third. */
+const session = { messages: 3000, content: "repeat(md5(p::text) || ' some words that are the same ', 1000)" };
+const large = await storeSession(attackerId, session);
+await storeSession(userId, { messages: 20 });
+
+type Outcome = { status: number; milliseconds: number; error?: string; retryAfter?: string | null };
+
+/** One request. @returns how it ended; status 0 where it was aborted */
+async function ask(path: string, bearer?: string, signal?: AbortSignal): Promise<Outcome> {
+  const startedAt = performance.now();
+  const headers: Record<string, string> = bearer ? { Authorization: `Bearer ${bearer}` } : {};
+  try {
+    const response = await fetch(server.url + path, { headers, ...(signal && { signal }) });
+    const text = await response.text();
+    const error = response.status >= 400 ? JSON.parse(text).error : undefined;
+    const retryAfter = response.headers.get("retry-after");
+    return { status: response.status, milliseconds: performance.now() - startedAt, error, retryAfter };
+  } catch {
+    return { status: 0, milliseconds: performance.now() - startedAt };
+  }
+}
+
+const p95 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? 0;
+
+/** The statements of the server that read messages. */
+async function runningReads(): Promise<number> {
+  const { rowCount } = await pool().query(
+    `select from pg_stat_activity where state = 'active' and query like '%from message%' and pid <> pg_backend_pid()
+       and datname = current_database()`,
+  );
+  return rowCount ?? 0;
+}
+
+test("24 finds at once in 180 MB of one member stop nobody else, and end with their clients", async ({ annotate }) => {
+  const stop = new AbortController();
+  const finds = Array.from({ length: 24 }, () =>
+    ask(`/api/traces/${large}/matches?q=not-there`, attacker, stop.signal),
+  );
+  await sleep(200);
+  const victims: Outcome[] = [];
+  const others: Outcome[] = [];
+  for (const deadline = performance.now() + 3500; performance.now() < deadline; ) {
+    victims.push(await ask("/api/traces", token));
+    others.push(await ask("/api/health"), await ask("/sign-in"));
+    await sleep(20);
+  }
+  expect(await runningReads()).toBeLessThanOrEqual(2);
+  stop.abort();
+  const outcomes = await Promise.all(finds);
+  await sleep(1000);
+  expect(await runningReads()).toBe(0);
+  const late = p95(victims.map(({ milliseconds }) => milliseconds));
+  await annotate(`a list of another user under ${finds.length} finds: p95 ${late.toFixed(0)} ms of ${victims.length}`);
+  await annotate(JSON.stringify(outcomes.map(({ status }) => status)));
+  expect([...victims, ...others].filter(({ status }) => status !== 200)).toEqual([]);
+  expect(late).toBeLessThanOrEqual(300);
+  const refused = outcomes.filter(({ status }) => status > 200);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const one of refused)
+    expect(one).toMatchObject({ status: 503, error: "overloaded", retryAfter: expect.stringMatching(/^\d+$/) });
+  expect((await get(server, `/api/traces/${large}/matches?q=not-there`, attacker)).status).toBe(200);
+});

@@ -1,0 +1,224 @@
+import { connect, createServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PoolClient } from "pg";
+import { afterAll, describe, expect, test } from "vitest";
+import { forRequest } from "#lib/current-request";
+import { closeDatabase, limitStatements, patiently, pool, prisma, transaction } from "#lib/db/client";
+import { beginExport, heavyRead, heavyTurn } from "#lib/db/heavy";
+import { env, setEnv } from "#lib/env";
+import { toSpoorError } from "#lib/http/problem";
+import { limits } from "#lib/limits";
+import { provideOwner } from "../support/server.ts";
+
+const { userId } = await provideOwner();
+const { heavyPerUser, maxWaitSeconds, maxWaitingPerUser } = limits.reads;
+
+const overloaded = { name: "SpoorError", code: "overloaded" };
+
+/** A statement that runs until it is ended. */
+const endless = (tx: PoolClient) => tx.query("select pg_sleep(600)");
+
+async function running(): Promise<number> {
+  const { rowCount } = await pool().query(
+    "select from pg_stat_activity where query = 'select pg_sleep(600)' and state = 'active'",
+  );
+  return rowCount ?? 0;
+}
+
+/** Whether a user may read at once, as often at a time as a user may. */
+async function expectFree(user: string): Promise<void> {
+  const startedAt = performance.now();
+  const turns = Array.from({ length: heavyPerUser }, () => heavyTurn(user, () => sleep(50)));
+  await Promise.all(turns);
+  expect(performance.now() - startedAt).toBeLessThan(95);
+}
+
+describe("a heavy read", () => {
+  test("that takes too long is ended, and answered as overloaded", async () => {
+    await expect(heavyRead(userId, endless, { seconds: 1 })).rejects.toMatchObject(overloaded);
+    expect(await running()).toBe(0);
+    await expectFree(userId);
+  });
+
+  test("is cancelled in PostgreSQL when its client goes", async () => {
+    const client = new AbortController();
+    const read = forRequest(client, () => heavyRead(userId, endless));
+    read.catch(() => {});
+    while ((await running()) === 0) await sleep(10);
+    client.abort();
+    await expect(read).rejects.toThrow("aborted");
+    expect(await running()).toBe(0);
+    await expectFree(userId);
+  });
+
+  test("is cancelled however many statements it still has to send", async () => {
+    const client = new AbortController();
+    const read = forRequest(client, () =>
+      heavyRead(userId, async (tx) => {
+        for (let n = 0; n < 10_000; n += 1) await tx.query("select pg_sleep(0.001)");
+      }),
+    );
+    setTimeout(() => client.abort(), 100);
+    await expect(read).rejects.toThrow("aborted");
+  });
+
+  test("whose client goes at any moment never ends a statement of somebody else", async () => {
+    const others = Array.from({ length: 8 }, async () => {
+      for (let n = 0; n < 60; n += 1) await pool().query("select pg_sleep(0.005)");
+    });
+    for (let n = 0; n < 150; n += 1) {
+      const client = new AbortController();
+      const read = forRequest(client, () => heavyRead(userId, (tx) => tx.query("select pg_sleep(0.002)")));
+      setTimeout(() => client.abort(), (n % 30) / 5);
+      await read.catch((error) => expect(error.name).toBe("AbortError"));
+    }
+    await Promise.all(others);
+    await expectFree(userId);
+  });
+
+  test("that waits is given up when its client goes", async () => {
+    const first = new AbortController();
+    const held = Array.from({ length: heavyPerUser }, () => forRequest(first, () => heavyRead(userId, endless)));
+    const client = new AbortController();
+    const waiting = forRequest(client, () => heavyRead(userId, endless));
+    client.abort();
+    await expect(waiting).rejects.toThrow("aborted");
+    first.abort();
+    expect((await Promise.allSettled(held)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await expectFree(userId);
+  });
+
+  test("waits for others of its user a few seconds at most, and never for another user's", async () => {
+    const client = new AbortController();
+    const held = Array.from({ length: heavyPerUser }, () => forRequest(client, () => heavyRead(userId, endless)));
+    const patient = heavyTurn(userId, async () => "in the end", "wait");
+    const startedAt = performance.now();
+    await expectFree("another user");
+    await expect(heavyTurn(userId, async () => {})).rejects.toMatchObject({
+      ...overloaded,
+      retryAfterSeconds: maxWaitSeconds,
+    });
+    expect((performance.now() - startedAt) / 1000).toBeGreaterThan(maxWaitSeconds * 0.9);
+    expect((performance.now() - startedAt) / 1000).toBeLessThan(maxWaitSeconds + 1);
+    client.abort();
+    await Promise.allSettled(held);
+    expect(await patient).toBe("in the end");
+  });
+
+  test("is refused at once where too many of its user wait", async () => {
+    let release = () => {};
+    const end = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const calls = Array.from({ length: heavyPerUser + maxWaitingPerUser }, () => heavyTurn(userId, () => end));
+    await expect(heavyTurn(userId, () => end)).rejects.toMatchObject(overloaded);
+    release();
+    await Promise.all(calls);
+    await expectFree(userId);
+  });
+
+  test("leaves most connections free, whoever reads", async () => {
+    const client = new AbortController();
+    const users = Array.from({ length: 30 }, (_, n) => `user ${n}`);
+    const reads = users.map((user) => forRequest(client, () => heavyRead(user, endless)));
+    const settled = Promise.allSettled(reads);
+    await sleep(300);
+    expect(await running()).toBe(6);
+    const { rows } = await pool().query("select 1 as one");
+    expect(rows).toEqual([{ one: 1 }]);
+    client.abort();
+    await settled;
+    expect(await running()).toBe(0);
+  });
+
+  test("that fails gives its turn back", async () => {
+    for (let n = 0; n < 5; n += 1)
+      await expect(heavyRead(userId, (tx) => tx.query("select 1 / 0"))).rejects.toThrow("zero");
+    await expectFree(userId);
+  });
+});
+
+test("a user's exports wait for each other, and end with their request", async () => {
+  const client = new AbortController();
+  const [end] = await Promise.all([beginExport(userId), forRequest(client, () => beginExport(userId))]);
+  const third = beginExport(userId);
+  client.abort();
+  const endThird = await third;
+  await expect(beginExport(userId)).rejects.toMatchObject(overloaded);
+  end();
+  endThird();
+});
+
+describe("in a process that serves requests", () => {
+  /** The rest of the file has connections of its own. */
+  const limitTo = async (seconds: number, url = env().DATABASE_URL) => {
+    await closeDatabase();
+    setEnv({ DATABASE_URL: url });
+    limitStatements(seconds);
+  };
+
+  test("every statement ends in time, but for a transaction that writes and patient work", async () => {
+    await limitTo(1);
+    const late = await pool()
+      .query("select pg_sleep(3)")
+      .catch((error) => error);
+    expect(toSpoorError(late, "")).toMatchObject(overloaded);
+    const byPrisma = await prisma().$queryRaw`select pg_sleep(3)`.catch((error) => error);
+    expect(toSpoorError(byPrisma, "")).toMatchObject(overloaded);
+    await transaction((tx) => tx.query("select pg_sleep(1.5)"));
+    await patiently(() => pool().query("select pg_sleep(1.5)"));
+  });
+
+  test("a pooler that refuses the limit is used without it", async () => {
+    const pooler = provideStrictPooler();
+    await limitTo(1, await pooler.via(env().DATABASE_URL ?? ""));
+    const { rows } = await pool().query("select 1 as one from pg_sleep(1.5)");
+    expect(rows).toEqual([{ one: 1 }]);
+    expect(await prisma().user.count()).toBe(1);
+    expect(pooler.refused()).toBe(1);
+    await expect(heavyRead(userId, endless, { seconds: 1 })).rejects.toMatchObject(overloaded);
+    await closeDatabase();
+  });
+});
+
+/** A proxy to a database that refuses `statement_timeout` among the start-up parameters, as PgBouncer does. */
+function provideStrictPooler() {
+  const sockets = new Set<Socket>();
+  let target = { host: "", port: 0 };
+  let refused = 0;
+  const proxy = createServer((near) => {
+    sockets.add(near.on("error", () => {}));
+    near.once("data", (startup) => {
+      if (startup.includes("statement_timeout")) {
+        refused += 1;
+        return near.end(errorResponse("unsupported startup parameter: statement_timeout"));
+      }
+      const far = connect(target).on("error", () => {});
+      sockets.add(far);
+      far.write(startup);
+      near.pipe(far).pipe(near);
+    });
+  });
+  afterAll(() => {
+    proxy.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const via = async (url: string): Promise<string> => {
+    const changed = new URL(url);
+    target = { host: changed.hostname, port: Number(changed.port) };
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    const address = proxy.address();
+    changed.hostname = "127.0.0.1";
+    changed.port = String(typeof address === "object" && address?.port);
+    return changed.href;
+  };
+  return { via, refused: () => refused };
+}
+
+/** An error as PostgreSQL's protocol has it (section 55.7, ErrorResponse). */
+function errorResponse(message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C08P01\0M${message}\0\0`);
+  const head = Buffer.from("E....");
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
+}
