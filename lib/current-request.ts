@@ -2,7 +2,7 @@
 // set no status.
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** `signal` is aborted when the client is gone; `isOverloaded` makes its page a 503. */
+/** `signal` is aborted when the client is gone or the response was sent; `isOverloaded` makes its page a 503. */
 export type RequestState = { readonly signal: AbortSignal; isOverloaded?: boolean };
 
 // The web server and Next's bundle have a copy of this module each.
@@ -16,7 +16,7 @@ function storage(): AsyncLocalStorage<RequestState> {
 /** Runs `work`, and all that it starts, for a request. */
 export const forRequest = <T>(state: RequestState, work: () => T): T => storage().run(state, work);
 
-/** Aborted when the client of the current request is gone; undefined outside of requests. */
+/** Aborted when the current request is over: its client is gone, or its response was sent; undefined outside of requests. */
 export const requestSignal = (): AbortSignal | undefined => storage().getStore()?.signal;
 
 /** Has the current request's page sent as a 503, as far as the host lets it: for what took too long. */

@@ -26,7 +26,7 @@ const usualErrors: Record<ErrorCode, string> = {
   slow_down: "Too many polls; wait for Retry-After.",
   rate_limited: "Too many requests; wait for Retry-After.",
   internal: "The server failed. Its log has the reason under the request id.",
-  overloaded: "The server is too busy; wait for Retry-After.",
+  overloaded: "The read took too long, or waited too long for others of yours; wait for Retry-After.",
   unavailable: "The server can't reach its database. Nothing was stored; wait for Retry-After.",
 };
 
@@ -72,7 +72,7 @@ export function errorsOf(operation: Operation): Partial<Record<ErrorCode, ErrorE
 }
 
 /** The codes that follow from who may call an operation and what it takes. */
-function usualCodes({ auth, scope, params, query, body, about }: Operation): ErrorCode[] {
+function usualCodes({ methods, auth, scope, params, query, body, about }: Operation): ErrorCode[] {
   if (about.foreign) return [];
   const authorized = auth !== "none" || about.secret !== undefined;
   const takesBody = body !== undefined || about.sent !== undefined;
@@ -86,6 +86,7 @@ function usualCodes({ auth, scope, params, query, body, about }: Operation): Err
     ...(takesBody
       ? (["request_timeout", "payload_too_large", "unsupported_media_type", "unsupported_encoding"] as const)
       : []),
+    ...(about.group === "Traces" && methods.includes("GET") ? (["overloaded"] as const) : []),
     ...(about.database === false ? [] : (["unavailable"] as const)),
   ];
 }

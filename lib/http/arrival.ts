@@ -54,14 +54,17 @@ export function requestUser(message: IncomingMessage): string | undefined {
  * How long a request is worked on whose client closed its half of the connection: whoever gave up looks the same as one that
  * waits for the response.
  */
-const halfClosedMs = 500;
+const halfClosedMs = 300;
 
-/** Aborted when the client of a request is gone. Once the response has begun, only a connection that breaks says so. */
-export function departureOf(message: IncomingMessage, response: ServerResponse): AbortSignal {
-  const gone = new AbortController();
+/**
+ * Aborted when a request is over: its client is gone, or the response was sent. Once the response has begun, only a connection
+ * that breaks says that the client is gone.
+ */
+export function endOf(message: IncomingMessage, response: ServerResponse): AbortSignal {
+  const over = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const onEnd = () => {
-    timer = setTimeout(() => response.headersSent || gone.abort(), halfClosedMs).unref();
+    timer = setTimeout(() => response.headersSent || over.abort(), halfClosedMs).unref();
   };
   const { socket } = message;
   if (socket.readableEnded) onEnd();
@@ -69,9 +72,9 @@ export function departureOf(message: IncomingMessage, response: ServerResponse):
   response.once("close", () => {
     clearTimeout(timer);
     socket.off("end", onEnd);
-    if (!response.writableFinished) gone.abort();
+    over.abort();
   });
-  return gone.signal;
+  return over.signal;
 }
 
 /** The body of a request; nothing of it was read before. */

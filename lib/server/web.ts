@@ -10,7 +10,7 @@ import proxyaddr from "proxy-addr";
 import { forRequest, type RequestState } from "#lib/current-request";
 import { env } from "#lib/env";
 import { clientAddressHeader, trustClientAddressHeader } from "#lib/http/address";
-import { departureOf, rememberArrival } from "#lib/http/arrival";
+import { endOf, rememberArrival } from "#lib/http/arrival";
 import { requestIdHeader } from "#lib/http/request-id";
 import { log } from "#lib/log";
 import { makeAccessLog } from "#lib/observability/access";
@@ -70,7 +70,7 @@ async function send(response: ServerResponse, { status, headers, body }: Respons
 
 /** What a request's work knows of it, and says of its response: a page has no other way to set a status. */
 function stateOf(request: IncomingMessage, response: ServerResponse): RequestState {
-  const state: RequestState = { signal: departureOf(request, response) };
+  const state: RequestState = { signal: endOf(request, response) };
   const { writeHead } = response;
   response.writeHead = (status: number, ...rest: unknown[]) => {
     const isOverloaded = state.isOverloaded && (status === 200 || status === 500);

@@ -1,5 +1,6 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
+import { heavyTurn } from "#lib/db/heavy";
 import { compareVersions, judge, sharesOf, type Verdict, type VersionHealth, worstOf } from "#lib/telemetry/health";
 import {
   countTroubledMachines,
@@ -45,20 +46,26 @@ export async function hasTelemetry(reader: Reader): Promise<boolean> {
   return found !== null;
 }
 
-/** Every adapter of the last 30 days: those that broke or got worse with their newest CLI version first, then the worst. */
-export async function listAdapters(reader: Reader): Promise<AdapterHealth[]> {
+/**
+ * Every adapter of the last 30 days: those that broke or got worse with their newest CLI version first, then the worst.
+ *
+ * @throws SpoorError `overloaded` as `heavyTurn`.
+ */
+export const listAdapters = (reader: Reader): Promise<AdapterHealth[]> =>
+  heavyTurn(reader.userId, () => readAdapters(reader));
+
+async function readAdapters(reader: Reader): Promise<AdapterHealth[]> {
   const adapters = groupVersions(await readVersions(reader, trendDays, max.adapters));
   const names = [...adapters.keys()];
   const newest = [...adapters].map(([adapter, [first]]) => [adapter, first?.cliVersion ?? ""] as const);
   const shown = [...adapters].flatMap(([adapter, versions]) =>
     versions.map(({ cliVersion }) => [adapter, cliVersion] as const),
   );
-  const [days, types, machines, counts] = await Promise.all([
-    readDays(reader, trendDays, names),
-    readTypes(reader, trendDays, newest, max.types),
-    readTroubledMachines(reader, newest, { machines: max.machines, counted: max.countedMachines }),
-    countTroubledMachines(reader, shown, max.countedMachines),
-  ]);
+  // One after the other: a turn is one connection.
+  const days = await readDays(reader, trendDays, names);
+  const types = await readTypes(reader, trendDays, newest, max.types);
+  const machines = await readTroubledMachines(reader, newest, { machines: max.machines, counted: max.countedMachines });
+  const counts = await countTroubledMachines(reader, shown, max.countedMachines);
   const [trends, typesOf, machinesOf] = [toTrends(names, days), groupByAdapter(types), groupByAdapter(machines)];
   const countOf = new Map(counts.map(({ adapter, cliVersion, count }) => [toKey(adapter, cliVersion), count]));
   const found = [...adapters].map(([adapter, versions]): AdapterHealth => {

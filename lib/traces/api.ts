@@ -66,7 +66,9 @@ export const readTraceList = {
     summary: "List traces",
     text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not). Continue with `cursor` from `nextCursor`, which is null at the end.",
     answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [trace], nextCursor: null } } },
-    errors: { invalid_request: "A parameter is not valid, or the cursor is not one that this server made." },
+    errors: {
+      invalid_request: "A parameter is not valid, or the cursor is not one that this server made.",
+    },
     example: { query: { project: "api", limit: "20" } },
     wrong: { query: { limit: "0", from: "yesterday" } },
   },
@@ -279,6 +281,12 @@ export const exportTraceList = {
           "Content-Disposition": { text: "A file name.", example: 'attachment; filename="spoor-traces.jsonl"' },
         },
         example: `${JSON.stringify(exported)}\n`,
+      },
+    },
+    errors: {
+      overloaded: {
+        when: "Two exports of yours are running, or the search took too long.",
+        detail: "Other exports of yours are running. Wait until one has ended.",
       },
     },
     example: { query: { source: "claude-code" } },

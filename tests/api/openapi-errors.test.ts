@@ -177,6 +177,7 @@ const calls: Call[] = operations.flatMap((operation) =>
 const named = (some: Call[]) =>
   some.map((call) => [`${call.method} ${call.operation.path} ${call.code}`, call] as const);
 
+const isTooLong = ({ code, method }: Call) => code === "overloaded" && method === "GET";
 const isSlow = ({ code }: Call) => code === "request_timeout";
 const isOutage = ({ code }: Call) => code === "unavailable";
 const isUnset = ({ code, operation }: Call) => code === "not_found" && operation.about.secret !== undefined;
@@ -185,7 +186,7 @@ const isOff = ({ code, operation }: Call) =>
   operation.path === "/api/cli/telemetry" && ["missing_token", "invalid_token"].includes(code);
 
 describe("an example of an error is what the server answers", () => {
-  const provokable = calls.filter((call) => ![isSlow, isOutage, isUnset, isOff].some((is) => is(call)));
+  const provokable = calls.filter((call) => ![isSlow, isTooLong, isOutage, isUnset, isOff].some((is) => is(call)));
   test.each(named(provokable))("%s", async (_, call) => {
     const provoke = special[`${call.operation.path} ${call.code}`] ?? usual[call.code];
     expect(provoke, "nothing provokes it").toBeDefined();
@@ -196,6 +197,25 @@ describe("an example of an error is what the server answers", () => {
     const slow = calls.filter(isSlow);
     expect(slow.length).toBeGreaterThan(3);
     await Promise.all(slow.map(async (call) => expectExample(call, await announce(call, 100))));
+  });
+
+  test("overloaded, of every operation that reads traces at the same time", async () => {
+    const late = calls.filter(isTooLong);
+    expect(late.length).toBeGreaterThan(8);
+    const locked = await pool().connect();
+    await locked.query("begin; lock table trace in access exclusive mode");
+    const leaving = new AbortController();
+    const headers = bearer(token);
+    const exports = [1, 2].map(() => fetch(`${server.url}/api/traces/export`, { headers, signal: leaving.signal }));
+    await sleep(300);
+    try {
+      await Promise.all(late.map(async (call) => expectExample(call, await send(call))));
+    } finally {
+      leaving.abort();
+      await Promise.allSettled(exports);
+      await locked.query("rollback");
+      locked.release();
+    }
   });
 
   test("internal, which any operation may answer", async () => {

@@ -7,11 +7,12 @@ import { getTraceRow } from "#lib/traces/queries";
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(exportTraceAsJson, async ({ request, caller, params }) => {
     const trace = await getTraceRow(caller.userId, params.id);
+    const stream = await exportTrace(caller.userId, trace);
     await recordExport(request, caller.userId, "trace_exported", trace.id);
     const headers = {
       "Content-Type": "application/json",
       "Content-Disposition": `attachment; filename="spoor-${trace.id}.json"`,
     };
-    return new Response(await exportTrace(caller.userId, trace), { headers });
+    return new Response(stream, { headers });
   }),
 });

@@ -7,11 +7,12 @@ import { getTraceRow } from "#lib/traces/queries";
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(exportTraceAsMarkdown, async ({ request, caller, params }) => {
     const trace = await getTraceRow(caller.userId, params.id);
+    const stream = await markdownOf(caller.userId, trace);
     await recordExport(request, caller.userId, "trace_exported", trace.id);
     const headers = {
       "Content-Type": "text/markdown; charset=utf-8",
       "Content-Disposition": `attachment; filename="spoor-${trace.id}.md"`,
     };
-    return new Response(await markdownOf(caller.userId, trace), { headers });
+    return new Response(stream, { headers });
   }),
 });
