@@ -16,8 +16,8 @@ export async function register(): Promise<void> {
 /** Logs why a page or an action failed, with both ids that the error page shows. API routes log their own failures. */
 export const onRequestError: Instrumentation.onRequestError = async (error, { headers }, { routePath }) => {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
+  if (isOverload(error)) answerOverloaded(); // first of all: the response is about to be sent
   const { log } = await import("#lib/log");
-  if (isOverload(error)) answerOverloaded();
   const { digest } = error as { digest?: string };
   log.error({ err: error, digest, requestId: headers[requestIdHeader], route: routePath }, "a page failed");
 };

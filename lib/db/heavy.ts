@@ -36,7 +36,7 @@ export type Patience = "refuse" | "wait";
  * @throws SpoorError `overloaded` where it takes too long, or too many wait already; AbortError where the client is gone
  */
 export async function heavyTurn<T>(userId: string, work: () => Promise<T>, patience: Patience = "refuse"): Promise<T> {
-  const detail = "Other searches, exports and counts of yours are running. Wait until they have ended.";
+  const detail = "Too many searches, exports and counts are running. Try again when yours have ended.";
   const giveBack = await takeTurn(queues().reads, userId, patience, detail);
   try {
     return await work();
