@@ -39,13 +39,30 @@ export function exportTrace(userId: string, trace: TraceRow): Promise<ReadableSt
   return exportStream(userId, encoded(traceParts(userId, trace)));
 }
 
-/** Counts as one of the user's exports until the stream has ended. @throws SpoorError `overloaded` as `beginExport` */
+/**
+ * Counts as one of the user's exports until the stream has ended. The first chunk is made before anything is sent, so that a
+ * list that takes too long still gets its status.
+ *
+ * @throws SpoorError `overloaded` as `beginExport`, and what the first chunk throws
+ */
 export async function exportStream(
   userId: string,
   chunks: AsyncGenerator<Uint8Array, undefined>,
 ): Promise<ReadableStream<Uint8Array>> {
   const end = await beginExport(userId);
-  return streamOf(chunks, (error) => log.warn({ err: error }, "an export failed"), end);
+  try {
+    const resumed = resume(await chunks.next(), chunks);
+    return streamOf(resumed, (error) => log.warn({ err: error }, "an export failed"), end);
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+async function* resume<T>(first: IteratorResult<T, undefined>, rest: AsyncGenerator<T, undefined>) {
+  if (first.done) return undefined;
+  yield first.value;
+  return yield* rest;
 }
 
 async function* encoded(texts: AsyncGenerator<string>): AsyncGenerator<Uint8Array, undefined> {
