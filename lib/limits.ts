@@ -50,6 +50,26 @@ export const limits = {
     codeTriesPer10Minutes: 10,
     tokenDays: 90,
   },
+  /** Wrong passwords and codes count here, right ones do not. A browser is one that the account signed in with before. */
+  signIn: {
+    wrongPerHourPerNetworkAndAccount: 10,
+    wrongPerHourPerBrowser: 10,
+    wrongPerHourPerNetwork: 60,
+    // NIST SP 800-63B, section 5.2.2: no more than a hundred in a row for one account.
+    wrongPerDayPerAccountFromUnknownNetworks: 100,
+    /** Of a signed-in person who has to repeat it. */
+    wrongPasswordsAgainPerHour: 10,
+    signUpsPerHourPerNetwork: 20,
+    providerSignInsPerHourPerNetwork: 60,
+    hashesAtOnce: 2,
+    hashWaitSeconds: 2,
+    /** A sign-in ends after so long without use, and `maxDays` after its start in any case. */
+    idleDays: 7,
+    maxDays: 30,
+    /** The idle time where the browser is not to be remembered; its cookie ends with the browser. */
+    unrememberedIdleHours: 24,
+    knownBrowserDays: 365,
+  },
   telemetry: {
     bodyBytes: MiB,
     deviceId: 128,
@@ -96,7 +116,7 @@ export const limits = {
 
 /** The body of `GET /api/limits`: every limit above, and those that the operator sets. */
 export function publicLimits() {
-  const { ingest, trace, message, device, telemetry, traces, reads, cron, body, ...rest } = limits;
+  const { ingest, trace, message, device, signIn, telemetry, traces, reads, cron, body, ...rest } = limits;
   return {
     ingest: {
       ...ingest,
@@ -107,6 +127,7 @@ export function publicLimits() {
       message,
     },
     device,
+    signIn,
     telemetry: {
       ...telemetry,
       anonymousDailyBytesPerNetwork: env().TELEMETRY_ANONYMOUS_NETWORK_BYTES,

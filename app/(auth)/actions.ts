@@ -3,7 +3,8 @@ import { redirect } from "next/navigation";
 import type { z } from "zod";
 import { createOwner, signUp } from "#lib/auth/accounts";
 import { currentOrigin } from "#lib/auth/audit";
-import { accountForm, localPath, signInForm } from "#lib/auth/schema";
+import { localPath } from "#lib/auth/local-path";
+import { accountForm, signInForm } from "#lib/auth/schema";
 import { SpoorError } from "#lib/errors";
 import { errorsOf, refuseForeignOrigin, text } from "../components/form-guard";
 import type { FormState } from "../components/form-state";
@@ -11,13 +12,13 @@ import { signInWithPassword } from "./password-sign-in";
 
 /** Signs in with an address and a password; the error does not say which of them was wrong. */
 export async function signInAction(_before: FormState, form: FormData): Promise<FormState> {
-  const values = { email: text(form, "email") };
+  const values = { email: text(form, "email"), remember: text(form, "remember") };
   const foreign = await refuseForeignOrigin();
   if (foreign) return { values, error: foreign };
   const parsed = signInForm.safeParse({ ...values, password: text(form, "password") });
   if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
   const next = localPath(text(form, "next"));
-  const { error, secondFactor } = await signInWithPassword(parsed.data);
+  const { error, secondFactor } = await signInWithPassword({ ...parsed.data, rememberMe: values.remember === "on" });
   if (error) return { values, error };
   if (secondFactor) redirect(`/sign-in/second-factor?next=${encodeURIComponent(next)}`);
   redirect(next === "/" ? "/traces" : next);
@@ -49,8 +50,9 @@ async function openAccount(
   } catch (error) {
     if (!(error instanceof SpoorError)) throw error;
     if (error.code === "access_denied") return { values, error: error.message, deadLink: true };
+    if (error.code !== "invalid_request") return { values, error: error.message };
     return { values, errors: Object.fromEntries(error.errors?.map(({ path, message }) => [path, message]) ?? []) };
   }
-  if ((await signInWithPassword(parsed.data)).error) redirect("/sign-in");
+  if ((await signInWithPassword({ ...parsed.data, rememberMe: false })).error) redirect("/sign-in");
   redirect("/traces");
 }

@@ -4,22 +4,22 @@ import { headers } from "next/headers";
 import { auth } from "#lib/auth/auth";
 
 type Outcome = { error?: string; secondFactor?: boolean };
-
-const wait = "Too many attempts. Wait a moment and try again.";
+type Credentials = { email: string; password: string; rememberMe: boolean };
 
 /**
  * Signs in with a password; better-auth's nextCookies sets the cookie.
  *
  * @returns the error to show, or that a second factor is required first.
  */
-export async function signInWithPassword(credentials: { email: string; password: string }): Promise<Outcome> {
+export async function signInWithPassword(credentials: Credentials): Promise<Outcome> {
   const requestHeaders = await headers();
   try {
     const result = await auth().api.signInEmail({ body: credentials, headers: requestHeaders });
     return { secondFactor: "twoFactorRedirect" in result };
   } catch (error) {
     if (!(error instanceof APIError)) throw error;
-    if (error.statusCode === 429) return { error: wait };
+    // Too many wrong ones, or too many at once: the message says how long to wait.
+    if (error.statusCode === 429 || error.statusCode === 503) return { error: error.message };
     if (error.statusCode >= 500) throw error;
     return { error: "Email or password is wrong." };
   }

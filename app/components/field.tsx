@@ -35,11 +35,29 @@ export function Field({ name, label, error, hint, className = "", ...input }: Pr
   );
 }
 
-/** A labelled checkbox; its form names it where it is ticked. */
-export function Check({ label, ...input }: { name: string; label: string; defaultChecked?: boolean }) {
-  return (
+type CheckProps = { name: string; label: string; defaultChecked?: boolean; hint?: string };
+
+/** A labelled checkbox with its hint; its form names it where it is ticked. */
+export function Check({ name, label, hint, ...input }: CheckProps) {
+  const box = (
     <label className="flex items-center gap-2 pointer-coarse:min-h-11">
-      <input type="checkbox" className="size-4 accent-accent" {...input} /> {label}
+      <input
+        type="checkbox"
+        name={name}
+        className="size-4 accent-accent"
+        aria-describedby={hint && `${name}-hint`}
+        {...input}
+      />{" "}
+      {label}
     </label>
+  );
+  if (!hint) return box;
+  return (
+    <div className="flex flex-col gap-1">
+      {box}
+      <p id={`${name}-hint`} className="text-meta text-muted">
+        {hint}
+      </p>
+    </div>
   );
 }

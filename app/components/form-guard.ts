@@ -8,7 +8,8 @@ import { auth } from "#lib/auth/auth";
 import { requireSameOrigin } from "#lib/auth/guards";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
-import { overLimit, uncount } from "#lib/http/rate-limit";
+import { countAttempt, uncount } from "#lib/http/rate-limit";
+import { limits } from "#lib/limits";
 import type { FormState } from "./form-state";
 
 /** The error for a request from another origin; its likely cause is a page that was not opened at BASE_URL. */
@@ -51,13 +52,13 @@ export function refusalOf(error: unknown): FormState {
   throw error;
 }
 
-/** The error code of a refusal by better-auth; its own failures, and anything else, are rethrown. */
+/** The error code of a refusal by better-auth, none where it is busy; its failures, and anything else, are rethrown. */
 export function authRefusal(error: unknown): string {
-  if (!isAPIError(error) || error.statusCode >= 500) throw error;
+  if (!isAPIError(error) || (error.statusCode >= 500 && error.statusCode !== 503)) throw error;
   return error.body?.code ?? "";
 }
 
-const attempts = { points: 10, seconds: 600 };
+const attempts = { points: limits.signIn.wrongPasswordsAgainPerHour, seconds: 3600 };
 
 /**
  * Checks a password that a signed-in person has to repeat. Wrong ones count by account, so that a browser that was left open
@@ -84,11 +85,17 @@ export async function codeError(userId: string, code: string): Promise<string | 
 
 async function proofError(userId: string, wrong: string, isRight: () => Promise<boolean>): Promise<string | undefined> {
   const counted = env().AUTH_RATE_LIMIT === "on";
-  if (counted && (await overLimit("password-again", userId, attempts)))
-    return "Too many attempts. Wait ten minutes and try again.";
-  if (!(await isRight())) {
-    await recordFailedProof(userId, await currentOrigin());
-    return wrong;
+  if (counted && (await countAttempt("password-again", userId, attempts)))
+    return "Too many wrong attempts. Try again in an hour.";
+  try {
+    if (!(await isRight())) {
+      await recordFailedProof(userId, await currentOrigin());
+      return wrong;
+    }
+  } catch (error) {
+    // It was not checked, for want of time.
+    if (counted) await uncount("password-again", userId, attempts);
+    return refusalOf(error).error;
   }
   if (counted) await uncount("password-again", userId, attempts);
   return undefined;

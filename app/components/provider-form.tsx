@@ -1,16 +1,24 @@
 "use client";
 import { useActionState, useEffect } from "react";
+import { Check } from "./field";
 import type { FormAction } from "./form-state";
 
 export type ProviderState = { url?: string | undefined; error?: string };
 
-type Props = { action: FormAction<ProviderState>; provider: string; label: string; next?: string };
+type Props = {
+  action: FormAction<ProviderState>;
+  provider: string;
+  label: string;
+  next?: string;
+  /** For a sign-in: asks whether to remember this browser. */
+  remember?: boolean;
+};
 
 /**
  * Leads to a provider's own pages. The action returns an address instead of redirecting, because the policy's `form-action`
  * keeps forms on this host; without script the last step is a link.
  */
-export function ProviderForm({ action, provider, label, next }: Props) {
+export function ProviderForm({ action, provider, label, next, remember }: Props) {
   const [{ url, error }, send, pending] = useActionState(action, {});
   useEffect(() => {
     if (url) location.assign(url);
@@ -33,6 +41,7 @@ export function ProviderForm({ action, provider, label, next }: Props) {
           {label}
         </button>
       )}
+      {remember && <Check name="remember" label="and remember this browser" />}
     </form>
   );
 }

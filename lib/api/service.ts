@@ -118,6 +118,7 @@ export const readLimits = {
       message: numbers,
     }),
     device: numbers,
+    signIn: numbers,
     telemetry: numbers,
     traces: numbers,
     reads: numbers,
@@ -174,13 +175,14 @@ export const callAuth = {
   about: {
     group: "Sign-in",
     summary: "Read from better-auth",
-    text: "The routes of the authentication component, better-auth, which documents them; most are for this server's own pages. `get-session` answers the sign-in of the cookie, or null; `callback/{provider}` redirects. CLI tokens open nothing here.",
+    text: "The sign-in routes of the authentication component, better-auth, which documents them. `get-session` answers the sign-in of the cookie, or null; `callback/github` and `callback/google` redirect. No other path exists here. CLI tokens open nothing here.",
     foreign: true,
+    head: false,
     answers: {
       200: { text: "As better-auth documents it.", schema: z.unknown(), example: null },
       302: { text: "Back from a provider.", headers: { Location: { text: "The next page.", example: "/traces" } } },
-      404: { text: "better-auth has no such route." },
     },
+    errors: { not_found: "There is no such path." },
   },
 } satisfies Operation;
 
@@ -192,7 +194,7 @@ export const postAuth = {
   about: {
     group: "Sign-in",
     summary: "Call better-auth",
-    text: `As for GET. \`sign-in/email\` sets the cookie \`authlib.session_token\`. A body has at most ${limits.maxAuthBodyBytes / 1024} KiB.`,
+    text: `\`sign-in/email\` takes \`email\`, \`password\` and \`rememberMe\`, and sets the cookie \`authlib.session_token\`; where the account has a second factor it answers \`twoFactorRedirect\`, and \`two-factor/verify-totp\` or \`two-factor/verify-backup-code\` takes the \`code\`. \`sign-out\` ends the sign-in. \`sign-in/social\` answers the address at the \`provider\`. No other path exists here. Errors of better-auth itself have a \`code\` and a \`message\`. A body has at most ${limits.maxAuthBodyBytes / 1024} KiB.`,
     foreign: true,
     sent: z.looseObject({}),
     answers: {
@@ -202,9 +204,21 @@ export const postAuth = {
         schema: authError,
         example: { code: "INVALID_EMAIL_OR_PASSWORD", message: "Invalid email or password" },
       },
-      404: { text: "better-auth has no such route." },
+      429: {
+        text: `Too many wrong passwords or codes: ${limits.signIn.wrongPerHourPerNetworkAndAccount} in an hour for an account from one network.`,
+        headers: { "Retry-After": { text: "Seconds to wait before the next attempt.", example: "3600" } },
+        schema: z.object({ message: z.string() }),
+        example: { message: "Too many wrong attempts. Try again in 60 minutes." },
+      },
+      503: {
+        text: "Too many sign-ins at once.",
+        headers: { "Retry-After": { text: "Seconds to wait before the next attempt.", example: "2" } },
+        schema: z.object({ message: z.string() }),
+        example: { message: "The server is busy with other sign-ins. Try again in a moment." },
+      },
     },
     errors: {
+      not_found: "There is no such path.",
       payload_too_large: {
         when: "The body is over its limit, which `detail` has.",
         detail: `The body is over the limit of ${limits.maxAuthBodyBytes} bytes.`,

@@ -1,9 +1,10 @@
 import "server-only";
 import type { z } from "zod";
 import { type Origin, operator, recordEvent } from "#lib/auth/audit";
-import { auth } from "#lib/auth/auth";
 import type { Caller } from "#lib/auth/guards";
-import { takeInvitation } from "#lib/auth/invitations";
+import { accountKey } from "#lib/auth/guesses";
+import { hashPassword, verifyPassword } from "#lib/auth/hashing";
+import { findInvitation, takeInvitation } from "#lib/auth/invitations";
 import { requireStrong } from "#lib/auth/passwords";
 import type { accountForm, sessionResponse } from "#lib/auth/schema";
 import { endTrust } from "#lib/auth/second-factor";
@@ -14,6 +15,9 @@ import { allowLong, type Db, prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import type { User } from "#lib/generated/prisma/client";
+import { networkOf } from "#lib/http/address";
+import { overLimit } from "#lib/http/rate-limit";
+import { limits } from "#lib/limits";
 
 type NewAccount = z.output<typeof accountForm>;
 
@@ -26,12 +30,13 @@ export const credential = "credential";
  * @throws SpoorError `access_denied` where the token is wrong or the server has an account already.
  */
 export async function createOwner(token: string, account: NewAccount, from: Origin): Promise<void> {
+  const refused = () => new SpoorError("access_denied", "This set-up link is no longer valid.");
+  // Before the password's hash, which costs more than anything else here, and again where it counts.
+  if (!(await isSetupToken(token))) throw refused();
   const password = await hashNewPassword(account.password, account);
   await prisma().$transaction(async (tx) => {
     await lockUsers(tx);
-    if (!(await isSetupToken(token, tx))) {
-      throw new SpoorError("access_denied", "This set-up link is no longer valid.");
-    }
+    if (!(await isSetupToken(token, tx))) throw refused();
     await createAccount(tx, account, password, "owner", from);
     await closeSetup(tx);
   });
@@ -41,15 +46,19 @@ export async function createOwner(token: string, account: NewAccount, from: Orig
  * Creates a member's account: with an invitation, or where the operator set `SIGN_UP=open`.
  *
  * @throws SpoorError `access_denied` without either; `invalid_request` where the address has an account, and then the
- *   invitation stays open; `invalid_request` as well for a password that is too weak.
+ *   invitation stays open; `invalid_request` as well for a password that is too weak; `rate_limited`, `overloaded`.
  */
 export async function signUp(account: NewAccount, invitation: string | undefined, from: Origin): Promise<void> {
   const open = env().SIGN_UP === "open" && !(await needsSetup());
   if (!open && invitation === undefined) throw new SpoorError("access_denied", "This server does not take sign-ups.");
+  const refused = () => new SpoorError("access_denied", "This invitation is no longer valid.");
+  // Before the password's hash, which costs more than anything else here, and again where it counts.
+  if (!open && !(await findInvitation(invitation ?? ""))) throw refused();
+  await limitSignUps(from);
   const password = await hashNewPassword(account.password, account);
   await prisma().$transaction(async (tx) => {
     const inviter = invitation === undefined ? undefined : await takeInvitation(tx, invitation);
-    if (!open && !inviter) throw new SpoorError("access_denied", "This invitation is no longer valid.");
+    if (!open && !inviter) throw refused();
     await createAccount(tx, account, password, "member", from);
     if (inviter) await recordEvent(tx, inviter, "invitation_used", null, from);
   });
@@ -98,7 +107,7 @@ export async function isPassword(userId: string, password: string): Promise<bool
     select: { password: true },
   });
   if (!account?.password) return false;
-  return (await auth().$context).password.verify({ hash: account.password, password });
+  return verifyPassword({ hash: account.password, password });
 }
 
 /** Every account of the server, oldest first. */
@@ -126,7 +135,7 @@ export async function deleteAccount(userId: string): Promise<void> {
       await lockJobs(tx, userId);
       const user = await tx.user.findUnique({ where: { id: userId }, select: { email: true, role: true } });
       if (!user || (await tx.user.deleteMany({ where: { id: userId } })).count === 0) return;
-      await deleteMentions(tx, userId, user.email);
+      await deleteMentions(tx, userId, user.email, accountKey(user.email));
       await tx.invitation.updateMany({ where: { email: user.email }, data: { email: null } });
       if (user.role === "owner") await promoteOldest(tx);
     },
@@ -145,7 +154,17 @@ async function promoteOldest(tx: Db): Promise<void> {
 
 async function hashNewPassword(password: string, about: { name?: string; email: string }): Promise<string> {
   await requireStrong(password, about);
-  return (await auth().$context).password.hash(password);
+  return hashPassword(password);
+}
+
+/** Each attempt tells whether an address has an account, and costs a hash. */
+async function limitSignUps({ address }: Origin): Promise<void> {
+  if (env().AUTH_RATE_LIMIT !== "on") return;
+  const window = { points: limits.signIn.signUpsPerHourPerNetwork, seconds: 3600 };
+  const retryAfterSeconds = await overLimit("sign-up", networkOf(address), window);
+  if (retryAfterSeconds === undefined) return;
+  const detail = "Too many accounts were asked for from this network. Try again in an hour.";
+  throw new SpoorError("rate_limited", detail, { retryAfterSeconds });
 }
 
 async function createAccount(

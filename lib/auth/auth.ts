@@ -1,18 +1,21 @@
 import "server-only";
 import { betterAuth } from "better-auth";
 import { prismaAdapter } from "better-auth/adapters/prisma";
-import { APIError, createAuthMiddleware } from "better-auth/api";
+import { APIError } from "better-auth/api";
 import { nextCookies } from "better-auth/next-js";
 import { twoFactor } from "better-auth/plugins";
-import { refuseWeakChange } from "#lib/auth/passwords";
+import { betterAuthPasswords } from "#lib/auth/hashing";
+import { isRemembered, spoorHooks } from "#lib/auth/hooks";
 import { configuredProviders } from "#lib/auth/providers";
 import { accountForm, passwordLength } from "#lib/auth/schema";
-import { spendCode, totpOptions } from "#lib/auth/second-factor";
+import { totpOptions } from "#lib/auth/second-factor";
 import { needsSetup } from "#lib/auth/setup";
-import { limitSignIn, noteAccount, noteEvent, noteProvider, noteSignOut } from "#lib/auth/trail";
+import { firstEnd } from "#lib/auth/sign-ins";
+import { noteAccount, noteProvider, noteSignOut } from "#lib/auth/trail";
 import { prisma } from "#lib/db/client";
 import { env, requiredEnv } from "#lib/env";
 import { clientAddress, clientAddressHeader } from "#lib/http/address";
+import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
 function make() {
@@ -35,6 +38,7 @@ function make() {
       disableSignUp: true,
       minPasswordLength: passwordLength.min,
       maxPasswordLength: passwordLength.max,
+      password: betterAuthPasswords,
     },
     socialProviders: configuredProviders(),
     // A provider's identity is linked to an account by its owner, in the settings; never because the addresses are equal.
@@ -59,14 +63,24 @@ function make() {
         create: {
           // better-auth would store only the network of an IPv6 address, and reads proxy headers differently.
           before: async (session, context) => ({
-            data: { ...session, ipAddress: clientAddress(context?.headers ?? new Headers()) },
+            data: {
+              ...session,
+              ipAddress: clientAddress(context?.headers ?? new Headers()),
+              expiresAt: firstEnd(session, await isRemembered(context)),
+            },
           }),
         },
       },
     },
     user: { additionalFields: { role: { type: "string", required: false, input: false } } },
-    session: { expiresIn: 30 * 86_400, updateAge: 86_400 },
-    rateLimit: { enabled: AUTH_RATE_LIMIT === "on", storage: "memory", window: 60, max: 100 },
+    // Of the cookie, and of the row at most; lib/auth/sign-ins.ts ends the row earlier, and moves its end.
+    session: { expiresIn: limits.signIn.maxDays * 86_400, disableSessionRefresh: true },
+    // Of a process and an address, and only for what can't be guessed; lib/auth/guesses.ts counts the rest.
+    rateLimit: {
+      ...{ enabled: AUTH_RATE_LIMIT === "on", storage: "memory", window: 60, max: 100 },
+      customRules: { "/sign-in/*": false, "/two-factor/*": false },
+    },
+    onAPIError: { errorURL: `${BASE_URL}/sign-in` },
     advanced: {
       // Explicit, because by default better-auth skips the check wherever the environment has a variable TEST.
       disableOriginCheck: false,
@@ -77,22 +91,7 @@ function make() {
       database: { generateId: "uuid" },
       ipAddress: { ipAddressHeaders: VERCEL ? ["x-real-ip"] : [clientAddressHeader] },
     },
-    // The trail's hook runs after the second factor's, which removes a session that still needs the second step.
-    plugins: [
-      twoFactor({ issuer: "Spoor", totpOptions }),
-      {
-        id: "spoor",
-        hooks: {
-          before: [
-            { matcher: ({ path }) => path === "/sign-in/email", handler: createAuthMiddleware(limitSignIn) },
-            { matcher: ({ path }) => path === "/change-password", handler: createAuthMiddleware(refuseWeakChange) },
-            { matcher: ({ path }) => path === "/two-factor/verify-totp", handler: createAuthMiddleware(spendCode) },
-          ],
-          after: [{ matcher: () => true, handler: createAuthMiddleware(noteEvent) }],
-        },
-      },
-      nextCookies(),
-    ],
+    plugins: [twoFactor({ issuer: "Spoor", totpOptions }), spoorHooks, nextCookies()],
   });
 }
 

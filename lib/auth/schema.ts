@@ -61,12 +61,3 @@ export const inviteForm = z.object({
 });
 
 export const idForm = z.object({ id: z.uuid() });
-
-/**
- * The path of this site to open after signing in. Anything that a browser could read as another host
- * (`//evil.example`, `/\evil.example`, a full URL) becomes `/`.
- */
-export function localPath(path: string | undefined | null): string {
-  if (!path?.startsWith("/") || /^\/[/\\]/.test(path) || /[\p{Cc}\\]/u.test(path)) return "/";
-  return path;
-}

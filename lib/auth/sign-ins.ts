@@ -3,6 +3,7 @@ import { type Origin, recordEvent } from "#lib/auth/audit";
 import { endTrust } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
 import type { Session } from "#lib/generated/prisma/client";
+import { limits } from "#lib/limits";
 
 /** A browser that is signed in: what better-auth calls a session. */
 export type SignIn = Pick<Session, "id" | "createdAt" | "updatedAt" | "expiresAt" | "ipAddress" | "userAgent">;
@@ -42,9 +43,41 @@ export async function endSignIns(userId: string, which: string | { except: strin
   });
 }
 
-/** Deletes sign-ins that expired, and what better-auth keeps of ones that were begun. */
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const { idleDays, maxDays, unrememberedIdleHours } = limits.signIn;
+
+/**
+ * When a new sign-in ends unless it is used. better-auth makes it for 30 days, or for one where the browser is not to be
+ * remembered.
+ */
+export function firstEnd(signIn: { createdAt: Date; expiresAt: Date }, remembered: boolean): Date {
+  const idleMs = remembered ? idleDays * dayMs : unrememberedIdleHours * hourMs;
+  return new Date(Math.min(signIn.expiresAt.getTime(), signIn.createdAt.getTime() + idleMs));
+}
+
+/**
+ * Moves the end of a sign-in that is used, at most once an hour: by as much as it had from its last use, and never past 30
+ * days from its start.
+ *
+ * @returns false for one that was not used for too long.
+ */
+export async function keepSignIn(
+  signIn: Pick<SignIn, "id" | "createdAt" | "updatedAt" | "expiresAt">,
+): Promise<boolean> {
+  const { id, createdAt, updatedAt } = signIn;
+  const now = Date.now();
+  const idleMs = Math.min(signIn.expiresAt.getTime() - updatedAt.getTime(), idleDays * dayMs);
+  if (updatedAt.getTime() + idleMs <= now) return false;
+  if (now - updatedAt.getTime() < hourMs) return true;
+  const expiresAt = new Date(Math.min(now + idleMs, createdAt.getTime() + maxDays * dayMs));
+  await prisma().session.updateMany({ where: { id, updatedAt }, data: { updatedAt: new Date(now), expiresAt } });
+  return true;
+}
+
+/** Deletes what nobody can use any more: ended sign-ins, and values of sign-ins that were never completed. */
 export async function purgeSignIns(): Promise<void> {
-  const isOver = { expiresAt: { lt: new Date() } };
-  await prisma().session.deleteMany({ where: isOver });
-  await prisma().verification.deleteMany({ where: isOver });
+  const ended = { where: { expiresAt: { lt: new Date() } } };
+  await prisma().verification.deleteMany(ended);
+  await prisma().session.deleteMany(ended);
 }

@@ -28,16 +28,16 @@ export async function lockJobs(tx: Db, userId: string): Promise<void> {
 }
 
 /**
- * Deletes what holds a user's id or address without a foreign key: queue entries, rate-limit counters, better-auth's
- * values. A counter's key ends with the whole address, which may itself be the end of another's.
+ * Deletes what holds a user's id or address without a foreign key: queue entries, rate-limit counters, better-auth's values.
+ *
+ * @param accountKey what the keys of the counters of the user's address end with.
  * SQL: the queue's tables are not Prisma's, and Prisma's `contains` is a LIKE, in which an address's `_` matches any
  * character.
  */
-export async function deleteMentions(tx: Db, userId: string, email: string): Promise<void> {
+export async function deleteMentions(tx: Db, userId: string, email: string, accountKey: string): Promise<void> {
   await tx.$executeRaw`delete from pgboss.job where data->>'userId' = ${userId}`;
   await tx.$executeRaw`
-    delete from rate_limit
-    where strpos(key, ${userId}) > 0 or right(key, length(${email}) + 1) = ':' || ${email}`;
+    delete from rate_limit where strpos(key, ${userId}) > 0 or right(key, length(${accountKey})) = ${accountKey}`;
   await tx.$executeRaw`
     delete from verification
     where strpos(identifier || ' ' || value, ${userId}) > 0 or strpos(identifier || ' ' || value, ${email}) > 0`;

@@ -1,34 +1,14 @@
 import "server-only";
 import type { createAuthMiddleware } from "better-auth/api";
-import { APIError, isAPIError } from "better-auth/api";
+import { isAPIError } from "better-auth/api";
 import { type AuditAction, originOf, recordEvent } from "#lib/auth/audit";
 import { nameOfProvider } from "#lib/auth/providers";
 import { endTrust, findPendingUser } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
-import { env } from "#lib/env";
 import { Prisma } from "#lib/generated/prisma/client";
-import { networkOf } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 
 type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
-
-/**
- * Counts an attempt to sign in, by address and by account, across all web processes.
- *
- * @throws APIError 429
- */
-export async function limitSignIn({ body, headers }: Context): Promise<void> {
-  if (env().AUTH_RATE_LIMIT !== "on") return;
-  const { address } = originOf(headers ?? new Headers());
-  const email = String(body?.email ?? "").toLowerCase();
-  const waits = await Promise.all([
-    overLimit("sign-in-ip", networkOf(address), { points: 20, seconds: 60 }),
-    overLimit("sign-in-email", email.slice(0, 200), { points: 30, seconds: 600 }),
-  ]);
-  if (waits.some((seconds) => seconds !== undefined)) {
-    throw new APIError("TOO_MANY_REQUESTS", { message: "Too many attempts. Wait a moment and try again." });
-  }
-}
 
 /** better-auth's routes by which a signed-in person changes the account. */
 const changes: Record<string, AuditAction> = {

@@ -17,8 +17,29 @@ export async function overLimit(name: string, key: string, window: Window, point
     await limiterOf(name, window).consume(key, points);
     return undefined;
   } catch (refused) {
-    if (refused instanceof RateLimiterRes) return Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
+    if (refused instanceof RateLimiterRes) return secondsUntil(refused);
     throw refused;
+  }
+}
+
+/**
+ * Counts an attempt whose outcome is not known yet, for limits that count failures only: `uncount` takes it back where it
+ * did not fail. A refused attempt is not counted, so what is counted are failures, and attempts that still run.
+ *
+ * @returns as `overLimit`.
+ */
+export async function countAttempt(name: string, key: string, window: Window): Promise<number | undefined> {
+  // Without the block in memory, which nothing takes back.
+  const limiter = limiterOf(name, window, 0);
+  const counted = await limiter.get(key);
+  if (counted && counted.consumedPoints >= window.points) return secondsUntil(counted);
+  try {
+    await limiter.consume(key);
+    return undefined;
+  } catch (refused) {
+    if (!(refused instanceof RateLimiterRes)) throw refused;
+    await limiter.reward(key, 1);
+    return secondsUntil(refused);
   }
 }
 
@@ -45,7 +66,10 @@ export async function purgeLimits(): Promise<void> {
   await prisma().rateLimit.deleteMany({ where: { expire: { lt: Date.now() } } });
 }
 
-function limiterOf(name: string, { points, seconds }: Window): RateLimiterPostgres {
+const secondsUntil = ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil(msBeforeNext / 1000));
+
+/** @param blockAt the count from which on this process answers from memory until the window ends. */
+function limiterOf(name: string, { points, seconds }: Window, blockAt = points + 1): RateLimiterPostgres {
   globals.spoorLimiters ??= new Map();
   const known = globals.spoorLimiters.get(name);
   if (known) return known;
@@ -57,8 +81,7 @@ function limiterOf(name: string, { points, seconds }: Window): RateLimiterPostgr
     keyPrefix: name,
     points,
     duration: seconds,
-    // Past the limit, this process answers from memory until the window ends.
-    inMemoryBlockOnConsumed: points + 1,
+    inMemoryBlockOnConsumed: blockAt,
     clearExpiredByTimeout: false,
   });
   globals.spoorLimiters.set(name, limiter);

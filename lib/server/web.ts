@@ -9,13 +9,14 @@ import next from "next";
 import proxyaddr from "proxy-addr";
 import { forRequest, type RequestState } from "#lib/current-request";
 import { env } from "#lib/env";
-import { clientAddressHeader, trustClientAddressHeader } from "#lib/http/address";
+import { clientAddressHeader, networkOf, trustClientAddressHeader } from "#lib/http/address";
 import { endOf, rememberArrival } from "#lib/http/arrival";
 import { requestIdHeader } from "#lib/http/request-id";
 import { log } from "#lib/log";
 import { makeAccessLog } from "#lib/observability/access";
 import { flushTracing } from "#lib/observability/tracing";
-import { isApi, maxHeaderBytes, refusalOf, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
+import { Pace } from "#lib/server/pace";
+import { isApi, maxHeaderBytes, refusalOf, refuseBusy, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
 
 const headersTimeoutMs = 20_000;
 /** The largest upload at the slowest accepted pace takes over an hour; lib/http/body.ts watches the pace. */
@@ -46,6 +47,10 @@ const handle = app.getRequestHandler();
 
 const isUpload = ({ method, url }: IncomingMessage) =>
   method === "POST" && /^\/api\/(ingest|uploads)\/?(\?|$)/.test(url ?? "");
+
+/** A form, with or without script: anybody can send one, and Next renders a page for it. */
+const isForm = ({ method, url }: IncomingMessage) => method === "POST" && !isApi(url);
+const pace = new Pace();
 
 function limitArrival(request: IncomingMessage): void {
   if (isUpload(request)) return;
@@ -109,7 +114,8 @@ const serve: RequestListener = (request, response) => {
   if (isUpload(request)) delete request.headers["accept-encoding"];
   const requestId = randomUUID();
   request.headers[requestIdHeader] = requestId;
-  request.headers[clientAddressHeader] = addressOf(request);
+  const address = addressOf(request);
+  request.headers[clientAddressHeader] = address;
   // For responses that Next makes itself, such as a missing file. Route handlers and the middleware set the same values.
   response.setHeader("X-Request-Id", requestId);
   response.setHeader("X-Content-Type-Options", "nosniff");
@@ -123,8 +129,10 @@ const serve: RequestListener = (request, response) => {
   });
   limitArrival(request);
   const refusal = refusalOf(request, requestId, dev);
+  const begin = () => forRequest(stateOf(request, response), () => handle(request, response));
   if (refusal) send(response, refusal);
-  else forRequest(stateOf(request, response), () => handle(request, response));
+  else if (!isForm(request)) begin();
+  else if (!pace.enter(networkOf(address), () => !response.destroyed && begin())) send(response, refuseBusy(requestId));
 };
 server.on("request", serve);
 // An unknown expectation is ignored (RFC 9110, section 10.1.1, allows it).

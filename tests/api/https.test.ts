@@ -10,12 +10,12 @@ const signIn = (origin: string) =>
 test("the session cookie is Secure, HttpOnly and SameSite=Lax where BASE_URL is https", async () => {
   const response = await signIn(BASE_URL);
   expect(response.status).toBe(200);
-  const [cookie = "", ...others] = response.headers.getSetCookie();
-  expect(others).toEqual([]);
-  const [pair, ...attributes] = cookie.split("; ");
-  expect(pair).toMatch(/^authlib\.session_token=.{20}/);
-  const names = attributes.map((one) => one.toLowerCase());
-  expect(names).toEqual(expect.arrayContaining(["secure", "httponly", "samesite=lax", "path=/"]));
+  const cookies = response.headers.getSetCookie();
+  expect(cookies[0]).toMatch(/^authlib\.session_token=.{20}/);
+  for (const cookie of cookies) {
+    const names = cookie.split("; ").map((one) => one.toLowerCase());
+    expect(names).toEqual(expect.arrayContaining(["secure", "httponly", "samesite=lax", "path=/"]));
+  }
 });
 
 test("a sign-in from the http origin of the same host is refused", async () => {

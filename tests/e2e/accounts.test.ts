@@ -1,3 +1,4 @@
+import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { signIn } from "../support/browser.ts";
@@ -62,4 +63,41 @@ test("sign-in with GitHub is offered where its keys are set, and starts with thi
   expect(asked.get("redirect_uri")).toBe(`${server.url}/api/auth/callback/github`);
   expect(asked.get("state")?.length).toBeGreaterThan(20);
   await guest.context().close();
+});
+
+describe("a browser", () => {
+  const expiryOf = async (page: Page, name: string) =>
+    (await page.context().cookies()).find((cookie) => cookie.name === `authlib.${name}`)?.expires;
+
+  test.each([
+    [true, 30],
+    [false, undefined],
+  ])("is remembered where that is chosen: %s", async (chosen, days) => {
+    const guest = await stranger();
+    await open("/sign-in", guest);
+    await field("Email", guest).fill(owner.email);
+    await field("Password", guest).fill("not the password");
+    await field("Remember this browser", guest).setChecked(chosen);
+    await button("Sign in", guest).click();
+    await guest.getByText("Email or password is wrong.").waitFor();
+    expect(await field("Remember this browser", guest).isChecked()).toBe(chosen);
+    await field("Password", guest).fill(owner.password);
+    await button("Sign in", guest).click();
+    await guest.waitForURL(`${server.url}/traces`);
+    const expires = await expiryOf(guest, "session_token");
+    if (days === undefined) expect(expires).toBe(-1);
+    else expect(Math.round(((expires ?? 0) - Date.now() / 1000) / 86_400)).toBe(days);
+    await guest.context().close();
+  });
+
+  test.each([true, false])("carries that choice to a provider and back: %s", async (chosen) => {
+    const guest = await stranger();
+    await guest.route("https://github.com/**", (route) => route.fulfill({ body: "GitHub" }));
+    await open("/sign-in", guest);
+    await field("and remember this browser", guest).setChecked(chosen);
+    await button("Sign in with GitHub", guest).click();
+    await guest.waitForURL(/^https:\/\/github\.com/);
+    expect(await expiryOf(guest, "dont_remember")).toBe(chosen ? undefined : -1);
+    await guest.context().close();
+  });
 });

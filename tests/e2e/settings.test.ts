@@ -19,14 +19,12 @@ describe("/settings", () => {
     expect((await trail(owner.email))[0]).toBe("name_changed");
   });
 
-  test("better-auth's own routes follow the forms' rules and are in the audit trail", async () => {
-    const update = (data: object) =>
-      page.request.post(`${server.url}/api/auth/update-user`, { data, headers: { Origin: server.url } });
-    for (const data of [{ name: "" }, { name: "x".repeat(101) }]) expect((await update(data)).status()).toBe(400);
-    expect((await update({ name: "Ada", image: "javascript:alert(1)" })).status()).toBe(200);
+  test("nothing of the account changes over better-auth's own routes", async () => {
+    const data = { name: "Eve", image: "javascript:alert(1)" };
+    const options = { data, headers: { Origin: server.url } };
+    expect((await page.request.post(`${server.url}/api/auth/update-user`, options)).status()).toBe(404);
     const { rows } = await pool().query(`select name, image from "user" where email = $1`, [owner.email]);
-    expect(rows).toEqual([{ name: "Ada", image: null }]);
-    expect((await trail(owner.email))[0]).toBe("name_changed");
+    expect(rows).toEqual([{ name: "Ada L.", image: null }]);
   });
 
   test("a new password needs the old one, and signs out every other browser", async () => {

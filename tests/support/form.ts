@@ -1,6 +1,9 @@
-/** What a browser without script would post of a form in a page: its hidden fields, and its ticked checkboxes. */
-export function fieldsOf(html: string, formId: string): Record<string, string> {
-  const form = new RegExp(`<form[^>]*id="${formId}"[\\s\\S]*?</form>`).exec(html)?.[0] ?? "";
+import type { Server } from "./server.ts";
+
+/** What a browser without script would post of a form in a page, or of its first one: hidden fields and ticked checkboxes. */
+export function fieldsOf(html: string, formId?: string): Record<string, string> {
+  const start = formId === undefined ? "<form" : `<form[^>]*id="${formId}"`;
+  const form = new RegExp(`${start}[\\s\\S]*?</form>`).exec(html)?.[0] ?? "";
   const fields: Record<string, string> = {};
   for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
     const attribute = (name: string) => new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1];
@@ -11,3 +14,35 @@ export function fieldsOf(html: string, formId: string): Record<string, string> {
   }
   return fields;
 }
+
+/** The fields of a page's first form, with which a browser without script sends it to its server action. */
+export async function readForm(server: Server, path: string, headers: Record<string, string> = {}) {
+  const fields = fieldsOf(await (await fetch(server.url + path, { headers })).text());
+  if (Object.keys(fields).length === 0) throw new Error(`${path} has no form`);
+  return fields;
+}
+
+/** Sends a form as a browser without script does. */
+export function sendForm(
+  server: Server,
+  path: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) body.set(name, value);
+  return fetch(server.url + path, {
+    method: "POST",
+    headers: { Origin: server.url, ...headers },
+    body,
+    redirect: "manual",
+  });
+}
+
+/** The cookies that a response sets, as a browser would send them. */
+export const cookiesOf = (response: Response): string =>
+  response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(";")[0] ?? "")
+    .filter((pair) => !pair.endsWith("="))
+    .join("; ");

@@ -1,7 +1,7 @@
 "use client";
 import { useActionState } from "react";
 import { ErrorSummary } from "../../components/error-summary";
-import { Field } from "../../components/field";
+import { Check, Field } from "../../components/field";
 import { signInAction } from "../actions";
 
 export function SignInForm({ next }: { next: string }) {
@@ -26,6 +26,12 @@ export function SignInForm({ next }: { next: string }) {
         autoComplete="current-password"
         required
         error={state.errors?.password}
+      />
+      <Check
+        name="remember"
+        label="Remember this browser"
+        defaultChecked={state.values?.remember === "on"}
+        hint="For 30 days, or until a week without use. Otherwise until you close the browser, or a day without use."
       />
       <button type="submit" aria-disabled={pending} className="button button-accent">
         Sign in

@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { currentUser } from "#lib/auth/guards";
+import { localPath } from "#lib/auth/local-path";
 import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
-import { localPath } from "#lib/auth/schema";
 import { needsSetup } from "#lib/auth/setup";
 import { env } from "#lib/env";
 import { Notice } from "../../components/notice";
@@ -48,6 +48,7 @@ export default async function Page({ searchParams }: PageProps<"/sign-in">) {
           provider={provider}
           label={`Sign in with ${providerNames[provider]}`}
           next={target}
+          remember
         />
       ))}
       {env().SIGN_UP === "open" && (

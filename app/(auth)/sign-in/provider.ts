@@ -1,8 +1,9 @@
 "use server";
+import { isAPIError } from "better-auth/api";
 import { headers } from "next/headers";
 import { auth } from "#lib/auth/auth";
+import { localPath } from "#lib/auth/local-path";
 import { configuredProviders } from "#lib/auth/providers";
-import { localPath } from "#lib/auth/schema";
 import { refuseForeignOrigin, text } from "../../components/form-guard";
 import type { ProviderState } from "../../components/provider-form";
 
@@ -14,7 +15,14 @@ export async function providerSignInAction(_before: ProviderState, form: FormDat
   if (!(provider in configuredProviders())) return { error: "This server does not offer that provider." };
   const next = localPath(text(form, "next"));
   const callbackURL = next === "/" ? "/traces" : next;
-  const body = { provider, callbackURL, errorCallbackURL: "/sign-in", disableRedirect: true };
-  const { url } = await auth().api.signInSocial({ body, headers: await headers() });
-  return { url };
+  // lib/auth/hooks.ts reads the choice; the way back from the provider has none.
+  const additionalData = { remember: text(form, "remember") === "on" };
+  const body = { provider, callbackURL, errorCallbackURL: "/sign-in", disableRedirect: true, additionalData };
+  try {
+    const { url } = await auth().api.signInSocial({ body, headers: await headers() });
+    return { url };
+  } catch (refused) {
+    if (isAPIError(refused) && refused.statusCode === 429) return { error: refused.message };
+    throw refused;
+  }
 }

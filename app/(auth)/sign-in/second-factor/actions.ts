@@ -2,7 +2,8 @@
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
-import { codeForm, localPath, recoveryForm } from "#lib/auth/schema";
+import { localPath } from "#lib/auth/local-path";
+import { codeForm, recoveryForm } from "#lib/auth/schema";
 import { authRefusal, errorsOf, refuseForeignOrigin, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 

@@ -1,26 +1,11 @@
-import { auth } from "#lib/auth/auth";
-import { SpoorError } from "#lib/errors";
-import { readBody } from "#lib/http/body";
-import { problemResponse, toSpoorError } from "#lib/http/problem";
-import { requestIdOf } from "#lib/http/request-id";
-import { limits } from "#lib/limits";
+import { z } from "zod";
+import { endpoint, route } from "#lib/api/route";
+import { callAuth } from "#lib/api/service";
+import { answerAuth } from "#lib/auth/http";
 
-/** U+0000 in JSON, which better-auth would hand to PostgreSQL, and PostgreSQL can't take. */
-const escapedZero = /(?<!\\)(?:\\\\)*\\u0000/;
+const { path, auth } = callAuth;
+const params = z.object({ path: z.array(z.string()) });
+const answer = endpoint({ path, auth, params }, ({ request, params }) => answerAuth(request, params.path.join("/")));
 
-/** better-auth's own contracts, behind a size cap: on its own it would read a body of any size. HEAD is answered by Next from GET. */
-async function handle(request: Request): Promise<Response> {
-  try {
-    const body = request.body ? await readBody(request, limits.maxAuthBodyBytes) : undefined;
-    if (body && escapedZero.test(body.toString("latin1"))) {
-      throw new SpoorError("invalid_request", "The body must not contain U+0000.");
-    }
-    const { method, headers, url } = request;
-    return await auth().handler(new Request(url, { method, headers, ...(body ? { body } : {}) }));
-  } catch (error) {
-    const requestId = requestIdOf(request);
-    return problemResponse(toSpoorError(error, requestId), requestId);
-  }
-}
-
-export { handle as GET, handle as POST };
+// A GET of a provider's callback signs in, so HEAD must not call it.
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({ GET: answer, POST: answer }, { head: false });

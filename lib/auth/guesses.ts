@@ -1,0 +1,127 @@
+import "server-only";
+import type { createAuthMiddleware } from "better-auth/api";
+import { APIError, getSessionFromCtx, isAPIError } from "better-auth/api";
+import { listEvents, originOf } from "#lib/auth/audit";
+import { extendKnownBrowser, findKnownBrowser } from "#lib/auth/known-browser";
+import { findPendingUser } from "#lib/auth/second-factor";
+import { prisma } from "#lib/db/client";
+import { sha256 } from "#lib/digest";
+import { env } from "#lib/env";
+import { networkOf } from "#lib/http/address";
+import { countAttempt, uncount } from "#lib/http/rate-limit";
+import { limits } from "#lib/limits";
+
+type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+
+/** A count of wrong answers. `spares` says who is not held to it. */
+type Budget = {
+  name: string;
+  key: string;
+  window: { points: number; seconds: number };
+  spares?: () => Promise<boolean>;
+};
+
+const hour = 3600;
+const { signIn } = limits;
+
+/** What a running attempt has counted, until its outcome is known. */
+const running = new WeakMap<object, Budget[]>();
+
+/** The routes by which a password or a code can be guessed. */
+export const isGuess = (path: string | undefined): boolean =>
+  path === "/sign-in/email" || path === "/two-factor/verify-totp" || path === "/two-factor/verify-backup-code";
+
+/** The end of the counters' keys of an address: a hash, since anybody can make a counter for any text. */
+export const accountKey = (email: string): string => sha256(email.toLowerCase()).toString("base64url");
+
+/**
+ * Counts an attempt to sign in or to answer for the second factor, across all web processes. `settleGuess` takes it back
+ * where nothing wrong was given.
+ *
+ * @throws APIError 429
+ */
+export async function limitGuess(context: Context): Promise<void> {
+  if (env().AUTH_RATE_LIMIT !== "on") return;
+  const counted: Budget[] = [];
+  running.set(context.context, counted);
+  for (const budget of await budgetsOf(context)) {
+    const wait = await countAttempt(budget.name, budget.key, budget.window);
+    if (wait === undefined) {
+      counted.push(budget);
+    } else if (!(await budget.spares?.())) {
+      await takeBack(counted);
+      throw new APIError("TOO_MANY_REQUESTS", { message: tooMany(wait) }, { "Retry-After": String(wait) });
+    }
+  }
+}
+
+/** Takes an attempt back that was no wrong guess: it succeeded, or failed for another reason. */
+export async function settleGuess(context: Context): Promise<void> {
+  const counted = running.get(context.context);
+  const { returned } = context.context;
+  if (counted && !(isAPIError(returned) && returned.statusCode === 401)) await takeBack(counted);
+}
+
+async function takeBack(counted: Budget[]): Promise<void> {
+  for (const { name, key, window } of counted.splice(0)) await uncount(name, key, window);
+}
+
+function tooMany(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  return `Too many wrong attempts. Try again in ${minutes === 1 ? "a minute" : `${minutes} minutes`}.`;
+}
+
+async function budgetsOf(context: Context): Promise<Budget[]> {
+  const network = networkOf(originOf(context.headers ?? new Headers()).address);
+  if (context.path !== "/sign-in/email") return secondFactorBudgets(context, network);
+  const email = String(context.body?.email ?? "").toLowerCase();
+  const key = accountKey(email);
+  const browser = await findKnownBrowser(context.getCookie(cookieOf(context).name), email);
+  if (browser) {
+    const window = { points: signIn.wrongPerHourPerBrowser, seconds: hour };
+    return [{ name: "sign-in-browser", key: `${browser}:${key}`, window }];
+  }
+  return [
+    {
+      name: "sign-in-account",
+      key: `${network}:${key}`,
+      window: { points: signIn.wrongPerHourPerNetworkAndAccount, seconds: hour },
+    },
+    { name: "sign-in-network", key: network, window: { points: signIn.wrongPerHourPerNetwork, seconds: hour } },
+    {
+      name: "sign-in-everywhere",
+      key,
+      window: { points: signIn.wrongPerDayPerAccountFromUnknownNetworks, seconds: 24 * hour },
+      spares: () => isKnownNetwork(email, network),
+    },
+  ];
+}
+
+/** Better-auth also locks a second factor after ten wrong answers, but only while signing in, and for all networks. */
+async function secondFactorBudgets(context: Context, network: string): Promise<Budget[]> {
+  const userId = (await getSessionFromCtx(context))?.user.id ?? (await findPendingUser(context));
+  if (!userId) return [];
+  const window = { points: signIn.wrongPerHourPerNetworkAndAccount, seconds: hour };
+  return [{ name: "second-factor", key: `${network}:${userId}`, window }];
+}
+
+/** Whether an account signed in from a network before, of its last 200 times. */
+async function isKnownNetwork(email: string, network: string): Promise<boolean> {
+  const user = await prisma().user.findUnique({ where: { email }, select: { id: true } });
+  if (!user) return false;
+  const events = await listEvents(user.id, { limit: 200, actions: ["signed_in"] });
+  return events.some(({ address }) => networkOf(address) === network);
+}
+
+const cookieOf = (context: Context) =>
+  context.context.createAuthCookie("known_browser", { maxAge: signIn.knownBrowserDays * 86_400 });
+
+/** Lets the browser of a sign-in that is complete, or of a new password, be counted by itself from now on. */
+export async function rememberBrowser(context: Context): Promise<void> {
+  const { newSession: started, returned } = context.context;
+  // A way back from a provider ends with a redirect, which is an error of better-auth too.
+  if (!started || (isAPIError(returned) && returned.statusCode >= 400)) return;
+  const { name, attributes } = cookieOf(context);
+  const value = await extendKnownBrowser(context.getCookie(name), started.user.id);
+  if (value) context.setCookie(name, value, attributes);
+}

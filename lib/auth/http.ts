@@ -1,0 +1,83 @@
+import "server-only";
+import { auth } from "#lib/auth/auth";
+import { providerNames } from "#lib/auth/providers";
+import { env } from "#lib/env";
+import { notFound, SpoorError } from "#lib/errors";
+import { readBody, requireJsonType } from "#lib/http/body";
+import { parseJson } from "#lib/json";
+import { limits } from "#lib/limits";
+
+/** A route of better-auth that is open over HTTP: its methods, and the fields of a body that it gets. */
+type OpenRoute = { methods: string[]; fields: string[] };
+
+const posted = (...fields: string[]): OpenRoute => ({ methods: ["POST"], fields });
+const secondFactor = posted("code", "trustDevice");
+const callback = { methods: ["GET", "POST"], fields: ["code", "state", "error", "error_description", "iss"] };
+
+/**
+ * All of better-auth's routes that exist over HTTP: those of a sign-in. What a signed-in person does (passwords, second
+ * factors, name, sign-ins) is done by server actions, which ask for the password and count wrong ones.
+ */
+const openRoutes = new Map<string, OpenRoute>([
+  ["get-session", { methods: ["GET"], fields: [] }],
+  ["sign-in/email", posted("email", "password", "rememberMe", "callbackURL")],
+  ["sign-in/social", posted("provider", "callbackURL", "errorCallbackURL", "disableRedirect")],
+  ["sign-out", posted()],
+  ["two-factor/verify-totp", secondFactor],
+  ["two-factor/verify-backup-code", secondFactor],
+  ...Object.keys(providerNames).map((provider) => [`callback/${provider}`, callback] as const),
+]);
+
+/**
+ * Answers a call of `/api/auth/{path}` by better-auth, after its own contract. The request that it gets is made anew, so that
+ * no other spelling of a path and no other field reaches it.
+ *
+ * @throws SpoorError `not_found` for every other path; `payload_too_large`, `unsupported_media_type`, `invalid_json`,
+ *   `invalid_request`.
+ */
+export async function answerAuth(request: Request, path: string): Promise<Response> {
+  const route = openRoutes.get(path);
+  if (!route?.methods.includes(request.method)) throw notFound();
+  const url = new URL(`/api/auth/${path}`, env().BASE_URL);
+  url.search = new URL(request.url).search;
+  return finish(await auth().handler(await copyOf(request, url, route)));
+}
+
+async function copyOf(request: Request, url: URL, { fields }: OpenRoute): Promise<Request> {
+  const { method } = request;
+  const headers = new Headers(request.headers);
+  for (const name of ["content-length", "content-type"]) headers.delete(name);
+  // Behind a size cap: on its own better-auth would read a body of any size.
+  const bytes = request.body ? await readBody(request, limits.maxAuthBodyBytes) : undefined;
+  if (!bytes?.length) return new Request(url, { method, headers });
+  const sent = read(request, bytes);
+  const kept = Object.fromEntries(fields.filter((name) => Object.hasOwn(sent, name)).map((name) => [name, sent[name]]));
+  // PostgreSQL can't take it, and better-auth would pass it on.
+  if (Object.values(kept).some((value) => typeof value === "string" && value.includes("\0"))) {
+    throw new SpoorError("invalid_request", "The body must not contain U+0000.");
+  }
+  headers.set("Content-Type", "application/json");
+  return new Request(url, { method, headers, body: JSON.stringify(kept) });
+}
+
+/** A body's fields: JSON, or what a provider's form sends. */
+function read(request: Request, bytes: Buffer): Record<string, unknown> {
+  if (new URL(request.url).pathname.includes("/callback/") && !isJson(request)) {
+    return Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
+  }
+  requireJsonType(request);
+  const value = parseJson(bytes);
+  if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  throw new SpoorError("invalid_request", "The body must be a JSON object.");
+}
+
+const isJson = (request: Request) => request.headers.get("content-type")?.startsWith("application/json") ?? false;
+
+/** A copy whose headers can be changed. better-auth's own limit says how long to wait under another name. */
+function finish(response: Response): Response {
+  const { status, body } = response;
+  const headers = new Headers(response.headers);
+  headers.set("Cache-Control", "no-store");
+  if (status === 429 && !headers.has("Retry-After")) headers.set("Retry-After", headers.get("X-Retry-After") ?? "60");
+  return new Response(body, { status, headers });
+}

@@ -1,0 +1,62 @@
+import "server-only";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { prisma } from "#lib/db/client";
+import { requiredEnv } from "#lib/env";
+
+/** Accounts that one browser remembers: a household's, not a crowd's. */
+const maxAccounts = 5;
+
+/** The cookie: a random id, then a proof for each account that signed in completely with this browser, the last one first. */
+const form = /^([\w-]{22})((?:\.[\w-]{43})*)$/;
+
+function read(cookie: string | null): { id: string; proofs: string[] } | undefined {
+  const [, id, proofs = ""] = form.exec(cookie ?? "") ?? [];
+  return id === undefined ? undefined : { id, proofs: proofs.split(".").slice(1, maxAccounts + 1) };
+}
+
+/** Its input holds the password's hash, so that a new password ends what was proved with the old one. */
+const prove = (id: string, account: Account) =>
+  createHmac("sha256", requiredEnv("AUTH_SECRET"))
+    .update(`known browser:${id}:${account.userId}:${account.password}`)
+    .digest();
+
+type Account = { userId: string; password: string };
+
+async function findAccount(who: { email: string } | { id: string }): Promise<Account | undefined> {
+  const user = await prisma().user.findUnique({
+    where: who,
+    select: { id: true, accounts: { where: { providerId: "credential" }, select: { password: true } } },
+  });
+  const password = user?.accounts[0]?.password;
+  return user && password ? { userId: user.id, password } : undefined;
+}
+
+/**
+ * The browser in which an account signed in before.
+ *
+ * @param cookie the browser's cookie, from anywhere.
+ * @returns its id, or undefined for one that does not know this account, or knew it with an older password.
+ */
+export async function findKnownBrowser(cookie: string | null, email: string): Promise<string | undefined> {
+  const browser = read(cookie);
+  if (!browser || browser.proofs.length === 0) return undefined;
+  const account = await findAccount({ email });
+  if (!account) return undefined;
+  const expected = prove(browser.id, account);
+  const known = browser.proofs.some((proof) => timingSafeEqual(Buffer.from(proof, "base64url"), expected));
+  return known ? browser.id : undefined;
+}
+
+/**
+ * The cookie of a browser in which an account has just signed in.
+ *
+ * @param cookie the one that the browser has.
+ * @returns undefined for an account without a password, which nobody can lock out by guessing.
+ */
+export async function extendKnownBrowser(cookie: string | null, userId: string): Promise<string | undefined> {
+  const account = await findAccount({ id: userId });
+  if (!account) return undefined;
+  const { id, proofs } = read(cookie) ?? { id: randomBytes(16).toString("base64url"), proofs: [] };
+  const proof = prove(id, account).toString("base64url");
+  return [id, ...[proof, ...proofs.filter((one) => one !== proof)].slice(0, maxAccounts)].join(".");
+}
