@@ -1,4 +1,5 @@
 import { type NextRequest, NextResponse } from "next/server";
+import { securityHeaders, transportHeaders } from "#lib/http/headers";
 import { requestIdHeader, requestIdOf } from "#lib/http/request-id";
 
 // Pages only, never the API: Next buffers and cuts the bodies of what a middleware matches.
@@ -32,15 +33,33 @@ function contentPolicy(nonce: string): string {
 export function middleware(request: NextRequest): NextResponse {
   const policy = contentPolicy(btoa(crypto.randomUUID()));
   const requestId = requestIdOf(request);
-  const response = toSignIn(request) ?? pass(request, policy, requestId);
+  const response = refuseForeign(request, requestId) ?? toSignIn(request) ?? pass(request, policy, requestId);
+  const fixed = { ...securityHeaders, ...transportHeaders(process.env.BASE_URL) };
+  for (const [name, value] of Object.entries(fixed)) response.headers.set(name, value);
   response.headers.set("content-security-policy", policy);
-  response.headers.set("x-frame-options", "DENY");
-  response.headers.set("referrer-policy", "no-referrer");
-  response.headers.set("x-content-type-options", "nosniff");
   response.headers.set("cache-control", "no-store");
   response.headers.set("x-robots-tag", "noindex, nofollow");
   response.headers.set("x-request-id", requestId);
   return response;
+}
+
+/** Next would answer a form or action that another site's page sends with 500. Ours check the Origin once more. */
+function refuseForeign({ method, headers }: NextRequest, requestId: string): NextResponse | undefined {
+  const origin = headers.get("origin");
+  if (method === "GET" || method === "HEAD" || origin === null) return undefined;
+  const [forwarded] = headers.get("x-forwarded-host")?.split(",") ?? [];
+  const host = forwarded?.trim() || headers.get("host");
+  if (URL.canParse(origin) && new URL(origin).host === host) return undefined;
+  const problem = {
+    ok: false,
+    type: "about:blank",
+    title: "Forbidden",
+    status: 403,
+    detail: "The request comes from another site's page.",
+    error: "access_denied",
+    requestId,
+  };
+  return NextResponse.json(problem, { status: 403, headers: { "content-type": "application/problem+json" } });
 }
 
 function toSignIn({ nextUrl, cookies }: NextRequest): NextResponse | undefined {

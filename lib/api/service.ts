@@ -65,11 +65,12 @@ export const readReadiness = {
   response: z.object({
     ok: z.boolean(),
     checks: z.object({ database: check, migrations: check, worker: check }),
+    notes: z.array(z.string()).optional(),
   }),
   about: {
     group: "Server",
     summary: "Check readiness",
-    text: "Checks that the database answers, that its schema is this version's, and that a worker was seen in the last 60 seconds.",
+    text: "Checks that the database answers, that its schema is this version's, and that a worker was seen in the last 60 seconds. `notes` is there where the operator should change something that fails no check.",
     database: false,
     answers: {
       200: {

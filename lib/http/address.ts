@@ -1,9 +1,10 @@
 import { env } from "#lib/env";
+import { log } from "#lib/log";
 
 /** Set by the web server (lib/server/web.ts) on every request, whatever the client sent under this name. */
 export const clientAddressHeader = "x-spoor-client-address";
 
-const globals = globalThis as typeof globalThis & { spoorWebServer?: boolean };
+const globals = globalThis as typeof globalThis & { spoorWebServer?: boolean; spoorUntrustedProxy?: boolean };
 
 /** Declares that every request of this process comes through lib/server/web.ts, so its header can be trusted. */
 export function trustClientAddressHeader(): void {
@@ -33,3 +34,16 @@ export function clientAddress(headers: Headers): string {
   if (env().VERCEL) return headers.get("x-real-ip") ?? "unknown";
   return "unknown";
 }
+
+/** Notes a private address that forwards requests and that `TRUSTED_PROXIES` does not name; the first is logged. */
+export function noteForwarded(proxy: string): void {
+  if (globals.spoorUntrustedProxy) return;
+  globals.spoorUntrustedProxy = true;
+  log.warn({ proxy }, untrustedProxyNote);
+}
+
+const untrustedProxyNote =
+  "Requests come through a proxy that TRUSTED_PROXIES does not name, so that all callers count as one address: limits by address stop everyone at once, and the audit trail has the proxy's.";
+
+/** What the operator should know of a proxy in front; undefined where none was seen, or it is trusted. */
+export const proxyNote = (): string | undefined => (globals.spoorUntrustedProxy ? untrustedProxyNote : undefined);

@@ -1,13 +1,14 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 import { pendingMigrations } from "#lib/db/migrate";
+import { proxyNote } from "#lib/http/address";
 import { hasWorker } from "#lib/observability/heartbeat";
 import { pingDatabase } from "#lib/observability/sql";
 
 type Check = { ok: boolean; detail?: string };
-type Readiness = { ok: boolean; checks: { database: Check; migrations: Check; worker: Check } };
+type Readiness = { ok: boolean; checks: { database: Check; migrations: Check; worker: Check }; notes?: string[] };
 
-/** The answer of `/api/ready`: whether the database answers and is up to date, and a worker was seen in the last 60 s. */
+/** The answer of `/api/ready`: whether the database answers and is up to date, and a worker was seen in the last 60 s. Notes fail nothing. */
 export async function checkReadiness(): Promise<Readiness> {
   const database = await check(async () => {
     await pingDatabase();
@@ -18,7 +19,8 @@ export async function checkReadiness(): Promise<Readiness> {
     ? await Promise.all([check(findMigrationFault), check(findWorkerFault)])
     : [unknown, unknown];
   const checks = { database, migrations, worker };
-  return { ok: Object.values(checks).every(({ ok }) => ok), checks };
+  const note = proxyNote();
+  return { ok: Object.values(checks).every(({ ok }) => ok), checks, ...(note && { notes: [note] }) };
 }
 
 /** Runs a probe that returns what is wrong. An exception's cause stays out of the public answer. */

@@ -3,6 +3,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { notFound, SpoorError } from "#lib/errors";
+import { closedPolicy, securityHeaders } from "#lib/http/headers";
 import { problemResponse } from "#lib/http/problem";
 import { log } from "#lib/log";
 
@@ -90,7 +91,8 @@ async function writeRaw(response: Response, socket: Duplex): Promise<void> {
   const body = Buffer.from(await response.arrayBuffer());
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    ...[...headers].map(([name, value]) => `${name}: ${value}`),
+    ...[...headers, ...Object.entries(securityHeaders)].map(([name, value]) => `${name}: ${value}`),
+    `content-security-policy: ${closedPolicy}`,
     `content-length: ${body.length}`,
     "connection: close",
   ];

@@ -12,6 +12,7 @@ import { EnvError, env, requiredEnv, setEnv } from "#lib/env";
 import { isOutage, postgresCode } from "#lib/errors";
 import { installQueues } from "#lib/queue/queues";
 import { buildClientIfNeeded, buildIfNeeded } from "#lib/server/build";
+import { warningOf } from "#lib/server/listen";
 import { supervise } from "#lib/server/processes";
 import { enableSinks } from "#lib/telemetry/sink-state";
 
@@ -124,6 +125,8 @@ async function printGreeting(): Promise<void> {
   const { BASE_URL } = env();
   const setup = await openSetup();
   say(`Spoor is running at ${BASE_URL}`);
+  const warning = warningOf(BASE_URL);
+  if (warning) say(warning);
   if (setup) say(`\nCreate the first account (this link works once):\n  ${setup}\n`);
   say("Stop it with Ctrl-C.");
 }

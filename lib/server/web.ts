@@ -9,12 +9,15 @@ import next from "next";
 import proxyaddr from "proxy-addr";
 import { forRequest, type RequestState } from "#lib/current-request";
 import { env } from "#lib/env";
-import { clientAddressHeader, networkOf, trustClientAddressHeader } from "#lib/http/address";
+import { clientAddressHeader, networkOf, noteForwarded, trustClientAddressHeader } from "#lib/http/address";
 import { endOf, rememberArrival } from "#lib/http/arrival";
+import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/headers";
 import { requestIdHeader } from "#lib/http/request-id";
 import { log } from "#lib/log";
 import { makeAccessLog } from "#lib/observability/access";
+import { logConsole } from "#lib/observability/console";
 import { flushTracing } from "#lib/observability/tracing";
+import { addressesOf, listenAt, warningOf } from "#lib/server/listen";
 import { Pace } from "#lib/server/pace";
 import { isApi, maxHeaderBytes, refusalOf, refuseBusy, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
 
@@ -26,9 +29,11 @@ const drainMs = 12_000;
 /** `Retry-After` of a page that took too long. */
 const overloadedSeconds = 5;
 
-const { PORT, HOST, TRUSTED_PROXIES } = env();
+const { PORT, HOST, BASE_URL, TRUSTED_PROXIES } = env();
 const dev = process.argv.includes("--dev");
 const trusts = proxyaddr.compile(TRUSTED_PROXIES);
+const isPrivate = proxyaddr.compile(["loopback", "linklocal", "uniquelocal"]);
+const headersOfAll = Object.entries({ ...securityHeaders, ...transportHeaders(BASE_URL) });
 
 const server = createServer({
   headersTimeout: headersTimeoutMs,
@@ -62,6 +67,9 @@ function limitArrival(request: IncomingMessage): void {
 function addressOf(request: IncomingMessage): string {
   // A closed connection no longer has an address.
   const direct = request.socket.remoteAddress ?? "unknown";
+  // A private address that forwards is a proxy of the operator's. One that is not trusted makes all callers one.
+  const isForwarded = request.headers["x-forwarded-for"] !== undefined && isIP(direct) !== 0;
+  if (isForwarded && isPrivate(direct, 0) && !trusts(direct, 0)) noteForwarded(direct);
   const forwarded = proxyaddr(request, (address, hop) => isIP(address) !== 0 && trusts(address, hop));
   const address = isIP(forwarded ?? "") ? forwarded : direct;
   // The zone of a link-local address is free text that names an interface of the proxy.
@@ -74,8 +82,8 @@ async function send(response: ServerResponse, { status, headers, body }: Respons
 }
 
 /** What a request's work knows of it, and says of its response: a page has no other way to set a status. */
-function stateOf(request: IncomingMessage, response: ServerResponse): RequestState {
-  const state: RequestState = { signal: endOf(request, response) };
+function stateOf(request: IncomingMessage, response: ServerResponse, requestId: string): RequestState {
+  const state: RequestState = { requestId, signal: endOf(request, response) };
   const { writeHead } = response;
   response.writeHead = (status: number, ...rest: unknown[]) => {
     const isOverloaded = state.isOverloaded && (status === 200 || status === 500);
@@ -85,13 +93,24 @@ function stateOf(request: IncomingMessage, response: ServerResponse): RequestSta
   return state;
 }
 
+/** Gives a response without a policy the closed one, as its headers are sent. */
+function closeByDefault(response: ServerResponse): void {
+  const writeHead = response.writeHead as (...args: unknown[]) => ServerResponse;
+  response.writeHead = (...args: unknown[]) => {
+    if (!response.hasHeader("Content-Security-Policy")) response.setHeader("Content-Security-Policy", closedPolicy);
+    return writeHead.apply(response, args);
+  };
+}
+
 const inFlight = new Set<ServerResponse>();
+let closeOthers = (): void => {};
 
 /** Stops accepting connections, waits for requests in flight, and closes idle connections. */
 async function stop(): Promise<void> {
   const deadline = Date.now() + drainMs;
   const closed = once(server, "close");
   server.close();
+  closeOthers();
   while (inFlight.size > 0 && Date.now() < deadline) await sleep(50);
   server.closeAllConnections();
   await closed;
@@ -105,6 +124,7 @@ process.once("SIGTERM", stop);
 process.once("disconnect", stop);
 
 trustClientAddressHeader();
+if (!dev) logConsole();
 await app.prepare();
 const watch = await makeAccessLog();
 const serve: RequestListener = (request, response) => {
@@ -118,7 +138,8 @@ const serve: RequestListener = (request, response) => {
   request.headers[clientAddressHeader] = address;
   // For responses that Next makes itself, such as a missing file. Route handlers and the middleware set the same values.
   response.setHeader("X-Request-Id", requestId);
-  response.setHeader("X-Content-Type-Options", "nosniff");
+  for (const [name, value] of headersOfAll) response.setHeader(name, value);
+  closeByDefault(response);
   const forget = rememberArrival(requestId, request);
   const logResponse = watch(request, response);
   inFlight.add(response);
@@ -129,7 +150,7 @@ const serve: RequestListener = (request, response) => {
   });
   limitArrival(request);
   const refusal = refusalOf(request, requestId, dev);
-  const begin = () => forRequest(stateOf(request, response), () => handle(request, response));
+  const begin = () => forRequest(stateOf(request, response, requestId), () => handle(request, response));
   if (refusal) send(response, refusal);
   else if (!isForm(request)) begin();
   else if (!pace.enter(networkOf(address), () => !response.destroyed && begin())) send(response, refuseBusy(requestId));
@@ -142,9 +163,11 @@ server.on("clientError", (error, socket) => {
   const answering = [...inFlight].find(({ req }) => req.socket === socket);
   refuseUnparsed(error, socket, answering, String(answering?.getHeader("x-request-id") ?? randomUUID()));
 });
-server.once("error", (error) => {
+const warning = warningOf(BASE_URL);
+if (warning) log.warn(warning);
+closeOthers = await listenAt(server, PORT, addressesOf({ HOST, BASE_URL })).catch((error: Error) => {
   log.fatal({ err: error }, "the web server could not listen");
   process.stderr.write(`Spoor can't listen on port ${PORT}: ${error.message}\n`);
   process.exit(1);
 });
-server.listen(PORT, HOST, () => process.send?.("ready"));
+process.send?.("ready");

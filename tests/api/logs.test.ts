@@ -36,6 +36,7 @@ const server = { url, stop: async () => {} };
 
 type Line = {
   level: string;
+  msg: string;
   digest?: string;
   route?: string;
   status?: number;
@@ -50,6 +51,18 @@ const lines = (output: string): Line[] =>
     .split("\n")
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line));
+
+/** Sends what looks like a server action. @returns the status */
+async function postPage(headers: Record<string, string>, body: string): Promise<number> {
+  const type = { "Content-Type": "text/plain;charset=UTF-8" };
+  const response = await fetch(`${url}/sign-in`, {
+    method: "POST",
+    headers: { Origin: url, ...type, ...headers },
+    body,
+  });
+  await response.text();
+  return response.status;
+}
 
 test("each request has a line with its route's pattern, and nothing of a token, a code or content is in any line", async () => {
   const userId = await makeUser();
@@ -78,6 +91,14 @@ test("each request has a line with its route's pattern, and nothing of a token, 
   const failedPage = await fetch(`${url}/traces`, { headers: { Cookie: cookie } });
   const failedPageText = await failedPage.text();
   await pool().query("alter table trace_away rename to trace");
+  // Next writes about these to the console.
+  const ownErrors = [
+    await postPage({ "Next-Action": "a".repeat(42) }, "[]"),
+    await postPage({ "Next-Action": "canary-action" }, '["canary-argument"]'),
+    await postPage({ "Next-Action": "a".repeat(42) }, "canary { not JSON"),
+    await postPage({ "Content-Type": "multipart/form-data; boundary=x" }, "--x\r\ncanary"),
+  ];
+  expect(ownErrors.filter((status) => status < 400)).toEqual([]);
   const unknownJob = await get(server, `/api/ingest/${randomUUID()}`, token);
 
   for (const one of [web, worker]) one.signal("SIGTERM");
@@ -95,6 +116,12 @@ test("each request has a line with its route's pattern, and nothing of a token, 
   const failure = lines(web.output).find(({ digest }) => digest !== undefined);
   expect(failure).toMatchObject({ level: "error", requestId: failedPage.headers.get("x-request-id") });
   for (const shown of [failure?.digest, failure?.requestId]) expect(failedPageText).toContain(shown);
+
+  const strange = web.output.split("\n").filter((line) => line !== "" && !line.startsWith("{"));
+  expect(strange).toEqual([]);
+  const ofNext = lines(web.output).filter(({ msg }) => msg.includes("Server Action"));
+  expect(ofNext.length).toBeGreaterThan(0);
+  for (const line of ofNext) expect(line.requestId).toMatch(/^[0-9a-f-]{36}$/);
 
   const all = web.output + worker.output;
   const secrets = [token, deviceCode, userCode, cookie.split("=")[1], owner.password, setupToken, "canary"];

@@ -1,9 +1,12 @@
 import { currentUser } from "#lib/auth/guards";
+import { proxyNote } from "#lib/http/address";
+import { Notice } from "../../components/notice";
 import { SettingsLink } from "./settings-link";
 
 /** The settings pages, beside their navigation. */
 export default async function Layout({ children }: { children: React.ReactNode }) {
   const owner = (await currentUser())?.role === "owner";
+  const note = owner ? proxyNote() : undefined;
   return (
     <div className="grid gap-x-12 gap-y-6 md:grid-cols-[11rem_1fr]">
       <nav aria-label="Settings" className="flex flex-wrap gap-x-4 gap-y-1 md:flex-col">
@@ -15,7 +18,14 @@ export default async function Layout({ children }: { children: React.ReactNode }
         <SettingsLink href="/settings/trail">Audit trail</SettingsLink>
         <SettingsLink href="/settings/delete">Delete account</SettingsLink>
       </nav>
-      <div className="flex min-w-0 flex-col gap-10">{children}</div>
+      <div className="flex min-w-0 flex-col gap-10">
+        {note && (
+          <Notice tone="warn">
+            <p>{note}</p>
+          </Notice>
+        )}
+        {children}
+      </div>
     </div>
   );
 }

@@ -1,0 +1,44 @@
+// Next writes its own errors to the console, for people. In the web process they become lines of the log.
+import { stripVTControlCharacters } from "node:util";
+import { currentRequestId } from "#lib/current-request";
+import { log } from "#lib/log";
+
+const levels = { error: "error", warn: "warn", log: "info", info: "info", debug: "debug", trace: "debug" } as const;
+
+/** Turns everything that is written to the console, and Node's own warnings, into lines of the log. */
+export function logConsole(): void {
+  for (const [method, level] of Object.entries(levels)) {
+    console[method as keyof typeof levels] = (...values: unknown[]) => {
+      const error = values.find((value) => value instanceof Error);
+      log[level]({ requestId: currentRequestId(), ...aboutError(error) }, describe(values));
+    };
+  }
+  process.removeAllListeners("warning");
+  process.on("warning", (warning) => log.warn({ warning: warning.name }, describe([warning])));
+}
+
+/** Without the message, which is in the line's own. */
+function aboutError(error: Error | undefined): object {
+  if (!error) return {};
+  const { name, stack = "", digest } = error as Error & { digest?: string };
+  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
+  return { error: name, digest, stack: frames.map((line) => line.trim()) };
+}
+
+const maxLength = 500;
+
+/**
+ * What was written, as text. What is in quotation marks may come from a request (a part of a body that is not JSON, a header's
+ * value), so it is left out; so are objects.
+ */
+function describe(values: unknown[]): string {
+  const texts = values.map((value) => {
+    if (value instanceof Error) return value.message;
+    return typeof value === "object" || typeof value === "function" ? "" : String(value);
+  });
+  return stripVTControlCharacters(texts.filter(Boolean).join(" "))
+    .replace(/"[^"]*("|$)/g, '"…"')
+    .replace(/spoor_\w+/g, "spoor_…")
+    .slice(0, maxLength)
+    .trim();
+}
