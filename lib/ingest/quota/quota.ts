@@ -15,7 +15,7 @@ export type Storage = { used: number; quota: number | undefined };
 
 /** How much of the quota a user uses. */
 export async function getStorage(userId: string): Promise<Storage> {
-  const { used } = await readStored(userId);
+  const { used } = await readStoredOnce(userId);
   return { used, quota: env().USER_QUOTA_BYTES };
 }
 

@@ -1,24 +1,20 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
+import { deleteFailedUploads } from "#lib/ingest/raw/sql";
 import { limits } from "#lib/limits";
 
 /**
  * Deletes the raw uploads of jobs that succeeded more than `UPLOAD_RETENTION_DAYS` ago, and of jobs that failed more than 30
- * days ago: these can't be replayed any more.
+ * days ago: these say so, and can't be replayed any more.
  *
  * @returns how many
  */
 export async function purgeUploads(): Promise<number> {
-  const ended = (status: "succeeded" | "failed", days: number) => ({ status, finishedAt: { lt: daysAgo(days) } });
   const { count } = await prisma().upload.deleteMany({
-    where: {
-      job: {
-        OR: [ended("succeeded", env().UPLOAD_RETENTION_DAYS), ended("failed", limits.ingest.failedUploadDays)],
-      },
-    },
+    where: { job: { status: "succeeded", finishedAt: { lt: daysAgo(env().UPLOAD_RETENTION_DAYS) } } },
   });
-  return count;
+  return count + (await deleteFailedUploads(limits.ingest.failedUploadDays));
 }
 
 /** Releases the idempotency keys that are older than they are kept. @returns how many */

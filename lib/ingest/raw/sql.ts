@@ -1,5 +1,5 @@
 // Reading stored bytes. It is SQL because Prisma returns a whole value decoded on the event loop, while these are read by
-// COPY or in slices.
+// COPY or in slices. And deleting those of failed jobs, whose rows Prisma can't lock against a replay.
 import "server-only";
 import { to as copyTo } from "pg-copy-streams";
 import { copyHeader } from "#lib/copy-format";
@@ -91,4 +91,21 @@ export async function selectBodySlice(
     [userId, jobId, from, bytes],
   );
   return rows[0]?.slice;
+}
+
+/** Deletes the uploads of jobs that failed so many days ago, and has the jobs say so. @returns how many */
+export async function deleteFailedUploads(days: number): Promise<number> {
+  const { rowCount } = await pool().query(
+    `with due as (
+       select user_id, id from ingest_job where status <> 'succeeded' and status = 'failed'
+         and finished_at < now() - make_interval(days => $1) for update skip locked
+     ), gone as (
+       delete from upload using due where upload.user_id = due.user_id and upload.job_id = due.id
+       returning due.user_id, due.id
+     )
+     update ingest_job job set error_message = concat(error_message, ' The upload was removed ', $1, ' days after that.')
+     from gone where job.user_id = gone.user_id and job.id = gone.id`,
+    [days],
+  );
+  return rowCount ?? 0;
 }
