@@ -61,7 +61,7 @@ const filesIn = (evidence: string) =>
   [...evidence.matchAll(/`([^`]+)`/g)]
     .map(([, name = ""]) => name)
     .filter((name) =>
-      /^(?:api|app|attacks|cli|docs|e2e|jobs|lib|prisma|unit)\/|^[\w-]+(?:\.config)?\.(?:json|ts)$/.test(name),
+      /^(?:\.ci|api|app|attacks|cli|docs|e2e|jobs|lib|prisma|unit)\/|^[\w-]+(?:\.config)?\.(?:json|ts)$/.test(name),
     );
 
 test.each(rows)("$number has a verdict with its evidence", ({ asks, verdict, evidence }) => {
