@@ -9,7 +9,7 @@ const { hashesAtOnce, hashWaitSeconds } = limits.signIn;
 const globals = globalThis as typeof globalThis & { spoorHashing?: { running: number; waiting: Set<() => void> } };
 
 /**
- * Runs a piece of work when fewer than `hashesAtOnce` run in this process. A hash takes a core for about 60 ms and 16 MiB,
+ * Runs a piece of work when fewer than `hashesAtOnce` run in this process. A hash takes a core for about 73 ms and 32 MiB,
  * so any number of passwords at once would leave no time for anything else.
  *
  * @throws SpoorError `overloaded` where its turn does not come in time.

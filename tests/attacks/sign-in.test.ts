@@ -44,7 +44,7 @@ async function withHealth<T>(work: () => Promise<T>) {
   const result = await ended;
   const took = performance.now() - started;
   const figure = `in ${took.toFixed(0)} ms; health's p99 ${meanwhile.toFixed(0)} ms, before ${before.toFixed(0)} ms`;
-  return { result, figure, meanwhile, allowed: Math.max(100, 5 * before) };
+  return { result, figure, meanwhile, allowed: Math.max(100, 10 * before) };
 }
 
 const sixty = Array.from({ length: 60 }, (_, n) => n);

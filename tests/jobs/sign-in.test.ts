@@ -70,7 +70,8 @@ describe("wrong passwords", () => {
     const points = limits.signIn.wrongPerDayPerAccountFromUnknownNetworks;
     await count(`sign-in-everywhere:${accountKey(owner.email)}`, points);
     const answer = await signIn(from("192.0.2.4"));
-    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, expect.stringMatching(/^3(6|5)\d\d$/)]);
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3000);
     expect((await signIn(from("192.0.2.3"))).status).toBe(200);
   });
 });
