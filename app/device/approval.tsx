@@ -1,6 +1,7 @@
 import type { SignedInUser } from "#lib/auth/guards";
 import type { LoginRequest } from "#lib/device/login";
 import { type Scope, scopes } from "#lib/fields";
+import { limits } from "#lib/limits";
 import { Check, Field } from "../components/field";
 import { Notice } from "../components/notice";
 import { PlainPage } from "../components/plain-page";
@@ -115,6 +116,9 @@ function Grants({ asked, ticked, none }: { asked: Scope[]; ticked: Scope[]; none
           Tick at least one, or deny the login.
         </p>
       )}
+      <p className="text-meta text-muted">
+        For {limits.device.tokenDays} days, or until you revoke it on the page Devices.
+      </p>
       {asked.includes("delete") && (
         <div className="mt-2">
           <Notice tone="warn">

@@ -102,6 +102,7 @@ describe("what is granted", () => {
     ] as const) {
       await page.goto(login.verificationUriComplete);
       await page.getByText("The machine can then").waitFor();
+      await page.getByText("For 90 days, or until you revoke it").waitFor();
       expect(await ticks()).toEqual(ticked);
       expect(await page.getByText("asks to delete sessions").count()).toBe(login === all ? 1 : 0);
       await button("Approve").click();
