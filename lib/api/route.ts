@@ -1,7 +1,7 @@
 import "server-only";
 import type { z } from "zod";
 import { parse, parseParams } from "#lib/api/parse";
-import { type Caller, requireCaller, requireCookie, requireToken } from "#lib/auth/guards";
+import { type Caller, requireCaller, requireCookie, requireScope, requireToken } from "#lib/auth/guards";
 import { forRequest, requestSignal } from "#lib/current-request";
 import { SpoorError } from "#lib/errors";
 import { clientAddress } from "#lib/http/address";
@@ -61,7 +61,8 @@ export const noContent = () => new Response(null, { status: 204 });
 
 /**
  * One method of a route: its mode, its schemas and its handler. The handler returns the data of a 200, a `reply`, or a
- * `Response` (a stream); it throws `SpoorError`. The caller is authorized before the body is read.
+ * `Response` (a stream); it throws `SpoorError`. The caller is authorized before the body is read. A path whose parameters
+ * can't be any object's is missing for every caller, whatever their scopes.
  */
 export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined, R = unknown>(
   options: Options<P, Q, B, R> & { auth: M },
@@ -71,9 +72,10 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
     const requestId = requestIdOf(request);
     try {
       const address = clientAddress(request.headers);
-      const caller = await authorize(options, request, address);
+      const caller = await authorize(options.auth, request, address);
       if (caller) recordRequestUser(request, caller.userId);
       const params = options.params ? parseParams(options.params, await context.params) : undefined;
+      if (caller && options.scope) requireScope(caller, options.scope);
       const query = options.query ? parse(options.query, queryOf(request)) : undefined;
       const body = options.body
         ? parse(options.body.schema, await readJson(request, options.body.maxBytes))
@@ -123,10 +125,10 @@ export function route(
   return Object.fromEntries(methods.map((method) => [method, known[method] ?? refuse])) as Record<Method, Handler>;
 }
 
-function authorize(declared: Authorization, request: Request, address: string): Promise<Caller> | undefined {
-  if (declared.auth === "bearer") return requireToken(request, address, declared.scope);
-  if (declared.auth === "cookie") return requireCookie(request);
-  if (declared.auth === "cookie-or-bearer") return requireCaller(request, address, declared.scope);
+function authorize(mode: Mode, request: Request, address: string): Promise<Caller> | undefined {
+  if (mode === "bearer") return requireToken(request, address);
+  if (mode === "cookie") return requireCookie(request);
+  if (mode === "cookie-or-bearer") return requireCaller(request, address);
   return undefined;
 }
 

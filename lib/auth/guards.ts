@@ -66,20 +66,16 @@ export async function requireCookie(
   return { via: "cookie", userId: user.id };
 }
 
-/**
- * For routes of mode bearer.
- *
- * @param needed the scope that the route declares.
- * @throws SpoorError `missing_token`, `invalid_token`, `access_denied` where the token lacks the scope
- */
-export async function requireToken(
-  request: Request,
-  address: string,
-  needed: NeededScope,
-): Promise<Caller & { via: "bearer" }> {
+/** For routes of mode bearer. @throws SpoorError `missing_token`, `invalid_token` */
+export async function requireToken(request: Request, address: string): Promise<Caller & { via: "bearer" }> {
   const { userId, ...token } = await requireBearer(request.headers.get("authorization"), address);
-  if (needed !== "none" && !token.scopes.includes(needed)) throw insufficientScope(needed);
   return { via: "bearer", userId, token };
+}
+
+/** A browser may do everything, a token what its scopes say. @throws SpoorError `access_denied` */
+export function requireScope(caller: Caller, needed: NeededScope): void {
+  if (caller.via === "cookie" || needed === "none" || caller.token.scopes.includes(needed)) return;
+  throw insufficientScope(needed);
 }
 
 /** The user and machine of a valid token, for routes where a token is optional; an invalid one counts as none. */
@@ -89,7 +85,7 @@ export async function optionalToken(
 ): Promise<{ userId: string; machine: string } | undefined> {
   if (!request.headers.has("authorization")) return undefined;
   try {
-    const { userId, token } = await requireToken(request, address, "none");
+    const { userId, token } = await requireToken(request, address);
     return { userId, machine: token.machine };
   } catch (error) {
     if (error instanceof SpoorError) return undefined;
@@ -102,8 +98,8 @@ export async function optionalToken(
  *
  * @throws SpoorError `missing_token`, `invalid_token`, `access_denied`
  */
-export async function requireCaller(request: Request, address: string, needed: NeededScope): Promise<Caller> {
-  if (request.headers.has("authorization")) return requireToken(request, address, needed);
+export async function requireCaller(request: Request, address: string): Promise<Caller> {
+  if (request.headers.has("authorization")) return requireToken(request, address);
   return requireCookie(request, "Sign in, or send a token: Authorization: Bearer <token>.");
 }
 

@@ -51,7 +51,7 @@ describe.each(scopes)("a token with %s alone", (scope) => {
     "is refused by $method $path, whatever exists there, before the body",
     async ({ method, path }) => {
       const answers = [];
-      for (const id of [traces[0].id, crypto.randomUUID(), "no-id"]) {
+      for (const id of [traces[0].id, crypto.randomUUID()]) {
         const response = await call(named(path, id), method, bearer(await withScope));
         expect(response.headers.get("www-authenticate")).toBe(insufficient);
         answers.push(await withoutRequestId(response.clone()));
@@ -75,6 +75,17 @@ describe.each(scopes)("a token with %s alone", (scope) => {
     expect((await call("/api/cli/session", "DELETE", own)).status).toBe(204);
     expect((await call("/api/cli/session", "GET", own)).status).toBe(401);
   });
+});
+
+test("a path that can be no object's is missing for a token without the scope, too", async () => {
+  for (const [path, method] of [
+    ["/api/traces/no-id", "DELETE"],
+    ["/api/ingest/no-id", "GET"],
+  ] as const) {
+    const response = await call(path, method, bearer(await logIn(server, userId, "m", ["read"])));
+    expect(response.headers.get("www-authenticate")).toBeNull();
+    await expectProblem(response, 404, "not_found");
+  }
 });
 
 test("a HEAD needs the scope of its GET", async () => {

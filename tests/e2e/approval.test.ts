@@ -286,6 +286,6 @@ test("a login from another network takes ten wrong codes, and then for ten minut
   }
   await field("Code").fill(login.userCode);
   await button("Approve").click();
-  await page.getByText("Too many codes").waitFor();
+  await page.getByRole("heading", { name: "Too many codes" }).waitFor();
   expect((await poll(login.deviceCode)).status).toBe(202);
 });

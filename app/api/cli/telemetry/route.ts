@@ -12,7 +12,7 @@ import { telemetryRequest } from "#lib/telemetry/schema";
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   POST: endpoint(sendTelemetry, async ({ request, address }) => {
     await limitAddress(address);
-    if (env().TELEMETRY_ANONYMOUS === "off") await requireToken(request, address, "none");
+    if (env().TELEMETRY_ANONYMOUS === "off") await requireToken(request, address);
     const sender = await optionalToken(request, address);
     await requireBudget(sender, address);
     const { bodyBytes, anonymousBodyBytes } = limits.telemetry;
