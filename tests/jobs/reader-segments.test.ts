@@ -6,6 +6,8 @@ import { countMessages, readEarlier } from "#lib/traces/messages";
 import { neighbours } from "#lib/traces/neighbours";
 import { getTraceRow } from "#lib/traces/queries";
 import { readRow, readSegment } from "../../app/(app)/traces/[id]/segments/read.ts";
+import type { SegmentRequest } from "../../app/(app)/traces/[id]/segments/request.ts";
+import { rowsOfSegment } from "../../app/(app)/traces/[id]/segments/rows.ts";
 import { storeSession } from "../support/long-session.ts";
 import { provideOwner } from "../support/server.ts";
 
@@ -14,12 +16,17 @@ const nobody = "00000000-0000-4000-8000-000000000000";
 
 const one = await storeSession(userId, { messages: 1000 });
 
+async function segmentOf(traceId: string, request: SegmentRequest, maxCost = Number.POSITIVE_INFINITY) {
+  const read = await readSegment(userId, traceId, request, false);
+  return read && rowsOfSegment(read, false, maxCost);
+}
+
 describe("segments of a session", () => {
   test("cover every message exactly once, forwards and backwards", async () => {
     const forwards = [];
     let after: number | undefined;
     for (;;) {
-      const segment = await readSegment(userId, one, after === undefined ? {} : { after }, false);
+      const segment = await segmentOf(one, after === undefined ? {} : { after });
       if (!segment) break;
       forwards.push(...segment.rows.flatMap(({ positions }) => positions));
       after = segment.last;
@@ -31,7 +38,7 @@ describe("segments of a session", () => {
     const backwards = [];
     let before = 1000;
     for (let more = true; more; ) {
-      const segment = await readSegment(userId, one, { before }, false);
+      const segment = await segmentOf(one, { before });
       if (!segment) break;
       backwards.unshift(...segment.rows.flatMap(({ positions }) => positions));
       before = segment.first;
@@ -42,17 +49,17 @@ describe("segments of a session", () => {
 
   test("lie around a requested position, also at the ends", async () => {
     for (const at of [0, 3, 500, 999]) {
-      const segment = await readSegment(userId, one, { at }, false);
+      const segment = await segmentOf(one, { at });
       expect(segment?.first).toBeLessThanOrEqual(at);
       expect(segment?.last).toBeGreaterThanOrEqual(at);
       expect(segment?.count).toBeGreaterThan(60);
     }
-    expect(await readSegment(userId, one, { at: 5000 }, false)).toMatchObject({ last: 999, later: false });
+    expect(await segmentOf(one, { at: 5000 })).toMatchObject({ last: 999, later: false });
   });
 
   test("are the same when they are loaded again by their first and last position", async () => {
-    const segment = await readSegment(userId, one, { at: 500 }, false);
-    const again = await readSegment(userId, one, { from: segment?.first ?? 0, to: segment?.last ?? 0 }, false);
+    const segment = await segmentOf(one, { at: 500 });
+    const again = await segmentOf(one, { from: segment?.first ?? 0, to: segment?.last ?? 0 });
     expect(again).toEqual(segment);
   });
 
@@ -66,7 +73,7 @@ describe("segments of a session", () => {
     await pool().query("update trace set deleted_at = now() where id = $1", [deleted]);
     for (const request of [{}, { after: 99 }, { before: 200 }, { at: 150 }, { from: 0, to: 99 }])
       expect(await readSegment(userId, deleted, request, false)).toBeUndefined();
-    expect(await readRow(userId, deleted, { position: 5, positions: [5] })).toBeUndefined();
+    expect(await readRow(userId, deleted, [5])).toBeUndefined();
   });
 
   test("are bounded by bytes: a message of 5 MB comes without its neighbours", async () => {
@@ -75,10 +82,10 @@ describe("segments of a session", () => {
       sourceId: "big",
       content: `case p when 20 then repeat('x', 5000000) else 'small' end`,
     });
-    const segment = await readSegment(userId, big, {}, false);
+    const segment = await segmentOf(big, {});
     expect(segment?.last).toBeLessThan(20);
     expect(segment?.last).toBeGreaterThan(10);
-    expect(await readSegment(userId, big, { after: 19 }, false)).toMatchObject({ first: 20, count: 1, later: true });
+    expect(await segmentOf(big, { after: 19 })).toMatchObject({ first: 20, count: 1, later: true });
   });
 });
 

@@ -1,15 +1,14 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { getTrace, type Trace } from "#lib/traces/queries";
-import { Messages } from "../../(app)/traces/[id]/messages/messages";
-import { readSegment } from "../../(app)/traces/[id]/segments/read";
+import "../../(app)/traces/[id]/messages/styles";
+import { drawSegment } from "../../(app)/traces/[id]/segments/render";
 import { requestOf } from "../../(app)/traces/[id]/segments/request";
 import { countOf } from "../../components/figures";
 import { Mark, Monogram } from "../../components/mark";
 import { orMissing } from "../../components/or-missing";
 import { Time } from "../../components/time";
-import { readerZone } from "../../components/zone";
-import { openedBy } from "./opened";
+import { openedBy, toReaders } from "./opened";
 import { SharedShell } from "./shell";
 
 export async function generateMetadata({ params }: PageProps<"/shared/[token]">): Promise<Metadata> {
@@ -20,8 +19,8 @@ export async function generateMetadata({ params }: PageProps<"/shared/[token]">)
 /** One session for anyone with its link, without an account or a way into one. */
 export default async function Page({ params, searchParams }: PageProps<"/shared/[token]">) {
   const { token } = await params;
-  const { trace, userId, expiresAt } = await shared(token);
-  const segment = await readSegment(userId, trace.id, requestOf(await searchParams), false);
+  const { trace, expiresAt, ...opened } = await shared(token);
+  const segment = await drawSegment(toReaders(opened, token), requestOf(await searchParams), false);
   const address = `/shared/${token}`;
   return (
     <>
@@ -31,11 +30,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
         <SharedHeader trace={trace} expiresAt={expiresAt} />
         {!segment && <p className="py-8 text-muted">There are no messages here.</p>}
         {segment?.earlier && <Edge href={`${address}?before=${segment.first}`} name="Earlier" />}
-        {segment && (
-          <SharedShell token={token}>
-            <Messages rows={segment.rows} sharedAt={address} zone={await readerZone()} talk={false} />
-          </SharedShell>
-        )}
+        {segment && <SharedShell token={token} markup={{ __html: segment.html }} />}
         {segment?.later && <Edge href={`${address}?after=${segment.last}`} name="Later" />}
       </main>
     </>

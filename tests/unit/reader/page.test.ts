@@ -39,8 +39,8 @@ describe("a segment's edges", () => {
 });
 
 describe("the segments on a page", () => {
-  const segment = (first: number, more: { earlier?: boolean; later?: boolean; node?: string } = {}) => ({
-    node: more.node ?? "messages",
+  const segment = (first: number, more: { earlier?: boolean; later?: boolean; html?: string } = {}) => ({
+    markup: { __html: more.html ?? "messages" },
     first,
     last: first + 99,
     count: 100,
@@ -62,9 +62,9 @@ describe("the segments on a page", () => {
     const [only] = firstSegments(segment(0));
     const key = only?.key ?? 0;
     const emptied = changeSegments(only ? [only] : [], { type: "empty", key, height: 1234.5 });
-    expect(emptied).toMatchObject([{ key, node: null, height: 1234.5, first: 0 }]);
-    const filled = changeSegments(emptied, { type: "fill", key, segment: segment(0, { node: "again" }) });
-    expect(filled).toMatchObject([{ key, node: "again" }]);
+    expect(emptied).toMatchObject([{ key, markup: null, height: 1234.5, first: 0 }]);
+    const filled = changeSegments(emptied, { type: "fill", key, segment: segment(0, { html: "again" }) });
+    expect(filled).toMatchObject([{ key, markup: { __html: "again" } }]);
   });
 
   test("end where nothing more was there", () => {

@@ -1,10 +1,8 @@
-import { createElement } from "react";
-import { renderToReadableStream } from "react-dom/server.browser";
 import type { ReaderMessage } from "#lib/reader/message";
 import { rowsOf } from "#lib/reader/rows";
-import { MessageBody, Messages } from "../../../app/(app)/traces/[id]/messages/messages";
+import { drawBody, drawMessages } from "../../../app/(app)/traces/[id]/messages/messages";
 
-export const traceId = "018f3c1e-0000-7000-8000-000000000001";
+const view = { whose: { traceId: "018f3c1e-0000-7000-8000-000000000001" }, zone: "UTC" };
 
 let next = 0;
 
@@ -22,23 +20,12 @@ export function message(fields: Partial<ReaderMessage>): ReaderMessage {
   };
 }
 
-async function toHtml(element: Parameters<typeof renderToReadableStream>[0]): Promise<string> {
-  const stream = await renderToReadableStream(element, {
-    onError: (error) => {
-      throw error;
-    },
-  });
-  await stream.allReady;
-  return new Response(stream).text();
-}
-
 /** The HTML of some messages as the page has it. */
-export const render = (messages: ReaderMessage[], talk = false) =>
-  toHtml(createElement(Messages, { rows: rowsOf(messages), traceId, zone: "UTC", talk }));
+export const render = (messages: ReaderMessage[], talk = false) => drawMessages(rowsOf(messages), view, talk);
 
-/** The HTML of a fold's body as it is loaded. */
+/** The HTML of a fold's body as it is loaded; "" where there is none. */
 export async function renderBody(messages: ReaderMessage[], part?: string): Promise<string> {
   const [row] = rowsOf(messages);
   if (!row) throw new Error("There is no row.");
-  return toHtml(createElement(MessageBody, { row, traceId, zone: "UTC", part }));
+  return (await drawBody(row, view, part)) ?? "";
 }

@@ -14,6 +14,7 @@ import { listHref } from "../hrefs";
 import { TraceFacts } from "./facts/facts";
 import { resumeCommand } from "./facts/resume";
 import { filterOf, type Links, readerHref } from "./frame/links";
+import "./messages/styles";
 import { OutlineData, OutlinePending } from "./outline/outline-data";
 import { Reader } from "./reader";
 import { renderSegment } from "./segments/render";

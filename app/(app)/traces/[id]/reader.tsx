@@ -103,12 +103,12 @@ function useMessages({ traceId, talk, initial }: Props, list: RefObject<HTMLDivE
     [restoreFolds, observe],
   );
   const load = useCallback((body: BodyRequest) => loadBody({ traceId, ...body }), [traceId]);
-  const bodies = useBodies(list, load, restoreFolds);
+  useBodies(list, load, restoreFolds);
   const { segments } = shown;
   const last = segments.at(-1);
   const growth = useGrowth(traceId, last?.last ?? 0, last?.later === false);
-  const isPartlyLoaded = Boolean(segments[0]?.earlier || last?.later || segments.some(({ node }) => node === null));
-  return { ...shown, onMount, remeasure, noteAnchor, bodies, growth, isPartlyLoaded };
+  const isPartlyLoaded = Boolean(segments[0]?.earlier || last?.later || segments.some(({ markup }) => markup === null));
+  return { ...shown, onMount, remeasure, noteAnchor, growth, isPartlyLoaded };
 }
 
 /** The server shows a message that Talk leaves out among all others, and says so. */
@@ -124,7 +124,7 @@ type BodyProps = Props & {
 function Body({ messages, list, rail, traceId, filter, talk, facts, outline }: BodyProps) {
   const [live, setLive] = useState(false);
   useEffect(() => setLive(true), []);
-  const { segments, failed, retry, register, onMount, bodies } = messages;
+  const { segments, failed, retry, register, onMount } = messages;
   const own = { ...filter, ...(talk && { view: "talk" }) };
   return (
     <div className="flex gap-6" data-live={live}>
@@ -141,7 +141,6 @@ function Body({ messages, list, rail, traceId, filter, talk, facts, outline }: B
           {...{ list, segments, failed, retry, register, onMount, live }}
           href={(query) => readerHref(traceId, { ...own, ...query })}
         />
-        {bodies}
       </div>
     </div>
   );

@@ -5,6 +5,7 @@ import { countLines, countOf } from "#lib/reader/text";
 import { CodeBlock, Output } from "./code/code";
 import { Diff } from "./code/diff";
 import type { Effort } from "./effort";
+import { maxFolded, maxNested } from "./folding";
 import { Prose } from "./prose/prose";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
@@ -14,9 +15,6 @@ import { markdownSlice, maxMarkdownCharacters, plainSlice, slices } from "./slic
 type SliceLimits = { lines: number; characters: number };
 
 type Drawn = { scene: Scene; effort: Effort; max: SliceLimits };
-
-/** Up to this many characters, the rest of a block is on the page already. */
-const restOnPage = 4096;
 
 /** A part's blocks. @param at the part's index in its row, by which a rest is loaded */
 export function Blocks({ part, at, ...drawn }: { part: Part; at: number } & Drawn) {
@@ -96,7 +94,7 @@ function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string;
 function Rest(props: { size: number; lines: number; at: string; scene: Scene; children: ReactNode }) {
   const { size, lines, at, scene, children } = props;
   const label = lines > 1 ? `${countOf(lines, "more line")}` : `${countOf(size, "more character")}`;
-  if (size > restOnPage) return <ToLoad label={label} part={at} scene={scene} />;
+  if (size > maxFolded) return <ToLoad label={label} part={at} scene={scene} />;
   return (
     <details className="more" data-fold="">
       <summary>{label}</summary>
@@ -150,20 +148,28 @@ function Tasks({ items }: { items: Extract<Block, { type: "tasks" }>["items"] })
   );
 }
 
-/** How many messages of a sub-agent are drawn. */
-const maxNested = 200;
-
 function Transcript({ block, scene }: { block: Extract<Block, { type: "transcript" }>; scene: Scene }) {
-  const rows = rowsOf(block.messages.slice(0, maxNested));
+  const drawn = drawnOf(block.messages);
+  const rows = rowsOf(block.messages.slice(0, drawn));
   return (
     <details className="more" data-fold="">
       <summary>{countOf(block.messages.length, "message")} of the sub-agent</summary>
       <div className="transcript">
         {rows.map((row) => scene.drawRow(row, { ...scene, nested: true }))}
-        {block.messages.length > maxNested && (
-          <p className="cut">{countOf(block.messages.length - maxNested, "more message")}</p>
+        {block.messages.length > drawn && (
+          <p className="cut">{countOf(block.messages.length - drawn, "more message")}</p>
         )}
       </div>
     </details>
   );
+}
+
+/** How many of a sub-agent's messages are drawn: the first one, however long it is, and those that fit after it. */
+function drawnOf(messages: { content: string }[]): number {
+  let characters = 0;
+  const beyond = messages.slice(0, maxNested.messages).findIndex(({ content }) => {
+    characters += content.length;
+    return characters > maxNested.characters;
+  });
+  return beyond === -1 ? Math.min(messages.length, maxNested.messages) : Math.max(1, beyond);
 }

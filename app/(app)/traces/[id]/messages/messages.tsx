@@ -1,21 +1,21 @@
-import "./messages.css";
-import "./parts.css";
-import "./prose/prose.css";
-import "./code/code.css";
 import type { ReaderRow } from "#lib/reader/message";
 import { BlockFrom, Blocks } from "./blocks";
+import { toHtml } from "./markup";
 import { Row } from "./row";
 import { prepareScene, type Scene, type Whose } from "./scene";
 import { slices } from "./slices";
 
+/** What the messages are drawn for: whose they are, and the reader's time zone. */
+export type View = { whose: Whose; zone: string };
+
 /**
- * Rows as the reader shows them, without any state in the browser: folds are native, and the page's client shell acts on
- * attributes, since it can't pass props to what the server renders.
+ * The HTML of rows as the reader shows them, without any state in the browser: folds are native, and the page's client shell
+ * acts on attributes.
  *
  * - `article#m{position}` with `data-position`, `data-positions` (all that lead to it, by spaces), `data-kind`,
  *   `data-turn-start`, `data-failed` and `data-talk` (`shown`, `hidden`); a group's members are `[data-member]` in it.
  * - `details[data-fold]`: every fold; `data-open` marks those that the server opens. One with `data-load` has its body loaded when it is
- *   opened: by `MessageBody`, of the row at the position in `data-load`, with its `data-part`, made of the messages at
+ *   opened: by `drawBody`, of the row at the position in `data-load`, with its `data-part`, made of the messages at
  *   `data-positions`.
  * - `button[data-copy]`: `block` and `command` copy the text of the `pre` beside the button; `message` copies the `content`
  *   of the messages at `data-positions` of the nearest `article` or `[data-member]`, which
@@ -25,32 +25,34 @@ import { slices } from "./slices";
  *
  * @param talk leaves out the rows that Talk does not show
  */
-export async function Messages(props: { rows: ReaderRow[]; zone: string; talk: boolean } & Whose) {
-  const { rows, zone, talk } = props;
+export async function drawMessages(rows: ReaderRow[], { whose, zone }: View, talk: boolean): Promise<string> {
   const shown = talk ? rows.filter((row) => row.talk) : rows;
-  const scene = await prepareScene(props, zone, shown);
-  return (
+  const scene = await prepareScene(whose, zone, shown);
+  return toHtml(
     <div className="messages" data-view={talk ? "talk" : "all"}>
       {shown.map((row) => drawRow(row, { ...scene, drawRow, position: row.position, positions: row.positions }))}
-    </div>
+    </div>,
   );
 }
 
 const drawRow: Scene["drawRow"] = (row, scene) => <Row key={row.position} row={row} scene={scene} />;
 
-/** @param part a part's index, or `part.block+offset` for the rest of a block: the fold's `data-part` */
-type BodyProps = { row: ReaderRow; zone: string; part?: string | undefined } & Whose;
-
-/** The body of a fold that was not on the page; null if `part`, which comes from the browser, names none. */
-export async function MessageBody({ row, zone, part = "0", ...whose }: BodyProps) {
+/**
+ * The HTML of a fold's body that was not on the page.
+ *
+ * @param part a part's index, or `part.block+offset` for the rest of a block: the fold's `data-part`
+ * @returns undefined if `part`, which comes from the browser, names none
+ */
+export async function drawBody(row: ReaderRow, { whose, zone }: View, part = "0"): Promise<string | undefined> {
   const [, partIndex, blockIndex, offset] = /^(\d{1,4})(?:\.(\d{1,4})\+(\d{1,9}))?$/.exec(part) ?? [];
   const own = row.members.find(({ position }) => position === row.position) ?? row;
   const wanted = own.parts[Number(partIndex)];
-  if (!wanted) return null;
+  if (!wanted) return undefined;
   const { position, positions } = own;
   const scene = { ...(await prepareScene(whose, zone, [own])), drawRow, position, positions };
   const drawn = { scene, effort: scene.open, max: slices.more };
-  if (blockIndex === undefined) return <Blocks part={wanted} at={Number(partIndex)} {...drawn} />;
+  if (blockIndex === undefined) return toHtml(<Blocks part={wanted} at={Number(partIndex)} {...drawn} />);
   const block = wanted.blocks[Number(blockIndex)];
-  return block ? <BlockFrom block={block} at={`${partIndex}.${blockIndex}`} from={Number(offset)} {...drawn} /> : null;
+  if (!block) return undefined;
+  return toHtml(<BlockFrom block={block} at={`${partIndex}.${blockIndex}`} from={Number(offset)} {...drawn} />);
 }

@@ -1,17 +1,15 @@
-import { blockSize, type Kind, type Part } from "#lib/reader/message";
+import type { Kind, Part } from "#lib/reader/message";
 import { countOf, cut, tailOf } from "#lib/reader/text";
 import { Blocks, ToLoad } from "./blocks";
 import { durationOf } from "./clock";
 import { Output } from "./code/code";
+import { isOpen, maxFolded, sizeOf } from "./folding";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 import { slices } from "./slices";
 
 /** How many lines of an open body show at once. */
 const openLines: Partial<Record<Kind, number>> = { user: 40, edit: 24 };
-const opened = new Set<Kind>(["question", "plan", "tasks", "subagent"]);
-/** A closed body of more characters is loaded when it is opened. */
-const closedOnPage = 4096;
 const tailLines = 20;
 
 /** One part of a row: text as it is, everything else a line with a fold. */
@@ -26,11 +24,10 @@ export function PartView({ part, index, scene }: { part: Part; index: number; sc
         <Head part={part} />
       </div>
     );
-  const isOpen = opened.has(kind) || (kind === "edit" && part.changes !== undefined);
   return (
     <>
-      <Fold part={part} index={index} scene={scene} isOpen={isOpen} max={max} />
-      {part.status === "failed" && !isOpen && <Tail part={part} scene={scene} />}
+      <Fold part={part} index={index} scene={scene} max={max} />
+      {part.status === "failed" && !isOpen(part) && <Tail part={part} scene={scene} />}
     </>
   );
 }
@@ -39,21 +36,20 @@ type FoldProps = {
   part: Part;
   index: number;
   scene: Scene;
-  isOpen: boolean;
   max: { lines: number; characters: number };
 };
 
-function Fold({ part, index, scene, isOpen, max }: FoldProps) {
-  const size = part.blocks.reduce((sum, block) => sum + blockSize(block), 0);
-  if (!isOpen && size > closedOnPage && !scene.nested)
+function Fold({ part, index, scene, max }: FoldProps) {
+  const open = isOpen(part);
+  if (!open && sizeOf(part) > maxFolded && !scene.nested)
     return <ToLoad label={<Head part={part} />} part={`${index}`} scene={scene} className="part" />;
   return (
-    <details className="part" data-fold="" open={isOpen} data-open={isOpen ? "" : undefined}>
+    <details className="part" data-fold="" open={open} data-open={open ? "" : undefined}>
       <summary>
         <Head part={part} />
       </summary>
       <div className="part-body">
-        <Blocks part={part} at={index} scene={scene} effort={isOpen ? scene.open : scene.closed} max={max} />
+        <Blocks part={part} at={index} scene={scene} effort={open ? scene.open : scene.closed} max={max} />
       </div>
     </details>
   );

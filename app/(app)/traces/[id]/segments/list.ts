@@ -1,7 +1,7 @@
-import type { Segment } from "./render";
+import type { Markup, Segment } from "./render";
 
-/** A segment on the page. Without a node it is empty: a space of the height that its messages were measured to have. */
-export type PlacedSegment = Omit<Segment, "node"> & { key: number; node: React.ReactNode | null; height: number };
+/** A segment on the page. Without markup it is empty: a space of the height that its messages were measured to have. */
+export type PlacedSegment = Omit<Segment, "markup"> & { key: number; markup: Markup | null; height: number };
 
 export type SegmentChange =
   | { type: "reset"; segment: Segment }
@@ -30,9 +30,9 @@ export function changeSegments(list: PlacedSegment[], change: SegmentChange): Pl
       if (change.segment) return [...list, place(change.segment)];
       return list.map((placed, index) => (index === list.length - 1 ? { ...placed, later: false } : placed));
     case "fill":
-      return replace(list, change.key, { node: change.segment?.node ?? "" });
+      return replace(list, change.key, { markup: change.segment?.markup ?? { __html: "" } });
     case "empty":
-      return replace(list, change.key, { node: null, height: change.height });
+      return replace(list, change.key, { markup: null, height: change.height });
   }
 }
 

@@ -63,7 +63,7 @@ const distance = ({ top, bottom }: DOMRect) => Math.max(top - window.innerHeight
 function nearestEmpty(segments: PlacedSegment[], elements: SegmentElements, reach: number): PlacedSegment | undefined {
   let nearest: { segment: PlacedSegment; away: number } | undefined;
   for (const segment of segments) {
-    const element = segment.node === null ? elements.get(segment.key) : undefined;
+    const element = segment.markup === null ? elements.get(segment.key) : undefined;
     if (!element) continue;
     const away = distance(element.getBoundingClientRect());
     if (away <= reach && away < (nearest?.away ?? Number.POSITIVE_INFINITY)) nearest = { segment, away };
@@ -72,7 +72,7 @@ function nearestEmpty(segments: PlacedSegment[], elements: SegmentElements, reac
 }
 
 function farthestMounted(segments: PlacedSegment[], elements: SegmentElements): SegmentChange | undefined {
-  const mounted = segments.filter(({ node }) => node !== null);
+  const mounted = segments.filter(({ markup }) => markup !== null);
   if (mounted.length <= maxMounted) return undefined;
   let farthest: { key: number; height: number; away: number } | undefined;
   for (const { key } of mounted) {

@@ -1,9 +1,6 @@
 import "server-only";
-import type { ReaderRow } from "#lib/reader/message";
-import { rowsOf } from "#lib/reader/rows";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
 import { hasTrace, type Message } from "#lib/traces/queries";
-import { cutSegment, rowsWithin } from "./cut";
 import type { SegmentRequest } from "./request";
 
 /** Messages of a segment; more in Talk, where most of them are hidden. */
@@ -11,43 +8,35 @@ const sizes = { all: 100, talk: 300 };
 /** How many messages are read beyond a segment's edges, to see which rows cross them. */
 const margin = 12;
 /** A segment of long messages is shorter; one message comes however long it is. */
-const maxBytes = 2 * 1024 * 1024;
+const maxBytes = 1024 * 1024;
 /** The margin of what was read, which may be a few long messages. */
 const marginOf = ({ length }: Message[]) => Math.min(margin, Math.floor(length / 4));
 /** The share of a segment around a position that comes after it, the position included. */
 const shareAfter = 0.7;
 
-/** A segment as rows. */
-export type SegmentRows = {
-  rows: ReaderRow[];
-  /** The positions of its first and last message. */
-  first: number;
-  last: number;
-  /** How many messages it covers, empty ones included. */
-  count: number;
-  /** Whether there are messages before and after it. */
-  earlier: boolean;
-  later: boolean;
-};
-
 /**
- * Messages that were read, and the indices of those that are wanted, both included; an edge is fixed where a neighbouring
- * segment or the trace's end decides it.
+ * The messages of a segment and some beyond its edges, and the indices of those that are wanted, both included; an edge is
+ * fixed where a neighbouring segment or the trace's end decides it.
  */
-type Read = {
+export type Read = {
   messages: Message[];
   start: number;
   end: number;
-  /** The index of one that must be in. */
+  /** The index of one that must be in, from where the segment extends to both sides. Else it extends from a fixed edge. */
   keep?: number;
+  /** Whether it extends from its end. */
+  backwards?: boolean;
+  /** Whether it is one that was loaded before. */
+  again?: boolean;
   fixed: { start: boolean; end: boolean };
+  /** Whether there are messages before and after those that were read. */
   earlier: boolean;
   later: boolean;
 };
 
 /**
- * A segment of a trace's messages as rows. Neighbouring segments share no message and leave none out, since each begins at
- * the other's edge.
+ * Reads what a segment of a trace's messages is made of. Neighbouring segments share no message and leave none out, since
+ * each begins at the other's edge.
  *
  * @returns undefined where there is nothing: a deleted or empty trace, or beyond its ends.
  */
@@ -56,7 +45,7 @@ export async function readSegment(
   traceId: string,
   request: SegmentRequest,
   talk: boolean,
-): Promise<SegmentRows | undefined> {
+): Promise<Read | undefined> {
   const size = talk ? sizes.talk : sizes.all;
   const source: Source = {
     earlier: (before, limit) => readEarlier(userId, traceId, before, { limit, maxBytes }),
@@ -66,21 +55,13 @@ export async function readSegment(
     },
   };
   const [read, isLive] = await Promise.all([readFor(source, request, size), hasTrace(userId, traceId)]);
-  return isLive && read.messages.length > 0 ? cut(read) : undefined;
+  return isLive && read.messages.length > 0 ? read : undefined;
 }
 
-/**
- * The row at a position, made of the messages at `positions`.
- *
- * @returns undefined where there is none, or where the trace is deleted.
- */
-export async function readRow(
-  userId: string,
-  traceId: string,
-  { position, positions }: { position: number; positions: number[] },
-): Promise<ReaderRow | undefined> {
+/** Reads the messages that a row is made of. @returns undefined where the trace is deleted */
+export async function readRow(userId: string, traceId: string, positions: number[]): Promise<Message[] | undefined> {
   const [messages, isLive] = await Promise.all([readMessagesAt(userId, traceId, positions), hasTrace(userId, traceId)]);
-  return isLive ? rowsOf(messages).find((row) => row.position === position) : undefined;
+  return isLive ? messages : undefined;
 }
 
 type Page = { messages: Message[]; hasMore: boolean };
@@ -115,6 +96,7 @@ async function readBefore(source: Source, position: number, size: number): Promi
     messages: before.messages.length > 0 ? [...before.messages, ...after.messages] : [],
     start: before.hasMore ? Math.min(first, end) : 0,
     end,
+    backwards: true,
     fixed: { start: !before.hasMore, end: true },
     earlier: before.hasMore,
     later: after.messages.length > 0,
@@ -148,29 +130,8 @@ async function readRange(source: Source, { from, to }: { from: number; to: numbe
   const later = after.hasMore || count < after.messages.length;
   if (count === 0) return { ...nothing, earlier: start > 0, later };
   const messages = [...before.messages, ...after.messages];
-  return { messages, start, end: start + count - 1, fixed: { start: true, end: true }, earlier: start > 0, later };
+  const fixed = { start: true, end: true };
+  return { messages, start, end: start + count - 1, again: true, fixed, earlier: start > 0, later };
 }
 
 const nothing = { messages: [], start: 0, end: 0, fixed: { start: true, end: true }, earlier: false, later: false };
-
-/** Cuts the margins off where no row is split. A row that is split nevertheless is rebuilt from its remaining messages. */
-function cut({ messages, start, end, keep, fixed, earlier, later }: Read): SegmentRows {
-  const rows = rowsOf(messages);
-  const span = cutSegment(
-    messages.map(({ position }) => position),
-    rows,
-    { start, end, ...(keep !== undefined && { keep }) },
-    fixed,
-  );
-  const inside = messages.slice(span.start, span.end + 1);
-  const first = inside[0]?.position ?? 0;
-  const last = inside.at(-1)?.position ?? 0;
-  return {
-    rows: rowsWithin(rows, first, last) ?? rowsOf(inside),
-    first,
-    last,
-    count: inside.length,
-    earlier: earlier || span.start > 0,
-    later: later || span.end < messages.length - 1,
-  };
-}

@@ -57,8 +57,8 @@ export function SegmentList({ list, segments, failed, live, retry, href, ...on }
 type ViewProps = Pick<Props, "register" | "onMount" | "retry"> & { segment: PlacedSegment; failed: boolean };
 
 const SegmentView = memo(function SegmentView({ segment, register, onMount, failed, retry }: ViewProps) {
-  const { key, node, height, first } = segment;
-  const isEmpty = node === null;
+  const { key, markup, height, first } = segment;
+  const isEmpty = markup === null;
   const ref = useCallback(
     (element: HTMLElement | null) => {
       if (!element) return undefined;
@@ -76,9 +76,14 @@ const SegmentView = memo(function SegmentView({ segment, register, onMount, fail
       </section>
     );
   return (
-    <section key="messages" ref={ref} data-first={first} className="-mx-2 flow-root px-2">
-      {node}
-    </section>
+    <section
+      key="messages"
+      ref={ref}
+      data-first={first}
+      className="-mx-2 flow-root px-2"
+      // biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes
+      dangerouslySetInnerHTML={markup}
+    />
   );
 });
 

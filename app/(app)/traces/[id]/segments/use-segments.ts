@@ -40,9 +40,9 @@ export function useSegments({ traceId, talk, initial, onHidden }: Props) {
   const jump = useCallback(
     async (wanted: Target) => {
       const covering = segmentAt(current.current, wanted.position);
-      if (covering?.node && arriveAt(wanted)) return;
+      if (covering?.markup && arriveAt(wanted)) return;
       target.current = wanted;
-      if (covering && covering.node === null) return load(loadInto(covering, "jump"));
+      if (covering && covering.markup === null) return load(loadInto(covering, "jump"));
       await load({
         place: "jump",
         request: { at: wanted.position },

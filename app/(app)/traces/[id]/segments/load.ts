@@ -1,10 +1,7 @@
 "use server";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
-import { readerZone } from "../../../../components/zone";
-import { MessageBody } from "../messages/messages";
-import { readRow } from "./read";
-import { renderSegment, type Segment } from "./render";
+import { drawBody, renderSegment, type Segment, toOwner } from "./render";
 import { bodyRequest, segmentRequest } from "./request";
 
 const segmentInput = z.object({ traceId: z.uuid(), request: segmentRequest, talk: z.boolean() });
@@ -18,10 +15,8 @@ export async function loadSegment(input: z.input<typeof segmentInput>): Promise<
 }
 
 /** Renders the body of a fold that was not on the page. Read-only. @returns undefined where there is none (any more) */
-export async function loadBody(input: z.input<typeof bodyInput>): Promise<React.ReactNode> {
-  const { traceId, part, ...place } = bodyInput.parse(input);
+export async function loadBody(input: z.input<typeof bodyInput>): Promise<string | undefined> {
+  const { traceId, ...body } = bodyInput.parse(input);
   const user = await requireUser(`/traces/${traceId}`);
-  const row = await readRow(user.id, traceId, place);
-  if (!row) return undefined;
-  return <MessageBody row={row} traceId={traceId} zone={await readerZone()} part={part} />;
+  return drawBody(toOwner(user.id, traceId), body);
 }

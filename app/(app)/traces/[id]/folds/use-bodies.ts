@@ -1,45 +1,34 @@
 "use client";
-import { type RefObject, startTransition, useCallback, useEffect, useRef, useState } from "react";
-import { createPortal } from "react-dom";
+import { type RefObject, useCallback, useEffect } from "react";
 import type { BodyRequest } from "../segments/request";
-
-type Body = { key: string; element: HTMLElement; node: React.ReactNode };
 
 /**
  * Loads what a closed fold holds when it is opened: `<details data-load={position}>` has only its summary until then.
  *
- * @param load renders a body; the same function at each call.
- * @param onDrawn is called when bodies have appeared.
- * @returns what draws the loaded bodies into their folds.
+ * @param load gives a body's HTML, as the server has written it; the same function at each call.
+ * @param onDrawn is called when a body has appeared; the same function at each call.
  */
 export function useBodies(
   list: RefObject<HTMLElement | null>,
-  load: (body: BodyRequest) => Promise<React.ReactNode>,
+  load: (body: BodyRequest) => Promise<string | undefined>,
   onDrawn?: (list: HTMLElement | null) => void,
-): React.ReactNode {
-  const [bodies, setBodies] = useState<Body[]>([]);
-  const count = useRef(0);
-  useEffect(() => {
-    if (bodies.length > 0) onDrawn?.(list.current);
-  }, [bodies, onDrawn, list]);
-
+): void {
   const open = useCallback(
     async (fold: HTMLDetailsElement) => {
       const element = appendWaiting(fold);
       try {
-        const node = await load(requestOf(fold));
+        const html = await load(requestOf(fold));
         if (!element.isConnected) return;
-        element.replaceChildren();
         element.removeAttribute("role");
-        count.current += 1;
-        const body = { key: String(count.current), element, node: node ?? "This no longer exists." };
-        startTransition(() => setBodies((all) => [...all.filter(isOnPage), body]));
+        if (html === undefined) element.textContent = "This no longer exists.";
+        else element.innerHTML = html;
+        onDrawn?.(list.current);
       } catch {
         element.textContent = "It could not be loaded. Close and open it to try again.";
         fold.addEventListener("toggle", () => element.remove(), { once: true });
       }
     },
-    [load],
+    [list, load, onDrawn],
   );
 
   useEffect(() => {
@@ -53,11 +42,7 @@ export function useBodies(
     for (const fold of element.querySelectorAll("details")) if (lacksBody(fold)) open(fold);
     return () => element.removeEventListener("toggle", onToggle, true);
   }, [list, open]);
-
-  return bodies.filter(isOnPage).map(({ element, node, key }) => createPortal(node, element, key));
 }
-
-const isOnPage = ({ element }: Body) => element.isConnected;
 
 const lacksBody = (fold: HTMLDetailsElement) =>
   fold.open && fold.dataset.load !== undefined && !fold.querySelector(":scope > [data-body]");

@@ -1,0 +1,64 @@
+import "server-only";
+import { sha256 } from "#lib/digest";
+import { FairQueue } from "#lib/ingest/decode/fair-queue";
+import type { Operations } from "./operations";
+import { Recent } from "./recent";
+import { DrawingThread } from "./thread";
+
+type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
+type Result<O extends keyof Operations> = Awaited<ReturnType<Operations[O]>>;
+
+/** More threads than cores would only share their time, and each has its own grammars. */
+const maxThreads = 2;
+const recentBytes = 32 * 1024 * 1024;
+
+type Drawing = { queue: FairQueue; idle: DrawingThread[]; recent: Recent<unknown> };
+
+/** Next bundles this module into several routes; all of them share the process's threads. */
+const globals = globalThis as typeof globalThis & { spoorDrawing?: Drawing };
+
+const drawing = () =>
+  (globals.spoorDrawing ??= { queue: new FairQueue(maxThreads), idle: [], recent: new Recent(recentBytes) });
+
+/**
+ * Draws messages on a thread, so that the process answers everybody else meanwhile; what was drawn lately is remembered by
+ * its content. If all threads are in use it waits, in turns with the others.
+ *
+ * @param turn whose turn it takes: a user's, or that of all readers of a user's shared sessions.
+ * @param read reads what is to be drawn, once it is its turn: what waits takes no memory.
+ * @returns undefined where there is nothing to draw
+ */
+export async function draw<O extends keyof Operations>(
+  turn: string,
+  operation: O,
+  read: () => Promise<Input<O> | undefined>,
+): Promise<Result<O> | undefined> {
+  const giveBack = await drawing().queue.take(turn);
+  try {
+    const input = await read();
+    if (!input) return undefined;
+    const key = sha256(JSON.stringify([operation, input])).toString("base64");
+    const known = drawing().recent.get(key) as Result<O> | undefined;
+    if (known !== undefined) return known;
+    const result = await onThread(operation, input);
+    drawing().recent.set(key, result, bytesOf(result));
+    return result;
+  } finally {
+    giveBack();
+  }
+}
+
+/** V8 keeps two bytes a character where one of them is not Latin. */
+const bytesOf = (result: Result<keyof Operations>) =>
+  2 * ((typeof result === "string" ? result : result?.html) ?? "").length;
+
+async function onThread<O extends keyof Operations>(operation: O, input: Input<O>): Promise<Result<O>> {
+  const { idle } = drawing();
+  const known = idle.pop();
+  const thread = known && !known.broken ? known : new DrawingThread();
+  try {
+    return await thread.run(operation, input);
+  } finally {
+    if (!thread.broken) idle.push(thread);
+  }
+}

@@ -1,0 +1,43 @@
+import type { ReaderMessage } from "#lib/reader/message";
+import { rowsOf } from "#lib/reader/rows";
+import { drawBody, drawMessages, type View } from "../messages/messages";
+import type { Read } from "../segments/read";
+import { rowsOfSegment, type SegmentRows } from "../segments/rows";
+
+/** A drawn segment: a run of neighbouring messages, and what the page's frame needs to know about it. */
+export type DrawnSegment = Omit<SegmentRows, "rows"> & {
+  html: string;
+  /** Whether Talk leaves out the message at the position that was asked for. */
+  hidden: boolean;
+};
+
+type SegmentInput = { read: Read; view: View; talk: boolean; at?: number | undefined };
+type BodyInput = { messages: ReaderMessage[]; view: View; position: number; part?: string | undefined };
+
+/** What a segment may cost, as `costOf` counts it: 100 messages of most sessions. */
+const maxCost = 200_000;
+/** The length of a segment's HTML. Text that is made to need much of it is drawn in smaller segments. */
+const maxHtml = 1_000_000;
+/** A segment that costs less is not made smaller. */
+const minCost = 2000;
+
+/** What is done on a thread, since it takes long: rows, differences, Markdown, colours, HTML. */
+export const operations = {
+  async segment({ read, view, talk, at }: SegmentInput): Promise<DrawnSegment> {
+    for (let cost = maxCost; ; cost /= 4) {
+      const { rows, ...segment } = rowsOfSegment(read, talk, cost);
+      const html = await drawMessages(rows, view, talk);
+      if (html.length > maxHtml && rows.length > 1 && cost > minCost) continue;
+      const hidden = talk && at !== undefined && rows.some((row) => !row.talk && row.positions.includes(at));
+      return { ...segment, html, hidden };
+    }
+  },
+
+  /** @returns undefined where there is no such body */
+  async body({ messages, view, position, part }: BodyInput): Promise<string | undefined> {
+    const row = rowsOf(messages).find((one) => one.position === position);
+    return row && drawBody(row, view, part);
+  },
+};
+
+export type Operations = typeof operations;

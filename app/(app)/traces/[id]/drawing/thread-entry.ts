@@ -1,0 +1,16 @@
+// The entry point of a drawing thread: runs one operation at a time and answers with its result.
+import { parentPort } from "node:worker_threads";
+import { type Operations, operations } from "./operations";
+
+export type Call = { operation: keyof Operations; input: unknown };
+export type Answer = { ok: true; result: unknown } | { ok: false; error: Error };
+
+parentPort?.on("message", async ({ operation, input }: Call) => {
+  let answer: Answer;
+  try {
+    answer = { ok: true, result: await (operations[operation] as (input: unknown) => unknown)(input) };
+  } catch (error) {
+    answer = { ok: false, error: error instanceof Error ? error : new Error("drawing failed", { cause: error }) };
+  }
+  parentPort?.postMessage(answer);
+});

@@ -1,0 +1,54 @@
+import "server-only";
+import { Worker } from "node:worker_threads";
+import type { Operations } from "./operations";
+import type { Answer, Call } from "./thread-entry";
+
+/** The timeout of one drawing. Its efforts bound it to some seconds of an idle core. */
+const callSeconds = 20;
+/** The memory of one thread. What needs more fails, and a new thread draws what comes next. */
+const maxMegabytes = 512;
+
+/** A thread that draws messages, for one caller at a time. */
+export class DrawingThread {
+  readonly #worker = new Worker(new URL("./thread-entry.ts", import.meta.url), {
+    name: "draw",
+    resourceLimits: { maxOldGenerationSizeMb: maxMegabytes },
+  });
+  #settle: ((answer: Answer) => void) | undefined;
+  broken = false;
+
+  constructor() {
+    this.#worker.unref();
+    this.#worker.on("message", (answer: Answer) => this.#settle?.(answer));
+    this.#worker.on("error", (error) => this.#end(new Error("the drawing thread failed", { cause: error })));
+    this.#worker.on("exit", () => this.#end(new Error("the drawing thread ended")));
+  }
+
+  async run<O extends keyof Operations>(
+    operation: O,
+    input: Parameters<Operations[O]>[0],
+  ): Promise<Awaited<ReturnType<Operations[O]>>> {
+    const deadline = setTimeout(() => {
+      this.#end(new Error(`drawing took longer than ${callSeconds} s`));
+      this.#worker.terminate();
+    }, callSeconds * 1000);
+    try {
+      const answer = await new Promise<Answer>((resolve) => {
+        this.#settle = resolve;
+        if (this.broken) this.#end(new Error("the drawing thread is gone"));
+        const call: Call = { operation, input };
+        this.#worker.postMessage(call);
+      });
+      if (!answer.ok) throw answer.error;
+      return answer.result as Awaited<ReturnType<Operations[O]>>;
+    } finally {
+      clearTimeout(deadline);
+      this.#settle = undefined;
+    }
+  }
+
+  #end(error: Error): void {
+    this.broken = true;
+    this.#settle?.({ ok: false, error });
+  }
+}

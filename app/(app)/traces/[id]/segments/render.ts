@@ -1,0 +1,68 @@
+import "server-only";
+import { countMessages } from "#lib/traces/messages";
+import { readerZone } from "../../../../components/zone";
+import { draw } from "../drawing/draw";
+import type { DrawnSegment } from "../drawing/operations";
+import type { Whose } from "../messages/scene";
+import { readRow, readSegment } from "./read";
+import type { BodyRequest, SegmentRequest } from "./request";
+
+/** HTML as React takes it. */
+export type Markup = { __html: string };
+
+/** A rendered segment: a run of neighbouring messages, and what the page's frame needs to know about it. */
+export type Segment = Omit<DrawnSegment, "html"> & {
+  markup: Markup;
+  /** The number of messages before it. */
+  before: number;
+};
+
+/** Whose messages are drawn, for whom, and in whose turn. */
+export type Shown = { userId: string; traceId: string; whose: Whose; turn: string };
+
+/** How a user's own trace is shown to them. */
+export const toOwner = (userId: string, traceId: string): Shown => ({
+  userId,
+  traceId,
+  whose: { traceId },
+  turn: userId,
+});
+
+/** Draws a segment of a trace. @returns undefined where there is nothing */
+export async function drawSegment(
+  { userId, traceId, whose, turn }: Shown,
+  request: SegmentRequest,
+  talk: boolean,
+): Promise<DrawnSegment | undefined> {
+  const view = { whose, zone: await readerZone() };
+  return draw(turn, "segment", async () => {
+    const read = await readSegment(userId, traceId, request, talk);
+    return read && { read, view, talk, ...("at" in request && { at: request.at }) };
+  });
+}
+
+/** Renders a segment of a user's own trace. @returns undefined where there is nothing */
+export async function renderSegment(
+  userId: string,
+  traceId: string,
+  request: SegmentRequest,
+  talk: boolean,
+): Promise<Segment | undefined> {
+  const drawn = await drawSegment(toOwner(userId, traceId), request, talk);
+  if (!drawn) return undefined;
+  const { html, ...segment } = drawn;
+  const before = segment.earlier ? await countMessages(userId, traceId, { before: segment.first }) : 0;
+  return { ...segment, before, markup: { __html: html } };
+}
+
+/** Draws the body of a fold that is not on the page. @returns its HTML; undefined where there is none */
+export async function drawBody(
+  { userId, traceId, whose, turn }: Shown,
+  { position, positions, part }: BodyRequest,
+): Promise<string | undefined> {
+  const view = { whose, zone: await readerZone() };
+  return draw(turn, "body", async () => {
+    const messages = await readRow(userId, traceId, positions);
+    return messages && { messages, view, position, ...(part !== undefined && { part }) };
+  });
+}
