@@ -1,14 +1,21 @@
 import { type NextRequest, NextResponse } from "next/server";
+import { clientAddress } from "#lib/http/address";
 import { securityHeaders, transportHeaders } from "#lib/http/headers";
 import { requestIdHeader, requestIdOf } from "#lib/http/request-id";
+import { overShareLimit } from "#lib/traces/share-limits";
+import { refuseReader } from "./app/shared/refusal";
 
 // Pages only, never the API: Next buffers and cuts the bodies of what a middleware matches.
 export const config = {
+  // For the database, which counts the readers of shared sessions: a page can't answer with a status of its own.
+  runtime: "nodejs",
   matcher: ["/((?!api(?:/|$)|_next/|icon\\.svg$|robots\\.txt$|spoor\\.mjs$).*)"],
 };
 
 const sessionCookie = "authlib.session_token";
 const signedInOnly = /^\/(traces|uploads?|usage|devices|diagnostics|settings)(\/|$)/;
+
+const sharedPage = /^\/shared\/([^/]+)/;
 
 function contentPolicy(nonce: string): string {
   const script = process.env.NODE_ENV === "development" ? " 'unsafe-eval'" : "";
@@ -28,12 +35,17 @@ function contentPolicy(nonce: string): string {
 
 /**
  * Gives every page its headers and its nonce, and redirects those without a session cookie to sign in. Whether the
- * cookie is valid is checked by `requireUser` in each page.
+ * cookie is valid is checked by `requireUser` in each page. Readers of shared sessions wait where they are too many.
  */
-export function middleware(request: NextRequest): NextResponse {
-  const policy = contentPolicy(btoa(crypto.randomUUID()));
+export async function middleware(request: NextRequest): Promise<NextResponse> {
+  const nonce = btoa(crypto.randomUUID());
+  const policy = contentPolicy(nonce);
   const requestId = requestIdOf(request);
-  const response = refuseForeign(request, requestId) ?? toSignIn(request) ?? pass(request, policy, requestId);
+  const response =
+    refuseForeign(request, requestId) ??
+    toSignIn(request) ??
+    (await refusal(request, nonce, requestId)) ??
+    pass(request, policy, nonce, requestId);
   const fixed = { ...securityHeaders, ...transportHeaders(process.env.BASE_URL) };
   for (const [name, value] of Object.entries(fixed)) response.headers.set(name, value);
   response.headers.set("content-security-policy", policy);
@@ -69,11 +81,17 @@ function toSignIn({ nextUrl, cookies }: NextRequest): NextResponse | undefined {
   return NextResponse.redirect(target, 303);
 }
 
+async function refusal(request: NextRequest, nonce: string, requestId: string): Promise<NextResponse | undefined> {
+  const [, token] = sharedPage.exec(request.nextUrl.pathname) ?? [];
+  const seconds = token && (await overShareLimit(token, clientAddress(request.headers)));
+  return seconds ? refuseReader(request, { seconds, nonce, requestId }) : undefined;
+}
+
 /** Next reads the nonce for its own scripts from the request's policy. */
-function pass(request: NextRequest, policy: string, requestId: string): NextResponse {
+function pass(request: NextRequest, policy: string, nonce: string, requestId: string): NextResponse {
   const headers = new Headers(request.headers);
   headers.set("content-security-policy", policy);
-  headers.set("x-nonce", /'nonce-([^']+)'/.exec(policy)?.[1] ?? "");
+  headers.set("x-nonce", nonce);
   headers.set(requestIdHeader, requestId);
   return NextResponse.next({ request: { headers } });
 }

@@ -103,6 +103,8 @@ export const limits = {
     maxMessagesPerPage: 1000,
     messagesPageBytes: 8 * MiB,
     query: 512,
+    sharedPagesPerMinutePerNetwork: 120,
+    sharedPagesPerMinutePerLink: 600,
   },
   /** Heavy reads are those that take longer the more a user has stored: find, search, export, facets, usage. */
   reads: {
