@@ -53,8 +53,9 @@ const handle = app.getRequestHandler();
 const isUpload = ({ method, url }: IncomingMessage) =>
   method === "POST" && /^\/api\/(ingest|uploads)\/?(\?|$)/.test(url ?? "");
 
-/** A form, with or without script: anybody can send one, and Next renders a page for it. */
-const isForm = ({ method, url }: IncomingMessage) => method === "POST" && !isApi(url);
+/** A page, or a form, for which Next renders one: anybody can ask for some that take long. */
+const isPage = ({ url = "" }: IncomingMessage) =>
+  !isApi(url) && !/^\/(?:_next\/|icon\.svg|robots\.txt|spoor\.mjs)/.test(url);
 const pace = new Pace();
 
 function limitArrival(request: IncomingMessage): void {
@@ -152,7 +153,7 @@ const serve: RequestListener = (request, response) => {
   const refusal = refusalOf(request, requestId, dev);
   const begin = () => forRequest(stateOf(request, response, requestId), () => handle(request, response));
   if (refusal) send(response, refusal);
-  else if (!isForm(request)) begin();
+  else if (!isPage(request)) begin();
   else if (!pace.enter(networkOf(address), () => !response.destroyed && begin())) send(response, refuseBusy(requestId));
 };
 server.on("request", serve);

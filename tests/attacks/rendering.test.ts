@@ -1,7 +1,10 @@
 import { Agent, get } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
+import { sha256 } from "#lib/digest";
+import { limits } from "#lib/limits";
 import { shareTrace } from "#lib/traces/shares";
 import { denseTrace } from "../support/dense.ts";
 import { type Pulse, takePulse } from "../support/pulse.ts";
@@ -11,62 +14,79 @@ const { server, userId, token } = await provideOwnedServer();
 await ingest(server, token, [denseTrace("one")]);
 const { rows } = await pool().query<{ id: string }>("select id from trace");
 const traceId = rows[0]?.id ?? "";
+const agent = new Agent({ keepAlive: true });
 
 const readers = 24;
 const attackMs = 2500;
-const agent = new Agent({ keepAlive: true });
 
-type Answer = { status: number; bytes: number; headers: Record<string, string | string[] | undefined> };
+type Answer = { status: number; bytes: number; headers: Record<string, string | string[] | undefined>; body: string };
 
-/** Reads a page as a browser does, and throws it away. */
-const read = (path: string, headers: Record<string, string>): Promise<Answer> =>
+/** Reads a page as a browser does. */
+const read = (path: string, headers: Record<string, string>, signal?: AbortSignal): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    get(
-      server.url + path,
-      { agent, headers: { "Accept-Encoding": "gzip", Accept: "text/html", ...headers } },
-      (response) => {
-        let bytes = 0;
-        response.on("data", (part: Buffer) => (bytes += part.length));
-        response.once("end", () => resolve({ status: response.statusCode ?? 0, bytes, headers: response.headers }));
-        response.once("error", reject);
-      },
-    ).once("error", reject);
+    const all = { Accept: "text/html", ...headers };
+    get(server.url + path, { agent, headers: all, ...(signal && { signal }) }, (response) => {
+      const parts: Buffer[] = [];
+      response.on("data", (part: Buffer) => parts.push(part));
+      response.once("end", () => {
+        const body = Buffer.concat(parts);
+        resolve({
+          status: response.statusCode ?? 0,
+          bytes: body.length,
+          headers: response.headers,
+          body: body.toString(),
+        });
+      });
+      response.once("error", reject);
+    }).once("error", reject);
   });
 
-/** Lets all readers read in loops. @returns their answers, and how health fared */
-async function attack(page: (reader: number, round: number) => [path: string, headers: Record<string, string>]) {
+type Page = (reader: number, round: number) => [path: string, headers: Record<string, string>];
+
+/** Lets all readers read in loops. @returns their answers, how health fared, and how it had fared before */
+async function attack(page: Page) {
   const answers: Answer[] = [];
-  const until = performance.now() + attackMs;
+  const end = new AbortController();
   const loop = async (_: unknown, reader: number) => {
-    for (let round = 0; performance.now() < until; round += 1) answers.push(await read(...page(reader, round)));
+    for (let round = 0; !end.signal.aborted; round += 1) {
+      const [path, headers] = page(reader, round);
+      const answer = await read(path, { "Accept-Encoding": "gzip", ...headers }, end.signal).catch((error) => {
+        if (!end.signal.aborted) throw error;
+      });
+      if (answer) answers.push({ ...answer, body: "" });
+    }
   };
+  const idle = await takePulse(server, () => sleep(500));
   const pulse = await takePulse(server, async () => {
+    setTimeout(() => end.abort(), attackMs);
     await Promise.all(Array.from({ length: readers }, loop));
   });
-  return { answers, pulse };
+  return { answers, pulse, idle };
 }
 
-const told = ({ asked, p50, p99, max }: Pulse, answers: Answer[]) =>
-  `health p99 ${p99} ms (p50 ${p50}, max ${max}, asked ${asked} times) beside ${answers.length} pages of ${Math.round(
+const told = ({ answers, pulse: { asked, p50, p99, max }, idle }: Awaited<ReturnType<typeof attack>>) =>
+  `health p99 ${p99} ms (p50 ${p50}, max ${max}, asked ${asked} times; idle p99 ${idle.p99}) beside ${answers.length} pages of ${Math.round(
     answers.reduce((sum, { bytes }) => sum + bytes, 0) / answers.length / 1024,
   )} KiB`;
 
-/** The guarantee on an idle machine is 100 ms; a busy one gets twice that. */
-const maxP99 = 200;
+/** The guarantee on an idle machine is 100 ms; one that is busy with other things is not the attack's fault. */
+const maxP99 = (idle: Pulse) => 100 + 5 * idle.p99;
 
-const network = (reader: number) => ({ "X-Forwarded-For": `203.0.113.${reader}` });
+const addressed = (address: string) => ({ "X-Forwarded-For": address });
 
-test("24 readers of a shared session of dense messages leave the others' answers quick", async ({ annotate }) => {
+const share = async () => new URL(await shareTrace(userId, traceId, null, operator)).pathname;
+
+test("24 readers of shared sessions of dense messages leave the others' answers quick", async ({ annotate }) => {
   // A link and a network for each, so that no limit but the rendering's own holds them back; and a place of their own.
-  const links = await Promise.all(Array.from({ length: readers }, () => shareTrace(userId, traceId, null, operator)));
-  const { answers, pulse } = await attack((reader, round) => [
-    `${new URL(links[reader] ?? "").pathname}?after=${(reader * 7 + round * 13) % 90}`,
-    network(reader),
+  const links = await Promise.all(Array.from({ length: readers }, share));
+  const result = await attack((reader, round) => [
+    `${links[reader]}?after=${(reader * 7 + round * 13) % 90}`,
+    addressed(`203.0.113.${reader}`),
   ]);
-  await annotate(told(pulse, answers));
-  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-  expect(pulse).toMatchObject({ failed: 0 });
-  expect(pulse.p99).toBeLessThan(maxP99);
+  await annotate(told(result));
+  expect(result.answers.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(result.pulse).toMatchObject({ failed: 0 });
+  expect(result.pulse.p99).toBeLessThan(maxP99(result.idle));
 }, 30_000);
 
 test("24 signed-in readers leave the others' answers quick", async ({ annotate }) => {
@@ -76,12 +96,51 @@ test("24 signed-in readers leave the others' answers quick", async ({ annotate }
     .getSetCookie()
     .map((one) => one.split(";")[0])
     .join("; ");
-  const { answers, pulse } = await attack((reader, round) => [
+  const result = await attack((reader, round) => [
     `/traces/${traceId}?after=${(reader * 7 + round * 13) % 90}`,
     { cookie },
   ]);
-  await annotate(told(pulse, answers));
-  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-  expect(pulse).toMatchObject({ failed: 0 });
-  expect(pulse.p99).toBeLessThan(maxP99);
+  await annotate(told(result));
+  expect(result.answers.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(result.pulse).toMatchObject({ failed: 0 });
+  expect(result.pulse.p99).toBeLessThan(maxP99(result.idle));
 }, 30_000);
+
+test("a network that asks for too many shared pages waits, and no other does", async ({ annotate }) => {
+  const link = await share();
+  const ask = (address: string, more = {}) => read(link, { ...addressed(address), ...more });
+  const { sharedPagesPerMinutePerNetwork: most } = limits.traces;
+  await pool().query(
+    "insert into rate_limit (key, points, expire) values ($1, $2, (extract(epoch from now()) * 1000)::bigint + 60000)",
+    ["shared-network:198.51.100.1", most - 2],
+  );
+  const statuses = [];
+  for (let n = 0; n < 4; n += 1) statuses.push((await ask("198.51.100.1")).status);
+  expect(statuses).toEqual([200, 200, 429, 429]);
+  const page = await ask("198.51.100.1");
+  expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
+  expect(Number(page.headers["retry-after"])).toBeGreaterThan(0);
+  expect(page.headers["content-security-policy"]).toContain("frame-ancestors 'none'");
+  expect(page.body).toContain("Please wait a moment");
+  const problem = await ask("198.51.100.1", { Accept: "*/*" });
+  expect(JSON.parse(problem.body)).toMatchObject({ ok: false, status: 429, error: "rate_limited" });
+  expect((await ask("198.51.100.2")).status).toBe(200);
+  await annotate(`the network's page ${most + 1} within a minute is refused`);
+});
+
+test("a link that is read too often makes its readers wait, whatever their networks, and no other link's", async ({
+  annotate,
+}) => {
+  const [link, other] = [await share(), await share()];
+  const { sharedPagesPerMinutePerLink: most } = limits.traces;
+  const key = sha256(link.split("/").at(-1) ?? "").toString("base64url");
+  await pool().query(
+    "insert into rate_limit (key, points, expire) values ($1, $2, (extract(epoch from now()) * 1000)::bigint + 60000)",
+    [`shared-link:${key}`, most - 2],
+  );
+  const statuses = [];
+  for (let n = 0; n < 4; n += 1) statuses.push((await read(link, addressed(`198.51.100.${10 + n}`))).status);
+  expect(statuses).toEqual([200, 200, 429, 429]);
+  expect((await read(other, addressed("198.51.100.10"))).status).toBe(200);
+  await annotate(`the link's page ${most + 1} within a minute is refused`);
+});

@@ -6,7 +6,7 @@ import type { Server } from "./server.ts";
 const probe = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { Agent, get } = require("node:http");
-const agent = new Agent({ keepAlive: true });
+const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 const taken = [];
 let failed = 0;
 const timer = setInterval(() => {
