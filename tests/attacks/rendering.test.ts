@@ -56,6 +56,8 @@ async function attack(page: Page) {
       if (answer) answers.push({ ...answer, body: "" });
     }
   };
+  // A server in use has read its modules and grammars.
+  for (let reader = 0; reader < 2; reader += 1) await read(...page(reader, 0));
   const idle = await takePulse(server, () => sleep(500));
   const pulse = await takePulse(server, async () => {
     setTimeout(() => end.abort(), attackMs);
