@@ -1,9 +1,12 @@
 import "server-only";
+import { setImmediate } from "node:timers/promises";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
 import { readMessagesInTurn } from "#lib/traces/messages";
 import { OutlineRail } from "./outline";
 
 const page = { limit: 1000, maxBytes: 1024 * 1024 };
+/** How long the outline keeps the process from answering others, in milliseconds. */
+const maxBusyMs = 10;
 
 /**
  * The outline of the whole session, however much of it is loaded. It is streamed after the messages to the end of the page,
@@ -24,9 +27,15 @@ export function OutlinePending() {
 
 async function readOutline(userId: string, traceId: string): Promise<Outline> {
   const outliner = makeOutliner();
+  let since = performance.now();
   for (let after: number | null = -1; after !== null; ) {
     const read: Awaited<ReturnType<typeof readMessagesInTurn>> = await readMessagesInTurn(userId, traceId, after, page);
-    for (const message of read.messages) outliner.add(message);
+    for (const message of read.messages) {
+      outliner.add(message);
+      if (performance.now() - since < maxBusyMs) continue;
+      await setImmediate();
+      since = performance.now();
+    }
     after = read.nextAfter;
   }
   return outliner.result();

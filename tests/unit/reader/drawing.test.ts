@@ -1,0 +1,94 @@
+import { createElement } from "react";
+import { describe, expect, test } from "vitest";
+import { operations } from "../../../app/(app)/traces/[id]/drawing/operations.ts";
+import { Recent } from "../../../app/(app)/traces/[id]/drawing/recent.ts";
+import { toHtml } from "../../../app/(app)/traces/[id]/messages/markup.ts";
+import type { Read } from "../../../app/(app)/traces/[id]/segments/read.ts";
+import { rowsOfSegment } from "../../../app/(app)/traces/[id]/segments/rows.ts";
+import { message } from "./rendering";
+
+/** What is read for a segment of 100 messages of 10,000 characters at the positions 0 to 99. */
+function readOf(more: Partial<Read>, content = "a word ".repeat(1430)): Read {
+  const messages = Array.from({ length: 100 }, (_, position) => message({ position, content }));
+  return { messages, start: 0, end: 99, fixed: { start: true, end: true }, earlier: false, later: false, ...more };
+}
+
+describe("a segment that would cost too much", () => {
+  test("ends sooner, and says that there is more", () => {
+    const segment = rowsOfSegment(readOf({}), false, 50_000);
+    expect(segment).toMatchObject({ first: 0, last: 3, count: 4, earlier: false, later: true });
+    expect(segment.rows.map(({ position }) => position)).toEqual([0, 1, 2, 3]);
+  });
+
+  test("begins later where it is read backwards", () => {
+    expect(rowsOfSegment(readOf({ backwards: true }), false, 50_000)).toMatchObject({
+      first: 96,
+      last: 99,
+      earlier: true,
+      later: false,
+    });
+  });
+
+  test("keeps the message that was asked for, and some on both sides", () => {
+    const { first, last } = rowsOfSegment(readOf({ keep: 50 }), false, 60_000);
+    expect([first, last]).toEqual([48, 52]);
+  });
+
+  test("is one message at least", () => {
+    expect(rowsOfSegment(readOf({}), false, 1)).toMatchObject({ first: 0, last: 0, count: 1, later: true });
+  });
+
+  test("is whole when it is loaded again, though it has grown a little", () => {
+    const read = readOf({ again: true, end: 5 });
+    expect(rowsOfSegment(read, false, 50_000)).toMatchObject({ first: 0, last: 5, count: 6 });
+  });
+
+  test("bodies that are loaded when they are opened cost nothing", () => {
+    const tool = { name: "Bash", input: { command: "seq 1" } };
+    const messages = Array.from({ length: 100 }, (_, position) =>
+      message({ position, content: "line\n".repeat(2000), metadata: { tool } }),
+    );
+    expect(rowsOfSegment(readOf({ messages }), false, 200_000)).toMatchObject({ count: 100 });
+  });
+
+  test("is cut again where its HTML is long though its text is short", async () => {
+    const view = { whose: { sharedAt: "/shared/x" }, zone: "UTC" };
+    const read = readOf({}, `|a|b|c|d\n|-|-|-|-\n${"|1|2|3|4\n".repeat(199)}`);
+    const { html, count, later } = await operations.segment({ read, view, talk: false });
+    expect(html.length).toBeLessThan(1_000_000);
+    expect(count).toBeGreaterThan(1);
+    expect(later).toBe(true);
+  });
+});
+
+describe("the HTML of a message", () => {
+  test("escapes text and attributes, and leaves attributes out that no message has", () => {
+    const element = createElement(
+      "a",
+      { title: "\"<&'>", style: { color: "red" }, onClick: () => {}, srcDoc: "x", hidden: true, open: false },
+      "<b>",
+      1,
+      null,
+      false,
+      ["&"],
+    );
+    expect(toHtml(element)).toBe('<a title="&quot;&lt;&amp;&#x27;&gt;" hidden="">&lt;b&gt;1&amp;</a>');
+  });
+
+  test("has no element that is not listed, and no raw HTML", () => {
+    for (const name of ["script", "style", "iframe", "img", "form"])
+      expect(() => toHtml(createElement(name))).toThrow(`A message is drawn with ${name}.`);
+    const raw = { dangerouslySetInnerHTML: { __html: "<script>" } };
+    expect(toHtml(createElement("p", raw))).toBe("<p></p>");
+  });
+});
+
+test("what was drawn lately is kept up to its bytes, and what was used last goes last", () => {
+  const recent = new Recent<string>(80);
+  for (const key of ["a", "b", "c", "d", "e", "f", "g", "h"]) recent.set(key, key, 10);
+  recent.get("a");
+  recent.set("i", "i", 10);
+  expect([recent.get("a"), recent.get("b"), recent.get("i")]).toEqual(["a", undefined, "i"]);
+  recent.set("large", "large", 11);
+  expect(recent.get("large")).toBeUndefined();
+});
