@@ -1,6 +1,8 @@
 import "server-only";
+import { requestSignal } from "#lib/current-request";
 import { sha256 } from "#lib/digest";
-import { FairQueue } from "#lib/ingest/decode/fair-queue";
+import { SpoorError } from "#lib/errors";
+import { FairQueue } from "#lib/fair-queue";
 import type { Operations } from "./operations";
 import { Recent } from "./recent";
 import { DrawingThread } from "./thread";
@@ -10,6 +12,8 @@ type Result<O extends keyof Operations> = Awaited<ReturnType<Operations[O]>>;
 
 /** More threads than cores would only share their time, and each has its own grammars. */
 const maxThreads = 2;
+/** How many pages and folds may wait in one turn. */
+const maxWaiting = 50;
 const recentBytes = 32 * 1024 * 1024;
 
 type Drawing = { queue: FairQueue; idle: DrawingThread[]; recent: Recent<unknown> };
@@ -27,21 +31,24 @@ const drawing = () =>
  * @param turn whose turn it takes: a user's, or that of all readers of a user's shared sessions.
  * @param read reads what is to be drawn, once it is its turn: what waits takes no memory.
  * @returns undefined where there is nothing to draw
+ * @throws SpoorError `overloaded` where too many wait in this turn already
  */
 export async function draw<O extends keyof Operations>(
   turn: string,
   operation: O,
   read: () => Promise<Input<O> | undefined>,
 ): Promise<Result<O> | undefined> {
-  const giveBack = await drawing().queue.take(turn);
+  const { queue, recent } = drawing();
+  if (queue.waitingOf(turn) >= maxWaiting) throw new SpoorError("overloaded");
+  const giveBack = await queue.take(turn, requestSignal());
   try {
     const input = await read();
     if (!input) return undefined;
     const key = sha256(JSON.stringify([operation, input])).toString("base64");
-    const known = drawing().recent.get(key) as Result<O> | undefined;
+    const known = recent.get(key) as Result<O> | undefined;
     if (known !== undefined) return known;
     const result = await onThread(operation, input);
-    drawing().recent.set(key, result, bytesOf(result));
+    recent.set(key, result, bytesOf(result));
     return result;
   } finally {
     giveBack();
