@@ -19,9 +19,12 @@ const methodRefusal = (requestId: string) =>
     Allow: knownMethods.join(", "),
   });
 
-/** The response to a form where too many of its network wait. */
+/** The response to a page or a form where too many of its network wait. */
 export const refuseBusy = (requestId: string) =>
-  problemResponse(new SpoorError("overloaded", "Too many pages were asked for at once. Try again in a moment."), requestId);
+  problemResponse(
+    new SpoorError("overloaded", "Too many pages were asked for at once. Try again in a moment."),
+    requestId,
+  );
 
 /** The response to a request that Next would not answer as the interface demands; undefined for any other. */
 export function refusalOf(request: IncomingMessage, requestId: string, dev: boolean): Response | undefined {
