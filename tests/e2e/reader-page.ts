@@ -7,7 +7,8 @@ export const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 
 /** Waits until the page's script is at work and the outline, which comes last, is there. */
 export async function ready(page: Page): Promise<void> {
   await page.locator("[data-live=true]").waitFor();
-  await page.locator(".trail a").first().waitFor({ state: "attached" });
+  // The outline marks the current turn once its script is there, from when keys can step through turns.
+  await page.locator(".trail a[aria-current=true]").first().waitFor({ state: "attached" });
 }
 
 /** Where a message's row stands, in pixels below the bars that stick to the top. */
