@@ -3,10 +3,10 @@ import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { jobEnd, post, provideOwnedServer } from "../support/server.ts";
+import { jobEnd, owner, post, provideOwnedServer } from "../support/server.ts";
 
 const quota = 3_000_000;
-const { server, token } = await provideOwnedServer({
+const { server, userId, token } = await provideOwnedServer({
   environment: { AUTH_RATE_LIMIT: "on", USER_QUOTA_BYTES: String(quota) },
 });
 
@@ -95,6 +95,36 @@ test("a member's uploads at once end with 413 at the quota, stored whole or not 
   await annotate(
     `${jobs.length} of 40 uploads of 150 KB were taken: ${megabytes(rows[0].stored)} of ${megabytes(quota)}; one that can't fit was refused without its body after ${Math.round(performance.now() - startedAt)} ms`,
   );
+});
+
+/** Counts calls that were not made, for limits that are too high to be reached here. */
+const count = (key: string, points: number) =>
+  pool().query("insert into rate_limit (key, points, expire) values ($1, $2, $3)", [key, points, Date.now() + 600_000]);
+
+test("failed sign-ins end in an account's trail after a hundred a day, and logins that are started after 3,000", async ({
+  annotate,
+}) => {
+  const signIn = (n: number) =>
+    post(
+      server,
+      "/api/auth/sign-in/email",
+      { email: owner.email, password: `wrong ${n}` },
+      { Origin: server.url, "X-Forwarded-For": `192.0.2.${n}` },
+    );
+  await count(`sign-in-failed:${userId}`, 98);
+  for (let n = 1; n <= 4; n += 1) expect((await signIn(n)).status).toBe(401);
+  const { rows } = await pool().query(
+    "select count(*)::int as failed from audit_event where action = 'sign_in_failed'",
+  );
+  expect(rows).toEqual([{ failed: 2 }]);
+  await count("device-start-all:all", 2998);
+  const start = (n: number) =>
+    post(server, "/api/cli/device/start", { machine: "m" }, { "X-Forwarded-For": `2001:db8:${n}::1` });
+  const statuses = (await times(6, start)).map(({ status }) => status).sort();
+  await annotate(
+    `of 4 failed sign-ins after 98 others 2 were recorded; of 6 logins after 2,998 from networks of their own 2 were started`,
+  );
+  expect(statuses).toEqual([200, 200, 429, 429, 429, 429]);
 });
 
 /** The status that answers an upload of which only the headers were sent. */

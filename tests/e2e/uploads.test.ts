@@ -125,7 +125,7 @@ describe("a failed upload", () => {
     await shows(jobId, "The server could not process this upload.");
     await row(jobId).getByRole("link", { name: "Details" }).click();
     await page.getByRole("heading", { name: "Upload from ada-laptop" }).waitFor();
-    await page.getByText("Stored until a replay succeeds").waitFor();
+    await page.getByText(/Stored until .* or for 7 days after a replay succeeds/).waitFor();
     const [download] = await Promise.all([page.waitForEvent("download"), link("Download").click()]);
     expect(download.suggestedFilename()).toBe(`spoor-upload-${jobId}.json`);
     expect(JSON.parse(await readFile(await download.path(), "utf8"))).toEqual(batch("mended"));

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { purgeSignIns } from "#lib/auth/sign-ins";
 import { pool } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
 import { purgeReports, recordTelemetry } from "#lib/telemetry/record";
@@ -29,6 +30,26 @@ test("telemetry is deleted after 90 days with everything that belongs to it, and
   expect(await all("select adapter as value from diagnostic")).toEqual(["kept"]);
   expect(await all("select name as value from client_event")).toEqual(["kept"]);
   expect(await purgeReports()).toBe(0);
+});
+
+test("expired sign-ins, and values of sign-ins that were begun, are deleted, and no others", async () => {
+  for (const [name, until] of [
+    ["gone", "-1 minute"],
+    ["kept", "1 minute"],
+  ]) {
+    await pool().query("insert into session (user_id, token, expires_at) values ($1, $2, now() + $3::interval)", [
+      userId,
+      name,
+      until,
+    ]);
+    await pool().query(
+      "insert into verification (identifier, value, expires_at) values ($1, '', now() + $2::interval)",
+      [name, until],
+    );
+  }
+  await purgeSignIns();
+  expect(await all("select token as value from session")).toEqual(["kept"]);
+  expect(await all("select identifier as value from verification")).toEqual(["kept"]);
 });
 
 test("device logins go a day after they were over", async () => {
