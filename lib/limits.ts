@@ -44,7 +44,7 @@ export const limits = {
     maxIntervalSeconds: 60,
     startsPer10MinutesPerIp: 20,
     /** Of all addresses: each start is a row for a day. */
-    startsPer10Minutes: 3000,
+    startsPer10Minutes: 1500,
     pollsPerMinutePerCode: 60,
     pollsPerMinutePerIp: 300,
     codeTriesPer10Minutes: 10,

@@ -28,7 +28,7 @@ const randomUserCode = () =>
 /**
  * Starts a device login (RFC 8628, section 3.2). The URIs come from `BASE_URL`, never from the request.
  *
- * @throws SpoorError `rate_limited` past 20 starts in ten minutes from one address, and past 3,000 from all.
+ * @throws SpoorError `rate_limited` past 20 starts in ten minutes from one address, and past 1,500 from all.
  */
 export async function startLogin(
   machine: string,

@@ -101,7 +101,7 @@ test("a member's uploads at once end with 413 at the quota, stored whole or not 
 const count = (key: string, points: number) =>
   pool().query("insert into rate_limit (key, points, expire) values ($1, $2, $3)", [key, points, Date.now() + 600_000]);
 
-test("failed sign-ins end in an account's trail after a hundred a day, and logins that are started after 3,000", async ({
+test("failed sign-ins end in an account's trail after a hundred a day, and logins that are started after 1,500", async ({
   annotate,
 }) => {
   const signIn = (n: number) =>
@@ -117,12 +117,12 @@ test("failed sign-ins end in an account's trail after a hundred a day, and login
     "select count(*)::int as failed from audit_event where action = 'sign_in_failed'",
   );
   expect(rows).toEqual([{ failed: 2 }]);
-  await count("device-start-all:all", 2998);
+  await count("device-start-all:all", 1498);
   const start = (n: number) =>
     post(server, "/api/cli/device/start", { machine: "m" }, { "X-Forwarded-For": `2001:db8:${n}::1` });
   const statuses = (await times(6, start)).map(({ status }) => status).sort();
   await annotate(
-    `of 4 failed sign-ins after 98 others 2 were recorded; of 6 logins after 2,998 from networks of their own 2 were started`,
+    `of 4 failed sign-ins after 98 others 2 were recorded; of 6 logins after 1,498 from networks of their own 2 were started`,
   );
   expect(statuses).toEqual([200, 200, 429, 429, 429, 429]);
 });

@@ -12,7 +12,7 @@ import {
   type Repeated,
 } from "#lib/ingest/accept/sql";
 import type { Found } from "#lib/ingest/decode/operations";
-import { reserveRoom } from "#lib/ingest/quota/quota";
+import { inTurn, reserveRoom } from "#lib/ingest/quota/quota";
 import { free } from "#lib/memory";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
@@ -34,7 +34,7 @@ export function storeWhileReading(
   packing: Promise<Uint8Array<ArrayBuffer>>,
   reading: Promise<Found>,
 ): Promise<boolean> {
-  return storeOrRollBack(async (tx) => {
+  const store = async (tx: PoolClient) => {
     await insertJob(tx, upload);
     await enqueueUpload(tx, upload);
     const body = await packing;
@@ -44,7 +44,8 @@ export function storeWhileReading(
     if (!(await completeJob(tx, upload, found))) return false;
     await reserveRoom(tx, [{ ...upload, ...found }]);
     return true;
-  });
+  };
+  return inTurn(upload.userId, () => storeOrRollBack(store));
 }
 
 /** Stores an upload that repeats an earlier one. @returns false if its key is taken, or the earlier one is gone */

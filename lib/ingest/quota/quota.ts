@@ -57,6 +57,26 @@ async function isKnown(userId: string, idempotencyKey: string): Promise<boolean>
   return job !== null;
 }
 
+const turns = new Map<string, Promise<void>>();
+
+/**
+ * With a quota, runs what stores a user's upload after what stores the one before: waiting for each other in the database,
+ * one user's uploads would hold a connection each.
+ */
+export function inTurn<T>(userId: string, store: () => Promise<T>): Promise<T> {
+  if (!hasQuota()) return store();
+  const storing = (turns.get(userId) ?? Promise.resolve()).then(store);
+  const ended = storing.then(
+    () => {},
+    () => {},
+  );
+  turns.set(userId, ended);
+  ended.then(() => {
+    if (turns.get(userId) === ended) turns.delete(userId);
+  });
+  return storing;
+}
+
 /** An upload whose rows were inserted, and the sizes that its traces will have. */
 type Inserted = { userId: string; jobId: string; sizes: TraceSize[] };
 
