@@ -43,7 +43,7 @@ export function noteForwarded(proxy: string): void {
 }
 
 const untrustedProxyNote =
-  "Requests come through a proxy that TRUSTED_PROXIES does not name, so that all callers count as one address: limits by address stop everyone at once, and the audit trail has the proxy's.";
+  "Requests come through a proxy that TRUSTED_PROXIES does not name, so that all callers count as one address: limits by address stop everyone at once, and the audit trail has the proxy's. Set it to the proxy's address.";
 
 /** What the operator should know of a proxy in front; undefined where none was seen, or it is trusted. */
 export const proxyNote = (): string | undefined => (globals.spoorUntrustedProxy ? untrustedProxyNote : undefined);
