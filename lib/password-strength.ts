@@ -22,13 +22,16 @@ const estimator = new ZxcvbnFactory({
   translations: english.translations,
 });
 
+const product = "Spoor";
+
 /**
  * Why a new password is too weak, as a sentence for its field; undefined where it is good enough.
  *
- * @param about texts about the person, such as name and address: their words are as easy to guess as a common password.
+ * @param about texts about the person and the server, such as name, address and host: their words, and the product's name,
+ *   are as easy to guess as a common password.
  */
 export function weaknessOf(password: string, about: string[]): string | undefined {
-  const { score: reached, feedback } = estimator.check(password, about.flatMap(wordsOf));
+  const { score: reached, feedback } = estimator.check(password, [product, ...about].flatMap(wordsOf));
   if (reached >= score.strong) return undefined;
   if (reached <= score.trivial) return ["Too easy to guess.", feedback.warning].filter(Boolean).join(" ");
   return password.length >= long ? undefined : `Use at least ${long} characters, or something harder to guess.`;

@@ -21,7 +21,9 @@ export function NewPasswordField({ name, label, about = [], hint, error }: Props
     const typed = input.value;
     const { weaknessOf } = await import("#lib/password-strength");
     if (input.value !== typed) return; // a later call judges what was typed meanwhile
-    setVerdict(typed === "" ? undefined : { weakness: weaknessOf(typed, [...about, ...othersOf(input)]) });
+    setVerdict(
+      typed === "" ? undefined : { weakness: weaknessOf(typed, [...about, ...othersOf(input), location.hostname]) },
+    );
   };
   return (
     <div className="flex flex-col gap-1">

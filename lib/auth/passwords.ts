@@ -1,5 +1,6 @@
 import "server-only";
 import { APIError, type createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
+import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 
 type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
@@ -27,5 +28,5 @@ export async function refuseWeakChange(context: Context): Promise<void> {
 
 async function weaknessOf(password: string, { name = "", email }: { name?: string; email: string }) {
   // Loaded with the first new password: the dictionaries take memory that most processes never need.
-  return (await import("#lib/password-strength")).weaknessOf(password, [name, email]);
+  return (await import("#lib/password-strength")).weaknessOf(password, [name, email, new URL(env().BASE_URL).hostname]);
 }

@@ -69,7 +69,7 @@ test("a trusted browser is asked for the second factor again after a change of p
   await annotate("asked again, though the browser still has its cookie");
 });
 
-const weak = ["1234567890", "password1234", "aaaaaaaaaaaaaaaa", "qwertyuiopasdf", "eve4@example.org1", "letmein!"];
+const weak = ["1234567890", "password1234", "aaaaaaaaaaaaaaaa", "qwertyuiopasdf", "eve4@example.org1", "Spoor12345678"];
 const good = ["correct horse battery", "test-password-123"];
 
 test("a weak password opens no account", async ({ annotate }) => {
@@ -85,8 +85,28 @@ test("a weak password opens no account", async ({ annotate }) => {
   await annotate(`${weak.length} of ${weak.length} refused, of ${good.length} good ones none`);
 });
 
-test("what opens the account or takes data from it is in the trail", async ({ annotate }) => {
+test("a browser that was left open guesses the password ten times, on whichever page", async ({ annotate }) => {
   const { browser } = await verify("backup-code", { code: codes[2] });
+  const pages: [path: string, button: string, field: string][] = [
+    ["/settings/two-factor", "Turn off", "password"],
+    ["/settings/delete", "Delete account", "account_password"],
+    ["/settings", "Change password", "current_password"],
+  ];
+  let [wrong, blocked] = [0, 0];
+  for (let n = 0; n < 12; n += 1) {
+    const [path = "", button = "", field = ""] = pages[n % pages.length] ?? [];
+    const fields = { [field]: `guess ${n}`, new_password: "a better password for tests" };
+    const { text } = await browser.submit(path, button, fields);
+    if (text.includes("This is not your password.")) wrong += 1;
+    if (text.includes("Too many wrong attempts.")) blocked += 1;
+  }
+  expect([wrong, blocked]).toEqual([10, 2]);
+  await annotate(`of 12 guesses ${wrong} were checked, and ${blocked} refused unchecked`);
+  await pool().query("delete from rate_limit");
+});
+
+test("what opens the account or takes data from it is in the trail", async ({ annotate }) => {
+  const { browser } = await verify("backup-code", { code: codes[3] });
   const change = (button: string, password: string) => browser.submit("/settings/two-factor", button, { password });
   await change("Create new recovery codes", "not the password");
   await change("Create new recovery codes", owner.password);

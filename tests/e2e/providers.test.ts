@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { auth } from "#lib/auth/auth";
 import { pool } from "#lib/db/client";
 import { owner } from "../support/server.ts";
+import { totp } from "../support/totp.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
 const { server, browser, page, button, field, open } = await provideSignedIn({
@@ -53,6 +55,33 @@ test("disconnecting a provider needs the password too", async () => {
   await page.getByText("The provider was disconnected.").waitFor();
   await button("Connect GitHub").waitFor();
   expect((await trail(owner.email))[0]).toBe("provider_unlinked");
+});
+
+test("without a password, a code of the second factor is needed, and one that was used is not taken", async () => {
+  const { headers } = await auth().api.signInEmail({ body: owner, returnHeaders: true });
+  const Cookie = headers
+    .getSetCookie()
+    .map((set) => set.split(";")[0])
+    .join("; ");
+  const enabling = { body: { password: owner.password }, headers: new Headers({ Cookie }) };
+  const enabled = await auth().api.enableTwoFactor(enabling);
+  const secret = new URL("totpURI" in enabled ? enabled.totpURI : "").searchParams.get("secret") ?? "";
+  await pool().query("update two_factor set verified = true");
+  await pool().query(`update "user" set two_factor_enabled = true`);
+  await pool().query(`update account set provider_id = 'google' where provider_id = 'credential'`);
+  const code = totp(secret);
+  const connect = async () => {
+    await open("/settings");
+    await page.locator("#account_code").fill(code);
+    await button("Connect GitHub").click();
+  };
+  await connect();
+  await page.waitForURL(/^https:\/\/github\.com/);
+  await connect();
+  await page.locator("[name=account_code][aria-invalid=true]").waitFor();
+  expect((await trail(owner.email))[0]).toBe("reauthentication_failed");
+  await pool().query(`update account set provider_id = 'credential' where provider_id = 'google'`);
+  await pool().query(`update "user" set two_factor_enabled = false`);
 });
 
 test("without a password and a second factor, a sign-in of the last ten minutes is needed", async () => {

@@ -40,6 +40,13 @@ describe("a new password", () => {
     },
   );
 
+  test.each(["Spoor12345678", "spoor.internal.example1", "internal2026"])(
+    "%s is refused on a server of that name",
+    (password) => {
+      expect(weaknessOf(password, ["spoor.internal.example"])).toBeDefined();
+    },
+  );
+
   test("of medium strength is refused below 12 characters and accepted from there on", () => {
     expect(weaknessOf("purple-tea1", [])).toMatch(/^Use at least 12 characters/);
     expect(weaknessOf("purple-tea12", [])).toBeUndefined();
