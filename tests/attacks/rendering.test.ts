@@ -59,10 +59,10 @@ async function attack(page: Page) {
   // A server in use has read its modules and grammars.
   for (let reader = 0; reader < 2; reader += 1) await read(...page(reader, 0));
   const idle = await takePulse(server, () => sleep(500));
-  const pulse = await takePulse(server, async () => {
-    setTimeout(() => end.abort(), attackMs);
-    await Promise.all(Array.from({ length: readers }, loop));
-  });
+  const all = Promise.all(Array.from({ length: readers }, loop));
+  const pulse = await takePulse(server, () => sleep(attackMs));
+  end.abort();
+  await all;
   return { answers, pulse, idle };
 }
 
