@@ -19,6 +19,7 @@ import { logConsole } from "#lib/observability/console";
 import { flushTracing } from "#lib/observability/tracing";
 import { addressesOf, listenAt, warningOf } from "#lib/server/listen";
 import { Pace } from "#lib/server/pace";
+import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
 import { isApi, maxHeaderBytes, refusalOf, refuseBusy, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
 
 const headersTimeoutMs = 20_000;
@@ -53,9 +54,8 @@ const handle = app.getRequestHandler();
 const isUpload = ({ method, url }: IncomingMessage) =>
   method === "POST" && /^\/api\/(ingest|uploads)\/?(\?|$)/.test(url ?? "");
 
-/** A page, or a form, for which Next renders one: anybody can ask for some that take long. */
-const isPage = ({ url = "" }: IncomingMessage) =>
-  !isApi(url) && !/^\/(?:_next\/|icon\.svg|robots\.txt|spoor\.mjs)/.test(url);
+/** A form, with or without script: anybody can send one, and Next renders a page for it. */
+const isForm = ({ method, url }: IncomingMessage) => method === "POST" && !isApi(url);
 const pace = new Pace();
 
 function limitArrival(request: IncomingMessage): void {
@@ -154,6 +154,8 @@ const serve: RequestListener = (request, response) => {
   const begin = () => forRequest(stateOf(request, response, requestId), () => handle(request, response));
   if (refusal) send(response, refusal);
   else if (!isPage(request)) begin();
+  else if (!isForm(request) && hasTooManyPages(address)) send(response, refuseBusy(requestId));
+  else if (!isForm(request)) renderInTurn(address, response, begin);
   else if (!pace.enter(networkOf(address), () => !response.destroyed && begin())) send(response, refuseBusy(requestId));
 };
 server.on("request", serve);

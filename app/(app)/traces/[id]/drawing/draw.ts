@@ -1,4 +1,5 @@
 import "server-only";
+import { availableParallelism } from "node:os";
 import { requestSignal } from "#lib/current-request";
 import { sha256 } from "#lib/digest";
 import { SpoorError } from "#lib/errors";
@@ -10,8 +11,8 @@ import { DrawingThread } from "./thread";
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
 type Result<O extends keyof Operations> = Awaited<ReturnType<Operations[O]>>;
 
-/** More threads than cores would only share their time, and each has its own grammars. */
-const maxThreads = 2;
+/** One core is left to what answers requests, and each thread has its own grammars. */
+const maxThreads = Math.min(2, Math.max(1, availableParallelism() - 1));
 /** How many pages and folds may wait in one turn. */
 const maxWaiting = 50;
 const recentBytes = 32 * 1024 * 1024;

@@ -1,13 +1,9 @@
 // The entry point of a drawing thread: runs one operation at a time and answers with its result.
-import { constants, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { type Operations, operations } from "./operations";
 
 export type Call = { operation: keyof Operations; input: unknown };
 export type Answer = { ok: true; result: unknown } | { ok: false; error: Error };
-
-// On Linux each thread has a priority: where cores are few, the thread that answers everybody comes first.
-if (process.platform === "linux") setPriority(constants.priority.PRIORITY_LOW);
 
 parentPort?.on("message", async ({ operation, input }: Call) => {
   let answer: Answer;

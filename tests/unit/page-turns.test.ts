@@ -1,0 +1,48 @@
+import { EventEmitter } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { isPage, renderInTurn } from "#lib/server/page-turns";
+
+/** A response as far as turns know it. */
+const makeResponse = () => Object.assign(new EventEmitter(), { closed: false }) as unknown as ServerResponse;
+
+test("two pages are rendered at once; the next one begins when one of them has ended, a network without one first", async () => {
+  const rendered: string[] = [];
+  const ask = (address: string) => {
+    const response = makeResponse();
+    renderInTurn(address, response, () => rendered.push(address));
+    return response;
+  };
+  const [first, second] = ["10.0.0.1", "10.0.0.1"].map(ask);
+  const waiting = ask("10.0.0.1");
+  ask("10.0.0.2");
+  const gone = ask("10.0.0.3");
+  Object.assign(gone, { closed: true });
+  await sleep(0);
+  expect(rendered).toEqual(Array(2).fill("10.0.0.1"));
+  first?.emit("finish");
+  first?.emit("close"); // ends the turn once
+  await sleep(0);
+  expect(rendered.slice(2)).toEqual(["10.0.0.2"]);
+  second?.emit("close");
+  await sleep(0);
+  expect(rendered.slice(3)).toEqual(["10.0.0.1"]);
+  waiting.emit("finish");
+});
+
+test("a page that takes long lets the others begin", async () => {
+  let rendered = 0;
+  for (let page = 0; page < 8; page += 1) renderInTurn("10.0.1.1", makeResponse(), () => (rendered += 1));
+  await sleep(20);
+  expect(rendered).toBeLessThan(8);
+  await expect.poll(() => rendered, { timeout: 3000 }).toBe(8);
+});
+
+test("files and the API are no pages", () => {
+  const isPageAt = (url: string) => isPage({ url } as IncomingMessage);
+  expect(["/", "/traces/1?at=2", "/shared/x", "/apis", "/_nextx"].filter(isPageAt)).toHaveLength(5);
+  expect(
+    ["/api", "/api/health", "/_next/static/a.js", "/icon.svg", "/robots.txt", "/spoor.mjs"].filter(isPageAt),
+  ).toEqual([]);
+});
