@@ -146,6 +146,8 @@ const special: Record<string, (call: Call) => Promise<Response>> = {
     const headers = from();
     return exhaust(() => send(call, { headers }));
   },
+  "/api/auth/{path} not_found": ({ method }) =>
+    fetch(`${server.url}/api/auth/verify-password`, { method, headers: from() }),
   "/api/cli/device/poll invalid_grant": (call) => send(call, { query: { deviceCode: "A".repeat(43) } }),
   "/api/cli/device/poll access_denied": (call) => poll(call, "status = 'denied'"),
   "/api/cli/device/poll already_consumed": (call) => poll(call, "status = 'redeemed'"),
