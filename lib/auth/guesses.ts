@@ -74,7 +74,8 @@ function tooMany(seconds: number): string {
 async function budgetsOf(context: Context): Promise<Budget[]> {
   const network = networkOf(originOf(context.headers ?? new Headers()).address);
   if (context.path !== "/sign-in/email") return secondFactorBudgets(context, network);
-  const email = String(context.body?.email ?? "").toLowerCase();
+  // Any other is refused by better-auth's own check, which comes later.
+  const email = typeof context.body?.email === "string" ? context.body.email.toLowerCase() : "";
   const key = accountKey(email);
   const browser = await findKnownBrowser(context.getCookie(cookieOf(context).name), email);
   if (browser) {

@@ -4,7 +4,7 @@ import { APIError, createAuthMiddleware } from "better-auth/api";
 import { originOf } from "#lib/auth/audit";
 import { isGuess, limitGuess, rememberBrowser, settleGuess } from "#lib/auth/guesses";
 import { findLocalPath } from "#lib/auth/local-path";
-import { refuseWeakChange } from "#lib/auth/passwords";
+import { noteStored, refuseOutdated, refuseWeakChange } from "#lib/auth/passwords";
 import { spendCode } from "#lib/auth/second-factor";
 import { keepSignIn } from "#lib/auth/sign-ins";
 import { noteEvent } from "#lib/auth/trail";
@@ -91,11 +91,13 @@ export const spoorHooks = {
     before: [
       { matcher: always, handler: createAuthMiddleware(requireLocalTargets) },
       { matcher: ({ path }: Matcher) => isGuess(path), handler: createAuthMiddleware(limitGuess) },
+      { matcher: on("/sign-in/email"), handler: createAuthMiddleware(noteStored) },
       { matcher: on("/sign-in/social"), handler: createAuthMiddleware(limitProviderSignIns) },
       { matcher: on("/change-password"), handler: createAuthMiddleware(refuseWeakChange) },
       { matcher: on("/two-factor/verify-totp"), handler: createAuthMiddleware(spendCode) },
     ],
     after: [
+      { matcher: on("/sign-in/email"), handler: createAuthMiddleware(refuseOutdated) },
       { matcher: ({ path }: Matcher) => isGuess(path), handler: createAuthMiddleware(settleGuess) },
       { matcher: always, handler: createAuthMiddleware(noteEvent) },
       { matcher: always, handler: createAuthMiddleware(rememberBrowser) },

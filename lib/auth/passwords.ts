@@ -1,5 +1,7 @@
 import "server-only";
-import { APIError, type createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
+import { APIError, type createAuthMiddleware, getSessionFromCtx, isAPIError } from "better-auth/api";
+import { endTrust } from "#lib/auth/second-factor";
+import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 
@@ -29,4 +31,37 @@ export async function refuseWeakChange(context: Context): Promise<void> {
 async function weaknessOf(password: string, { name = "", email }: { name?: string; email: string }) {
   // Loaded with the first new password: the dictionaries take memory that most processes never need.
   return (await import("#lib/password-strength")).weaknessOf(password, [name, email, new URL(env().BASE_URL).hostname]);
+}
+
+type Stored = { userId: string; password: string | null };
+
+/** The passwords' hashes that running sign-ins began with. */
+const begunWith = new WeakMap<object, Stored | null>();
+
+async function findStored({ body }: Context): Promise<Stored | null> {
+  if (typeof body?.email !== "string") return null;
+  const user = { email: body.email.toLowerCase() };
+  const where = { providerId: "credential", user };
+  return prisma().account.findFirst({ where, select: { userId: true, password: true } });
+}
+
+/** Notes which password a sign-in begins with, for `refuseOutdated`. */
+export async function noteStored(context: Context): Promise<void> {
+  begunWith.set(context.context, await findStored(context));
+}
+
+/**
+ * Ends a sign-in whose password was changed or reset meanwhile: it may have waited for its hash for seconds, and would
+ * outlive the change, which ended all others.
+ *
+ * @throws APIError 401
+ */
+export async function refuseOutdated(context: Context): Promise<void> {
+  const { newSession, returned, internalAdapter } = context.context;
+  const before = begunWith.get(context.context);
+  if (isAPIError(returned) || !before || (await findStored(context))?.password === before.password) return;
+  if (newSession) await internalAdapter.deleteSession(newSession.session.token);
+  context.context.setNewSession(null);
+  await endTrust(prisma(), before.userId);
+  throw new APIError("UNAUTHORIZED", { message: "Invalid email or password", code: "INVALID_EMAIL_OR_PASSWORD" });
 }

@@ -1,9 +1,11 @@
+import { setTimeout } from "node:timers/promises";
 import { isAPIError } from "better-auth/api";
 import { beforeEach, describe, expect, test } from "vitest";
 import { resetPassword } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { accountKey } from "#lib/auth/guesses";
+import { hashPassword, inTurn } from "#lib/auth/hashing";
 import { extendKnownBrowser, findKnownBrowser } from "#lib/auth/known-browser";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
@@ -88,6 +90,11 @@ describe("a browser that an account signed in with", () => {
     }
   });
 
+  test("is asked for by an address that is a text, and by nothing else", async () => {
+    const cookie = `authlib.known_browser=${"A".repeat(22)}.${"B".repeat(43)}`;
+    expect((await signIn(from("192.0.2.5", cookie), "x", { email: ["\0"] })).status).toBe(400);
+  });
+
   test("keeps its id and five accounts at most", async () => {
     const others = Array.from({ length: 7 }, (_, n) => String(n).repeat(43));
     const id = "b".repeat(22);
@@ -110,6 +117,27 @@ describe("a browser that an account signed in with", () => {
 });
 
 describe("a sign-in", () => {
+  test("that waits for its hash while the password is changed is refused, and leaves nothing behind", async () => {
+    const changed = await hashPassword("a changed password");
+    const held = Promise.withResolvers<void>();
+    const places = [inTurn(() => held.promise), inTurn(() => held.promise)];
+    const waiting = [signIn(from("192.0.2.7")), signIn(from("192.0.2.8"))];
+    await setTimeout(300);
+    // What a change or a reset does, in the same order.
+    const { rows } = await pool().query(
+      "update account set password = $1 from account old where old.id = account.id returning old.password",
+      [changed],
+    );
+    await pool().query("delete from session");
+    held.resolve();
+    await Promise.all(places);
+    const answers = await Promise.all(waiting);
+    await pool().query("update account set password = $1", [rows[0].password]);
+    expect(answers.map(({ status }) => status)).toEqual([401, 401]);
+    expect((await pool().query("select 1 from session")).rowCount).toBe(0);
+    expect((await signIn(from("192.0.2.7"))).status).toBe(200);
+  });
+
   const day = 86_400_000;
   const columns =
     "id, extract(epoch from expires_at - now()) / 86400 as days_left, extract(epoch from updated_at) as used";
