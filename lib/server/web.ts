@@ -64,8 +64,16 @@ function limitArrival(request: IncomingMessage): void {
   request.once("close", () => clearTimeout(timer));
 }
 
+/**
+ * On every request that Next gets. Next calls this server by itself, with all headers of a form's request: for an action of
+ * another page, and for the page that an action leads to. Such a call has its sender's address, not the server's.
+ */
+const ownHeader = "x-spoor-own";
+const ownCall = randomUUID();
+
 /** The client's address behind the trusted proxies; the connection's own where they passed on no valid one. */
 function addressOf(request: IncomingMessage): string {
+  if (request.headers[ownHeader] === ownCall) return String(request.headers[clientAddressHeader]);
   // A closed connection no longer has an address.
   const direct = request.socket.remoteAddress ?? "unknown";
   // A private address that forwards is a proxy of the operator's. One that is not trusted makes all callers one.
@@ -137,6 +145,7 @@ const serve: RequestListener = (request, response) => {
   request.headers[requestIdHeader] = requestId;
   const address = addressOf(request);
   request.headers[clientAddressHeader] = address;
+  request.headers[ownHeader] = ownCall;
   // For responses that Next makes itself, such as a missing file. Route handlers and the middleware set the same values.
   response.setHeader("X-Request-Id", requestId);
   for (const [name, value] of headersOfAll) response.setHeader(name, value);

@@ -1,10 +1,61 @@
+import { request as httpRequest } from "node:http";
 import { networkInterfaces } from "node:os";
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { get, makeUser, post, provideServer, someAddress } from "../support/server.ts";
+import { readForm } from "../support/form.ts";
+import { get, makeUser, owner, post, provideServer, someAddress } from "../support/server.ts";
 import { expectProblem, sessionCookie } from "./client.ts";
 
 const server = await provideServer({ worker: false, environment: { TRUSTED_PROXIES: "" } });
+
+/** Sends the sign-in form to a page as a browser with script does, from another address of this machine. */
+async function signInByScript(page: string, password: string, localAddress: string): Promise<number> {
+  const fields = await readForm(server, "/sign-in");
+  const [, action = ""] = /"id":"([0-9a-f]+)"/.exec(JSON.stringify(Object.values(fields)).replaceAll("\\", "")) ?? [];
+  expect(action).not.toBe("");
+  const body = new FormData();
+  for (const [name, value] of Object.entries({ email: owner.email, password, next: "/" }))
+    body.set(`_1_${name}`, value);
+  body.set("0", JSON.stringify([{}, "$K1"]));
+  const { headers, body: bytes } = new Request(server.url, { method: "POST", body });
+  const type = headers.get("content-type") ?? "";
+  const { host, port } = new URL(server.url);
+  const sent = {
+    Host: host,
+    "Content-Type": type,
+    Origin: server.url,
+    "Next-Action": action,
+    Accept: "text/x-component",
+  };
+  const options = { host: "127.0.0.1", port, path: page, method: "POST", headers: sent, localAddress };
+  const text = Buffer.from(await new Response(bytes).arrayBuffer());
+  return new Promise((resolve, reject) => {
+    const sending = httpRequest(options);
+    sending.once("response", (response) => {
+      response.resume().once("end", () => resolve(response.statusCode ?? 0));
+    });
+    sending.once("error", reject).end(text);
+  });
+}
+
+test("what Next asks of this server by itself has the address of the request that it is for", async () => {
+  const userId = await makeUser();
+  const seen = async () => {
+    const { rows } = await pool().query("select action, address from audit_event where user_id = $1 order by id", [
+      userId,
+    ]);
+    return rows.slice(1);
+  };
+  // The action of another page, which Next passes on to it, and the page that a sign-in leads to.
+  expect(await signInByScript("/docs", "wrong password", "127.0.0.2")).toBe(200);
+  expect(await signInByScript("/sign-in", owner.password, "127.0.0.3")).toBe(200);
+  expect(await seen()).toEqual([
+    { action: "sign_in_failed", address: "127.0.0.2" },
+    { action: "signed_in", address: "127.0.0.3" },
+  ]);
+  const ready = (await (await get(server, "/api/ready")).json()) as { notes?: string[] };
+  expect(ready.notes ?? []).toEqual([]);
+});
 
 test("a server without TRUSTED_PROXIES ignores the addresses that a request claims", async () => {
   const claims = () => ({
@@ -26,7 +77,6 @@ test("a proxy that TRUSTED_PROXIES does not name is noted by /api/ready and in t
   const ready = (await (await get(server, "/api/ready")).json()) as { checks: object; notes: string[] };
   expect(ready.notes).toEqual([expect.stringContaining("TRUSTED_PROXIES")]);
   expect(Object.keys(ready.checks)).toEqual(["database", "migrations", "worker"]);
-  await makeUser();
   const settings = await fetch(`${server.url}/settings`, { headers: { Cookie: await sessionCookie(server) } });
   expect([settings.status, await settings.text()]).toEqual([200, expect.stringContaining("TRUSTED_PROXIES")]);
 });
