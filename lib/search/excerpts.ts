@@ -4,6 +4,7 @@ import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { isOverload } from "#lib/errors";
 import { findDocuments } from "#lib/search/find";
+import { makePause } from "#lib/search/pause";
 import { findIn, patternOf, type Query, type Ranges } from "#lib/search/query";
 import { haveParts, readTexts, type Text } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
@@ -20,6 +21,9 @@ export type Excerpts = { excerpts: Excerpt[]; more: number; atLeast: boolean };
 
 const maxExcerpts = 3;
 
+/** How long the list waits for excerpts of texts that were read; the traces after that have none. */
+const maxFindingMs = 500;
+
 /**
  * Excerpts of a user's traces around what a query finds. Those messages match that have as many of the query's words and
  * phrases as any message of their trace: all of them, where there is such a message. After two seconds there are none.
@@ -31,7 +35,14 @@ export async function readExcerpts(userId: string, traceIds: string[], query: Qu
     return []; // the list is worth more than its excerpts
   });
   const byTrace = Map.groupBy(texts, ({ traceId }) => traceId);
-  return new Map([...byTrace].map(([traceId, messages]) => [traceId, summarize(messages, query)]));
+  const excerpts = new Map<string, Excerpts>();
+  const deadline = performance.now() + maxFindingMs;
+  for (const [traceId, messages] of byTrace) {
+    const best = await bestOf(messages, query, deadline);
+    if (!best) break;
+    excerpts.set(traceId, summarize(messages, best, query));
+  }
+  return excerpts;
 }
 
 async function readMatches(tx: PoolClient, userId: string, traceIds: string[], query: Query): Promise<Text[]> {
@@ -47,8 +58,7 @@ const longestWord = ({ units }: Query) =>
     .reduce((a, b) => (b.length > a.length ? b : a))
     .toLowerCase();
 
-function summarize(messages: Text[], query: Query): Excerpts {
-  const best = bestOf(messages, query);
+function summarize(messages: Text[], best: Text[], query: Query): Excerpts {
   return {
     excerpts: best.slice(0, maxExcerpts).map((message) => excerptOf(message, query)),
     more: Math.max(0, best.length - maxExcerpts),
@@ -56,9 +66,15 @@ function summarize(messages: Text[], query: Query): Excerpts {
   };
 }
 
-/** The messages that have the most units of a query. */
-function bestOf(messages: Text[], query: Query): Text[] {
-  const judged = messages.map((message) => ({ message, found: findIn(composed(message.content), query).found }));
+/** The messages that have the most units of a query; undefined where that is not known at the deadline. */
+async function bestOf(messages: Text[], query: Query, deadline: number): Promise<Text[] | undefined> {
+  const pause = makePause();
+  const judged: { message: Text; found: number }[] = [];
+  for (const message of messages) {
+    judged.push({ message, found: findIn(composed(message.content), query).found });
+    await pause();
+    if (performance.now() > deadline) return undefined;
+  }
   const max = Math.max(1, ...judged.map(({ found }) => found));
   return judged.filter(({ found }) => found === max).map(({ message }) => message);
 }

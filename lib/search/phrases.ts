@@ -2,6 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Hits } from "#lib/search/find";
+import { makePause } from "#lib/search/pause";
 import { findIn, patternOf, phrasesOf, type Query } from "#lib/search/query";
 import { readCandidates } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
@@ -26,11 +27,27 @@ export async function keepMatching(
   const maxDocuments = all ? null : 1;
   const rows = await readCandidates(tx, userId, traceIds, hits, pattern, { ...bounds, maxDocuments });
   const texts = Map.groupBy(rows, ({ traceId }) => traceId);
-  return traceIds.filter((id) => {
+  const pause = makePause();
+  const matching: string[] = [];
+  for (const id of traceIds) {
     const contents = (texts.get(id) ?? []).map(({ content }) => content);
-    if (contents.length >= bounds.maxMessages || contents.includes(null)) return true;
-    return phrases.every((unit) =>
-      contents.some((text) => findIn(composed(text ?? ""), { units: [unit] }).found === 1),
-    );
-  });
+    const isAccepted = contents.length >= bounds.maxMessages || contents.includes(null);
+    if (isAccepted || (await haveAll(contents, phrases, pause))) matching.push(id);
+  }
+  return matching;
+}
+
+/** Whether each of some phrases is in one of the texts at least. */
+async function haveAll(
+  texts: (string | null)[],
+  phrases: Query["units"],
+  pause: () => Promise<void>,
+): Promise<boolean> {
+  const missing = new Set(phrases);
+  for (const text of texts) {
+    for (const unit of missing) if (findIn(composed(text ?? ""), { units: [unit] }).found === 1) missing.delete(unit);
+    if (missing.size === 0) return true;
+    await pause();
+  }
+  return missing.size === 0;
 }

@@ -102,6 +102,8 @@ export const phrasesOf = ({ units }: Query): Unit[] => units.filter(({ words }) 
 export type Ranges = [number, number][];
 
 const maxRanges = 200;
+/** Of so many places within words, as `a` has in `aaa`, none is looked at further: the unit counts as found there. */
+const maxWithin = 1000;
 
 /**
  * Finds a query's units in a text.
@@ -120,10 +122,12 @@ export function findIn(text: string, { units }: Query): { ranges: Ranges; found:
 
 function rangesOf(text: string, { pattern }: Unit): Ranges {
   const ranges: Ranges = [];
+  let within = 0;
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match !== null && ranges.length < maxRanges; match = pattern.exec(text)) {
     const end = match.index + match[0].length;
     if (isBoundary(text, match.index) && isBoundary(text, end)) ranges.push([match.index, end]);
+    else if (++within >= maxWithin) return ranges.length > 0 ? ranges : [[match.index, end]];
     else pattern.lastIndex = match.index + 1;
   }
   return ranges;

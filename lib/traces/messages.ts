@@ -5,8 +5,11 @@ import { limits } from "#lib/limits";
 import { getTrace, type Message } from "#lib/traces/queries";
 import { type MessageRow, readAt, readPage } from "#lib/traces/sql/messages";
 
-/** What bounds a page: whichever of both is reached first. `maxBytes` of content and metadata; one message always comes. */
-export type PageBounds = { limit: number; maxBytes?: number };
+/**
+ * What bounds a page: whichever of both is reached first. `maxBytes` of content and metadata; one message always comes, but
+ * of one over `maxMessageBytes` only the start.
+ */
+export type PageBounds = { limit: number; maxBytes?: number; maxMessageBytes?: number };
 
 const { messagesPageBytes } = limits.traces;
 
@@ -20,9 +23,9 @@ export async function readMessages(
   userId: string,
   traceId: string,
   after: number,
-  { limit, maxBytes = messagesPageBytes }: PageBounds,
+  { limit, maxBytes = messagesPageBytes, maxMessageBytes }: PageBounds,
 ): Promise<{ messages: Message[]; nextAfter: number | null }> {
-  const rows = await readPage(userId, traceId, "after", after, { limit, maxBytes });
+  const rows = await readPage(userId, traceId, "after", after, { limit, maxBytes, maxMessageBytes });
   const last = rows.at(-1);
   return { messages: rows.map(presentMessage), nextAfter: last?.hasMore ? last.position : null };
 }
@@ -45,9 +48,9 @@ export async function readEarlier(
   userId: string,
   traceId: string,
   before: number,
-  { limit, maxBytes = messagesPageBytes }: PageBounds,
+  { limit, maxBytes = messagesPageBytes, maxMessageBytes }: PageBounds,
 ): Promise<{ messages: Message[]; hasMore: boolean }> {
-  const rows = await readPage(userId, traceId, "before", before, { limit, maxBytes });
+  const rows = await readPage(userId, traceId, "before", before, { limit, maxBytes, maxMessageBytes });
   return { messages: rows.map(presentMessage), hasMore: rows[0]?.hasMore ?? false };
 }
 

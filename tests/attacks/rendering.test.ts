@@ -7,6 +7,7 @@ import { sha256 } from "#lib/digest";
 import { limits } from "#lib/limits";
 import { shareTrace } from "#lib/traces/shares";
 import { denseTrace } from "../support/dense.ts";
+import { storeSession } from "../support/long-session.ts";
 import { type Pulse, takePulse } from "../support/pulse.ts";
 import { ingest, owner, post, provideOwnedServer } from "../support/server.ts";
 
@@ -91,13 +92,18 @@ test("24 readers of shared sessions of dense messages leave the others' answers 
   expect(result.pulse.p99).toBeLessThan(maxP99(result.idle));
 }, 30_000);
 
-test("24 signed-in readers leave the others' answers quick", async ({ annotate }) => {
+/** Signs the owner in. @returns the cookies */
+async function signIn(): Promise<string> {
   const { email, password } = owner;
   const response = await post(server, "/api/auth/sign-in/email", { email, password }, { Origin: server.url });
-  const cookie = response.headers
+  return response.headers
     .getSetCookie()
     .map((one) => one.split(";")[0])
     .join("; ");
+}
+
+test("24 signed-in readers leave the others' answers quick", async ({ annotate }) => {
+  const cookie = await signIn();
   const result = await attack((reader, round) => [
     `/traces/${traceId}?after=${(reader * 7 + round * 13) % 90}`,
     { cookie },
@@ -146,3 +152,19 @@ test("a link that is read too often makes its readers wait, whatever their netwo
   expect((await read(other, addressed("198.51.100.10"))).status).toBe(200);
   await annotate(`the link's page ${most + 1} within a minute is refused`);
 });
+
+test("a shared page, and an own one, of a message of thirty million lines end nothing", async ({ annotate }) => {
+  const content =
+    "'<tool-use data-tool-type=\"write\" data-tool-name=\"Edit\">' || e'\\nEdit\\n```diff\\n+x' || repeat(e'\\n', 30000000) || e'+y\\n```\\n</tool-use>'";
+  const id = await storeSession(userId, { messages: 1, sourceId: "lines", content });
+  const link = new URL(await shareTrace(userId, id, null, operator)).pathname;
+  const cookie = await signIn();
+  const pulse = await takePulse(server, async () => {
+    const page = await read(link, addressed("198.51.100.20"));
+    expect(page.status).toBe(200);
+    expect(page.body).toContain("more lines</summary>");
+    expect((await read(`/traces/${id}`, { cookie })).status).toBe(200);
+  });
+  await annotate(`health took at most ${pulse.max} ms`);
+  expect(pulse.failed).toBe(0);
+}, 30_000);

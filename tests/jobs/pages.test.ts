@@ -177,3 +177,17 @@ test("messages of a deleted trace are read nowhere, though they are not purged y
   await pool().query("update trace set deleted_at = now() where id = $1", [id]);
   expect(await read()).toEqual([0, 0, 0, 0, 0]);
 });
+
+test("of a message that is too large for a page's reader only the start is read, and it says so", async () => {
+  const id = await storeTrace("large", 3, "repeat('x', 100 * p * p)", `jsonb_build_object('a', p)`);
+  const bounds = { limit: 9, maxMessageBytes: 600 };
+  for (const { messages } of [await readMessages(userId, id, -1, bounds), await readEarlier(userId, id, 9, bounds)]) {
+    expect(messages.map(({ metadata }) => metadata)).toEqual([{ a: 1 }, { a: 2 }, null]);
+    expect(messages[1]?.content).toBe("x".repeat(400));
+    expect(messages[2]?.content).toMatch(/^x{900}\n\n\[The rest of this message is too long/);
+  }
+  expect((await readMessages(userId, id, -1, { limit: 9 })).messages[2]?.content).toBe("x".repeat(900));
+  const huge = await storeTrace("huge", 1, `repeat('y', ${9 * MiB})`);
+  const [start] = await readMessagesAt(userId, huge, [1]);
+  expect(start?.content.length).toBeLessThan(1_001_000);
+});

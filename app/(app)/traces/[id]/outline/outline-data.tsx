@@ -4,7 +4,9 @@ import { makeOutliner, type Outline } from "#lib/reader/outline";
 import { readMessagesInTurn } from "#lib/traces/messages";
 import { OutlineRail } from "./outline";
 
-const page = { limit: 1000, maxBytes: 1024 * 1024 };
+/** What a larger message did is left out: understanding it takes too long at a stretch. */
+const maxMessageBytes = 1024 * 1024;
+const page = { limit: 1000, maxBytes: 1024 * 1024, maxMessageBytes };
 /** How long the outline keeps the process from answering others, in milliseconds. */
 const maxBusyMs = 10;
 

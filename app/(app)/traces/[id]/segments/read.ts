@@ -1,4 +1,5 @@
 import "server-only";
+import { limits } from "#lib/limits";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
 import { hasTrace, type Message } from "#lib/traces/queries";
 import type { SegmentRequest } from "./request";
@@ -7,8 +8,9 @@ import type { SegmentRequest } from "./request";
 const sizes = { all: 100, talk: 300 };
 /** How many messages are read beyond a segment's edges, to see which rows cross them. */
 const margin = 12;
-/** A segment of long messages is shorter; one message comes however long it is. */
+/** A segment of long messages is shorter. One message comes however long it is, but of one over 8 MiB only the start. */
 const maxBytes = 1024 * 1024;
+const { messagesPageBytes: maxMessageBytes } = limits.traces;
 /** The margin of what was read, which may be a few long messages. */
 const marginOf = ({ length }: Message[]) => Math.min(margin, Math.floor(length / 4));
 /** The share of a segment around a position that comes after it, the position included. */
@@ -48,9 +50,9 @@ export async function readSegment(
 ): Promise<Read | undefined> {
   const size = talk ? sizes.talk : sizes.all;
   const source: Source = {
-    earlier: (before, limit) => readEarlier(userId, traceId, before, { limit, maxBytes }),
+    earlier: (before, limit) => readEarlier(userId, traceId, before, { limit, maxBytes, maxMessageBytes }),
     later: async (after, limit) => {
-      const { messages, nextAfter } = await readMessages(userId, traceId, after, { limit, maxBytes });
+      const { messages, nextAfter } = await readMessages(userId, traceId, after, { limit, maxBytes, maxMessageBytes });
       return { messages, hasMore: nextAfter !== null };
     },
   };
