@@ -2,7 +2,7 @@ import { type NextRequest, NextResponse } from "next/server";
 import { clientAddress } from "#lib/http/address";
 import { securityHeaders, transportHeaders } from "#lib/http/headers";
 import { requestIdHeader, requestIdOf } from "#lib/http/request-id";
-import { overShareLimit } from "#lib/traces/share-limits";
+import { overShareLimit, sharedTokenHeader } from "#lib/traces/share-limits";
 import { refuseReader } from "./app/shared/refusal";
 
 // Pages only, never the API: Next buffers and cuts the bodies of what a middleware matches.
@@ -15,7 +15,15 @@ export const config = {
 const sessionCookie = "authlib.session_token";
 const signedInOnly = /^\/(traces|uploads?|usage|devices|diagnostics|settings)(\/|$)/;
 
-const sharedPage = /^\/shared\/([^/]+)/;
+/** The link that a path names, however it is written: a spelling of its own must not make a limit of its own. */
+function sharedToken({ nextUrl }: NextRequest): string {
+  const [, segment = ""] = /^\/shared\/([^/]+)/.exec(nextUrl.pathname) ?? [];
+  try {
+    return encodeURIComponent(decodeURIComponent(segment));
+  } catch {
+    return segment; // no link
+  }
+}
 
 function contentPolicy(nonce: string): string {
   const script = process.env.NODE_ENV === "development" ? " 'unsafe-eval'" : "";
@@ -82,7 +90,7 @@ function toSignIn({ nextUrl, cookies }: NextRequest): NextResponse | undefined {
 }
 
 async function refusal(request: NextRequest, nonce: string, requestId: string): Promise<NextResponse | undefined> {
-  const [, token] = sharedPage.exec(request.nextUrl.pathname) ?? [];
+  const token = sharedToken(request);
   const seconds = token && (await overShareLimit(token, clientAddress(request.headers)));
   return seconds ? refuseReader(request, { seconds, nonce, requestId }) : undefined;
 }
@@ -93,5 +101,6 @@ function pass(request: NextRequest, policy: string, nonce: string, requestId: st
   headers.set("content-security-policy", policy);
   headers.set("x-nonce", nonce);
   headers.set(requestIdHeader, requestId);
+  headers.set(sharedTokenHeader, sharedToken(request));
   return NextResponse.next({ request: { headers } });
 }

@@ -1,5 +1,6 @@
 import type { NextConfig } from "next";
 import { closedPolicy, securityHeaders } from "./lib/http/headers.ts";
+import { limits } from "./lib/limits.ts";
 
 const listed = (headers: Record<string, string>) => Object.entries(headers).map(([key, value]) => ({ key, value }));
 
@@ -12,6 +13,8 @@ const config: NextConfig = {
   // The route that delivers the client reads it at run time.
   outputFileTracingIncludes: { "/spoor.mjs": ["./dist/spoor.mjs"] },
   images: { unoptimized: true },
+  // Next holds so much of a body for the middleware (10 MB by default); lib/server/refusals.ts refuses what says that it is longer.
+  experimental: { proxyClientMaxBodySize: limits.maxPageBodyBytes },
   // For hosts that run Next by themselves; lib/server/web.ts sets them on what Next never sees, too.
   headers: async () => [
     { source: "/(.*)", headers: listed(securityHeaders) },

@@ -13,6 +13,8 @@ export const limits = {
   /** Objects, arrays and fields in one body: each costs memory, however few bytes it takes. */
   maxValues: 5_000_000,
   maxAuthBodyBytes: 64 * KiB,
+  /** Of a form or an action, which Next holds in memory before a page is asked. */
+  maxPageBodyBytes: 256 * KiB,
   ingest: {
     wireBytes: 64 * MiB,
     traces: 1000,

@@ -42,6 +42,9 @@ export async function login(context: Context): Promise<void> {
   if (isOverridden) terminal.warn("SPOOR_TOKEN is set: it overrides this login.");
 }
 
+/** A host that may stand in a command which is suggested: those of URLs can hold `;` and `$(…)`. */
+const plainHost = /^[\w.:[\]-]+$/;
+
 /**
  * The approval page's URL.
  *
@@ -51,7 +54,7 @@ function approvalPage(started: Fields, server: string, context: Context): string
   const text = textOf(started.verificationUriComplete) || textOf(started.verificationUri);
   const page = URL.canParse(text) ? new URL(text) : undefined;
   if (page?.origin === server) return page.href;
-  if (!page || !/^https?:$/.test(page.protocol)) {
+  if (!page || !/^https?:$/.test(page.protocol) || !plainHost.test(page.host)) {
     throw new CommandError("failed", `${server} sent no valid approval page.`);
   }
   const again = commandHint({ ...context, values: { ...context.values, server: page.origin } }, "login");

@@ -171,6 +171,8 @@ const serverSettings = {
   shared_buffers: "256MB",
   max_wal_size: "4GB",
   max_connections: 100,
+  // Not what failed or was cancelled: Spoor's own log has that, without values. This one, which nothing ends, would grow with it.
+  log_min_messages: "log",
 };
 
 /** The URL of the server that runs on a cluster, or undefined if none accepts this cluster's password. */

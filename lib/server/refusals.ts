@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { notFound, SpoorError } from "#lib/errors";
 import { closedPolicy, securityHeaders } from "#lib/http/headers";
 import { problemResponse } from "#lib/http/problem";
+import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
 const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -26,6 +27,14 @@ export const refuseBusy = (requestId: string) =>
     requestId,
   );
 
+const { maxPageBodyBytes } = limits;
+
+const tooLarge = (requestId: string) =>
+  problemResponse(
+    new SpoorError("payload_too_large", `A form is over the limit of ${maxPageBodyBytes} bytes.`),
+    requestId,
+  );
+
 /** The response to a request that Next would not answer as the interface demands; undefined for any other. */
 export function refusalOf(request: IncomingMessage, requestId: string, dev: boolean): Response | undefined {
   const { method = "", url = "", headers, httpVersion } = request;
@@ -36,9 +45,11 @@ export function refusalOf(request: IncomingMessage, requestId: string, dev: bool
   }
   if (url === "*") return missing();
   const [path = ""] = url.split("?");
+  // Next would take them away and answer for another path than the one that is looked at here; clients do so themselves.
+  if (/\/(?:\.|%2e){1,2}(?:[/\\#]|$)/i.test(path)) return missing();
   // In production Next has only static files under /_next/.
   if (!dev && path.startsWith("/_next/") && !path.startsWith("/_next/static/")) return missing();
-  if (!isApi(url)) return undefined;
+  if (!isApi(url)) return Number(headers["content-length"] ?? 0) > maxPageBodyBytes ? tooLarge(requestId) : undefined;
   // Next would redirect to the path with single slashes and without backslashes.
   return isDecodable(path) && !/\/\/|\\/.test(path) ? undefined : missing();
 }

@@ -6,6 +6,9 @@ import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
 const { sharedPagesPerMinutePerNetwork, sharedPagesPerMinutePerLink } = limits.traces;
+/** Set by the middleware on every page's request: the link whose reader was counted. */
+export const sharedTokenHeader = "x-spoor-shared-token";
+
 const perNetwork = { points: sharedPagesPerMinutePerNetwork, seconds: 60 };
 const perLink = { points: sharedPagesPerMinutePerLink, seconds: 60 };
 

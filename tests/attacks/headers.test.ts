@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
+import { limits } from "#lib/limits";
 import { type Answer, bearer, openRequest } from "../api/client.ts";
 import { provideOwnedServer } from "../support/server.ts";
 
@@ -131,4 +132,26 @@ test("a server action that another site's page sends is 403, and nothing fails",
   const own = await send("/sign-in", "POST", { Origin: BASE_URL, "X-Forwarded-Host": "spoor.example.org" });
   expect(own.status).not.toBe(403);
   await annotate(`${refused} of ${refused} refused with 403`);
+});
+
+test("no spelling of a path leads around the turns of pages, and no form is larger than one is", async ({
+  annotate,
+}) => {
+  const paths = [
+    "/api/../docs",
+    "/api/%2e%2e/docs",
+    "/icon.svg/../docs",
+    "/_next/static/.%2E/../docs",
+    "/spoor.mjs/..",
+    "/./docs",
+  ];
+  for (const path of paths) {
+    const headers = await sendBytes(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    expect([path, headers.get("content-type")]).toEqual([path, "application/problem+json"]);
+  }
+  const body = "x".repeat(limits.maxPageBodyBytes + 1);
+  for (const method of ["POST", "PUT"]) {
+    expect((await fetch(`${server.url}/sign-in`, { method, headers: { Origin: BASE_URL }, body })).status).toBe(413);
+  }
+  await annotate(`${paths.length} of ${paths.length} are missing; a form of ${body.length} bytes is refused`);
 });

@@ -149,6 +149,9 @@ test("a link that is read too often makes its readers wait, whatever their netwo
   const statuses = [];
   for (let n = 0; n < 4; n += 1) statuses.push((await read(link, addressed(`198.51.100.${10 + n}`))).status);
   expect(statuses).toEqual([200, 200, 429, 429]);
+  const [, last = ""] = /(.)$/.exec(link) ?? [];
+  const spelled = `${link.slice(0, -1)}%${last.charCodeAt(0).toString(16)}`;
+  expect((await read(spelled, addressed("198.51.100.20"))).status).toBe(429);
   expect((await read(other, addressed("198.51.100.10"))).status).toBe(200);
   await annotate(`the link's page ${most + 1} within a minute is refused`);
 });

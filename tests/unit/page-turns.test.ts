@@ -41,8 +41,8 @@ test("a page that takes long lets the others begin", async () => {
 
 test("files and the API are no pages", () => {
   const isPageAt = (url: string) => isPage({ url } as IncomingMessage);
-  expect(["/", "/traces/1?at=2", "/shared/x", "/apis", "/_nextx"].filter(isPageAt)).toHaveLength(5);
+  expect(["/", "/traces/1?at=2", "/shared/x", "/apis", "/_nextx", "/icon.svgx"].filter(isPageAt)).toHaveLength(6);
   expect(
-    ["/api", "/api/health", "/_next/static/a.js", "/icon.svg", "/robots.txt", "/spoor.mjs"].filter(isPageAt),
+    ["/api", "/api/health", "/_next/static/a.js", "/icon.svg?1", "/robots.txt", "/spoor.mjs"].filter(isPageAt),
   ).toEqual([]);
 });
