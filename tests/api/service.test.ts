@@ -47,11 +47,11 @@ test("readiness reports each check, and a worker counts for the 60 seconds after
 
 test("every limit can be read", async () => {
   const read = await (await get(server, "/api/limits")).json();
-  const { maxNesting, maxValues, maxAuthBodyBytes, trace, message, body, ingest, ...others } = limits;
+  const { maxNesting, maxValues, maxAuthBodyBytes, maxPageBodyBytes, trace, message, body, ingest, ...others } = limits;
   expect(read).toMatchObject({
     ...others,
     ingest: { ...ingest, trace, message, nesting: maxNesting },
-    body: { ...body, maxNesting, maxValues, maxAuthBodyBytes },
+    body: { ...body, maxNesting, maxValues, maxAuthBodyBytes, maxPageBodyBytes },
   });
 });
 
