@@ -45,6 +45,8 @@ export const limits = {
     intervalSeconds: 5,
     maxIntervalSeconds: 60,
     startsPer10MinutesPerIp: 20,
+    /** Of one IPv6 /48, which is one sender's as a rule. */
+    startsPer10MinutesPerSite: 100,
     /** Of all addresses: each start is a row for a day. */
     startsPer10Minutes: 1500,
     pollsPerMinutePerCode: 60,
@@ -58,6 +60,8 @@ export const limits = {
     wrongPerHourPerBrowser: 10,
     wrongPerHourPerNetwork: 60,
     // NIST SP 800-63B, section 5.2.2: no more than a hundred in a row for one account.
+    /** Of one IPv6 /48 for one account, so that its networks alone do not use up the hundred below. */
+    wrongPerDayPerSiteAndAccount: 30,
     wrongPerDayPerAccountFromUnknownNetworks: 100,
     /** Of a signed-in person who has to repeat it. */
     wrongPasswordsAgainPerHour: 10,
@@ -101,6 +105,8 @@ export const limits = {
   traces: {
     perPage: 50,
     maxPerPage: 200,
+    /** A page of the list ends once its metadata has so many; there is a next one then. */
+    listPageBytes: 2 * MiB,
     messagesPerPage: 100,
     maxMessagesPerPage: 1000,
     messagesPageBytes: 8 * MiB,

@@ -7,7 +7,7 @@ import { findPendingUser } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
-import { networkOf } from "#lib/http/address";
+import { networkOf, siteOf } from "#lib/http/address";
 import { countAttempt, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
@@ -72,7 +72,8 @@ function tooMany(seconds: number): string {
 }
 
 async function budgetsOf(context: Context): Promise<Budget[]> {
-  const network = networkOf(originOf(context.headers ?? new Headers()).address);
+  const { address } = originOf(context.headers ?? new Headers());
+  const network = networkOf(address);
   if (context.path !== "/sign-in/email") return secondFactorBudgets(context, network);
   // Any other is refused by better-auth's own check, which comes later.
   const email = typeof context.body?.email === "string" ? context.body.email.toLowerCase() : "";
@@ -88,7 +89,9 @@ async function budgetsOf(context: Context): Promise<Budget[]> {
       key: `${network}:${key}`,
       window: { points: signIn.wrongPerHourPerNetworkAndAccount, seconds: hour },
     },
-    { name: "sign-in-network", key: network, window: { points: signIn.wrongPerHourPerNetwork, seconds: hour } },
+    // A host that does not tell addresses has one network for all.
+    ...(network === "unknown" ? [] : [networkBudget(network)]),
+    ...(address.includes(":") ? [siteBudget(siteOf(address), key)] : []),
     {
       name: "sign-in-everywhere",
       key,
@@ -97,6 +100,18 @@ async function budgetsOf(context: Context): Promise<Budget[]> {
     },
   ];
 }
+
+const networkBudget = (network: string): Budget => ({
+  name: "sign-in-network",
+  key: network,
+  window: { points: signIn.wrongPerHourPerNetwork, seconds: hour },
+});
+
+const siteBudget = (site: string, key: string): Budget => ({
+  name: "sign-in-site",
+  key: `${site}:${key}`,
+  window: { points: signIn.wrongPerDayPerSiteAndAccount, seconds: 24 * hour },
+});
 
 /** Better-auth also locks a second factor after ten wrong answers, but only while signing in, and for all networks. */
 async function secondFactorBudgets(context: Context, network: string): Promise<Budget[]> {

@@ -10,7 +10,7 @@ import { env, requiredEnv } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { type Scope, scopesIn, usualScopes } from "#lib/fields";
 import type { DeviceLogin, Prisma } from "#lib/generated/prisma/client";
-import { networkOf } from "#lib/http/address";
+import { networkOf, siteOf } from "#lib/http/address";
 import { overLimit, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
@@ -61,12 +61,14 @@ export async function startLogin(
 }
 
 async function limitStarts(address: string): Promise<void> {
-  const { startsPer10MinutesPerIp: ofNetwork, startsPer10Minutes: ofAll } = device;
+  const { startsPer10MinutesPerIp: ofNetwork, startsPer10MinutesPerSite: ofSite, startsPer10Minutes: ofAll } = device;
   const seconds = 600;
   const refused = (where: string, retryAfterSeconds: number) =>
     new SpoorError("rate_limited", `Too many logins were started ${where}.`, { retryAfterSeconds });
   const wait = await overLimit("device-start", networkOf(address), { points: ofNetwork, seconds });
   if (wait) throw refused("from this address", wait);
+  const waitOfSite = await overLimit("device-start-site", siteOf(address), { points: ofSite, seconds });
+  if (waitOfSite) throw refused("from this address", waitOfSite);
   const waitOfAll = await overLimit("device-start-all", "all", { points: ofAll, seconds });
   if (waitOfAll) throw refused("on this server", waitOfAll);
 }

@@ -28,6 +28,15 @@ export function networkOf(address: string): string {
     .join(":")}::/64`;
 }
 
+/**
+ * Whom a limit for all networks together is shared by first: an IPv4 address, or the /48 of an IPv6 one. One line often has a
+ * /56 or a /48 (RFC 6177, section 2), so 256 networks and more.
+ */
+export function siteOf(address: string): string {
+  const network = networkOf(address);
+  return network.includes(":") ? `${network.split(":").slice(0, 3).join(":")}::/48` : network;
+}
+
 /** The address that a request came from, by `TRUSTED_PROXIES`; `unknown` on a host that does not provide it. */
 export function clientAddress(headers: Headers): string {
   if (globals.spoorWebServer) return headers.get(clientAddressHeader) ?? "unknown";

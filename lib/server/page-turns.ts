@@ -2,7 +2,7 @@
 // before it answers anything else.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { FairQueue } from "#lib/fair-queue";
-import { networkOf } from "#lib/http/address";
+import { siteOf } from "#lib/http/address";
 import { isApi } from "#lib/server/refusals";
 
 /** How many pages are rendered at once. */
@@ -19,7 +19,7 @@ export const isPage = ({ url = "" }: IncomingMessage): boolean =>
   !isApi(url) && !/^\/(?:_next\/|(?:icon\.svg|robots\.txt|spoor\.mjs)(?:\?|$))/.test(url);
 
 /** Whether so many pages of a network wait that it has to ask later. */
-export const hasTooManyPages = (address: string): boolean => queue.waitingOf(networkOf(address)) >= maxWaiting;
+export const hasTooManyPages = (address: string): boolean => queue.waitingOf(siteOf(address)) >= maxWaiting;
 
 /**
  * Renders a page when it is its turn, in turns with the other networks, unless the client is gone by then. The turn ends with
@@ -28,7 +28,7 @@ export const hasTooManyPages = (address: string): boolean => queue.waitingOf(net
  * @param address the client's.
  */
 export async function renderInTurn(address: string, response: ServerResponse, render: () => void): Promise<void> {
-  const giveBack = await queue.take(networkOf(address));
+  const giveBack = await queue.take(siteOf(address));
   if (response.closed) return giveBack();
   const end = () => {
     if (!ended) giveBack();

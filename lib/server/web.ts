@@ -9,7 +9,7 @@ import next from "next";
 import proxyaddr from "proxy-addr";
 import { forRequest, type RequestState } from "#lib/current-request";
 import { env } from "#lib/env";
-import { clientAddressHeader, networkOf, noteForwarded, trustClientAddressHeader } from "#lib/http/address";
+import { clientAddressHeader, noteForwarded, siteOf, trustClientAddressHeader } from "#lib/http/address";
 import { endOf, rememberArrival } from "#lib/http/arrival";
 import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/headers";
 import { requestIdHeader } from "#lib/http/request-id";
@@ -165,7 +165,7 @@ const serve: RequestListener = (request, response) => {
   else if (!isPage(request)) begin();
   else if (!isForm(request) && hasTooManyPages(address)) send(response, refuseBusy(requestId));
   else if (!isForm(request)) renderInTurn(address, response, begin);
-  else if (!pace.enter(networkOf(address), () => !response.destroyed && begin())) send(response, refuseBusy(requestId));
+  else if (!pace.enter(siteOf(address), () => !response.destroyed && begin())) send(response, refuseBusy(requestId));
 };
 server.on("request", serve);
 // An unknown expectation is ignored (RFC 9110, section 10.1.1, allows it).

@@ -4,10 +4,11 @@ import { prisma } from "#lib/db/client";
 import type { Patience } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
+import { limits } from "#lib/limits";
 import type { messageShape, traceShape } from "#lib/traces/schema";
 import { searchTraces } from "#lib/traces/search";
-import type { Place, Selection } from "#lib/traces/sql/conditions";
-import { readRows, type TraceRow, traceFields } from "#lib/traces/sql/list";
+import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
+import { readBoundedRows, readRows, type TraceRow, traceFields } from "#lib/traces/sql/list";
 
 export type Trace = z.input<typeof traceShape>;
 export type Message = z.input<typeof messageShape>;
@@ -54,22 +55,31 @@ export async function listTraces(
   page: { cursor?: string | undefined; limit: number },
 ): Promise<{ traces: Trace[]; nextCursor: string | null }> {
   const after = page.cursor ? readCursor(page.cursor) : undefined;
-  const rows = await readTraceRows(userId, selection, { after, limit: page.limit + 1 });
+  const wanted = { after, limit: page.limit + 1 };
+  const [plain, rest] = await resolvePage(userId, selection, wanted);
+  const { rows, isCut } = await readBoundedRows(userId, plain, { ...rest, maxBytes: limits.traces.listPageBytes });
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
-  return { traces: shown.map(presentTrace), nextCursor: rows.length > page.limit && last ? cursorOf(last) : null };
+  const hasMore = isCut || rows.length > page.limit;
+  return { traces: shown.map(presentTrace), nextCursor: hasMore && last ? cursorOf(last) : null };
+}
+
+type Page = { after?: Place | undefined; limit: number; patience?: Patience };
+
+/** A selection whose search is resolved to the ids of its next traces, and what is then left of a page. */
+async function resolvePage(
+  userId: string,
+  { q, ...plain }: Selection,
+  page: Page,
+): Promise<[PlainSelection, { after?: Place | undefined; limit: number }]> {
+  if (q === undefined) return [plain, page];
+  const ids = await searchTraces(userId, { q, ...plain }, page); // only those after the place
+  return [{ ...plain, ids }, { limit: page.limit }];
 }
 
 /** A user's traces after a place in the list, as they are stored, newest activity first. */
-export async function readTraceRows(
-  userId: string,
-  selection: Selection,
-  page: { after?: Place | undefined; limit: number; patience?: Patience },
-): Promise<TraceRow[]> {
-  const { q, ...plain } = selection;
-  if (q === undefined) return readRows(userId, plain, page);
-  const ids = await searchTraces(userId, selection, page); // only those after the place
-  return readRows(userId, { ...plain, ids }, { limit: page.limit });
+export async function readTraceRows(userId: string, selection: Selection, page: Page): Promise<TraceRow[]> {
+  return readRows(userId, ...(await resolvePage(userId, selection, page)));
 }
 
 /** One trace of a user. @throws SpoorError `not_found`, for a deleted one and for another user's as well */

@@ -6,6 +6,7 @@ import { parseQuery } from "#lib/search/query";
 import { exportTraces } from "#lib/traces/export";
 import { findInMessages } from "#lib/traces/find";
 import { listMessages, readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
+import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
@@ -190,4 +191,22 @@ test("of a message that is too large for a page's reader only the start is read,
   const huge = await storeTrace("huge", 1, `repeat('y', ${9 * MiB})`);
   const [start] = await readMessagesAt(userId, huge, [1]);
   expect(start?.content.length).toBeLessThan(1_001_000);
+});
+
+test("a page of the list ends at two megabytes of metadata, and its pages have every trace once", async () => {
+  await pool().query(
+    `insert into trace (user_id, id, source, source_id, message_count, token_count, content_hash, upload_sequence, activity_at,
+       metadata)
+     select $1, gen_random_uuid(), 'long-metadata', n, 0, 0, '', 1, now(), jsonb_build_object('text', repeat('x', 250000))
+     from generate_series(1, 20) n`,
+    [userId],
+  );
+  const pages: string[][] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await listTraces(userId, { source: "long-metadata" }, { cursor, limit: 200 });
+    pages.push(page.traces.map(({ sourceId }) => sourceId));
+    cursor = page.nextCursor;
+  }
+  expect(pages.map(({ length }) => length)).toEqual([9, 9, 2]);
+  expect(new Set(pages.flat()).size).toBe(20);
 });

@@ -52,6 +52,14 @@ describe("wrong passwords", () => {
     expect((await right()).status).toBe(429);
   });
 
+  test("of one /48 do not shut other networks out", async () => {
+    const { wrongPerDayPerSiteAndAccount: points } = limits.signIn;
+    await count(`sign-in-site:2001:db8:1::/48:${accountKey(owner.email)}`, points);
+    expect((await signIn(from("2001:db8:1:77::1"), "wrong password")).status).toBe(429);
+    expect((await signIn(from("2001:db8:2::1"), "wrong password")).status).toBe(401);
+    expect((await signIn(from("192.0.2.48"), "wrong password")).status).toBe(401);
+  });
+
   test("of one /64 count as one network's", async () => {
     const statusesOf = [];
     for (let n = 1; n <= 11; n += 1) {

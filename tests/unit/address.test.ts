@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { networkOf } from "#lib/http/address";
+import { networkOf, siteOf } from "#lib/http/address";
 
 test.each([
   ["192.0.2.7", "192.0.2.7"],
@@ -11,4 +11,14 @@ test.each([
   ["::1", "0:0:0:0::/64"],
 ])("%s counts as %s", (address, network) => {
   expect(networkOf(address)).toBe(network);
+});
+
+test.each([
+  ["192.0.2.7", "192.0.2.7"],
+  ["unknown", "unknown"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"],
+  ["2001:0db8:0001:ffff::", "2001:db8:1::/48"],
+  ["::1", "0:0:0::/48"],
+])("%s is of the site %s", (address, site) => {
+  expect(siteOf(address)).toBe(site);
 });
