@@ -105,7 +105,7 @@ async function logInDevice(cookie: string): Promise<string> {
   return polled.token;
 }
 
-/** Presses Approve as a browser without scripts does: it submits the form's hidden fields. */
+/** Presses Approve as a browser without scripts does: it submits the form's hidden fields and ticked boxes. */
 async function approve(page: string, cookie: string): Promise<void> {
   const path = page.slice(env().BASE_URL.length);
   const html = await (await call(path, { headers: { Cookie: cookie } })).text();
@@ -115,8 +115,10 @@ async function approve(page: string, cookie: string): Promise<void> {
     .find((part) => attribute(part.split(">")[0] ?? "", "id") === attribute(button, "form"));
   if (!button || !form) throw new Error("The approval page has no Approve button.");
   const body = new FormData();
-  for (const [tag] of form.split("</form>")[0]?.matchAll(/<input[^>]*type="hidden"[^>]*>/g) ?? []) {
-    body.append(attribute(tag, "name"), attribute(tag, "value"));
+  for (const [tag] of form.split("</form>")[0]?.matchAll(/<input[^>]*>/g) ?? []) {
+    const type = attribute(tag, "type");
+    if (type === "hidden") body.append(attribute(tag, "name"), attribute(tag, "value"));
+    if (type === "checkbox" && / checked(=""|[ />])/.test(tag)) body.append(attribute(tag, "name"), "on");
   }
   const headers = { Cookie: cookie, Origin: env().BASE_URL, "Sec-Fetch-Site": "same-origin" };
   await call(path, { method: "POST", headers, body, redirect: "manual" });
