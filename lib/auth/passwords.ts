@@ -30,7 +30,7 @@ export async function refuseWeakChange(context: Context): Promise<void> {
 
 async function weaknessOf(password: string, { name = "", email }: { name?: string; email: string }) {
   // Loaded with the first new password: the dictionaries take memory that most processes never need.
-  return (await import("#lib/password-strength")).weaknessOf(password, [name, email, new URL(env().BASE_URL).hostname]);
+  return (await import("./password-strength.ts")).weaknessOf(password, [name, email, new URL(env().BASE_URL).hostname]);
 }
 
 type Stored = { userId: string; password: string | null };

@@ -17,7 +17,7 @@ export const signInForm = z.object({
   password: z.string().min(1, "Enter your password."),
 });
 
-/** Of a new password, which must also be hard to guess (lib/password-strength.ts). */
+/** Of a new password, which must also be hard to guess (lib/auth/password-strength.ts). */
 export const passwordLength = { min: 8, max: 128 };
 
 export const accountForm = z.object({

@@ -2,7 +2,7 @@ import "server-only";
 import { randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { type Origin, recordEvent, recordEvents } from "#lib/auth/audit";
-import { coalesce } from "#lib/coalesce";
+import { coalesce } from "#lib/concurrency/coalesce";
 import { type Db, prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { SpoorError } from "#lib/errors";

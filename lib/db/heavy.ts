@@ -1,10 +1,10 @@
 // Heavy reads take longer the more a user has stored: find, search, export, facets, usage.
 import "server-only";
 import type pg from "pg";
+import { FairQueue } from "#lib/concurrency/fair-queue";
 import { requestSignal } from "#lib/current-request";
 import { pool, type Settings, snapshot } from "#lib/db/client";
 import { isOverload, SpoorError } from "#lib/errors";
-import { FairQueue } from "#lib/fair-queue";
 import { limits } from "#lib/limits";
 
 const { heavyPerUser, exportsPerUser, maxWaitSeconds, maxWaitingPerUser } = limits.reads;

@@ -1,7 +1,7 @@
 // Pages are rendered a few at a time. Each takes some milliseconds in several steps, and the event loop runs one step of each
 // before it answers anything else.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { FairQueue } from "#lib/fair-queue";
+import { FairQueue } from "#lib/concurrency/fair-queue";
 import { siteOf } from "#lib/http/address";
 import { isApi } from "#lib/server/refusals";
 

@@ -1,13 +1,13 @@
-import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { forRequest } from "#lib/current-request";
 import { closeDatabase, limitStatements, patiently, pool, prisma, transaction } from "#lib/db/client";
 import { beginExport, heavyRead, heavyTurn } from "#lib/db/heavy";
 import { env, setEnv } from "#lib/env";
 import { toSpoorError } from "#lib/http/problem";
 import { limits } from "#lib/limits";
+import { provideDatabaseProxy } from "../support/database-proxy.ts";
 import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
@@ -189,35 +189,19 @@ describe("in a process that serves requests", () => {
 
 /** A proxy to a database that refuses `statement_timeout` among the start-up parameters, as PgBouncer does. */
 function provideStrictPooler() {
-  const sockets = new Set<Socket>();
-  let target = { host: "", port: 0 };
   let refused = 0;
-  const proxy = createServer((near) => {
-    sockets.add(near.on("error", () => {}));
+  const { via } = provideDatabaseProxy((near, reach) => {
     near.once("data", (startup) => {
       if (startup.includes("statement_timeout")) {
         refused += 1;
-        return near.end(errorResponse("unsupported startup parameter: statement_timeout"));
+        near.end(errorResponse("unsupported startup parameter: statement_timeout"));
+        return;
       }
-      const far = connect(target).on("error", () => {});
-      sockets.add(far);
+      const far = reach();
       far.write(startup);
       near.pipe(far).pipe(near);
     });
   });
-  afterAll(() => {
-    proxy.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  const via = async (url: string): Promise<string> => {
-    const changed = new URL(url);
-    target = { host: changed.hostname, port: Number(changed.port) };
-    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-    const address = proxy.address();
-    changed.hostname = "127.0.0.1";
-    changed.port = String(typeof address === "object" && address?.port);
-    return changed.href;
-  };
   return { via, refused: () => refused };
 }
 

@@ -7,19 +7,7 @@ import { parseSync } from "oxc-parser";
  * name or goes to a lower layer, so that no two folders can import each other.
  */
 const layers = [
-  [
-    "env",
-    "errors",
-    "fields",
-    "memory",
-    "streams",
-    "coalesce",
-    "copy-format",
-    "digest",
-    "password-strength",
-    "fair-queue",
-    "current-request",
-  ],
+  ["env", "errors", "fields", "memory", "streams", "copy-format", "digest", "current-request", "concurrency"],
   ["limits", "log"],
   ["json"],
   ["reader"],
@@ -35,6 +23,7 @@ const layers = [
 const domains = ["device", "ingest", "traces", "telemetry", "usage"];
 
 const maxLines = 300;
+const maxLooseFiles = 12;
 
 /** A module as the rules see it: its path below the project, its imports' targets, and how its text begins. */
 type Module = { path: string; imports: string[]; text: string };
@@ -86,7 +75,9 @@ const rules: Rule[] = [
   {
     reason: "a client component imports schemas, types and components only: all else would go to the browser or break",
     breaks: (module, target) =>
-      isClient(module) && target.startsWith("lib/") && !/^lib\/([^/]+\/schema|password-strength)\.ts$/.test(target),
+      isClient(module) &&
+      target.startsWith("lib/") &&
+      !/^lib\/([^/]+\/schema|auth\/password-strength)\.ts$/.test(target),
   },
 ];
 
@@ -172,6 +163,12 @@ function resolve(from: string, specifier: string): string {
   if (specifier.startsWith("#lib/")) return `lib/${specifier.slice(5)}.ts`;
   if (specifier.startsWith(".")) return normalize(join(dirname(from), specifier));
   return specifier;
+}
+
+/** The files that stand in `lib` itself, where they are too many to be taken in at a glance. */
+export function tooManyLooseFiles(paths: string[]): string[] {
+  const loose = paths.filter((path) => /^lib\/[^/]+$/.test(path));
+  return loose.length > maxLooseFiles ? loose : [];
 }
 
 /** Every source file of the application, below the project's folder. */

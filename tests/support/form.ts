@@ -5,15 +5,22 @@ export function fieldsOf(html: string, formId?: string): Record<string, string> 
   const start = formId === undefined ? "<form" : `<form[^>]*id="${formId}"`;
   const form = new RegExp(`${start}[\\s\\S]*?</form>`).exec(html)?.[0] ?? "";
   const fields: Record<string, string> = {};
-  for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
-    const attribute = (name: string) => new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1];
-    const isTicked = attribute("type") === "checkbox" && /\schecked\b/.test(tag);
-    if (attribute("type") !== "hidden" && !isTicked) continue;
-    const value = attribute("value") ?? (isTicked ? "on" : "");
-    fields[attribute("name") ?? ""] = value.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+  for (const [tag] of form.matchAll(/<input\b[^>]*>/g)) {
+    const isTicked = attribute(tag, "type") === "checkbox" && /\schecked\b/.test(tag);
+    if (attribute(tag, "type") !== "hidden" && !isTicked) continue;
+    fields[attribute(tag, "name")] = attribute(tag, "value") || (isTicked ? "on" : "");
   }
   return fields;
 }
+
+/** An attribute of an element's opening tag; empty where it has none. */
+export const attribute = (tag: string, name: string): string =>
+  (new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? "")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#x27;", "'")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&amp;", "&");
 
 /** The fields of a page's first form, with which a browser without script sends it to its server action. */
 export async function readForm(server: Server, path: string, headers: Record<string, string> = {}) {

@@ -1,3 +1,4 @@
+import { attribute, fieldsOf } from "./form.ts";
 import { type Server, someAddress } from "./server.ts";
 
 type Answer = { status: number; text: string; location: string | null };
@@ -36,10 +37,7 @@ export function plainBrowser(server: Server) {
       .find((html) => buttonOf(html, button));
     if (!form) throw new Error(`${path} has no form with the button ${button}`);
     const data = new FormData();
-    for (const [tag] of form.matchAll(/<input\b[^>]*type="hidden"[^>]*>/g)) {
-      data.append(attribute(tag, "name"), attribute(tag, "value"));
-    }
-    for (const [name, value] of Object.entries(fields)) data.set(name, value);
+    for (const [name, value] of Object.entries({ ...fieldsOf(form), ...fields })) data.set(name, value);
     const pressed = buttonOf(form, button) ?? "";
     if (attribute(pressed, "name")) data.append(attribute(pressed, "name"), attribute(pressed, "value"));
     return send(path, { method: "POST", body: data });
@@ -55,11 +53,3 @@ function buttonOf(form: string, name: string): string | undefined {
   const buttons = [...form.matchAll(/(<button\b[^>]*>)(.*?)<\/button>/gs)];
   return buttons.find(([, , inner = ""]) => inner.replaceAll(/<[^>]*>/g, "") === name)?.[1];
 }
-
-const attribute = (tag: string, name: string) =>
-  (new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? "")
-    .replaceAll("&quot;", '"')
-    .replaceAll("&#x27;", "'")
-    .replaceAll("&lt;", "<")
-    .replaceAll("&gt;", ">")
-    .replaceAll("&amp;", "&");

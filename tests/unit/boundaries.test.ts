@@ -1,10 +1,16 @@
 import { expect, test } from "vitest";
-import { circles, sourceFiles, violations } from "../support/boundaries.ts";
+import { circles, sourceFiles, tooManyLooseFiles, violations } from "../support/boundaries.ts";
 
 test("every module keeps to the layout's import rules", async () => {
   const files = await sourceFiles();
   expect(files.length).toBeGreaterThan(40);
   expect(files.flatMap(({ path, text }) => violations(path, text))).toEqual([]);
+});
+
+test("what stands in lib itself is taken in at a glance", async () => {
+  expect(tooManyLooseFiles((await sourceFiles()).map(({ path }) => path))).toEqual([]);
+  const many = Array.from({ length: 13 }, (_, index) => `lib/file-${index}.ts`);
+  expect(tooManyLooseFiles(many)).toEqual(many);
 });
 
 test.each([

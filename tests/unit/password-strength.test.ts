@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { weaknessOf } from "#lib/password-strength";
+import { weaknessOf } from "#lib/auth/password-strength";
 
 const about = ["Ada Lovelace", "ada.lovelace@analytical.example"];
 

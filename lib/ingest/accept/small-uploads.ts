@@ -1,6 +1,6 @@
 // Small uploads that arrive at the same time share a transaction: with separate ones, each would wait for the disk.
 import "server-only";
-import { coalesce, type Pending } from "#lib/coalesce";
+import { coalesce, type Pending } from "#lib/concurrency/coalesce";
 import { type Settings, transaction } from "#lib/db/client";
 import { isOutage, postgresCode } from "#lib/errors";
 import { durably, insertSmall, type NewUpload } from "#lib/ingest/accept/sql";

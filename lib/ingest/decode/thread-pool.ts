@@ -1,7 +1,7 @@
 import "server-only";
 import { Worker } from "node:worker_threads";
+import { FairQueue } from "#lib/concurrency/fair-queue";
 import { SpoorError } from "#lib/errors";
-import { FairQueue } from "#lib/fair-queue";
 import { makeOperations, type Operations, placeOf } from "#lib/ingest/decode/operations";
 import type { Answer, Call } from "#lib/ingest/decode/thread-entry";
 

@@ -1,9 +1,9 @@
 import "server-only";
 import { availableParallelism } from "node:os";
+import { FairQueue } from "#lib/concurrency/fair-queue";
 import { requestSignal } from "#lib/current-request";
 import { sha256 } from "#lib/digest";
 import { SpoorError } from "#lib/errors";
-import { FairQueue } from "#lib/fair-queue";
 import type { Operations } from "./operations";
 import { Recent } from "./recent";
 import { DrawingThread } from "./thread";
