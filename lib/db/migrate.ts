@@ -4,6 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { pendingMigrations } from "#lib/db/migrations";
 import { EnvError } from "#lib/env";
 
 /** The advisory lock of Prisma's schema engine, so that a start and `prisma migrate deploy` take turns as well. */
@@ -47,17 +48,6 @@ export async function migrate(databaseUrl: string, after: () => Promise<void>, f
   }
 }
 
-/** The names of this version's migrations that are not applied to a database. */
-export async function pendingMigrations(database: pg.Pool | pg.Client, folder = ownFolder): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  const { rows } = await database.query<{ name: string }>(
-    "select migration_name as name from _prisma_migrations where finished_at is not null and rolled_back_at is null",
-  );
-  const applied = new Set(rows.map((row) => row.name));
-  return names.filter((name) => !applied.has(name)).sort();
-}
-
 /** @throws if the database belongs to something else, or a migration is recorded as failed; Prisma's P3005 and P3009 */
 async function findPending(client: pg.Client, folder: string): Promise<string[]> {
   const { rowCount: otherTables } = await client.query(
@@ -69,7 +59,7 @@ async function findPending(client: pg.Client, folder: string): Promise<string[]>
     "select migration_name as name from _prisma_migrations where finished_at is null and rolled_back_at is null",
   );
   const [failed] = rows;
-  if (!failed) return pendingMigrations(client, folder);
+  if (!failed) return pendingMigrations(client, readdir(folder, { withFileTypes: true }));
   throw new EnvError(
     `The migration ${failed.name} is recorded as failed (P3009), and may be applied in part. Undo what it changed, then mark ` +
       `it as rolled back: update _prisma_migrations set rolled_back_at = now() where migration_name = '${failed.name}';`,

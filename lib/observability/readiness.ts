@@ -1,6 +1,6 @@
 import "server-only";
 import { pool } from "#lib/db/client";
-import { pendingMigrations } from "#lib/db/migrate";
+import { pendingMigrations } from "#lib/db/migrations";
 import { proxyNote } from "#lib/http/address";
 import { hasWorker } from "#lib/observability/heartbeat";
 import { pingDatabase } from "#lib/observability/sql";

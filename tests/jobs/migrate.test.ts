@@ -5,7 +5,8 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { migrate, pendingMigrations } from "#lib/db/migrate";
+import { migrate } from "#lib/db/migrate";
+import { pendingMigrations } from "#lib/db/migrations";
 import { freshDatabase } from "../support/database.ts";
 import { deployWithPrisma, diagnoseWithPrisma } from "../support/schema-engine.ts";
 
