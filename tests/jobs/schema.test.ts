@@ -158,3 +158,24 @@ test("every key of a tenant table begins with the owner's id", async () => {
   );
   expect(tenant.filter(({ first }) => first !== "user_id")).toEqual([]);
 });
+
+test("no foreign key follows a change of an id, which a distributed database refuses", async () => {
+  const { rows } = await pool().query(
+    `select conname, confupdtype from pg_constraint
+     where connamespace = 'public'::regnamespace and contype = 'f' and (confupdtype <> 'a' or not convalidated)`,
+  );
+  expect(rows).toEqual([]);
+});
+
+test("a foreign key between tenant tables is one of the same user", async () => {
+  const { rows } = await pool().query<{ from: string; to: string; first: string }>(
+    `select conrelid::regclass::text as from, confrelid::regclass::text as to, attname as first from pg_constraint
+     join pg_attribute on attrelid = confrelid and attnum = confkey[1]
+     where connamespace = 'public'::regnamespace and contype = 'f'`,
+  );
+  const between = rows.filter(
+    ({ from, to }) => ![from, to].some((table) => table.replaceAll('"', "") in referenceTables),
+  );
+  expect(between.length).toBeGreaterThan(4);
+  expect(between.filter(({ first }) => first !== "user_id")).toEqual([]);
+});

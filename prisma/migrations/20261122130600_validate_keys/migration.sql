@@ -1,0 +1,26 @@
+-- The keys replaced before hold for all rows, as their predecessors did. Reads them while others write.
+ALTER TABLE "session" VALIDATE CONSTRAINT "session_user_id_fkey";
+ALTER TABLE "account" VALIDATE CONSTRAINT "account_user_id_fkey";
+ALTER TABLE "cli_token" VALIDATE CONSTRAINT "cli_token_user_id_fkey";
+ALTER TABLE "device_login" VALIDATE CONSTRAINT "device_login_user_id_fkey";
+ALTER TABLE "device_login" VALIDATE CONSTRAINT "device_login_token_id_fkey";
+ALTER TABLE "ingest_job" VALIDATE CONSTRAINT "ingest_job_user_id_fkey";
+ALTER TABLE "upload" VALIDATE CONSTRAINT "upload_user_id_job_id_fkey";
+ALTER TABLE "trace" VALIDATE CONSTRAINT "trace_user_id_fkey";
+ALTER TABLE "telemetry_report" VALIDATE CONSTRAINT "telemetry_report_user_id_fkey";
+ALTER TABLE "diagnostic" VALIDATE CONSTRAINT "diagnostic_report_id_fkey";
+ALTER TABLE "client_event" VALIDATE CONSTRAINT "client_event_report_id_fkey";
+ALTER TABLE "two_factor" VALIDATE CONSTRAINT "two_factor_user_id_fkey";
+ALTER TABLE "invitation" VALIDATE CONSTRAINT "invitation_user_id_fkey";
+ALTER TABLE "audit_event" VALIDATE CONSTRAINT "audit_event_user_id_fkey";
+ALTER TABLE "search_block" VALIDATE CONSTRAINT "search_block_user_id_fkey";
+ALTER TABLE "search_bucket" VALIDATE CONSTRAINT "search_bucket_user_id_block_id_fkey";
+ALTER TABLE "search_document" VALIDATE CONSTRAINT "search_document_user_id_block_id_fkey";
+ALTER TABLE "search_document" VALIDATE CONSTRAINT "search_document_user_id_trace_id_fkey";
+ALTER TABLE "trace_usage" VALIDATE CONSTRAINT "trace_usage_user_id_fkey";
+ALTER TABLE "usage_facets" VALIDATE CONSTRAINT "usage_facets_user_id_fkey";
+ALTER TABLE "trace_share" VALIDATE CONSTRAINT "trace_share_user_id_fkey";
+ALTER TABLE "forward_outbox" VALIDATE CONSTRAINT "forward_outbox_report_id_fkey";
+ALTER TABLE "diagnostic_day" VALIDATE CONSTRAINT "diagnostic_day_user_id_fkey";
+ALTER TABLE "diagnostic_machine" VALIDATE CONSTRAINT "diagnostic_machine_user_id_fkey";
+ALTER TABLE "telemetry_device" VALIDATE CONSTRAINT "telemetry_device_user_id_fkey";
