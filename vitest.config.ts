@@ -43,7 +43,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { ...shared, test: { ...onPostgres, name: "e2e", include: ["tests/e2e/**/*.test.ts"], fileParallelism: false } },
+      { ...shared, test: { ...onPostgres, name: "e2e", include: ["tests/e2e/**/*.test.ts"] } },
     ],
   },
 });
