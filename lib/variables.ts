@@ -1,0 +1,88 @@
+// The kinds of variables that lib/env.ts is made of.
+import { isIP } from "node:net";
+import { z } from "zod";
+
+/** A variable: its schema, and what docs/operations.md and .env.example say of it (lib/server/environment.ts). */
+export type Variable<T extends z.ZodType = z.ZodType> = {
+  schema: T;
+  text: string;
+  /** The value of an unset variable, or what happens without one. */
+  unset: string;
+  allowed: string;
+};
+
+type Description = { text: string; unset?: string; allowed?: string };
+
+/** A variable without a default. An empty value counts as an unset one. */
+export const optional = <T extends z.ZodType>(type: T, { text, unset = "none", allowed = "" }: Description) => ({
+  schema: z.preprocess((value) => (value === "" ? undefined : value), type.optional()),
+  ...{ text, unset, allowed },
+});
+
+/** A variable whose default is parsed as if it were set. */
+export const withDefault = <T extends z.ZodType>(
+  type: T,
+  value: string,
+  { text, unset, allowed = "" }: Description,
+) => ({
+  schema: z.preprocess((given) => (given === undefined || given === "" ? value : given), type),
+  ...{ text, unset: unset ?? `\`${value}\``, allowed },
+});
+
+export const wholeNumber = (value: number, [min, max]: [number, number], text: string) =>
+  withDefault(
+    z.coerce
+      .number("must be a number")
+      .int("must be a whole number")
+      .refine((given) => given >= min && given <= max, `must be from ${min} to ${max}`),
+    String(value),
+    { text, allowed: `${min} to ${max}` },
+  );
+
+export const oneOf = <const T extends readonly string[]>(values: T, value: T[number], text: string) =>
+  withDefault(z.enum(values, `must be one of ${values.join(", ")}`), value, {
+    text,
+    allowed: values.map((one) => `\`${one}\``).join(", "),
+  });
+
+/** A secret of at least so many characters. */
+export const secret = (min: number, description: Description) =>
+  optional(z.string().min(min, `must have at least ${min} characters`), {
+    ...description,
+    allowed: `at least ${min} characters`,
+  });
+
+export const httpUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
+  .refine((url) => new URL(url).pathname === "/", "must have no path")
+  .transform((url) => url.replace(/\/+$/, ""));
+
+/** Whether an item is an address, a network, or one of proxy-addr's names for private networks. */
+export const isProxy = (item: string) => {
+  const [address = "", bits = "0", ...more] = item.split("/");
+  const version = isIP(address);
+  if (["loopback", "linklocal", "uniquelocal"].includes(item)) return true;
+  return version !== 0 && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
+};
+
+export const list = z.string().transform((value) =>
+  value
+    .split(",")
+    .map((item) => item.trim())
+    .filter(Boolean),
+);
+
+/** A URL without credentials (TELEMETRY_SINK_KEY has them) and without a fragment. */
+export const sinkUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
+  .refine((text) => {
+    const { username, password, hash } = new URL(text);
+    return username === "" && password === "" && hash === "";
+  }, "must not have a user name, a password or a fragment");
+
+/** Whether a key is a Standard Webhooks secret: 24 to 64 bytes in base64, with or without the prefix. */
+export const isWebhookSecret = (key: string) => {
+  const text = key.replace(/^whsec_/, "");
+  const { length } = Buffer.from(text, "base64");
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0 && length >= 24 && length <= 64;
+};
