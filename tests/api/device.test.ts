@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin } from "#lib/device/login";
+import { findResidue } from "../support/residue.ts";
 import { get, makeUser, owner, post, provideOwnedServer, someAddress } from "../support/server.ts";
 import { bearer, expectProblem, tokenChecksum } from "./client.ts";
 
@@ -277,25 +278,14 @@ test("no table holds a code, token or password in plain text", async () => {
     open.userCode,
     owner.password,
   ];
-  const forms = [...secrets, userCode.replace("-", ""), open.userCode.replace("-", "")];
+  const plain = [...secrets, userCode.replace("-", ""), open.userCode.replace("-", "")];
+  const forms = plain.flatMap((text) => [text, text.toLowerCase(), text.toUpperCase()]);
   const needles = forms.flatMap((text) => [
     text,
     Buffer.from(text).toString("hex"),
     Buffer.from(text).toString("base64").replace(/=+$/, ""),
   ]);
-  const { rows: tables } = await pool().query<{ name: string }>(
-    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
-  );
-  expect(tables.length).toBeGreaterThan(10);
-  for (const { name } of tables) {
-    const { rows } = await pool().query(
-      "select 1 from " +
-        name +
-        " as t where exists (select 1 from unnest($1::text[]) as needle where position(lower(needle) in lower(t::text)) > 0)",
-      [needles],
-    );
-    expect({ name, rows }).toEqual({ name, rows: [] });
-  }
+  expect(await findResidue(needles)).toEqual([]);
   const { rows: kept } = await pool().query("select 1 from device_login where position($1 in device_login::text) > 0", [
     sha256(deviceCode).toString("hex"),
   ]);

@@ -1,31 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { post, provideOwnedServer, someAddress } from "../support/server.ts";
+import { card, report, storedTelemetry } from "../support/telemetry.ts";
 import { bearer, expectProblem, unknownToken } from "./client.ts";
 
 const { server, userId, token } = await provideOwnedServer({ worker: false });
 
-const card = {
-  schema: 1,
-  deviceId: "d",
-  cliVersion: "1.0.0",
-  platform: "linux",
-  arch: "x64",
-  command: "scan",
-  diagnostics: [],
-};
-let device = 0;
 const send = (body: unknown, headers: Record<string, string> = {}) =>
   post(server, "/api/cli/telemetry", body, { "X-Forwarded-For": someAddress(), ...headers });
-const report = (more: object) => ({ ...card, deviceId: `device-${device++}`, ...more });
-
-async function stored() {
-  const { rows } = await pool().query(
-    `select (select count(*)::int from telemetry_report) as reports, (select count(*)::int from diagnostic) as diagnostics,
-            (select count(*)::int from client_event) as events`,
-  );
-  return rows[0];
-}
 
 async function accepted(body: unknown, headers?: Record<string, string>): Promise<number> {
   const response = await send(body, headers);
@@ -49,9 +31,9 @@ const diagnostic = {
 
 describe("a submission that is accepted", () => {
   test("may have only the required fields", async () => {
-    const before = await stored();
+    const before = await storedTelemetry();
     expect(await accepted(card)).toBe(0);
-    expect(await stored()).toEqual({ ...before, reports: before.reports + 1 });
+    expect(await storedTelemetry()).toEqual({ ...before, reports: before.reports + 1 });
   });
 
   test("is stored with every field, and `accepted` is the number of diagnostics", async () => {
@@ -231,14 +213,14 @@ describe("an invalid submission", () => {
     ["properties over 16 KiB in UTF-8", event({ properties: { p: "\u20ac".repeat(6000) } }), "events.0.properties"],
   ];
   test.each(wrong)("is refused as a whole, with the path of the error: %s", async (_name, body, path) => {
-    const before = await stored();
+    const before = await storedTelemetry();
     const problem = await expectProblem(await send(body), 400, "invalid_request");
     expect(new Set(problem.errors?.map((error) => error.path))).toEqual(new Set([path]));
-    expect(await stored()).toEqual(before);
+    expect(await storedTelemetry()).toEqual(before);
   });
 
   test("is refused over 1 MiB, without a token over 256 KiB, and with any Content-Encoding", async () => {
-    const before = await stored();
+    const before = await storedTelemetry();
     const own = bearer(token);
     const pad = (length: number) => {
       const body = JSON.stringify(report({ x: "" }));
@@ -250,7 +232,7 @@ describe("an invalid submission", () => {
     expect(await detailOf(pad(256 * 1024 + 1))).toContain("262144");
     expect(await detailOf(pad(256 * 1024 + 1), bearer(unknownToken()))).toContain("262144");
     await expectProblem(await send(card, { "Content-Encoding": "gzip" }), 415, "unsupported_encoding");
-    expect(await stored()).toEqual(before);
+    expect(await storedTelemetry()).toEqual(before);
     expect((await send(pad(1024 * 1024), own)).status).toBe(200);
     expect((await send(pad(256 * 1024))).status).toBe(200);
   });
@@ -259,46 +241,5 @@ describe("an invalid submission", () => {
     const nested = `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
     const body = JSON.stringify(event({ properties: "HERE" })).replace('"HERE"', nested);
     await expectProblem(await send(body, bearer(token)), 400, "invalid_request");
-  });
-});
-
-describe("the budgets of a day", () => {
-  const large = () => report({ events: Array(15).fill({ name: "n", properties: { p: "x".repeat(16_000) } }) });
-  const from = (address: string) => ({ "X-Forwarded-For": address });
-  const untilRefused = async (headers: () => Record<string, string>): Promise<[number, Response]> => {
-    for (let accepted = 0; ; accepted += 1) {
-      const response = await send(large(), headers());
-      if (response.status !== 200) return [accepted, response];
-    }
-  };
-
-  test("end the reports of a network, of any address of an IPv6 /64, and not another network's", async () => {
-    let host = 1;
-    const [taken, refused] = await untilRefused(() => from(`2001:db8:1:2::${(host++).toString(16)}`));
-    expect(taken).toBeGreaterThan(10);
-    expect(taken * 240_000).toBeLessThan(5_000_000);
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(86_000);
-    expect((await expectProblem(refused, 429, "rate_limited")).detail).toContain("budget");
-    const before = await stored();
-    await expectProblem(await send(report({}), from("2001:db8:1:2::ffff")), 429, "rate_limited");
-    expect(await stored()).toEqual(before);
-    expect((await send(report({}), from("2001:db8:1:3::1"))).status).toBe(200);
-    expect((await send(report({}), { ...from("2001:db8:1:2::1"), ...bearer(token) })).status).toBe(200);
-  });
-
-  test("refuse the 201st new device of a network, and still take the known ones", async () => {
-    const address = someAddress();
-    // The limit of a minute is lower.
-    await pool().query("insert into rate_limit (key, points, expire) values ($1, 199, $2)", [
-      `telemetry-new-devices:${address}`,
-      Date.now() + 60_000,
-    ]);
-    const known = report({});
-    expect((await send(known, from(address))).status).toBe(200);
-    expect((await expectProblem(await send(report({}), from(address)), 429, "rate_limited")).detail).toContain(
-      "devices",
-    );
-    expect((await send(known, from(address))).status).toBe(200);
-    expect((await send(report({}), { ...from(address), ...bearer(token) })).status).toBe(200);
   });
 });

@@ -173,9 +173,17 @@ export function tooManyLooseFiles(paths: string[]): string[] {
 }
 
 /** Every source file of the application, below the project's folder. */
-export async function sourceFiles(): Promise<{ path: string; text: string }[]> {
+export const sourceFiles = () => filesOf(["app", "cli", "lib"], ["middleware.ts", "instrumentation.ts"]);
+
+/** The tests, and what they share, that have too many lines. */
+export async function longTests(): Promise<string[]> {
+  const files = await filesOf(["tests"], []);
+  return files.filter(({ text }) => text.split("\n").length > maxLines + 1).map(({ path }) => path);
+}
+
+async function filesOf(folders: string[], single: string[]): Promise<{ path: string; text: string }[]> {
   const found = await Promise.all(
-    ["app", "cli", "lib"].map(async (folder) => {
+    folders.map(async (folder) => {
       const entries = await readdir(folder, { recursive: true, withFileTypes: true });
       return entries
         .filter(
@@ -185,7 +193,7 @@ export async function sourceFiles(): Promise<{ path: string; text: string }[]> {
     }),
   );
   return Promise.all(
-    [...found.flat(), "middleware.ts", "instrumentation.ts"].map(async (path) => ({
+    [...found.flat(), ...single].map(async (path) => ({
       path,
       text: await readFile(path, "utf8"),
     })),

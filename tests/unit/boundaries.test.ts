@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { circles, sourceFiles, tooManyLooseFiles, violations } from "../support/boundaries.ts";
+import { circles, longTests, sourceFiles, tooManyLooseFiles, violations } from "../support/boundaries.ts";
 
 test("every module keeps to the layout's import rules", async () => {
   const files = await sourceFiles();
@@ -11,6 +11,10 @@ test("what stands in lib itself is taken in at a glance", async () => {
   expect(tooManyLooseFiles((await sourceFiles()).map(({ path }) => path))).toEqual([]);
   const many = Array.from({ length: 13 }, (_, index) => `lib/file-${index}.ts`);
   expect(tooManyLooseFiles(many)).toEqual(many);
+});
+
+test("no test is longer than a source file may be", async () => {
+  expect(await longTests()).toEqual([]);
 });
 
 test.each([
