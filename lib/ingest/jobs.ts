@@ -44,7 +44,7 @@ const listedColumns = {
   keptDeleted: true,
   keptNewer: true,
   keptShorter: true,
-  upload: { select: { jobId: true } },
+  upload: { select: { removedAt: true } },
 } satisfies Prisma.IngestJobSelect;
 
 /** A job as the API shows it. @throws SpoorError `not_found`, for another user's job as well */
@@ -134,7 +134,7 @@ function presentListed(row: Prisma.IngestJobGetPayload<{ select: typeof listedCo
     ...present(row),
     machine: row.machine,
     kept: isRecorded ? { deleted, newer, shorter } : null,
-    isUploadStored: row.upload !== null,
+    isUploadStored: row.upload?.removedAt === null,
   };
 }
 

@@ -29,6 +29,9 @@ const states = {
   succeeded: "was processed",
 } as const;
 
+/** Not one that is only there because others share its body. */
+const isKept = { removedAt: null };
+
 /**
  * Puts a user's failed jobs back into the queue, oldest first and at most `limits.ingest.maxReplays` of them.
  *
@@ -39,7 +42,7 @@ export async function replayFailedJobs(userId: string): Promise<{ replayed: numb
   return prisma().$transaction(async (tx) => {
     const failed = { userId, status: "failed" };
     const oldest = await tx.ingestJob.findMany({
-      where: { ...failed, upload: { isNot: null } },
+      where: { ...failed, upload: isKept },
       orderBy: { sequence: "asc" },
       take: limits.ingest.maxReplays,
       select: { id: true },
@@ -49,8 +52,8 @@ export async function replayFailedJobs(userId: string): Promise<{ replayed: numb
       userId,
       oldest.map(({ id }) => id),
     );
-    const left = await tx.ingestJob.count({ where: { ...failed, upload: { isNot: null } } });
-    const gone = await tx.ingestJob.count({ where: { ...failed, upload: { is: null } } });
+    const left = await tx.ingestJob.count({ where: { ...failed, upload: isKept } });
+    const gone = await tx.ingestJob.count({ where: { ...failed, NOT: { upload: isKept } } });
     return { replayed, left, gone };
   });
 }
@@ -58,7 +61,7 @@ export async function replayFailedJobs(userId: string): Promise<{ replayed: numb
 /** Requeues those of the jobs that are failed and still stored. @returns how many: none that another call requeues */
 async function requeueFailed(tx: Db, userId: string, jobIds: string[]): Promise<number> {
   const requeued = await tx.ingestJob.updateManyAndReturn({
-    where: { userId, id: { in: jobIds }, status: "failed", upload: { isNot: null } },
+    where: { userId, id: { in: jobIds }, status: "failed", upload: isKept },
     data: { status: "queued", attempts: 0, startedAt: null, finishedAt: null, errorCode: null, errorMessage: null },
     select: { id: true },
   });

@@ -91,10 +91,11 @@ test("a session of most of the quota can be sent again, and grow", async () => {
 });
 
 test("uploads that wait take no more room than the quota, however little they add", async () => {
-  const same = [trace("same", noise(400_000))];
-  await store(same);
+  const text = noise(400_000);
+  const titled = (title: string) => [{ ...trace("same", text), title }];
+  await store(titled("first"));
   const answers = [];
-  for (let n = 0; n < 5; n += 1) answers.push(await send(same).catch((error) => error.code));
+  for (let n = 0; n < 5; n += 1) answers.push(await send(titled(`again ${n}`)).catch((error) => error.code));
   expect(answers.filter((answer) => answer === "overloaded").length).toBe(2);
   expect(await used()).toBeLessThan(401_000);
 });

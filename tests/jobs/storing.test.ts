@@ -26,7 +26,7 @@ async function beginLarge(key: string) {
   const sha256 = new Uint8Array(createHash("sha256").update(key).digest());
   const upload = { userId, machine: "test", jobId: uuid(), idempotencyKey: key, bytes: 1, sha256 };
   const reading = Promise.withResolvers<Found>();
-  const storing = storeWhileReading(upload, Promise.resolve(own("body")), reading.promise);
+  const storing = storeWhileReading(upload, { packing: Promise.resolve(own("body")) }, reading.promise);
   storing.catch(() => {});
   await sleep(300);
   return {

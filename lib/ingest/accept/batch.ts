@@ -1,5 +1,6 @@
 import "server-only";
 import { v7 as uuid } from "uuid";
+import { Turns } from "#lib/concurrency/turns";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
@@ -8,7 +9,7 @@ import { storeSmall } from "#lib/ingest/accept/small-uploads";
 import type { NewUpload, Repeated, Sender } from "#lib/ingest/accept/sql";
 import { type Encoding, encodings, inflate } from "#lib/ingest/decode/inflate";
 import type { Received } from "#lib/ingest/decode/operations";
-import { decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
+import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
 import { hasQuota } from "#lib/ingest/quota/quota";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import { countValues } from "#lib/json";
@@ -70,6 +71,9 @@ async function readSmall(upload: Upload, body: Uint8Array): Promise<Reading> {
   return inFlight(received, storeSmall({ ...upload, ...received }));
 }
 
+/** Uploads of the same bytes, one after the other, so that each but the first finds an earlier one to share its body with. */
+const ofSameBytes = new Turns();
+
 /** Reads a body on a decoding thread. One that was accepted before, and is still stored, is not validated again. */
 function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Reading> {
   const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
@@ -77,20 +81,33 @@ function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Re
   return withThread(upload.userId, async (thread) => {
     try {
       const received = await thread.call("receive", input, moved);
-      const whole = { ...upload, ...received };
-      // With a quota it is read again: what its traces need depends on what is stored of them by now.
-      const repeated = hasQuota() ? undefined : await findSameUpload(upload.userId, received.sha256);
-      if (repeated) return inFlight(received, storeRepeated(whole, repeated));
-      const packing = thread.call("pack", undefined);
-      const reading = thread.call("read", undefined);
-      const result = inFlight(received, storeWhileReading(whole, packing, reading));
-      // The thread may be lent again only after both; their errors are reported by `storing`.
-      await Promise.allSettled([packing, reading]);
-      return result;
+      const key = `${upload.userId} ${Buffer.from(received.sha256).toString("base64")}`;
+      const endTurn = await ofSameBytes.take(key);
+      const storing = storeReceived({ ...upload, ...received }, thread);
+      storing.stored.then(endTurn, endTurn);
+      await storing.read;
+      return inFlight(received, storing.stored);
     } finally {
       if (!thread.broken) await thread.call("close", undefined);
     }
   });
+}
+
+/** Stores a body that a thread has received. @returns when the thread has done its part, and whether the body was stored */
+function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unknown>; stored: Promise<boolean> } {
+  const read = Promise.withResolvers<unknown>();
+  const stored = (async () => {
+    const repeated = await findSameUpload(upload.userId, upload.sha256);
+    // With a quota it is read again: what its traces need depends on what is stored of them by now.
+    if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
+    const body = repeated ? { heldBy: repeated.holder } : { packing: thread.call("pack", undefined) };
+    const reading = thread.call("read", undefined);
+    // The thread may be lent again only after both; their errors are reported by `stored`.
+    read.resolve(Promise.allSettled([body.packing, reading]));
+    return storeWhileReading(upload, body, reading);
+  })();
+  stored.then(read.resolve, read.resolve);
+  return { read: read.promise, stored };
 }
 
 /** A body with more JSON values is validated on a thread: refusing 64 KiB of `{}` takes 70 ms of the event loop. */
@@ -111,11 +128,13 @@ function inflateSmall(body: Uint8Array, encoding: Encoding): Uint8Array | undefi
 /** The newest upload of the same bytes that is still kept with a manifest. */
 async function findSameUpload(userId: string, sha256: Received["sha256"]): Promise<Repeated | undefined> {
   const job = await prisma().ingestJob.findFirst({
-    where: { userId, bodySha256: sha256, upload: { manifest: { not: null } } },
+    where: { userId, bodySha256: sha256, upload: { removedAt: null, manifest: { not: null } } },
     orderBy: { id: "desc" },
-    select: { id: true, tracesReceived: true, messagesReceived: true },
+    select: { id: true, tracesReceived: true, messagesReceived: true, upload: { select: { heldBy: true } } },
   });
-  return job ? { earlier: job.id, traces: job.tracesReceived, messages: job.messagesReceived } : undefined;
+  if (!job) return undefined;
+  const { id: earlier, tracesReceived: traces, messagesReceived: messages } = job;
+  return { earlier, holder: job.upload?.heldBy ?? earlier, traces, messages };
 }
 
 /** The body's memory, if nothing else shares it: it is transferred to the thread instead of copied. */

@@ -2,12 +2,15 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { transaction } from "#lib/db/client";
+import { SpoorError } from "#lib/errors";
 import {
   completeJob,
   copyBody,
   durably,
   insertJob,
   insertRepeated,
+  insertSharer,
+  isHolderGone,
   type NewUpload,
   type Repeated,
 } from "#lib/ingest/accept/sql";
@@ -24,22 +27,26 @@ import { queues } from "#lib/queue/queues";
  * Its idempotency key and its place among the user's uploads are taken after the reading, so that no other request waits
  * for the key meanwhile.
  *
- * @param packing resolves to what is stored of the body.
+ * @param body.packing resolves to what is stored of the body; @param body.heldBy the upload that holds the same body already.
  * @param reading resolves to what the body contains.
  * @returns false if another job has the idempotency key; nothing was stored then.
  * @throws what `packing` and `reading` reject with; SpoorError `payload_too_large` where it is over its user's quota
  */
 export function storeWhileReading(
   upload: NewUpload,
-  packing: Promise<Uint8Array<ArrayBuffer>>,
+  body: { packing: Promise<Uint8Array<ArrayBuffer>>; heldBy?: never } | { heldBy: string; packing?: never },
   reading: Promise<Found>,
 ): Promise<boolean> {
   const store = async (tx: PoolClient) => {
     await insertJob(tx, upload);
     await enqueueUpload(tx, upload);
-    const body = await packing;
-    await copyBody(tx, upload, body);
-    free(body);
+    if (body.packing) {
+      const packed = await body.packing;
+      await copyBody(tx, upload, packed);
+      free(packed);
+    } else {
+      await insertSharer(tx, upload, body.heldBy);
+    }
     const found = await reading;
     if (!(await completeJob(tx, upload, found))) return false;
     await reserveRoom(tx, [{ ...upload, ...found }]);
@@ -72,6 +79,8 @@ async function storeOrRollBack(store: (tx: PoolClient) => Promise<boolean>): Pro
     return true;
   } catch (error) {
     if (error === notStored) return false;
+    if (isHolderGone(error))
+      throw new SpoorError("unavailable", "The server was just removing an upload of the same bytes. Send it again.");
     throw error;
   }
 }

@@ -1,9 +1,10 @@
 // Small uploads that arrive at the same time share a transaction: with separate ones, each would wait for the disk.
 import "server-only";
+import type { PoolClient } from "pg";
 import { coalesce, type Pending } from "#lib/concurrency/coalesce";
 import { type Settings, transaction } from "#lib/db/client";
 import { isOutage, postgresCode } from "#lib/errors";
-import { durably, insertSmall, type NewUpload } from "#lib/ingest/accept/sql";
+import { durably, findHolders, insertSmall, isHolderGone, type NewUpload } from "#lib/ingest/accept/sql";
 import type { Checked } from "#lib/ingest/decode/operations";
 import { reserveRoom } from "#lib/ingest/quota/quota";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
@@ -13,7 +14,7 @@ type SmallUpload = NewUpload & Checked;
 type PendingUpload = Pending<SmallUpload, boolean>;
 
 // A second transaction proceeds while the first waits for a key that another process is inserting.
-const store = coalesce(settle, { maxGroup: 64, maxInFlight: 2 });
+const store = coalesce<SmallUpload, boolean>((group) => settle(group), { maxGroup: 64, maxInFlight: 2 });
 
 /**
  * Stores a small upload together with those that arrive at the same time (16 connections with uploads of ten messages: 450
@@ -28,11 +29,15 @@ export async function storeSmall(upload: SmallUpload): Promise<boolean> {
 }
 
 /** Stores a group. If it fails, it is split and tried again, so that no upload is refused because of another one. */
-async function settle(group: PendingUpload[]): Promise<void> {
+async function settle(group: PendingUpload[], shareBodies = true): Promise<void> {
   try {
-    const stored = await storeGroup(group.map(({ item }) => item));
+    const stored = await storeGroup(
+      group.map(({ item }) => item),
+      shareBodies,
+    );
     for (const { item, resolve } of group) resolve(stored.has(item.jobId));
   } catch (error) {
+    if (shareBodies && isHolderGone(error)) return settle(group, false);
     const isLocked = isLockFailure(error);
     if (isOutage(error) && !isLocked) throw error;
     const parts = isLocked ? byUser(group) : singly(group);
@@ -50,12 +55,13 @@ const singly = (group: PendingUpload[]) => group.map((one) => [one]);
 const byUser = (group: PendingUpload[]) => [...Map.groupBy(group, ({ item }) => item.userId).values()];
 
 /** Stores uploads in one transaction. @returns the ids of the jobs that are new */
-function storeGroup(uploads: SmallUpload[]): Promise<Set<string>> {
+function storeGroup(uploads: SmallUpload[], shareBodies: boolean): Promise<Set<string>> {
   const hasSeveralUsers = uploads.some(({ userId }) => userId !== uploads[0]?.userId);
   // Several users share a shorter timeout, which leaves time for a second attempt by user.
   const settings: Settings = hasSeveralUsers ? { ...durably, lock_timeout: "500ms" } : durably;
   return transaction(async (tx) => {
-    const inserted = await insertSmall(tx, uploads);
+    const holders = shareBodies ? await holdersOf(tx, uploads) : new Map();
+    const inserted = await insertSmall(tx, uploads, holders);
     await enqueue(tx, queues.ingest, inserted);
     const jobIds = new Set(inserted.map(({ jobId }) => jobId));
     await reserveRoom(
@@ -64,4 +70,20 @@ function storeGroup(uploads: SmallUpload[]): Promise<Set<string>> {
     );
     return jobIds;
   }, settings);
+}
+
+/** The uploads that hold the bodies of some of these: earlier ones, or the first of the same bytes in the group itself. */
+async function holdersOf(tx: PoolClient, uploads: SmallUpload[]): Promise<Map<string, string>> {
+  const holders = new Map<string, string>();
+  for (const [userId, own] of Map.groupBy(uploads, (upload) => upload.userId)) {
+    const earlier = await findHolders(tx, userId, own);
+    const firsts = new Map<string, string>();
+    for (const { jobId, sha256 } of own) {
+      const bytes = Buffer.from(sha256).toString("base64");
+      const holder = earlier.get(jobId) ?? firsts.get(bytes);
+      if (holder) holders.set(jobId, holder);
+      else firsts.set(bytes, jobId);
+    }
+  }
+  return holders;
 }

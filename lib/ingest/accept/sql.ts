@@ -17,8 +17,8 @@ export type Sender = { userId: string; machine: string };
 /** An upload that is about to be stored. */
 export type NewUpload = Sender & Received & { jobId: string; idempotencyKey: string | undefined };
 
-/** An earlier upload of the same bytes: its job's id, and how many traces and messages it has. */
-export type Repeated = { earlier: string; traces: number; messages: number };
+/** An earlier upload of the same bytes: its job's id, the upload that holds its body, and how many traces and messages it has. */
+export type Repeated = { earlier: string; holder: string; traces: number; messages: number };
 
 /** Settings of an accepting transaction: a 202 means on disk, and a client is refused within 2 s. */
 export const durably = {
@@ -43,6 +43,34 @@ export async function copyBody(tx: PoolClient, { userId, jobId }: NewUpload, bod
   const stream = tx.query(copyFrom("copy upload (user_id, job_id, body) from stdin (format binary)"));
   const row = copyRow([uuidBytes(userId), uuidBytes(jobId), body]);
   await pipeline(Readable.from([copyHeader, ...row, copyTrailer]), stream);
+}
+
+/** Inserts an upload whose body another one of the same bytes holds. @throws where that is gone: see `isHolderGone` */
+export async function insertSharer(tx: Queryable, { userId, jobId }: NewUpload, heldBy: string): Promise<void> {
+  await tx.query("insert into upload (user_id, job_id, held_by) values ($1, $2, $3)", [userId, jobId, heldBy]);
+}
+
+/** Whether an upload could not be inserted because the one that was to hold its body was removed meanwhile. */
+export const isHolderGone = (error: unknown) =>
+  (error as { constraint?: string }).constraint === "upload_user_id_held_by_fkey";
+
+/**
+ * Finds for each upload of a user one of the same bytes that is still stored. One statement a user: only with the user's id
+ * as a constant is it answered by one node of a distributed database.
+ *
+ * @returns the uploads that hold the bodies, by the new job's id.
+ */
+export async function findHolders(tx: Queryable, userId: string, uploads: NewUpload[]): Promise<Map<string, string>> {
+  const { rows } = await tx.query<{ jobId: string; holder: string }>(
+    `select given.job_id as "jobId", same.holder
+     from unnest($2::uuid[], $3::bytea[]) as given (job_id, body_sha256) cross join lateral (
+       select coalesce(held_by, job_id) as holder
+       from ingest_job job join upload on upload.user_id = job.user_id and upload.job_id = job.id
+       where job.user_id = $1 and upload.user_id = $1 and job.body_sha256 = given.body_sha256 and removed_at is null limit 1
+     ) as same`,
+    [userId, uploads.map(({ jobId }) => jobId), uploads.map(({ sha256 }) => Buffer.from(sha256))],
+  );
+  return new Map(rows.map(({ jobId, holder }) => [jobId, holder]));
 }
 
 /**
@@ -73,22 +101,23 @@ export async function completeJob(tx: Queryable, upload: NewUpload, found: Found
 const uniqueViolation = "23505";
 
 /**
- * Inserts an upload whose body and manifest are copied from an earlier one, inside the database.
+ * Inserts an upload that shares the body of an earlier one; the manifest is copied, inside the database.
  *
  * @returns false if its idempotency key is taken, or the earlier upload is gone.
  */
 export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated: Repeated): Promise<boolean> {
   await releaseExpiredKeys(tx, [upload]);
   const { userId, jobId, machine, bytes, sha256, idempotencyKey = null } = upload;
-  const { earlier, traces, messages } = repeated;
+  const { earlier, holder, traces, messages } = repeated;
   const { rowCount } = await tx.query(
     `with job as (
        insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
        values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id, idempotency_key) do nothing returning id
      )
-     insert into upload (user_id, job_id, body, manifest)
-     select $1, job.id, body, manifest from job, upload where upload.user_id = $1 and upload.job_id = $9`,
-    [userId, jobId, machine, bytes, Buffer.from(sha256), idempotencyKey, traces, messages, earlier],
+     insert into upload (user_id, job_id, held_by, manifest)
+     select $1, job.id, $10, manifest from job, upload
+     where upload.user_id = $1 and upload.job_id = $9 and removed_at is null`,
+    [userId, jobId, machine, bytes, Buffer.from(sha256), idempotencyKey, traces, messages, earlier, holder],
   );
   return rowCount === 1;
 }
@@ -97,26 +126,28 @@ export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated:
  * Inserts small uploads and their jobs in one statement (16 connections: 450 uploads a second instead of 290 one by one).
  * Keys are taken in one order by all processes, so that no two wait for each other.
  *
+ * @param holders the uploads that hold the bodies of some of them already, by the job's id.
  * @returns the uploads that were inserted; one whose idempotency key is taken is not.
  */
 export async function insertSmall(
   tx: Queryable,
   uploads: (NewUpload & Checked)[],
+  holders: ReadonlyMap<string, string>,
 ): Promise<{ userId: string; jobId: string }[]> {
   await releaseExpiredKeys(tx, uploads);
   const { rows } = await tx.query<{ userId: string; jobId: string }>(
     `with given as (
        select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::bytea[], $6::text[], $7::int[], $8::int[],
-         $9::bytea[], $10::bytea[])
-       as given (user_id, id, machine, bytes, body_sha256, idempotency_key, traces, messages, body, manifest)
+         $9::bytea[], $10::bytea[], $11::uuid[])
+       as given (user_id, id, machine, bytes, body_sha256, idempotency_key, traces, messages, body, manifest, held_by)
      ), job as (
        insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
        select user_id, id, machine, bytes, body_sha256, idempotency_key, traces, messages from given
        order by user_id, idempotency_key, id
        on conflict (user_id, idempotency_key) do nothing returning user_id, id
      )
-     insert into upload (user_id, job_id, body, manifest)
-     select user_id, id, body, manifest from given join job using (user_id, id)
+     insert into upload (user_id, job_id, body, manifest, held_by)
+     select user_id, id, body, manifest, held_by from given join job using (user_id, id)
      returning user_id as "userId", job_id as "jobId"`,
     [
       uploads.map(({ userId }) => userId),
@@ -127,8 +158,9 @@ export async function insertSmall(
       uploads.map(({ idempotencyKey }) => idempotencyKey ?? null),
       uploads.map(({ traces }) => traces),
       uploads.map(({ messages }) => messages),
-      uploads.map(({ stored }) => Buffer.from(stored.buffer)),
+      uploads.map(({ jobId, stored }) => (holders.has(jobId) ? null : Buffer.from(stored.buffer))),
       uploads.map(({ manifest }) => Buffer.from(manifest.buffer)),
+      uploads.map(({ jobId }) => holders.get(jobId) ?? null),
     ],
   );
   return rows;

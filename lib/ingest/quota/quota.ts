@@ -1,6 +1,7 @@
 // The quota of a user (USER_QUOTA_BYTES). What is used is derived from the rows themselves, so that a crash, a deletion and a
 // repeated upload can't make it wrong; and without a quota nothing is computed.
 import "server-only";
+import { Turns } from "#lib/concurrency/turns";
 import { type Db, prisma, type Queryable } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
@@ -57,24 +58,16 @@ async function isKnown(userId: string, idempotencyKey: string): Promise<boolean>
   return job !== null;
 }
 
-const turns = new Map<string, Promise<void>>();
+const turns = new Turns();
 
 /**
  * With a quota, runs what stores a user's upload after what stores the one before: waiting for each other in the database,
  * one user's uploads would hold a connection each.
  */
-export function inTurn<T>(userId: string, store: () => Promise<T>): Promise<T> {
+export async function inTurn<T>(userId: string, store: () => Promise<T>): Promise<T> {
   if (!hasQuota()) return store();
-  const storing = (turns.get(userId) ?? Promise.resolve()).then(store);
-  const ended = storing.then(
-    () => {},
-    () => {},
-  );
-  turns.set(userId, ended);
-  ended.then(() => {
-    if (turns.get(userId) === ended) turns.delete(userId);
-  });
-  return storing;
+  const endTurn = await turns.take(userId);
+  return store().finally(endTurn);
 }
 
 /** An upload whose rows were inserted, and the sizes that its traces will have. */

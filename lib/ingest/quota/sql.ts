@@ -30,7 +30,17 @@ const traceBytes = `512 + coalesce(pg_column_size(trace.metadata), 0) + coalesce
    where message.user_id = trace.user_id and message.trace_id = trace.id), 0)`;
 
 /** What a raw upload takes. Both columns are stored uncompressed, so their length is known without reading them. */
-const uploadBytes = "octet_length(body) + coalesce(octet_length(manifest), 0)";
+const uploadBytes = "coalesce(octet_length(body), 0) + coalesce(octet_length(manifest), 0)";
+
+/**
+ * A user's raw uploads, those of the same bytes as one, with what they are kept for: a body counts once, as what weighs most
+ * of those that share it. `$1` is the user's id.
+ */
+const bodies = `select max(job_id::text)::uuid as newest, sum(${uploadBytes}) as bytes, coalesce(held_by, job_id) as holder,
+     case when bool_or(removed_at is null and status = 'failed') then 'failed'
+       when bool_or(removed_at is null and status in ('queued', 'running')) then 'waiting' else 'copy' end as kind
+   from upload join ingest_job job on job.user_id = upload.user_id and job.id = upload.job_id
+   where upload.user_id = $1::uuid and job.user_id = $1::uuid group by coalesce(held_by, job_id)`;
 
 /**
  * `used` counts against the quota: traces, what the uploads that wait will add to them, and the raw uploads of failed jobs.
@@ -46,11 +56,9 @@ export async function readStored(userId: string, tx: Transaction = pool()): Prom
        (select coalesce(sum(${traceBytes}), 0) as traces from trace where user_id = $1::uuid) as traces,
        (select coalesce(sum(coalesce(reserved_bytes, bytes)), 0) as reserved from ingest_job
         where user_id = $1::uuid and status <> 'succeeded' and status in ('queued', 'running')) as jobs,
-       (select coalesce(sum(${uploadBytes}) filter (where status = 'failed'), 0) as failed,
-          coalesce(sum(${uploadBytes}) filter (where status in ('queued', 'running')), 0) as waiting,
-          coalesce(sum(${uploadBytes}) filter (where status = 'succeeded'), 0) as copies
-        from upload join ingest_job job on job.user_id = upload.user_id and job.id = upload.job_id
-        where upload.user_id = $1::uuid) as uploads`,
+       (select coalesce(sum(bytes) filter (where kind = 'failed'), 0) as failed,
+          coalesce(sum(bytes) filter (where kind = 'waiting'), 0) as waiting,
+          coalesce(sum(bytes) filter (where kind = 'copy'), 0) as copies from (${bodies}) as body) as uploads`,
     [userId],
   );
   return stored ?? { used: 0, waiting: 0, copies: 0 };
@@ -88,15 +96,13 @@ export async function reserveWhole(tx: Transaction, userId: string, jobIds: stri
   );
 }
 
-/** Deletes the oldest raw uploads of a user's succeeded jobs, as many as take `bytes`. */
+/** Deletes the oldest raw uploads that only succeeded jobs of a user have, as many as take `bytes`. */
 export async function deleteCopies(tx: Transaction, userId: string, bytes: number): Promise<void> {
   await run(
     tx,
-    `delete from upload where user_id = $1::uuid and job_id in (
-       select job_id from (
-         select job_id, sum(${uploadBytes}) over (order by job_id) - (${uploadBytes}) as before
-         from upload join ingest_job job on job.user_id = upload.user_id and job.id = upload.job_id
-         where upload.user_id = $1::uuid and status = 'succeeded'
+    `delete from upload where user_id = $1::uuid and coalesce(held_by, job_id) in (
+       select holder from (
+         select holder, sum(bytes) over (order by newest) - bytes as before from (${bodies}) as body where kind = 'copy'
        ) as copies where before < $2::bigint)`,
     [userId, bytes],
   );

@@ -1,20 +1,29 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
-import { deleteFailedUploads } from "#lib/ingest/raw/sql";
+import { postgresCode } from "#lib/errors";
+import { deleteRemoved, removeFailedUploads } from "#lib/ingest/raw/sql";
 import { limits } from "#lib/limits";
+import { log } from "#lib/log";
 
 /**
- * Deletes the raw uploads of jobs that succeeded more than `UPLOAD_RETENTION_DAYS` ago, and of jobs that failed more than 30
- * days ago: these say so, and can't be replayed any more.
+ * Removes the raw uploads of jobs that succeeded more than `UPLOAD_RETENTION_DAYS` ago, and of jobs that failed more than 30
+ * days ago: these say so, and can't be replayed any more. A body goes with the last upload that shares it.
  *
  * @returns how many
  */
 export async function purgeUploads(): Promise<number> {
-  const { count } = await prisma().upload.deleteMany({
-    where: { job: { status: "succeeded", finishedAt: { lt: daysAgo(env().UPLOAD_RETENTION_DAYS) } } },
+  const finishedAt = { lt: daysAgo(env().UPLOAD_RETENTION_DAYS) };
+  const { count } = await prisma().upload.updateMany({
+    where: { removedAt: null, job: { status: "succeeded", finishedAt } },
+    data: { removedAt: new Date(), manifest: null },
   });
-  return count + (await deleteFailedUploads(limits.ingest.failedUploadDays));
+  const failed = await removeFailedUploads(limits.ingest.failedUploadDays);
+  await deleteRemoved().catch((error) => {
+    if (postgresCode(error) !== foreignKeyViolation) throw error;
+    log.info("a removed upload was shared at this moment; the next housekeeping deletes it");
+  });
+  return count + failed;
 }
 
 /** Releases the idempotency keys that are older than they are kept. @returns how many */
@@ -25,5 +34,7 @@ export async function purgeIdempotencyKeys(): Promise<number> {
   });
   return count;
 }
+
+const foreignKeyViolation = "23503";
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);

@@ -17,8 +17,15 @@ const copyStatements = {
 
 /** COPY takes no parameters: the ids come from settings of the transaction, which `copyUpload` binds. */
 function copyOf(column: "body" | "manifest"): string {
-  return `copy (select ${column} from upload where user_id = current_setting('spoor.user_id')::uuid
-    and job_id = current_setting('spoor.job_id')::uuid) to stdout (format binary)`;
+  const [userId, jobId] = ["current_setting('spoor.user_id')::uuid", "current_setting('spoor.job_id')::uuid"];
+  return `copy (${storedOf(column, userId, jobId)}) to stdout (format binary)`;
+}
+
+/** Selects of an upload that is kept, given by two expressions: `body` is that of the upload that holds its body. */
+function storedOf(columns: string, userId: string, jobId: string): string {
+  return `select ${columns} from (select manifest, coalesce(held_by, job_id) as holder from upload
+      where user_id = ${userId} and job_id = ${jobId} and removed_at is null) as own
+    join (select user_id, job_id, body from upload) as held on held.user_id = ${userId} and held.job_id = own.holder`;
 }
 
 /**
@@ -68,7 +75,7 @@ export async function selectSmallUpload(
   jobId: string,
 ): Promise<{ body: OwnBytes; manifest: OwnBytes | null } | undefined> {
   const { rows } = await pool().query<{ body: OwnBytes; manifest: OwnBytes | null }>(
-    "select body, manifest from upload where user_id = $1 and job_id = $2",
+    storedOf("body, manifest", "$1", "$2"),
     [userId, jobId],
   );
   return rows[0];
@@ -87,20 +94,21 @@ export async function selectBodySlice(
   bytes: number,
 ): Promise<Buffer | undefined> {
   const { rows } = await pool().query<{ slice: Buffer }>(
-    "select substring(body from $3 for $4) as slice from upload where user_id = $1 and job_id = $2",
+    storedOf("substring(body from $3 for $4) as slice", "$1", "$2"),
     [userId, jobId, from, bytes],
   );
   return rows[0]?.slice;
 }
 
-/** Deletes the uploads of jobs that failed so many days ago, and has the jobs say so. @returns how many */
-export async function deleteFailedUploads(days: number): Promise<number> {
+/** Ends the uploads of jobs that failed so many days ago, and has the jobs say so. @returns how many */
+export async function removeFailedUploads(days: number): Promise<number> {
   const { rowCount } = await pool().query(
     `with due as (
        select user_id, id from ingest_job where status <> 'succeeded' and status = 'failed'
          and finished_at < now() - make_interval(days => $1) for update skip locked
      ), gone as (
-       delete from upload using due where upload.user_id = due.user_id and upload.job_id = due.id
+       update upload set removed_at = now(), manifest = null from due
+       where upload.user_id = due.user_id and upload.job_id = due.id and removed_at is null
        returning due.user_id, due.id
      )
      update ingest_job job set error_message = concat(error_message, ' The upload was removed ', $1, ' days after that.')
@@ -108,4 +116,16 @@ export async function deleteFailedUploads(days: number): Promise<number> {
     [days],
   );
   return rowCount ?? 0;
+}
+
+/**
+ * Deletes the uploads whose time is over, but for those whose body others need. @throws a violation of the foreign key where
+ * another upload is just about to share a body: the next call deletes what then may go.
+ */
+export async function deleteRemoved(): Promise<void> {
+  await pool().query(
+    `delete from upload gone where removed_at is not null and (held_by is not null or not exists (
+       select 1 from upload sharer where sharer.user_id = gone.user_id and sharer.held_by = gone.job_id
+         and sharer.removed_at is null))`,
+  );
 }

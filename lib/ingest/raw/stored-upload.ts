@@ -43,7 +43,7 @@ const sliceBytes = 1 << 20;
  */
 export async function streamUpload(userId: string, jobId: string): Promise<ReadableStream<Uint8Array>> {
   const stored = await prisma().upload.findUnique({
-    where: { userId_jobId: { userId, jobId } },
+    where: { userId_jobId: { userId, jobId }, removedAt: null },
     select: { jobId: true },
   });
   if (!stored) throw notFound();

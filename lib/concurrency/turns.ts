@@ -1,0 +1,17 @@
+/** Turns under keys: of those who take one under the same key, each waits until the one before has ended its own. */
+export class Turns {
+  readonly #last = new Map<string, Promise<void>>();
+
+  /** Waits for a turn. @returns a function that ends it */
+  async take(key: string): Promise<() => void> {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const before = this.#last.get(key);
+    const last = before ? before.then(() => ended) : ended;
+    this.#last.set(key, last);
+    last.then(() => {
+      if (this.#last.get(key) === last) this.#last.delete(key);
+    });
+    await before;
+    return end;
+  }
+}
