@@ -2,8 +2,16 @@
 // set no status.
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** `signal` is aborted when the client is gone or the response was sent; `isOverloaded` makes its page a 503. */
-export type RequestState = { readonly signal: AbortSignal; readonly requestId?: string; isOverloaded?: boolean };
+/**
+ * `signal` is aborted when the client is gone or the response was sent; `address` is the client's; `isOverloaded` makes its
+ * page a 503.
+ */
+export type RequestState = {
+  readonly signal: AbortSignal;
+  readonly requestId?: string;
+  readonly address?: string;
+  isOverloaded?: boolean;
+};
 
 // The web server and Next's bundle have a copy of this module each.
 const globals = globalThis as typeof globalThis & { spoorRequest?: AsyncLocalStorage<RequestState> };
@@ -21,6 +29,9 @@ export const requestSignal = (): AbortSignal | undefined => storage().getStore()
 
 /** The current request's id; undefined outside of requests, and where another server than ours runs Next. */
 export const currentRequestId = (): string | undefined => storage().getStore()?.requestId;
+
+/** The address that the current request came from; undefined where `currentRequestId` is. */
+export const requestAddress = (): string | undefined => storage().getStore()?.address;
 
 /** Has the current request's page sent as a 503, as far as the host lets it: for what took too long. */
 export function answerOverloaded(): void {

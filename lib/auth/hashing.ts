@@ -1,56 +1,88 @@
 import "server-only";
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { APIError } from "better-auth/api";
-import { hashPassword as hash, verifyPassword as verify } from "better-auth/crypto";
+import { verifyPassword as verifyEarlier } from "better-auth/crypto";
+import { FairQueue } from "#lib/concurrency/fair-queue";
+import { requestAddress } from "#lib/current-request";
 import { SpoorError } from "#lib/errors";
+import { siteOf } from "#lib/http/address";
 import { limits } from "#lib/limits";
 
 const { hashesAtOnce, hashWaitSeconds } = limits.signIn;
 
-const globals = globalThis as typeof globalThis & { spoorHashing?: { running: number; waiting: Set<() => void> } };
+const globals = globalThis as typeof globalThis & { spoorHashing?: FairQueue };
 
 /**
- * Runs a piece of work when fewer than `hashesAtOnce` run in this process. A hash takes a core for about 73 ms and 32 MiB,
- * so any number of passwords at once would leave no time for anything else.
+ * Runs a piece of work when fewer than `hashesAtOnce` run in this process, in turns with other networks. A hash takes a core
+ * for about 0.2 s and 32 MiB, so any number of passwords at once would leave no time for anything else.
  *
+ * @param address where it comes from; by default the address of the current request.
  * @throws SpoorError `overloaded` where its turn does not come in time.
  */
-export async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  globals.spoorHashing ??= { running: 0, waiting: new Set() };
-  const turns = globals.spoorHashing;
-  if (turns.running < hashesAtOnce) turns.running += 1;
-  else await turn(turns.waiting);
+export async function inTurn<T>(work: () => Promise<T>, address = requestAddress() ?? "unknown"): Promise<T> {
+  globals.spoorHashing ??= new FairQueue(hashesAtOnce);
+  const late = new AbortController();
+  const detail = "The server is busy with other sign-ins. Try again in a moment.";
+  const refused = new SpoorError("overloaded", detail, { retryAfterSeconds: hashWaitSeconds });
+  const timer = setTimeout(() => late.abort(refused), hashWaitSeconds * 1000);
+  const giveBack = await globals.spoorHashing.take(siteOf(address), late.signal).finally(() => clearTimeout(timer));
   try {
     return await work();
   } finally {
-    const [next] = turns.waiting;
-    if (next) next();
-    else turns.running -= 1;
+    giveBack();
   }
 }
 
-/** Waits until whoever ends hands its place on. */
-function turn(waiting: Set<() => void>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const take = () => {
-      clearTimeout(timer);
-      waiting.delete(take);
-      resolve();
-    };
-    const timer = setTimeout(() => {
-      waiting.delete(take);
-      const detail = "The server is busy with other sign-ins. Try again in a moment.";
-      reject(new SpoorError("overloaded", detail, { retryAfterSeconds: hashWaitSeconds }));
-    }, hashWaitSeconds * 1000);
-    waiting.add(take);
-  });
+/** OWASP's for scrypt at 32 MiB: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
+const work = { ln: 15, r: 8, p: 3 };
+const saltBytes = 16;
+const keyBytes = 64;
+
+type Work = typeof work;
+
+/** A stored hash: `$scrypt$ln=15,r=8,p=3$salt$key`, where the parameters are those that it was made with. */
+const stored = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w-]+)\$([\w-]+)$/;
+
+function derive(password: string, salt: Buffer, { ln, r, p }: Work): Promise<Buffer> {
+  const N = 2 ** ln;
+  const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r };
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  // One text has several forms in Unicode, and keyboards differ (NIST SP 800-63B, section 5.1.1.2).
+  scrypt(password.normalize("NFKC"), salt, keyBytes, options, (error, key) => (error ? reject(error) : resolve(key)));
+  return promise;
 }
 
+async function makeHash(password: string): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  const key = await derive(password, salt, work);
+  return `$scrypt$ln=${work.ln},r=${work.r},p=${work.p}$${salt.toString("base64url")}$${key.toString("base64url")}`;
+}
+
+async function isMatch(given: { hash: string; password: string }): Promise<boolean> {
+  const [, ln, r, p, salt = "", key = ""] = stored.exec(given.hash) ?? [];
+  if (!ln) return isEarlierMatch(given);
+  const parameters = { ln: Number(ln), r: Number(r), p: Number(p) };
+  const derived = await derive(given.password, Buffer.from(salt, "base64url"), parameters);
+  const expected = Buffer.from(key, "base64url");
+  return derived.length === expected.length && timingSafeEqual(derived, expected);
+}
+
+/** A hash of an earlier version took a third of the work. Without the rest the time would tell for which addresses there is one. */
+async function isEarlierMatch(given: { hash: string; password: string }): Promise<boolean> {
+  const isRight = await verifyEarlier(given);
+  await derive(given.password, randomBytes(saltBytes), { ...work, p: work.p - 1 });
+  return isRight;
+}
+
+/** Whether a stored hash was made with other parameters than today's. */
+export const isOutdated = (hash: string): boolean => !hash.startsWith(`$scrypt$ln=${work.ln},r=${work.r},p=${work.p}$`);
+
 /** A password's scrypt hash, as it is stored. @throws SpoorError `overloaded` */
-export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(password));
+export const hashPassword = (password: string): Promise<string> => inTurn(() => makeHash(password));
 
 /** Whether a password is the one of a stored hash. @throws SpoorError `overloaded` */
 export const verifyPassword = (given: { hash: string; password: string }): Promise<boolean> =>
-  inTurn(() => verify(given));
+  inTurn(() => isMatch(given));
 
 /** The same for better-auth, which answers its own errors only. */
 export const betterAuthPasswords = {

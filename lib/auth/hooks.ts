@@ -91,13 +91,13 @@ export const spoorHooks = {
     before: [
       { matcher: always, handler: createAuthMiddleware(requireLocalTargets) },
       { matcher: ({ path }: Matcher) => isGuess(path), handler: createAuthMiddleware(limitGuess) },
-      { matcher: on("/sign-in/email"), handler: createAuthMiddleware(noteStored) },
+      { matcher: ({ path }: Matcher) => isGuess(path), handler: createAuthMiddleware(noteStored) },
       { matcher: on("/sign-in/social"), handler: createAuthMiddleware(limitProviderSignIns) },
       { matcher: on("/change-password"), handler: createAuthMiddleware(refuseWeakChange) },
       { matcher: on("/two-factor/verify-totp"), handler: createAuthMiddleware(spendCode) },
     ],
     after: [
-      { matcher: on("/sign-in/email"), handler: createAuthMiddleware(refuseOutdated) },
+      { matcher: ({ path }: Matcher) => isGuess(path), handler: createAuthMiddleware(refuseOutdated) },
       { matcher: ({ path }: Matcher) => isGuess(path), handler: createAuthMiddleware(settleGuess) },
       { matcher: always, handler: createAuthMiddleware(noteEvent) },
       { matcher: always, handler: createAuthMiddleware(rememberBrowser) },

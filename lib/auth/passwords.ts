@@ -1,6 +1,7 @@
 import "server-only";
 import { APIError, type createAuthMiddleware, getSessionFromCtx, isAPIError } from "better-auth/api";
-import { endTrust } from "#lib/auth/second-factor";
+import { hashPassword, isOutdated, verifyPassword } from "#lib/auth/hashing";
+import { endTrust, findPendingUser } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
@@ -38,30 +39,54 @@ type Stored = { userId: string; password: string | null };
 /** The passwords' hashes that running sign-ins began with. */
 const begunWith = new WeakMap<object, Stored | null>();
 
-async function findStored({ body }: Context): Promise<Stored | null> {
+const credential = { providerId: "credential" };
+
+async function findStored(context: Context): Promise<Stored | null> {
+  const { path, body } = context;
+  const select = { userId: true, password: true };
+  if (path !== "/sign-in/email") {
+    const userId = await findPendingUser(context);
+    return userId ? prisma().account.findFirst({ where: { ...credential, userId }, select }) : null;
+  }
   if (typeof body?.email !== "string") return null;
-  const user = { email: body.email.toLowerCase() };
-  const where = { providerId: "credential", user };
-  return prisma().account.findFirst({ where, select: { userId: true, password: true } });
+  return prisma().account.findFirst({ where: { ...credential, user: { email: body.email.toLowerCase() } }, select });
 }
 
-/** Notes which password a sign-in begins with, for `refuseOutdated`. */
+/** Notes which password a sign-in, or its second step, begins with, for `refuseOutdated`. */
 export async function noteStored(context: Context): Promise<void> {
   begunWith.set(context.context, await findStored(context));
 }
 
 /**
  * Ends a sign-in whose password was changed or reset meanwhile: it may have waited for its hash for seconds, and would
- * outlive the change, which ended all others.
+ * outlive the change, which ended all others. A hash of an earlier version is made anew.
  *
  * @throws APIError 401
  */
 export async function refuseOutdated(context: Context): Promise<void> {
   const { newSession, returned, internalAdapter } = context.context;
   const before = begunWith.get(context.context);
-  if (isAPIError(returned) || !before || (await findStored(context))?.password === before.password) return;
+  if (isAPIError(returned) || !before?.password) return;
+  const { userId, password } = before;
+  const given = context.path === "/sign-in/email" ? String(context.body?.password) : undefined;
+  const isEarlier = given !== undefined && isOutdated(password);
+  // Where there is no time for it now, the next sign-in renews it.
+  const renewed = isEarlier ? await hashPassword(given).catch(() => password) : password;
+  // A write, so that it waits for a change or a reset that is about to commit. One that comes later ends this sign-in itself.
+  const where = { ...credential, userId };
+  const { count } = await prisma().account.updateMany({ where: { ...where, password }, data: { password: renewed } });
+  if (count > 0) return;
+  const now = await prisma().account.findFirst({ where, select: { password: true } });
+  if (given !== undefined && (await isStillRight(now?.password, given))) return; // another sign-in renewed the hash
   if (newSession) await internalAdapter.deleteSession(newSession.session.token);
   context.context.setNewSession(null);
-  await endTrust(prisma(), before.userId);
-  throw new APIError("UNAUTHORIZED", { message: "Invalid email or password", code: "INVALID_EMAIL_OR_PASSWORD" });
+  await endTrust(prisma(), userId);
+  throw new APIError("UNAUTHORIZED", given === undefined ? outdatedStep : wrongPassword);
+}
+
+const wrongPassword = { message: "Invalid email or password", code: "INVALID_EMAIL_OR_PASSWORD" };
+const outdatedStep = { message: "Sign in again", code: "INVALID_TWO_FACTOR_COOKIE" };
+
+async function isStillRight(hash: string | null | undefined, password: string): Promise<boolean> {
+  return hash ? verifyPassword({ hash, password }).catch(() => false) : false;
 }

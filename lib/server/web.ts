@@ -91,8 +91,12 @@ async function send(response: ServerResponse, { status, headers, body }: Respons
 }
 
 /** What a request's work knows of it, and says of its response: a page has no other way to set a status. */
-function stateOf(request: IncomingMessage, response: ServerResponse, requestId: string): RequestState {
-  const state: RequestState = { requestId, signal: endOf(request, response) };
+function stateOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  known: { requestId: string; address: string },
+): RequestState {
+  const state: RequestState = { ...known, signal: endOf(request, response) };
   const { writeHead } = response;
   response.writeHead = (status: number, ...rest: unknown[]) => {
     const isOverloaded = state.isOverloaded && (status === 200 || status === 500);
@@ -160,7 +164,7 @@ const serve: RequestListener = (request, response) => {
   });
   limitArrival(request);
   const refusal = refusalOf(request, requestId, dev);
-  const begin = () => forRequest(stateOf(request, response, requestId), () => handle(request, response));
+  const begin = () => forRequest(stateOf(request, response, { requestId, address }), () => handle(request, response));
   if (refusal) send(response, refusal);
   else if (!isPage(request)) begin();
   else if (!isForm(request) && hasTooManyPages(address)) send(response, refuseBusy(requestId));

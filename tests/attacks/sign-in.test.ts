@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
@@ -87,6 +88,21 @@ test("forty wrong passwords at once wait for two hashes, and health answers with
   expect((statuses[401] ?? 0) + (statuses[503] ?? 0)).toBe(40);
   for (const { status, headers } of result) if (status === 503) expect(headers.get("retry-after")).toBe("2");
   expect(meanwhile).toBeLessThanOrEqual(allowed);
+});
+
+test("a network whose passwords wait for their hashes delays no other by more than one", async ({ annotate }) => {
+  const network = someAddress();
+  const crowd = sixty.slice(20).map((n) => signIn("wrong password", network, {}, `crowd-${n}@example.org`));
+  await setTimeout(100);
+  const started = performance.now();
+  const { status } = await signIn(owner.password, someAddress());
+  const took = performance.now() - started;
+  const statuses = statusesOf(await Promise.all(crowd));
+  await annotate(
+    `beside 40 of one network, ${JSON.stringify(statuses)}, another signs in: ${status} in ${took.toFixed(0)} ms`,
+  );
+  expect(status).toBe(200);
+  expect(statuses[503]).toBeGreaterThan(0);
 });
 
 test("the owner signs in during 99 guesses: from the same network with a browser used before, and from another", async ({

@@ -1,5 +1,8 @@
+import { scryptSync } from "node:crypto";
+import { hashPassword as hashEarlier } from "better-auth/crypto";
 import { afterEach, expect, test, vi } from "vitest";
-import { hashPassword, inTurn, verifyPassword } from "#lib/auth/hashing";
+import { hashPassword, inTurn, isOutdated, verifyPassword } from "#lib/auth/hashing";
+import { forRequest } from "#lib/current-request";
 
 afterEach(() => vi.useRealTimers());
 
@@ -13,7 +16,7 @@ test("at most two hashes run at once, and the next one begins when one has ended
   const pieces = Array.from({ length: 5 }, piece);
   const ends = pieces.map(({ begun }) => inTurn(begun).catch(String));
   const running = () => pieces.map(({ begun }) => begun.mock.calls.length);
-  expect(running()).toEqual([1, 1, 0, 0, 0]);
+  await vi.waitFor(() => expect(running()).toEqual([1, 1, 0, 0, 0]));
   pieces[1]?.reject(new Error("broken"));
   await ends[1];
   await vi.waitFor(() => expect(running()).toEqual([1, 1, 1, 0, 0]));
@@ -34,8 +37,39 @@ test("one that has waited for two seconds is refused, and leaves its place to no
   expect(await inTurn(async () => "free again")).toBe("free again");
 });
 
-test("a hash is of its password alone", async () => {
-  const hash = await hashPassword("correct horse battery");
-  expect(await verifyPassword({ hash, password: "correct horse battery" })).toBe(true);
-  expect(await verifyPassword({ hash, password: "correct horse batterY" })).toBe(false);
+test("networks take turns, so that any number of passwords of one of them delays another by one hash", async () => {
+  const order: string[] = [];
+  const { signal } = new AbortController();
+  const hash = (address: string) =>
+    forRequest({ signal, address }, () =>
+      inTurn(async () => {
+        order.push(address);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }),
+    );
+  const flood = ["192.0.2.1", "2001:db8:1:1::1", "2001:db8:1:2::1"].flatMap((address) => Array(10).fill(address));
+  await Promise.all([...flood, "198.51.100.7"].map(hash));
+  expect(order).toHaveLength(31);
+  expect(order.indexOf("198.51.100.7")).toBeLessThan(6);
+  // The two networks of one /48 have one turn together.
+  expect(order.slice(0, 20).filter((address) => address === "192.0.2.1").length).toBeGreaterThanOrEqual(9);
+});
+
+test("a hash is of its password alone, in each form that Unicode has for it", async () => {
+  const hash = await hashPassword("correct horse b\u00e4ttery");
+  expect(hash).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$[\w-]{22}\$[\w-]{86}$/);
+  expect(await verifyPassword({ hash, password: "correct horse ba\u0308ttery" })).toBe(true);
+  expect(await verifyPassword({ hash, password: "correct horse b\u00e4tterY" })).toBe(false);
+});
+
+test("a hash says what it was made with, and one with less work stays valid and is to be renewed", async () => {
+  const password = "correct horse battery";
+  const [today, earlier] = [await hashPassword(password), await hashEarlier(password)];
+  expect([isOutdated(today), isOutdated(earlier)]).toEqual([false, true]);
+  expect(await verifyPassword({ hash: earlier, password })).toBe(true);
+  expect(await verifyPassword({ hash: earlier, password: "correct horse batterY" })).toBe(false);
+  const key = scryptSync(password, Buffer.alloc(16), 64, { N: 1024, r: 8, p: 1 }).toString("base64url");
+  const weaker = `$scrypt$ln=10,r=8,p=1$${Buffer.alloc(16).toString("base64url")}$${key}`;
+  expect([isOutdated(weaker), await verifyPassword({ hash: weaker, password })]).toEqual([true, true]);
+  expect(await verifyPassword({ hash: weaker.replace("p=1", "p=2"), password })).toBe(false);
 });

@@ -1,0 +1,73 @@
+import pg from "pg";
+import { describe, expect, test } from "vitest";
+import { Prisma } from "#lib/generated/prisma/client";
+import { describeError } from "#lib/log";
+
+const secret = "canary@example.org";
+
+/** An error as `pg` makes it of what PostgreSQL answered. */
+const databaseError = (message: string, fields: object) =>
+  Object.assign(new pg.DatabaseError(message, message.length, "error"), fields);
+
+describe("an error in the log", () => {
+  test("of PostgreSQL has its code and names, and nothing that quotes a row", () => {
+    const error = databaseError('duplicate key value violates unique constraint "user_email_key"', {
+      code: "23505",
+      detail: `Key (email)=(${secret}) already exists.`,
+      where: `COPY message, line 1, column content: "${secret}"`,
+      hint: secret,
+      internalQuery: `select '${secret}'`,
+      schema: "public",
+      table: "user",
+      constraint: "user_email_key",
+    });
+    const logged = describeError(error);
+    expect(logged).toMatchObject({
+      type: "error",
+      message: 'duplicate key value violates unique constraint "user_email_key"',
+      stack: expect.arrayContaining([expect.stringMatching(/^at .*log\.test/)]),
+      code: "23505",
+      table: "user",
+      constraint: "user_email_key",
+    });
+    expect(JSON.stringify(logged)).not.toContain(secret);
+  });
+
+  test.each([
+    ["a data exception", databaseError(`invalid input syntax for type uuid: "${secret}"`, { code: "22P02" })],
+    ["one that is not closed", databaseError(`invalid input syntax for type json: "${secret}`, { code: "22P02" })],
+    [
+      "a failed raw query of Prisma's",
+      new Prisma.PrismaClientKnownRequestError(
+        `\nInvalid \`prisma.$queryRaw()\` invocation:\n\n\nRaw query failed. Code: \`22P02\`. Message: \`invalid: "${secret}"\``,
+        { code: "P2010", clientVersion: "7", meta: { driverAdapterError: { cause: { originalMessage: secret } } } },
+      ),
+    ],
+    [
+      "a call that Prisma refuses",
+      new Prisma.PrismaClientValidationError(
+        `\nInvalid \`prisma.user.create()\` invocation:\n\n{\n  data: { email: "${secret}" }\n}\n\nArgument \`name\` is missing.`,
+        { clientVersion: "7" },
+      ),
+    ],
+    ["its cause", new Error("a job failed", { cause: databaseError("x", { code: "23505", detail: secret }) })],
+    ["one of several", new AggregateError([databaseError("x", { code: "23505", detail: secret })], "several failed")],
+    ["an error that carries what it was about", Object.assign(new Error("refused"), { body: { email: secret } })],
+    ["no error at all", secret],
+  ])("has no value of %s", (_what, error) => {
+    const text = JSON.stringify(describeError(error));
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain("canary");
+  });
+
+  test("has the name and message of its causes, a few deep", () => {
+    const error = new Error("first", { cause: new TypeError("second", { cause: new Error("third") }) });
+    expect(describeError(error)).toMatchObject({
+      message: "first",
+      cause: { type: "TypeError", message: "second", cause: { message: "third" } },
+    });
+    const circular = new Error("round");
+    circular.cause = circular;
+    expect(() => JSON.stringify(describeError(circular))).not.toThrow();
+  });
+});
