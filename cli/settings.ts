@@ -60,9 +60,25 @@ export function serverOf(host: Host, settings: Settings, option: string | undefi
 
 /** As `serverOf`; undefined where there is none. @throws CommandError where it is no http or https URL */
 export function serverIfSet(host: Host, settings: Settings, option: string | undefined): string | undefined {
-  const delivered = URL.canParse(deliveredBy) ? deliveredBy : undefined;
-  const given = option ?? (host.env.SPOOR_URL || undefined) ?? delivered ?? settings.server;
-  if (!given) return undefined;
+  const given = option ?? namedServer(host) ?? settings.server;
+  return given ? originIn(given) : undefined;
+}
+
+/**
+ * The server that `SPOOR_TOKEN` is for: what stands beside it in the environment, or in this file. That of the last login is
+ * none: a login elsewhere would take the token along.
+ *
+ * @throws as `serverIfSet`
+ */
+export function serverOfToken(host: Host): string | undefined {
+  const named = namedServer(host);
+  return named ? originIn(named) : undefined;
+}
+
+const namedServer = ({ env }: Host): string | undefined =>
+  env.SPOOR_URL || (URL.canParse(deliveredBy) ? deliveredBy : undefined);
+
+function originIn(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new CommandError("usage", `"${given}" is not an http or https URL.`);

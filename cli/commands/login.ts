@@ -6,8 +6,9 @@ import { CommandError } from "../errors.ts";
 import { type Fields, isFields, textOf } from "../files/json.ts";
 import { Api, HttpError } from "../server/api.ts";
 import { type Connection, connect } from "../server/connection.ts";
+import { isPlain } from "../server/origin.ts";
 import { faultOf } from "../server/token.ts";
-import { type Account, serverIfSet, writeSettings } from "../settings.ts";
+import { type Account, serverOfToken, writeSettings } from "../settings.ts";
 import { styled } from "../terminal/styled.ts";
 
 /** Logs this machine in: the user approves it in a browser, and the token is stored in the settings. */
@@ -38,12 +39,9 @@ export async function login(context: Context): Promise<void> {
   terminal.say(`Send your sessions with: ${commandHint(context, "push")}`);
   const { token: _, ...publicFields } = account;
   terminal.json({ event: "loggedIn", server: connection.server, ...publicFields });
-  const isOverridden = host.env.SPOOR_TOKEN && serverIfSet(host, connection.settings, undefined) === connection.server;
+  const isOverridden = host.env.SPOOR_TOKEN && serverOfToken(host) === connection.server;
   if (isOverridden) terminal.warn("SPOOR_TOKEN is set: it overrides this login.");
 }
-
-/** A host that may stand in a command which is suggested: those of URLs can hold `;` and `$(…)`. */
-const plainHost = /^[\w.:[\]-]+$/;
 
 /**
  * The approval page's URL.
@@ -54,7 +52,7 @@ function approvalPage(started: Fields, server: string, context: Context): string
   const text = textOf(started.verificationUriComplete) || textOf(started.verificationUri);
   const page = URL.canParse(text) ? new URL(text) : undefined;
   if (page?.origin === server) return page.href;
-  if (!page || !/^https?:$/.test(page.protocol) || !plainHost.test(page.host)) {
+  if (!page || !isPlain(page)) {
     throw new CommandError("failed", `${server} sent no valid approval page.`);
   }
   const again = commandHint({ ...context, values: { ...context.values, server: page.origin } }, "login");

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, parseJson, textOf } from "../files/json.ts";
 import { version } from "../version.ts";
+import { isPlain } from "./origin.ts";
 
 /** An error response, as its `application/problem+json` describes it. */
 export class HttpError extends Error {
@@ -14,8 +15,7 @@ export class HttpError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(status: number, problem: Fields, headers: Headers) {
-    const redirect =
-      status >= 300 && status < 400 ? `: a redirect to ${originIn(headers)}; use that with --server` : "";
+    const redirect = status >= 300 && status < 400 ? redirectIn(headers) : "";
     super(typeof problem.detail === "string" ? problem.detail : `The server answered ${status}${redirect}.`);
     this.status = status;
     this.code = typeof problem.error === "string" ? problem.error : "";
@@ -28,10 +28,11 @@ export class HttpError extends Error {
   }
 }
 
-/** The origin that a redirect leads to. */
-function originIn(headers: Headers): string {
+/** What to do about a redirect, where it leads to a server that may be named. */
+function redirectIn(headers: Headers): string {
   const location = headers.get("location") ?? "";
-  return URL.canParse(location) ? new URL(location).origin : location;
+  const target = URL.canParse(location) ? new URL(location) : undefined;
+  return target && isPlain(target) ? `: a redirect to ${target.origin}; use that with --server` : ": a redirect";
 }
 
 /** Parses `Retry-After`, which has seconds or a date (RFC 9110, section 10.2.3). */

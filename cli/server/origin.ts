@@ -2,6 +2,12 @@ import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { type Settings, writeSettings } from "../settings.ts";
 
+/**
+ * Whether a server's address that another server sent may stand in a command which is suggested: hosts of URLs can hold `;` and
+ * `$(…)`.
+ */
+export const isPlain = ({ protocol, host }: URL): boolean => /^https?:$/.test(protocol) && /^[\w.:[\]-]+$/.test(host);
+
 /** Whether an origin is on this machine: nobody else sees what is sent there. */
 function isLoopback(origin: string): boolean {
   const { hostname } = new URL(origin);

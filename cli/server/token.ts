@@ -1,6 +1,6 @@
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
-import { type Settings, serverIfSet } from "../settings.ts";
+import { type Settings, serverOfToken } from "../settings.ts";
 
 /** The characters of a bearer token (RFC 6750, section 2.1). */
 const tokenCharacters = /[\w.~+/=-]/;
@@ -26,8 +26,8 @@ function nameOf(character: string): string {
 }
 
 /**
- * The token for a server: `SPOOR_TOKEN`, else that of the login there. `SPOOR_TOKEN` belongs to the server that is used
- * without `--server`, and is sent to no other.
+ * The token for a server: `SPOOR_TOKEN`, else that of the login there. `SPOOR_TOKEN` belongs to the server that
+ * `SPOOR_URL` names, or else to the one that delivered this file, and is sent to no other.
  *
  * @throws CommandError where `SPOOR_TOKEN` is for another server, or a token has stray characters
  */
@@ -38,7 +38,7 @@ export function tokenOf(host: Host, settings: Settings, server: string): string 
   if (fault) {
     throw new CommandError("usage", `SPOOR_TOKEN ${fault}. Set it to the token alone, without anything around it.`);
   }
-  const owner = serverIfSet(host, settings, undefined);
+  const owner = serverOfToken(host);
   if (owner === server) return given;
   const whose = owner ? `is for ${owner}` : "does not say which server it is for";
   throw new CommandError(

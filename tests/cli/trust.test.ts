@@ -33,7 +33,7 @@ function watchTokens(fake: Awaited<ReturnType<typeof startFake>>): Set<string | 
 }
 
 describe("a token is sent to its own server only", () => {
-  test("SPOOR_TOKEN to the server that is used without --server", async () => {
+  test("SPOOR_TOKEN to the server that stands beside it", async () => {
     const { fake, run } = await world(1);
     const other = await startFake();
     for (const command of ["whoami", "push", "watch", "status", "doctor", "scan"]) {
@@ -82,6 +82,29 @@ describe("a token is sent to its own server only", () => {
     const seen = watchTokens(other);
     await run(["login", "--server", other.url, "--patience", "0"], { SPOOR_TOKEN: token });
     expect([...seen]).toEqual([undefined]);
+  });
+
+  test("and SPOOR_TOKEN does not follow a login, where nothing beside it says which server it is for", async () => {
+    const { fake, home, run } = await world(1);
+    const stored = { deviceId: "d", server: fake.url, accounts: { [fake.url]: account("spoor_of_the_login") } };
+    await writeBelow(home, ".config/spoor/settings.json", JSON.stringify(stored));
+    const seen = watchTokens(fake);
+    for (const words of [["whoami"], ["push", "--server", fake.url]]) {
+      const { code, errors } = await run(words, { SPOOR_TOKEN: token, SPOOR_URL: "" });
+      expect([code, errors]).toEqual([2, expect.stringContaining("SPOOR_TOKEN does not say which server it is for")]);
+    }
+    expect([...seen]).toEqual([]);
+    await run(["whoami"], { SPOOR_TOKEN: "", SPOOR_URL: "" });
+    expect([...seen]).toEqual(["Bearer spoor_of_the_login"]);
+  });
+
+  test("and a redirect is named only where its host can stand in a command", async () => {
+    const { fake, run } = await world(0);
+    for (const location of ["https://a;b$(c).example/", "javascript:alert(1)", "/elsewhere", "$(reboot)"]) {
+      fake.failWith(() => ({ status: 302, headers: { Location: location }, body: {} }));
+      const { code, errors } = await run(["whoami"], { SPOOR_TOKEN: token });
+      expect([code, errors]).toEqual([1, expect.stringMatching(/answered 302: a redirect\.\n$/)]);
+    }
   });
 });
 
