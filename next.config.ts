@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
 import type { NextConfig } from "next";
+import { PHASE_PRODUCTION_BUILD } from "next/constants.js";
 import { closedPolicy, securityHeaders } from "./lib/http/headers.ts";
 import { limits } from "./lib/limits.ts";
+import { webDigest } from "./lib/server/sources.ts";
 
 const listed = (headers: Record<string, string>) => Object.entries(headers).map(([key, value]) => ({ key, value }));
 
@@ -25,4 +28,14 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: true },
 };
 
-export default config;
+/**
+ * Hosts that build the same sources by themselves are one release: a page of one works with another. Ids of actions are hashed
+ * with the key that is set here, which is therefore no secret; lib/server/serving.ts sets the one that encrypts.
+ */
+export default async function configOf(phase: string): Promise<NextConfig> {
+  if (phase !== PHASE_PRODUCTION_BUILD) return config;
+  const digest = await webDigest();
+  process.env.NEXT_SERVER_ACTIONS_ENCRYPTION_KEY = Buffer.from(digest, "hex").toString("base64");
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  return { ...config, generateBuildId: async () => `${version}-${digest.slice(0, 16)}` };
+}

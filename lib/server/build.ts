@@ -1,24 +1,12 @@
 import "server-only";
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { clientFile } from "#lib/server/client-file";
+import { digestOf, webDigest } from "#lib/server/sources";
 
-/** The sources of the web application's build, and of the client's. */
-const sources = [
-  "app",
-  "lib",
-  "public",
-  "middleware.ts",
-  "instrumentation.ts",
-  "next.config.ts",
-  "postcss.config.mjs",
-  "package-lock.json",
-  "tsconfig.json",
-];
 const clientSources = ["cli", "package.json"];
 const stamp = ".next/spoor-sources.sha256";
 const clientStamp = `${clientFile}.sources.sha256`;
@@ -32,7 +20,7 @@ const clientStamp = `${clientFile}.sources.sha256`;
  */
 export async function buildIfNeeded(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
   await buildClientIfNeeded();
-  const wanted = await fingerprint(sources);
+  const wanted = await webDigest();
   const built = await readFile(stamp, "utf8").catch(() => undefined);
   if (built === wanted) return;
   say("Building the web application (once per version, about half a minute)…");
@@ -55,7 +43,7 @@ export async function buildIfNeeded(say: (line: string) => void, signal?: AbortS
  * that people can read what they run.
  */
 export async function buildClientIfNeeded(): Promise<void> {
-  const wanted = await fingerprint(clientSources);
+  const wanted = await digestOf(clientSources);
   const built = await readFile(clientStamp, "utf8").catch(() => undefined);
   if (built === wanted && existsSync(clientFile)) return;
   const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
@@ -73,29 +61,6 @@ export async function buildClientIfNeeded(): Promise<void> {
   await mkdir(dirname(clientFile), { recursive: true });
   await writeFile(clientFile, output[0].code);
   await writeFile(clientStamp, wanted);
-}
-
-async function fingerprint(paths: string[]): Promise<string> {
-  const hash = createHash("sha256");
-  for (const path of (await Promise.all(paths.map(filesBelow))).flat()) {
-    hash.update(`${path}\0`).update(await readFile(path));
-  }
-  return hash.digest("hex");
-}
-
-async function filesBelow(path: string): Promise<string[]> {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOTDIR") return undefined;
-      if (error.code === "ENOENT") return [];
-      throw error;
-    },
-  );
-  if (!entries) return [path];
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
 }
 
 if (import.meta.main) await buildIfNeeded((line) => process.stdout.write(`${line}\n`));
