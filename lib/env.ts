@@ -34,6 +34,25 @@ const variables = {
     unset: "the embedded PostgreSQL",
     allowed: "a `postgres://` or `postgresql://` URL",
   }),
+  DIRECT_DATABASE_URL: optional(
+    z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// or postgresql:// URL" }),
+    {
+      text: "the same database without a pooler, for workers and migrations; see [A connection pooler](#a-connection-pooler)",
+      unset: "`DATABASE_URL`",
+      allowed: "a `postgres://` or `postgresql://` URL",
+    },
+  ),
+  DATABASE_POOL_MAX: optional(
+    z.coerce
+      .number("must be a number")
+      .int("must be a whole number")
+      .refine((given) => given >= 3 && given <= 1000, "must be from 3 to 1000"),
+    {
+      text: "the most connections to the database of a web process or a worker; see [Connections](#connections)",
+      unset: "10 of a web process, 8 + 2 × `WORKER_CONCURRENCY` of a worker",
+      allowed: "3 to 1000",
+    },
+  ),
   DATA_DIR: withDefault(z.string(), ".data", { text: "the folder of the embedded database and of generated secrets" }),
   PORT: wholeNumber(3000, [0, 65535], "the port to listen on; 0 is any free one"),
   HOST: optional(z.string(), {
@@ -211,6 +230,9 @@ export function setEnv(values: Record<string, string | undefined>): void {
 export function logLevel(): (typeof logLevels)[number] {
   return logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info";
 }
+
+/** The database's URL for workers and migrations, which need sessions of their own. @throws as `requiredEnv` */
+export const directDatabaseUrl = (): string => env().DIRECT_DATABASE_URL ?? requiredEnv("DATABASE_URL");
 
 /** A variable that the launcher sets if it is unset. @throws EnvError naming it */
 export function requiredEnv(name: "DATABASE_URL" | "AUTH_SECRET"): string {

@@ -3,8 +3,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { PrismaPg } from "@prisma/adapter-pg";
 import type pg from "pg";
 import { whileWanted } from "#lib/db/cancel";
-import { LenientPool } from "#lib/db/lenient-pool";
-import { env, requiredEnv } from "#lib/env";
+import { LimitedPool } from "#lib/db/limited-pool";
+import { poolSize } from "#lib/db/pool-size";
+import { requiredEnv } from "#lib/env";
 import { type Prisma, PrismaClient } from "#lib/generated/prisma/client";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
@@ -16,10 +17,10 @@ export type Queryable = pg.Pool | pg.PoolClient;
 export type Db = Prisma.TransactionClient;
 
 /** A pool, and Prisma on it. */
-type Connections = { pool: pg.Pool; prisma?: PrismaClient };
+type Connections = { pool: LimitedPool; prisma?: PrismaClient };
 
 const globals = globalThis as typeof globalThis & {
-  spoorConnections?: { limited?: Connections; unlimited?: Connections };
+  spoorConnections?: Connections;
   spoorStatementSeconds?: number;
   spoorPatience?: AsyncLocalStorage<true>;
 };
@@ -31,32 +32,27 @@ export function limitStatements(seconds: number): void {
   globals.spoorStatementSeconds = seconds;
 }
 
-/** Runs `work` on connections whose statements may take as long as they need. */
+/** Runs `work`, whose statements may take as long as they need. */
 export const patiently = <T>(work: () => Promise<T>): Promise<T> => patience.run(true, work);
 
 function connections(): Connections {
-  globals.spoorConnections ??= {};
-  const made = globals.spoorConnections;
-  if (globals.spoorStatementSeconds === undefined || patience.getStore()) {
-    made.unlimited ??= { pool: makePool() };
-    return made.unlimited;
-  }
-  made.limited ??= { pool: makePool(globals.spoorStatementSeconds) };
-  return made.limited;
+  globals.spoorConnections ??= { pool: makePool() };
+  return globals.spoorConnections;
 }
 
-function makePool(statementSeconds?: number): pg.Pool {
-  const created = new LenientPool({
+function makePool(): LimitedPool {
+  const seconds = globals.spoorStatementSeconds ?? 0;
+  const wanted = () => (patience.getStore() ? 0 : (globals.spoorStatementSeconds ?? 0));
+  const options = {
     connectionString: requiredEnv("DATABASE_URL"),
-    // A job holds at most two connections, and must never wait for one that another job holds.
-    max: Math.max(16, 2 * env().WORKER_CONCURRENCY + 4),
+    max: poolSize(),
     // Below the two seconds within which a client has to learn that the database is unreachable.
     connectionTimeoutMillis: 1500,
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
     application_name: "spoor",
-    ...(statementSeconds !== undefined && { statement_timeout: statementSeconds * 1000 }),
-  });
+  };
+  const created = new LimitedPool(options, { seconds, wanted });
   // The pool drops an idle connection that breaks (a restarted server); without a listener the error would end the process.
   created.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
   // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next
@@ -64,6 +60,9 @@ function makePool(statementSeconds?: number): pg.Pool {
   created.on("connect", (client) => client.on("error", () => {}));
   return created;
 }
+
+/** Whether a connection is a session of PostgreSQL's: not where a pooler in transaction mode is in front of it. */
+export const hasSessions = async (): Promise<boolean> => !(await connections().pool.learn());
 
 /** The process's connection pool, created at the first call. Prisma and `pg` share it. */
 export const pool = (): pg.Pool => connections().pool;
@@ -111,11 +110,7 @@ export function snapshot<T>(
 ): Promise<T> {
   const all = { statement_timeout: `${limits.reads.statementSeconds}s`, ...settings } as const;
   // The last statement's row: behind a pooler the transaction's own backend, not the connection's.
-  const opening = [
-    "begin isolation level repeatable read, read only",
-    ...setLocal(all),
-    "select pg_backend_pid() as pid",
-  ];
+  const opening = ["begin isolation level repeatable read, read only", ...setLocal(all), identify];
   return within(() => opening, work, signal);
 }
 
@@ -131,7 +126,7 @@ async function within<T>(
     const result = await (signal
       ? whileWanted(
           signal,
-          () => cancelBackend(pidOf(opened)),
+          () => cancelStatement(identityOf(opened)),
           () => work(tx),
         )
       : work(tx));
@@ -149,12 +144,22 @@ async function within<T>(
   }
 }
 
-/** Several statements have several results, the last of which is of the last. */
-const pidOf = (opened: unknown) => ([opened].flat() as pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
+/** A transaction's backend, and when it began: together no other transaction has them, whoever gets the backend next. */
+type Identity = { pid: number; began: string };
 
-async function cancelBackend(pid: number | undefined): Promise<void> {
+const identify = "select pg_backend_pid() as pid, extract(epoch from now())::text as began";
+
+/** Several statements have several results, the last of which is of the last. */
+const identityOf = (opened: unknown) => ([opened].flat() as pg.QueryResult<Identity>[]).at(-1)?.rows[0];
+
+/** Cancels what a transaction runs, wherever this arrives late: behind a pooler its backend may be another client's by then. */
+async function cancelStatement(transaction: Identity | undefined): Promise<void> {
   await pool()
-    .query("select pg_cancel_backend($1)", [pid])
+    .query(
+      `select pg_cancel_backend(pid) from pg_stat_activity
+       where pid = $1 and extract(epoch from xact_start) = $2::numeric`,
+      [transaction?.pid, transaction?.began],
+    )
     .catch((error) => log.warn({ err: error }, "a statement could not be cancelled; it ends at its timeout"));
 }
 
@@ -166,6 +171,8 @@ const setLocal = (settings: Settings) =>
 
 function freshPlans(tx: pg.PoolClient): string[] {
   const now = performance.now();
+  // Behind a pooler the plans are another backend's each time.
+  if (connections().pool.isPooled) return ["discard plans"];
   if (now - (plansDiscardedAt.get(tx) ?? 0) < maxPlanAgeMs) return [];
   plansDiscardedAt.set(tx, now);
   return ["discard plans"];
@@ -178,10 +185,8 @@ export async function allowLong(tx: Db): Promise<void> {
 
 /** Closes the process's connections. */
 export async function closeDatabase(): Promise<void> {
-  const { limited, unlimited } = globals.spoorConnections ?? {};
+  const made = globals.spoorConnections;
   delete globals.spoorConnections;
-  for (const made of [limited, unlimited]) {
-    await made?.prisma?.$disconnect();
-    await made?.pool.end();
-  }
+  await made?.prisma?.$disconnect();
+  await made?.pool.end();
 }

@@ -14,7 +14,7 @@ const { heavyPerUser, exportsPerUser, maxWaitSeconds, maxWaitingPerUser } = limi
  * (keys, one page of a list), so the rest is always free for them in time: sign-in, accept and health never wait for a heavy
  * read, whoever starts how many.
  */
-const share = 3 / 8;
+const share = 1 / 2;
 
 type Queues = { reads: FairQueue; exports: FairQueue };
 const globals = globalThis as typeof globalThis & { spoorHeavy?: Queues };

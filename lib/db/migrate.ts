@@ -4,11 +4,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { withMigrationLock } from "#lib/db/migration-lock";
 import { pendingMigrations } from "#lib/db/migrations";
 import { EnvError } from "#lib/env";
-
-/** The advisory lock of Prisma's schema engine, so that a start and `prisma migrate deploy` take turns as well. */
-const migrationLock = 72_707_369;
 
 const ownFolder = resolve("prisma/migrations");
 /** How long a statement may wait for a lock: everybody else who needs that table waits behind it meanwhile. */
@@ -32,12 +30,15 @@ const createRecords = `create table if not exists _prisma_migrations (
  * @returns the names of the migrations applied.
  * @throws EnvError with the failed migration's name and PostgreSQL's message.
  */
-export async function migrate(databaseUrl: string, after: () => Promise<void>, folder = ownFolder): Promise<string[]> {
+export function migrate(databaseUrl: string, after: () => Promise<void>, folder = ownFolder): Promise<string[]> {
+  return withMigrationLock(databaseUrl, () => applyPending(databaseUrl, after, folder));
+}
+
+async function applyPending(databaseUrl: string, after: () => Promise<void>, folder: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: "spoor-migrate" });
   client.on("error", () => {}); // the statement that meets it fails as well
   await client.connect();
   try {
-    await client.query("select pg_advisory_lock($1)", [migrationLock]); // held until the connection ends, however it ends
     const pending = await findPending(client, folder);
     const deadline = Date.now() + lockPatienceMs;
     for (const name of pending) await applyMigration(client, folder, name, deadline);

@@ -2,26 +2,33 @@ import "server-only";
 import { PgBoss } from "pg-boss";
 import { log } from "#lib/log";
 
+/** How many connections a worker's queue has: for its statements, which are short, and one that listens. */
+const connections = { statements: 2, listening: 1 };
+
+export const queueConnections = connections.statements + connections.listening;
+
 /**
  * A worker's pg-boss instance, with its own connections and LISTEN. The caller starts and stops it.
  *
  * Its own writes (taken, completed, to be retried) use `synchronous_commit=off`: if a crash of the database loses one, the
  * entry is handed out again and the job's row says that it is already done.
+ *
+ * @param hasSessions false where a pooler in transaction mode is in front of the database: no connection can listen then, and
+ *   what is set on one reaches others' transactions.
  */
-export function makeWorkerBoss(databaseUrl: string): PgBoss {
-  const connection = new URL(databaseUrl);
-  const given = connection.searchParams.get("options");
-  connection.searchParams.set("options", [...(given ? [given] : []), "-c synchronous_commit=off"].join(" "));
+export async function makeWorkerBoss(databaseUrl: string, hasSessions: boolean): Promise<PgBoss> {
   const boss = new PgBoss({
-    connectionString: connection.href,
+    connectionString: databaseUrl,
     application_name: "spoor-queue",
-    max: 6,
-    useListenNotify: true,
+    max: connections.statements,
+    useListenNotify: hasSessions,
     monitorIntervalSeconds: 1,
     superviseIntervalSeconds: 1,
     migrate: false,
     createSchema: false,
   });
   boss.on("error", (error) => log.warn({ err: error }, "pg-boss reported an error"));
+  // A statement, since a pooler in session mode refuses `options` among the start-up parameters.
+  if (hasSessions) await boss.getDb().setSessionStatements?.(["set synchronous_commit = off"]);
   return boss;
 }

@@ -1,6 +1,6 @@
 import "server-only";
 import { patiently } from "#lib/db/client";
-import { env } from "#lib/env";
+import { jobsAtOnce } from "#lib/db/pool-size";
 import { giveUp } from "#lib/ingest/process/attempts";
 import { reconcileJobs } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
@@ -44,7 +44,7 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   await sendHeartbeat(cronId);
   await superviseQueues();
   await reconcileJobs();
-  const loops = Array.from({ length: env().WORKER_CONCURRENCY }, () => takeUntil(deadline));
+  const loops = Array.from({ length: jobsAtOnce() }, () => takeUntil(deadline));
   const results = await Promise.all(loops);
   await purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000));
   await countUsage(usageSeconds);

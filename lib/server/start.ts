@@ -8,7 +8,7 @@ import { closeDatabase } from "#lib/db/client";
 import { type EmbeddedDatabase, startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { readOrMake } from "#lib/db/secret-file";
-import { EnvError, env, requiredEnv, setEnv } from "#lib/env";
+import { directDatabaseUrl, EnvError, env, requiredEnv, setEnv } from "#lib/env";
 import { isOutage, postgresCode } from "#lib/errors";
 import { installQueues } from "#lib/queue/queues";
 import { buildClientIfNeeded, buildIfNeeded } from "#lib/server/build";
@@ -42,7 +42,7 @@ export async function prepareDatabase(): Promise<Pick<EmbeddedDatabase, "keep" |
 
 /** Brings the database to this version. */
 export async function prepareSchema(): Promise<string[]> {
-  const url = requiredEnv("DATABASE_URL");
+  const url = directDatabaseUrl();
   return migrate(url, () => installQueues(url));
 }
 

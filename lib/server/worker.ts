@@ -5,8 +5,9 @@ import { constants, setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job } from "pg-boss";
 import { z } from "zod";
-import { closeDatabase } from "#lib/db/client";
-import { env, requiredEnv } from "#lib/env";
+import { closeDatabase, hasSessions } from "#lib/db/client";
+import { jobsAtOnce, leaveConnections } from "#lib/db/pool-size";
+import { directDatabaseUrl, setEnv } from "#lib/env";
 import { purgeLimits } from "#lib/http/rate-limit";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { hasOpenJobs } from "#lib/ingest/jobs";
@@ -19,7 +20,7 @@ import { writeCounts } from "#lib/observability/counters";
 import { deleteHeartbeat, sendHeartbeat } from "#lib/observability/heartbeat";
 import { flushTracing, startTracing } from "#lib/observability/tracing";
 import { queues } from "#lib/queue/queues";
-import { makeWorkerBoss } from "#lib/queue/worker-boss";
+import { makeWorkerBoss, queueConnections } from "#lib/queue/worker-boss";
 import { keepIndexing } from "#lib/search/schedule";
 import { housekeep } from "#lib/server/housekeeping";
 import { forwardDue } from "#lib/telemetry/forward";
@@ -36,6 +37,8 @@ const limitsMs = 300_000;
 const usageMs = 1000;
 /** How long a trace must be unchanged before it is counted, in seconds: while uploads wait, they get the processor. */
 const settledSeconds = { usually: 3, whileUploadsWait: 120 };
+/** Pause between two looks at the queue of a worker that can't listen. */
+const lookMs = 200;
 /** Below the 15 seconds within which the process has to end. */
 const drainMs = 12_000;
 /** Pause between two scans of the telemetry outbox. */
@@ -45,7 +48,10 @@ const reconcileFailed = "the check for uploads without a queue entry failed";
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 
 await startTracing("spoor-worker");
-const boss = makeWorkerBoss(requiredEnv("DATABASE_URL"));
+leaveConnections(queueConnections);
+setEnv({ DATABASE_URL: directDatabaseUrl() });
+const listens = await hasSessions();
+const boss = await makeWorkerBoss(directDatabaseUrl(), listens);
 const processId = randomUUID();
 const stopping = new AbortController();
 let loops: Promise<void>[] = [];
@@ -82,6 +88,14 @@ async function count(): Promise<void> {
   await countUsage(usageMs / 1000, (await hasOpenJobs()) ? whileUploadsWait : usually);
 }
 
+/** The queue's names of the loops that take uploads. */
+const takers: string[] = [];
+
+/** Lets them ask for entries now, and not at their next poll. */
+async function lookForUploads(): Promise<void> {
+  if (await hasOpenJobs()) for (const taker of takers) boss.notifyWorker(taker);
+}
+
 /** Takes ingest jobs, one at a time. After each it asks for the next: pg-boss would wait for its next poll. */
 async function takeUploads(): Promise<void> {
   const run = handler(ingestPayload, runJob);
@@ -95,6 +109,7 @@ async function takeUploads(): Promise<void> {
       if (worker.id) boss.notifyWorker(worker.id);
     }
   });
+  takers.push(worker.id);
 }
 
 async function stop(): Promise<void> {
@@ -117,7 +132,7 @@ process.once("disconnect", stop);
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 await boss.start();
-for (let n = 0; n < env().WORKER_CONCURRENCY; n += 1) await takeUploads();
+for (let n = 0; n < jobsAtOnce(); n += 1) await takeUploads();
 await boss.work(queues.ingestDead, polling, handler(ingestPayload, giveUp));
 await boss.work(
   queues.housekeeping,
@@ -130,6 +145,7 @@ await reconcile().catch((error) => log.warn({ err: error }, reconcileFailed));
 loops = [
   repeat(heartbeatMs, heartbeatFailed, () => sendHeartbeat(processId)),
   repeat(reconcileMs, reconcileFailed, reconcile),
+  ...(listens ? [] : [repeat(lookMs, "looking for uploads failed", lookForUploads)]),
   repeat(purge.pauseMs, "the purge of deleted traces failed", () => purgeDeleted(purge.seconds)),
   repeat(limitsMs, "ended rate limits could not be deleted", purgeLimits),
   repeat(usageMs, "counting usage failed", count),

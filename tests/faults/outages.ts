@@ -101,14 +101,14 @@ async function noConnection(bench: Bench): Promise<Outcome> {
     const blocker = await spoor.db.connect();
     await blocker.query("begin");
     await blocker.query("lock table trace in access exclusive mode");
-    const held = Promise.all(Array.from({ length: 16 }, () => spoor.read("/api/traces")));
+    const held = Promise.all(Array.from({ length: 10 }, () => spoor.read("/api/traces")));
     await until(20, "every connection of the pool waits", async () => {
       const { rows } = await spoor.db.query<{ count: number }>(
         `select count(*)::int as count from pg_stat_activity
          where application_name = 'spoor' and datname = current_database() and wait_event_type = 'Lock'
            and query like '%activity_at%'`,
       );
-      return (rows[0]?.count ?? 0) >= 16;
+      return (rows[0]?.count ?? 0) >= 10;
     });
     refusals.pool = await many(10);
     await blocker.query("rollback");
@@ -133,7 +133,7 @@ async function noConnection(bench: Bench): Promise<Outcome> {
     const compared = await spoor.check();
     return {
       injected:
-        "PostgreSQL stopped; the pool's 16 connections all with readers that wait for a lock; all 100 of the server in use",
+        "PostgreSQL stopped; the pool's 10 connections all with readers that wait for a lock; all 100 of the server in use",
       outcome: `503 after at most ${slowest(refusals.refused)}; ${slowest(refusals.pool)}; ${slowest(refusals.server)}; served again at once afterwards; ${compared}`,
     };
   });

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 
 /** What a process of the former version would fail at while the migration is applied beside it, or afterwards. */
 const breaking: [what: string, pattern: RegExp][] = [
-  ["drops what the former version uses", /\bdrop\s+(?!index\b|not\s+null\b)\w+/i],
-  ["renames", /\brename\b/i],
+  ["drops what the former version uses", /\bdrop\s+(?!index\b|not\s+null\b|constraint\s+"?\w+_fkey)\w+/i],
+  ["renames", /\brename\b(?!\s+constraint\s+"?\w+_fkey)/i], // no statement names a foreign key
   ["changes a type", /\balter\s+column\s+\S+\s+(?:set\s+data\s+)?type\b/i],
   ["refuses what the former version writes", /\balter\s+column\s+\S+\s+set\s+not\s+null\b/i],
   [
@@ -30,6 +30,9 @@ test.each(names)(
 test.each([
   [`ALTER TABLE "trace" DROP COLUMN "model";`, 1],
   [`DROP TABLE "upload";`, 1],
+  [`ALTER TABLE "trace" DROP CONSTRAINT "trace_pkey";`, 1],
+  [`ALTER TABLE "trace" DROP CONSTRAINT "trace_user_id_fkey";`, 0],
+  [`ALTER TABLE "trace" RENAME CONSTRAINT "a_fkey" TO "b_fkey";`, 0],
   [`ALTER TABLE "trace" RENAME COLUMN "a" TO "b";`, 1],
   [`ALTER TABLE "trace" ALTER COLUMN "a" SET DATA TYPE TEXT;`, 1],
   [`ALTER TABLE "trace" ALTER COLUMN "a" SET NOT NULL;`, 1],

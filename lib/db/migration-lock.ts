@@ -1,0 +1,85 @@
+import "server-only";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { EnvError } from "#lib/env";
+import { log } from "#lib/log";
+
+/** The advisory lock of Prisma's schema engine, so that a start and `prisma migrate deploy` take turns as well. */
+const migrationLock = 72_707_369;
+
+/**
+ * How long a lock is waited for that a transaction holds, as ours does, and one that a session holds, as Prisma's does: a
+ * session's can be left behind on a connection of a pooler, and is then held for as long as that lives.
+ */
+const patience = { transactionSeconds: 600, sessionSeconds: 60 };
+const againMs = 250;
+/** After so many tries the wait is logged. */
+const noteAfter = 20;
+
+/** Who holds the lock, and since when its transaction runs; null between two. */
+type Holder = { pid: number; application: string; began: string | null };
+
+/**
+ * Takes the lock of migrations for as long as `work` takes. A transaction holds it, on a connection of its own, so that it ends
+ * with the connection, behind a pooler too.
+ *
+ * @throws EnvError naming who holds it for too long, and how to end that
+ */
+export async function withMigrationLock<T>(
+  databaseUrl: string,
+  work: () => Promise<T>,
+  { transactionSeconds, sessionSeconds } = patience,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: "spoor-migrate" });
+  client.on("error", () => {}); // the statement that meets it fails as well
+  await client.connect();
+  try {
+    const startedAt = Date.now();
+    let seen: { holder: Holder; at: number } | undefined;
+    for (let tries = 0; !(await tryLock(client)); tries += 1) {
+      const holder = await findHolder(client);
+      if (holder && holder.pid !== seen?.holder.pid) seen = { holder, at: Date.now() };
+      const isTransaction = holder?.began !== null && holder?.began === seen?.holder.began;
+      const heldSeconds = (Date.now() - (seen?.at ?? startedAt)) / 1000;
+      if (holder && heldSeconds > (isTransaction ? transactionSeconds : sessionSeconds))
+        throw heldBy(holder, heldSeconds);
+      if (tries === noteAfter) log.warn({ holder }, "another process migrates the database; waiting for it");
+      await sleep(againMs);
+    }
+    return await work();
+  } finally {
+    await client.query("rollback").catch(() => {}); // where the connection is gone, PostgreSQL has rolled back
+    await client.end();
+  }
+}
+
+/** @returns whether a transaction is open now that holds the lock */
+async function tryLock(client: pg.Client): Promise<boolean> {
+  // A server may end transactions that do nothing for a while, as this one does.
+  await client.query("begin; set local idle_in_transaction_session_timeout = 0");
+  const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_xact_lock($1) as mine", [
+    migrationLock,
+  ]);
+  if (rows[0]?.mine) return true;
+  await client.query("rollback");
+  return false;
+}
+
+async function findHolder(client: pg.Client): Promise<Holder | undefined> {
+  const { rows } = await client.query<Holder>(
+    `select pid, coalesce(application_name, '') as application, xact_start::text as began
+     from pg_locks left join pg_stat_activity using (pid)
+     where locktype = 'advisory' and granted and classid = 0 and objid = $1
+       and pg_locks.database = (select oid from pg_database where datname = current_database())`,
+    [migrationLock],
+  );
+  return rows[0];
+}
+
+function heldBy({ pid, application }: Holder, seconds: number): EnvError {
+  return new EnvError(
+    `Another session has held the lock of migrations for ${Math.round(seconds)} s: process ${pid} of PostgreSQL ` +
+      `(${application || "unknown"}). If nothing migrates this database, a pooler has kept the session; end it: ` +
+      `select pg_terminate_backend(${pid});`,
+  );
+}
