@@ -2,6 +2,7 @@ import "server-only";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { PrismaPg } from "@prisma/adapter-pg";
 import type pg from "pg";
+import { escapeLiteral } from "pg";
 import { whileWanted } from "#lib/db/cancel";
 import { LimitedPool } from "#lib/db/limited-pool";
 import { poolSize } from "#lib/db/pool-size";
@@ -163,11 +164,13 @@ async function cancelStatement(transaction: Identity | undefined): Promise<void>
     .catch((error) => log.warn({ err: error }, "a statement could not be cancelled; it ends at its timeout"));
 }
 
-/** Settings of PostgreSQL for one transaction: constants of the code, in forms that need no escaping. */
-export type Settings = Readonly<Record<string, `${number}` | `${number}ms` | `${number}s` | "on" | "off">>;
+/** Settings of PostgreSQL for one transaction. */
+export type Settings = Readonly<
+  Record<string, `${number}` | `${number}ms` | `${number}s` | "on" | "off" | `spoor ${string}`>
+>;
 
 const setLocal = (settings: Settings) =>
-  Object.entries(settings).map(([name, value]) => `set local ${name} = '${value}'`);
+  Object.entries(settings).map(([name, value]) => `set local ${name} = ${escapeLiteral(value)}`);
 
 function freshPlans(tx: pg.PoolClient): string[] {
   const now = performance.now();

@@ -141,12 +141,13 @@ export async function listDevices(reader: Reader): Promise<{ devices: Device[]; 
     take: max.devices + 1,
   });
   const shown = found.slice(0, max.devices);
-  const machines = shown.flatMap(({ userId, machine }) => (userId && machine ? [{ userId, machine }] : []));
-  const uploads = machines.length > 0 ? await readLastUploads(machines, max.recentUploads) : [];
+  const users = new Set(shown.flatMap(({ userId, machine }) => (userId && machine ? [userId] : [])));
+  const uploads = new Map<string | null, Map<string, Date>>();
+  for (const userId of users) uploads.set(userId, await readLastUploads(userId, max.recentUploads));
   const devices = shown.map(({ user, userId, ...device }) => ({
     ...device,
     userName: user?.name ?? null,
-    lastUploadAt: uploads.find((upload) => upload.userId === userId && upload.machine === device.machine)?.at ?? null,
+    lastUploadAt: uploads.get(userId)?.get(device.machine ?? "") ?? null,
   }));
   return { devices, hasMore: found.length > max.devices };
 }

@@ -267,16 +267,15 @@ export async function countTroubledMachines(reader: Reader, pairs: Pairs, max: n
 }
 
 /**
- * When each of some machines last uploaded, among its account's latest uploads. SQL: the newest `max` jobs of each account
- * by its key; no index holds the machine.
+ * When a user's machines last uploaded, among the account's latest uploads. SQL: the newest `max` jobs of the account by its
+ * key; no index holds the machine.
  */
-export async function readLastUploads(machines: { userId: string; machine: string }[], max: number) {
-  const { rows } = await pool().query<{ userId: string; machine: string; at: Date }>(
-    `select asked.user_id as "userId", asked.machine, max(recent.created_at) as at
-     from unnest($1::uuid[], $2::text[]) as asked (user_id, machine) cross join lateral (
-       select machine, created_at from ingest_job where user_id = asked.user_id order by id desc limit $3) as recent
-     where recent.machine = asked.machine group by asked.user_id, asked.machine`,
-    [machines.map(({ userId }) => userId), machines.map(({ machine }) => machine), max],
+export async function readLastUploads(userId: string, max: number) {
+  const { rows } = await pool().query<{ machine: string; at: Date }>(
+    `select machine, max(created_at) as at from (
+       select machine, created_at from ingest_job where user_id = $1 order by id desc limit $2) as recent
+     group by machine`,
+    [userId, max],
   );
-  return rows;
+  return new Map(rows.map(({ machine, at }) => [machine, at]));
 }

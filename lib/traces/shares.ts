@@ -8,7 +8,6 @@ import { notFound } from "#lib/errors";
 import type { Trace, TraceShare } from "#lib/generated/prisma/client";
 import { networkOf } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
-import { deleteSharesOfDeletedTraces } from "#lib/traces/sql/shares";
 
 /** 24 random bytes in base64url; other texts are refused without a query. */
 const tokenPattern = /^[\w-]{32}$/;
@@ -121,4 +120,18 @@ export async function purgeShares(): Promise<void> {
     where: { OR: [{ expiresAt: { lt: monthAgo } }, { revokedAt: { lt: monthAgo } }] },
   });
   await deleteSharesOfDeletedTraces();
+}
+
+/** User by user: a distributed database joins no trace, which one of its nodes has, with a share, which all have. */
+async function deleteSharesOfDeletedTraces(): Promise<void> {
+  for (const { userId } of await prisma().traceShare.groupBy({ by: ["userId"] })) {
+    const shared = await prisma().traceShare.findMany({ where: { userId }, select: { traceId: true } });
+    const ids = shared.map(({ traceId }) => traceId);
+    const deleted = await prisma().trace.findMany({
+      where: { userId, id: { in: ids }, deletedAt: { not: null } },
+      select: { id: true },
+    });
+    if (deleted.length === 0) continue;
+    await prisma().traceShare.deleteMany({ where: { userId, traceId: { in: deleted.map(({ id }) => id) } } });
+  }
 }

@@ -35,9 +35,13 @@ async function countChunk(settledSeconds: number): Promise<number> {
     if (!(await tryUsageLock(tx))) return 0;
     const chunk = takeChunk(await findDueTraces(tx, settledSeconds, maxTraces));
     const users = await lockUsers(tx, [...new Set(chunk.map(({ userId }) => userId))]);
-    const due = chunk.filter(({ userId }) => users.has(userId));
-    if (due.length > 0) await replaceUsage(tx, due);
-    return due.length;
+    let counted = 0;
+    for (const [userId, due] of Map.groupBy(chunk, (trace) => trace.userId)) {
+      if (!users.has(userId)) continue;
+      await replaceUsage(tx, userId, due);
+      counted += due.length;
+    }
+    return counted;
   });
 }
 

@@ -46,14 +46,10 @@ export async function lockUsers(tx: PoolClient, userIds: string[]): Promise<Set<
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Replaces the traces' counts, and clears their marks. SQL: set-based, 100,000 messages a second. */
-export async function replaceUsage(tx: PoolClient, due: DueTrace[]): Promise<void> {
-  const keys = [due.map(({ userId }) => userId), due.map(({ id }) => id)];
-  await tx.query(
-    `delete from trace_usage using unnest($1::uuid[], $2::uuid[]) as due (user_id, id)
-     where trace_usage.user_id = due.user_id and trace_usage.trace_id = due.id`,
-    keys,
-  );
+/** Replaces the counts of a user's traces, and clears their marks. SQL: set-based, 100,000 messages a second. */
+export async function replaceUsage(tx: PoolClient, userId: string, due: DueTrace[]): Promise<void> {
+  const keys = [userId, due.map(({ id }) => id)];
+  await tx.query("delete from trace_usage where user_id = $1 and trace_id = any($2)", keys);
   await tx.query(insertFacets, keys);
   await tx.query(insertUsage, keys);
   await tx.query(clearMarks, [...keys, due.map((one) => one.version)]);
@@ -62,12 +58,12 @@ export async function replaceUsage(tx: PoolClient, due: DueTrace[]): Promise<voi
 /** One number for a trace's agent, model, project and machine: a 64-bit hash. */
 const facets = "hashtextextended(jsonb_build_array(source, model, project, machine)::text, 0)";
 
-const dueTraces = `unnest($1::uuid[], $2::uuid[]) as due (user_id, id)
-  join trace on trace.user_id = due.user_id and trace.id = due.id and trace.deleted_at is null`;
+const dueTraces = `unnest($2::uuid[]) as due (id)
+  join trace on trace.user_id = $1::uuid and trace.id = due.id and trace.deleted_at is null`;
 
 const insertFacets = `
   insert into usage_facets (user_id, facets, source, model, project, machine)
-  select distinct trace.user_id, ${facets}, source, model, project, machine from ${dueTraces}
+  select distinct $1::uuid, ${facets}, source, model, project, machine from ${dueTraces}
   on conflict do nothing`;
 
 /**
@@ -77,35 +73,35 @@ const insertFacets = `
 const insertUsage = `
   insert into trace_usage (user_id, trace_id, day, facets, messages, tokens, untimed, uncounted,
     quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted)
-  select user_id, trace_id, at::date, facets, sum(messages), sum(tokens), sum(untimed), sum(uncounted),
+  select $1::uuid, trace_id, at::date, facets, sum(messages), sum(tokens), sum(untimed), sum(uncounted),
     array_agg(extract(epoch from at::time) / 900 order by at), array_agg(messages order by at),
     array_agg(tokens order by at), array_agg(untimed order by at), array_agg(uncounted order by at)
   from (
-    select user_id, trace_id, facets, date_bin('15 minutes', at at time zone 'UTC', 'epoch') as at, count(*) as messages,
+    select trace_id, facets, date_bin('15 minutes', at at time zone 'UTC', 'epoch') as at, count(*) as messages,
       coalesce(sum(token_count), 0) as tokens, count(*) - count(created_at) as untimed,
       count(*) - count(token_count) as uncounted
     from (
-      select message.user_id, trace_id, ${facets} as facets, message.token_count, message.created_at,
+      select trace_id, ${facets} as facets, message.token_count, message.created_at,
         least(trace.stored_at, coalesce(
           message.created_at,
-          max(message.created_at) over (partition by message.user_id, trace_id order by position),
+          max(message.created_at) over (partition by trace_id order by position),
           trace.created_at, trace.activity_at)) as at
       from ${dueTraces}
-      join message on message.user_id = due.user_id and message.trace_id = due.id
+      join message on message.user_id = $1::uuid and message.trace_id = due.id
     ) as timed
-    group by 1, 2, 3, 4
+    group by 1, 2, 3
   ) as quarters
-  group by user_id, trace_id, at::date, facets`;
+  group by trace_id, at::date, facets`;
 
 /** Skips traces locked by an upload, and those changed meanwhile: they keep their mark. */
 const clearMarks = `
   update trace set usage_due = false
   from (
-    select trace.user_id, trace.id from unnest($1::uuid[], $2::uuid[], $3::text[]) as due (user_id, id, version)
-    join trace on trace.user_id = due.user_id and trace.id = due.id and ${version} = due.version
+    select trace.id from unnest($2::uuid[], $3::text[]) as due (id, version)
+    join trace on trace.user_id = $1::uuid and trace.id = due.id and ${version} = due.version
     for no key update of trace skip locked
   ) as done
-  where trace.user_id = done.user_id and trace.id = done.id`;
+  where trace.user_id = $1::uuid and trace.id = done.id`;
 
 /** Deletes facets that nothing is counted under any more. SQL: no relation between the two tables. @returns how many */
 export async function purgeFacets(): Promise<number> {

@@ -82,14 +82,25 @@ export async function findHolders(tx: Queryable, userId: string, uploads: NewUpl
 export async function completeJob(tx: Queryable, upload: NewUpload, found: Found): Promise<boolean> {
   await releaseExpiredKeys(tx, [upload]);
   const { userId, jobId, idempotencyKey = null } = upload;
+  const { rows } = await tx.query<{ sequence: string }>(
+    "select nextval(pg_get_serial_sequence('ingest_job', 'sequence')) as sequence",
+  );
   try {
     await tx.query(
       `with job as (
-         update ingest_job set traces_received = $3, messages_received = $4, idempotency_key = $5, sequence = default
+         update ingest_job set traces_received = $3, messages_received = $4, idempotency_key = $5, sequence = $7
          where user_id = $1 and id = $2
        )
        update upload set manifest = $6 where user_id = $1 and job_id = $2`,
-      [userId, jobId, found.traces, found.messages, idempotencyKey, Buffer.from(found.manifest.buffer)],
+      [
+        userId,
+        jobId,
+        found.traces,
+        found.messages,
+        idempotencyKey,
+        Buffer.from(found.manifest.buffer),
+        rows[0]?.sequence,
+      ],
     );
     return true;
   } catch (error) {

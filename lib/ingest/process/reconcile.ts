@@ -1,10 +1,11 @@
 import "server-only";
-import { transaction } from "#lib/db/client";
-import { findLostJobs, lockOpenJobs, withoutEntry } from "#lib/ingest/process/sql/job";
+import { pool, transaction } from "#lib/db/client";
+import type { JobId } from "#lib/ingest/process/attempts";
+import { lockOpenJobs, readOpenJobs, withoutEntry } from "#lib/ingest/process/sql/job";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 
-/** How many jobs one call enqueues at most; the next call continues. */
+/** How many jobs are looked at together. */
 const maxAtOnce = 5000;
 
 /**
@@ -14,11 +15,22 @@ const maxAtOnce = 5000;
  * @returns how many were enqueued. Of several calls at once, and of a replay at the same time, one enqueues a job.
  */
 export async function reconcileJobs(): Promise<number> {
-  const suspects = await findLostJobs(maxAtOnce);
-  if (suspects.length === 0) return 0;
+  let enqueued = 0;
+  for (let after: JobId | undefined; ; ) {
+    const open = await readOpenJobs(after, maxAtOnce);
+    const suspects = await withoutEntry(pool(), open);
+    for (const [userId, jobs] of Map.groupBy(suspects, (job) => job.userId))
+      enqueued += await enqueueLost(userId, jobs);
+    if (open.length < maxAtOnce) return enqueued;
+    after = open.at(-1);
+  }
+}
+
+async function enqueueLost(userId: string, suspects: JobId[]): Promise<number> {
   await prepareQueue();
   return transaction(async (tx) => {
-    const lost = await withoutEntry(tx, await lockOpenJobs(tx, suspects));
+    // Asked again: a statement sees what others committed before the rows were locked.
+    const lost = await withoutEntry(tx, await lockOpenJobs(tx, userId, suspects));
     await enqueue(tx, queues.ingest, lost);
     return lost.length;
   });

@@ -5,7 +5,14 @@ import { type Settings, transaction } from "#lib/db/client";
 import { isOutage, SpoorError } from "#lib/errors";
 import { failJob, giveUp, type JobId, maxAttempts, putBack } from "#lib/ingest/process/attempts";
 import { type MergeResult, mergeBatch } from "#lib/ingest/process/merge";
-import { type Attempt, claimJob, lockJob, markSucceeded, terminateSilentWorker } from "#lib/ingest/process/sql/job";
+import {
+  type Attempt,
+  claimJob,
+  connectionOf,
+  lockJob,
+  markSucceeded,
+  terminateSilentWorker,
+} from "#lib/ingest/process/sql/job";
 import { type StoredBatch, withStoredBatch } from "#lib/ingest/process/stored-batch";
 import { log } from "#lib/log";
 import { countAttempt, countRows } from "#lib/observability/counters";
@@ -79,13 +86,17 @@ function processUpload(
   { idleSeconds }: typeof defaultTimeouts,
 ): Promise<MergeResult | undefined> {
   const work = (batch: StoredBatch) => async (tx: PoolClient) => {
-    const sequence = await lockJob(tx, job);
-    if (sequence === undefined) return undefined;
-    const result = await mergeBatch(tx, batch, { userId: job.userId, sequence, machine });
-    await markSucceeded(tx, job, result);
+    const locked = await lockJob(tx, job);
+    if (!locked) return undefined;
+    const lockedAt = performance.now();
+    const result = await mergeBatch(tx, batch, { userId: job.userId, sequence: locked.sequence, machine });
+    await markSucceeded(tx, job, result, new Date(locked.now.getTime() + performance.now() - lockedAt));
     return result;
   };
-  const settings: Settings = { idle_in_transaction_session_timeout: `${idleSeconds * 1000}ms` };
+  const settings: Settings = {
+    idle_in_transaction_session_timeout: `${idleSeconds * 1000}ms`,
+    application_name: connectionOf(job),
+  };
   return withStoredBatch({ ...job, bytes, isRepeat }, (batch) => transaction(work(batch), settings));
 }
 

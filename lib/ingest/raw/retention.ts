@@ -18,12 +18,25 @@ export async function purgeUploads(): Promise<number> {
     where: { removedAt: null, job: { status: "succeeded", finishedAt } },
     data: { removedAt: new Date(), manifest: null },
   });
-  const failed = await removeFailedUploads(limits.ingest.failedUploadDays);
+  const failed = await removeFailed(limits.ingest.failedUploadDays);
   await deleteRemoved().catch((error) => {
     if (postgresCode(error) !== foreignKeyViolation) throw error;
     log.info("a removed upload was shared at this moment; the next housekeeping deletes it");
   });
   return count + failed;
+}
+
+async function removeFailed(days: number): Promise<number> {
+  const due = await prisma().ingestJob.findMany({
+    where: { status: "failed", finishedAt: { lt: daysAgo(days) }, upload: { removedAt: null } },
+    select: { userId: true, id: true },
+  });
+  let removed = 0;
+  for (const [userId, jobs] of Map.groupBy(due, (job) => job.userId)) {
+    const ids = jobs.map(({ id }) => id);
+    removed += await removeFailedUploads(userId, ids, days);
+  }
+  return removed;
 }
 
 /** Releases the idempotency keys that are older than they are kept. @returns how many */

@@ -100,22 +100,29 @@ export async function selectBodySlice(
   return rows[0]?.slice;
 }
 
-/** Ends the uploads of jobs that failed so many days ago, and has the jobs say so. @returns how many */
-export async function removeFailedUploads(days: number): Promise<number> {
-  const { rowCount } = await pool().query(
-    `with due as (
-       select user_id, id from ingest_job where status <> 'succeeded' and status = 'failed'
-         and finished_at < now() - make_interval(days => $1) for update skip locked
-     ), gone as (
-       update upload set removed_at = now(), manifest = null from due
-       where upload.user_id = due.user_id and upload.job_id = due.id and removed_at is null
-       returning due.user_id, due.id
-     )
-     update ingest_job job set error_message = concat(error_message, ' The upload was removed ', $1, ' days after that.')
-     from gone where job.user_id = gone.user_id and job.id = gone.id`,
-    [days],
-  );
-  return rowCount ?? 0;
+/**
+ * Ends the uploads of those of a user's jobs that are still failed, and has the jobs say so. One that is replayed at this
+ * moment is left alone.
+ *
+ * @returns how many
+ */
+export function removeFailedUploads(userId: string, jobIds: string[], days: number): Promise<number> {
+  return transaction(async (tx) => {
+    const { rows: failed } = await tx.query<{ id: string }>(
+      "select id from ingest_job where user_id = $1 and id = any($2) and status = 'failed' for update skip locked",
+      [userId, jobIds],
+    );
+    const { rows: gone } = await tx.query<{ id: string }>(
+      `update upload set removed_at = now(), manifest = null
+       where user_id = $1 and job_id = any($2) and removed_at is null returning job_id as id`,
+      [userId, failed.map(({ id }) => id)],
+    );
+    const { rowCount } = await tx.query(
+      "update ingest_job set error_message = concat(error_message, $3::text) where user_id = $1 and id = any($2)",
+      [userId, gone.map(({ id }) => id), ` The upload was removed ${days} days after that.`],
+    );
+    return rowCount ?? 0;
+  });
 }
 
 /**

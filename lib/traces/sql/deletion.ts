@@ -64,13 +64,16 @@ export async function forgetInJobs(): Promise<void> {
 }
 
 /**
- * Some tombstones whose messages are not purged, locked. SQL: `skip locked`, so that several processes purge at once.
+ * Some of a user's tombstones whose messages are not purged, locked. SQL: `skip locked`, so that several processes purge at
+ * once.
  */
 export async function lockUnpurged(
   tx: Db,
+  userId: string,
   limit: number,
-): Promise<{ userId: string; id: string; messageCount: number }[]> {
+): Promise<{ id: string; messageCount: number }[]> {
   return tx.$queryRaw`
-    select user_id as "userId", id, message_count as "messageCount" from trace
-    where deleted_at is not null and message_count > 0 limit ${limit} for update skip locked`;
+    select id, message_count as "messageCount" from trace
+    where user_id = ${userId}::uuid and deleted_at is not null and message_count > 0
+    limit ${limit} for update skip locked`;
 }

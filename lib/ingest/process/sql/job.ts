@@ -23,7 +23,7 @@ export async function claimJob({ userId, jobId }: JobId, lockSeconds: number): P
     `with settings as materialized (
        select set_config('lock_timeout', $3, true), set_config('synchronous_commit', 'off', true)
      )
-     update ingest_job job set status = 'running', attempts = attempts + 1, started_at = coalesce(started_at, now())
+     update ingest_job job set status = 'running', attempts = attempts + 1, started_at = least(started_at, now())
      from settings
      where user_id = $1 and id = $2 and ${isOpen}
      returning attempts, bytes, machine, exists (select 1 from ingest_job earlier where earlier.user_id = job.user_id
@@ -33,69 +33,81 @@ export async function claimJob({ userId, jobId }: JobId, lockSeconds: number): P
   return rows[0];
 }
 
+/** The name of the connection that processes a job. A row's `xmax` would name a transaction of the node that has the row. */
+export const connectionOf = ({ jobId }: JobId) => `spoor job ${jobId}` as const;
+
 /**
  * Ends the connection of a worker that holds a job's row and has been silent: no timeout of PostgreSQL's ends one that was
  * stopped in the middle of a COPY.
  *
  * @returns whether there was one.
  */
-export async function terminateSilentWorker({ userId, jobId }: JobId, silentSeconds: number): Promise<boolean> {
+export async function terminateSilentWorker(job: JobId, silentSeconds: number): Promise<boolean> {
   const { rowCount } = await pool().query(
-    `select pg_terminate_backend(pid) from ingest_job job join pg_stat_activity on backend_xid = job.xmax
-     where user_id = $1 and id = $2 and wait_event = 'ClientRead'
-       and state_change < now() - make_interval(secs => $3)`,
-    [userId, jobId, silentSeconds],
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
+       and application_name = $1 and wait_event = 'ClientRead' and state_change < now() - make_interval(secs => $2)`,
+    [connectionOf(job), silentSeconds],
   );
   return rowCount !== 0;
 }
 
-/** Locks a job's row until the transaction ends. @returns its sequence, or undefined if another attempt ended it */
-export async function lockJob(tx: Queryable, { userId, jobId }: JobId): Promise<string | undefined> {
-  const { rows } = await tx.query<{ sequence: string }>(
-    `select sequence from ingest_job where user_id = $1 and id = $2 and ${isOpen} for update`,
+/** A job that is locked: its place among its user's uploads, and the database's time. */
+export type LockedJob = { sequence: string; now: Date };
+
+/** Locks a job's row until the transaction ends. @returns undefined if another attempt ended it */
+export async function lockJob(tx: Queryable, { userId, jobId }: JobId): Promise<LockedJob | undefined> {
+  const { rows } = await tx.query<LockedJob>(
+    `select sequence, clock_timestamp() as now from ingest_job
+     where user_id = $1 and id = $2 and ${isOpen} for update`,
     [userId, jobId],
   );
-  return rows[0]?.sequence;
+  return rows[0];
 }
 
-/** Ends a job with what it did. */
-export async function markSucceeded(tx: Queryable, { userId, jobId }: JobId, result: MergeResult): Promise<void> {
+/** Ends a job with what it did. @param at by the database's clock, which a distributed one evaluates in no UPDATE */
+export async function markSucceeded(
+  tx: Queryable,
+  { userId, jobId }: JobId,
+  result: MergeResult,
+  at: Date,
+): Promise<void> {
   const { created, updated, unchanged, kept, written, writtenTraceIds } = result;
   await tx.query(
-    `update ingest_job set status = 'succeeded', finished_at = clock_timestamp(), error_code = null, error_message = null,
+    `update ingest_job set status = 'succeeded', finished_at = $11, error_code = null, error_message = null,
        traces_created = $3, traces_updated = $4, traces_unchanged = $5, messages_written = $6, written_trace_ids = $7,
        traces_kept_deleted = $8, traces_kept_newer = $9, traces_kept_shorter = $10,
        traces_kept = $8::int + $9::int + $10::int
      where user_id = $1 and id = $2`,
-    [userId, jobId, created, updated, unchanged, written, writtenTraceIds, kept.deleted, kept.newer, kept.shorter],
+    [userId, jobId, created, updated, unchanged, written, writtenTraceIds, kept.deleted, kept.newer, kept.shorter, at],
   );
 }
 
-/** Open jobs without a queue entry, oldest first. */
-export async function findLostJobs(max: number): Promise<JobId[]> {
+/** Open jobs in the order of their ids, after one. */
+export async function readOpenJobs(after: JobId | undefined, max: number): Promise<JobId[]> {
   const { rows } = await pool().query<JobId>(
     `select user_id as "userId", id as "jobId" from ingest_job
-     where status <> 'succeeded' and ${isOpen} and not ${hasEntrySql("ingest_job.id")} order by sequence limit $1`,
-    [max],
+     where status <> 'succeeded' and ${isOpen} and (user_id, id) > ($1::uuid, $2::uuid) order by user_id, id limit $3`,
+    [after?.userId ?? noId, after?.jobId ?? noId, max],
   );
   return rows;
 }
 
-/** Locks those of the jobs that are still open. One that another process holds at this moment is not lost. */
-export async function lockOpenJobs(tx: Queryable, jobs: JobId[]): Promise<JobId[]> {
+const noId = "00000000-0000-0000-0000-000000000000";
+
+/** Locks those of a user's jobs that are still open. One that another process holds at this moment is not lost. */
+export async function lockOpenJobs(tx: Queryable, userId: string, jobs: JobId[]): Promise<JobId[]> {
   const { rows } = await tx.query<JobId>(
     `select user_id as "userId", id as "jobId" from ingest_job
-     join unnest($1::uuid[], $2::uuid[]) as suspect (user_id, id) using (user_id, id)
-     where ${isOpen} order by sequence for update of ingest_job skip locked`,
-    [jobs.map(({ userId }) => userId), jobs.map(({ jobId }) => jobId)],
+     where user_id = $1 and id = any($2) and ${isOpen} order by sequence for update skip locked`,
+    [userId, jobs.map(({ jobId }) => jobId)],
   );
   return rows;
 }
 
-/** Those of the jobs that have no queue entry, in a statement that sees what others committed before the rows were locked. */
+/** Those of the jobs that have no queue entry. */
 export async function withoutEntry(tx: Queryable, jobs: JobId[]): Promise<JobId[]> {
   const { rows } = await tx.query<{ id: string }>(
-    `select id from unnest($1::uuid[]) as locked (id) where not ${hasEntrySql("locked.id")}`,
+    `select id from unnest($1::uuid[]) as given (id) where not ${hasEntrySql("given.id")}`,
     [jobs.map(({ jobId }) => jobId)],
   );
   const lost = new Set(rows.map(({ id }) => id));

@@ -82,7 +82,7 @@ export async function insertNewTraces(
   const given = [...stored, lastMessageAt];
   const { rows } = await tx.query<{ id: string }>(
     `insert into trace (user_id, id, machine, ${namesOf(stored)}, activity_at, upload_sequence, replace_sequence)
-     select $1::uuid, id, $3, ${namesOf(stored)}, least(coalesce(last_message_at, created_at, now()), now()), $2::bigint,
+     select $1::uuid, id, $3, ${namesOf(stored)}, least(coalesce(last_message_at, created_at), now()), $2::bigint,
        case when replaces then $2::bigint else 0 end
      from ${unnest(["uuid", "bool", ...given.map(({ type }) => type)])} as given (id, replaces, ${namesOf(given)})
      order by source collate "C", source_id collate "C"
@@ -168,7 +168,7 @@ async function updateColumns(
   await tx.query(
     `update trace set ${set.join(", ")}, machine = $3, upload_sequence = $2::bigint, stored_at = now(),
             usage_due = true, search_pending = true,
-            activity_at = least(coalesce(given.last_message_at, now()), now())
+            activity_at = least(given.last_message_at, now())
      from ${unnest(["uuid", ...given.map(({ type }) => type)])} as given (id, ${namesOf(given)})
      where trace.user_id = $1::uuid and trace.id = given.id`,
     [userId, sequence, machine, pairs.map(({ stored }) => stored.id), ...valuesOf(given, pairs)],
