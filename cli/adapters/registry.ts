@@ -1,10 +1,29 @@
 import type { Adapter } from "./adapter.ts";
 import { claudeCode } from "./claude-code/adapter.ts";
 import { codex } from "./codex/adapter.ts";
+import { copilot } from "./copilot/adapter.ts";
+import { droid } from "./droid/adapter.ts";
 import { gemini } from "./gemini/adapter.ts";
 import { jsonl } from "./jsonl/adapter.ts";
+import { kimi } from "./kimi/adapter.ts";
+import { openclaw } from "./openclaw/adapter.ts";
 import { opencode } from "./opencode/adapter.ts";
+import { pi } from "./pi/adapter.ts";
+import { qwen } from "./qwen/adapter.ts";
 import { specstory } from "./specstory/adapter.ts";
 
 /** Every adapter, in the order of display. */
-export const adapters: readonly Adapter[] = [claudeCode, codex, gemini, opencode, specstory, jsonl];
+export const adapters: readonly Adapter[] = [
+  claudeCode,
+  codex,
+  gemini,
+  opencode,
+  copilot,
+  qwen,
+  droid,
+  kimi,
+  pi,
+  openclaw,
+  specstory,
+  jsonl,
+];

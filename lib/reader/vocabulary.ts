@@ -4,7 +4,7 @@ import type { Kind } from "#lib/reader/message";
 const names: Partial<Record<Kind, string>> = {
   shell: `bash shell shellcommand exec execcommand execute executecommand runcommand runshellcommand runterminalcmd
     runterminalcommand runterminalcommandv2 localshell localshellcall terminal bashoutput taskoutput killshell killbash
-    writestdin commandstatus sendcommandinput powershell`,
+    writestdin commandstatus sendcommandinput powershell runterminal shellexec`,
   edit: `edit multiedit notebookedit applypatch applydiff searchreplace strreplace strreplaceeditor
     strreplacebasededittool replace editfile replaceincontent replaceinfile replacefilecontent
     multireplacefilecontent update patch editnotebook`,
@@ -14,12 +14,12 @@ const names: Partial<Record<Kind, string>> = {
   search: `grep glob search searchfiles grepsearch filesearch codebasesearch searchfilecontent findfiles findbyname
     ripgrep toolsearch codesearch findfile`,
   web: `webfetch websearch fetch googlewebsearch searchweb readurlcontent browser browseraction webrun
-    webfetchtool urlfetch`,
+    webfetchtool urlfetch fetchurl`,
   question: "askuserquestion askquestion askfollowupquestion requestuserinput askuser question",
   plan: "exitplanmode enterplanmode planmoderespond createplan presentplan",
   tasks: `todowrite todoread taskcreate taskupdate tasklist taskget updateplan todo todolist managetask writetodos
-    updatetodos setplan`,
-  subagent: "task agent spawnagent invokesubagent subagent delegate newtask dispatchagent",
+    updatetodos setplan todolist`,
+  subagent: "task agent spawnagent invokesubagent subagent delegate newtask dispatchagent agentswarm",
   command: "skill slashcommand useskill activateskill",
 };
 

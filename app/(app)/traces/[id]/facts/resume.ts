@@ -4,7 +4,9 @@ const resumes: Record<string, (id: string) => string> = {
   codex: (id) => `codex resume ${id}`,
   "codex-cli": (id) => `codex resume ${id}`,
   gemini: (id) => `gemini --resume ${id}`,
+  "copilot-cli": (id) => `copilot --resume ${id}`,
   "gemini-cli": (id) => `gemini --resume ${id}`,
+  "qwen-code": (id) => `qwen --resume ${id}`,
   opencode: (id) => `opencode --session ${id}`,
 };
 

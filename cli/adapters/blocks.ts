@@ -1,0 +1,85 @@
+// Content as a list of blocks, which most agents share: a text, or a list of `{type, …}`.
+import { type Fields, isFields } from "../files/json.ts";
+import type { Message } from "./adapter.ts";
+import { notice, thinking, toolCall, toolResult } from "./messages.ts";
+import { asString } from "./values.ts";
+
+/** A content as blocks: a text becomes one, anything else none. */
+export function blocksOf(content: unknown): Fields[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content.filter(isFields) : [];
+}
+
+/** A placeholder for an image or a file whose data is base64: its type and size. */
+export function dataText(kind: string, mediaType: unknown, data: unknown): string {
+  const size = typeof data === "string" ? `, ${Math.ceil((data.length * 3) / 4 / 1024)} KiB` : "";
+  return `[${kind}: ${asString(mediaType) ?? "unknown type"}${size}]`;
+}
+
+/** A result's text: that of its blocks, one below the other. */
+export const textOf = (content: unknown, unhandled: (type: string) => void): string =>
+  blocksOf(content)
+    .map((block) => blockText(block, unhandled))
+    .filter(Boolean)
+    .join("\n");
+
+function blockText(block: Fields, unhandled: (type: string) => void): string {
+  switch (block.type) {
+    case "text":
+    case "toolResult":
+      return asString(block.text) ?? "";
+    case "image": {
+      const from = isFields(block.source) ? block.source : block;
+      return dataText("image", from.mimeType ?? from.media_type ?? from.mediaType, from.data);
+    }
+    default:
+      unhandled(`content.${asString(block.type) ?? "(none)"}`);
+      return "";
+  }
+}
+
+/** Tags around what an agent's program adds to the user's words. */
+const reminders = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
+
+/** A user's text; what the program added to it (`<system-reminder>`) becomes notices before it. */
+export function userMessages(text: string): Message[] {
+  const added = text.match(reminders) ?? [];
+  const own = added.length > 0 ? text.replace(reminders, "").trim() : text;
+  const notices = added.map((part) => notice(part.trim(), "user"));
+  return own.trim() === "" ? notices : [...notices, { role: "user", content: own }];
+}
+
+/** An assistant's blocks as messages: texts, thoughts and tool calls, under the names that agents give them. */
+export function assistantMessages(content: unknown, unhandled: (type: string) => void): Message[] {
+  return blocksOf(content).flatMap((block): Message[] => {
+    switch (block.type) {
+      case "thinking":
+      case "think": {
+        const text = asString(block.thinking) ?? asString(block.think);
+        return text ? [thinking(text)] : [];
+      }
+      case "redacted_thinking":
+        return [];
+      case "toolCall":
+      case "tool_call":
+      case "tool_use":
+        return [toolCall(asString(block.name) ?? "tool", asString(block.id), block.arguments ?? block.input)];
+      default: {
+        const text = blockText(block, unhandled);
+        return text ? [{ role: "assistant", content: text }] : [];
+      }
+    }
+  });
+}
+
+/** A user's blocks as messages: texts, images, and results of tools. */
+export function userBlocks(content: unknown, unhandled: (type: string) => void): Message[] {
+  return blocksOf(content).flatMap((block): Message[] => {
+    if (block.type === "tool_result") {
+      const output = textOf(block.content, unhandled);
+      return [toolResult(output, { callId: asString(block.tool_use_id), isError: block.is_error === true })];
+    }
+    const text = blockText(block, unhandled);
+    return text.trim() === "" ? [] : userMessages(text);
+  });
+}

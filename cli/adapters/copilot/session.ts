@@ -1,0 +1,222 @@
+import { type Fields, isFields } from "../../files/json.ts";
+import type { Message, Sink } from "../adapter.ts";
+import { textOf } from "../blocks.ts";
+import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import type { Usage } from "../usage.ts";
+import { asCount, asString } from "../values.ts";
+
+export const source = "copilot-cli";
+
+/** Events that belong to no message, or repeat one. */
+const skippedEvents = new Set(
+  `assistant.turn_start assistant.turn_end assistant.intent assistant.message_delta assistant.reasoning_delta
+  assistant.usage hook.start hook.end pending_messages.modified session.auto_mode_resolved session.compaction_start
+  session.context_changed session.handoff session.idle session.import_legacy session.snapshot_rewind
+  session.title_changed session.truncation session.usage_checkpoint session.usage_info skill.invoked subagent.completed
+  subagent.deselected subagent.selected subagent.started tool.execution_partial_result tool.execution_progress
+  tool.user_requested`.split(/\s+/),
+);
+
+/** How user messages begin that the program injected. */
+const injected = /^\s*<(?:skill-context|system_notification|reminder)\b/;
+
+/** The sub-agent that an event belongs to, as the id of the call that started it; "" for the session itself. */
+export const agentOf = ({ data }: Fields): string => (isFields(data) && asString(data.parentToolCallId)) || "";
+
+/** Builds one session, or that of one of its sub-agents, from the events of a file. */
+export class CopilotSession {
+  readonly #sink: Sink;
+  readonly #session: SessionBuilder;
+  readonly #isAgent: boolean;
+  readonly #agents: ReadonlySet<string>;
+  /** Calls that a message has named; an execution names the others. */
+  readonly #called = new Set<string>();
+  readonly #started = new Map<string, Fields>();
+  #reasoning: string | undefined;
+  /** The output tokens that answers named. */
+  #counted = 0;
+
+  /**
+   * @param parent the `sourceId` of the session, where this is a sub-agent's
+   * @param agents the calls that started a sub-agent, whose sessions are `ID/CALL`
+   */
+  constructor(sink: Sink, id: string, { parent, agents }: { parent?: string; agents: ReadonlySet<string> }) {
+    this.#sink = sink;
+    this.#isAgent = parent !== undefined;
+    this.#agents = agents;
+    this.#session = new SessionBuilder(sink, source, id);
+    this.#session.note("parent", parent);
+  }
+
+  get id(): string {
+    return this.#session.id;
+  }
+
+  /** Notes what the session's events tell of it, without its messages. */
+  noteStart(data: Fields): void {
+    const context = isFields(data.context) ? data.context : {};
+    if (!this.#isAgent && asString(data.sessionId)) this.#session.id = asString(data.sessionId) ?? this.#session.id;
+    this.#session.noteFolder(context.cwd);
+    this.#session.note("branch", context.branch);
+    this.#session.note("agentVersion", data.copilotVersion);
+    this.#session.noteTime(data.startTime);
+  }
+
+  add(record: Fields): void {
+    const data = isFields(record.data) ? record.data : {};
+    const at = record.timestamp;
+    switch (record.type) {
+      case "session.start":
+      case "session.resume":
+        this.noteStart(data);
+        break;
+      case "session.model_change":
+        this.#session.noteModel(data.newModel);
+        break;
+      case "session.shutdown":
+        this.#addTotals(data);
+        break;
+      case "assistant.message":
+        this.#addAnswer(data, at);
+        return;
+      case "tool.execution_start":
+        this.#noteCall(data);
+        break;
+      default: {
+        const messages = this.#messagesOf(asString(record.type) ?? "(none)", data);
+        if (messages.length === 0) this.#sink.skipped();
+        this.#session.send(messages, { at });
+        return;
+      }
+    }
+    this.#sink.skipped();
+  }
+
+  #messagesOf(type: string, data: Fields): Message[] {
+    switch (type) {
+      case "user.message":
+        return this.#userMessage(data);
+      case "assistant.reasoning": {
+        this.#reasoning = asString(data.content);
+        return this.#reasoning ? [thinking(this.#reasoning)] : [];
+      }
+      case "tool.execution_complete":
+        return this.#result(data);
+      case "session.info":
+      case "session.warning":
+      case "session.error":
+        return noticeOf(data.message);
+      case "session.compaction_complete":
+        return noticeOf(data.summaryContent ?? data.summary);
+      case "system.message":
+      case "system.notification":
+        return noticeOf(data.content);
+      case "abort":
+        return noticeOf(data.reason && `Aborted: ${String(data.reason)}`);
+      default:
+        if (!skippedEvents.has(type)) this.#sink.unhandled(type);
+        return [];
+    }
+  }
+
+  #userMessage({ content, source: from, attachments }: Fields): Message[] {
+    const text = asString(content);
+    if (!text) return [];
+    const isInjected = asString(from)?.startsWith("skill-") || injected.test(text);
+    if (isInjected) return [notice(text, "user")];
+    const names = (Array.isArray(attachments) ? attachments : [])
+      .filter(isFields)
+      .map(({ type, path, displayName }) => ({ type: asString(type), name: asString(path) ?? asString(displayName) }));
+    return [withMetadata({ role: "user", content: text }, { attachments: names.length > 0 ? names : undefined })];
+  }
+
+  #addAnswer(data: Fields, at: unknown): void {
+    const thought = asString(data.reasoningText);
+    const text = asString(data.content);
+    const requests = (Array.isArray(data.toolRequests) ? data.toolRequests : []).filter(isFields);
+    const messages: Message[] = [
+      ...(thought && thought !== this.#reasoning ? [thinking(thought)] : []),
+      ...(text ? [{ role: "assistant", content: text }] : []),
+      ...requests.map((request) => this.#call(request.toolCallId, request.name, request.arguments)),
+    ];
+    this.#reasoning = undefined;
+    if (messages.length === 0) this.#sink.skipped();
+    const outputTokens = asCount(data.outputTokens);
+    this.#counted += outputTokens ?? 0;
+    this.#session.send(messages, { at, model: data.model, ...(outputTokens && { usage: { outputTokens } }) });
+  }
+
+  #call(callId: unknown, name: unknown, input: unknown): Message {
+    const id = asString(callId);
+    if (id) this.#called.add(id);
+    return toolCall(asString(name) ?? "tool", id, input);
+  }
+
+  #noteCall(data: Fields): void {
+    const id = asString(data.toolCallId);
+    if (id && !this.#called.has(id)) this.#started.set(id, data);
+  }
+
+  #result({ toolCallId, success, result, error, toolTelemetry }: Fields): Message[] {
+    const callId = asString(toolCallId);
+    const started = callId === undefined ? undefined : this.#started.get(callId);
+    if (callId) this.#started.delete(callId);
+    const isNamed = !started || this.#called.has(callId ?? "");
+    const call = isNamed ? [] : [this.#call(callId, started.toolName, started.arguments)];
+    const output = toolResult(
+      outputOf(result, error, (type) => this.#sink.unhandled(type)),
+      {
+        callId,
+        isError: success === false,
+        durationMs: durationOf(toolTelemetry),
+        session: callId && this.#agents.has(callId) ? `${this.id}/${callId}` : undefined,
+      },
+    );
+    return [...call, output];
+  }
+
+  /** The tokens of a run by model; only the output's are known for each message. */
+  #addTotals({ modelMetrics, currentModel }: Fields): void {
+    this.#session.noteModel(currentModel);
+    let reported = 0;
+    for (const metrics of Object.values(isFields(modelMetrics) ? modelMetrics : {})) {
+      const { outputTokens = 0, ...others } =
+        isFields(metrics) && isFields(metrics.usage) ? readTotals(metrics.usage) : {};
+      this.#session.addUsage(others);
+      reported += outputTokens;
+    }
+    // Older versions do not count an answer's tokens; sub-agents' are in the totals, too.
+    if (this.#counted === 0) this.#session.addUsage({ outputTokens: reported });
+  }
+
+  noteTitle(title: string | undefined): void {
+    this.#session.noteTitle(title);
+  }
+
+  end(): void {
+    this.#session.end();
+  }
+}
+
+const noticeOf = (text: unknown): Message[] => (asString(text) ? [notice(asString(text) ?? "")] : []);
+
+function outputOf(result: unknown, error: unknown, unhandled: (type: string) => void): string {
+  if (typeof result === "string") return result;
+  const content = isFields(result) ? textOf(result.content, unhandled) : "";
+  const failure = isFields(error) ? asString(error.message) : asString(error);
+  return content || failure || "";
+}
+
+function durationOf(telemetry: unknown): number | undefined {
+  const metrics = isFields(telemetry) && isFields(telemetry.metrics) ? telemetry.metrics : {};
+  return asCount(metrics.durationMs);
+}
+
+/** Input includes what came from the cache and went into it. */
+function readTotals(usage: Fields): Usage {
+  const cacheReadTokens = asCount(usage.cacheReadTokens) ?? 0;
+  const cacheWriteTokens = asCount(usage.cacheWriteTokens) ?? 0;
+  const inputTokens = Math.max(0, (asCount(usage.inputTokens) ?? 0) - cacheReadTokens - cacheWriteTokens);
+  return { inputTokens, outputTokens: asCount(usage.outputTokens) ?? 0, cacheReadTokens, cacheWriteTokens };
+}

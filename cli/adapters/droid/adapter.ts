@@ -1,0 +1,38 @@
+import { basename, join } from "node:path";
+import { findFiles, statInput } from "../../files/discovery.ts";
+import { readRecords } from "../../files/json-lines.ts";
+import { readJsonFile } from "../../files/state-files.ts";
+import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { DroidSession, source } from "./session.ts";
+
+/**
+ * Droid (Factory): a file of JSON lines for each session, `ID.jsonl`, and `ID.settings.json` beside it.
+ *
+ * - Content has the shape of Anthropic's API; what the program adds to the user's words stands in `<system-reminder>`.
+ * - Model and tokens are known for the whole session only, from its settings.
+ */
+export const droid: Adapter = {
+  name: source,
+  title: "Droid",
+  version: 1,
+  searchRoots,
+  async *discover(host) {
+    for (const { path } of searchRoots(host)) {
+      for await (const input of findFiles(path, (name) => name.endsWith(".jsonl"))) {
+        const settings = await statInput(settingsOf(input.path));
+        yield settings ? { ...input, stamp: `${input.stamp}+${settings.stamp}` } : input;
+      }
+    }
+  },
+  async parse(input, sink) {
+    const session = new DroidSession(sink, basename(input.path, ".jsonl"));
+    await readRecords(input.path, sink, (record) => session.add(record));
+    session.end(await readJsonFile(settingsOf(input.path)));
+  },
+};
+
+const settingsOf = (path: string): string => path.replace(/\.jsonl$/, ".settings.json");
+
+function searchRoots({ home }: Host): SearchRoot[] {
+  return [{ path: join(home, ".factory", "sessions") }];
+}

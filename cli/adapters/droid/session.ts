@@ -1,0 +1,79 @@
+import { type Fields, isFields } from "../../files/json.ts";
+import type { Message, Sink } from "../adapter.ts";
+import { assistantMessages, userBlocks } from "../blocks.ts";
+import { notice } from "../messages.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import { asCount, asString } from "../values.ts";
+
+export const source = "droid";
+
+const skippedTypes = new Set(["todo_state", "session_end"]);
+
+/** Builds one session from the lines of a file and the settings beside it. */
+export class DroidSession {
+  readonly #sink: Sink;
+  readonly #session: SessionBuilder;
+
+  constructor(sink: Sink, id: string) {
+    this.#sink = sink;
+    this.#session = new SessionBuilder(sink, source, id);
+  }
+
+  add(record: Fields): void {
+    const messages = this.#messagesOf(record);
+    if (messages?.length === 0) this.#sink.skipped();
+    if (messages) this.#session.send(messages, { at: record.timestamp });
+  }
+
+  #messagesOf(record: Fields): Message[] | undefined {
+    switch (record.type) {
+      case "session_start":
+        this.#session.noteFolder(record.cwd);
+        this.#session.noteTitle(record.title);
+        this.#session.noteTitle(record.sessionTitle);
+        this.#session.note("agentVersion", record.version);
+        this.#session.note("parent", record.parent ?? record.callingSessionId);
+        return [];
+      case "compaction_state": {
+        const summary = asString(record.summaryText);
+        return summary ? [notice(summary)] : [];
+      }
+      case "message":
+        return this.#message(record.message);
+      default:
+        if (!skippedTypes.has(asString(record.type) ?? "")) this.#sink.unhandled(asString(record.type) ?? "(none)");
+        return [];
+    }
+  }
+
+  #message(message: unknown): Message[] | undefined {
+    if (!isFields(message)) {
+      this.#sink.invalid();
+      return undefined;
+    }
+    if (message.role === "assistant") return assistantMessages(message.content, this.#unhandled);
+    if (message.role === "user") return userBlocks(message.content, this.#unhandled);
+    this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);
+    return [];
+  }
+
+  readonly #unhandled = (type: string) => this.#sink.unhandled(type);
+
+  /** Ends the session. @param settings of `ID.settings.json`: the model, and the tokens of the whole session */
+  end(settings: unknown): void {
+    if (isFields(settings)) this.#noteSettings(settings);
+    this.#session.end();
+  }
+
+  #noteSettings({ model, tokenUsage }: Fields): void {
+    this.#session.noteModel(model);
+    if (!isFields(tokenUsage)) return;
+    this.#session.addUsage({
+      inputTokens: asCount(tokenUsage.inputTokens) ?? 0,
+      outputTokens: asCount(tokenUsage.outputTokens) ?? 0,
+      cacheReadTokens: asCount(tokenUsage.cacheReadTokens) ?? 0,
+      cacheWriteTokens: asCount(tokenUsage.cacheCreationTokens) ?? 0,
+      reasoningTokens: asCount(tokenUsage.thinkingTokens) ?? 0,
+    });
+  }
+}

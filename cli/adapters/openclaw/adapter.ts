@@ -1,0 +1,42 @@
+import { basename, dirname, join } from "node:path";
+import { findFiles } from "../../files/discovery.ts";
+import { readRecords } from "../../files/json-lines.ts";
+import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { PiSession } from "../pi/session.ts";
+
+const source = "openclaw";
+
+/** A session's file, also one that was put aside: `.jsonl.reset.TIME`, `.jsonl.deleted.TIME`. */
+const sessionFile = /^(.+)\.jsonl(?:\.(?:reset|deleted)\.[^/\\]+)?$/;
+
+/**
+ * OpenClaw: a file of JSON lines for each session, as Pi writes them, in `agents/AGENT/sessions`.
+ *
+ * - Ids are unique within an agent only: the agent's name is a part of the `sourceId`.
+ * - A session that was reset or deleted is kept beside the others, under its old id.
+ */
+export const openclaw: Adapter = {
+  name: source,
+  title: "OpenClaw",
+  version: 1,
+  searchRoots,
+  async *discover(host) {
+    for (const { path } of searchRoots(host)) {
+      for await (const input of findFiles(path, (name) => sessionFile.test(name))) {
+        if (basename(dirname(input.path)) === "sessions" || input.stamp === "forbidden") yield input;
+      }
+    }
+  },
+  async parse(input, sink) {
+    const [, name = basename(input.path)] = sessionFile.exec(basename(input.path)) ?? [];
+    const session = new PiSession(sink, source, name, `${basename(dirname(dirname(input.path)))}/`);
+    await readRecords(input.path, sink, (record) => session.add(record));
+    session.end();
+  },
+};
+
+function searchRoots({ home, env }: Host): SearchRoot[] {
+  const named = env.OPENCLAW_STATE_DIR;
+  if (named) return [{ path: join(named, "agents"), variable: "OPENCLAW_STATE_DIR" }];
+  return [{ path: join(home, ".openclaw", "agents") }];
+}

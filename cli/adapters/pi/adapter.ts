@@ -1,0 +1,36 @@
+import { basename, join } from "node:path";
+import { findFiles } from "../../files/discovery.ts";
+import { readRecords } from "../../files/json-lines.ts";
+import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { idOfPath, PiSession } from "./session.ts";
+
+const source = "pi";
+
+/**
+ * Pi: a file of JSON lines for each session, `TIME_ID.jsonl`, in a folder for each project.
+ *
+ * - Lines form a tree (`parentId`): after going back, the branch that was left stays in the file. All of it is kept, in the
+ *   order of writing.
+ * - A fork names the file that it was made from (`branchedFrom`, `parentSession`).
+ * - An answer names its own tokens and its cost.
+ */
+export const pi: Adapter = {
+  name: source,
+  title: "Pi",
+  version: 1,
+  searchRoots,
+  async *discover(host) {
+    for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name.endsWith(".jsonl"));
+  },
+  async parse(input, sink) {
+    const session = new PiSession(sink, source, idOfPath(basename(input.path)));
+    await readRecords(input.path, sink, (record) => session.add(record));
+    session.end();
+  },
+};
+
+function searchRoots({ home, env }: Host): SearchRoot[] {
+  const named = env.PI_CODING_AGENT_DIR;
+  if (named) return [{ path: join(named, "sessions"), variable: "PI_CODING_AGENT_DIR" }];
+  return [{ path: join(home, ".pi", "agent", "sessions") }];
+}

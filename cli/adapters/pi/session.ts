@@ -1,0 +1,162 @@
+import { type Fields, isFields } from "../../files/json.ts";
+import type { Message, Sink } from "../adapter.ts";
+import { assistantMessages, blocksOf, textOf, userBlocks } from "../blocks.ts";
+import { notice, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import type { Usage } from "../usage.ts";
+import { asCount, asString } from "../values.ts";
+
+/** Types of lines that belong to no message. */
+const skippedTypes = new Set(["thinking_level_change", "custom", "label", "leaf"]);
+
+/** Builds one session from the lines of a file of Pi, or of a program that writes as it does. */
+export class PiSession {
+  readonly #sink: Sink;
+  readonly #session: SessionBuilder;
+  readonly #prefix: string;
+  #commands = 0;
+
+  /** @param prefix of the `sourceId`, before the id that the file names */
+  constructor(sink: Sink, source: string, fallbackId: string, prefix = "") {
+    this.#sink = sink;
+    this.#prefix = prefix;
+    this.#session = new SessionBuilder(sink, source, prefix + fallbackId);
+  }
+
+  add(record: Fields): void {
+    switch (record.type) {
+      case "session":
+        this.#begin(record);
+        break;
+      case "title":
+        this.#session.noteTitle(record.title);
+        break;
+      case "session_info":
+        this.#session.noteTitle(record.name);
+        break;
+      case "model_change":
+        this.#session.noteModel(record.modelId);
+        break;
+      case "message":
+        this.#addMessage(record);
+        return;
+      case "compaction":
+      case "branch_summary":
+        this.#send(summaryOf(record.summary), record.timestamp);
+        return;
+      case "custom_message":
+        this.#send(this.#custom(record), record.timestamp);
+        return;
+      default:
+        if (!skippedTypes.has(asString(record.type) ?? "")) this.#sink.unhandled(asString(record.type) ?? "(none)");
+    }
+    this.#sink.skipped();
+  }
+
+  #begin({ id, cwd, title, timestamp, branchedFrom, parentSession }: Fields): void {
+    if (asString(id)) this.#session.id = this.#prefix + asString(id);
+    this.#session.noteFolder(cwd);
+    this.#session.noteTitle(title);
+    this.#session.noteTime(timestamp);
+    const from = asString(branchedFrom) ?? asString(parentSession);
+    if (from) this.#session.note("forkedFrom", this.#prefix + idOfPath(from));
+  }
+
+  #addMessage(record: Fields): void {
+    const { message } = record;
+    if (!isFields(message)) {
+      this.#sink.invalid();
+      return;
+    }
+    const at = record.timestamp ?? message.timestamp;
+    if (message.role !== "assistant") {
+      this.#send(this.#others(message), at);
+      return;
+    }
+    const messages = assistantMessages(message.content, this.#unhandled);
+    const failure = asString(message.errorMessage);
+    if (failure) messages.push(notice(failure));
+    if (messages.length === 0) this.#sink.skipped();
+    this.#session.send(withCost(messages, message.usage), {
+      at,
+      model: message.model,
+      usage: readUsage(message.usage),
+    });
+  }
+
+  /** The messages of every role but the assistant's. */
+  #others(message: Fields): Message[] {
+    switch (message.role) {
+      case "user":
+        return userBlocks(message.content, this.#unhandled);
+      case "toolResult": {
+        const isError = message.isError === true;
+        const details = isFields(message.details) ? message.details : {};
+        const outcome = { callId: asString(message.toolCallId), isError, patch: asString(details.diff) };
+        return [toolResult(textOf(message.content, this.#unhandled), outcome)];
+      }
+      case "bashExecution":
+        return this.#command(message);
+      case "custom":
+        return this.#custom(message);
+      case "branchSummary":
+      case "compactionSummary":
+        return summaryOf(message.summary);
+      case "system":
+        return blocksOf(message.content).flatMap((block) => summaryOf(block.text));
+      default:
+        this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);
+        return [];
+    }
+  }
+
+  /** A command that the user ran. */
+  #command({ command, output, exitCode }: Fields): Message[] {
+    const callId = `command-${this.#commands++}`;
+    const result = toolResult(asString(output) ?? "", { callId, exitCode: asCount(exitCode) });
+    return [{ ...toolCall("bash", callId, { command: asString(command) ?? "" }), role: "user" }, result];
+  }
+
+  #custom({ content }: Fields): Message[] {
+    const text = textOf(content, this.#unhandled);
+    return text ? [notice(text)] : [];
+  }
+
+  readonly #unhandled = (type: string) => this.#sink.unhandled(type);
+
+  #send(messages: Message[], at: unknown): void {
+    if (messages.length === 0) this.#sink.skipped();
+    this.#session.send(messages, { at });
+  }
+
+  end(): void {
+    this.#session.end();
+  }
+}
+
+const summaryOf = (summary: unknown): Message[] => {
+  const text = asString(summary);
+  return text ? [notice(text)] : [];
+};
+
+/** A session's id in the path of its file: `TIME_ID.jsonl` or `ID.jsonl`; anything else is an id itself. */
+export const idOfPath = (path: string): string =>
+  (path.split(/[/\\]/).at(-1) ?? path).replace(/\.jsonl$/, "").replace(/^\d{4}-\d\d-\d\dT[\d-]+Z_/, "");
+
+function readUsage(usage: unknown): Usage | undefined {
+  if (!isFields(usage)) return undefined;
+  return {
+    inputTokens: asCount(usage.input) ?? 0,
+    outputTokens: asCount(usage.output) ?? 0,
+    cacheReadTokens: asCount(usage.cacheRead) ?? 0,
+    cacheWriteTokens: asCount(usage.cacheWrite) ?? 0,
+  };
+}
+
+/** The first message bears what the agent itself says that the answer cost, in US dollars. */
+function withCost(messages: Message[], usage: unknown): Message[] {
+  const cost = isFields(usage) && isFields(usage.cost) ? usage.cost.total : undefined;
+  const [first, ...rest] = messages;
+  if (!first || typeof cost !== "number" || cost <= 0) return messages;
+  return [withMetadata(first, { costUsd: cost }), ...rest];
+}

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { droid } from "../../cli/adapters/droid/adapter.ts";
+import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+
+const id = "0199ffff-2222-4333-8444-555555555555";
+const path = `.factory/sessions/-home-ada-code-web/${id}.jsonl`;
+const settings = `.factory/sessions/-home-ada-code-web/${id}.settings.json`;
+
+const start = { type: "session_start", id, title: "Tidy up", cwd: "/home/ada/code/web", version: 2 };
+const at = "2026-11-01T10:00:00.000Z";
+const said = (role: string, content: unknown) => ({
+  type: "message",
+  id: "m",
+  timestamp: at,
+  message: { role, content },
+});
+
+test("a session has its turns, calls with results, title, and of its settings the model and the tokens", async () => {
+  const home = await makeHome({
+    [path]: linesOf(
+      start,
+      said("user", [{ type: "text", text: "<system-reminder>\nBe brief.\n</system-reminder>\n\nTidy up" }]),
+      said("assistant", [
+        { type: "thinking", thinking: "ls first" },
+        { type: "tool_use", id: "t1", name: "Execute", input: { command: "ls" } },
+      ]),
+      said("user", [
+        { type: "tool_result", tool_use_id: "t1", content: [{ type: "text", text: "a.txt" }], is_error: true },
+      ]),
+      { type: "todo_state", todos: [] },
+      { type: "compaction_state", summaryText: "They tidied." },
+      { type: "sparkle" },
+    ),
+    [settings]: JSON.stringify({
+      model: "claude-opus-4-5",
+      tokenUsage: { inputTokens: 5, outputTokens: 6, cacheCreationTokens: 7, cacheReadTokens: 8, thinkingTokens: 2 },
+    }),
+  });
+  const { sessions, counts, unhandled } = await parseAll(droid, home);
+  expect(sessions).toMatchObject([
+    {
+      source: "droid",
+      sourceId: id,
+      messages: [
+        { role: "user", metadata: { kind: "notice" } },
+        { role: "user", content: "Tidy up", createdAt: at },
+        { content: "ls first", metadata: { kind: "thinking" } },
+        { content: "Execute\nls", metadata: { tool: { name: "Execute", callId: "t1" } } },
+        { role: "tool", content: "a.txt", metadata: { result: { callId: "t1", isError: true } } },
+        { content: "They tidied.", metadata: { kind: "notice" } },
+      ],
+      ending: {
+        title: "Tidy up",
+        model: "claude-opus-4-5",
+        project: "web",
+        metadata: {
+          cwd: "/home/ada/code/web",
+          usage: { inputTokens: 5, outputTokens: 6, cacheReadTokens: 8, cacheWriteTokens: 7, reasoningTokens: 2 },
+        },
+      },
+    },
+  ]);
+  expect([counts, unhandled]).toEqual([{ entries: 7, skipped: 3, invalid: 0 }, ["sparkle"]]);
+});
+
+test("a session without settings is read, and once more when they come", async () => {
+  const home = await makeHome({ [path]: linesOf(start, said("user", "Hi")) });
+  const [before] = await discoverAll(droid, home);
+  expect((await parseAll(droid, home)).sessions[0]?.ending.model).toBeUndefined();
+  await writeBelow(home.home, settings, '{"model":"gpt-5.2"}');
+  const [after] = await discoverAll(droid, home);
+  expect(after?.stamp).not.toBe(before?.stamp);
+  expect((await parseAll(droid, home)).sessions[0]?.ending.model).toBe("gpt-5.2");
+});

@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { openclaw } from "../../cli/adapters/openclaw/adapter.ts";
+import { pi } from "../../cli/adapters/pi/adapter.ts";
+import { linesOf, makeHome, parseAll } from "./home.ts";
+
+const id = "0199dddd-2222-7333-8444-555555555555";
+const path = `.pi/agent/sessions/--home-ada-code-web--/2026-11-01T10-00-00-000Z_${id}.jsonl`;
+const parse = async (...records: unknown[]) => parseAll(pi, await makeHome({ [path]: linesOf(...records) }));
+
+const at = "2026-11-01T10:00:00.000Z";
+const header = { type: "session", version: 3, id, timestamp: at, cwd: "/home/ada/code/web" };
+const message = (message: object) => ({ type: "message", id: "m", parentId: null, timestamp: at, message });
+const usage = { input: 12, output: 7, cacheRead: 100, cacheWrite: 3, totalTokens: 122, cost: { total: 0.25 } };
+
+test("a session has its turns, thoughts, calls with results, tokens and cost", async () => {
+  const { sessions, counts, unhandled } = await parse(
+    header,
+    { type: "model_change", modelId: "claude-opus-4-5", provider: "anthropic" },
+    message({
+      role: "user",
+      content: [
+        { type: "text", text: "Read it" },
+        { type: "image", mimeType: "image/png", data: "AAAA" },
+      ],
+    }),
+    message({
+      role: "assistant",
+      model: "claude-opus-4-5",
+      usage,
+      content: [
+        { type: "thinking", thinking: "Which one?" },
+        { type: "text", text: "Reading." },
+        { type: "toolCall", id: "c1", name: "read", arguments: { path: "a.txt" } },
+      ],
+    }),
+    message({
+      role: "toolResult",
+      toolCallId: "c1",
+      toolName: "read",
+      content: [{ type: "text", text: "hi" }],
+      isError: true,
+    }),
+    message({ role: "bashExecution", command: "ls", output: "a.txt", exitCode: 1 }),
+    { type: "compaction", summary: "They read.", timestamp: at },
+    { type: "session_info", name: "Reading a.txt" },
+    { type: "label", targetId: "m", label: "here" },
+  );
+  expect(sessions).toMatchObject([
+    {
+      source: "pi",
+      sourceId: id,
+      messages: [
+        { role: "user", content: "Read it" },
+        { role: "user", content: "[image: image/png, 1 KiB]" },
+        { role: "assistant", content: "Which one?", tokenCount: 7, metadata: { kind: "thinking", costUsd: 0.25 } },
+        { role: "assistant", content: "Reading." },
+        { role: "assistant", content: "read\na.txt", metadata: { tool: { name: "read", callId: "c1" } } },
+        { role: "tool", content: "hi", metadata: { result: { callId: "c1", isError: true } } },
+        { role: "user", content: "bash\nls", metadata: { tool: { callId: "command-0" } } },
+        { role: "tool", content: "a.txt", metadata: { result: { callId: "command-0", exitCode: 1 } } },
+        { content: "They read.", metadata: { kind: "notice" } },
+      ],
+      ending: {
+        title: "Reading a.txt",
+        model: "claude-opus-4-5",
+        project: "web",
+        createdAt: at,
+        metadata: {
+          cwd: "/home/ada/code/web",
+          usage: { inputTokens: 12, outputTokens: 7, cacheReadTokens: 100, cacheWriteTokens: 3 },
+        },
+      },
+    },
+  ]);
+  expect([counts, unhandled]).toEqual([{ entries: 9, skipped: 4, invalid: 0 }, []]);
+});
+
+test("a fork names the session that it was made from; a file without a header has its name as id", async () => {
+  const forked = { ...header, branchedFrom: "/x/2026-10-01T00-00-00-000Z_parent.jsonl" };
+  const { sessions } = await parse(forked, message({ role: "user", content: "Again" }));
+  expect(sessions[0]?.ending.metadata).toMatchObject({ forkedFrom: "parent" });
+  const bare = await parse(message({ role: "user", content: "Hi" }));
+  expect(bare.sessions[0]?.sourceId).toBe(id);
+});
+
+test("unknown roles, lines and blocks are counted, and the rest is kept", async () => {
+  const blocks = [{ type: "hologram" }, { type: "text", text: "Still here" }];
+  const { sessions, unhandled, counts } = await parse(
+    header,
+    message({ role: "oracle", content: "?" }),
+    message({ role: "user", content: blocks }),
+    { type: "dream" },
+    { type: "message" },
+  );
+  expect(sessions[0]?.messages).toMatchObject([{ content: "Still here" }]);
+  expect(unhandled).toEqual(["role.oracle", "content.hologram", "dream"]);
+  expect(counts).toEqual({ entries: 5, skipped: 3, invalid: 1 });
+});
+
+test("OpenClaw's sessions bear their agent's name, also those that were put aside", async () => {
+  const lines = linesOf({ ...header, id: "s1" }, message({ role: "user", content: "Hi" }));
+  const home = await makeHome({
+    ".openclaw/agents/main/sessions/s1.jsonl": lines,
+    ".openclaw/agents/work/sessions/s1.jsonl.reset.2026-11-01T10-00-00.000Z": lines,
+    ".openclaw/agents/work/sessions/sessions.json": "{}",
+    ".openclaw/agents/work/agent/other.jsonl": lines,
+  });
+  const { sessions } = await parseAll(openclaw, home);
+  expect(sessions.map(({ source, sourceId }) => `${source} ${sourceId}`)).toEqual([
+    "openclaw main/s1",
+    "openclaw work/s1",
+  ]);
+});

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { qwen } from "../../cli/adapters/qwen/adapter.ts";
+import { linesOf, makeHome, parseAll } from "./home.ts";
+
+const id = "0199eeee-2222-7333-8444-555555555555";
+const path = `.qwen/projects/-home-ada-code-web/chats/${id}.jsonl`;
+const parse = async (...records: unknown[]) => parseAll(qwen, await makeHome({ [path]: linesOf(...records) }));
+
+const at = "2026-11-01T10:00:00.000Z";
+const record = (type: string, parts: object[], more: object = {}) => ({
+  uuid: "u",
+  sessionId: id,
+  timestamp: at,
+  type,
+  cwd: "/home/ada/code/web",
+  version: "0.21.13",
+  gitBranch: "main",
+  message: { role: type === "assistant" ? "model" : "user", parts },
+  ...more,
+});
+
+test("a session has its turns, thoughts, calls with results, title and tokens", async () => {
+  const { sessions, counts, unhandled } = await parse(
+    record("user", [
+      { text: "Look at it." },
+      { text: "<qwen:user-prompt-submit-context>\nA hook's words.\n</qwen:user-prompt-submit-context>" },
+    ]),
+    record(
+      "assistant",
+      [{ text: "I should read.", thought: true }, { functionCall: { id: "c1", name: "edit", args: { path: "a" } } }],
+      {
+        model: "qwen3-coder",
+        usageMetadata: {
+          promptTokenCount: 110,
+          cachedContentTokenCount: 100,
+          candidatesTokenCount: 9,
+          thoughtsTokenCount: 4,
+        },
+      },
+    ),
+    record("tool_result", [{ functionResponse: { id: "c1", name: "edit", response: { output: "done" } } }], {
+      toolCallResult: { callId: "c1", status: "error", resultDisplay: { fileDiff: "@@ -1 +1 @@\n-a\n+b" } },
+    }),
+    record("user", [{ text: "Build finished." }], { subtype: "notification" }),
+    record("system", [], { subtype: "ui_telemetry" }),
+    record("system", [], { subtype: "custom_title", systemPayload: { customTitle: "A look" } }),
+    record("system", [], { subtype: "chat_compression", systemPayload: { summary: "They looked." } }),
+  );
+  expect(sessions).toMatchObject([
+    {
+      source: "qwen-code",
+      sourceId: id,
+      messages: [
+        { role: "user", content: "Look at it." },
+        { role: "user", metadata: { kind: "notice" } },
+        { content: "I should read.", tokenCount: 9, metadata: { kind: "thinking", model: "qwen3-coder" } },
+        { content: "edit\na", metadata: { tool: { name: "edit", callId: "c1", input: { path: "a" } } } },
+        {
+          role: "tool",
+          content: "done",
+          metadata: { result: { callId: "c1", isError: true, patch: "@@ -1 +1 @@\n-a\n+b" } },
+        },
+        { role: "user", content: "Build finished.", metadata: { kind: "notice" } },
+        { content: "They looked.", metadata: { kind: "notice" } },
+      ],
+      ending: {
+        title: "A look",
+        model: "qwen3-coder",
+        project: "web",
+        createdAt: at,
+        metadata: {
+          cwd: "/home/ada/code/web",
+          branch: "main",
+          agentVersion: "0.21.13",
+          usage: { inputTokens: 10, outputTokens: 9, cacheReadTokens: 100, reasoningTokens: 4 },
+        },
+      },
+    },
+  ]);
+  expect([counts, unhandled]).toEqual([{ entries: 7, skipped: 2, invalid: 0 }, []]);
+});
+
+test("the file's name is the id, whatever its records say; unknown records are counted", async () => {
+  const { sessions, unhandled } = await parse(
+    record("user", [{ text: "Hi" }, { video: {} }], { sessionId: "other" }),
+    record("dream", []),
+    record("system", [], { subtype: "new_thing", systemPayload: { displayText: "Something" } }),
+  );
+  expect(sessions[0]?.sourceId).toBe(id);
+  expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "Something"]);
+  expect(unhandled).toEqual(["content.video", "dream", "system.new_thing"]);
+});
+
+test("only the folder of chats is read", async () => {
+  const lines = linesOf(record("user", [{ text: "Hi" }]));
+  const home = await makeHome({ [path]: lines, ".qwen/projects/x/other/a.jsonl": lines, ".qwen/tmp/a.jsonl": lines });
+  expect((await parseAll(qwen, home)).sessions).toHaveLength(1);
+});
