@@ -16,7 +16,7 @@ const job = {
   startedAt: "2026-11-20T10:05:12.113Z",
   finishedAt: "2026-11-20T10:05:12.127Z",
   bytes: 397,
-  traces: { received: 1, created: 1, updated: 0, unchanged: 0, kept: 0 },
+  traces: { received: 1, created: 1, updated: 0, unchanged: 0, kept: 0, incomplete: 0 },
   messages: { received: 2, written: 2 },
   error: null,
 };
@@ -82,7 +82,7 @@ export const sendBatch = {
   about: {
     group: "Ingest",
     summary: "Send a batch",
-    text: `A 202 means that the upload and its job are on disk; any other status means that nothing was stored. A batch is accepted whole or not at all. \`source\` and \`sourceId\` identify a trace: send all of it again when it has grown, and only new and changed messages are written. Unknown fields are kept in the \`metadata\` of their trace or message. The body may be compressed; it has at most ${limits.ingest.wireBytes / 2 ** 20} MiB on the wire.`,
+    text: `A 202 means that the upload and its job are on disk; any other status means that nothing was stored. A batch is accepted whole or not at all. \`source\` and \`sourceId\` identify a trace: send all of it again when it has grown, and only new and changed messages are written; or send only what came since, with `append`. Unknown fields are kept in the \`metadata\` of their trace or message. The body may be compressed; it has at most ${limits.ingest.wireBytes / 2 ** 20} MiB on the wire.`,
     // Its traces are parsed one by one (lib/ingest/schema.ts).
     sent: ingestRequest.extend({ traces: z.array(ingestTrace).max(limits.ingest.traces) }),
     headers: sentHeaders,
@@ -104,7 +104,7 @@ export const readJob = {
   about: {
     group: "Ingest",
     summary: "Get a job",
-    text: "`succeeded` and `failed` are final. `kept` counts the traces that were left as they are although the upload differs: it has fewer messages and no `replace`, a newer upload was processed first, or the owner deleted the trace.",
+    text: "`succeeded` and `failed` are final. `kept` counts the traces that were left as they are although the upload differs: it has fewer messages and no `replace`, a newer upload was processed first, or the owner deleted the trace. `incomplete` names the traces that were not appended to, because another number of messages is stored of them than `append` says: send these whole.",
     answers: { 200: { text: "The job.", example: job } },
   },
 } satisfies Operation;
@@ -149,9 +149,9 @@ export const uploadFile = {
     headers: sentHeaders,
     answers: {
       202: accepted,
-      303: {
+      303: 
         text: "For a form: to the job's page, or back to the form's page with what was wrong.",
-        headers: { Location: { text: "The page.", example: `/uploads/${jobId}` } },
+        headers: text: "The page.", example: `/uploads/$jobId` } },
       },
     },
     errors: { ...refusals, access_denied: "The request did not come from this server's own pages." },

@@ -1,10 +1,10 @@
 // A user's upload jobs, as the API and the dashboard show them.
 import "server-only";
-import type { z } from "zod";
+import { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { notFound } from "#lib/errors";
 import type { Prisma } from "#lib/generated/prisma/client";
-import { type jobResponse, jobStatus, openStatuses } from "#lib/ingest/schema";
+import { incompleteTrace, type jobResponse, jobStatus, openStatuses } from "#lib/ingest/schema";
 
 export type Job = z.input<typeof jobResponse>;
 
@@ -19,6 +19,8 @@ export type JobFilter = "waiting" | "failed";
 
 const statusesOf = { waiting: openStatuses, failed: ["failed"] } as const;
 
+const incompleteTraces = z.array(incompleteTrace);
+
 const columns = {
   id: true,
   status: true,
@@ -32,6 +34,7 @@ const columns = {
   tracesUpdated: true,
   tracesUnchanged: true,
   tracesKept: true,
+  tracesIncomplete: true,
   messagesReceived: true,
   messagesWritten: true,
   errorCode: true,
@@ -49,9 +52,13 @@ const listedColumns = {
 
 /** A job as the API shows it. @throws SpoorError `not_found`, for another user's job as well */
 export async function getJob(userId: string, jobId: string): Promise<Job> {
-  const row = await prisma().ingestJob.findUnique({ where: { userId_id: { userId, id: jobId } }, select: columns });
+  const row = await prisma().ingestJob.findUnique({
+    where: { userId_id: { userId, id: jobId } },
+    select: { ...columns, incomplete: true },
+  });
   if (!row) throw notFound();
-  return present(row);
+  const { incomplete } = row;
+  return { ...present(row), ...(incomplete && { incomplete: incompleteTraces.parse(incomplete) }) };
 }
 
 /** One job as the dashboard shows it. @throws SpoorError `not_found`, for another user's job as well */
@@ -154,6 +161,7 @@ function present(row: Prisma.IngestJobGetPayload<{ select: typeof columns }>): J
       updated: row.tracesUpdated,
       unchanged: row.tracesUnchanged,
       kept: row.tracesKept,
+      incomplete: row.tracesIncomplete,
     },
     messages: { received: row.messagesReceived, written: row.messagesWritten },
     error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? "" },

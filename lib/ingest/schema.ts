@@ -18,18 +18,27 @@ export const ingestMessage = z.looseObject({
 });
 
 /** A trace as it is sent. */
-export const ingestTrace = z.looseObject({
-  // Parts of the key: no character of them may be replaced.
-  sourceId: exactText(1, max.sourceId).describe("The session's id at its source."),
-  source: exactText(1, max.source).default("unknown").describe("The agent or adapter that it comes from."),
-  messages: z.array(ingestMessage).max(ingest.messagesPerTrace),
-  model: z.string().max(max.model).optional(),
-  title: z.string().max(max.title).optional(),
-  project: z.string().max(max.project).optional(),
-  createdAt: instant.optional(),
-  replace: z.boolean().optional().describe("Allows the stored trace to become shorter."),
-  metadata: metadata.optional(),
-});
+export const ingestTrace = z
+  .looseObject({
+    // Parts of the key: no character of them may be replaced.
+    sourceId: exactText(1, max.sourceId).describe("The session's id at its source."),
+    source: exactText(1, max.source).default("unknown").describe("The agent or adapter that it comes from."),
+    messages: z.array(ingestMessage).max(ingest.messagesPerTrace),
+    model: z.string().max(max.model).optional(),
+    title: z.string().max(max.title).optional(),
+    project: z.string().max(max.project).optional(),
+    createdAt: instant.optional(),
+    replace: z.boolean().optional().describe("Allows the stored trace to become shorter."),
+    metadata: metadata.optional(),
+    append: z
+      .looseObject({ count: wholeNumber.describe("How many messages of the trace were sent before.") })
+      .optional()
+      .describe("The messages follow those that were sent before. Fields that are absent stay as they are stored."),
+  })
+  .refine(({ append, replace }) => append === undefined || replace === undefined, {
+    path: ["append"],
+    error: "can't be combined with replace",
+  });
 
 /**
  * The body of `POST /api/ingest`. Its traces are parsed one by one as `ingestTrace`: zod reports every error, and for five
@@ -51,6 +60,9 @@ export const openStatuses = ["queued", "running"] as const;
 
 export const jobStatus = z.enum([...openStatuses, "succeeded", "failed"]);
 
+/** A trace that was not appended to, and how many messages are stored of it. */
+export const incompleteTrace = z.object({ source: z.string(), sourceId: z.string(), messageCount: count });
+
 export const jobResponse = z.object({
   ok: z.literal(true),
   jobId: z.uuid(),
@@ -60,8 +72,16 @@ export const jobResponse = z.object({
   startedAt: z.iso.datetime().nullable(),
   finishedAt: z.iso.datetime().nullable(),
   bytes: count,
-  traces: z.object({ received: count, created: count, updated: count, unchanged: count, kept: count }),
+  traces: z.object({
+    received: count,
+    created: count,
+    updated: count,
+    unchanged: count,
+    kept: count,
+    incomplete: count,
+  }),
   messages: z.object({ received: count, written: count }),
+  incomplete: z.array(incompleteTrace).optional().describe("The traces that have to be sent whole."),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 

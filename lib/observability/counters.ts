@@ -80,6 +80,7 @@ export function countRows({
   updated: number;
   unchanged: number;
   kept: number;
+  incomplete: number;
   written: number;
 }): void {
   for (const [outcome, number] of Object.entries(traces)) count("spoor_ingest_traces_total", { outcome }, number);

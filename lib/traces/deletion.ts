@@ -96,6 +96,7 @@ async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<nu
       model: null,
       title: null,
       derivedTitle: null,
+      titleRank: null,
       project: null,
       machine: null,
       metadata: Prisma.DbNull,

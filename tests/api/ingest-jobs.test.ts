@@ -86,7 +86,7 @@ describe("a job", () => {
       startedAt: time,
       finishedAt: time,
       bytes: body.length,
-      traces: { received: 1, created: 1, updated: 0, unchanged: 0, kept: 0 },
+      traces: { received: 1, created: 1, updated: 0, unchanged: 0, kept: 0, incomplete: 0 },
       messages: { received: 1, written: 1 },
       error: null,
     });

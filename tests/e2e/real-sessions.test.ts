@@ -80,7 +80,7 @@ describe.skipIf(!present)("real sessions", () => {
 
     expect(await send(token, "first")).toMatchObject({
       status: "succeeded",
-      traces: { received: 90, created: 90, updated: 0, unchanged: 0, kept: 0 },
+      traces: { received: 90, created: 90, updated: 0, unchanged: 0, kept: 0, incomplete: 0 },
       messages: { received: 12_800, written: 12_800 },
     });
 
@@ -109,7 +109,7 @@ describe.skipIf(!present)("real sessions", () => {
 
     expect(await send(token, "again")).toMatchObject({
       status: "succeeded",
-      traces: { received: 90, created: 0, updated: 0, unchanged: 90, kept: 0 },
+      traces: { received: 90, created: 0, updated: 0, unchanged: 90, kept: 0, incomplete: 0 },
       messages: { received: 12_800, written: 0 },
     });
   }, 180_000);

@@ -196,6 +196,20 @@ function resync(making: Making): Omit<Case, "kind"> {
   return { calls: bodies.map((body) => ingest(making, body)), batches: bodies, check: allAre(202) };
 }
 
+/** One trace in parts, with repeated and wrong ones between them, and whole at the end: whatever ran first, it is complete then. */
+function appended(making: Making): Omit<Case, "kind"> {
+  const { random, marker } = making;
+  const { messages, ...trace } = { ...makeTrace(random, marker, "a", 9), source: "append" };
+  const parts = Array.from({ length: 2 + random.below(4) }, () => {
+    const count = random.below(10);
+    const wrong = random.oneIn(5) ? random.below(12) : count;
+    return { ...trace, append: { count: wrong }, messages: messages.slice(count, count + random.below(5)) };
+  });
+  const begun = { ...trace, messages: messages.slice(0, random.below(5)) };
+  const bodies = [begun, ...parts, { ...trace, messages }].map((one) => Buffer.from(JSON.stringify({ traces: [one] })));
+  return { calls: bodies.map((body) => ingest(making, body)), batches: bodies, check: allAre(202) };
+}
+
 function chunked(making: Making): Omit<Case, "kind"> {
   const { random, marker } = making;
   const body = soundBody(random, marker);
@@ -234,6 +248,7 @@ const makers: Record<string, { weight: number; make: Maker }> = {
   "one key": { weight: 1, make: idempotency },
   "odd key": { weight: 1, make: oddKey },
   resync: { weight: 1, make: resync },
+  append: { weight: 1, make: appended },
   ...otherCases,
   ...rawCases,
 };

@@ -140,6 +140,7 @@ const keys = [
   "source",
   "title",
   "replace",
+  "append",
   "traces",
 ];
 

@@ -7,7 +7,7 @@ import { indexIn } from "./requests.ts";
  */
 
 type Sent = Record<string, unknown> & { messages: (Record<string, unknown> & { position: number; content: string })[] };
-type Expected = { digest: string; messages: number };
+type Expected = { digest: string; messages: number; sent: Sent };
 
 const clean = (text: string) => text.toWellFormed().replaceAll("\0", "\ufffd");
 const orNull = (value: unknown) => (typeof value === "string" ? clean(value) : null);
@@ -41,7 +41,8 @@ function rest(sent: Record<string, unknown>, known: string[]): unknown {
 }
 
 const messageFields = ["position", "content", "role", "tokenCount", "createdAt", "metadata"];
-const traceFields = ["sourceId", "source", "messages", "model", "title", "project", "createdAt", "replace", "metadata"];
+const ownFields = ["model", "title", "project", "createdAt"];
+const traceFields = ["sourceId", "source", "messages", ...ownFields, "replace", "append", "metadata"];
 
 const digestOf = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("base64");
 
@@ -63,8 +64,22 @@ function expectedOf(sent: Sent): Expected {
     time(sent.createdAt),
     rest(sent, traceFields),
   ];
-  return { digest: digestOf([own, messages]), messages: messages.length };
+  return { digest: digestOf([own, messages]), messages: messages.length, sent };
 }
+
+/** What an append makes of a trace; undefined where it does not fit. */
+function appendedTo(before: Sent | undefined, sent: Sent): Sent | undefined {
+  const { append, ...more } = sent;
+  const { count } = append as { count: number };
+  const taken = new Set(before?.messages.map(({ position }) => position));
+  if ((before?.messages.length ?? 0) !== count + 0) return undefined;
+  if (!before || more.messages.some(({ position }) => taken.has(position))) return before ? undefined : more;
+  const other = rest(more, traceFields) === null ? before : { ...pick(before, ownFields), ...more };
+  return { ...other, ...pick(more, ownFields), messages: [...before.messages, ...more.messages] };
+}
+
+const pick = (sent: Sent, names: string[]) =>
+  Object.fromEntries(Object.entries(sent).filter(([name]) => names.includes(name)));
 
 export class Model {
   readonly #expected = new Map<string, Expected>();
@@ -90,8 +105,10 @@ export class Model {
         last.set(`${userId} ${trace.source ?? "unknown"} ${trace.sourceId}`, trace);
     }
     for (const [key, trace] of last) {
-      const [before, now] = [this.#expected.get(key), expectedOf(trace)];
-      if (!before || now.messages >= before.messages || trace.replace === true) this.#expected.set(key, now);
+      const before = this.#expected.get(key);
+      const whole = trace.append === undefined ? trace : appendedTo(before?.sent, trace);
+      const now = whole && expectedOf(whole);
+      if (now && (!before || now.messages >= before.messages || trace.replace === true)) this.#expected.set(key, now);
     }
   }
 

@@ -21,7 +21,7 @@ describe("what a job does with a trace", () => {
     expect(job).toMatchObject({
       status: "succeeded",
       attempts: 1,
-      traces: { received: 1, created: 1, updated: 0, unchanged: 0, kept: 0 },
+      traces: { received: 1, created: 1, updated: 0, unchanged: 0, kept: 0, incomplete: 0 },
       messages: { received: 2, written: 2 },
     });
     expect(await stored("new")).toMatchObject({ source: "unknown", messageCount: 2, contents: ["a", "b"] });

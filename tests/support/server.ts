@@ -147,8 +147,9 @@ export async function jobEnd(server: Server, jobId: string, token: string, secon
 export type JobJson = {
   status: string;
   attempts: number;
-  traces: { received: number; created: number; updated: number; unchanged: number; kept: number };
+  traces: Record<"received" | "created" | "updated" | "unchanged" | "kept" | "incomplete", number>;
   messages: { received: number; written: number };
+  incomplete?: { source: string; sourceId: string; messageCount: number }[];
   error: { code: string; message: string } | null;
 };
 

@@ -35,7 +35,7 @@ export function JobLine({ jobId, label }: { jobId: string; label: string | undef
 function outcomeOf({ status, traces, error }: Job): string {
   if (status === "failed") return error?.message ?? "";
   if (status !== "succeeded") return countOf(traces.received, "session");
-  const parts = (["created", "updated", "unchanged", "kept"] as const)
+  const parts = (["created", "updated", "unchanged", "kept", "incomplete"] as const)
     .filter((kind) => traces[kind] > 0)
     .map((kind) => `${formatCount(traces[kind])} ${kind}`);
   return [countOf(traces.received, "session"), parts.join(", ")].filter(Boolean).join(": ");

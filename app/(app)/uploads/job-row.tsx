@@ -51,7 +51,7 @@ function Outcome({ job }: { job: ListedJob }) {
   const { status, traces, messages } = job;
   const received = countOf(traces.received, "session");
   if (status !== "succeeded") return <p className="text-code text-muted">{received} received</p>;
-  const parts = (["created", "updated", "unchanged", "kept"] as const)
+  const parts = (["created", "updated", "unchanged", "kept", "incomplete"] as const)
     .filter((kind) => traces[kind] > 0)
     .map((kind) => `${formatCount(traces[kind])} ${kind}`);
   return (

@@ -3,9 +3,17 @@ import { countOf } from "../../components/figures";
 
 /** Why sessions of an upload were left as stored. */
 export function WhyKept({ job: { traces, kept } }: { job: ListedJob }) {
-  if (traces.kept === 0) return null;
-  return <p className="text-code text-muted">{kept ? reasonsOf(kept).join(" ") : unknownReason}</p>;
+  const reasons = [
+    ...(kept ? reasonsOf(kept) : []),
+    !kept && traces.kept > 0 && unknownReason,
+    traces.incomplete > 0 && `${countOf(traces.incomplete, "session")} ${incompleteReason}`,
+  ].filter((reason) => reason !== false);
+  if (reasons.length === 0) return null;
+  return <p className="text-code text-muted">{reasons.join(" ")}</p>;
 }
+
+const incompleteReason =
+  "incomplete and left as stored: the upload had only what came after messages that are not stored. Clients send it whole.";
 
 /** For an upload that was processed by a version that did not record the reason. */
 const unknownReason =

@@ -14,15 +14,18 @@ import {
   type TraceFields,
 } from "#lib/ingest/decode/parser";
 import { type ScannedTrace, Scanner } from "#lib/ingest/decode/scanner";
-import { calledCommand, firstLine, humanLine } from "#lib/ingest/decode/title";
+import { titleOf } from "#lib/ingest/decode/title";
 import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 
 /** A trace without its messages, as a job compares it with what is stored. Hashes are SHA-256 in Base64. */
 export type TraceHeader = TraceFields & {
   derivedTitle: string | null;
+  titleRank: number | null;
   sanitized: boolean;
   messageCount: number;
+  /** The position of its first message; null without one. */
+  firstPosition: number | null;
   tokenCount: number;
   lastMessageAt: number | null;
   contentHash: string;
@@ -122,9 +125,10 @@ class ManifestMaker implements Manifest {
     const { messageCount, tokenCount, lastMessageAt } = sums;
     const header: TraceHeader = {
       ...fields,
-      derivedTitle: deriveTitle(rows),
+      ...deriveTitle(rows),
       sanitized: sums.sanitized || sanitizer.changed,
       messageCount,
+      firstPosition: rows.end === 0 ? null : rows.read(0).position,
       tokenCount,
       lastMessageAt,
       contentHash: contentHash(fields, rows),
@@ -198,13 +202,28 @@ export function isGrown(bytes: Uint8Array, { text }: TraceHeader, stored: { byte
  * The hash of a trace's content: 16 bytes of its own fields, then of its messages as rows. `sanitized` is not part of it: an
  * export that is sent back has the replaced characters, and is the same trace.
  */
-function contentHash({ model, title, project, createdAt, metadata }: TraceFields, rows: MessageRows): string {
-  const fields = JSON.stringify([model, title, project, createdAt, metadata]);
-  const hashes = [
-    hash("sha256", fields, "buffer").subarray(0, fieldsHashBytes),
-    hash("sha256", rows.bytes.subarray(0, rows.end), "buffer"),
-  ];
-  return Buffer.concat(hashes).toString("base64");
+function contentHash(fields: TraceFields, rows: MessageRows): string {
+  return Buffer.concat([hashFields(fields), hash("sha256", rows.bytes.subarray(0, rows.end), "buffer")]).toString(
+    "base64",
+  );
+}
+
+const hashFields = ({ model, title, project, createdAt, metadata }: OwnFields): Buffer =>
+  hash("sha256", JSON.stringify([model, title, project, createdAt, metadata]), "buffer").subarray(0, fieldsHashBytes);
+
+/** A trace's own fields that its content hash depends on. */
+export type OwnFields = Pick<TraceFields, "model" | "title" | "project" | "createdAt" | "metadata">;
+
+/**
+ * The content hash of a stored trace that got other fields or more messages. Its messages are not read again, so with more
+ * messages it is not the hash of the same trace sent whole.
+ */
+export function appendedHash(fields: OwnFields, stored: string, appended: TraceHeader): string {
+  const [before, more] = [stored, appended.contentHash].map((one) =>
+    Buffer.from(one, "base64").subarray(fieldsHashBytes),
+  ) as [Buffer, Buffer];
+  const messages = appended.messageCount === 0 ? before : hash("sha256", Buffer.concat([before, more]), "buffer");
+  return Buffer.concat([hashFields(fields), messages]).toString("base64");
 }
 
 const fieldsHashBytes = 16;
@@ -218,28 +237,23 @@ export const haveSameFields = (one: string, other: string) =>
 /** How many bytes of a long message are searched for its first line. */
 const firstLineBytes = 64 * 1024;
 
-/**
- * The first line that the user wrote, cut to a title's length; else the first command that was called; else the first line of
- * a user message.
- */
-function deriveTitle(rows: MessageRows): string | null {
-  let command: string | undefined;
-  let first: string | undefined;
+/** The title of a trace's messages, and its rank. */
+function deriveTitle(rows: MessageRows): Pick<TraceHeader, "derivedTitle" | "titleRank"> {
+  const { title = null, rank = null } = titleOf(userTexts(rows)) ?? {};
+  return { derivedTitle: title, titleRank: rank };
+}
+
+function* userTexts(rows: MessageRows): Generator<string> {
   for (let at = 0; at < rows.end; at = rows.next(at)) {
     const { role, content } = rows.read(at);
     if (role !== "user") continue;
     const start = content.toString("utf8", 0, firstLineBytes);
-    const text = /\S/.test(start) || content.length <= firstLineBytes ? start : content.toString("utf8");
-    const line = humanLine(text);
-    if (line) return line;
-    command ??= calledCommand(text);
-    first ??= firstLine(text);
+    yield /\S/.test(start) || content.length <= firstLineBytes ? start : content.toString("utf8");
   }
-  return command ?? first ?? null;
 }
 
 /** The version of the stored form; a manifest of another version is made again from the upload. */
-const version = 3;
+const version = 4;
 
 /** Up to this size a manifest is stored uncompressed: creating a compressor takes longer than it saves. */
 const plainBytes = 2048;

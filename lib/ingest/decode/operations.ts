@@ -31,8 +31,8 @@ export type Received = { bytes: number; sha256: OwnBytes };
 /** What reading a body yields: the manifest that is stored with it, its counts, and the sizes that its traces will have. */
 export type Found = { manifest: OwnBytes; traces: number; messages: number; sizes: TraceSize[] };
 
-/** What a trace's messages and metadata will take. */
-export type TraceSize = { source: string; sourceId: string; bytes: number };
+/** What a trace's messages and metadata will take; `isMore` where that comes on top of what is stored. */
+export type TraceSize = { source: string; sourceId: string; bytes: number; isMore: boolean };
 
 /** A validated body, with what is stored of it. */
 export type Checked = Found & { stored: OwnBytes };
@@ -182,10 +182,11 @@ const found = (manifest: Manifest): Found => ({
   manifest: own(packManifest(manifest)),
   traces: manifest.traces,
   messages: manifest.messages,
-  sizes: manifest.headers.map(({ source, sourceId, rowBytes, metadata }) => ({
+  sizes: manifest.headers.map(({ source, sourceId, rowBytes, metadata, append }) => ({
     source,
     sourceId,
     bytes: rowBytes + Buffer.byteLength(metadata ?? ""),
+    isMore: append !== null,
   })),
 });
 

@@ -27,6 +27,8 @@ export type TraceFields = {
   createdAt: number | null;
   metadata: string | null;
   replace: boolean;
+  /** How many messages were sent before those of this upload; null where it has all of them. */
+  append: number | null;
 };
 
 /**
@@ -109,6 +111,7 @@ export function normalizeTrace(sent: SentTrace, sanitizer: Sanitizer): TraceFiel
     project,
     createdAt,
     replace,
+    append,
     metadata,
     ...unknown
   } = sent;
@@ -121,6 +124,7 @@ export function normalizeTrace(sent: SentTrace, sanitizer: Sanitizer): TraceFiel
     createdAt: timeOf(createdAt),
     metadata: sanitizer.json(unknown, metadata),
     replace: replace ?? false,
+    append: append?.count ?? null,
   };
 }
 

@@ -5,8 +5,11 @@ import type { MessageRows } from "#lib/ingest/decode/message-rows";
 /** The stored messages of a trace: their positions, and their hashes in the same order. */
 export type StoredHashes = { positions: number[]; hashes: string[] };
 
-/** Positions of the messages that are stored as they are in the batch, and of those that are not. */
-export type Comparison = { same: number[]; other: number[] };
+/**
+ * Positions of the messages that are stored as they are in the batch, and of those that are not; and how many messages of the
+ * batch have positions at which none is stored.
+ */
+export type Comparison = { same: number[]; other: number[]; added: number };
 
 /** Compares a trace's rows with what is stored of it. */
 export function compareRows(rows: MessageRows, stored: StoredHashes): Comparison {
@@ -16,6 +19,7 @@ export function compareRows(rows: MessageRows, stored: StoredHashes): Comparison
   return {
     same: stored.positions.filter(isSame),
     other: stored.positions.filter((position, index) => !isSame(position, index)),
+    added: hashes.size - stored.positions.filter((position) => hashes.has(position)).length,
   };
 }
 

@@ -33,3 +33,23 @@ export function firstLine(text: string): string | undefined {
 }
 
 const cut = (line: string) => line.slice(0, limits.trace.title).toWellFormed();
+
+/**
+ * A title with its rank: 1 is a line that a person wrote, 2 a command that was called, 3 the first line of a user message. Of
+ * two parts of a session the lower rank wins, then the earlier part.
+ */
+export type DerivedTitle = { title: string; rank: 1 | 2 | 3 };
+
+/** The title of a session, by the beginnings of its users' messages in their order; undefined where they are blank. */
+export function titleOf(texts: Iterable<string>): DerivedTitle | undefined {
+  let command: string | undefined;
+  let first: string | undefined;
+  for (const text of texts) {
+    const line = humanLine(text);
+    if (line) return { title: line, rank: 1 };
+    command ??= calledCommand(text);
+    first ??= firstLine(text);
+  }
+  if (command) return { title: command, rank: 2 };
+  return first ? { title: first, rank: 3 } : undefined;
+}

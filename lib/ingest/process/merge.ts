@@ -1,12 +1,17 @@
 import "server-only";
 import type { PoolClient } from "pg";
+import type { z } from "zod";
 import { haveSameFields, type TraceHeader } from "#lib/ingest/decode/manifest";
 import type { CopyPlan } from "#lib/ingest/decode/operations";
+import type { Comparison } from "#lib/ingest/decode/row-hashes";
+import { type Appends, judgeAppends, mendTitles, updateAppends } from "#lib/ingest/process/append";
 import { copyMessages, deleteMessages, hashStored } from "#lib/ingest/process/sql/messages";
 import {
+  type BatchTrace,
   insertNewTraces,
   lockStoredTraces,
   type Pair,
+  recordHashes,
   recordReplace,
   recordSequence,
   type UploadSource,
@@ -14,6 +19,7 @@ import {
   updateTraces,
 } from "#lib/ingest/process/sql/traces";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
+import type { incompleteTrace } from "#lib/ingest/schema";
 
 /** What became of a batch's traces, how many message rows were written, and which traces were created or updated. */
 export type MergeResult = {
@@ -21,6 +27,7 @@ export type MergeResult = {
   updated: number;
   unchanged: number;
   kept: { deleted: number; newer: number; shorter: number };
+  incomplete: z.input<typeof incompleteTrace>[];
   written: number;
   writtenTraceIds: string[];
 };
@@ -32,7 +39,8 @@ export type MergeResult = {
  * - a changed one is `updated`, and only the messages that differ are written: if its stored messages are the first ones of
  *   the upload, the others are appended without being compared;
  * - one with fewer messages than stored and without `replace`, one that its owner deleted, and one that a newer upload
- *   would have replaced are `kept` as stored.
+ *   would have replaced are `kept` as stored;
+ * - one that appends (append.ts) and does not fit what is stored is `incomplete`.
  *
  * The uploads of a user have an order, and jobs may finish in another: what is stored in the end is what they would have
  * led to in their order. So an older upload still counts if it has more messages than a newer one that did not say
@@ -41,52 +49,75 @@ export type MergeResult = {
  * Uploads with traces in common may run at the same time: all of them lock the traces' rows in the same order.
  */
 export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: UploadSource): Promise<MergeResult> {
-  const { created, pairs } = await lockTraces(tx, batch.headers, upload);
-  const { unchanged, changed, kept } = judge(pairs);
+  const { created, pairs, missing } = await lockTraces(tx, batch.headers, upload);
+  const { whole = [], append = [] } = Object.groupBy(pairs, ({ header }) =>
+    header.append === null ? "whole" : "append",
+  );
+  const appends = await judgeAppends(tx, batch, append, upload.userId);
+  const judged = judge(whole);
+  const { unchanged, changed, newer } = await settle(tx, batch, judged.changed, upload.userId);
   // The decoding thread compares the messages while the traces are updated.
   const split = splitChanged(batch, changed);
   split.catch(() => {}); // a rejection is handled below, unless the database fails first
-  await recordSequence(tx, unchanged, upload);
+  const same = [...judged.unchanged, ...unchanged, ...appends.unchanged];
+  await recordSequence(tx, same, upload);
   await recordReplace(tx, pairs, upload);
   await updateChanged(tx, changed, upload);
+  await updateAppends(tx, appends.changed, upload);
   const { grown, edited } = await split;
   const plan: CopyPlan["traces"] = [
     ...[...created].map(([index, traceId]) => ({ index, traceId, skipBytes: 0 })),
     ...grown.map(({ index, stored }) => ({ index, traceId: stored.id, skipBytes: stored.messagesBytes ?? 0 })),
+    ...appends.changed
+      .filter(({ hasMore }) => hasMore)
+      .map(({ index, stored }) => ({ index, traceId: stored.id, skipBytes: 0 })),
     ...(await deleteDiffering(tx, batch, edited, upload.userId)),
   ];
   const written = plan.length === 0 ? 0 : await copyMessages(tx, batch.rows({ userId: upload.userId, traces: plan }));
+  await mendTitles(tx, appends.changed, upload.userId);
+  const { kept } = judged;
   return {
     created: created.size,
-    updated: changed.length,
-    unchanged: unchanged.length,
-    kept,
+    updated: changed.length + appends.changed.length,
+    unchanged: same.length,
+    kept: { ...kept, deleted: kept.deleted + appends.deleted.length, newer: kept.newer + newer.length },
+    incomplete: incompleteOf(missing, appends),
     written,
-    writtenTraceIds: [...created.values(), ...changed.map(({ stored }) => stored.id)],
+    writtenTraceIds: [...created.values(), ...[...changed, ...appends.changed].map(({ stored }) => stored.id)],
   };
 }
+
+/** The traces that could not be appended to, with what is stored of them. */
+const incompleteOf = (missing: BatchTrace[], { incomplete }: Appends): MergeResult["incomplete"] => [
+  ...missing.map(({ header: { source, sourceId } }) => ({ source, sourceId, messageCount: 0 })),
+  ...incomplete.map(({ stored: { source, sourceId, messageCount } }) => ({ source, sourceId, messageCount })),
+];
 
 /**
  * Locks the rows of all traces of a batch, inserting those that are new, both in the order of their keys: uploads with
  * traces in common wait for each other, but not in a circle. A key that another upload inserts at this moment is waited for
  * and is then not new; a deadlock that this may still cause is broken by PostgreSQL, and the job is tried again.
  *
- * @returns the new rows' ids by the trace's index in the batch, and the other traces with what is stored of them.
+ * @returns the new rows' ids by the trace's index in the batch; the other traces with what is stored of them; and those that
+ *   append to what is not stored.
  */
 async function lockTraces(
   tx: PoolClient,
   headers: TraceHeader[],
   upload: UploadSource,
-): Promise<{ created: Map<number, string>; pairs: Pair[] }> {
+): Promise<{ created: Map<number, string>; pairs: Pair[]; missing: BatchTrace[] }> {
   const batch = headers.map((header, index) => ({ index, header }));
   const pairs = await lockStoredTraces(tx, batch, upload);
   const known = new Set(pairs.map(({ index }) => index));
-  const missing = batch.filter(({ index }) => !known.has(index));
-  const created = await insertNewTraces(tx, missing, upload);
-  const late = missing.filter(({ index }) => !created.has(index));
+  const { unknown = [], missing = [] } = Object.groupBy(
+    batch.filter(({ index }) => !known.has(index)),
+    ({ header }) => ((header.append ?? 0) === 0 ? "unknown" : "missing"),
+  );
+  const created = await insertNewTraces(tx, unknown, upload);
+  const late = unknown.filter(({ index }) => !created.has(index));
   const latePairs = await lockStoredTraces(tx, late, upload);
   if (latePairs.length !== late.length) throw new Error("a trace was neither inserted nor found");
-  return { created, pairs: [...pairs, ...latePairs] };
+  return { created, pairs: [...pairs, ...latePairs], missing };
 }
 
 type Verdict = "unchanged" | "changed" | keyof MergeResult["kept"];
@@ -107,6 +138,51 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Merge
   });
   const kept = { deleted: deleted.length, newer: newer.length, shorter: shorter.length };
   return { unchanged, changed, kept };
+}
+
+/**
+ * Settles what the content hash can't tell of traces that were appended to. One with the same messages is unchanged, and gets
+ * the hash of the whole. One that a newer upload appended to is changed only where nothing of it is lost: it has all the
+ * stored messages, and more.
+ */
+async function settle(
+  tx: PoolClient,
+  batch: StoredBatch,
+  changed: Pair[],
+  userId: string,
+): Promise<{ unchanged: Pair[]; changed: Pair[]; newer: Pair[] }> {
+  const {
+    same = [],
+    newer = [],
+    clear = [],
+  } = Object.groupBy(changed, ({ header, stored }) => {
+    if (stored.appendedByNewer) return "newer";
+    const isSame = stored.messagesHash === null && haveSameFields(header.contentHash, stored.contentHash);
+    return isSame && header.messageCount === stored.messageCount ? "same" : "clear";
+  });
+  const lost = new Set<Pair>();
+  for (const group of groupsOf([...same, ...newer])) {
+    const compared = await compareStored(tx, batch, group, userId);
+    for (const [at, pair] of group.entries()) if (compared[at]?.other.length !== 0) lost.add(pair);
+  }
+  const unchanged = same.filter((pair) => !lost.has(pair));
+  await recordHashes(tx, unchanged, userId);
+  return {
+    unchanged,
+    changed: [...clear, ...same.filter((pair) => lost.has(pair)), ...newer.filter((pair) => !lost.has(pair))],
+    newer: newer.filter((pair) => lost.has(pair)),
+  };
+}
+
+/** Compares traces of the batch with all their stored messages. */
+async function compareStored(tx: PoolClient, batch: StoredBatch, pairs: Pair[], userId: string): Promise<Comparison[]> {
+  const hashes = await hashStored(
+    tx,
+    userId,
+    pairs.map(({ stored }) => stored.id),
+  );
+  const none = { positions: [], hashes: [] };
+  return batch.compare(pairs.map(({ index, stored }) => ({ index, stored: hashes.get(stored.id) ?? none })));
 }
 
 /** Separates traces that only grew (their stored messages are the upload's first ones) from all others. */
@@ -140,11 +216,7 @@ async function deleteDiffering(
   const plan: CopyPlan["traces"] = [];
   for (const group of groupsOf(edited)) {
     const ids = group.map(({ stored }) => stored.id);
-    const hashes = await hashStored(tx, userId, ids);
-    const none = { positions: [], hashes: [] };
-    const compared = await batch.compare(
-      group.map(({ index, stored }) => ({ index, stored: hashes.get(stored.id) ?? none })),
-    );
+    const compared = await compareStored(tx, batch, group, userId);
     const traceIds = compared.flatMap(({ other }, at) => other.map(() => ids[at] ?? ""));
     await deleteMessages(tx, userId, { traceIds, positions: compared.flatMap(({ other }) => other) });
     for (const [at, { index, stored }] of group.entries()) {

@@ -42,8 +42,15 @@ async function attemptJob(job: JobId, timeouts: typeof defaultTimeouts): Promise
   try {
     const merged = await processUpload(job, attempt, timeouts);
     if (merged) {
-      const { created, updated, unchanged, kept, written } = merged;
-      countRows({ created, updated, unchanged, kept: kept.deleted + kept.newer + kept.shorter, written });
+      const { created, updated, unchanged, kept, incomplete, written } = merged;
+      countRows({
+        created,
+        updated,
+        unchanged,
+        kept: kept.deleted + kept.newer + kept.shorter,
+        incomplete: incomplete.length,
+        written,
+      });
       countAttempt("succeeded", seconds());
     }
     log.info({ jobId: job.jobId, milliseconds: Math.round(seconds() * 1000) }, "an upload was processed");

@@ -68,8 +68,8 @@ export async function readStored(userId: string, tx: Transaction = pool()): Prom
 export async function reserve(tx: Queryable, userId: string, jobId: string, sizes: TraceSize[]): Promise<void> {
   await tx.query(
     `update ingest_job set reserved_bytes = (
-       select coalesce(sum(greatest(0, 512 + given.bytes - coalesce(stored.bytes, 0))), 0)
-       from unnest($3::text[], $4::text[], $5::bigint[]) as given (source, source_id, bytes)
+       select coalesce(sum(greatest(0, 512 + given.bytes - case when is_more then 0 else coalesce(stored.bytes, 0) end)), 0)
+       from unnest($3::text[], $4::text[], $5::bigint[], $6::bool[]) as given (source, source_id, bytes, is_more)
        left join lateral (
          select ${traceBytes} as bytes, deleted_at from trace
          where trace.user_id = $1 and trace.source = given.source and trace.source_id = given.source_id
@@ -82,6 +82,7 @@ export async function reserve(tx: Queryable, userId: string, jobId: string, size
       sizes.map(({ source }) => source),
       sizes.map(({ sourceId }) => sourceId),
       sizes.map(({ bytes }) => bytes),
+      sizes.map(({ isMore }) => isMore),
     ],
   );
 }

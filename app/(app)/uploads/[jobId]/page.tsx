@@ -109,6 +109,7 @@ function countsOf({ status, traces, messages }: ListedJob): [name: string, value
     ["Updated", outcome(traces.updated)],
     ["Unchanged", outcome(traces.unchanged)],
     ["Kept", outcome(traces.kept)],
+    ["Incomplete", traces.incomplete > 0 ? outcome(traces.incomplete) : null],
     ["Messages received", formatCount(messages.received)],
     ["Messages written", outcome(messages.written)],
   ];

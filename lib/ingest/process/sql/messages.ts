@@ -14,7 +14,15 @@ export async function copyMessages(tx: PoolClient, rows: AsyncIterable<Buffer>):
   return stream.rowCount;
 }
 
-/** The hashes of some traces' stored messages, by trace id, made as `hashRow` makes them of a COPY row's fields. */
+/** A message's hash, made as `hashRow` makes it of a COPY row's fields. */
+const rowHash = `encode(sha256(
+  int4send(octet_length(content)) || textsend(content) || int4send(4) || int4send(position)
+  || coalesce(int4send(octet_length(role)) || textsend(role), int4send(-1))
+  || coalesce(int4send(4) || int4send(token_count), int4send(-1))
+  || coalesce(int4send(8) || timestamptz_send(created_at), int4send(-1))
+  || coalesce(textsend(metadata::text), '')), 'base64')`;
+
+/** The hashes of some traces' stored messages, by trace id. */
 export async function hashStored(
   tx: PoolClient,
   userId: string,
@@ -22,14 +30,27 @@ export async function hashStored(
 ): Promise<Map<string, StoredHashes>> {
   const { rows } = await tx.query<StoredHashes & { traceId: string }>(
     `select trace_id as "traceId", array_agg(position) as positions,
-       array_agg(encode(sha256(
-         int4send(octet_length(content)) || textsend(content) || int4send(4) || int4send(position)
-         || coalesce(int4send(octet_length(role)) || textsend(role), int4send(-1))
-         || coalesce(int4send(4) || int4send(token_count), int4send(-1))
-         || coalesce(int4send(8) || timestamptz_send(created_at), int4send(-1))
-         || coalesce(textsend(metadata::text), '')), 'base64')) as hashes
+       array_agg(${rowHash}) as hashes
      from message where user_id = $1 and trace_id = any($2) group by trace_id`,
     [userId, traceIds],
+  );
+  return new Map(rows.map(({ traceId, ...stored }) => [traceId, stored]));
+}
+
+/** As `hashStored`, of each trace's messages from a position on. */
+export async function hashStoredFrom(
+  tx: PoolClient,
+  userId: string,
+  from: { traceId: string; position: number }[],
+): Promise<Map<string, StoredHashes>> {
+  if (from.length === 0) return new Map();
+  const { rows } = await tx.query<StoredHashes & { traceId: string }>(
+    `select given.trace_id as "traceId", stored.* from unnest($2::uuid[], $3::int[]) as given (trace_id, first)
+     cross join lateral (
+       select array_agg(position) as positions, array_agg(${rowHash}) as hashes from message
+       where user_id = $1 and message.trace_id = given.trace_id and position >= given.first
+     ) as stored where positions is not null`,
+    [userId, from.map(({ traceId }) => traceId), from.map(({ position }) => position)],
   );
   return new Map(rows.map(({ traceId, ...stored }) => [traceId, stored]));
 }

@@ -19,6 +19,7 @@ export type StoredTrace = {
   deleted: boolean;
   newer: boolean;
   replacedByNewer: boolean;
+  appendedByNewer: boolean;
   messageCount: number;
   messagesBytes: number | null;
   messagesHash: string | null;
@@ -41,6 +42,7 @@ const keyColumns = [
 /** Columns derived from a trace's messages. */
 const messagesColumns = [
   column("derived_title", "text", ({ derivedTitle }) => derivedTitle),
+  column("title_rank", "int2", ({ titleRank }) => titleRank),
   column("message_count", "int", ({ messageCount }) => messageCount),
   column("token_count", "bigint", ({ tokenCount }) => tokenCount),
   column("sanitized", "bool", ({ sanitized }) => sanitized),
@@ -109,7 +111,7 @@ export async function lockStoredTraces(
        order by source collate "C", source_id collate "C"
      ) as given cross join lateral (
        select id, source, source_id as "sourceId", deleted_at is not null as deleted, upload_sequence > $2 as newer,
-              replace_sequence > $2 as "replacedByNewer",
+              replace_sequence > $2 as "replacedByNewer", append_sequence > $2 as "appendedByNewer",
               message_count as "messageCount", messages_bytes as "messagesBytes",
               encode(messages_hash, 'base64') as "messagesHash", encode(content_hash, 'base64') as "contentHash"
        from trace where user_id = $1 and source = given.source and source_id = given.source_id for update
@@ -135,6 +137,23 @@ export async function recordSequence(tx: PoolClient, pairs: Pair[], upload: Uplo
     `update trace set upload_sequence = $2 where user_id = $1 and id = any($3)
        and exists (select 1 from ingest_job where user_id = $1 and sequence < $2 and status <> 'succeeded')`,
     [upload.userId, upload.sequence, older],
+  );
+}
+
+/** Records the hashes of traces that were found to have the content of an upload. */
+export async function recordHashes(tx: PoolClient, pairs: Pair[], userId: string): Promise<void> {
+  if (pairs.length === 0) return;
+  await tx.query(
+    `update trace set content_hash = given.content_hash, messages_bytes = given.bytes, messages_hash = given.hash
+     from unnest($2::uuid[], $3::bytea[], $4::int[], $5::bytea[]) as given (id, content_hash, bytes, hash)
+     where trace.user_id = $1 and trace.id = given.id`,
+    [
+      userId,
+      pairs.map(({ stored }) => stored.id),
+      pairs.map(({ header }) => Buffer.from(header.contentHash, "base64")),
+      pairs.map(({ header }) => header.text?.bytes),
+      pairs.map(({ header }) => header.text && Buffer.from(header.text.hash, "base64")),
+    ],
   );
 }
 

@@ -1,0 +1,155 @@
+// Uploads that hold only what came since the one before: `append` of a trace.
+import "server-only";
+import type { PoolClient } from "pg";
+import { appendedHash, haveSameFields, type OwnFields } from "#lib/ingest/decode/manifest";
+import { type DerivedTitle, titleOf } from "#lib/ingest/decode/title";
+import {
+  type AppendedRow,
+  readStoredFields,
+  readUserTexts,
+  type StoredFields,
+  setTitle,
+  updateAppended,
+} from "#lib/ingest/process/sql/append";
+import { hashStoredFrom } from "#lib/ingest/process/sql/messages";
+import type { Pair, UploadSource } from "#lib/ingest/process/sql/traces";
+import type { StoredBatch } from "#lib/ingest/process/stored-batch";
+
+/** A trace that an append changes: with its new row, and whether it has new messages to be written. */
+type Changed = Pair & { row: AppendedRow; fields: StoredFields; hasMore: boolean };
+
+/** What becomes of the traces of a batch that are appended to. */
+export type Appends = { changed: Changed[]; unchanged: Pair[]; incomplete: Pair[]; deleted: Pair[] };
+
+/**
+ * Judges the appends of a batch by what is stored. One fits where the stored trace has as many messages as were sent before,
+ * none of them at a position of a new one, and no newer upload has written it: in its own turn this one would have been
+ * judged by something else. Where the trace has the new messages already, it is unchanged. Of the stored messages only those
+ * from the first new position on are read, which are none for one that fits as a rule.
+ */
+export async function judgeAppends(
+  tx: PoolClient,
+  batch: StoredBatch,
+  pairs: Pair[],
+  userId: string,
+): Promise<Appends> {
+  const guessed = Object.groupBy(pairs, guess);
+  const { deleted = [], incomplete = [] } = guessed;
+  const candidates = [...(guessed.fits ?? []), ...(guessed.has ?? [])];
+  const fieldsOf = await readStoredFields(
+    tx,
+    userId,
+    candidates.map(({ stored }) => stored.id),
+  );
+  const doubtful = candidates.filter(({ header, stored }) => {
+    const last = fieldsOf.get(stored.id)?.lastPosition ?? -1;
+    return header.firstPosition !== null && header.firstPosition <= last;
+  });
+  const compared = await compareEnds(tx, batch, doubtful, userId);
+  const appends: Appends = { changed: [], unchanged: [], incomplete, deleted };
+  for (const pair of candidates) {
+    const { header, stored } = pair;
+    const { same, added } = compared.get(pair.index) ?? { same: 0, added: header.messageCount };
+    const hasMore = header.messageCount > 0 && stored.messageCount === header.append;
+    const isRight = hasMore ? added === header.messageCount : same === header.messageCount;
+    const changed = change(pair, fieldsOf.get(stored.id) as StoredFields, hasMore);
+    const isSame = !hasMore && (stored.newer || haveSameFields(changed.row.contentHash, stored.contentHash));
+    if (!isRight) appends.incomplete.push(pair);
+    else if (isSame) appends.unchanged.push(pair);
+    else appends.changed.push(changed);
+  }
+  return appends;
+}
+
+/** What an append is by its counts alone. */
+function guess({ header, stored }: Pair): "deleted" | "fits" | "has" | "incomplete" {
+  if (stored.deleted) return "deleted";
+  const before = header.append ?? 0;
+  if (stored.messageCount === before + header.messageCount) return "has";
+  return stored.messageCount === before && !stored.newer ? "fits" : "incomplete";
+}
+
+/** How many messages of each trace are stored as they are in the batch, and how many are at positions that are free. */
+async function compareEnds(
+  tx: PoolClient,
+  batch: StoredBatch,
+  pairs: Pair[],
+  userId: string,
+): Promise<Map<number, { same: number; added: number }>> {
+  const from = pairs.map(({ header, stored }) => ({ traceId: stored.id, position: header.firstPosition ?? 0 }));
+  const hashes = await hashStoredFrom(tx, userId, from);
+  const none = { positions: [], hashes: [] };
+  if (pairs.length === 0) return new Map();
+  const compared = await batch.compare(
+    pairs.map(({ index, stored }) => ({ index, stored: hashes.get(stored.id) ?? none })),
+  );
+  return new Map(
+    pairs.map(({ index }, at) => [index, { same: compared[at]?.same.length ?? 0, added: compared[at]?.added ?? 0 }]),
+  );
+}
+
+/** Fields that an append leaves out stay as they are stored. */
+function change(pair: Pair, fields: StoredFields, hasMore: boolean): Changed {
+  const { header, stored } = pair;
+  const own: OwnFields = {
+    model: header.model ?? fields.model,
+    title: header.title ?? fields.title,
+    project: header.project ?? fields.project,
+    createdAt: header.createdAt ?? fields.createdAt,
+    metadata: header.metadata ?? fields.metadata,
+  };
+  const isTitle = hasMore && isBetter(header.titleRank, fields);
+  const row: AppendedRow = {
+    ...own,
+    id: stored.id,
+    derivedTitle: isTitle ? header.derivedTitle : fields.derivedTitle,
+    titleRank: isTitle ? header.titleRank : fields.titleRank,
+    contentHash: appendedHash(own, stored.contentHash, header),
+    header: hasMore ? header : { ...header, messageCount: 0, tokenCount: 0, rowBytes: 0, lastMessageAt: null },
+  };
+  return { ...pair, row, fields, hasMore };
+}
+
+/** Whether a title of later messages takes the place of the stored one. */
+const isBetter = (rank: number | null, { derivedTitle, titleRank }: StoredFields): boolean =>
+  rank !== null && (derivedTitle === null || rank < (titleRank ?? 1));
+
+/** Updates the traces' rows; their new messages are to be written by COPY. */
+export async function updateAppends(tx: PoolClient, changed: Changed[], upload: UploadSource): Promise<void> {
+  const [first] = changed;
+  if (!first) return;
+  await updateAppended(
+    tx,
+    changed.map(({ row }) => row),
+    upload,
+    first.fields.now,
+  );
+}
+
+/**
+ * Derives the titles again of traces whose new messages come between stored ones, or whose title is an earlier version's: which
+ * message it was made of is not known. To be called once the messages are written.
+ */
+export async function mendTitles(tx: PoolClient, changed: Changed[], userId: string): Promise<void> {
+  for (const { header, fields, hasMore } of changed) {
+    if (!hasMore || header.titleRank === null) continue;
+    const isBetween = (header.firstPosition ?? 0) <= (fields.lastPosition ?? -1);
+    const isUnknown = fields.derivedTitle !== null && fields.titleRank === null;
+    if (!isBetween && !isUnknown) continue;
+    const { title = null, rank = null } = (await deriveStoredTitle(tx, userId, fields.id)) ?? {};
+    await setTitle(tx, userId, fields.id, { title, rank });
+  }
+}
+
+async function deriveStoredTitle(tx: PoolClient, userId: string, traceId: string): Promise<DerivedTitle | undefined> {
+  let best: DerivedTitle | undefined;
+  for (let after = -1; best?.rank !== 1; ) {
+    const texts = await readUserTexts(tx, userId, traceId, after);
+    const last = texts.at(-1);
+    if (!last) break;
+    const found = titleOf(texts.map(({ text }) => text));
+    if (found && (!best || found.rank < best.rank)) best = found;
+    after = last.position;
+  }
+  return best;
+}
