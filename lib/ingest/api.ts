@@ -82,7 +82,7 @@ export const sendBatch = {
   about: {
     group: "Ingest",
     summary: "Send a batch",
-    text: `A 202 means that the upload and its job are on disk; any other status means that nothing was stored. A batch is accepted whole or not at all. \`source\` and \`sourceId\` identify a trace: send all of it again when it has grown, and only new and changed messages are written; or send only what came since, with `append`. Unknown fields are kept in the \`metadata\` of their trace or message. The body may be compressed; it has at most ${limits.ingest.wireBytes / 2 ** 20} MiB on the wire.`,
+    text: `A 202 means that the upload and its job are on disk; any other status means that nothing was stored. A batch is accepted whole or not at all. \`source\` and \`sourceId\` identify a trace: send all of it again when it has grown, and only new and changed messages are written; or send only what came since, with \`append\`. Unknown fields are kept in the \`metadata\` of their trace or message. The body may be compressed; it has at most ${limits.ingest.wireBytes / 2 ** 20} MiB on the wire.`,
     // Its traces are parsed one by one (lib/ingest/schema.ts).
     sent: ingestRequest.extend({ traces: z.array(ingestTrace).max(limits.ingest.traces) }),
     headers: sentHeaders,
