@@ -149,9 +149,9 @@ export const uploadFile = {
     headers: sentHeaders,
     answers: {
       202: accepted,
-      303: 
+      303: {
         text: "For a form: to the job's page, or back to the form's page with what was wrong.",
-        headers: text: "The page.", example: `/uploads/$jobId` } },
+        headers: { Location: { text: "The page.", example: `/uploads/${jobId}` } },
       },
     },
     errors: { ...refusals, access_denied: "The request did not come from this server's own pages." },
