@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { EnvError } from "#lib/errors";
 import {
   httpUrl,
   isProxy,
@@ -191,11 +192,6 @@ const schema = z
   .transform((env) => ({ ...env, BASE_URL: env.BASE_URL ?? `http://localhost:${env.PORT}` }));
 
 export type Env = z.output<typeof schema>;
-
-/** A start or command that can't continue. Its message is for the operator, and is printed without a stack. */
-export class EnvError extends Error {
-  override name = "EnvError";
-}
 
 /**
  * Parses an environment.

@@ -73,6 +73,11 @@ export class SpoorError extends Error {
   }
 }
 
+/** A start or command that can't continue. Its message is for the operator, and is printed without a stack. */
+export class EnvError extends Error {
+  override name = "EnvError";
+}
+
 /** For a missing object and for another user's object alike: clients must not be able to tell them apart. */
 export const notFound = () => new SpoorError("not_found");
 

@@ -7,3 +7,16 @@ export function free({ buffer, byteLength }: Uint8Array): void {
   const ownsMemory = byteLength === buffer.byteLength || buffer.byteLength > Buffer.poolSize;
   if (ownsMemory && buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
 }
+
+const globals = globalThis as typeof globalThis & { spoorAtRest?: Set<() => unknown> };
+
+/** Registers what gives memory back while the process has nothing to do, such as ending idle threads. */
+export function atRest(release: () => unknown): void {
+  globals.spoorAtRest ??= new Set();
+  globals.spoorAtRest.add(release);
+}
+
+/** Gives back what was registered. */
+export async function releaseAll(): Promise<void> {
+  await Promise.all([...(globals.spoorAtRest ?? [])].map((release) => release()));
+}

@@ -5,9 +5,10 @@ import { parseArgs } from "node:util";
 import { createOwner, findOwner } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { openSetup } from "#lib/auth/setup";
-import { closeDatabase, pool } from "#lib/db/client";
-import { EnvError } from "#lib/env";
-import { prepareDatabase, prepareSchema, runCommand, say } from "#lib/server/start";
+import { pool } from "#lib/db/client";
+import { EnvError } from "#lib/errors";
+import { runCommand, say } from "#lib/server/command";
+import { prepareSchema, withDatabase } from "#lib/server/database";
 import { fill } from "./fill.ts";
 
 function readOptions(): { messages: number; session: number; seed: number } {
@@ -37,8 +38,7 @@ async function ownerId(): Promise<string> {
 
 async function main(): Promise<void> {
   const options = readOptions();
-  const database = await prepareDatabase();
-  try {
+  await withDatabase(async () => {
     await prepareSchema();
     const userId = await ownerId();
     const startedAt = performance.now();
@@ -52,10 +52,7 @@ async function main(): Promise<void> {
     say(
       `Created ${options.messages + options.session} messages in ${traces} sessions. The worker indexes them for search.`,
     );
-  } finally {
-    await closeDatabase();
-    await database.stop();
-  }
+  });
 }
 
 runCommand(main);

@@ -4,9 +4,8 @@ import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
 import { freePort } from "#lib/db/ports";
-import { EnvError } from "#lib/env";
+import { EnvError } from "#lib/errors";
 import { call, control, findPrograms, type Programs } from "./postgres-programs.ts";
 import { isPostgres } from "./process-identity.ts";
 import { acquire } from "./reference-files.ts";
@@ -32,12 +31,7 @@ export type EmbeddedDatabase = {
  *   last lines of its log.
  */
 export async function startEmbedded(dataDir: string): Promise<EmbeddedDatabase> {
-  const folder = resolve(dataDir);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const programs = await findPrograms(folder);
-  const password = await readOrMake(join(folder, "postgres.password"), () => randomBytes(24).toString("base64url"));
-  const server: Server = { programs, password, cluster: join(folder, "postgres"), ending: new AbortController() };
-  const release = await acquire(join(folder, "postgres.users"));
+  const { server, release } = await use(dataDir);
   try {
     if (!existsSync(join(server.cluster, "PG_VERSION"))) await initialize(server);
     const url = (await findUrl(server)) ?? (await startServer(server));
@@ -46,6 +40,25 @@ export async function startEmbedded(dataDir: string): Promise<EmbeddedDatabase> 
     await release(() => stopServer(server));
     throw error;
   }
+}
+
+/**
+ * Takes over from another process the use of a server that it started: call it before that process stops using it.
+ *
+ * @param url as the other process was given it.
+ */
+export async function takeOverEmbedded(dataDir: string, url: string): Promise<EmbeddedDatabase> {
+  const { server, release } = await use(dataDir);
+  return { url, ...superviseServer(server, url, release) };
+}
+
+async function use(dataDir: string): Promise<{ server: Server; release: Awaited<ReturnType<typeof acquire>> }> {
+  const folder = resolve(dataDir);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const programs = await findPrograms(folder);
+  const password = await readOrMake(join(folder, "postgres.password"), () => randomBytes(24).toString("base64url"));
+  const server: Server = { programs, password, cluster: join(folder, "postgres"), ending: new AbortController() };
+  return { server, release: await acquire(join(folder, "postgres.users")) };
 }
 
 /** What running a cluster's server needs. `ending` is aborted when it is to stop. */
@@ -179,6 +192,7 @@ const serverSettings = {
 async function findUrl(server: Server): Promise<string | undefined> {
   const { folder, port } = await readLockFile(server);
   if (!folder || !port || resolve(folder) !== server.cluster) return undefined;
+  const { default: pg } = await import("pg"); // 7 MiB that a launcher needs only where the server has to be restarted
   const url = `postgresql://spoor:${server.password}@127.0.0.1:${port}`;
   const client = new pg.Client({ connectionString: `${url}/postgres`, connectionTimeoutMillis: 3000 });
   client.on("error", () => {});

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { withMigrationLock } from "#lib/db/migration-lock";
 import { pendingMigrations } from "#lib/db/migrations";
-import { EnvError } from "#lib/env";
+import { EnvError } from "#lib/errors";
 
 const ownFolder = resolve("prisma/migrations");
 /** How long a statement may wait for a lock: everybody else who needs that table waits behind it meanwhile. */

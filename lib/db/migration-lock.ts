@@ -1,7 +1,7 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { EnvError } from "#lib/env";
+import { EnvError } from "#lib/errors";
 import { log } from "#lib/log";
 
 /** The advisory lock of Prisma's schema engine, so that a start and `prisma migrate deploy` take turns as well. */

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { EnvError } from "#lib/env";
+import { EnvError } from "#lib/errors";
 
 const run = promisify(execFile);
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { EnvError } from "#lib/env";
+import { EnvError } from "#lib/errors";
 
 const checkMs = 500;
 /** A server that ends more often than this within a minute is not restarted. */

@@ -5,9 +5,9 @@ import { z } from "zod";
 import { findOwner, listAccounts, resetPassword } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { invite } from "#lib/auth/invitations";
-import { closeDatabase } from "#lib/db/client";
-import { EnvError } from "#lib/env";
-import { prepareDatabase, prepareSchema, runCommand, say } from "#lib/server/start";
+import { EnvError } from "#lib/errors";
+import { runCommand, say } from "#lib/server/command";
+import { prepareSchema, withDatabase } from "#lib/server/database";
 
 const help = `Usage: npm run admin -- COMMAND
 
@@ -61,12 +61,8 @@ await runCommand(async () => {
   if (name === "help" || name === "--help") return say(help);
   const command = commands[name];
   if (!command) throw new EnvError(`Unknown command "${name}".\n\n${help}`);
-  const database = await prepareDatabase();
-  try {
+  await withDatabase(async () => {
     await prepareSchema();
     await command(argument, option);
-  } finally {
-    await closeDatabase();
-    await database.stop();
-  }
+  });
 });

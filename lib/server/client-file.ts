@@ -3,9 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
-
-/** The built client (lib/server/build.ts). */
-export const clientFile = "dist/spoor.mjs";
+import { clientFile } from "#lib/server/outputs";
 
 /** The placeholder for the server's address in the built client (cli/settings.ts). */
 const addressPlaceholder = "@SPOOR_SERVER@";

@@ -11,12 +11,14 @@ import type { z } from "zod";
 import { createOwner, resetPassword } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { openSetup } from "#lib/auth/setup";
-import { closeDatabase } from "#lib/db/client";
 import { freePort, isFree } from "#lib/db/ports";
 import { pollResponse, startResponse } from "#lib/device/schema";
 import { env, setEnv } from "#lib/env";
 import { ingestResponse, jobResponse } from "#lib/ingest/schema";
-import { listenForStop, prepareDatabase, prepareSchema, runCommand, say, serve } from "#lib/server/start";
+import { buildIfNeeded } from "#lib/server/build";
+import { listenForStop, runCommand, say } from "#lib/server/command";
+import { prepareSchema, withDatabase } from "#lib/server/database";
+import { serve } from "#lib/server/serve";
 import { listResponse } from "#lib/traces/schema";
 
 const fixtures = "tests/fixtures/sessions";
@@ -38,19 +40,23 @@ async function prepareEnvironment(): Promise<void> {
 async function main(): Promise<void> {
   await prepareEnvironment();
   const stopRequest = listenForStop();
-  const database = await prepareDatabase();
-  try {
+  const isBuilt = await buildIfNeeded(say, stopRequest).then(
+    () => true,
+    (error) => {
+      if (!stopRequest.aborted) throw error;
+      return false;
+    },
+  );
+  if (!isBuilt) return;
+  await withDatabase(async (database) => {
     await prepareSchema();
-    await serve("all", database, stopRequest, async () => {
+    await serve("all", {}, database, stopRequest, async () => {
       await perform();
       if (process.argv.includes("--exit")) return false;
       say("\nThe server keeps running. Stop it with Ctrl-C.");
       return true;
     });
-  } finally {
-    await closeDatabase();
-    await database.stop();
-  }
+  });
 }
 
 /** Account, device login, upload, job, and the rows read back. @throws if any step fails */

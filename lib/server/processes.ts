@@ -2,12 +2,17 @@ import "server-only";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { EnvError } from "#lib/env";
+import { EnvError } from "#lib/errors";
+import { serverFolder } from "#lib/server/outputs";
 
 type Wanted = { name: string; words: string[] };
 
 const readyMs = 60_000;
 const stopMs = 14_000;
+
+/** The file of a built process. */
+export const program = (name: "prepare" | "web" | "worker"): string => `${serverFolder}/${name}.mjs`;
+
 /** A process that fails more often than this within a minute is not restarted. */
 const maxRestartsPerMinute = 5;
 
@@ -65,12 +70,12 @@ export async function supervise(wanted: Wanted[], environment: Record<string, st
   return { lost, stop };
 }
 
-function launch(words: string[], environment: Record<string, string>): ChildProcess {
-  const conditions = words.filter((word) => word.startsWith("--conditions"));
-  const [file = "", ...rest] = words.filter((word) => !conditions.includes(word));
+/** Starts one process. @param words options of Node's, a file, and its own arguments */
+export function launch(words: string[], environment: Record<string, string>): ChildProcess {
+  const position = words.findIndex((word) => !word.startsWith("--"));
   // The IPC channel reports when the process is ready, and closes when this one is gone, even if killed.
-  return fork(file, rest, {
-    execArgv: conditions,
+  return fork(words[position] ?? "", words.slice(position + 1), {
+    execArgv: words.slice(0, position),
     env: { ...process.env, ...environment },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });

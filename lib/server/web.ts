@@ -2,13 +2,14 @@
 // to arrive, and drains before it stops. Next's own server gives a route handler none of that.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import next from "next";
 import proxyaddr from "proxy-addr";
 import { forRequest, type RequestState } from "#lib/current-request";
-import { env } from "#lib/env";
+import { env, setEnv } from "#lib/env";
 import { clientAddressHeader, noteForwarded, siteOf, trustClientAddressHeader } from "#lib/http/address";
 import { endOf, rememberArrival } from "#lib/http/arrival";
 import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/headers";
@@ -21,6 +22,7 @@ import { addressesOf, listenAt, warningOf } from "#lib/server/listen";
 import { Pace } from "#lib/server/pace";
 import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
 import { isApi, maxHeaderBytes, refusalOf, refuseBusy, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
+import { restWhenIdle } from "#lib/server/rest";
 
 const headersTimeoutMs = 20_000;
 /** The largest upload at the slowest accepted pace takes over an hour; lib/http/body.ts watches the pace. */
@@ -48,6 +50,7 @@ const server = createServer({
 });
 // A client that closes its half of the connection still gets the response. Node has no option for it, only this property.
 Object.assign(server, { httpAllowHalfOpen: true });
+if (!dev) await takeBuiltConfig();
 const app = next({ dev, dir: process.cwd(), httpServer: server, port: PORT, hostname: HOST ?? "localhost" });
 const handle = app.getRequestHandler();
 
@@ -70,6 +73,12 @@ function limitArrival(request: IncomingMessage): void {
  */
 const ownHeader = "x-spoor-own";
 const ownCall = randomUUID();
+
+/** Next's configuration as its build has stored it: reading next.config.ts would load the compiler, and 50 MiB with it. */
+async function takeBuiltConfig(): Promise<void> {
+  const { config } = JSON.parse(await readFile(".next/required-server-files.json", "utf8"));
+  setEnv({ __NEXT_PRIVATE_STANDALONE_CONFIG: JSON.stringify(config) });
+}
 
 /** The client's address behind the trusted proxies; the connection's own where they passed on no valid one. */
 function addressOf(request: IncomingMessage): string {
@@ -186,4 +195,5 @@ closeOthers = await listenAt(server, PORT, addressesOf({ HOST, BASE_URL })).catc
   process.stderr.write(`Spoor can't listen on port ${PORT}: ${error.message}\n`);
   process.exit(1);
 });
+restWhenIdle();
 process.send?.("ready");

@@ -23,6 +23,7 @@ import { queues } from "#lib/queue/queues";
 import { makeWorkerBoss, queueConnections } from "#lib/queue/worker-boss";
 import { keepIndexing } from "#lib/search/schedule";
 import { housekeep } from "#lib/server/housekeeping";
+import { restWhenIdle } from "#lib/server/rest";
 import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 import { countUsage } from "#lib/usage/count";
@@ -152,4 +153,5 @@ loops = [
   repeat(forwardMs, "the telemetry outbox scan failed", () => forwardDue(stopping.signal)),
   keepIndexing(stopping.signal, { uploadsWait: hasOpenJobs, jobsRun: () => running > 0 }),
 ];
+restWhenIdle();
 process.send?.("ready");

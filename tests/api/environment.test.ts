@@ -12,7 +12,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Starts the server as `npm start` does, with nothing but these variables. @returns how it ended within 20 s */
 async function start(variables: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
-  const child = spawn(process.execPath, ["--conditions=react-server", "lib/server/start.ts"], {
+  const child = spawn(process.execPath, ["lib/server/npm-start.mjs"], {
     env: { NODE_ENV: "production", PATH: process.env.PATH, DATA_DIR: folder, ...variables },
     stdio: ["ignore", "ignore", "pipe"],
   });

@@ -27,7 +27,8 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 function command(file: "start" | "admin", ...words: string[]) {
   const { DATABASE_URL: _, ...inherited } = process.env;
   const own = { DATA_DIR: folder, PORT: String(port), BASE_URL: `http://localhost:${port}` };
-  const child = spawn(process.execPath, ["--conditions=react-server", `lib/server/${file}.ts`, ...words], {
+  const program = { start: ["lib/server/npm-start.mjs"], admin: ["--conditions=react-server", "lib/server/admin.ts"] };
+  const child = spawn(process.execPath, [...program[file], ...words], {
     env: { ...inherited, ...testEnvironment, ...own },
     stdio: ["ignore", "pipe", "pipe"],
   });

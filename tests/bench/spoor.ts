@@ -9,7 +9,9 @@ import { createTokenByHand } from "#lib/auth/tokens";
 import { closeDatabase, pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
 import { env, requiredEnv, setEnv } from "#lib/env";
-import { prepareDatabase, prepareSchema, startProcesses } from "#lib/server/start";
+import { buildIfNeeded } from "#lib/server/build";
+import { prepareDatabase, prepareSchema } from "#lib/server/database";
+import { startProcesses } from "#lib/server/serve";
 import { post } from "./post.ts";
 
 /** A separate Spoor in a temporary folder, as `npm start` runs it: built, with one web and one worker process. */
@@ -26,6 +28,7 @@ export async function startSpoor() {
   });
   const database = await prepareDatabase();
   await prepareSchema();
+  await buildIfNeeded((line) => console.error(line));
   const processes = await startProcesses("all");
   const link = await openSetup();
   const account = { name: "Bench", email: "bench@example.org", password: "not a secret at all" };

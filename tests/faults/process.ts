@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const words = {
   web: { file: "lib/server/web.ts", flags: [] as string[] },
   worker: { file: "lib/server/worker.ts", flags: ["--conditions=react-server"] },
-  launcher: { file: "lib/server/start.ts", flags: ["--conditions=react-server"] },
+  launcher: { file: "lib/server/npm-start.mjs", flags: [] as string[] },
 };
 
 /** How a process is broken (preload.ts). Points are numbered from 1; with 0 it only reports them. */

@@ -7,8 +7,8 @@ import { parseSync } from "oxc-parser";
  * name or goes to a lower layer, so that no two folders can import each other.
  */
 const layers = [
-  ["variables"],
-  ["env", "errors", "fields", "memory", "streams", "copy-format", "digest", "current-request", "concurrency"],
+  ["variables", "errors"],
+  ["env", "fields", "memory", "streams", "copy-format", "digest", "current-request", "concurrency"],
   ["limits", "log"],
   ["json"],
   ["reader"],

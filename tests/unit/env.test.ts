@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { EnvError, parseEnv } from "#lib/env";
+import { parseEnv } from "#lib/env";
+import { EnvError } from "#lib/errors";
 
 describe("the environment", () => {
   test("has defaults for everything, and an empty value means the default", () => {

@@ -4,6 +4,7 @@ import { FairQueue } from "#lib/concurrency/fair-queue";
 import { SpoorError } from "#lib/errors";
 import { makeOperations, type Operations, placeOf } from "#lib/ingest/decode/operations";
 import type { Answer, Call } from "#lib/ingest/decode/thread-entry";
+import { atRest } from "#lib/memory";
 
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
 type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
@@ -117,6 +118,7 @@ const globals = globalThis as typeof globalThis & { spoorThreads?: Threads };
 
 /** Runs `work` with a decoding thread. If all are in use it waits, in turns with the other users. */
 export async function withThread<T>(userId: string, work: (thread: DecodeThread) => Promise<T>): Promise<T> {
+  atRest(endThreads);
   globals.spoorThreads ??= { idle: [], queue: new FairQueue(maxThreads) };
   const { idle, queue } = globals.spoorThreads;
   const giveBack = await queue.take(userId);

@@ -4,6 +4,7 @@ import { FairQueue } from "#lib/concurrency/fair-queue";
 import { requestSignal } from "#lib/current-request";
 import { sha256 } from "#lib/digest";
 import { SpoorError } from "#lib/errors";
+import { atRest } from "#lib/memory";
 import type { Operations } from "./operations";
 import { Recent } from "./recent";
 import { DrawingThread } from "./thread";
@@ -62,6 +63,7 @@ const bytesOf = (result: Result<keyof Operations>) =>
 
 async function onThread<O extends keyof Operations>(operation: O, input: Input<O>): Promise<Result<O>> {
   const { idle } = drawing();
+  atRest(endDrawing);
   const known = idle.pop();
   const thread = known && !known.broken ? known : new DrawingThread();
   try {
@@ -69,4 +71,13 @@ async function onThread<O extends keyof Operations>(operation: O, input: Input<O
   } finally {
     if (!thread.broken) idle.push(thread);
   }
+}
+
+/** Ends the idle threads, each of which has grammars of its own. */
+async function endDrawing(): Promise<void> {
+  await Promise.all(
+    drawing()
+      .idle.splice(0)
+      .map((thread) => thread.terminate()),
+  );
 }

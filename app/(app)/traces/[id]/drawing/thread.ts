@@ -47,6 +47,10 @@ export class DrawingThread {
     }
   }
 
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
   #end(error: Error): void {
     this.broken = true;
     this.#settle?.({ ok: false, error });

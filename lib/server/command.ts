@@ -1,0 +1,38 @@
+// What every command of the operator's does: it prints for people, stops when asked to, and says in a line why it failed.
+import { EnvError } from "#lib/errors";
+
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Aborted by the first Ctrl-C or SIGTERM; a second one ends the process immediately. */
+export function listenForStop(): AbortSignal {
+  const request = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      process.once(signal, () => process.exit(130));
+      request.abort();
+    });
+  }
+  return request.signal;
+}
+
+/**
+ * Runs a command. An error meant for the operator is printed without its stack.
+ *
+ * @param command may return an exit code.
+ */
+export async function runCommand(command: () => Promise<unknown>): Promise<never> {
+  try {
+    const code = await command();
+    process.exit(typeof code === "number" ? code : 0);
+  } catch (error) {
+    process.stderr.write(`${describe(error)}\n`);
+    process.exit(1);
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error) || error instanceof EnvError) return (error as Error).message;
+  return error.stack ?? error.message;
+}

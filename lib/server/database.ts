@@ -1,0 +1,64 @@
+// What has to be true of the database before anything uses it.
+import "server-only";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { closeDatabase } from "#lib/db/client";
+import { type EmbeddedDatabase, startEmbedded } from "#lib/db/embedded";
+import { migrate } from "#lib/db/migrate";
+import { readOrMake } from "#lib/db/secret-file";
+import { directDatabaseUrl, env, requiredEnv, setEnv } from "#lib/env";
+import { EnvError, isOutage, postgresCode } from "#lib/errors";
+import { installQueues } from "#lib/queue/queues";
+
+/**
+ * Starts the embedded database unless `DATABASE_URL` is set. Then sets `DATABASE_URL` and `AUTH_SECRET` for this process and
+ * its children.
+ *
+ * @returns `keep` and `stop`, which do nothing for a database of the operator's.
+ * @throws EnvError if `DATABASE_URL` is set and `AUTH_SECRET` is not.
+ */
+export async function prepareDatabase(): Promise<Pick<EmbeddedDatabase, "keep" | "stop">> {
+  const { DATABASE_URL, AUTH_SECRET, DATA_DIR } = env();
+  if (DATABASE_URL) {
+    requiredEnv("AUTH_SECRET");
+    return { keep: () => new Promise(() => {}), stop: async () => {} };
+  }
+  const database = await startEmbedded(DATA_DIR);
+  const secret =
+    AUTH_SECRET ?? (await readOrMake(join(DATA_DIR, "auth.secret"), () => randomBytes(32).toString("base64url")));
+  setEnv({ DATABASE_URL: database.url, AUTH_SECRET: secret });
+  return database;
+}
+
+/** Brings the database to this version. @returns the names of the migrations applied */
+export async function prepareSchema(): Promise<string[]> {
+  const url = directDatabaseUrl();
+  return migrate(url, () => installQueues(url));
+}
+
+/**
+ * Runs `work` with the database prepared, and ends this process's use of it.
+ *
+ * @throws EnvError where the database can't be used.
+ */
+export async function withDatabase<T>(
+  work: (database: Pick<EmbeddedDatabase, "keep" | "stop">) => Promise<T>,
+): Promise<T> {
+  const database = await prepareDatabase();
+  try {
+    return await work(database);
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    await closeDatabase();
+    await database.stop();
+  }
+}
+
+function explained(error: unknown): unknown {
+  const refused = /^(28|3D)/.test(postgresCode(error) ?? ""); // authorization; no such database
+  if (!(error instanceof Error) || error instanceof EnvError || !(isOutage(error) || refused)) return error;
+  const { host, pathname } = new URL(requiredEnv("DATABASE_URL"));
+  const text = `The database ${pathname.slice(1)} at ${host} can't be used: ${error.message}\nIs it running, and is DATABASE_URL right?`;
+  return new EnvError(text, { cause: error });
+}

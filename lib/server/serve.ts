@@ -1,0 +1,73 @@
+import "server-only";
+import { once } from "node:events";
+import type { EmbeddedDatabase } from "#lib/db/embedded";
+import { say } from "#lib/server/command";
+import { program, supervise } from "#lib/server/processes";
+
+/** Which processes run: web and worker, both for development, or one of them. */
+export type Role = "all" | "dev" | "web" | "worker";
+
+const built = {
+  web: { name: "web", words: [program("web")] },
+  worker: { name: "worker", words: [program("worker")] },
+};
+const sources = {
+  web: { name: "web", words: ["lib/server/web.ts", "--dev"] },
+  worker: { name: "worker", words: ["--conditions=react-server", "lib/server/worker.ts"] },
+};
+
+/**
+ * Starts the processes of a role; they must have been built.
+ *
+ * @param variables are set for them.
+ * @param signal aborts the start.
+ * @returns what stops them, and a promise that rejects when one can't be kept running
+ */
+export function startProcesses(
+  role: Role,
+  variables: Record<string, string> = {},
+  signal?: AbortSignal,
+): Promise<Awaited<ReturnType<typeof supervise>>> {
+  const wanted = {
+    all: [built.worker, built.web],
+    dev: [sources.worker, sources.web],
+    web: [built.web],
+    worker: [built.worker],
+  }[role];
+  return supervise(wanted, { ...variables, NODE_ENV: role === "dev" ? "development" : "production" }, signal);
+}
+
+/**
+ * Runs a role's processes until a stop is requested, and keeps the database running. A request during the start aborts it.
+ *
+ * @param onceReady runs when they are ready. @returns whether they are to continue
+ * @throws if the start fails, or a process or the database can't be kept running.
+ */
+export async function serve(
+  role: Role,
+  variables: Record<string, string>,
+  database: Pick<EmbeddedDatabase, "keep"> | undefined,
+  stopRequest: AbortSignal,
+  onceReady: () => Promise<boolean>,
+): Promise<void> {
+  const kept = database?.keep((line) => process.stderr.write(`${line}\n`)) ?? new Promise<void>(() => {});
+  kept.catch(() => {}); // reported below, once the processes run
+  const processes = await startProcesses(role, variables, stopRequest).catch((error) => {
+    if (!stopRequest.aborted) throw error;
+  });
+  if (!processes) return;
+  try {
+    const end = Promise.race([processes.lost, kept, waitForAbort(stopRequest)]);
+    end.catch(() => {}); // reported by whichever await below is reached
+    const continues = await Promise.race([onceReady(), end.then(() => true)]);
+    if (!continues) return;
+    await end;
+    say("Stopping…");
+  } finally {
+    await processes.stop();
+  }
+}
+
+async function waitForAbort(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
+}
