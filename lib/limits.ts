@@ -119,6 +119,11 @@ export const limits = {
     statementSeconds: 10,
     heavyPerUser: 2,
     exportsPerUser: 2,
+    /** Pages of messages that are sent in pieces, and outlines of sessions. */
+    longAnswersPerUser: 4,
+    outlinesPerUser: 4,
+    /** Of each of the three above. */
+    maxLongWaitingPerUser: 32,
     maxWaitSeconds: 3,
     maxWaitingPerUser: 256,
   },

@@ -1,3 +1,11 @@
+/** How the slots of a `FairQueue` are shared out. */
+type Shares = {
+  /** How many of them one user may hold. */
+  perUser?: number;
+  /** How many of them are kept for users who hold none: whoever holds one gets another only while more are free. */
+  kept?: number;
+};
+
 /**
  * A queue for a few slots that users share. A free slot is taken at once; a released one goes to the user who holds the
  * fewest, and among equals to the one whose turn was longest ago. So one user may hold every slot that `perUser` allows while
@@ -6,35 +14,35 @@
 export class FairQueue {
   #free: number;
   readonly #perUser: number;
+  readonly #kept: number;
   readonly #held = new Map<string, number>();
-  /** Waiting callers by user; the users in the order of their turns. */
-  readonly #waiting = new Map<string, Set<() => void>>();
+  /** Waiting callers by user and kind; the users in the order of their turns, and so each user's kinds. */
+  readonly #waiting = new Map<string, Map<string, Set<() => void>>>();
 
-  /**
-   * @param slots how many there are
-   * @param perUser how many of them one user may hold
-   */
-  constructor(slots: number, perUser = slots) {
+  /** @param slots how many there are */
+  constructor(slots: number, { perUser = slots, kept = 0 }: Shares = {}) {
     this.#free = slots;
     this.#perUser = perUser;
+    this.#kept = kept;
   }
 
-  /** How many callers of a user wait. */
-  waitingOf(userId: string): number {
-    return this.#waiting.get(userId)?.size ?? 0;
+  /** How many callers of a user wait, of one kind. */
+  waitingOf(userId: string, kind = ""): number {
+    return this.#waiting.get(userId)?.get(kind)?.size ?? 0;
   }
 
   /**
    * Waits for a slot.
    *
+   * @param kind a user's kinds of callers take turns in what the user gets.
    * @returns a function that releases the slot.
    * @throws the signal's reason, where it is aborted first
    */
-  async take(userId: string, signal?: AbortSignal): Promise<() => void> {
+  async take(userId: string, signal?: AbortSignal, kind = ""): Promise<() => void> {
     signal?.throwIfAborted();
-    // Whoever waits while a slot is free holds as many as one user may.
-    if (this.#free > 0 && this.#heldBy(userId) < this.#perUser) this.#lend(userId);
-    else await this.#wait(userId, signal);
+    // Whoever waits while a slot is free may not have it.
+    if (this.#mayTake(userId)) this.#lend(userId);
+    else await this.#wait(userId, kind, signal);
     let isHeld = true;
     return () => {
       if (isHeld) this.#release(userId);
@@ -42,9 +50,16 @@ export class FairQueue {
     };
   }
 
-  #wait(userId: string, signal: AbortSignal | undefined): Promise<void> {
-    const callers = this.#waiting.get(userId) ?? new Set();
-    this.#waiting.set(userId, callers);
+  #mayTake(userId: string): boolean {
+    const held = this.#heldBy(userId);
+    return this.#free > (held === 0 ? 0 : this.#kept) && held < this.#perUser;
+  }
+
+  #wait(userId: string, kind: string, signal: AbortSignal | undefined): Promise<void> {
+    const kinds = this.#waiting.get(userId) ?? new Map<string, Set<() => void>>();
+    this.#waiting.set(userId, kinds);
+    const callers = kinds.get(kind) ?? new Set();
+    kinds.set(kind, callers);
     return new Promise((resolve, reject) => {
       const proceed = () => {
         signal?.removeEventListener("abort", giveUp);
@@ -52,7 +67,8 @@ export class FairQueue {
       };
       const giveUp = () => {
         callers.delete(proceed);
-        if (callers.size === 0) this.#waiting.delete(userId);
+        if (callers.size === 0) kinds.delete(kind);
+        if (kinds.size === 0) this.#waiting.delete(userId);
         reject(signal?.reason);
       };
       callers.add(proceed);
@@ -74,16 +90,27 @@ export class FairQueue {
   }
 
   #resolveNext(): void {
-    const [first, ...others] = [...this.#waiting.keys()].filter((user) => this.#heldBy(user) < this.#perUser);
+    const [first, ...others] = [...this.#waiting.keys()].filter((user) => this.#mayTake(user));
     if (first === undefined) return;
     const next = others.reduce((best, user) => (this.#heldBy(user) < this.#heldBy(best) ? user : best), first);
-    const callers = this.#waiting.get(next) ?? new Set();
-    const [proceed] = callers;
-    if (proceed) callers.delete(proceed);
-    this.#waiting.delete(next);
-    if (callers.size > 0) this.#waiting.set(next, callers); // after all the others
+    const proceed = this.#nextCaller(next);
     this.#lend(next);
     proceed?.();
+  }
+
+  /** Takes a user's next caller out of the queue; user and kind come after all the others then. */
+  #nextCaller(userId: string): (() => void) | undefined {
+    const kinds = this.#waiting.get(userId);
+    const [entry] = kinds ?? [];
+    if (!kinds || !entry) return undefined;
+    const [kind, callers] = entry;
+    const [proceed] = callers;
+    if (proceed) callers.delete(proceed);
+    kinds.delete(kind);
+    if (callers.size > 0) kinds.set(kind, callers);
+    this.#waiting.delete(userId);
+    if (kinds.size > 0) this.#waiting.set(userId, kinds);
+    return proceed;
   }
 
   #heldBy(userId: string): number {

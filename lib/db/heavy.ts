@@ -7,7 +7,7 @@ import { pool, type Settings, snapshot } from "#lib/db/client";
 import { isOverload, SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
 
-const { heavyPerUser, exportsPerUser, maxWaitSeconds, maxWaitingPerUser } = limits.reads;
+const { heavyPerUser, maxLongWaitingPerUser, maxWaitSeconds, maxWaitingPerUser } = limits.reads;
 
 /**
  * The share of the pool that heavy reads may hold together, at least one connection. All other statements take milliseconds
@@ -16,18 +16,33 @@ const { heavyPerUser, exportsPerUser, maxWaitSeconds, maxWaitingPerUser } = limi
  */
 const share = 1 / 2;
 
-type Queues = { reads: FairQueue; exports: FairQueue };
+/** Reads that take many turns, for as long as their client takes what is sent: how many of a user's run at a time. */
+const longReads = {
+  export: { perUser: limits.reads.exportsPerUser },
+  answer: { perUser: limits.reads.longAnswersPerUser },
+  outline: { perUser: limits.reads.outlinesPerUser },
+};
+type LongRead = keyof typeof longReads;
+
+type Queues = { reads: FairQueue } & Record<LongRead, FairQueue>;
 const globals = globalThis as typeof globalThis & { spoorHeavy?: Queues };
 
 function queues(): Queues {
+  const slots = Math.max(1, Math.floor(share * pool().options.max));
   globals.spoorHeavy ??= {
-    reads: new FairQueue(Math.max(1, Math.floor(share * pool().options.max)), heavyPerUser),
-    exports: new FairQueue(Number.POSITIVE_INFINITY, exportsPerUser),
+    // Of six, three users with two reads each would make a fourth wait.
+    reads: new FairQueue(slots, { perUser: heavyPerUser, kept: Math.floor(slots / 3) }),
+    export: new FairQueue(Number.POSITIVE_INFINITY, longReads.export),
+    answer: new FairQueue(Number.POSITIVE_INFINITY, longReads.answer),
+    outline: new FairQueue(Number.POSITIVE_INFINITY, longReads.outline),
   };
   return globals.spoorHeavy;
 }
 
-/** Whether a caller is refused after `maxWaitSeconds`, or waits until its client is gone: for what has begun to be sent. */
+/**
+ * Whether a caller is refused after `maxWaitSeconds`, or waits until its client is gone: for the turns of a read that
+ * `beginRead` counts, of which a user has a few.
+ */
 export type Patience = "refuse" | "wait";
 
 /**
@@ -61,13 +76,29 @@ export function heavyRead<T>(
   return heavyTurn(userId, read, patience);
 }
 
-/** Begins one of a user's exports. @returns what ends it; so does the end of the request. @throws as `heavyTurn` */
-export async function beginExport(userId: string): Promise<() => void> {
-  const detail = "Other exports of yours are running. Wait until one has ended.";
-  const end = await takeTurn(queues().exports, userId, "refuse", detail);
-  requestSignal()?.addEventListener("abort", end, { once: true });
+/**
+ * Begins one of a user's exports, long answers or outlines.
+ *
+ * @returns what ends it; so does the end of the request.
+ * @throws as `heavyTurn`; an outline, whose page is being sent, waits as long as its client does
+ */
+export async function beginRead(userId: string, kind: LongRead): Promise<() => void> {
+  const detail = `Other ${kind}s of yours are still being sent. Wait until one has ended.`;
+  const patience = kind === "outline" ? "wait" : "refuse";
+  if (hasTooMany(userId, kind)) throw refusal(detail);
+  const end = await takeTurn(queues()[kind], userId, patience, detail);
+  const gone = requestSignal();
+  gone?.addEventListener("abort", end, { once: true });
+  if (gone?.aborted) end(); // in the moment of its turn
+  gone?.throwIfAborted();
   return end;
 }
+
+/** Whether so many of a user's long reads wait that another one would be refused. */
+export const hasTooMany = (userId: string, kind: LongRead): boolean =>
+  queues()[kind].waitingOf(userId) >= maxLongWaitingPerUser;
+
+const refusal = (detail: string) => new SpoorError("overloaded", detail, { retryAfterSeconds: maxWaitSeconds });
 
 function refuseLate(error: unknown): never {
   throw isOverload(error) ? new SpoorError("overloaded") : error;
@@ -76,10 +107,9 @@ function refuseLate(error: unknown): never {
 async function takeTurn(queue: FairQueue, userId: string, patience: Patience, detail: string): Promise<() => void> {
   const gone = requestSignal();
   if (patience === "wait") return queue.take(userId, gone);
-  const refused = () => new SpoorError("overloaded", detail, { retryAfterSeconds: maxWaitSeconds });
-  if (queue.waitingOf(userId) >= maxWaitingPerUser) throw refused();
+  if (queue.waitingOf(userId) >= maxWaitingPerUser) throw refusal(detail);
   const late = AbortSignal.timeout(maxWaitSeconds * 1000);
   return queue.take(userId, gone ? AbortSignal.any([gone, late]) : late).catch((reason) => {
-    throw gone?.aborted ? gone.reason : late.aborted ? refused() : reason;
+    throw gone?.aborted ? gone.reason : late.aborted ? refusal(detail) : reason;
   });
 }

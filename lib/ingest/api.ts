@@ -117,7 +117,7 @@ export const readRawUpload = {
   about: {
     group: "Ingest",
     summary: "Download an upload",
-    text: "As it was sent, decompressed, for as long as the upload is kept. For its owner's browser: tokens do not open it.",
+    text: "As it was sent, decompressed, for as long as the upload is kept. For its owner's browser: tokens do not open it. It counts as one of the user's exports, of which two run at a time.",
     answers: {
       200: {
         text: "The decoded body of the upload.",

@@ -158,7 +158,7 @@ export const readMessageList = {
   about: {
     group: "Traces",
     summary: "List a trace's messages",
-    text: "By position. Continue with `after` from `nextAfter`, which is null at the end. A page has at most 8 MiB, so it may be shorter than `limit`, but has at least one message.",
+    text: "By position. Continue with `after` from `nextAfter`, which is null at the end. A page has at most 8 MiB, so it may be shorter than `limit`, but has at least one message, however large. One of more than a MiB is made while it is sent, a few at a time for a user; where it ends early, the connection breaks.",
     answers: { 200: { text: "A page of messages.", example: { ok: true, messages, nextAfter: null } } },
     example: { query: { limit: "100" } },
     wrong: { query: { limit: "0" } },

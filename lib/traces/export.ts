@@ -1,14 +1,11 @@
 import "server-only";
-import { beginExport } from "#lib/db/heavy";
-import { log } from "#lib/log";
 import { parseQuery } from "#lib/search/query";
-import { streamOf } from "#lib/streams";
-import { readMessagesInTurn } from "#lib/traces/messages";
+import { jsonOf, readParts } from "#lib/traces/parts";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
+import { sendText } from "#lib/traces/sending";
 import type { Place, Selection } from "#lib/traces/sql/conditions";
 
-/** How much is held in memory at a time; a trace may have 256 KiB of metadata. */
-const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
+/** How many are held in memory at a time; a trace may have 256 KiB of metadata. */
 const tracesPerPage = 20;
 /** How often the list is read again from its top for traces that moved there meanwhile; each time there are fewer. */
 const maxPasses = 10;
@@ -16,16 +13,16 @@ const maxPasses = 10;
 /**
  * A user's traces as JSON lines, newest activity first: each line one trace with its messages, in the form that
  * `POST /api/ingest` takes. Each comes once; one that grows meanwhile, and so moves to the top of the list, comes at the end.
- * Pages of about a MiB are read as the client consumes them, and no connection is held between two. Memory does not depend on
- * the size of a trace; each trace adds an id.
+ * Parts of a MiB or a little more are read as the client consumes them, and no connection is held between two. Memory does not
+ * depend on the size of a trace or a message; each trace adds an id.
  * Where the database fails, or a trace is deleted while its line is sent, the connection breaks: a truncated line is never valid
  * JSON.
  *
- * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `beginExport`, before anything is sent.
+ * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `beginRead`, before anything is sent.
  */
 export async function exportTraces(userId: string, selection: Selection): Promise<ReadableStream<Uint8Array>> {
   if (selection.q !== undefined) parseQuery(selection.q);
-  return exportStream(userId, encoded(exportParts(userId, selection)));
+  return sendText(userId, "export", exportParts(userId, selection));
 }
 
 /** What an export takes, for people; without the filter's words, which may say what the sessions are about. */
@@ -34,40 +31,9 @@ export function describeSelection({ ids, ...filter }: Selection): string {
   return Object.values(filter).some((value) => value !== undefined) ? "those that match a filter" : "all";
 }
 
-/** One trace in the same form; `trace` must be of `userId`. @throws SpoorError `overloaded` as `beginExport` */
+/** One trace in the same form; `trace` must be of `userId`. @throws SpoorError `overloaded` as `beginRead` */
 export function exportTrace(userId: string, trace: TraceRow): Promise<ReadableStream<Uint8Array>> {
-  return exportStream(userId, encoded(traceParts(userId, trace)));
-}
-
-/**
- * Counts as one of the user's exports until the stream has ended. The first chunk is made before anything is sent, so that a
- * list that takes too long still gets its status.
- *
- * @throws SpoorError `overloaded` as `beginExport`, and what the first chunk throws
- */
-export async function exportStream(
-  userId: string,
-  chunks: AsyncGenerator<Uint8Array, undefined>,
-): Promise<ReadableStream<Uint8Array>> {
-  const end = await beginExport(userId);
-  try {
-    const resumed = resume(await chunks.next(), chunks);
-    return streamOf(resumed, (error) => log.warn({ err: error }, "an export failed"), end);
-  } catch (error) {
-    end();
-    throw error;
-  }
-}
-
-async function* resume<T>(first: IteratorResult<T, undefined>, rest: AsyncGenerator<T, undefined>) {
-  if (first.done) return undefined;
-  yield first.value;
-  return yield* rest;
-}
-
-async function* encoded(texts: AsyncGenerator<string>): AsyncGenerator<Uint8Array, undefined> {
-  const encoder = new TextEncoder();
-  for await (const text of texts) yield encoder.encode(text);
+  return sendText(userId, "export", traceParts(userId, trace));
 }
 
 async function* exportParts(userId: string, selection: Selection): AsyncGenerator<string, undefined> {
@@ -121,13 +87,10 @@ function opening({ sourceId, source, model, title, project, createdAt, metadata 
 /** @throws where messages are missing: a part of a trace must not pass for the whole */
 async function* messageParts(userId: string, { id, messageCount }: TraceRow): AsyncGenerator<string> {
   let sent = 0;
-  let after: number | null = -1;
-  while (after !== null) {
-    const page = await readMessagesInTurn(userId, id, after, messagePage);
-    const lines = page.messages.map((message) => JSON.stringify(present(message)));
-    if (lines.length > 0) yield (sent === 0 ? "" : ",") + lines.join(",");
-    sent += lines.length;
-    after = page.nextAfter;
+  for await (const part of readParts(userId, id)) {
+    if (sent > 0 && part.messages.length > 0) yield ",";
+    yield* jsonOf(userId, id, part, present);
+    sent += part.messages.length;
   }
   if (sent < messageCount) throw new Error("a trace was deleted or shortened while it was exported");
 }

@@ -1,36 +1,27 @@
 import "server-only";
-import { exportStream } from "#lib/traces/export";
-import { readMessagesInTurn } from "#lib/traces/messages";
+import { readParts, readPieces } from "#lib/traces/parts";
 import type { Message, TraceRow } from "#lib/traces/queries";
-
-const messagePage = { limit: 500, maxBytes: 1024 * 1024 };
+import { sendText } from "#lib/traces/sending";
 
 /**
  * A trace as a Markdown document: its title and facts, then each message under a heading with role, time and position. Contents
- * are unchanged, metadata is JSON. Pages are read as the client consumes them. The stream fails where messages are missing: a part
+ * are unchanged, metadata is JSON. Parts are read as the client consumes them. The stream fails where messages are missing: a part
  * of a trace must not pass for the whole.
  *
- * @throws SpoorError `overloaded` as `exportTraces`.
+ * @throws SpoorError `overloaded` as `sendText`.
  */
 export function markdownOf(userId: string, trace: TraceRow): Promise<ReadableStream<Uint8Array>> {
-  return exportStream(userId, parts(userId, trace));
+  return sendText(userId, "export", parts(userId, trace));
 }
 
-async function* parts(userId: string, trace: TraceRow): AsyncGenerator<Uint8Array, undefined> {
-  const encoder = new TextEncoder();
-  yield encoder.encode(headMarkdown(trace));
+async function* parts(userId: string, trace: TraceRow): AsyncGenerator<string, undefined> {
+  yield headMarkdown(trace);
   let sent = 0;
-  let after: number | null = -1;
-  while (after !== null) {
-    const page: Awaited<ReturnType<typeof readMessagesInTurn>> = await readMessagesInTurn(
-      userId,
-      trace.id,
-      after,
-      messagePage,
-    );
-    if (page.messages.length > 0) yield encoder.encode(page.messages.map(messageMarkdown).join(""));
-    sent += page.messages.length;
-    after = page.nextAfter;
+  for await (const { messages, isLong } of readParts(userId, trace.id)) {
+    const [first] = messages;
+    if (isLong && first) yield* longMarkdown(userId, trace.id, first);
+    else yield messages.map(messageMarkdown).join("");
+    sent += messages.length;
   }
   if (sent < trace.messageCount) throw new Error("a trace was deleted or shortened while it was exported");
 }
@@ -53,10 +44,27 @@ export function headMarkdown(trace: TraceRow): string {
 }
 
 /** One message under its heading. */
-export function messageMarkdown({ position, role, content, createdAt, metadata }: Message): string {
-  const heading = [role ?? "unknown", createdAt, `#${position}`].filter(Boolean).join(" · ");
+export function messageMarkdown(message: Message): string {
+  const { content, metadata } = message;
   const body = content === "" ? "" : `\n${content.trimEnd()}\n`;
-  return `\n## ${oneLine(heading)}\n${body}${metadata ? `\n${fenced(JSON.stringify(metadata, null, 2))}\n` : ""}`;
+  return `${headingOf(message)}${body}${metadata ? `\n${fenced(JSON.stringify(metadata, null, 2))}\n` : ""}`;
+}
+
+function headingOf({ position, role, createdAt }: Message): string {
+  const facts = [role ?? "unknown", createdAt, `#${position}`];
+  return `\n## ${oneLine(facts.filter(Boolean).join(" · "))}\n`;
+}
+
+/** The same of a long message. Its metadata is on one line, with escapes for backticks, which could end the fence. */
+async function* longMarkdown(userId: string, traceId: string, message: Message): AsyncGenerator<string, undefined> {
+  const { position, metadata } = message;
+  yield `${headingOf(message)}\n`;
+  yield* readPieces(userId, traceId, position, "content");
+  yield "\n";
+  if (!metadata) return;
+  yield "\n```json\n";
+  for await (const piece of readPieces(userId, traceId, position, "metadata")) yield piece.replaceAll("`", "\\u0060");
+  yield "\n```\n";
 }
 
 /** JSON in a fence longer than any run of backticks in it (CommonMark 0.31, section 4.5). */

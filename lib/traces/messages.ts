@@ -1,8 +1,8 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
-import { heavyTurn, type Patience } from "#lib/db/heavy";
+import { heavyTurn } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
-import { getTrace, type Message } from "#lib/traces/queries";
+import type { Message } from "#lib/traces/queries";
 import { type MessageRow, readAt, readPage } from "#lib/traces/sql/messages";
 
 /**
@@ -30,18 +30,13 @@ export async function readMessages(
   return { messages: rows.map(presentMessage), nextAfter: last?.hasMore ? last.position : null };
 }
 
-/**
- * The same as one of the user's heavy reads, for those who read a whole trace page by page, or pages of any size.
- *
- * @throws SpoorError `overloaded` as `heavyTurn`.
- */
+/** The same as one of the user's heavy reads, for those who read a whole trace page by page. */
 export const readMessagesInTurn = (
   userId: string,
   traceId: string,
   after: number,
   bounds: PageBounds,
-  patience: Patience = "wait",
-): ReturnType<typeof readMessages> => heavyTurn(userId, () => readMessages(userId, traceId, after, bounds), patience);
+): ReturnType<typeof readMessages> => heavyTurn(userId, () => readMessages(userId, traceId, after, bounds), "wait");
 
 /** The messages right before a position, in order, and whether there are earlier ones; none of a deleted trace. */
 export async function readEarlier(
@@ -65,17 +60,8 @@ export const countMessages = (userId: string, traceId: string, range: { before: 
     where: { userId, traceId, position: "before" in range ? { lt: range.before } : { gt: range.after } },
   });
 
-/** A page of messages, as `readMessages`. @throws SpoorError `not_found` as `getTrace`, `overloaded` as `heavyTurn` */
-export async function listMessages(
-  userId: string,
-  traceId: string,
-  { after = -1, ...bounds }: PageBounds & { after?: number | undefined },
-): Promise<{ messages: Message[]; nextAfter: number | null }> {
-  await getTrace(userId, traceId);
-  return readMessagesInTurn(userId, traceId, after, bounds, "refuse");
-}
-
-function presentMessage(row: MessageRow): Message {
+/** A message as the API and the pages show it. */
+export function presentMessage(row: MessageRow): Message {
   const { position, role, content, tokenCount, createdAt, metadata } = row;
   return {
     position,

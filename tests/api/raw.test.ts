@@ -80,6 +80,10 @@ test("an upload of 100 MB is downloaded completely, and a reader that disconnect
   const reader = (await download(jobId, { signal: left.signal })).body?.getReader();
   await reader?.read();
   left.abort();
+  const held = await Promise.all([download(jobId), download(jobId)]);
+  expect(held.map(({ status }) => status)).toEqual([200, 200]);
+  await expectProblem(await download(jobId), 503, "overloaded"); // a download is an export, of which two run at a time
+  for (const { body } of held) await body?.cancel();
   const hash = createHash("sha256");
   const response = await download(jobId);
   for await (const part of response.body ?? []) hash.update(part);

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { storeSession } from "../support/long-session.ts";
+import { takePulse } from "../support/pulse.ts";
+import { residentBytes } from "../support/resident.ts";
 import { logIn, makeUser, provideOwnedServer } from "../support/server.ts";
 
 const { server, userId, token } = await provideOwnedServer({ worker: false, environment: { AUTH_RATE_LIMIT: "on" } });
@@ -87,3 +89,42 @@ test("a member's finds run two at a time, and end with their clients", async ({ 
   expect(ended).toBeLessThanOrEqual(1000);
   expect((await find()).status).toBe(200);
 });
+
+test("twenty reads at once of messages of 100 MB each take little memory, and hold up nobody", async ({ annotate }) => {
+  const content = "repeat('some words that are \u00e4lso the s\u00e4me ', 2900000)";
+  const readers = await Promise.all(
+    Array.from({ length: 5 }, async (_, n) => {
+      const name = `reader-${n}`;
+      const id = await makeUser({ name, email: `${name}@example.org`, password: "" });
+      const trace = await storeSession(id, { messages: 1, sourceId: "one", content });
+      return { bearer: await logIn(server, id), trace };
+    }),
+  );
+  const resident = () => residentBytes("lib/server/web.ts") / 1024 / 1024;
+  const before = resident();
+  let most = before;
+  const leaving = new AbortController();
+  const watch = setInterval(() => (most = Math.max(most, resident())), 20);
+  const paths = ["messages", "messages?limit=1", "export.json", "export.md"];
+  const pulse = await takePulse(server, async () => {
+    const reads = readers.flatMap(({ bearer, trace }) =>
+      paths.map(async (path) => {
+        const headers = { Authorization: `Bearer ${bearer}` };
+        const response = await fetch(`${server.url}/api/traces/${trace}/${path}`, { headers, signal: leaving.signal });
+        let bytes = 0;
+        for await (const part of response.body ?? []) bytes += part.length;
+        return bytes;
+      }),
+    );
+    const settled = Promise.allSettled(reads);
+    await Promise.race([settled, sleep(5000)]);
+    leaving.abort();
+    await settled;
+  });
+  clearInterval(watch);
+  await annotate(
+    `memory grew from ${before.toFixed(0)} to ${most.toFixed(0)} MiB, and health took ${pulse.p99} ms (p99)`,
+  );
+  expect(pulse.failed).toBe(0);
+  if (before > 0) expect(most - before).toBeLessThan(600); // no figure where there is no /proc
+}, 60_000);

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +11,7 @@ import { env, requiredEnv, setEnv } from "#lib/env";
 import { buildIfNeeded } from "#lib/server/build";
 import { prepareDatabase, prepareSchema } from "#lib/server/database";
 import { startProcesses } from "#lib/server/serve";
+import { residentBytes } from "../support/resident.ts";
 import { post } from "./post.ts";
 
 /** A separate Spoor in a temporary folder, as `npm start` runs it: built, with one web and one worker process. */
@@ -123,20 +123,3 @@ async function emptied(): Promise<boolean> {
 }
 
 export type Spoor = Awaited<ReturnType<typeof startSpoor>>;
-
-/** The resident memory of the child process that runs a file, from /proc (0 on other systems than Linux). */
-function residentBytes(file: string): number {
-  const children = read(`/proc/self/task/${process.pid}/children`).trim().split(" ");
-  const pid = children.find((id) => read(`/proc/${id}/cmdline`).includes(file));
-  const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`)) ?? [];
-  return Number(kilobytes ?? 0) * 1024;
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw error;
-  }
-}

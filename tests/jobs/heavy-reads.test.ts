@@ -3,7 +3,7 @@ import type { PoolClient } from "pg";
 import { describe, expect, test } from "vitest";
 import { forRequest } from "#lib/current-request";
 import { closeDatabase, limitStatements, patiently, pool, prisma, transaction } from "#lib/db/client";
-import { beginExport, heavyRead, heavyTurn } from "#lib/db/heavy";
+import { beginRead, hasTooMany, heavyRead, heavyTurn } from "#lib/db/heavy";
 import { env, setEnv } from "#lib/env";
 import { toSpoorError } from "#lib/http/problem";
 import { limits } from "#lib/limits";
@@ -137,6 +137,19 @@ describe("a heavy read", () => {
     expect(await running()).toBe(0);
   });
 
+  test("of a user who has none begins at once beside as many as three others may start", async () => {
+    const client = new AbortController();
+    const users = ["a user", "a second", "a third"].flatMap((user) => [user, user, user]);
+    const held = users.map((user) => forRequest(client, () => heavyRead(user, endless)));
+    const settled = Promise.allSettled(held);
+    await sleep(100);
+    const startedAt = performance.now();
+    expect(await heavyRead("a fourth", async () => "read")).toBe("read");
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+    client.abort();
+    await settled;
+  });
+
   test("that fails gives its turn back", async () => {
     for (let n = 0; n < 5; n += 1)
       await expect(heavyRead(userId, (tx) => tx.query("select 1 / 0"))).rejects.toThrow("zero");
@@ -146,13 +159,32 @@ describe("a heavy read", () => {
 
 test("a user's exports wait for each other, and end with their request", async () => {
   const client = new AbortController();
-  const [end] = await Promise.all([beginExport(userId), forRequest(client, () => beginExport(userId))]);
-  const third = beginExport(userId);
+  const begin = () => beginRead(userId, "export");
+  const [end] = await Promise.all([begin(), forRequest(client, begin)]);
+  const third = begin();
   client.abort();
   const endThird = await third;
-  await expect(beginExport(userId)).rejects.toMatchObject(overloaded);
+  await expect(begin()).rejects.toMatchObject(overloaded);
   end();
   endThird();
+});
+
+test("a user's outlines wait as long as their clients, some of them; more are refused at once", async () => {
+  const { outlinesPerUser, maxLongWaitingPerUser } = limits.reads;
+  const client = new AbortController();
+  const begin = () => forRequest(client, () => beginRead(userId, "outline"));
+  const running = await Promise.all(Array.from({ length: outlinesPerUser }, begin));
+  const waiting = Array.from({ length: maxLongWaitingPerUser }, begin);
+  const settled = Promise.allSettled(waiting);
+  expect(hasTooMany(userId, "outline")).toBe(true);
+  await expect(begin()).rejects.toMatchObject(overloaded);
+  expect(hasTooMany("another user", "outline")).toBe(false);
+  running[0]?.();
+  await waiting[0];
+  expect(hasTooMany(userId, "outline")).toBe(false);
+  client.abort();
+  expect((await settled).filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  expect(hasTooMany(userId, "outline")).toBe(false);
 });
 
 describe("in a process that serves requests", () => {

@@ -4,7 +4,7 @@ import { pool } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
-import { listMessages } from "#lib/traces/messages";
+import { readMessages } from "#lib/traces/messages";
 import { listTraces } from "#lib/traces/queries";
 import { makeUser, provideOwner } from "../support/server.ts";
 
@@ -23,7 +23,7 @@ const send = async (text: string) => run(await accept(text));
 async function contents(sourceId: string) {
   const { traces } = await listTraces(userId, {}, { limit: 200 });
   const trace = traces.find((one) => one.sourceId === sourceId);
-  const page = await listMessages(userId, trace?.id ?? "", { limit: 1000 });
+  const page = await readMessages(userId, trace?.id ?? "", -1, { limit: 1000 });
   return page.messages.map(({ content }) => content);
 }
 

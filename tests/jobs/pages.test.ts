@@ -5,7 +5,7 @@ import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
 import { exportTraces } from "#lib/traces/export";
 import { findInMessages } from "#lib/traces/find";
-import { listMessages, readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
+import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
 
@@ -31,8 +31,8 @@ async function storeTrace(source: string, count: number, content: string, metada
 
 async function pagesOf(traceId: string, bounds: { limit: number; maxBytes?: number }) {
   const pages = [];
-  for (let after: number | null | undefined; after !== null; ) {
-    const page = await listMessages(userId, traceId, { after, ...bounds });
+  for (let after: number | null = -1; after !== null; ) {
+    const page: Awaited<ReturnType<typeof readMessages>> = await readMessages(userId, traceId, after, bounds);
     pages.push(page.messages);
     after = page.nextAfter;
   }
@@ -96,7 +96,7 @@ describe("a page of messages", () => {
     const id = await storeTrace("unread", 200, "'x'", `jsonb_build_object('k', ${noise})`);
     const reads = async (maxBytes: number) => {
       const before = await toastReads();
-      const { messages } = await listMessages(userId, id, { limit: 200, maxBytes });
+      const { messages } = await readMessages(userId, id, -1, { limit: 200, maxBytes });
       return { rows: messages.length, blocks: (await toastReads()) - before };
     };
     const whole = await reads(100 * MiB);

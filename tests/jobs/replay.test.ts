@@ -5,7 +5,7 @@ import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { limits } from "#lib/limits";
-import { listMessages } from "#lib/traces/messages";
+import { readMessages } from "#lib/traces/messages";
 import { listTraces } from "#lib/traces/queries";
 import { accept, acceptFailed, entries, trace } from "../support/ingesting.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -22,7 +22,7 @@ const run = (jobId: string) => runJob({ userId, jobId });
 async function contents(sourceId: string): Promise<string[]> {
   const { traces } = await listTraces(userId, {}, { limit: 200 });
   const id = traces.find((one) => one.sourceId === sourceId)?.id ?? "";
-  return (await listMessages(userId, id, { limit: 100 })).messages.map(({ content }) => content);
+  return (await readMessages(userId, id, -1, { limit: 100 })).messages.map(({ content }) => content);
 }
 
 test("a failed job is queued again without attempts, times and error, and with one entry", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { listMessages } from "#lib/traces/messages";
+import { readMessages } from "#lib/traces/messages";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
@@ -43,7 +43,7 @@ describe("what is stored", () => {
         metadata: { x: 1, cwd: "/tmp" },
       },
     ]);
-    const { messages: read } = await listMessages(userId, traces[0]?.id ?? "", { limit: 10 });
+    const { messages: read } = await readMessages(userId, traces[0]?.id ?? "", -1, { limit: 10 });
     expect(read).toEqual([
       { position: 2, role: null, content: "", tokenCount: null, createdAt: null, metadata: null },
       {

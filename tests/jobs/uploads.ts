@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
-import { listMessages } from "#lib/traces/messages";
+import { readMessages } from "#lib/traces/messages";
 import { listTraces } from "#lib/traces/queries";
 
 /** Messages with these contents, in their order. */
@@ -33,7 +33,7 @@ export function uploadsOf(userId: string) {
     const { traces } = await listTraces(userId, {}, { limit: 200 });
     const trace = traces.find((one) => one.sourceId === sourceId);
     if (!trace) return undefined;
-    const page = await listMessages(userId, trace.id, { limit: 1000 });
+    const page = await readMessages(userId, trace.id, -1, { limit: 1000 });
     return { ...trace, contents: page.messages.map(({ content }) => content) };
   }
 

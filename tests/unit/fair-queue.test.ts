@@ -79,7 +79,7 @@ describe("two slots", () => {
 
 describe("three slots of which a user may hold two", () => {
   test("are held by two users, however many callers one of them has", async () => {
-    const line = watch(new FairQueue(3, 2));
+    const line = watch(new FairQueue(3, { perUser: 2 }));
     await line.ask(..."aaaa", "b");
     expect(line.order.join("")).toBe("aab");
     await line.ask("b", "b");
@@ -92,12 +92,60 @@ describe("three slots of which a user may hold two", () => {
   });
 
   test("leave one free that a waiting user may not take", async () => {
-    const line = watch(new FairQueue(3, 2));
+    const line = watch(new FairQueue(3, { perUser: 2 }));
     await line.ask(..."aaa");
     expect(line.order.join("")).toBe("aa");
     await line.end("a");
     expect(line.order.join("")).toBe("aaa");
   });
+});
+
+describe("six slots of which three are kept for users who hold none", () => {
+  test("serve five users at once, however many callers the first ones have", async () => {
+    const line = watch(new FairQueue(6, { perUser: 2, kept: 3 }));
+    await line.ask(..."aaabbbccc", ..."de");
+    expect(line.order.join("")).toBe("aabcde");
+    await line.end("e");
+    expect(line.order.join("")).toBe("aabcde");
+    await line.ask("f");
+    expect(line.order.join("")).toBe("aabcdef");
+  });
+
+  test("let one user hold two, and again after the others have ended", async () => {
+    const line = watch(new FairQueue(6, { perUser: 2, kept: 3 }));
+    await line.ask(..."bcde", ..."aaa");
+    expect(line.order.join("")).toBe("bcdea");
+    for (const user of "bcd") await line.end(user);
+    expect(line.order.join("")).toBe("bcdeaa");
+    await line.end("a");
+    expect(line.order.join("")).toBe("bcdeaaa");
+  });
+});
+
+test("a user's kinds of callers take turns in what the user gets, and count as one user", async () => {
+  const queue = new FairQueue(2, { perUser: 1 });
+  const order: string[] = [];
+  const held: (() => void)[] = [];
+  const ask = (user: string, kind: string) =>
+    queue.take(user, undefined, kind).then((giveBack) => {
+      order.push(user + kind);
+      held.push(giveBack);
+    });
+  for (const kind of "1112") ask("a", kind);
+  ask("b", "1");
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  await settle();
+  expect(order).toEqual(["a1", "b1"]);
+  expect([queue.waitingOf("a", "1"), queue.waitingOf("a", "2")]).toEqual([2, 1]);
+  for (const [turn, next] of [
+    [0, "a1"],
+    [2, "a2"],
+    [3, "a1"],
+  ] as const) {
+    held[turn]?.();
+    await settle();
+    expect(order.at(-1)).toBe(next);
+  }
 });
 
 test("a caller who gives up while waiting leaves the queue, and holds nothing", async () => {

@@ -2,10 +2,11 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { isPage, renderInTurn } from "#lib/server/page-turns";
+import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
 
-/** A response as far as turns know it. */
-const makeResponse = () => Object.assign(new EventEmitter(), { closed: false }) as unknown as ServerResponse;
+/** A response as far as turns know it; a slow client takes nothing at once. */
+const makeResponse = (isSlow = false) =>
+  Object.assign(new EventEmitter(), { closed: false, write: () => !isSlow }) as unknown as ServerResponse;
 
 test("two pages are rendered at once; the next one begins when one of them has ended, a network without one first", async () => {
   const rendered: string[] = [];
@@ -21,14 +22,14 @@ test("two pages are rendered at once; the next one begins when one of them has e
   Object.assign(gone, { closed: true });
   await sleep(0);
   expect(rendered).toEqual(Array(2).fill("10.0.0.1"));
-  first?.emit("finish");
+  first?.emit("prefinish");
   first?.emit("close"); // ends the turn once
   await sleep(0);
   expect(rendered.slice(2)).toEqual(["10.0.0.2"]);
   second?.emit("close");
   await sleep(0);
   expect(rendered.slice(3)).toEqual(["10.0.0.1"]);
-  waiting.emit("finish");
+  waiting.emit("prefinish");
 });
 
 test("a page that takes long lets the others begin", async () => {
@@ -37,6 +38,38 @@ test("a page that takes long lets the others begin", async () => {
   await sleep(20);
   expect(rendered).toBeLessThan(8);
   await expect.poll(() => rendered, { timeout: 3000 }).toBe(8);
+});
+
+test("a thousand clients that don't take what they are sent hold up nobody", async () => {
+  const startedAt = performance.now();
+  let rendered = 0;
+  const slow = Array.from({ length: 1000 }, (_, n) => {
+    const response = makeResponse(true);
+    renderInTurn(`10.1.${n >> 8}.${n & 255}`, response, () => {
+      rendered += 1;
+      response.write("a page");
+    });
+    return response;
+  });
+  const last = makeResponse();
+  await new Promise<void>((resolve) => renderInTurn("10.0.2.1", last, resolve));
+  expect(rendered).toBe(1000);
+  expect(performance.now() - startedAt).toBeLessThan(1000);
+  for (const response of [...slow, last]) response.emit("close");
+});
+
+test("2,000 pages of all networks may wait, and none of them for a client that is gone", async () => {
+  const all = Array.from({ length: 2004 }, (_, n) => {
+    const response = makeResponse();
+    renderInTurn(`10.2.${n >> 8}.${n & 255}`, response, () => {});
+    return response;
+  });
+  expect(hasTooManyPages("10.0.3.1")).toBe(true);
+  for (const gone of all.slice(-5)) gone.emit("close");
+  await sleep(0);
+  expect(hasTooManyPages("10.0.3.1")).toBe(false);
+  for (const response of all.reverse()) response.emit("close");
+  await sleep(0);
 });
 
 test("files and the API are no pages", () => {

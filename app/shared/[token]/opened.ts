@@ -8,10 +8,9 @@ import type { Shown } from "../../(app)/traces/[id]/segments/render";
 /** What a link opens for this request; undefined if it does not open. One request counts once. */
 export const openedBy = cache(async (token: string) => openShare(token, originOf(await headers()).address));
 
-/** How a shared trace is shown. All readers of what a user shared take one turn, beside the user's own. */
+/** How a shared trace is shown. */
 export const toReaders = ({ userId, traceId }: { userId: string; traceId: string }, token: string): Shown => ({
   userId,
   traceId,
   whose: { sharedAt: `/shared/${token}` },
-  turn: `shared by ${userId}`,
 });

@@ -1,5 +1,6 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
+import { beginRead } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
 import { copyUpload, selectBodySlice, selectSmallUpload } from "#lib/ingest/raw/sql";
 import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
@@ -39,7 +40,10 @@ const sliceBytes = 1 << 20;
  * The JSON of an upload as it was sent, inflated while it is read: in constant memory, and without holding a database
  * connection for a slow reader. The stream ends early with an error if the upload is removed meanwhile.
  *
- * @throws SpoorError `not_found` for an upload that is no longer stored, and for another user's as well
+ * It counts as one of the user's exports until the stream has ended.
+ *
+ * @throws SpoorError `not_found` for an upload that is no longer stored, and for another user's as well; `overloaded` as
+ *   `beginRead`
  */
 export async function streamUpload(userId: string, jobId: string): Promise<ReadableStream<Uint8Array>> {
   const stored = await prisma().upload.findUnique({
@@ -47,9 +51,9 @@ export async function streamUpload(userId: string, jobId: string): Promise<Reada
     select: { jobId: true },
   });
   if (!stored) throw notFound();
-  return streamOf(inflateFrames(slices(userId, jobId)), (error) =>
-    log.warn({ err: error, jobId }, "the download of an upload ended early"),
-  );
+  const end = await beginRead(userId, "export");
+  const onError = (error: unknown) => log.warn({ err: error, jobId }, "the download of an upload ended early");
+  return streamOf(inflateFrames(slices(userId, jobId)), onError, end);
 }
 
 async function* slices(userId: string, jobId: string): AsyncGenerator<Buffer> {

@@ -4,8 +4,8 @@ import { pool } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import type { Message } from "#lib/generated/prisma/client";
 
-/** A message as it is stored. */
-export type MessageRow = Omit<Message, "userId" | "traceId">;
+/** A message as it is stored, or only its start; and what all of it has. */
+export type MessageRow = Omit<Message, "userId" | "traceId"> & { bytes: number };
 
 /** The condition that trace `$2` of user `$1` is not deleted; 0.02 ms. */
 const isLive = "exists (select from trace where user_id = $1 and id = $2 and deleted_at is null)";
@@ -17,16 +17,25 @@ const size = "octet_length(content) + coalesce(octet_length(metadata::text), 0)"
 const maxStart = 1_000_000;
 const restIsLeftOut = "[The rest of this message is too long to be shown. An export of the session has all of it.]";
 
-/** The columns of a message; of one over `max` bytes, which null allows, the start of its content and no metadata. */
-const columnsUpTo = (max: `$${number}`) => `position, role, token_count as "tokenCount", created_at as "createdAt",
-  case when ${max}::int is null or ${size} <= ${max} then content else left(content, ${maxStart}) || e'\\n\\n${restIsLeftOut}' end as content,
-  case when ${max}::int is null or ${size} <= ${max} then metadata end as metadata`;
+/** What comes of a larger message: the start of its content and no metadata, or nothing but whether it has metadata. */
+const cuts = {
+  start: { content: `left(content, ${maxStart}) || e'\\n\\n${restIsLeftOut}'`, metadata: "null::jsonb" },
+  none: { content: "''", metadata: "case when metadata is not null then '{}'::jsonb end" },
+};
+
+/** The columns of a message; of one over `max` bytes, which null allows, what `cut` leaves. */
+const columnsUpTo = (max: `$${number}`, cut: keyof typeof cuts) => {
+  const isWhole = `${max}::int is null or ${size} <= ${max}`;
+  return `position, role, token_count as "tokenCount", created_at as "createdAt", ${size} as bytes,
+  case when ${isWhole} then content else ${cuts[cut].content} end as content,
+  case when ${isWhole} then metadata else ${cuts[cut].metadata} end as metadata`;
+};
 
 /**
  * The messages of a page, found one after the other until the rows (`$4`) or the bytes (`$5`) are used up, so that nothing is
  * read that does not fit. The page is after position `$3`, or before it where `beyond` is `<`.
  */
-const pageSql = (beyond: ">" | "<") => {
+const pageSql = (beyond: ">" | "<", cut: keyof typeof cuts = "start") => {
   const [order, last] = beyond === ">" ? ["asc", "max"] : ["desc", "min"];
   return `
   with recursive page (position, bytes, rows) as (
@@ -39,7 +48,7 @@ const pageSql = (beyond: ">" | "<") => {
       where user_id = $1 and trace_id = $2 and position ${beyond} page.position order by position ${order} limit 1) as next
     where rows < $4 and bytes + next.size <= $5
   ), page_end as (select ${last}(position) as position from page)
-  select ${columnsUpTo("$6")},
+  select ${columnsUpTo("$6", cut)},
     exists (select 1 from message where user_id = $1 and trace_id = $2
       and position ${beyond} (select position from page_end)) as "hasMore"
   from message
@@ -49,24 +58,48 @@ const pageSql = (beyond: ">" | "<") => {
   order by position`;
 };
 
-const pages = { after: pageSql(">"), before: pageSql("<") };
+const pages = { after: pageSql(">"), before: pageSql("<"), "after, in parts": pageSql(">", "none") };
 
 /**
  * A page of messages, bounded by rows and bytes, of which one comes however large it is. SQL: Prisma can't bound a page by
  * bytes. Of 1000 messages with 256 kB of metadata each, a page of 8 MiB takes 24 ms, with a running sum over all of them 341.
  *
- * @param bounds.maxMessageBytes of a larger message the start is read.
+ * @param bounds.maxMessageBytes of a larger message the start is read; in parts nothing, for `readText`.
  */
 export async function readPage(
   userId: string,
   traceId: string,
-  side: "after" | "before",
+  side: keyof typeof pages,
   position: number,
   bounds: { limit: number; maxBytes: number; maxMessageBytes?: number | undefined },
 ): Promise<(MessageRow & { hasMore: boolean })[]> {
   const { limit, maxBytes, maxMessageBytes = null } = bounds;
   const { rows } = await pool().query(pages[side], [userId, traceId, position, limit, maxBytes, maxMessageBytes]);
   return rows;
+}
+
+const texts = { content: "content", metadata: "metadata::text" };
+
+/**
+ * Some characters of a message's content, or of its metadata as JSON. SQL: a part of a value. PostgreSQL unpacks up to four times what
+ * precedes them, so many short parts of a long text take long.
+ *
+ * @param from the first character's number, from 1.
+ * @returns the bytes of the whole content as well, which tell whether it changed; undefined where the message is gone
+ */
+export async function readText(
+  userId: string,
+  traceId: string,
+  position: number,
+  { column, from, characters }: { column: keyof typeof texts; from: number; characters: number },
+): Promise<{ text: string; hasMore: boolean; contentBytes: number } | undefined> {
+  const { rows } = await pool().query(
+    `select part.text, char_length(part.text) = $5 as "hasMore", octet_length(content) as "contentBytes"
+     from message, lateral (select substring(${texts[column]} from $4 for $5) as text offset 0) as part
+     where user_id = $1 and trace_id = $2 and position = $3 and ${isLive}`,
+    [userId, traceId, position, from, characters],
+  );
+  return rows[0];
 }
 
 /** The messages at some positions, until they exceed `maxBytes`; of a larger one the start. SQL: a running sum of bytes. */
@@ -77,7 +110,7 @@ export async function readAt(
   maxBytes: number,
 ): Promise<MessageRow[]> {
   const { rows } = await pool().query<MessageRow>(
-    `select ${columnsUpTo("$4")}
+    `select ${columnsUpTo("$4", "start")}
      from (select *, sum(${size}) over (order by position rows between unbounded preceding and 1 preceding) as before
        from message where user_id = $1 and trace_id = $2 and position = any($3::int[]) and ${isLive}) as wanted
      where coalesce(before, 0) < $4 order by position`,

@@ -1,5 +1,5 @@
 import { createElement } from "react";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { operations } from "../../../app/(app)/traces/[id]/drawing/operations.ts";
 import { Recent } from "../../../app/(app)/traces/[id]/drawing/recent.ts";
 import { toHtml } from "../../../app/(app)/traces/[id]/messages/markup.ts";
@@ -84,11 +84,28 @@ describe("the HTML of a message", () => {
 });
 
 test("what was drawn lately is kept up to its bytes, and what was used last goes last", () => {
-  const recent = new Recent<string>(80);
+  const recent = new Recent<string>(80, 1000);
   for (const key of ["a", "b", "c", "d", "e", "f", "g", "h"]) recent.set(key, key, 10);
   recent.get("a");
   recent.set("i", "i", 10);
   expect([recent.get("a"), recent.get("b"), recent.get("i")]).toEqual(["a", undefined, "i"]);
   recent.set("large", "large", 11);
   expect(recent.get("large")).toBeUndefined();
+});
+
+test("what was drawn is dropped once nobody asked for it in ten minutes", () => {
+  vi.useFakeTimers();
+  const recent = new Recent<string>(80, 600_000);
+  recent.set("a", "a", 10);
+  recent.set("b", "b", 10);
+  vi.advanceTimersByTime(400_000);
+  expect(recent.get("a")).toBe("a");
+  vi.advanceTimersByTime(200_000);
+  expect(recent.get("b")).toBeUndefined();
+  expect(vi.getTimerCount()).toBe(1);
+  expect(recent.get("a")).toBe("a");
+  vi.advanceTimersByTime(600_000);
+  expect(recent.get("a")).toBeUndefined();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
 });

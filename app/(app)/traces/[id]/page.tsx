@@ -3,7 +3,9 @@ import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
+import { SpoorError } from "#lib/errors";
 import { neighbours } from "#lib/traces/neighbours";
+import { hasTooManyOutlines } from "#lib/traces/outline";
 import { getTrace, type Trace } from "#lib/traces/queries";
 import type { TraceFilter } from "#lib/traces/schema";
 import { Notice } from "../../../components/notice";
@@ -28,6 +30,8 @@ export async function generateMetadata({ params }: PageProps<"/traces/[id]">): P
 export default async function Page({ params, searchParams }: PageProps<"/traces/[id]">) {
   const { id } = await params;
   const user = await requireUser(`/traces/${encodeURIComponent(id)}`);
+  // Before anything is sent: the outline comes last, and then a page has its status.
+  if (hasTooManyOutlines(user.id)) throw new SpoorError("overloaded");
   const query = await searchParams;
   const [trace, { segment, talk, opened }, list] = await Promise.all([
     ownTrace(id),

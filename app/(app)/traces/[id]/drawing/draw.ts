@@ -14,9 +14,14 @@ type Result<O extends keyof Operations> = Awaited<ReturnType<Operations[O]>>;
 
 /** One core is left to what answers requests, and each thread has its own grammars. */
 const maxThreads = Math.min(2, Math.max(1, availableParallelism() - 1));
-/** How many pages and folds may wait in one turn. */
+/** How many pages and folds of a turn may wait. */
 const maxWaiting = 50;
 const recentBytes = 32 * 1024 * 1024;
+/** After it, what nobody asked for again is dropped: its session may be deleted by now. */
+const recentMs = 10 * 60_000;
+
+/** The user whose messages are drawn, and for whom. */
+type Turn = { userId: string; kind: "own" | "shared" };
 
 type Drawing = { queue: FairQueue; idle: DrawingThread[]; recent: Recent<unknown> };
 
@@ -24,25 +29,29 @@ type Drawing = { queue: FairQueue; idle: DrawingThread[]; recent: Recent<unknown
 const globals = globalThis as typeof globalThis & { spoorDrawing?: Drawing };
 
 const drawing = () =>
-  (globals.spoorDrawing ??= { queue: new FairQueue(maxThreads), idle: [], recent: new Recent(recentBytes) });
+  (globals.spoorDrawing ??= {
+    queue: new FairQueue(maxThreads, { perUser: 1 }),
+    idle: [],
+    recent: new Recent(recentBytes, recentMs),
+  });
 
 /**
  * Draws messages on a thread, so that the process answers everybody else meanwhile; what was drawn lately is remembered by
  * its content. If all threads are in use it waits, in turns with the others.
  *
- * @param turn whose turn it takes: a user's, or that of all readers of a user's shared sessions.
+ * @param turn whose turn it takes. A user has one thread at a time, in turns with all readers of the user's shared sessions.
  * @param read reads what is to be drawn, once it is its turn: what waits takes no memory.
  * @returns undefined where there is nothing to draw
  * @throws SpoorError `overloaded` where too many wait in this turn already
  */
 export async function draw<O extends keyof Operations>(
-  turn: string,
+  { userId, kind }: Turn,
   operation: O,
   read: () => Promise<Input<O> | undefined>,
 ): Promise<Result<O> | undefined> {
   const { queue, recent } = drawing();
-  if (queue.waitingOf(turn) >= maxWaiting) throw new SpoorError("overloaded");
-  const giveBack = await queue.take(turn, requestSignal());
+  if (queue.waitingOf(userId, kind) >= maxWaiting) throw new SpoorError("overloaded");
+  const giveBack = await queue.take(userId, requestSignal(), kind);
   try {
     const input = await read();
     if (!input) return undefined;

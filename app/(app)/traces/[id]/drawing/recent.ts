@@ -1,30 +1,57 @@
+type Entry<T> = { value: T; bytes: number; usedAt: number };
+
 /** Values by key, up to so many bytes in all; the ones that were not used for longest make room. */
 export class Recent<T> {
-  readonly #values = new Map<string, { value: T; bytes: number }>();
+  readonly #values = new Map<string, Entry<T>>();
   readonly #maxBytes: number;
+  readonly #maxIdleMs: number;
   #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(maxBytes: number) {
+  /** @param maxIdleMs a value that was not used for so long is dropped. */
+  constructor(maxBytes: number, maxIdleMs: number) {
     this.#maxBytes = maxBytes;
+    this.#maxIdleMs = maxIdleMs;
   }
 
   get(key: string): T | undefined {
     const found = this.#values.get(key);
     if (!found) return undefined;
     this.#values.delete(key);
-    this.#values.set(key, found);
+    this.#values.set(key, { ...found, usedAt: Date.now() });
     return found.value;
   }
 
   /** @param bytes the memory that the value takes. One that takes more than an eighth of all is not kept. */
   set(key: string, value: T, bytes: number): void {
     if (this.#values.has(key) || bytes > this.#maxBytes / 8) return;
-    this.#values.set(key, { value, bytes });
+    this.#values.set(key, { value, bytes, usedAt: Date.now() });
     this.#bytes += bytes;
-    for (const [oldest, { bytes: freed }] of this.#values) {
-      if (this.#bytes <= this.#maxBytes) return;
-      this.#values.delete(oldest);
-      this.#bytes -= freed;
+    this.#dropWhile(() => this.#bytes > this.#maxBytes);
+    this.#watch();
+  }
+
+  /** Drops values, those first that were not used for longest. */
+  #dropWhile(isWanted: (oldest: Entry<T>) => boolean): void {
+    for (const [key, entry] of this.#values) {
+      if (!isWanted(entry)) return;
+      this.#values.delete(key);
+      this.#bytes -= entry.bytes;
     }
+  }
+
+  /** Drops each value when its time has come. */
+  #watch(): void {
+    const [oldest] = this.#values.values();
+    if (this.#timer || !oldest) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        const since = Date.now() - this.#maxIdleMs;
+        this.#dropWhile(({ usedAt }) => usedAt <= since);
+        this.#watch();
+      },
+      oldest.usedAt + this.#maxIdleMs - Date.now(),
+    ).unref();
   }
 }

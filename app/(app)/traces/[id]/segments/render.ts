@@ -17,25 +17,27 @@ export type Segment = Omit<DrawnSegment, "html"> & {
   before: number;
 };
 
-/** Whose messages are drawn, for whom, and in whose turn. */
-export type Shown = { userId: string; traceId: string; whose: Whose; turn: string };
+/** Whose messages are drawn, and for whom. */
+export type Shown = { userId: string; traceId: string; whose: Whose };
+
+const turnOf = ({ userId, whose }: Shown) => ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
 
 /** How a user's own trace is shown to them. */
 export const toOwner = (userId: string, traceId: string): Shown => ({
   userId,
   traceId,
   whose: { traceId },
-  turn: userId,
 });
 
 /** Draws a segment of a trace. @returns undefined where there is nothing */
 export async function drawSegment(
-  { userId, traceId, whose, turn }: Shown,
+  shown: Shown,
   request: SegmentRequest,
   talk: boolean,
 ): Promise<DrawnSegment | undefined> {
+  const { userId, traceId, whose } = shown;
   const view = { whose, zone: await readerZone() };
-  return draw(turn, "segment", async () => {
+  return draw(turnOf(shown), "segment", async () => {
     const read = await readSegment(userId, traceId, request, talk);
     return read && { read, view, talk, ...("at" in request && { at: request.at }) };
   });
@@ -56,12 +58,10 @@ export async function renderSegment(
 }
 
 /** Draws the body of a fold that is not on the page. @returns its HTML; undefined where there is none */
-export async function drawBody(
-  { userId, traceId, whose, turn }: Shown,
-  { position, positions, part }: BodyRequest,
-): Promise<string | undefined> {
+export async function drawBody(shown: Shown, { position, positions, part }: BodyRequest): Promise<string | undefined> {
+  const { userId, traceId, whose } = shown;
   const view = { whose, zone: await readerZone() };
-  return draw(turn, "body", async () => {
+  return draw(turnOf(shown), "body", async () => {
     const messages = await readRow(userId, traceId, positions);
     return messages && { messages, view, position, ...(part !== undefined && { part }) };
   });

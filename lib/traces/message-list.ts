@@ -1,0 +1,47 @@
+import "server-only";
+import { limits } from "#lib/limits";
+import { jsonOf, type Part, readParts } from "#lib/traces/parts";
+import { getTrace, type Message } from "#lib/traces/queries";
+import { sendText } from "#lib/traces/sending";
+
+const { messagesPageBytes } = limits.traces;
+
+type Page = { messages: Message[]; nextAfter: number | null };
+
+/**
+ * A page of messages, as `readMessages`. One of more than a MiB is a stream of the answer's JSON, made as the client takes it.
+ *
+ * @throws SpoorError `not_found` as `getTrace`, `overloaded` as `heavyTurn` and `beginRead`
+ */
+export async function listMessages(
+  userId: string,
+  traceId: string,
+  { after, limit }: { after?: number | undefined; limit: number },
+): Promise<Page | ReadableStream<Uint8Array>> {
+  await getTrace(userId, traceId);
+  const wanted = { after, limit, maxBytes: messagesPageBytes };
+  const parts = readParts(userId, traceId, { ...wanted, patience: "refuse" });
+  const { value: first } = await parts.next();
+  if (!first) return { messages: [], nextAfter: null };
+  const { messages, isLong, nextAfter } = first;
+  if (!isLong && (nextAfter === null || messages.length === limit)) return { messages, nextAfter };
+  // What waits to be sent holds nothing: it is read once more.
+  return sendText(userId, "answer", answerOf(userId, traceId, readParts(userId, traceId, wanted)));
+}
+
+async function* answerOf(
+  userId: string,
+  traceId: string,
+  parts: AsyncGenerator<Part, undefined>,
+): AsyncGenerator<string, undefined> {
+  yield '{"ok":true,"messages":[';
+  let sent = 0;
+  let after: number | null = null;
+  for await (const part of parts) {
+    if (sent > 0 && part.messages.length > 0) yield ",";
+    yield* jsonOf(userId, traceId, part, (message) => message);
+    sent += part.messages.length;
+    after = part.nextAfter;
+  }
+  yield `],"nextAfter":${after}}`;
+}

@@ -1,0 +1,98 @@
+// Reading any number of messages of any size without holding more than one part of them.
+import "server-only";
+import { heavyTurn, type Patience } from "#lib/db/heavy";
+import { presentMessage } from "#lib/traces/messages";
+import type { Message } from "#lib/traces/queries";
+import { readPage, readText } from "#lib/traces/sql/messages";
+
+/** How much is read at a time: messages and bytes of them, and characters of a message that is larger. */
+const held = { messages: 500, bytes: 1024 * 1024, characters: 4 * 1024 * 1024 };
+
+/** Some neighbouring messages, or one long one without its content and metadata. */
+export type Part = { messages: Message[]; isLong: boolean; nextAfter: number | null };
+
+type Wanted = { after?: number | undefined; limit?: number; maxBytes?: number; patience?: Patience };
+
+/**
+ * The messages after a position, in order. Each part is read when the one before was taken, as one of the user's heavy reads.
+ *
+ * @param wanted.maxBytes all parts together have so many, unless the first message alone has more.
+ * @param wanted.patience of the first part; the others wait.
+ * @throws as `heavyTurn`
+ */
+export async function* readParts(
+  userId: string,
+  traceId: string,
+  { after = -1, limit = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY, patience = "wait" }: Wanted = {},
+): AsyncGenerator<Part, undefined> {
+  const left = { messages: limit, bytes: maxBytes };
+  for (let from = after, isFirst = true; ; isFirst = false) {
+    const bounds = {
+      limit: Math.min(held.messages, left.messages),
+      maxBytes: Math.min(held.bytes, left.bytes),
+      maxMessageBytes: held.bytes,
+    };
+    const read = () => readPage(userId, traceId, "after, in parts", from, bounds);
+    const rows = await heavyTurn(userId, read, isFirst ? patience : "wait");
+    const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+    if (!isFirst && bytes > left.bytes) return;
+    const last = rows.at(-1);
+    const nextAfter = last?.hasMore ? last.position : null;
+    yield { messages: rows.map(presentMessage), isLong: bytes > held.bytes, nextAfter };
+    left.messages -= rows.length;
+    left.bytes -= bytes;
+    if (nextAfter === null || left.messages <= 0 || left.bytes <= 0) return;
+    from = nextAfter;
+  }
+}
+
+/**
+ * A long message's content, or its metadata as JSON, piece by piece.
+ *
+ * @throws where the message is deleted or changed meanwhile
+ */
+export async function* readPieces(
+  userId: string,
+  traceId: string,
+  position: number,
+  column: "content" | "metadata",
+): AsyncGenerator<string, undefined> {
+  const { characters } = held;
+  let contentBytes: number | undefined;
+  for (let from = 1; ; from += characters) {
+    const read = () => readText(userId, traceId, position, { column, from, characters });
+    const piece = await heavyTurn(userId, read, "wait");
+    contentBytes ??= piece?.contentBytes;
+    if (!piece || piece.contentBytes !== contentBytes) throw new Error("a message changed while it was read");
+    if (piece.text) yield piece.text;
+    if (!piece.hasMore) return;
+  }
+}
+
+/**
+ * A part's messages as JSON, with commas between them.
+ *
+ * @param fieldsOf what is written of a message.
+ */
+export async function* jsonOf(
+  userId: string,
+  traceId: string,
+  { messages, isLong }: Part,
+  fieldsOf: (message: Message) => object,
+): AsyncGenerator<string, undefined> {
+  const [first] = messages;
+  if (!first) return;
+  if (!isLong) {
+    yield messages.map((message) => JSON.stringify(fieldsOf(message))).join(",");
+    return;
+  }
+  const { position } = first;
+  const { content: _content, metadata, ...rest } = fieldsOf(first) as Partial<Message>;
+  yield `${JSON.stringify(rest).slice(0, -1)},"content":"`;
+  for await (const piece of readPieces(userId, traceId, position, "content")) yield JSON.stringify(piece).slice(1, -1);
+  yield '"';
+  if (metadata !== undefined) yield ',"metadata":';
+  if (metadata === null) yield "null";
+  if (metadata) yield* readPieces(userId, traceId, position, "metadata");
+  yield "}";
+}

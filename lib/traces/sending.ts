@@ -1,0 +1,37 @@
+import "server-only";
+import { beginRead } from "#lib/db/heavy";
+import { log } from "#lib/log";
+import { streamOf } from "#lib/streams";
+
+/**
+ * A text that is made while it is sent, as a response body. It counts as one of the user's exports or long answers until the
+ * stream has ended. The first chunk is made before anything is sent, so that what takes too long still gets its status.
+ *
+ * @throws SpoorError `overloaded` as `beginRead`, and what the first chunk throws
+ */
+export async function sendText(
+  userId: string,
+  kind: "export" | "answer",
+  texts: AsyncGenerator<string, undefined>,
+): Promise<ReadableStream<Uint8Array>> {
+  const end = await beginRead(userId, kind);
+  const chunks = encoded(texts);
+  try {
+    const resumed = resume(await chunks.next(), chunks);
+    return streamOf(resumed, (error) => log.warn({ err: error }, `an ${kind} failed`), end);
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+async function* resume<T>(first: IteratorResult<T, undefined>, rest: AsyncGenerator<T, undefined>) {
+  if (first.done) return undefined;
+  yield first.value;
+  return yield* rest;
+}
+
+async function* encoded(texts: AsyncGenerator<string, undefined>): AsyncGenerator<Uint8Array, undefined> {
+  const encoder = new TextEncoder();
+  for await (const text of texts) yield encoder.encode(text);
+}
