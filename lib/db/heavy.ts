@@ -30,8 +30,8 @@ const globals = globalThis as typeof globalThis & { spoorHeavy?: Queues };
 function queues(): Queues {
   const slots = Math.max(1, Math.floor(share * pool().options.max));
   globals.spoorHeavy ??= {
-    // Of six, three users with two reads each would make a fourth wait.
-    reads: new FairQueue(slots, { perUser: heavyPerUser, kept: Math.floor(slots / 3) }),
+    // Of five, three users with two reads each would make a fourth wait.
+    reads: new FairQueue(slots, { perUser: heavyPerUser, kept: Math.ceil(slots / 3) }),
     export: new FairQueue(Number.POSITIVE_INFINITY, longReads.export),
     answer: new FairQueue(Number.POSITIVE_INFINITY, longReads.answer),
     outline: new FairQueue(Number.POSITIVE_INFINITY, longReads.outline),
@@ -83,7 +83,7 @@ export function heavyRead<T>(
  * @throws as `heavyTurn`; an outline, whose page is being sent, waits as long as its client does
  */
 export async function beginRead(userId: string, kind: LongRead): Promise<() => void> {
-  const detail = `Other ${kind}s of yours are still being sent. Wait until one has ended.`;
+  const detail = `Other ${kind}s of yours are running. Wait until one has ended.`;
   const patience = kind === "outline" ? "wait" : "refuse";
   if (hasTooMany(userId, kind)) throw refusal(detail);
   const end = await takeTurn(queues()[kind], userId, patience, detail);

@@ -3,10 +3,10 @@ import "server-only";
 import { heavyTurn, type Patience } from "#lib/db/heavy";
 import { presentMessage } from "#lib/traces/messages";
 import type { Message } from "#lib/traces/queries";
-import { readPage, readText } from "#lib/traces/sql/messages";
+import { readBytes, readPage } from "#lib/traces/sql/messages";
 
-/** How much is read at a time: messages and bytes of them, and characters of a message that is larger. */
-const held = { messages: 500, bytes: 1024 * 1024, characters: 4 * 1024 * 1024 };
+/** How much is read at a time: messages and bytes of them, and bytes of a message that is larger. */
+const held = { messages: 500, bytes: 1024 * 1024, pieceBytes: 4 * 1024 * 1024 };
 
 /** Some neighbouring messages, or one long one without its content and metadata. */
 export type Part = { messages: Message[]; isLong: boolean; nextAfter: number | null };
@@ -57,15 +57,16 @@ export async function* readPieces(
   position: number,
   column: "content" | "metadata",
 ): AsyncGenerator<string, undefined> {
-  const { characters } = held;
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // a piece may end within a character
+  const bytes = held.pieceBytes;
   let contentBytes: number | undefined;
-  for (let from = 1; ; from += characters) {
-    const read = () => readText(userId, traceId, position, { column, from, characters });
-    const piece = await heavyTurn(userId, read, "wait");
-    contentBytes ??= piece?.contentBytes;
-    if (!piece || piece.contentBytes !== contentBytes) throw new Error("a message changed while it was read");
-    if (piece.text) yield piece.text;
-    if (!piece.hasMore) return;
+  for (let from = 1; ; from += bytes) {
+    const read = await heavyTurn(userId, () => readBytes(userId, traceId, position, { column, from, bytes }), "wait");
+    contentBytes ??= read?.contentBytes;
+    if (!read || read.contentBytes !== contentBytes) throw new Error("a message changed while it was read");
+    const text = decoder.decode(read.piece, { stream: true });
+    if (text) yield text;
+    if (read.piece.length < bytes) return;
   }
 }
 

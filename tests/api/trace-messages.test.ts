@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { get, ingest, provideOwnedServer } from "../support/server.ts";
@@ -68,32 +69,30 @@ describe("a trace's messages", () => {
 test("a message that is too large to be held at once comes whole, and so do those around it", async () => {
   // Characters of one to four bytes, escapes, and a length that is none of the pieces'.
   const text = (bytes: number) => 'a "ß" \\u0041 \u4e2d\u{1f600}\n\t`'.repeat(bytes / 25);
+  const long = { content: `\ufeff${text(9_000_000)}`, metadata: { long: text(7_000_000), n: 1.5, ticks: "```" } };
   const messages = [
     { position: 1, content: "before" },
-    {
-      position: 2,
-      role: "user",
-      content: text(21_000_000),
-      metadata: { long: text(11_000_000), n: 1.5, ticks: "```" },
-    },
+    { position: 2, role: "user", ...long },
     { position: 3, content: text(1_200_000), createdAt },
     { position: 4, content: "after", tokenCount: 3 },
   ];
   await ingest(server, token, [{ source: "long", sourceId: "long", messages }]);
   const id = await findId("long");
+  /** Not `toEqual`: the difference of two such texts takes minutes. */
+  const expectSame = (one: unknown, other: unknown) => expect(isDeepStrictEqual(one, other)).toBe(true);
   const read = async (query: string) => await (await get(server, `/api/traces/${id}/messages${query}`, token)).json();
   const all = messages.map((one) => ({ role: null, tokenCount: null, createdAt: null, metadata: null, ...one }));
-  expect(await read("?limit=1&after=1")).toEqual({ ok: true, messages: all.slice(1, 2), nextAfter: 2 });
-  expect(await read("?after=0")).toEqual({ ok: true, messages: all.slice(0, 1), nextAfter: 1 });
-  expect(await read("?after=2")).toEqual({ ok: true, messages: all.slice(2), nextAfter: null });
+  expectSame(await read("?limit=1&after=1"), { ok: true, messages: all.slice(1, 2), nextAfter: 2 });
+  expectSame(await read("?after=0"), { ok: true, messages: all.slice(0, 1), nextAfter: 1 });
+  expectSame(await read("?after=2"), { ok: true, messages: all.slice(2), nextAfter: null });
   const exported = await (await get(server, `/api/traces/${id}/export.json`, token)).json();
-  expect(exported).toMatchObject({ messages });
+  expectSame(exported.messages, messages);
   expect(await ingest(server, token, [exported])).toMatchObject({ traces: { unchanged: 1 }, messages: { written: 0 } });
   const markdown = await (await get(server, `/api/traces/${id}/export.md`, token)).text();
-  expect(markdown).toContain(`\n## user · #2\n\n${messages[1]?.content}\n`);
-  const [, json = ""] = /\n## user[\s\S]*?\n```json\n(.*)\n```\n/.exec(markdown) ?? [];
-  expect(JSON.parse(json)).toEqual(messages[1]?.metadata);
-}, 60_000);
+  expect(markdown.includes(`\n## user · #2\n\n${long.content}\n`)).toBe(true);
+  const [, json = ""] = /\n```json\n(.*)\n```\n\n## /.exec(markdown) ?? [];
+  expectSame(JSON.parse(json), long.metadata);
+});
 
 test("a trace's growth and matches are counted for its owner, and missing once it is deleted", async () => {
   const messages = [0, 4, 8].map((position) => ({ position, content: `Retry ${position}` }));

@@ -1,4 +1,5 @@
 import type { Metadata } from "next";
+import { after } from "next/server";
 import { requireUser } from "#lib/auth/guards";
 import { answerOverloaded } from "#lib/current-request";
 import { isOverload, SpoorError } from "#lib/errors";
@@ -11,6 +12,7 @@ import type { TraceFilter } from "#lib/traces/schema";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
 import { readerZone } from "../../components/zone";
+import { warmUp } from "./[id]/drawing/draw";
 import { Chips } from "./chips";
 import { Connect } from "./connect";
 import { maxCounted, maxFound, sessionsOf } from "./count";
@@ -46,6 +48,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
   const [first] = traces;
+  after(warmUp);
   return (
     <>
       <h1 className="sr-only">Sessions</h1>

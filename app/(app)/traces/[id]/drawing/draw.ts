@@ -4,6 +4,7 @@ import { FairQueue } from "#lib/concurrency/fair-queue";
 import { requestSignal } from "#lib/current-request";
 import { sha256 } from "#lib/digest";
 import { SpoorError } from "#lib/errors";
+import { log } from "#lib/log";
 import { atRest } from "#lib/memory";
 import type { Operations } from "./operations";
 import { Recent } from "./recent";
@@ -23,7 +24,7 @@ const recentMs = 10 * 60_000;
 /** The user whose messages are drawn, and for whom. */
 type Turn = { userId: string; kind: "own" | "shared" };
 
-type Drawing = { queue: FairQueue; idle: DrawingThread[]; recent: Recent<unknown> };
+type Drawing = { queue: FairQueue; idle: DrawingThread[]; recent: Recent<unknown>; isWarm: boolean };
 
 /** Next bundles this module into several routes; all of them share the process's threads. */
 const globals = globalThis as typeof globalThis & { spoorDrawing?: Drawing };
@@ -33,6 +34,7 @@ const drawing = () =>
     queue: new FairQueue(maxThreads, { perUser: 1 }),
     idle: [],
     recent: new Recent(recentBytes, recentMs),
+    isWarm: false,
   });
 
 /**
@@ -58,12 +60,27 @@ export async function draw<O extends keyof Operations>(
     const key = sha256(JSON.stringify([operation, input])).toString("base64");
     const known = recent.get(key) as Result<O> | undefined;
     if (known !== undefined) return known;
+    drawing().isWarm = true;
     const result = await onThread(operation, input);
     recent.set(key, result, bytesOf(result));
     return result;
   } finally {
     giveBack();
   }
+}
+
+/**
+ * Starts a thread and has it draw something, unless one was started before: for a page from which people come to their
+ * sessions, so that the first session of a process need not wait for it.
+ */
+export async function warmUp(): Promise<void> {
+  const state = drawing();
+  if (state.isWarm) return;
+  state.isWarm = true;
+  const giveBack = await state.queue.take("nobody");
+  await onThread("sample", { whose: { sharedAt: "/" }, zone: "UTC" })
+    .catch((error) => log.warn({ err: error }, "a drawing thread could not be warmed up"))
+    .finally(giveBack);
 }
 
 /** V8 keeps two bytes a character where one of them is not Latin. */
