@@ -103,6 +103,7 @@ test("twenty reads at once of messages of 100 MB each take little memory, and ho
   const resident = () => residentBytes("lib/server/web.ts") / 1024 / 1024;
   const before = resident();
   let most = before;
+  let bytes = 0;
   const leaving = new AbortController();
   const watch = setInterval(() => (most = Math.max(most, resident())), 20);
   const paths = ["messages", "messages?limit=1", "export.json", "export.md"];
@@ -111,9 +112,7 @@ test("twenty reads at once of messages of 100 MB each take little memory, and ho
       paths.map(async (path) => {
         const headers = { Authorization: `Bearer ${bearer}` };
         const response = await fetch(`${server.url}/api/traces/${trace}/${path}`, { headers, signal: leaving.signal });
-        let bytes = 0;
         for await (const part of response.body ?? []) bytes += part.length;
-        return bytes;
       }),
     );
     const settled = Promise.allSettled(reads);
