@@ -70,7 +70,7 @@ export async function draw<O extends keyof Operations>(
 }
 
 /**
- * Starts a thread and has it draw something, unless one was started before: for a page from which people come to their
+ * Starts a thread and has it draw something, unless there is one: for a page from which people come to their
  * sessions, so that the first session of a process need not wait for it.
  */
 export async function warmUp(): Promise<void> {
@@ -101,6 +101,7 @@ async function onThread<O extends keyof Operations>(operation: O, input: Input<O
 
 /** Ends the idle threads, each of which has grammars of its own. */
 async function endDrawing(): Promise<void> {
+  drawing().isWarm = false;
   await Promise.all(
     drawing()
       .idle.splice(0)
