@@ -98,7 +98,7 @@ export async function startSpoor() {
     },
 
     /** The resident memory of the web and the worker process, in bytes. */
-    memory: () => ({ web: residentBytes("lib/server/web.ts"), worker: residentBytes("lib/server/worker.ts") }),
+    memory: () => ({ web: residentBytes("server/web."), worker: residentBytes("server/worker.") }),
 
     async stop(): Promise<void> {
       await processes.stop();

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The resident memory of the child process that runs a file, from /proc; 0 on other systems than Linux. */
+/** The resident memory of the child process that runs a file, built or not, from /proc; 0 on other systems than Linux. */
 export function residentBytes(file: string): number {
   const children = list("/proc/self/task").flatMap((id) => read(`/proc/self/task/${id}/children`).trim().split(" "));
   const pid = children.find((id) => read(`/proc/${id}/cmdline`).includes(file));
