@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { type NextRequest, NextResponse } from "next/server";
 import { clientAddress } from "#lib/http/address";
 import { securityHeaders, transportHeaders } from "#lib/http/headers";
@@ -46,7 +47,7 @@ function contentPolicy(nonce: string): string {
  * cookie is valid is checked by `requireUser` in each page. Readers of shared sessions wait where they are too many.
  */
 export async function middleware(request: NextRequest): Promise<NextResponse> {
-  const nonce = btoa(crypto.randomUUID());
+  const nonce = randomBytes(16).toString("base64");
   const policy = contentPolicy(nonce);
   const requestId = requestIdOf(request);
   const response =

@@ -22,6 +22,7 @@ const config: NextConfig = {
   // For hosts that run Next by themselves; lib/server/web.ts sets them on what Next never sees, too.
   headers: async () => [
     { source: "/(.*)", headers: listed(securityHeaders) },
+    { source: "/icon.svg", headers: listed({ "Content-Type": "image/svg+xml; charset=utf-8" }) },
     { source: "/_next/(.*)", headers: listed({ "Content-Security-Policy": closedPolicy }) },
   ],
   // tsc checks types in a step of its own (`npm run types`).

@@ -19,7 +19,7 @@ import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
 function make() {
-  const { BASE_URL, VERCEL, AUTH_RATE_LIMIT } = env();
+  const { BASE_URL, AUTH_RATE_LIMIT } = env();
   const secure = BASE_URL.startsWith("https:");
   return betterAuth({
     appName: "Spoor",
@@ -78,7 +78,7 @@ function make() {
     // Of a process and an address, and only for what can't be guessed; lib/auth/guesses.ts counts the rest.
     rateLimit: {
       ...{ enabled: AUTH_RATE_LIMIT === "on", storage: "memory", window: 60, max: 100 },
-      customRules: { "/sign-in/*": false, "/two-factor/*": false },
+      customRules: { "/sign-in/*": false, "/two-factor/*": false, "/**": unlessUnknown },
     },
     onAPIError: { errorURL: `${BASE_URL}/sign-in` },
     advanced: {
@@ -89,11 +89,16 @@ function make() {
       useSecureCookies: false,
       defaultCookieAttributes: { httpOnly: true, sameSite: "lax", path: "/", secure },
       database: { generateId: "uuid" },
-      ipAddress: { ipAddressHeaders: VERCEL ? ["x-real-ip"] : [clientAddressHeader] },
+      // Of a request over HTTP lib/auth/http.ts sets it anew: where another server than ours runs Next, a client could.
+      ipAddress: { ipAddressHeaders: [clientAddressHeader] },
     },
     plugins: [twoFactor({ issuer: "Spoor", totpOptions }), spoorHooks, nextCookies()],
   });
 }
+
+/** A host that does not tell addresses would have one count for all, which anybody could use up. */
+const unlessUnknown = ({ headers }: Request, usual: { window: number; max: number }) =>
+  clientAddress(headers) === "unknown" ? false : usual;
 
 /** A changed name follows the form's rules whichever route it came by. */
 function properName(name: unknown): { name?: string } {

@@ -3,6 +3,7 @@ import { auth } from "#lib/auth/auth";
 import { providerNames } from "#lib/auth/providers";
 import { env } from "#lib/env";
 import { notFound, SpoorError } from "#lib/errors";
+import { clientAddress, clientAddressHeader } from "#lib/http/address";
 import { readBody, requireJsonType } from "#lib/http/body";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
@@ -47,6 +48,7 @@ async function copyOf(request: Request, url: URL, { fields }: OpenRoute): Promis
   const { method } = request;
   const headers = new Headers(request.headers);
   for (const name of ["content-length", "content-type"]) headers.delete(name);
+  headers.set(clientAddressHeader, clientAddress(request.headers));
   // Behind a size cap: on its own better-auth would read a body of any size.
   const bytes = request.body ? await readBody(request, limits.maxAuthBodyBytes) : undefined;
   if (!bytes?.length) return new Request(url, { method, headers });

@@ -6,9 +6,9 @@ export const clientAddressHeader = "x-spoor-client-address";
 
 const globals = globalThis as typeof globalThis & { spoorWebServer?: boolean; spoorUntrustedProxy?: boolean };
 
-/** Declares that every request of this process comes through lib/server/web.ts, so its header can be trusted. */
-export function trustClientAddressHeader(): void {
-  globals.spoorWebServer = true;
+/** Declares whether every request of this process comes through lib/server/web.ts, so that its header can be trusted. */
+export function trustClientAddressHeader(trusted = true): void {
+  globals.spoorWebServer = trusted;
 }
 
 /**

@@ -44,7 +44,9 @@ describe("every answer", () => {
     expect({ name, ...Object.fromEntries(headers) }).toMatchObject({ name, ...fixed });
     expect([name, policy]).toEqual([name, expect.stringContaining("frame-ancestors 'none'")]);
     expect([name, policy]).not.toEqual([name, expect.stringMatching(/unsafe-(inline|eval)/)]);
-    if (headers.get("content-type")?.startsWith("text/html")) html.add(name);
+    const type = headers.get("content-type") ?? "";
+    if (/^text\/|\+xml/.test(type)) expect([name, type]).toEqual([name, expect.stringMatching(/charset=utf-8/i)]);
+    if (type.startsWith("text/html")) html.add(name);
   }
 
   test("has the headers that keep other sites out, and a policy", async ({ annotate }) => {
@@ -96,6 +98,14 @@ describe("every answer", () => {
     for (const path of ["/sign-in", "/api/limits", "/nothing", "/icon.svg"]) {
       expect((await send(path)).headers.get("strict-transport-security")).toBe("max-age=31536000");
     }
+  });
+
+  test("of a page has a nonce of 128 random bits, another each time", async () => {
+    const nonceOf = async () =>
+      / 'nonce-([^']+)'/.exec((await send("/sign-in")).headers.get("content-security-policy") ?? "")?.[1] ?? "";
+    const [one, other] = [await nonceOf(), await nonceOf()];
+    expect([Buffer.from(one, "base64").length, one === other]).toEqual([16, false]);
+    expect(Buffer.from(one, "base64").toString("base64")).toBe(one);
   });
 
   test("of the image optimizer is 404", async () => {

@@ -7,6 +7,7 @@ import { operator } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { accountKey } from "#lib/auth/guesses";
 import { hashPassword, inTurn } from "#lib/auth/hashing";
+import { answerAuth } from "#lib/auth/http";
 import { extendKnownBrowser, findKnownBrowser } from "#lib/auth/known-browser";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
@@ -85,6 +86,18 @@ describe("wrong passwords", () => {
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3000);
     expect((await signIn(from("192.0.2.3"))).status).toBe(200);
   });
+});
+
+test("an address that a client sends itself is not believed where another server than ours runs Next", async () => {
+  const call = () =>
+    answerAuth(
+      new Request("http://localhost:3000/api/auth/get-session", { headers: from("192.0.2.66") }),
+      "get-session",
+    );
+  trustClientAddressHeader(false);
+  expect(await atOnce(101, call)).toEqual(times(101, 200));
+  trustClientAddressHeader();
+  expect(await atOnce(101, call)).toEqual([...times(100, 200), 429]);
 });
 
 describe("a browser that an account signed in with", () => {
