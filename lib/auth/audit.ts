@@ -13,6 +13,7 @@ export const auditActions = {
   account_created: "Account created",
   signed_in: "Signed in",
   password_accepted: "Password accepted, second factor required",
+  provider_accepted: "Sign-in provider accepted, second factor required",
   sign_in_failed: "Sign-in failed",
   signed_out: "Signed out",
   session_revoked: "Browser signed out",

@@ -3,15 +3,14 @@ import { betterAuth } from "better-auth";
 import { prismaAdapter } from "better-auth/adapters/prisma";
 import { APIError } from "better-auth/api";
 import { nextCookies } from "better-auth/next-js";
-import { twoFactor } from "better-auth/plugins";
 import { betterAuthPasswords } from "#lib/auth/hashing";
 import { isRemembered, spoorHooks } from "#lib/auth/hooks";
 import { configuredProviders } from "#lib/auth/providers";
 import { accountForm, passwordLength } from "#lib/auth/schema";
-import { totpOptions } from "#lib/auth/second-factor";
 import { needsSetup } from "#lib/auth/setup";
 import { firstEnd } from "#lib/auth/sign-ins";
 import { noteAccount, noteProvider, noteSignOut } from "#lib/auth/trail";
+import { secondFactor } from "#lib/auth/two-factor";
 import { prisma } from "#lib/db/client";
 import { env, requiredEnv } from "#lib/env";
 import { clientAddress, clientAddressHeader } from "#lib/http/address";
@@ -92,7 +91,7 @@ function make() {
       // Of a request over HTTP lib/auth/http.ts sets it anew: where another server than ours runs Next, a client could.
       ipAddress: { ipAddressHeaders: [clientAddressHeader] },
     },
-    plugins: [twoFactor({ issuer: "Spoor", totpOptions }), spoorHooks, nextCookies()],
+    plugins: [secondFactor(), spoorHooks, nextCookies()],
   });
 }
 

@@ -8,6 +8,7 @@ import { noteStored, refuseOutdated, refuseWeakChange } from "#lib/auth/password
 import { spendCode } from "#lib/auth/second-factor";
 import { keepSignIn } from "#lib/auth/sign-ins";
 import { noteEvent } from "#lib/auth/trail";
+import { callbackPath, leadToSecondFactor } from "#lib/auth/two-factor";
 import { env } from "#lib/env";
 import { networkOf } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
@@ -102,6 +103,7 @@ export const spoorHooks = {
       { matcher: always, handler: createAuthMiddleware(noteEvent) },
       { matcher: always, handler: createAuthMiddleware(rememberBrowser) },
       { matcher: on("/sign-in/email", "/sign-in/social"), handler: createAuthMiddleware(carryChoice) },
+      { matcher: on(callbackPath), handler: createAuthMiddleware(leadToSecondFactor) },
       { matcher: on("/get-session"), handler: createAuthMiddleware(endIdle) },
     ],
   },

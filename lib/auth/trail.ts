@@ -4,6 +4,7 @@ import { isAPIError } from "better-auth/api";
 import { type AuditAction, originOf, recordEvent } from "#lib/auth/audit";
 import { nameOfProvider } from "#lib/auth/providers";
 import { endTrust, findPendingUser } from "#lib/auth/second-factor";
+import { findVouchedUser } from "#lib/auth/two-factor";
 import { prisma } from "#lib/db/client";
 import { Prisma } from "#lib/generated/prisma/client";
 import { overLimit } from "#lib/http/rate-limit";
@@ -84,6 +85,11 @@ const isUserGone = (error: unknown) => error instanceof Prisma.PrismaClientKnown
 async function noteSignIn(context: Context, failed: boolean): Promise<void> {
   const started = context.context.newSession;
   if (started && !failed) return note(context, started.user.id, eventsOf(context));
+  const vouchedFor = findVouchedUser(context);
+  if (vouchedFor) {
+    const subject = nameOfProvider(String(context.params?.id));
+    return note(context, vouchedFor, [{ action: "provider_accepted", subject }]);
+  }
   const userId = (await findUserByEmail(context.body?.email)) ?? (await findPendingUser(context));
   if (!userId) return;
   if (failed) {

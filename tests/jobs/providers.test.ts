@@ -8,6 +8,7 @@ import { isRecent, listSignIns } from "#lib/auth/sign-ins";
 import { pool, prisma } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { makeUser, owner, provideOwner } from "../support/server.ts";
+import { totp } from "../support/totp.ts";
 
 const { userId } = await provideOwner();
 setEnv({ SIGN_UP: "open", GITHUB_CLIENT_ID: "ours", GITHUB_CLIENT_SECRET: "secret" });
@@ -29,6 +30,15 @@ function stubGitHub(id: number, email: string): void {
 }
 
 afterEach(() => vi.unstubAllGlobals());
+
+/** Turns the second factor on. @returns its secret */
+async function enrol(Cookie: string): Promise<string> {
+  const headers = new Headers({ Cookie });
+  const enabled = await auth().api.enableTwoFactor({ body: { password: owner.password }, headers });
+  const secret = new URL("totpURI" in enabled ? enabled.totpURI : "").searchParams.get("secret") ?? "";
+  await auth().api.verifyTOTP({ body: { code: totp(secret) }, headers });
+  return secret;
+}
 
 const cookieOf = (headers: Headers) =>
   headers
@@ -57,6 +67,41 @@ async function startToLink(cookie: string) {
 }
 
 describe("a provider", () => {
+  test("does not stand for the second factor, which opens what the sign-in was to open", async () => {
+    stubGitHub(4, owner.email);
+    const cookie = await signedIn();
+    await comeBack(await startToLink(cookie), cookie);
+    const secret = await enrol(cookie);
+    await pool().query("delete from session");
+    const begin = () =>
+      auth().api.signInSocial({
+        body: { provider: "github", callbackURL: "/traces?q=x", disableRedirect: true },
+        returnHeaders: true,
+      });
+    const answer = await comeBack(await begin());
+    expect([answer.status, answer.headers.get("location")]).toEqual([
+      302,
+      "/sign-in/second-factor?next=%2Ftraces%3Fq%3Dx",
+    ]);
+    expect(answer.headers.getSetCookie().join()).not.toMatch(/session_token=[^;]/);
+    expect((await pool().query("select 1 from session")).rowCount).toBe(0);
+    const body = { code: totp(secret, Date.now() + 30_000), trustDevice: true };
+    const headers = new Headers({ Cookie: cookieOf(answer.headers) });
+    const verified = await auth().api.verifyTOTP({ body, headers, returnHeaders: true });
+    expect(verified.headers.getSetCookie().join()).toMatch(/session_token=[^;]/);
+    expect(await events(userId, 3)).toEqual([
+      ["browser_trusted", null],
+      ["signed_in", null],
+      ["provider_accepted", "GitHub"],
+    ]);
+    // A browser that was trusted to skip the second factor skips it here too.
+    const trusted = await comeBack(await begin(), cookieOf(verified.headers));
+    expect(trusted.headers.get("location")).toBe("/traces?q=x");
+    await pool().query("delete from two_factor");
+    await pool().query(`update "user" set two_factor_enabled = false`);
+    await pool().query("delete from account where provider_id = 'github'");
+  });
+
   test("that is connected, signed in with and disconnected is in the trail each time", async () => {
     stubGitHub(1, owner.email);
     const cookie = await signedIn();
