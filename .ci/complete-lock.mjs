@@ -4,11 +4,19 @@
  * npm leaves a package out of the lock when the registry cannot serve it, and `npm ci` elsewhere then refuses
  * with "Missing … from lock file". Every optional dependency named without an entry gets one that says which
  * platform it is for; npm skips it everywhere else. Run it after each `npm install`: `node .ci/complete-lock.mjs`.
- * With `--check` it only reports, and fails where something is missing.
+ *
+ * Such an entry has no hash, since the registry told none: npm would install whatever it gets on that platform. They are listed in
+ * .ci/without-integrity.json, and no other package may lack its hash. `npm run lock -- --fill` asks a registry that has them.
+ *
+ * With `--check` it only reports, and fails where something is missing. A folder may be named for tests.
  */
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 
-const path = new URL("../package-lock.json", import.meta.url);
+const folder = process.argv.slice(2).find((word) => !word.startsWith("--")) ?? resolve(import.meta.dirname, "..");
+const path = resolve(folder, "package-lock.json");
+const listPath = resolve(folder, ".ci/without-integrity.json");
 const lock = JSON.parse(readFileSync(path, "utf8"));
 const platforms = ["android", "darwin", "freebsd", "linux", "openharmony", "win32"];
 const processors = ["arm64", "x64", "ia32", "arm", "ppc64", "riscv64", "s390x", "wasm32"];
@@ -41,12 +49,41 @@ for (const [at, entry] of Object.entries(lock.packages)) {
   }
 }
 
-if (missing.length && process.argv.includes("--check")) {
-  console.error(
-    `package-lock.json lacks ${missing.length} optional packages: run node .ci/complete-lock.mjs\n${missing.join("\n")}`,
+/** The packages of the lock that npm would install without checking what it got, by name. */
+const withoutHash = () =>
+  Object.entries(lock.packages).flatMap(([at, entry]) =>
+    at === "" || entry.link || entry.integrity ? [] : [{ name: at.slice(at.lastIndexOf("node_modules/") + 13), entry }],
   );
+
+/** Asks the registry for one package's hash and address. @returns whether it has them */
+function fill({ name, entry }) {
+  try {
+    const words = ["view", `${name}@${entry.version}`, "dist.integrity", "dist.tarball", "--json"];
+    const told = JSON.parse(execFileSync("npm", words, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
+    Object.assign(entry, { resolved: told["dist.tarball"], integrity: told["dist.integrity"] });
+  } catch {
+    console.log(`the registry has no ${name}@${entry.version}`); // it stays listed
+  }
+}
+
+if (process.argv.includes("--check")) {
+  const listed = new Set(JSON.parse(readFileSync(listPath, "utf8")).packages);
+  const found = new Set(withoutHash().map(({ name }) => name));
+  const faults = [
+    ...missing.map((name) => `${name}: an optional package that the lock lacks`),
+    ...[...found].filter((name) => !listed.has(name)).map((name) => `${name}: no integrity`),
+    ...[...listed].filter((name) => !found.has(name)).map((name) => `${name}: listed without integrity, but has one`),
+  ];
+  if (faults.length === 0) process.exit(0);
+  console.error(`package-lock.json: run node .ci/complete-lock.mjs\n${faults.join("\n")}`);
   process.exit(1);
 }
+if (process.argv.includes("--fill")) for (const one of withoutHash()) fill(one);
 lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
 writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`);
-console.log(`completed ${missing.length} entries`);
+const list = JSON.parse(readFileSync(listPath, "utf8"));
+// Only what has to be added by hand is a decision: a package for a platform that the registry does not serve.
+const added = new Set([...list.packages, ...missing]);
+list.packages = [...new Set(withoutHash().map(({ name }) => name))].filter((name) => added.has(name)).sort();
+writeFileSync(listPath, `${JSON.stringify(list, null, 2)}\n`);
+console.log(`completed ${missing.length} entries; ${list.packages.length} have no hash`);

@@ -118,6 +118,11 @@ const variables = {
     text: "sign-in with Google; its callback is `BASE_URL/api/auth/callback/google`",
   }),
   GOOGLE_CLIENT_SECRET: optional(z.string(), { text: "required with `GOOGLE_CLIENT_ID`" }),
+  REQUIRE_SECOND_FACTOR: oneOf(
+    ["on", "off"],
+    "off",
+    "`on` lets people without two-factor authentication open nothing but the page that sets it up; CLI tokens keep working",
+  ),
   AUTH_RATE_LIMIT: oneOf(
     ["on", "off"],
     "on",

@@ -3,7 +3,7 @@ import { isAPIError } from "better-auth/api";
 import { headers } from "next/headers";
 import type { z } from "zod";
 import { isPassword } from "#lib/auth/accounts";
-import { currentOrigin, recordFailedProof } from "#lib/auth/audit";
+import { currentOrigin, logSecurity, recordFailedProof } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { requireSameOrigin } from "#lib/auth/guards";
 import { env } from "#lib/env";
@@ -19,6 +19,7 @@ export async function refuseForeignOrigin(): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     if (!(error instanceof SpoorError)) throw error;
+    logSecurity("foreign_origin", await currentOrigin());
     return `This form only works at this server's own address. Open ${env().BASE_URL} and try there.`;
   }
 }
@@ -70,11 +71,17 @@ export async function passwordError(userId: string, password: string): Promise<s
   return proofError(userId, "This is not your password.", () => isPassword(userId, password));
 }
 
-/** As `passwordError`, for a code of the signed-in person's authenticator app. */
-export async function codeError(userId: string, code: string): Promise<string | undefined> {
-  return proofError(userId, "This is not the current code. Wait for the next one.", async () => {
+/** As `passwordError`, for a code of the signed-in person's authenticator app, or a recovery code; each is spent by it. */
+export async function codeError(userId: string, typed: string): Promise<string | undefined> {
+  const code = typed.replace(/\s/g, "");
+  const isOfApp = /^\d+$/.test(code);
+  const wrong = isOfApp
+    ? "This is not the current code. Wait for the next one."
+    : "This is not one of your recovery codes, or it was used already.";
+  return proofError(userId, wrong, async () => {
+    const call = { body: { code }, headers: await headers() };
     try {
-      await auth().api.verifyTOTP({ body: { code: code.replace(/\s/g, "") }, headers: await headers() });
+      await (isOfApp ? auth().api.verifyTOTP(call) : auth().api.verifyBackupCode(call));
       return true;
     } catch (refused) {
       authRefusal(refused);
@@ -85,8 +92,10 @@ export async function codeError(userId: string, code: string): Promise<string | 
 
 async function proofError(userId: string, wrong: string, isRight: () => Promise<boolean>): Promise<string | undefined> {
   const counted = env().AUTH_RATE_LIMIT === "on";
-  if (counted && (await countAttempt("password-again", userId, attempts)))
+  if (counted && (await countAttempt("password-again", userId, attempts))) {
+    logSecurity("too_many_attempts", await currentOrigin(), { userId, limit: "password-again" });
     return "Too many wrong attempts. Try again in an hour.";
+  }
   try {
     if (!(await isRight())) {
       await recordFailedProof(userId, await currentOrigin());

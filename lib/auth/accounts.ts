@@ -1,6 +1,6 @@
 import "server-only";
 import type { z } from "zod";
-import { type Origin, operator, recordEvent } from "#lib/auth/audit";
+import { logSecurity, type Origin, operator, recordEvent } from "#lib/auth/audit";
 import type { Caller } from "#lib/auth/guards";
 import { accountKey } from "#lib/auth/guesses";
 import { hashPassword, verifyPassword } from "#lib/auth/hashing";
@@ -163,6 +163,7 @@ async function limitSignUps({ address }: Origin): Promise<void> {
   const window = { points: limits.signIn.signUpsPerHourPerNetwork, seconds: 3600 };
   const retryAfterSeconds = await overLimit("sign-up", networkOf(address), window);
   if (retryAfterSeconds === undefined) return;
+  logSecurity("too_many_attempts", { address }, { limit: "sign-up" });
   const detail = "Too many accounts were asked for from this network. Try again in an hour.";
   throw new SpoorError("rate_limited", detail, { retryAfterSeconds });
 }

@@ -1,9 +1,11 @@
 import "server-only";
 import { v7 as uuid } from "uuid";
+import { currentRequestId } from "#lib/current-request";
 import { type Db, prisma } from "#lib/db/client";
 import type { AuditEvent as AuditEventRow } from "#lib/generated/prisma/client";
 import { clientAddress } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
+import { log } from "#lib/log";
 
 /** Where a request came from: the client address (see TRUSTED_PROXIES) and the User-Agent header. */
 export type Origin = { address: string; userAgent: string | null };
@@ -103,6 +105,24 @@ export async function recordFailedProof(userId: string, from: Origin): Promise<v
   await recordEvent(prisma(), userId, "reauthentication_failed", null, from);
 }
 
+/** What concerns security and is in nobody's trail: refusals that look like any other answer. */
+type Refusal = "unknown_account" | "too_many_attempts" | "foreign_origin" | "not_the_owner";
+
+/**
+ * Logs an event of an audit trail, or a refusal, so that other systems see what concerns security. It has no name, no address of
+ * a person and no subject: what those are is in the trail.
+ *
+ * @param about a user's id; the limit that was reached.
+ */
+export function logSecurity(
+  event: AuditAction | Refusal,
+  { address }: Pick<Origin, "address">,
+  about: { userId?: string | undefined; limit?: string } = {},
+): void {
+  const isRefusal = !(event in auditActions);
+  log[isRefusal ? "warn" : "info"]({ event, ...about, address, requestId: currentRequestId() }, "security event");
+}
+
 /** Adds one event for each subject. */
 export async function recordEvents(
   db: Db,
@@ -112,6 +132,8 @@ export async function recordEvents(
   { address, userAgent }: Origin,
 ): Promise<void> {
   if (subjects.length === 0) return;
+  // What the operator does on the server itself is printed for people.
+  if (address !== operator.address) logSecurity(action, { address }, { userId });
   await db.auditEvent.createMany({
     data: subjects.map((subject) => ({ userId, id: uuid(), action, subject, address, userAgent })),
   });

@@ -39,12 +39,29 @@ async function readUser(requestHeaders: Headers): Promise<SignedInUser | undefin
 /** The signed-in person of the page being rendered, if any; looked up once per request. */
 export const currentUser = cache(async (): Promise<SignedInUser | undefined> => readUser(await headers()));
 
+/** Where the second factor is set up. */
+const factorPage = "/settings/two-factor";
+
+/** Whether somebody has to set up a second factor before anything else. */
+const lacksFactor = ({ twoFactorEnabled }: SignedInUser) => isFactorRequired() && !twoFactorEnabled;
+
+/** Whether the operator demands a second factor of everybody. */
+export const isFactorRequired = (): boolean => env().REQUIRE_SECOND_FACTOR === "on";
+
 /**
- * The signed-in person, for pages and server actions; everybody else is redirected to sign in and then back.
+ * The signed-in person, for pages and server actions; everybody else is redirected to sign in and then back. So is, to set it
+ * up, who lacks a second factor that the operator demands.
  *
  * @param returnTo the path to return to.
  */
 export async function requireUser(returnTo: string): Promise<SignedInUser> {
+  const user = await requireAnyUser(returnTo);
+  if (lacksFactor(user)) redirect(`${factorPage}?next=${encodeURIComponent(returnTo)}`);
+  return user;
+}
+
+/** As `requireUser`, for the page on which a second factor is set up. */
+export async function requireAnyUser(returnTo: string): Promise<SignedInUser> {
   const user = await currentUser();
   if (!user) redirect(`/sign-in?next=${encodeURIComponent(returnTo)}`);
   return user;
@@ -62,6 +79,8 @@ export async function requireCookie(
 ): Promise<Caller & { via: "cookie" }> {
   const user = await readUser(request.headers);
   if (!user) throw new SpoorError("missing_token", detail);
+  if (lacksFactor(user))
+    throw new SpoorError("access_denied", `Set up a second factor first: ${env().BASE_URL}${factorPage}`);
   if (!["GET", "HEAD"].includes(request.method)) requireSameOrigin(request.headers);
   return { via: "cookie", userId: user.id };
 }

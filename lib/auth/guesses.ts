@@ -1,7 +1,7 @@
 import "server-only";
 import type { createAuthMiddleware } from "better-auth/api";
 import { APIError, getSessionFromCtx, isAPIError } from "better-auth/api";
-import { listEvents, originOf } from "#lib/auth/audit";
+import { listEvents, logSecurity, originOf } from "#lib/auth/audit";
 import { extendKnownBrowser, findKnownBrowser } from "#lib/auth/known-browser";
 import { findPendingUser } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
@@ -50,6 +50,7 @@ export async function limitGuess(context: Context): Promise<void> {
       counted.push(budget);
     } else if (!(await budget.spares?.())) {
       await takeBack(counted);
+      logSecurity("too_many_attempts", originOf(context.headers ?? new Headers()), { limit: budget.name });
       throw new APIError("TOO_MANY_REQUESTS", { message: tooMany(wait) }, { "Retry-After": String(wait) });
     }
   }

@@ -1,7 +1,7 @@
 import "server-only";
 import type { BetterAuthPlugin, GenericEndpointContext } from "better-auth";
 import { APIError, createAuthMiddleware } from "better-auth/api";
-import { originOf } from "#lib/auth/audit";
+import { logSecurity, originOf } from "#lib/auth/audit";
 import { isGuess, limitGuess, rememberBrowser, settleGuess } from "#lib/auth/guesses";
 import { findLocalPath } from "#lib/auth/local-path";
 import { noteStored, refuseOutdated, refuseWeakChange } from "#lib/auth/passwords";
@@ -39,6 +39,7 @@ async function limitProviderSignIns({ headers }: Context): Promise<void> {
   const window = { points: limits.signIn.providerSignInsPerHourPerNetwork, seconds: 3600 };
   const wait = await overLimit("sign-in-provider", network, window);
   if (wait === undefined) return;
+  logSecurity("too_many_attempts", originOf(headers ?? new Headers()), { limit: "sign-in-provider" });
   const message = "Too many sign-ins. Wait a while and try again.";
   throw new APIError("TOO_MANY_REQUESTS", { message }, { "Retry-After": String(wait) });
 }

@@ -4,7 +4,7 @@ import * as english from "@zxcvbn-ts/language-en";
 
 // Imported on demand, in the browser as well as on the server: the dictionaries are large.
 
-/** From this many characters on a password only has to be no common and no trivial one. */
+/** From this many characters on, beside such words as its person's name, a password only has to be no common and no trivial one. */
 const long = 12;
 /** zxcvbn's score, 0 to 4: up to 1 it falls to a million guesses, from 3 on it takes a hundred million and more. */
 const score = { trivial: 1, strong: 3 };
@@ -31,10 +31,26 @@ const product = "Spoor";
  *   are as easy to guess as a common password.
  */
 export function weaknessOf(password: string, about: string[]): string | undefined {
-  const { score: reached, feedback } = estimator.check(password, [product, ...about].flatMap(wordsOf));
-  if (reached >= score.strong) return undefined;
+  const words = [product, ...about].flatMap(wordsOf);
+  const { score: reached, feedback } = estimator.check(password, words);
+  const rest = without(words, password);
+  const least = rest === password ? reached : Math.min(reached, estimator.check(rest).score);
+  if (least >= score.strong) return undefined;
   if (reached <= score.trivial) return ["Too easy to guess.", feedback.warning].filter(Boolean).join(" ");
-  return password.length >= long ? undefined : `Use at least ${long} characters, or something harder to guess.`;
+  if (rest === password) return password.length >= long ? undefined : `Use at least ${long} characters, ${harder}`;
+  if (least > score.trivial && rest.length >= long) return undefined;
+  return `Use at least ${long} characters beside words such as your name, ${harder}`;
+}
+
+const harder = "or something harder to guess.";
+
+/** A password without such words: what is left has to be good enough by itself. */
+function without(words: string[], password: string): string {
+  const longestFirst = words.toSorted((a, b) => b.length - a.length);
+  return longestFirst.reduce((rest, word) => {
+    const at = rest.toLowerCase().indexOf(word.toLowerCase());
+    return at === -1 ? rest : without([word], rest.slice(0, at) + rest.slice(at + word.length));
+  }, password);
 }
 
 /** A text and its words; the shortest would be found in everything. */

@@ -18,18 +18,16 @@ export async function requireStrong(password: string, about: { name?: string; em
   if (message) throw new SpoorError("invalid_request", message, { errors: [{ path: "password", message }] });
 }
 
-/** The code of the error by which better-auth's route for a change refuses a password. */
-export const weakPassword = "PASSWORD_TOO_WEAK";
-
 /** As `requireStrong`, before better-auth changes a password. @throws APIError 400 */
 export async function refuseWeakChange(context: Context): Promise<void> {
   const session = await getSessionFromCtx(context, { disableRefresh: true });
   if (!session) return; // better-auth refuses it
   const message = await weaknessOf(String(context.body?.newPassword), session.user);
-  if (message) throw new APIError("BAD_REQUEST", { message, code: weakPassword });
+  if (message) throw new APIError("BAD_REQUEST", { message, code: "PASSWORD_TOO_WEAK" });
 }
 
-async function weaknessOf(password: string, { name = "", email }: { name?: string; email: string }) {
+/** Why a password is too weak for a new one of a person, as a sentence for its field; undefined where it is good enough. */
+export async function weaknessOf(password: string, { name = "", email }: { name?: string; email: string }) {
   // Loaded with the first new password: the dictionaries take memory that most processes never need.
   return (await import("./password-strength.ts")).weaknessOf(password, [name, email, new URL(env().BASE_URL).hostname]);
 }

@@ -36,8 +36,6 @@ export const newPasswordForm = z.object({
   new_password: accountForm.shape.password,
 });
 
-export const passwordForm = z.object({ password: z.string().min(1, "Enter your password.").max(128) });
-
 /** The six digits of an authenticator app, with or without spaces. */
 const totpCode = z
   .string()

@@ -1,7 +1,7 @@
 import "server-only";
 import type { createAuthMiddleware } from "better-auth/api";
 import { isAPIError } from "better-auth/api";
-import { type AuditAction, originOf, recordEvent } from "#lib/auth/audit";
+import { type AuditAction, logSecurity, originOf, recordEvent } from "#lib/auth/audit";
 import { nameOfProvider } from "#lib/auth/providers";
 import { endTrust, findPendingUser } from "#lib/auth/second-factor";
 import { findVouchedUser } from "#lib/auth/two-factor";
@@ -91,10 +91,12 @@ async function noteSignIn(context: Context, failed: boolean): Promise<void> {
     return note(context, vouchedFor, [{ action: "provider_accepted", subject }]);
   }
   const userId = (await findUserByEmail(context.body?.email)) ?? (await findPendingUser(context));
-  if (!userId) return;
+  const from = originOf(context.headers ?? new Headers());
+  if (!userId) return failed ? logSecurity("unknown_account", from) : undefined;
   if (failed) {
-    if (!(await overLimit("sign-in-failed", userId, noted)))
-      await note(context, userId, [{ action: "sign_in_failed" }]);
+    const isFull = (await overLimit("sign-in-failed", userId, noted)) !== undefined;
+    if (isFull) logSecurity("sign_in_failed", from, { userId });
+    else await note(context, userId, [{ action: "sign_in_failed" }]);
   } else if (context.path === "/sign-in/email") await note(context, userId, [{ action: "password_accepted" }]);
 }
 

@@ -37,6 +37,8 @@ const server = { url, stop: async () => {} };
 type Line = {
   level: string;
   msg: string;
+  event?: string;
+  address?: string;
   digest?: string;
   route?: string;
   status?: number;
@@ -87,6 +89,9 @@ test("each request has a line with its route's pattern, and nothing of a token, 
   await fetch(`${url}/device?code=${userCode}`, { headers: { Cookie: cookie } });
   await fetch(`${url}/canary-path?canary=query`, { headers: { Cookie: cookie } });
   await get(server, "/api/metrics", metricsToken);
+  const wrong = { email: "canary@example.org", password: "canary password" };
+  await post(server, "/api/auth/sign-in/email", wrong, { Origin: url, "X-Forwarded-For": "203.0.113.61" });
+  await post(server, "/api/auth/sign-in/email", { ...wrong, email: owner.email }, { Origin: url });
   await pool().query("alter table trace rename to trace_away");
   const failedPage = await fetch(`${url}/traces`, { headers: { Cookie: cookie } });
   const failedPageText = await failedPage.text();
@@ -116,6 +121,14 @@ test("each request has a line with its route's pattern, and nothing of a token, 
   const failure = lines(web.output).find(({ digest }) => digest !== undefined);
   expect(failure).toMatchObject({ level: "error", requestId: failedPage.headers.get("x-request-id") });
   for (const shown of [failure?.digest, failure?.requestId]) expect(failedPageText).toContain(shown);
+
+  // What concerns security is told apart, with who and where but no name.
+  const events = lines(web.output).filter(({ msg }) => msg === "security event");
+  const of = (event: string) => events.find((line) => line.event === event);
+  expect(of("signed_in")).toMatchObject({ level: "info", userId, requestId: expect.any(String) });
+  expect(of("sign_in_failed")).toMatchObject({ level: "info", userId, address: expect.any(String) });
+  expect(of("unknown_account")).toMatchObject({ level: "warn", address: "203.0.113.61" });
+  expect(of("unknown_account")?.userId).toBeUndefined();
 
   const strange = web.output.split("\n").filter((line) => line !== "" && !line.startsWith("{"));
   expect(strange).toEqual([]);

@@ -112,6 +112,8 @@ describe("/settings", () => {
 
   test("two-factor authentication asks for a code or a recovery code, each of which is in the audit trail", async () => {
     await open("/settings/two-factor");
+    await button("Turn on").click();
+    await page.locator("[name=account_password][aria-invalid=true]").waitFor();
     await field("Password").fill(owner.password);
     await button("Turn on").click();
     const image = page.getByAltText("QR code");
@@ -158,6 +160,18 @@ describe("/settings", () => {
     await open("/settings/two-factor");
     await field("Password").fill(owner.password);
     await button("Turn off").click();
+    await page.locator("[name=account_code][aria-invalid=true]").waitFor();
+    const [used = "", fresh = ""] = codes.trim().split("\n");
+    for (const code of [used, fresh]) {
+      await field("Password").fill(owner.password);
+      await field("Code").fill(code);
+      await button("Turn off").click();
+      if (code === used)
+        await page
+          .getByText(/^This is not one of your recovery codes/)
+          .last()
+          .waitFor();
+    }
     await page.getByText("Off.").waitFor();
     expect((await trail(owner.email))[0]).toBe("two_factor_disabled");
     expect(faults).toEqual([]);

@@ -73,11 +73,22 @@ test("a shared session can be read without an account, and nothing else can", as
 test("a long result is loaded with only the link, until it is revoked", async () => {
   const output = Array.from({ length: 600 }, (_, n) => `line ${n} of the output`).join("\n");
   const path = await share(await upload("long", ["run it"], output));
+  const elsewhere = await share(await upload("short", ["x"]));
   const other = await stranger();
   await other.goto(server.url + path);
   const fold = other.locator("details[data-load] > summary").first();
-  await fold.click();
+  const [request] = await Promise.all([other.waitForRequest((one) => one.method() === "POST"), fold.click()]);
   await other.getByText("line 7 of the output").waitFor();
+  // The link is counted by the path, so what the request holds has to be the same.
+  const { "next-action": action = "", "content-type": type = "" } = request.headers();
+  const again = async (to: string) => {
+    const headers = { Origin: server.url, "Next-Action": action, "Content-Type": type };
+    return (await fetch(server.url + to, { method: "POST", headers, body: request.postData() })).text();
+  };
+  expect(await again(path)).toContain("line 7 of the output");
+  for (const to of [elsewhere, `/shared/${"A".repeat(32)}`, "/sign-in"]) {
+    expect([to, await again(to)]).not.toEqual([to, expect.stringContaining("line 7 of the output")]);
+  }
   await pool().query("update trace_share set revoked_at = now()");
   await fold.click();
   await other.reload();

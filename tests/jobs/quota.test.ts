@@ -81,6 +81,21 @@ test("what is used follows from what is stored: sent, sent again, grown, replace
   expect(await used()).toBeLessThan(2000);
 });
 
+test("a session counts with all its texts, while it waits and once it is stored", async () => {
+  const texts = { source: noise(128), title: "\u4e16".repeat(512), model: noise(256), project: "\u00e9".repeat(256) };
+  const rows = Array.from({ length: 20 }, (_, n) => ({ ...trace(noise(500) + n, "\u4e16".repeat(200)), ...texts }));
+  const jobId = await send(rows);
+  const waiting = await used();
+  await runJob({ userId, jobId });
+  const stored = await used();
+  // A row of nearly 5 KB, beside its message: the key twice, and the title that it would have without its own.
+  const { rows: sizes } = await pool().query("select sum(pg_column_size(trace.*))::int as bytes from trace");
+  expect(sizes[0].bytes).toBeGreaterThan(20 * 2500);
+  expect(stored).toBeGreaterThan(sizes[0].bytes + 20 * 600);
+  expect(waiting).toBeGreaterThanOrEqual(stored);
+  expect(waiting).toBeLessThan(stored + 20 * 100);
+});
+
 test("a session of most of the quota can be sent again, and grow", async () => {
   const text = noise(700_000);
   for (const more of ["", "a little more", "and more"]) await store([trace("one", text, more)]);

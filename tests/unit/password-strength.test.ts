@@ -47,6 +47,17 @@ describe("a new password", () => {
     },
   );
 
+  test.each(["spoorspoor12", "SPOOR.spoor-12", "AdaLovelace.12", "lovelace-spoor-7"])(
+    "%s is refused, since words that were documented make no length",
+    (password) => {
+      expect(weaknessOf(password, about)).toBeDefined();
+    },
+  );
+
+  test("may have such a word beside enough others", () => {
+    expect(weaknessOf("purple-tea12-ada", about)).toBeUndefined();
+  });
+
   test("of medium strength is refused below 12 characters and accepted from there on", () => {
     expect(weaknessOf("purple-tea1", [])).toMatch(/^Use at least 12 characters/);
     expect(weaknessOf("purple-tea12", [])).toBeUndefined();

@@ -2,13 +2,21 @@
 import { revalidatePath } from "next/cache";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
+import type { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
-import { requireUser } from "#lib/auth/guards";
-import { weakPassword } from "#lib/auth/passwords";
+import { requireUser, type SignedInUser } from "#lib/auth/guards";
+import { weaknessOf } from "#lib/auth/passwords";
 import { nameForm, newPasswordForm } from "#lib/auth/schema";
 import { logOutMachines } from "#lib/auth/tokens";
-import { authRefusal, errorsOf, passwordError, refuseForeignOrigin, text } from "../../components/form-guard";
+import {
+  authRefusal,
+  codeError,
+  errorsOf,
+  passwordError,
+  refuseForeignOrigin,
+  text,
+} from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 
 /** Changes the name of the account. */
@@ -24,6 +32,21 @@ export async function renameAction(_before: FormState, form: FormData): Promise<
   return { done: "Your name was changed." };
 }
 
+/** The password, and of an account with a second factor its code, which comes last: it is spent by being checked. */
+async function refuseChange(
+  user: SignedInUser,
+  given: z.output<typeof newPasswordForm>,
+  code: string,
+): Promise<FormState["errors"]> {
+  if (user.twoFactorEnabled && code === "") return { current_code: "Enter your code." };
+  const weakness = await weaknessOf(given.new_password, user);
+  if (weakness) return { new_password: weakness };
+  const wrong = await passwordError(user.id, given.current_password);
+  if (wrong) return { current_password: wrong };
+  const wrongCode = user.twoFactorEnabled ? await codeError(user.id, code) : undefined;
+  return wrongCode === undefined ? undefined : { current_code: wrongCode };
+}
+
 /** Changes the password and signs out every other browser; on request the machines as well. */
 export async function changePasswordAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/settings");
@@ -33,15 +56,14 @@ export async function changePasswordAction(_before: FormState, form: FormData): 
   const given = { current_password: text(form, "current_password"), new_password: text(form, "new_password") };
   const parsed = newPasswordForm.safeParse(given);
   if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
+  const errors = await refuseChange(user, parsed.data, text(form, "current_code"));
+  if (errors) return { values, errors };
   const { current_password: currentPassword, new_password: newPassword } = parsed.data;
-  const wrong = await passwordError(user.id, currentPassword);
-  if (wrong) return { values, errors: { current_password: wrong } };
   try {
     const body = { currentPassword, newPassword, revokeOtherSessions: true };
     await auth().api.changePassword({ body, headers: await headers() });
   } catch (refused) {
-    const tooWeak = authRefusal(refused) === weakPassword && refused instanceof Error;
-    if (tooWeak) return { values, errors: { new_password: refused.message } };
+    authRefusal(refused);
     return { values, error: "The password was not changed. Try again." };
   }
   if (values.revoke_tokens) await logOutMachines(user.id, await currentOrigin());

@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { requireUser } from "#lib/auth/guards";
+import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
 import { env } from "#lib/env";
 import { limits } from "#lib/limits";
@@ -11,7 +11,8 @@ import { Section } from "../../components/section";
 import { StorageUse } from "../../components/storage";
 import { readerZone } from "../../components/zone";
 import { changePasswordAction, renameAction } from "./actions";
-import { proofOf } from "./proof";
+import { proofsOf } from "./proof";
+import { proofFields } from "./proof-fields";
 import { ProvidersForm } from "./providers-form";
 import { waysIn } from "./ways-in";
 
@@ -44,7 +45,7 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
               {changeTexts[changed]}
             </p>
           )}
-          {connected.includes("credential") ? <ChangePassword name={user.name} email={user.email} /> : <NoPassword />}
+          {connected.includes("credential") ? <ChangePassword user={user} /> : <NoPassword />}
         </Section>
         <Appearance />
         <YourData userId={user.id} />
@@ -58,7 +59,7 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
 async function Providers({ connected, failed, changed }: { connected: string[]; failed: boolean; changed: boolean }) {
   const providers = Object.keys(configuredProviders()) as Provider[];
   if (providers.length === 0) return null;
-  const proof = await proofOf(await requireUser("/settings"));
+  const proofs = await proofsOf(await requireUser("/settings"));
   return (
     <Section id="providers" title="Other ways to sign in">
       {failed && (
@@ -72,13 +73,13 @@ async function Providers({ connected, failed, changed }: { connected: string[]; 
         </p>
       )}
       <p className="text-muted">
-        Whoever can sign in there can sign in here, without the password
-        {proof === "recent" ? "." : " and the second factor of this account."}
-        {proof === "recent" && " To change this, sign in again first."}
+        Whoever can sign in there can sign in here without the password. Two-factor authentication, where it is on, asks
+        for its code all the same.
+        {proofs.includes("recent") && " To change this, sign in again first."}
       </p>
       <ProvidersForm
         rows={providers.map((id) => ({ id, name: providerNames[id], connected: connected.includes(id) }))}
-        proof={proof}
+        proofs={proofs}
       />
     </Section>
   );
@@ -125,7 +126,7 @@ function YourData({ userId }: { userId: string }) {
   );
 }
 
-function ChangePassword({ name, email }: { name: string; email: string }) {
+function ChangePassword({ user: { name, email, twoFactorEnabled } }: { user: SignedInUser }) {
   return (
     <Form
       action={changePasswordAction}
@@ -137,6 +138,7 @@ function ChangePassword({ name, email }: { name: string; email: string }) {
           about: [name, email],
           hint: "Signs out your other browsers.",
         },
+        ...(twoFactorEnabled ? [{ ...proofFields.code, name: "current_code" }] : []),
         { name: "revoke_tokens", label: "Also revoke the tokens of all my machines", type: "checkbox", optional: true },
       ]}
       submit="Change password"

@@ -1,4 +1,5 @@
 import type { FieldSpec } from "../../components/form";
+import type { Proof } from "./proof";
 
 /** The fields by which a person proves again who they are. Not `password`: that is the id of a section of the settings. */
 export const proofFields = {
@@ -11,8 +12,11 @@ export const proofFields = {
   code: {
     name: "account_code",
     label: "Code",
-    inputMode: "numeric",
     autoComplete: "one-time-code",
-    hint: "The six digits from your authenticator app.",
+    hint: "The six digits from your authenticator app, or a recovery code.",
   },
-} as const satisfies Record<string, FieldSpec>;
+} as const satisfies Partial<Record<Proof, FieldSpec>>;
+
+/** The fields for some proofs; that a sign-in is recent needs none. */
+export const fieldsFor = (proofs: Proof[]): FieldSpec[] =>
+  proofs.flatMap((proof) => (proof === "recent" ? [] : [proofFields[proof]]));

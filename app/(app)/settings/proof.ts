@@ -6,24 +6,36 @@ import type { FormState } from "../../components/form-state";
 import { proofFields } from "./proof-fields";
 import { waysIn } from "./ways-in";
 
-/** How a signed-in person proves again who they are before a change of what opens the account. */
+/** What a signed-in person proves again before a change of what opens the account. */
 export type Proof = "password" | "code" | "recent";
 
-/** The password; for an account without one its second factor, and without either a sign-in of the last ten minutes. */
-export async function proofOf(user: SignedInUser): Promise<Proof> {
-  if ((await waysIn()).includes("credential")) return "password";
-  return user.twoFactorEnabled ? "code" : "recent";
+/** The password and the second factor, as far as the account has them; without either a sign-in of the last ten minutes. */
+export async function proofsOf(user: SignedInUser): Promise<Proof[]> {
+  const ways = await waysIn();
+  const proofs: Proof[] = [...(ways.includes("credential") ? (["password"] as const) : [])];
+  if (user.twoFactorEnabled) proofs.push("code");
+  return proofs.length > 0 ? proofs : ["recent"];
 }
 
-/** @returns what to show where the form does not hold the proof. */
+/** @returns what to show where the form does not hold the proofs. */
 export async function refuseUnproved(user: SignedInUser, form: FormData): Promise<FormState | undefined> {
-  const proof = await proofOf(user);
-  if (proof === "recent") return (await isRecent(user.id, user.signInId)) ? undefined : { error: signInAgain };
+  const proofs = await proofsOf(user);
+  if (proofs.includes("recent") && !(await isRecent(user.id, user.signInId))) return { error: signInAgain };
+  const asked = proofs.filter((proof) => proof !== "recent");
+  const missing = asked.filter((proof) => text(form, proofFields[proof].name) === "");
+  if (missing.length > 0) return { errors: Object.fromEntries(missing.map(messageOf)) };
+  // The password first: a code is spent by being checked.
+  for (const proof of asked) {
+    const { name } = proofFields[proof];
+    const error = await (proof === "password" ? passwordError : codeError)(user.id, text(form, name));
+    if (error) return { errors: { [name]: error } };
+  }
+  return undefined;
+}
+
+function messageOf(proof: keyof typeof proofFields): [name: string, message: string] {
   const { name, label } = proofFields[proof];
-  const given = text(form, name);
-  if (given === "") return { errors: { [name]: `Enter your ${label.toLowerCase()}.` } };
-  const error = await (proof === "password" ? passwordError : codeError)(user.id, given);
-  return error ? { errors: { [name]: error } } : undefined;
+  return [name, `Enter your ${label.toLowerCase()}.`];
 }
 
 const signInAgain = "Sign out, sign in again with your provider, and come back here within ten minutes.";

@@ -14,7 +14,7 @@ export type ConnectionState = FormState & { url?: string | undefined };
 
 /**
  * Connects a provider, on whose own pages it continues, or disconnects one, depending on the button. Whoever can sign in with
- * a provider needs no password and no second factor here, so both ask for proof first.
+ * a provider needs no password here, so both ask for proof first.
  */
 export async function changeProviderAction(_before: ConnectionState, form: FormData): Promise<ConnectionState> {
   const user = await requireUser("/settings");

@@ -3,13 +3,13 @@ import { useActionState, useEffect } from "react";
 import { ErrorSummary } from "../../components/error-summary";
 import { SpecifiedField } from "../../components/form";
 import type { Proof } from "./proof";
-import { proofFields } from "./proof-fields";
+import { fieldsFor } from "./proof-fields";
 import { changeProviderAction } from "./provider-actions";
 
 type Row = { id: string; name: string; connected: boolean };
 
 /** Connects and disconnects providers. As in ProviderForm, a provider's own pages are opened by script, or by a link. */
-export function ProvidersForm({ rows, proof }: { rows: Row[]; proof: Proof }) {
+export function ProvidersForm({ rows, proofs }: { rows: Row[]; proofs: Proof[] }) {
   const [state, send, pending] = useActionState(changeProviderAction, {});
   const { url } = state;
   useEffect(() => {
@@ -25,7 +25,9 @@ export function ProvidersForm({ rows, proof }: { rows: Row[]; proof: Proof }) {
   return (
     <form action={send} noValidate className="flex flex-col gap-4">
       <ErrorSummary state={state} />
-      {proof !== "recent" && <SpecifiedField state={state} field={proofFields[proof]} />}
+      {fieldsFor(proofs).map((field) => (
+        <SpecifiedField key={field.name} state={state} field={field} />
+      ))}
       <ul className="flex flex-col gap-3">
         {rows.map((row) => (
           <ProviderRow key={row.id} row={row} pending={pending} />

@@ -31,7 +31,7 @@ export type Received = { bytes: number; sha256: OwnBytes };
 /** What reading a body yields: the manifest that is stored with it, its counts, and the sizes that its traces will have. */
 export type Found = { manifest: OwnBytes; traces: number; messages: number; sizes: TraceSize[] };
 
-/** What a trace's messages and metadata will take; `isMore` where that comes on top of what is stored. */
+/** What a trace's messages, metadata and texts will take; `isMore` where that comes on top of what is stored. */
 export type TraceSize = { source: string; sourceId: string; bytes: number; isMore: boolean };
 
 /** A validated body, with what is stored of it. */
@@ -182,12 +182,12 @@ const found = (manifest: Manifest): Found => ({
   manifest: own(packManifest(manifest)),
   traces: manifest.traces,
   messages: manifest.messages,
-  sizes: manifest.headers.map(({ source, sourceId, rowBytes, metadata, append }) => ({
-    source,
-    sourceId,
-    bytes: rowBytes + Buffer.byteLength(metadata ?? ""),
-    isMore: append !== null,
-  })),
+  sizes: manifest.headers.map(({ source, sourceId, rowBytes, title, derivedTitle, model, project, metadata, append }) => {
+    // As lib/ingest/quota/sql.ts counts what is stored: the key stands in an index, too.
+    const texts = [source, sourceId, source, sourceId, title, derivedTitle, model, project, metadata];
+    const bytes = rowBytes + texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ""), 0);
+    return { source, sourceId, bytes, isMore: append !== null };
+  }),
 });
 
 /** A ratio that nearly every body exceeds: real sessions become 4.9 times smaller. */

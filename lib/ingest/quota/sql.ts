@@ -21,11 +21,16 @@ export async function lockQuota(tx: Transaction, userId: string): Promise<void> 
   ]);
 }
 
+/** A trace's texts; its key stands in an index, too. */
+const textBytes = `2 * (octet_length(trace.source) + octet_length(trace.source_id)) + coalesce(octet_length(trace.title), 0)
+  + coalesce(octet_length(trace.derived_title), 0) + coalesce(octet_length(trace.model), 0)
+  + coalesce(octet_length(trace.project), 0)`;
+
 /**
  * What a trace takes: its messages as rows, its metadata as it is stored, and a row of its own, of which a deleted one leaves
  * a part. Of a trace of an earlier version, whose messages were not measured, it is computed.
  */
-const traceBytes = `512 + coalesce(pg_column_size(trace.metadata), 0) + coalesce(trace.stored_bytes, trace.messages_bytes,
+const traceBytes = `512 + ${textBytes} + coalesce(pg_column_size(trace.metadata), 0) + coalesce(trace.stored_bytes, trace.messages_bytes,
   (select sum(octet_length(content) + coalesce(pg_column_size(metadata), 0) + 80) from message
    where message.user_id = trace.user_id and message.trace_id = trace.id), 0)`;
 
@@ -87,11 +92,14 @@ export async function reserve(tx: Queryable, userId: string, jobId: string, size
   );
 }
 
+/** Of a trace's texts, what its row and index have once more than the upload: its key, and a title made of a message. */
+const maxRepeatedBytes = 4096;
+
 /** Records for failed jobs that are replayed the most that their uploads may add, whatever is stored of their traces by now. */
 export async function reserveWhole(tx: Transaction, userId: string, jobIds: string[]): Promise<void> {
   await run(
     tx,
-    `update ingest_job set reserved_bytes = bytes::bigint + 80 * messages_received + 512 * traces_received
+    `update ingest_job set reserved_bytes = bytes::bigint + 80 * messages_received + (512 + ${maxRepeatedBytes}) * traces_received
      where user_id = $1::uuid and id = any($2::uuid[])`,
     [userId, jobIds],
   );

@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { type FieldSpec, Form } from "../../../components/form";
-import { proofOf } from "../proof";
-import { proofFields } from "../proof-fields";
+import { proofsOf } from "../proof";
+import { fieldsFor } from "../proof-fields";
 import { deleteAccountAction } from "./actions";
 
 export const metadata: Metadata = { title: "Delete account" };
@@ -17,7 +17,7 @@ const address: FieldSpec = {
 
 export default async function Page() {
   const user = await requireUser("/settings/delete");
-  const proof = await proofOf(user);
+  const proofs = await proofsOf(user);
   return (
     <div className="flex max-w-[60ch] flex-col gap-4">
       <h1 className="font-semibold text-title">Delete account</h1>
@@ -37,7 +37,7 @@ export default async function Page() {
       <div className="max-w-[25rem] rounded-block border border-bad p-4">
         <Form
           action={deleteAccountAction}
-          fields={[...(proof === "password" ? [] : [address]), ...(proof === "recent" ? [] : [proofFields[proof]])]}
+          fields={[...(proofs.includes("password") ? [] : [address]), ...fieldsFor(proofs)]}
           submit="Delete account"
           tone="bad"
         />

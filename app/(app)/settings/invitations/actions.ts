@@ -1,20 +1,25 @@
 "use server";
 import { revalidatePath } from "next/cache";
-import { currentOrigin } from "#lib/auth/audit";
-import { requireUser } from "#lib/auth/guards";
+import { currentOrigin, logSecurity } from "#lib/auth/audit";
+import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { invite, revokeInvitation } from "#lib/auth/invitations";
 import { idForm, inviteForm } from "#lib/auth/schema";
 import { askFirst, errorsOf, refuseForeignOrigin, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 
 const page = "/settings/invitations";
-const ownersOnly = "Only the owner of this server can invite.";
+
+async function refuseOthers({ id: userId, role }: SignedInUser): Promise<string | undefined> {
+  if (role === "owner") return undefined;
+  logSecurity("not_the_owner", await currentOrigin(), { userId });
+  return "Only the owner of this server can invite.";
+}
 
 /** Creates an invitation. Its link is shown this one time. */
 export async function inviteAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser(page);
   const values = { email: text(form, "email").trim() };
-  const error = (await refuseForeignOrigin()) ?? (user.role === "owner" ? undefined : ownersOnly);
+  const error = (await refuseForeignOrigin()) ?? (await refuseOthers(user));
   if (error) return { values, error };
   const parsed = inviteForm.safeParse(values);
   if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
@@ -29,7 +34,7 @@ const linkNote =
 /** Revokes an open invitation, after asking. */
 export async function revokeInvitationAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser(page);
-  const error = (await refuseForeignOrigin()) ?? (user.role === "owner" ? undefined : ownersOnly);
+  const error = (await refuseForeignOrigin()) ?? (await refuseOthers(user));
   if (error) return { error };
   const parsed = idForm.safeParse({ id: text(form, "id") });
   if (!parsed.success) return { error: "Unknown invitation." };

@@ -3,10 +3,13 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { renderSVG } from "uqr";
 import { auth } from "#lib/auth/auth";
-import { requireUser } from "#lib/auth/guards";
-import { codeForm, passwordForm } from "#lib/auth/schema";
-import { authRefusal, errorsOf, passwordError, refuseForeignOrigin, text } from "../../../components/form-guard";
+import { isFactorRequired, requireAnyUser } from "#lib/auth/guards";
+import { localPath } from "#lib/auth/local-path";
+import { codeForm } from "#lib/auth/schema";
+import { authRefusal, errorsOf, refuseForeignOrigin, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
+import { refuseUnproved } from "../proof";
+import { proofFields } from "../proof-fields";
 
 /** What an authenticator app needs, and the recovery codes. */
 export type Enrolment = { picture: string; secret: string; codes: string[] };
@@ -16,20 +19,19 @@ export type CodesState = FormState & { codes?: string[] };
 const page = "/settings/two-factor";
 
 /**
- * Turns two-factor authentication on in two steps: the password returns the secret, then a code proves that an app has it.
+ * Turns two-factor authentication on in two steps: the proof returns the secret, then a code proves that an app has it.
  * One action for both, because without script the first answer is kept only in that form's state.
  */
 export async function switchOnAction(before: EnrolmentState, form: FormData): Promise<EnrolmentState> {
-  const user = await requireUser(page);
+  const user = await requireAnyUser(page);
   const { enrolment } = before;
   const error = await refuseForeignOrigin();
   if (error) return { enrolment, error };
-  if (form.has("code")) return confirm(enrolment, text(form, "code"));
-  const checked = await checkPassword(user.id, form);
-  if (checked.errors) return checked;
+  if (form.has("code")) return confirm(enrolment, text(form, "code"), text(form, "next"));
+  const refusal = user.twoFactorEnabled ? undefined : await refuseUnproved(user, form);
+  if (refusal) return refusal;
   try {
-    const body = { password: checked.password };
-    const answer = await auth().api.enableTwoFactor({ body, headers: await headers() });
+    const answer = await auth().api.enableTwoFactor({ body: passwordIn(form), headers: await headers() });
     if (answer.method !== "totp") return { error: "This server does not support this second factor." };
     return { enrolment: describe(answer.totpURI, answer.backupCodes) };
   } catch (refused) {
@@ -38,7 +40,7 @@ export async function switchOnAction(before: EnrolmentState, form: FormData): Pr
   }
 }
 
-async function confirm(enrolment: Enrolment | undefined, typed: string): Promise<EnrolmentState> {
+async function confirm(enrolment: Enrolment | undefined, typed: string, next: string): Promise<EnrolmentState> {
   const parsed = codeForm.safeParse({ code: typed });
   if (!parsed.success) return { enrolment, errors: errorsOf(parsed.error) };
   try {
@@ -48,7 +50,7 @@ async function confirm(enrolment: Enrolment | undefined, typed: string): Promise
     if (code !== "INVALID_CODE") return { error: "Start again: this set-up has expired." };
     return { enrolment, errors: { code: "This is not the current code. Wait for the next one." } };
   }
-  redirect(`${page}?on=1`);
+  redirect(next ? localPath(next) : `${page}?on=1`);
 }
 
 function describe(uri: string, codes: string[]): Enrolment {
@@ -59,14 +61,16 @@ function describe(uri: string, codes: string[]): Enrolment {
 
 /** Turns two-factor authentication off, or creates new recovery codes, depending on the button. */
 export async function changeAction(_before: CodesState, form: FormData): Promise<CodesState> {
-  const user = await requireUser(page);
+  const user = await requireAnyUser(page);
   const error = await refuseForeignOrigin();
   if (error) return { error };
-  const checked = await checkPassword(user.id, form);
-  if (checked.errors) return checked;
-  const call = { body: { password: checked.password }, headers: await headers() };
+  const isOff = text(form, "intent") === "off";
+  if (isOff && isFactorRequired()) return { error: "This server requires two-factor authentication." };
+  const refusal = await refuseUnproved(user, form);
+  if (refusal) return refusal;
+  const call = { body: passwordIn(form), headers: await headers() };
   try {
-    if (text(form, "intent") === "codes") return { codes: (await auth().api.generateBackupCodes(call)).backupCodes };
+    if (!isOff) return { codes: (await auth().api.generateBackupCodes(call)).backupCodes };
     await auth().api.disableTwoFactor(call);
   } catch (refused) {
     authRefusal(refused);
@@ -74,11 +78,8 @@ export async function changeAction(_before: CodesState, form: FormData): Promise
   redirect(page);
 }
 
-type Checked = { errors: Record<string, string> } | { errors?: undefined; password: string };
-
-async function checkPassword(userId: string, form: FormData): Promise<Checked> {
-  const parsed = passwordForm.safeParse({ password: text(form, "password") });
-  if (!parsed.success) return { errors: errorsOf(parsed.error) };
-  const wrong = await passwordError(userId, parsed.data.password);
-  return wrong ? { errors: { password: wrong } } : { password: parsed.data.password };
+/** What better-auth checks once more; an account without a password has none. */
+function passwordIn(form: FormData): { password?: string } {
+  const password = text(form, proofFields.password.name);
+  return password ? { password } : {};
 }

@@ -2,26 +2,29 @@
 import { useActionState } from "react";
 import { ErrorSummary } from "../../../components/error-summary";
 import { SpecifiedField } from "../../../components/form";
+import type { Proof } from "../proof";
+import { fieldsFor } from "../proof-fields";
 import { changeAction } from "./actions";
 import { RecoveryCodes } from "./recovery-codes";
 
-/** Creates new recovery codes or turns two-factor authentication off; both need the password. */
-export function ChangeForm() {
+/** Creates new recovery codes or turns two-factor authentication off, where that is allowed; both need proof. */
+export function ChangeForm({ proofs, isRequired }: { proofs: Proof[]; isRequired: boolean }) {
   const [state, send, pending] = useActionState(changeAction, {});
   return (
     <form action={send} noValidate className="flex flex-col gap-4">
       <ErrorSummary state={state} />
-      <SpecifiedField
-        state={state}
-        field={{ name: "password", label: "Password", type: "password", autoComplete: "current-password" }}
-      />
+      {fieldsFor(proofs).map((field) => (
+        <SpecifiedField key={field.name} state={state} field={field} />
+      ))}
       <div className="flex flex-wrap gap-3">
         <button type="submit" name="intent" value="codes" aria-disabled={pending} className="button">
           Create new recovery codes
         </button>
-        <button type="submit" name="intent" value="off" aria-disabled={pending} className="button button-bad">
-          Turn off
-        </button>
+        {!isRequired && (
+          <button type="submit" name="intent" value="off" aria-disabled={pending} className="button button-bad">
+            Turn off
+          </button>
+        )}
       </div>
       <p className="text-meta text-muted">New recovery codes replace the old ones, whether used or not.</p>
       {state.codes && <RecoveryCodes codes={state.codes} />}

@@ -3,23 +3,23 @@ import { useActionState } from "react";
 import { Command } from "../../../components/command";
 import { ErrorSummary } from "../../../components/error-summary";
 import { SpecifiedField } from "../../../components/form";
+import type { Proof } from "../proof";
+import { fieldsFor } from "../proof-fields";
 import { type Enrolment, switchOnAction } from "./actions";
 import { RecoveryCodes } from "./recovery-codes";
 
-/** Asks for the password, then shows the secret and asks for a first code. */
-export function EnrolForm() {
+/** Asks for proof of who one is, then shows the secret and asks for a first code. */
+export function EnrolForm({ proofs, next }: { proofs: Proof[]; next: string }) {
   const [state, send, pending] = useActionState(switchOnAction, {});
   const { enrolment } = state;
   return (
     <form action={send} noValidate className="flex flex-col gap-6">
       <ErrorSummary state={state} />
+      <input type="hidden" name="next" value={next} />
       {enrolment ? (
         <Secret enrolment={enrolment} />
       ) : (
-        <SpecifiedField
-          state={state}
-          field={{ name: "password", label: "Password", type: "password", autoComplete: "current-password" }}
-        />
+        fieldsFor(proofs).map((field) => <SpecifiedField key={field.name} state={state} field={field} />)
       )}
       {enrolment && (
         <SpecifiedField
