@@ -68,6 +68,14 @@ export async function isRemembered(context: GenericEndpointContext | null): Prom
   return !(await context.getSignedCookie(authCookies.dontRememberToken.name, secret));
 }
 
+/** Ends the sign-in that the browser had before, whose cookie the new one replaces. */
+async function endEarlier(context: Context): Promise<void> {
+  const { newSession, authCookies, secret, internalAdapter } = context.context;
+  if (!newSession) return;
+  const earlier = await context.getSignedCookie(authCookies.sessionToken.name, secret);
+  if (earlier && earlier !== newSession.session.token) await internalAdapter.deleteSession(earlier);
+}
+
 /** Ends a sign-in that was not used for too long, and keeps one that is used. */
 async function endIdle(context: Context) {
   const signIn = context.context.session?.session;
@@ -103,6 +111,7 @@ export const spoorHooks = {
       { matcher: ({ path }: Matcher) => isGuess(path), handler: createAuthMiddleware(settleGuess) },
       { matcher: always, handler: createAuthMiddleware(noteEvent) },
       { matcher: always, handler: createAuthMiddleware(rememberBrowser) },
+      { matcher: always, handler: createAuthMiddleware(endEarlier) },
       { matcher: on("/sign-in/email", "/sign-in/social"), handler: createAuthMiddleware(carryChoice) },
       { matcher: on(callbackPath), handler: createAuthMiddleware(leadToSecondFactor) },
       { matcher: on("/get-session"), handler: createAuthMiddleware(endIdle) },

@@ -263,6 +263,15 @@ describe("a sign-in", () => {
     expect(await read(after)).toBeNull();
   });
 
+  test("of a browser that is signed in already ends the one before, and no other", async () => {
+    await pool().query("delete from session");
+    const [first, other] = [await signIn(from("192.0.2.8")), await signIn(from("192.0.2.8"))];
+    const second = await signIn(from("192.0.2.8", cookiesOf(first)));
+    expect(await read(from("192.0.2.8", cookiesOf(first)))).toBeNull();
+    for (const kept of [other, second]) expect(await read(from("192.0.2.8", cookiesOf(kept)))).not.toBeNull();
+    expect((await pool().query("select 1 from session")).rowCount).toBe(2);
+  });
+
   test("that is remembered undoes an earlier choice in the same browser", async () => {
     const first = await signIn(from("192.0.2.8"), owner.password, { rememberMe: false });
     const second = await signIn(from("192.0.2.8", cookiesOf(first)));
