@@ -60,7 +60,7 @@ test("a trusted browser is asked for the second factor again after a change of p
   expect(status).toBe(200);
   expect(await afterPassword(browser)).toMatchObject({ asksForCode: false });
   const password = "a better password for tests";
-  const change = { current_password: owner.password, new_password: password };
+  const change = { current_code: codes[5] ?? "", current_password: owner.password, new_password: password };
   const changed = await browser.submit("/settings", "Change password", change);
   expect(changed.location).toBe("/settings?changed=password");
   owner.password = password;

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
@@ -82,8 +82,9 @@ test("what is used follows from what is stored: sent, sent again, grown, replace
 });
 
 test("a session counts with all its texts, while it waits and once it is stored", async () => {
-  const texts = { source: noise(128), title: "\u4e16".repeat(512), model: noise(256), project: "\u00e9".repeat(256) };
-  const rows = Array.from({ length: 20 }, (_, n) => ({ ...trace(noise(500) + n, "\u4e16".repeat(200)), ...texts }));
+  const wide = (length: number) => String.fromCodePoint(...Array.from({ length }, () => 0x4e00 + randomInt(20_000)));
+  const texts = { source: noise(128), title: wide(512), model: noise(256), project: wide(256) };
+  const rows = Array.from({ length: 20 }, (_, n) => ({ ...trace(noise(500) + n, wide(200)), ...texts }));
   const jobId = await send(rows);
   const waiting = await used();
   await runJob({ userId, jobId });
