@@ -4,6 +4,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import { hashPassword, inTurn, isOutdated, verifyPassword } from "#lib/auth/hashing";
 import { forRequest } from "#lib/current-request";
 
+// A hash takes a core for 0.2 s, and much longer where there is none.
+vi.setConfig({ testTimeout: 60_000 });
 afterEach(() => vi.useRealTimers());
 
 /** Work that ends when the test says so. */

@@ -182,12 +182,14 @@ const found = (manifest: Manifest): Found => ({
   manifest: own(packManifest(manifest)),
   traces: manifest.traces,
   messages: manifest.messages,
-  sizes: manifest.headers.map(({ source, sourceId, rowBytes, title, derivedTitle, model, project, metadata, append }) => {
-    // As lib/ingest/quota/sql.ts counts what is stored: the key stands in an index, too.
-    const texts = [source, sourceId, source, sourceId, title, derivedTitle, model, project, metadata];
-    const bytes = rowBytes + texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ""), 0);
-    return { source, sourceId, bytes, isMore: append !== null };
-  }),
+  sizes: manifest.headers.map(
+    ({ source, sourceId, rowBytes, title, derivedTitle, model, project, metadata, append }) => {
+      // As lib/ingest/quota/sql.ts counts what is stored: the key stands in an index, too.
+      const texts = [source, sourceId, source, sourceId, title, derivedTitle, model, project, metadata];
+      const bytes = rowBytes + texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ""), 0);
+      return { source, sourceId, bytes, isMore: append !== null };
+    },
+  ),
 });
 
 /** A ratio that nearly every body exceeds: real sessions become 4.9 times smaller. */
