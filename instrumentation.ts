@@ -1,6 +1,6 @@
 import type { Instrumentation } from "next";
 import { answerOverloaded } from "#lib/current-request";
-import { isOverload } from "#lib/errors";
+import { isOutage, isOverload, isSchemaError } from "#lib/errors";
 import { requestIdHeader } from "#lib/http/request-id";
 
 /** Next calls this once in every server process, before its first request. */
@@ -16,7 +16,7 @@ export async function register(): Promise<void> {
 /** Logs why a page or an action failed, with both ids that the error page shows. API routes log their own failures. */
 export const onRequestError: Instrumentation.onRequestError = async (error, { headers }, { routePath }) => {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
-  if (isOverload(error)) answerOverloaded(); // first of all: the response is about to be sent
+  if (isOverload(error) || isOutage(error) || isSchemaError(error)) answerOverloaded(); // first of all: the response is about to be sent
   const { log } = await import("#lib/log");
   const { digest } = error as { digest?: string };
   log.error({ err: error, digest, requestId: headers[requestIdHeader], route: routePath }, "a page failed");

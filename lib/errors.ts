@@ -90,7 +90,8 @@ export const insufficientScope = (needed: string) =>
   );
 
 /** Codes that mean: the database cannot be reached, cannot take more, or gave up waiting. Trying again later helps. */
-const outageCodes = new Set([
+const outageCodes = new Set<string>([
+  "unavailable" satisfies ErrorCode,
   // The socket.
   "ECONNREFUSED",
   "ECONNRESET",
@@ -128,13 +129,29 @@ const outageCodes = new Set([
 /** Messages of `pg` whose errors carry no code. */
 const outageMessages =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/i;
-
 /** Whether trying again later helps: the database cannot be reached, cannot take more, or a lock was not available. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const codes = [(error as { code?: unknown }).code, postgresCode(error)];
   if (codes.some((code) => typeof code === "string" && outageCodes.has(code))) return true;
-  return outageMessages.test(error.message) || (error.cause !== error && isOutage(error.cause));
+  if (isPoolersRefusal(error) || outageMessages.test(error.message)) return true;
+  return error.cause !== error && isOutage(error.cause);
+}
+
+/** PgBouncer ends a client that it can't serve as one that violated the protocol; PostgreSQL's own such errors end nobody. */
+function isPoolersRefusal(error: Error): boolean {
+  const { code, severity } = driverError(error) ?? (error as Caused & { code?: unknown });
+  return code === "08P01" && severity === "FATAL";
+}
+
+/** Codes of a table, a column, a function, a type or a schema that is not there: PostgreSQL's, then Prisma's. */
+const schemaCodes = new Set(["42P01", "42703", "42883", "42704", "3F000", "P2021", "P2022"]);
+
+/** Whether a statement or the queue found the database not as this version has it: not migrated, if it is no mistake. */
+export function isSchemaError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const codes = [(error as { code?: unknown }).code, postgresCode(error)];
+  return codes.some((code) => schemaCodes.has(String(code))) || /^pg-boss (is not|database)/.test(error.message);
 }
 
 /** PostgreSQL's code of a statement that was cancelled, here by its timeout. */
@@ -150,8 +167,11 @@ export function isOverload(error: unknown): boolean {
 
 /** PostgreSQL's code of an error of `pg`, or of the one inside an error of Prisma. */
 export function postgresCode(error: unknown): string | undefined {
-  const { code, meta } = error as { code?: string; meta?: { driverAdapterError?: { cause?: Caused } } };
-  return meta?.driverAdapterError?.cause?.originalCode ?? code;
+  return driverError(error)?.originalCode ?? (error as { code?: string }).code;
 }
 
-type Caused = { originalCode?: string };
+type Caused = { originalCode?: string; code?: string; severity?: string };
+
+/** What `pg` said, inside an error of Prisma. */
+const driverError = (error: unknown): Caused | undefined =>
+  (error as { meta?: { driverAdapterError?: { cause?: Caused } } }).meta?.driverAdapterError?.cause;

@@ -67,6 +67,8 @@ export const limits = {
     wrongPasswordsAgainPerHour: 10,
     signUpsPerHourPerNetwork: 20,
     providerSignInsPerHourPerNetwork: 60,
+    /** Of each of better-auth's routes by which nothing can be guessed. */
+    callsPerMinutePerNetwork: 100,
     hashesAtOnce: 2,
     hashWaitSeconds: 2,
     /** A sign-in ends after so long without use, and `maxDays` after its start in any case. */

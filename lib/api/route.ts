@@ -10,7 +10,9 @@ import { readJson } from "#lib/http/body";
 import type { Authorization, Mode } from "#lib/http/operation";
 import { problemResponse, toSpoorError } from "#lib/http/problem";
 import { requestIdOf } from "#lib/http/request-id";
+import { log } from "#lib/log";
 import { countError } from "#lib/observability/counters";
+import { isUnmigrated } from "#lib/observability/readiness";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 type Method = (typeof methods)[number];
@@ -83,7 +85,7 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
       const input = { request, requestId, address, caller, params, query, body };
       return finish(await handle(input as Input<M, P, Q, B>), options.response, requestId);
     } catch (error) {
-      const known = toSpoorError(error, requestId);
+      const known = (await isUnmigrated(error)) ? unmigrated(error, requestId) : toSpoorError(error, requestId);
       if (!requestSignal()?.aborted) countError(options.path ?? "unknown", known.code);
       return problemResponse(known, requestId);
     }
@@ -123,6 +125,11 @@ export function route(
     return problemResponse(error, requestIdOf(request), { Allow: allow });
   };
   return Object.fromEntries(methods.map((method) => [method, known[method] ?? refuse])) as Record<Method, Handler>;
+}
+
+function unmigrated(error: unknown, requestId: string): SpoorError {
+  log.warn({ err: error, requestId }, "the database is not migrated to this version: npm run migrate");
+  return new SpoorError("unavailable");
 }
 
 function authorize(mode: Mode, request: Request, address: string): Promise<Caller> | undefined {

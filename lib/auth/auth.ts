@@ -1,4 +1,5 @@
 import "server-only";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { betterAuth } from "better-auth";
 import { prismaAdapter } from "better-auth/adapters/prisma";
 import { APIError } from "better-auth/api";
@@ -17,8 +18,16 @@ import { clientAddress, clientAddressHeader } from "#lib/http/address";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
+/** What failed inside better-auth, which answers a 500 without it, by request. */
+export const failures = new AsyncLocalStorage<{ error?: unknown }>();
+
+function noteFailure(error: unknown): void {
+  const request = failures.getStore();
+  if (request) request.error = error;
+}
+
 function make() {
-  const { BASE_URL, AUTH_RATE_LIMIT } = env();
+  const { BASE_URL } = env();
   const secure = BASE_URL.startsWith("https:");
   return betterAuth({
     appName: "Spoor",
@@ -74,12 +83,9 @@ function make() {
     user: { additionalFields: { role: { type: "string", required: false, input: false } } },
     // Of the cookie, and of the row at most; lib/auth/sign-ins.ts ends the row earlier, and moves its end.
     session: { expiresIn: limits.signIn.maxDays * 86_400, disableSessionRefresh: true },
-    // Of a process and an address, and only for what can't be guessed; lib/auth/guesses.ts counts the rest.
-    rateLimit: {
-      ...{ enabled: AUTH_RATE_LIMIT === "on", storage: "memory", window: 60, max: 100 },
-      customRules: { "/sign-in/*": false, "/two-factor/*": false, "/**": unlessUnknown },
-    },
-    onAPIError: { errorURL: `${BASE_URL}/sign-in` },
+    // Its own would count by process; lib/auth/http.ts and guesses.ts count for all processes together.
+    rateLimit: { enabled: false },
+    onAPIError: { errorURL: `${BASE_URL}/sign-in`, onError: noteFailure },
     advanced: {
       // Explicit, because by default better-auth skips the check wherever the environment has a variable TEST.
       disableOriginCheck: false,
@@ -94,10 +100,6 @@ function make() {
     plugins: [secondFactor(), spoorHooks, nextCookies()],
   });
 }
-
-/** A host that does not tell addresses would have one count for all, which anybody could use up. */
-const unlessUnknown = ({ headers }: Request, usual: { window: number; max: number }) =>
-  clientAddress(headers) === "unknown" ? false : usual;
 
 /** A changed name follows the form's rules whichever route it came by. */
 function properName(name: unknown): { name?: string } {

@@ -1,10 +1,13 @@
 import "server-only";
-import { auth } from "#lib/auth/auth";
+import { isAPIError } from "better-auth/api";
+import { auth, failures } from "#lib/auth/auth";
+import { isGuess } from "#lib/auth/guesses";
 import { providerNames } from "#lib/auth/providers";
 import { env } from "#lib/env";
 import { notFound, SpoorError } from "#lib/errors";
-import { clientAddress, clientAddressHeader } from "#lib/http/address";
+import { clientAddress, clientAddressHeader, networkOf } from "#lib/http/address";
 import { readBody, requireJsonType } from "#lib/http/body";
+import { overLimit } from "#lib/http/rate-limit";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
@@ -41,7 +44,27 @@ export async function answerAuth(request: Request, path: string): Promise<Respon
   if (!route?.methods.includes(request.method)) throw notFound();
   const url = new URL(`/api/auth/${path}`, env().BASE_URL);
   url.search = new URL(request.url).search;
-  return finish(await auth().handler(await copyOf(request, url, route)));
+  return (await refuseMany(request, path)) ?? finish(await answer(await copyOf(request, url, route)));
+}
+
+/** @throws what failed inside better-auth, unless it is an answer of its own */
+async function answer(request: Request): Promise<Response> {
+  const failure: { error?: unknown } = {};
+  const response = await failures.run(failure, () => auth().handler(request));
+  if (response.status === 500 && failure.error && !isAPIError(failure.error)) throw failure.error;
+  return response;
+}
+
+/** Counts a call over all web processes, but for those that `limitGuess` counts. @returns the answer to too many */
+async function refuseMany({ headers }: Request, path: string): Promise<Response | undefined> {
+  const network = networkOf(clientAddress(headers));
+  // A host that does not tell addresses has one network for all.
+  if (env().AUTH_RATE_LIMIT !== "on" || isGuess(`/${path}`) || network === "unknown") return undefined;
+  const window = { points: limits.signIn.callsPerMinutePerNetwork, seconds: 60 };
+  const wait = await overLimit("auth", `${path}:${network}`, window);
+  if (wait === undefined) return undefined;
+  const message = "Too many requests; wait before the next.";
+  return Response.json({ message }, { status: 429, headers: { "Retry-After": String(wait) } });
 }
 
 async function copyOf(request: Request, url: URL, { fields }: OpenRoute): Promise<Request> {
@@ -75,11 +98,10 @@ function read(request: Request, bytes: Buffer): Record<string, unknown> {
 
 const isJson = (request: Request) => request.headers.get("content-type")?.startsWith("application/json") ?? false;
 
-/** A copy whose headers can be changed. better-auth's own limit says how long to wait under another name. */
+/** A copy whose headers can be changed. */
 function finish(response: Response): Response {
   const { status, body } = response;
   const headers = new Headers(response.headers);
   headers.set("Cache-Control", "no-store");
-  if (status === 429 && !headers.has("Retry-After")) headers.set("Retry-After", headers.get("X-Retry-After") ?? "60");
   return new Response(body, { status, headers });
 }

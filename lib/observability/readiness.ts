@@ -1,9 +1,11 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 import { pendingMigrations } from "#lib/db/migrations";
+import { isSchemaError } from "#lib/errors";
 import { proxyNote } from "#lib/http/address";
 import { hasWorker } from "#lib/observability/heartbeat";
 import { pingDatabase } from "#lib/observability/sql";
+import { hasQueues } from "#lib/queue/sql";
 
 type Check = { ok: boolean; detail?: string };
 type Readiness = { ok: boolean; checks: { database: Check; migrations: Check; worker: Check }; notes?: string[] };
@@ -34,8 +36,19 @@ async function check(probe: () => Promise<string | undefined>): Promise<Check> {
 }
 
 async function findMigrationFault(): Promise<string | undefined> {
-  const pending = await pendingMigrations(pool());
-  return pending.length === 0 ? undefined : `${pending.length} pending: npm run migrate`;
+  try {
+    const pending = await pendingMigrations(pool());
+    if (pending.length > 0) return `${pending.length} pending: npm run migrate`;
+    return (await hasQueues()) ? undefined : "queues are missing: npm run migrate";
+  } catch (error) {
+    if (isSchemaError(error)) return "tables are missing: npm run migrate";
+    throw error;
+  }
+}
+
+/** Whether something failed because the database is not migrated to this version; trying again helps once it is. */
+export async function isUnmigrated(error: unknown): Promise<boolean> {
+  return isSchemaError(error) && !(await check(findMigrationFault)).ok;
 }
 
 async function findWorkerFault(): Promise<string | undefined> {

@@ -1,6 +1,8 @@
 import "server-only";
+import type pg from "pg";
 import { PgBoss } from "pg-boss";
 import { log } from "#lib/log";
+import { commitLater } from "#lib/queue/sql";
 
 /** How many connections a worker's queue has: for its statements, which are short, and one that listens. */
 const connections = { statements: 2, listening: 1 };
@@ -16,7 +18,7 @@ export const queueConnections = connections.statements + connections.listening;
  * @param hasSessions false where a pooler in transaction mode is in front of the database: no connection can listen then, and
  *   what is set on one reaches others' transactions.
  */
-export async function makeWorkerBoss(databaseUrl: string, hasSessions: boolean): Promise<PgBoss> {
+export function makeWorkerBoss(databaseUrl: string, hasSessions: boolean): PgBoss {
   const boss = new PgBoss({
     connectionString: databaseUrl,
     application_name: "spoor-queue",
@@ -26,9 +28,9 @@ export async function makeWorkerBoss(databaseUrl: string, hasSessions: boolean):
     superviseIntervalSeconds: 1,
     migrate: false,
     createSchema: false,
+    // By a statement, since a pooler in session mode refuses `options` among the start-up parameters. The pool waits for it.
+    ...(hasSessions && ({ onConnect: commitLater } satisfies pg.PoolConfig)),
   });
   boss.on("error", (error) => log.warn({ err: error }, "pg-boss reported an error"));
-  // A statement, since a pooler in session mode refuses `options` among the start-up parameters.
-  if (hasSessions) await boss.getDb().setSessionStatements?.(["set synchronous_commit = off"]);
   return boss;
 }

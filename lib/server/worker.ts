@@ -52,7 +52,7 @@ await startTracing("spoor-worker");
 leaveConnections(queueConnections);
 setEnv({ DATABASE_URL: directDatabaseUrl() });
 const listens = await hasSessions();
-const boss = await makeWorkerBoss(directDatabaseUrl(), listens);
+const boss = makeWorkerBoss(directDatabaseUrl(), listens);
 const processId = randomUUID();
 const stopping = new AbortController();
 let loops: Promise<void>[] = [];

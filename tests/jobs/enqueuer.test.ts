@@ -40,7 +40,7 @@ test("a failed enqueue leaves no pg-boss instance with running timers", async ()
 test("a worker's connections keep the operator's options, and commit asynchronously", async () => {
   const url = new URL(env().DATABASE_URL ?? "");
   url.searchParams.set("options", "-c work_mem=5MB");
-  const boss = await makeWorkerBoss(url.href, true);
+  const boss = makeWorkerBoss(url.href, true);
   await boss.start();
   const { rows } = await boss
     .getDb()

@@ -8,9 +8,11 @@ import { heavyRead } from "#lib/db/heavy";
 import { migrate } from "#lib/db/migrate";
 import { withMigrationLock } from "#lib/db/migration-lock";
 import { env, setEnv } from "#lib/env";
+import { isOutage } from "#lib/errors";
 import { toSpoorError } from "#lib/http/problem";
 import { overLimit } from "#lib/http/rate-limit";
 import { installQueues } from "#lib/queue/queues";
+import { provideDatabaseProxy } from "../support/database-proxy.ts";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
 import { provideOwner } from "../support/server.ts";
 
@@ -77,8 +79,10 @@ describe.skipIf(!hasPgbouncer)("behind PgBouncer in transaction mode", async () 
 
   test("prepared statements of libraries work on every backend", async () => {
     const window = { points: 1000, seconds: 60 };
-    const counted = Array.from({ length: 60 }, () => overLimit("pooler", "key", window));
-    expect(await Promise.all(counted)).toEqual(Array(60).fill(undefined));
+    for (let round = 0; round < 10; round += 1) {
+      const counted = Array.from({ length: 6 }, (_, n) => overLimit("pooler", `key ${n}`, window));
+      expect(await Promise.all(counted)).toEqual(Array(6).fill(undefined));
+    }
   });
 
   test("a heavy read whose client goes is cancelled, and nobody else's statement on whatever backend", async () => {
@@ -105,6 +109,34 @@ describe.skipIf(!hasPgbouncer)("behind PgBouncer in transaction mode", async () 
     isOver = true;
     await Promise.all(neighbours);
     expect(others).toBeGreaterThan(200);
+  });
+
+  test("what it can't serve is an outage: no backend free in time, the server away", async () => {
+    const { via: interruptible, interrupt } = provideDatabaseProxy();
+    const small = await startPgbouncer(await interruptible(direct), { default_pool_size: 1, query_wait_timeout: 1 });
+    await closeDatabase();
+    setEnv({ DATABASE_URL: small.via(direct) });
+    const holder = new pg.Client({ connectionString: small.via(direct) });
+    holder.on("error", () => {}); // it is ended below
+    await holder.connect();
+    const failures = async () =>
+      (await Promise.allSettled([pool().query("select 1"), prisma().user.count()])).map((one) =>
+        one.status === "rejected" ? isOutage(one.reason) : "answered",
+      );
+    try {
+      expect(await failures()).toEqual(["answered", "answered"]);
+      await holder.query("begin");
+      expect(await failures()).toEqual([true, true]);
+      await holder.query("rollback");
+      expect(await failures()).toEqual(["answered", "answered"]);
+      interrupt();
+      expect(await failures()).toEqual([true, true]);
+    } finally {
+      await holder.end();
+      await closeDatabase();
+      await small.stop();
+      setEnv({ DATABASE_URL: via });
+    }
   });
 
   describe("migrating", () => {

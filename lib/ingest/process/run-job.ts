@@ -16,6 +16,7 @@ import {
 import { type StoredBatch, withStoredBatch } from "#lib/ingest/process/stored-batch";
 import { log } from "#lib/log";
 import { countAttempt, countRows } from "#lib/observability/counters";
+import { isUnmigrated } from "#lib/observability/readiness";
 import { traced } from "#lib/observability/tracing";
 
 /**
@@ -61,7 +62,7 @@ async function attemptJob(job: JobId, timeouts: typeof defaultTimeouts): Promise
     }
     const { code, stack } = error as { code?: unknown; stack?: string };
     log.warn({ jobId: job.jobId, code, stack }, "an attempt to process an upload failed");
-    const after = await putBack(job, attempt.attempts, isOutage(error));
+    const after = await putBack(job, attempt.attempts, isOutage(error) || (await isUnmigrated(error)));
     countAttempt(after === "ended" ? "failed" : "retried", seconds());
     if (after === "ended") return;
     throw error;

@@ -1,0 +1,133 @@
+// Requests of every kind, sent without a pause to the servers that are ready, as a load balancer would.
+import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Launched } from "./process.ts";
+
+export type Answer = { phase: string; by: string; path: string; status: number; ms: number };
+
+export const account = { email: "ada@example.org", password: "correct horse battery staple" };
+
+export class Load {
+  readonly answers: Answer[] = [];
+  /** The keys of uploads by the job that acknowledged them. */
+  readonly acknowledged = new Map<string, string>();
+  phase = "";
+  readonly #servers: Launched[] = [];
+  readonly #token: string;
+  readonly #stopping = new AbortController();
+  #ready: Launched[] = [];
+  #running: Promise<unknown>[] = [];
+
+  constructor(token: string) {
+    this.#token = token;
+  }
+
+  /** Sends requests to a server from when it is ready. */
+  add(server: Launched): void {
+    this.#servers.push(server);
+  }
+
+  /** Sends a server nothing more, and waits for what it has. */
+  async remove(server: Launched): Promise<void> {
+    this.#servers.splice(this.#servers.indexOf(server), 1);
+    this.#ready = this.#ready.filter((one) => one !== server);
+    await sleep(1500);
+  }
+
+  start(): void {
+    const probe = async () => {
+      while (!this.#stopping.signal.aborted) {
+        const states = await Promise.all(this.#servers.map(async (one) => ((await one.isReady()) ? [one] : [])));
+        this.#ready = states.flat().filter((one) => this.#servers.includes(one));
+        await sleep(200);
+      }
+    };
+    this.#running = [probe(), ...this.#kinds.map((send) => this.#repeat(send))];
+  }
+
+  /** Which servers get requests right now. */
+  get targets(): string[] {
+    return this.#ready.map(({ name }) => name);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#running);
+  }
+
+  /** One request of each kind to a server, whether it is ready or not. @returns the statuses */
+  async once(server: Launched): Promise<number[]> {
+    const before = this.answers.length;
+    for (const send of this.#kinds) await send(server);
+    return this.answers.splice(before).map(({ status }) => status);
+  }
+
+  async #repeat(send: (server: Launched) => Promise<void>): Promise<void> {
+    for (let n = 0; !this.#stopping.signal.aborted; n += 1) {
+      const server = this.#ready[n % Math.max(1, this.#ready.length)];
+      if (server) await send(server);
+      await sleep(30);
+    }
+  }
+
+  async #call(server: Launched, method: string, path: string, body?: object, headers: Record<string, string> = {}) {
+    const startedAt = performance.now();
+    const { phase } = this;
+    const address = Array.from(randomBytes(3)).join(".");
+    const response = await fetch(server.url + path, {
+      method,
+      redirect: "manual",
+      headers: { "X-Forwarded-For": `10.${address}`, "Content-Type": "application/json", ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    }).catch(() => undefined);
+    const text = (await response?.text().catch(() => "")) ?? "";
+    const ms = performance.now() - startedAt;
+    const kind = `${method} ${path.replace(/\?.*/, "")}`;
+    this.answers.push({ phase, by: server.name, path: kind, status: response?.status ?? 0, ms });
+    return { response, text };
+  }
+
+  readonly #bearer = () => ({ Authorization: `Bearer ${this.#token}` });
+
+  readonly #kinds: ((server: Launched) => Promise<void>)[] = [
+    (server) => this.#upload(server),
+    async (server) => {
+      const key = `s-${Math.floor(Math.random() * 20)}`;
+      await this.#upload(server, key, Math.floor(Math.random() * 5));
+    },
+    async (server) => {
+      await this.#call(server, "GET", "/api/traces?q=word&limit=5", undefined, this.#bearer());
+    },
+    async (server) => {
+      await this.#call(server, "GET", "/api/traces/export?limit=3", undefined, this.#bearer());
+    },
+    async (server) => {
+      await this.#call(server, "GET", "/api/cli/session", undefined, this.#bearer());
+    },
+    async (server) => {
+      const { text } = await this.#call(server, "POST", "/api/cli/device/start", { machine: "laptop" });
+      const { deviceCode } = JSON.parse(text.startsWith("{") ? text : "{}") as { deviceCode?: string };
+      if (deviceCode) await this.#call(server, "GET", `/api/cli/device/poll?deviceCode=${deviceCode}`);
+    },
+    async (server) => {
+      const scan = { schema: 1, deviceId: "d", cliVersion: "1.0.0", platform: "linux", arch: "x64", command: "scan" };
+      const body = { ...scan, diagnostics: [{ adapter: "codex" }] };
+      await this.#call(server, "POST", "/api/cli/telemetry", body, this.#bearer());
+    },
+    async (server) => {
+      const headers = { Origin: "http://localhost:3000" };
+      const { response } = await this.#call(server, "POST", "/api/auth/sign-in/email", account, headers);
+      const Cookie = response?.headers.get("set-cookie")?.split(";")[0] ?? "";
+      for (const page of ["/traces", "/usage", "/uploads", "/devices", "/settings", "/diagnostics"]) {
+        await this.#call(server, "GET", page, undefined, { Cookie });
+      }
+    },
+  ];
+
+  async #upload(server: Launched, sourceId: string = randomUUID(), length = 3): Promise<void> {
+    const messages = Array.from({ length }, (_, position) => ({ position, role: "user", content: `word ${position}` }));
+    const body = { traces: [{ sourceId, source: "upgrade", messages }] };
+    const { response, text } = await this.#call(server, "POST", "/api/ingest", body, this.#bearer());
+    if (response?.status === 202) this.acknowledged.set((JSON.parse(text) as { jobId: string }).jobId, sourceId);
+  }
+}

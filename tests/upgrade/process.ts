@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "#lib/db/ports";
+
+const startSeconds = 120;
+
+/** What `npm start` of a version runs, without npm, which would not pass signals on. */
+const launcherOf = (folder: string) =>
+  existsSync(join(folder, "lib/server/npm-start.mjs"))
+    ? ["lib/server/npm-start.mjs"]
+    : ["--conditions=react-server", "lib/server/start.ts"];
+
+/** A launcher of a version, with what it printed: `lib/server/start.ts` in its folder. */
+export class Launched {
+  readonly url: string;
+  readonly name: string;
+  readonly #child: ChildProcess;
+  #said = "";
+
+  private constructor(name: string, port: number, child: ChildProcess) {
+    this.name = name;
+    this.url = `http://localhost:${port}`;
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on("data", (text) => {
+        this.#said = (this.#said + text).slice(-20_000);
+      });
+    }
+  }
+
+  /** Starts a role of the version in a folder, and waits until a web answers that it lives. */
+  static async start(folder: string, name: string, role: "web" | "worker", environment: Record<string, string>) {
+    const port = await freePort();
+    const child = spawn(process.execPath, [...launcherOf(folder), role], {
+      cwd: folder,
+      env: { ...process.env, ...environment, PORT: String(port) },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const launched = new Launched(name, port, child);
+    if (role === "web") await launched.#answers();
+    return launched;
+  }
+
+  async #answers(): Promise<void> {
+    for (let tries = 0; tries < startSeconds * 10; tries += 1) {
+      if (this.#child.exitCode !== null) break;
+      const response = await fetch(`${this.url}/api/health`).catch(() => undefined);
+      if (response?.ok) return;
+      await sleep(100);
+    }
+    await this.stop();
+    throw new Error(`${this.name} did not start:\n${this.#said}`);
+  }
+
+  /** Whether it may be sent requests: what a load balancer asks. */
+  async isReady(): Promise<boolean> {
+    return (await fetch(`${this.url}/api/ready`).catch(() => undefined))?.ok ?? false;
+  }
+
+  /** SIGTERM; SIGKILL after 30 s. */
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = once(this.#child, "exit");
+    const late = setTimeout(() => this.#child.kill("SIGKILL"), 30_000);
+    this.#child.kill("SIGTERM");
+    await ended;
+    clearTimeout(late);
+  }
+
+  /** What it printed, for a failure. */
+  get said(): string {
+    return this.#said;
+  }
+}
+
+/** Runs a command of a version to its end. @throws with what it printed */
+export async function runOnce(folder: string, role: string, environment: Record<string, string>): Promise<string> {
+  const child = spawn(process.execPath, [...launcherOf(folder), role], {
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (said += text));
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`${role} failed in ${folder}:\n${said}`);
+  return said.trim();
+}
