@@ -6,9 +6,9 @@ import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "#lib/db/ports";
 import { EnvError } from "#lib/errors";
-import { call, control, findPrograms, type Programs } from "./postgres-programs.ts";
+import { call, control, findPrograms, majorVersion, type Programs } from "./postgres-programs.ts";
 import { isPostgres } from "./process-identity.ts";
-import { acquire } from "./reference-files.ts";
+import { acquire, countLiving } from "./reference-files.ts";
 import { readOrMake } from "./secret-file.ts";
 import { keepRunning } from "./server-watch.ts";
 
@@ -27,13 +27,16 @@ export type EmbeddedDatabase = {
  *
  * @param dataDir contains `postgres/` (the cluster), `postgres.password`, and `postgres.users/` (the processes that use it);
  *   created if missing.
- * @throws if the platform has no embedded PostgreSQL, or the server does not start within 30 s; the message contains the
- *   last lines of its log.
+ * @param programs where PostgreSQL's programs are, if not this version's own.
+ * @throws if the platform has no embedded PostgreSQL, its version is not the folder's, or the server does not start within
+ *   30 s; the message contains the last lines of its log.
  */
-export async function startEmbedded(dataDir: string): Promise<EmbeddedDatabase> {
-  const { server, release } = await use(dataDir);
+export async function startEmbedded(dataDir: string, programs?: string): Promise<EmbeddedDatabase> {
+  const { server, release } = await use(dataDir, programs);
   try {
-    if (!existsSync(join(server.cluster, "PG_VERSION"))) await initialize(server);
+    const made = await majorOf(dataDir);
+    if (made === undefined) await initialize(server);
+    else await expectVersion(server, made);
     const url = (await findUrl(server)) ?? (await startServer(server));
     return { url, ...superviseServer(server, url, release) };
   } catch (error) {
@@ -52,10 +55,32 @@ export async function takeOverEmbedded(dataDir: string, url: string): Promise<Em
   return { url, ...superviseServer(server, url, release) };
 }
 
-async function use(dataDir: string): Promise<{ server: Server; release: Awaited<ReturnType<typeof acquire>> }> {
+/** The major version of PostgreSQL that made a data folder's cluster; undefined where there is none. */
+export async function majorOf(dataDir: string): Promise<number | undefined> {
+  const text = await readFile(join(dataDir, "postgres/PG_VERSION"), "utf8").catch(() => undefined);
+  return text === undefined ? undefined : Number.parseInt(text, 10);
+}
+
+/** Whether processes use a data folder's server. */
+export const isInUse = async (dataDir: string): Promise<boolean> =>
+  existsSync(join(dataDir, "postgres.users")) && (await countLiving(join(dataDir, "postgres.users"), "use")) > 0;
+
+async function expectVersion({ cluster, programs }: Server, made: number): Promise<void> {
+  const major = await majorVersion(programs.bin);
+  if (major === made) return;
+  throw new EnvError(
+    `The database in ${cluster} was made by PostgreSQL ${made}, and these programs are of PostgreSQL ${major}. Nothing was ` +
+      "changed. This brings it over, and keeps the former one:\n  npm run move -- --upgrade",
+  );
+}
+
+async function use(
+  dataDir: string,
+  given?: string,
+): Promise<{ server: Server; release: Awaited<ReturnType<typeof acquire>> }> {
   const folder = resolve(dataDir);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const programs = await findPrograms(folder);
+  const programs = await findPrograms(folder, given);
   const password = await readOrMake(join(folder, "postgres.password"), () => randomBytes(24).toString("base64url"));
   const server: Server = { programs, password, cluster: join(folder, "postgres"), ending: new AbortController() };
   return { server, release: await acquire(join(folder, "postgres.users")) };

