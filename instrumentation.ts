@@ -8,7 +8,7 @@ export async function register(): Promise<void> {
   // Middleware has a runtime of its own, in which nothing is traced.
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
   const { startServing } = await import("#lib/server/serving");
-  startServing();
+  await startServing();
   const { startTracing } = await import("#lib/observability/tracing");
   await startTracing("spoor-web");
 }

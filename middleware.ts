@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type NextRequest, NextResponse } from "next/server";
+import { env } from "#lib/env";
 import { clientAddress } from "#lib/http/address";
 import { securityHeaders, transportHeaders } from "#lib/http/headers";
 import { requestIdHeader, requestIdOf } from "#lib/http/request-id";
@@ -55,7 +56,7 @@ export async function middleware(request: NextRequest): Promise<NextResponse> {
     toSignIn(request) ??
     (await refusal(request, nonce, requestId)) ??
     pass(request, policy, nonce, requestId);
-  const fixed = { ...securityHeaders, ...transportHeaders(process.env.BASE_URL) };
+  const fixed = { ...securityHeaders, ...transportHeaders(env().BASE_URL) };
   for (const [name, value] of Object.entries(fixed)) response.headers.set(name, value);
   response.headers.set("content-security-policy", policy);
   response.headers.set("cache-control", "no-store");

@@ -43,6 +43,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      { ...shared, test: { ...onPostgres, name: "deploy", include: ["tests/deploy/**/*.test.ts"] } },
       { ...shared, test: { ...onPostgres, name: "e2e", include: ["tests/e2e/**/*.test.ts"] } },
     ],
   },

@@ -19,6 +19,11 @@ const MiB = 1024 * 1024;
 /** V8's strings hold 512 MiB at most; a decoded body has to stay below. */
 const maxDecodableBytes = 500 * MiB;
 
+/** The default of INGEST_MAX_WIRE_BYTES. */
+export const usualWireBytes = 64 * MiB;
+/** Its default where the platform refuses larger bodies: Vercel takes 4.5 MB, AWS Lambda 6 MB in base64. */
+const serverlessWireBytes = 4_000_000;
+
 /** The counter of a budget is a 32-bit integer, and ends somewhat past its budget. */
 const maxDailyBytes = 2_000_000_000;
 
@@ -62,7 +67,7 @@ const variables = {
   }),
   BASE_URL: optional(httpUrl, {
     text: "the server's address for its users; with https the cookie of a sign-in is `Secure`",
-    unset: "`http://localhost:PORT`",
+    unset: "`http://localhost:PORT`; on Vercel the deployment's address",
     allowed: "an http or https URL without a path",
   }),
   AUTH_SECRET: secret(32, {
@@ -87,6 +92,17 @@ const variables = {
     256 * MiB,
     [1024, maxDecodableBytes],
     "the largest upload after decompression, in bytes",
+  ),
+  INGEST_MAX_WIRE_BYTES: optional(
+    z.coerce
+      .number("must be a number")
+      .int("must be a whole number")
+      .refine((given) => given >= 1024 && given <= 256 * MiB, `must be from 1024 to ${256 * MiB}`),
+    {
+      text: "the largest upload as it is sent, in bytes; larger sessions arrive in parts",
+      unset: `\`${usualWireBytes}\`; \`${serverlessWireBytes}\` on a function host`,
+      allowed: `1024 to ${256 * MiB}`,
+    },
   ),
   USER_QUOTA_BYTES: optional(
     z.coerce
@@ -158,8 +174,18 @@ const variables = {
   ),
   LOG_LEVEL: oneOf(logLevels, "info", "the lowest level that is logged"),
   VERCEL: optional(z.string(), {
-    text: "set by Vercel: client addresses are taken from its `X-Real-IP`",
+    text: "set by Vercel: client addresses are taken from its `X-Real-IP`; `DATABASE_URL`, `AUTH_SECRET` and `SETUP_TOKEN` are required",
     unset: "not on Vercel",
+  }),
+  VERCEL_ENV: optional(z.string(), { text: "set by Vercel: whether a deployment is `production` or a `preview`" }),
+  VERCEL_PROJECT_PRODUCTION_URL: optional(z.string(), {
+    text: "set by Vercel: the host of `BASE_URL` in production, where that is unset",
+  }),
+  VERCEL_URL: optional(z.string(), {
+    text: "set by Vercel: the host of `BASE_URL` in a preview, where that is unset",
+  }),
+  AWS_LAMBDA_FUNCTION_NAME: optional(z.string(), {
+    text: "set by AWS Lambda and what is built on it: a function host",
   }),
 } satisfies Record<string, Variable>;
 
@@ -193,8 +219,32 @@ const schema = z
         message: `must be set together with the other of ${provider}`,
       });
     }
+    if (env.VERCEL) {
+      for (const name of requiredOnVercel) if (env[name] === undefined) wrong(name, "must be set on Vercel");
+    }
   })
-  .transform((env) => ({ ...env, BASE_URL: env.BASE_URL ?? `http://localhost:${env.PORT}` }));
+  .transform((env) => ({
+    ...env,
+    BASE_URL: env.BASE_URL ?? platformUrl(env) ?? `http://localhost:${env.PORT}`,
+    INGEST_MAX_WIRE_BYTES: env.INGEST_MAX_WIRE_BYTES ?? (isFunctionHost(env) ? serverlessWireBytes : usualWireBytes),
+  }));
+
+/** What the launcher makes elsewhere: functions have no disk to keep it on, and nobody reads a link that they print. */
+const requiredOnVercel = ["DATABASE_URL", "AUTH_SECRET", "SETUP_TOKEN"] as const;
+
+type Platform = Partial<
+  Record<"VERCEL" | "VERCEL_ENV" | "VERCEL_PROJECT_PRODUCTION_URL" | "VERCEL_URL" | "AWS_LAMBDA_FUNCTION_NAME", string>
+>;
+
+/** Whether processes come and go with requests, without a disk or a place that anybody reads. */
+export const isFunctionHost = (env: Platform) => Boolean(env.VERCEL || env.AWS_LAMBDA_FUNCTION_NAME);
+
+/** The address that the platform gave a deployment: a preview is never reached at that of production. */
+function platformUrl(env: Platform): string | undefined {
+  if (!env.VERCEL) return undefined;
+  const host = (env.VERCEL_ENV !== "preview" && env.VERCEL_PROJECT_PRODUCTION_URL) || env.VERCEL_URL;
+  return host ? `https://${host}` : undefined;
+}
 
 export type Env = z.output<typeof schema>;
 

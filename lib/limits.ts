@@ -16,7 +16,6 @@ export const limits = {
   /** Of a form or an action, which Next holds in memory before a page is asked. */
   maxPageBodyBytes: 256 * KiB,
   ingest: {
-    wireBytes: 64 * MiB,
     traces: 1000,
     messagesPerTrace: 50_000,
     // One string of V8 holds no more, so INGEST_MAX_BYTES can't be larger.
@@ -30,8 +29,8 @@ export const limits = {
     // A form is read whole before the file in it is found.
     maxFormBytes: 16 * MiB,
   },
-  /** How long a call of `/api/cron` takes new jobs. The last one may end later. */
-  cron: { drainSeconds: 45 },
+  /** How long new jobs are taken, by a call of `/api/cron` and after a response. The last one may end later. */
+  cron: { drainSeconds: 45, afterResponseSeconds: 20 },
   trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, metadataBytes: 256 * KiB },
   message: { role: 32, integer: 2_147_483_647 },
   /** The pace of a body: it must not stall, and after `graceSeconds` has to keep an average rate. */
@@ -131,12 +130,17 @@ export const limits = {
   },
 } as const;
 
+/** A form has no more than any other upload. */
+export const maxFormBytes = (): number => Math.min(limits.ingest.maxFormBytes, env().INGEST_MAX_WIRE_BYTES);
+
 /** The body of `GET /api/limits`: every limit above, and those that the operator sets. */
 export function publicLimits() {
   const { ingest, trace, message, device, signIn, telemetry, traces, reads, cron, body, ...rest } = limits;
   return {
     ingest: {
       ...ingest,
+      wireBytes: env().INGEST_MAX_WIRE_BYTES,
+      maxFormBytes: maxFormBytes(),
       decodedBytes: env().INGEST_MAX_BYTES,
       nesting: rest.maxNesting,
       contentEncodings: ["gzip", "br", "zstd"],

@@ -6,6 +6,7 @@ import { escapeLiteral } from "pg";
 import { whileWanted } from "#lib/db/cancel";
 import { LimitedPool } from "#lib/db/limited-pool";
 import { poolSize } from "#lib/db/pool-size";
+import { closeBeforeSuspension, idleMs } from "#lib/db/suspension";
 import { requiredEnv } from "#lib/env";
 import { type Prisma, PrismaClient } from "#lib/generated/prisma/client";
 import { limits } from "#lib/limits";
@@ -49,7 +50,7 @@ function makePool(): LimitedPool {
     max: poolSize(),
     // Below the two seconds within which a client has to learn that the database is unreachable.
     connectionTimeoutMillis: 1500,
-    idleTimeoutMillis: 30_000,
+    idleTimeoutMillis: idleMs(),
     allowExitOnIdle: true,
     application_name: "spoor",
   };
@@ -59,6 +60,7 @@ function makePool(): LimitedPool {
   // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next
   // statement; without its own listener it would end the process.
   created.on("connect", (client) => client.on("error", () => {}));
+  closeBeforeSuspension(created);
   return created;
 }
 

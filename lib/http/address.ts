@@ -1,15 +1,25 @@
 import { env } from "#lib/env";
 import { log } from "#lib/log";
 
-/** Set by the web server (lib/server/web.ts) on every request, whatever the client sent under this name. */
+/** Set by our listener (lib/server/listener.ts) on every request, whatever the client sent under this name. */
 export const clientAddressHeader = "x-spoor-client-address";
 
-const globals = globalThis as typeof globalThis & { spoorWebServer?: boolean; spoorUntrustedProxy?: boolean };
+const globals = globalThis as typeof globalThis & {
+  spoorWebServer?: "own" | "adopted" | false;
+  spoorUntrustedProxy?: boolean;
+};
 
-/** Declares whether every request of this process comes through lib/server/web.ts, so that its header can be trusted. */
-export function trustClientAddressHeader(trusted = true): void {
-  globals.spoorWebServer = trusted;
+/**
+ * Declares whether every request of this process comes through lib/server/listener.ts, so that its header can be trusted.
+ *
+ * @param server whether the HTTP server is our own, or one that we adopted; false where neither is
+ */
+export function trustClientAddressHeader(server: "own" | "adopted" | false = "own"): void {
+  globals.spoorWebServer = server;
 }
+
+/** Whether lib/server/web.ts started this process; elsewhere Next's own server did, or a function host. */
+export const hasOwnServer = (): boolean => globals.spoorWebServer === "own";
 
 /**
  * The key of a rate limit by address: an IPv4 address, or the /64 of an IPv6 one. A single subscriber has at least a /64

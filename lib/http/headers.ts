@@ -1,4 +1,4 @@
-// The headers of every response, whoever makes it. lib/server/web.ts sets them; next.config.ts does for hosts that run Next by
+// The headers of every response, whoever makes it. lib/server/listener.ts sets them; next.config.ts does for hosts that run Next by
 // themselves. Pages have a policy of their own (middleware.ts).
 
 /** Every feature that a page could use, and none of ours does. */

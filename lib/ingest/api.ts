@@ -1,5 +1,6 @@
 // The operations of uploads and their jobs (lib/http/operation.ts).
 import { z } from "zod";
+import { usualWireBytes } from "#lib/env";
 import type { Operation } from "#lib/http/operation";
 import { ingestRequest, ingestResponse, ingestTrace, jobResponse } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
@@ -60,7 +61,7 @@ const refusals = {
   },
   payload_too_large: {
     when: "The body is over its limit on the wire or decoded, or its traces don't fit into what you may store (`userQuotaBytes` of `/api/limits`); `detail` has the figures. Smaller batches help against the first alone.",
-    detail: `The body is over the limit of ${limits.ingest.wireBytes} bytes.`,
+    detail: `The body is over the limit of ${usualWireBytes} bytes.`,
   },
   unsupported_encoding: {
     when: "There is another Content-Encoding, or several.",
@@ -82,7 +83,7 @@ export const sendBatch = {
   about: {
     group: "Ingest",
     summary: "Send a batch",
-    text: `A 202 means that the upload and its job are on disk; any other status means that nothing was stored. A batch is accepted whole or not at all. \`source\` and \`sourceId\` identify a trace: send all of it again when it has grown, and only new and changed messages are written; or send only what came since, with \`append\`. Unknown fields are kept in the \`metadata\` of their trace or message. The body may be compressed; it has at most ${limits.ingest.wireBytes / 2 ** 20} MiB on the wire.`,
+    text: `A 202 means that the upload and its job are on disk; any other status means that nothing was stored. A batch is accepted whole or not at all. \`source\` and \`sourceId\` identify a trace: send all of it again when it has grown, and only new and changed messages are written; or send only what came since, with \`append\`. Unknown fields are kept in the \`metadata\` of their trace or message. The body may be compressed; on the wire it has at most \`ingest.wireBytes\` of \`/api/limits\`, by default ${usualWireBytes / 2 ** 20} MiB.`,
     // Its traces are parsed one by one (lib/ingest/schema.ts).
     sent: ingestRequest.extend({ traces: z.array(ingestTrace).max(limits.ingest.traces) }),
     headers: sentHeaders,

@@ -41,7 +41,7 @@ function readCached(): Promise<string> {
 async function renderShared(): Promise<string> {
   const [open, workers, outbox, counts] = await Promise.all([
     countOpenJobs(maxCounted),
-    countWorkers(),
+    countWorkers(60),
     prisma().forwardOutbox.count({ take: maxCounted }),
     readCounts(),
   ]);

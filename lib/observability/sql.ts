@@ -9,21 +9,44 @@ export async function pingDatabase(): Promise<void> {
   await pool().query("select 1");
 }
 
-/** Stores that a worker is alive. SQL: by the database's clock. @param id chosen by the process */
-export async function sendHeartbeat(id: string): Promise<void> {
+/** A worker, or a turn of `takeTurn`. */
+type Role = "worker" | "turn";
+
+/** Stores that a process is alive. SQL: by the database's clock. @param id chosen by the process */
+export async function sendHeartbeat(id: string, role: Role = "worker"): Promise<void> {
   await pool().query(
-    `insert into process_heartbeat (id, role) values ($1, 'worker') on conflict (id) do update set seen_at = now()`,
-    [id],
+    `insert into process_heartbeat (id, role) values ($1, $2) on conflict (id) do update set seen_at = now()`,
+    [id, role],
   );
 }
 
-/** How many workers sent a heartbeat in the last 60 seconds. SQL: by the database's clock. */
-export async function countWorkers(): Promise<number> {
+/** How many workers sent a heartbeat in the last seconds. SQL: by the database's clock. @param except an id not to count */
+export async function countWorkers(seconds: number, except: string | null = null): Promise<number> {
   const { rows } = await pool().query<{ count: number }>(
     `select count(*)::int as count from process_heartbeat
-     where role = 'worker' and seen_at > now() - interval '60 seconds'`,
+     where role = 'worker' and seen_at > now() - make_interval(secs => $1) and id is distinct from $2`,
+    [seconds, except],
   );
   return rows[0]?.count ?? 0;
+}
+
+/**
+ * Takes one of the given turns that nobody has: each is a row, kept by heartbeats and free again so many seconds after the last
+ * one. SQL: by the database's clock, in one statement, so that two processes never take the same.
+ *
+ * @returns its id; undefined where all are taken
+ */
+export async function takeTurn(ids: string[], seconds: number): Promise<string | undefined> {
+  const { rows } = await pool().query<{ id: string }>(
+    `insert into process_heartbeat (id, role)
+     select given.id, 'turn' from unnest($1::uuid[]) as given (id) left join process_heartbeat as taken on taken.id = given.id
+     where taken.id is null or taken.seen_at <= now() - make_interval(secs => $2)
+     order by random() limit 1
+     on conflict (id) do update set seen_at = now() where process_heartbeat.seen_at <= now() - make_interval(secs => $2)
+     returning id`,
+    [ids, seconds],
+  );
+  return rows[0]?.id;
 }
 
 /** Deletes the heartbeats of killed workers. SQL: by the database's clock. */

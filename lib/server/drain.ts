@@ -7,7 +7,7 @@ import { runJob } from "#lib/ingest/process/run-job";
 import { ingestPayload } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 import { writeCounts } from "#lib/observability/counters";
-import { sendHeartbeat } from "#lib/observability/heartbeat";
+import { sendHeartbeat, substituteId } from "#lib/observability/heartbeat";
 import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 import { indexNext } from "#lib/search/indexer";
@@ -16,9 +16,6 @@ import { housekeepHourly } from "#lib/server/housekeeping";
 import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 import { countUsage } from "#lib/usage/count";
-
-/** The heartbeat id of all calls of `/api/cron`: `/api/ready` and `/uploads` see them as one worker. */
-const cronId = "00000000-0000-4000-8000-00000000c404";
 
 /** A longer backlog is left to the next calls. */
 const usageSeconds = 5;
@@ -41,19 +38,24 @@ export function drainQueues(
 
 async function drain(seconds: number): Promise<{ processed: number; drained: boolean }> {
   const deadline = performance.now() + seconds * 1000;
-  await sendHeartbeat(cronId);
+  await sendHeartbeat(substituteId);
   await superviseQueues();
   await reconcileJobs();
-  const loops = Array.from({ length: jobsAtOnce() }, () => takeUntil(deadline));
-  const results = await Promise.all(loops);
+  const uploads = await drainUploads(deadline);
   await purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000));
   await countUsage(usageSeconds);
   while (performance.now() < deadline && (await indexNext()) > 0);
   while (performance.now() < deadline && (await purgeNext()));
   await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));
   await housekeepHourly();
-  await sendHeartbeat(cronId);
+  await sendHeartbeat(substituteId);
   await writeCounts(); // a serverless function may not run again
+  return uploads;
+}
+
+/** Processes queued uploads, several at a time, until none is left or the deadline (`performance.now()`) has passed. */
+export async function drainUploads(deadline: number): Promise<{ processed: number; drained: boolean }> {
+  const results = await Promise.all(Array.from({ length: jobsAtOnce() }, () => takeUntil(deadline)));
   return {
     processed: results.reduce((sum, { processed }) => sum + processed, 0),
     drained: results.every(({ drained }) => drained),

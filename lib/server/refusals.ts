@@ -40,7 +40,7 @@ export function refusalOf(request: IncomingMessage, requestId: string, dev: bool
   const { method = "", url = "", headers, httpVersion } = request;
   const missing = () => problemResponse(notFound(), requestId);
   if (!knownMethods.includes(method)) return methodRefusal(requestId);
-  if (httpVersion === "1.1" && headers.host === undefined) {
+  if (httpVersion === "1.1" && !hasHost(request)) {
     return problemResponse(new SpoorError("invalid_request", "The request has no Host header."), requestId);
   }
   if (url === "*") return missing();
@@ -53,6 +53,10 @@ export function refusalOf(request: IncomingMessage, requestId: string, dev: bool
   // Next would redirect to the path with single slashes and without backslashes.
   return isDecodable(path) && !/\/\/|\\/.test(path) ? undefined : missing();
 }
+
+/** By what was sent: lib/server/adopt.ts has to fill the header in. */
+const hasHost = ({ rawHeaders }: IncomingMessage) =>
+  rawHeaders.some((text, index) => index % 2 === 0 && text.toLowerCase() === "host");
 
 function isDecodable(path: string): boolean {
   try {

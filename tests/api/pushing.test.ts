@@ -6,7 +6,7 @@ import { createTokenByHand } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
 import { decideLogin, findLogin } from "#lib/device/login";
-import { setEnv } from "#lib/env";
+import { setEnv, usualWireBytes } from "#lib/env";
 import { limits } from "#lib/limits";
 import { linesOf, writeBelow } from "../cli/home.ts";
 import { claudeLines, claudeMessagesPerTurn } from "../cli/sessions.ts";
@@ -130,18 +130,18 @@ test("several machines wait for an overloaded server, and all of their sessions 
     machine(numbers(20, 101)),
     machine(numbers(20), others[0]),
   ]);
-  const { wireBytes, maxInFlightBytes: inFlightBytes } = limits.ingest;
+  const { maxInFlightBytes: inFlightBytes } = limits.ingest;
   const held: ReturnType<typeof openRequest>["request"][] = [];
   const hold = () => {
     for (const token of others) {
       const { request } = openRequest(server, "/api/ingest", {
-        headers: { ...bearer(token), "Content-Length": String(wireBytes) },
+        headers: { ...bearer(token), "Content-Length": String(usualWireBytes) },
       });
       request.write("{");
       held.push(request);
     }
   };
-  for (let size = 0; size < inFlightBytes / 2; size += wireBytes) hold();
+  for (let size = 0; size < inFlightBytes / 2; size += usualWireBytes) hold();
   const free = () => {
     for (const request of held) request.destroy();
   };

@@ -8,11 +8,14 @@ const server = await provideServer({
   worker: false,
   environment: {
     INGEST_MAX_BYTES: "5000000",
+    INGEST_MAX_WIRE_BYTES: "3000000",
     UPLOAD_RETENTION_DAYS: "3",
     USER_QUOTA_BYTES: "7000000",
     TELEMETRY_ANONYMOUS: "off",
   },
 });
+
+const token = await logIn(server, await makeUser());
 
 test("health is answered while the process lives", async () => {
   const response = await get(server, "/api/health");
@@ -50,7 +53,7 @@ test("every limit can be read", async () => {
   const { maxNesting, maxValues, maxAuthBodyBytes, maxPageBodyBytes, trace, message, body, ingest, ...others } = limits;
   expect(read).toMatchObject({
     ...others,
-    ingest: { ...ingest, trace, message, nesting: maxNesting },
+    ingest: { ...ingest, maxFormBytes: 3_000_000, trace, message, nesting: maxNesting },
     body: { ...body, maxNesting, maxValues, maxAuthBodyBytes, maxPageBodyBytes },
   });
 });
@@ -61,7 +64,8 @@ test("the limits are those of the card and of the contract, with the operator's 
   expect(await response.json()).toMatchObject({
     ok: true,
     ingest: {
-      wireBytes: 64 << 20,
+      wireBytes: 3_000_000,
+      maxFormBytes: 3_000_000,
       decodedBytes: 5_000_000,
       traces: 1000,
       messagesPerTrace: 50_000,
@@ -86,8 +90,14 @@ test("the limits are those of the card and of the contract, with the operator's 
   });
 });
 
+test("a body over INGEST_MAX_WIRE_BYTES is refused with the figure, however it is compressed", async () => {
+  const send = (size: number) => post(server, "/api/ingest", "x".repeat(size), bearer(token));
+  const problem = await expectProblem(await send(3_000_001), 413, "payload_too_large");
+  expect(problem.detail).toContain("3000000");
+  await expectProblem(await send(3_000_000), 400, "invalid_json");
+});
+
 test("with TELEMETRY_ANONYMOUS=off telemetry needs a valid token", async () => {
-  const token = await logIn(server, await makeUser());
   const report = { schema: 1, deviceId: "d", cliVersion: "1", platform: "p", arch: "a", command: "c", diagnostics: [] };
   const send = (headers: Record<string, string>) => post(server, "/api/cli/telemetry", report, headers);
   await expectProblem(await send({}), 401, "missing_token");

@@ -20,6 +20,35 @@ describe("the environment", () => {
     expect(parseEnv({ BASE_URL: "https://spoor.example/" }).BASE_URL).toBe("https://spoor.example");
   });
 
+  const onVercel = {
+    VERCEL: "1",
+    VERCEL_ENV: "production",
+    VERCEL_PROJECT_PRODUCTION_URL: "spoor.example",
+    VERCEL_URL: "spoor-abc123.vercel.app",
+    DATABASE_URL: "postgres://x/y",
+    AUTH_SECRET: "a secret for tests only, 32 characters",
+    SETUP_TOKEN: "a set-up token for tests",
+  };
+
+  test("derives BASE_URL from the platform's variables: a preview is at its own address", () => {
+    expect(parseEnv(onVercel).BASE_URL).toBe("https://spoor.example");
+    expect(parseEnv({ ...onVercel, VERCEL_ENV: "preview" }).BASE_URL).toBe("https://spoor-abc123.vercel.app");
+    expect(parseEnv({ ...onVercel, VERCEL_PROJECT_PRODUCTION_URL: "" }).BASE_URL).toMatch(/spoor-abc123/);
+    expect(parseEnv({ ...onVercel, BASE_URL: "https://own.example" }).BASE_URL).toBe("https://own.example");
+    expect(parseEnv({ VERCEL_URL: "spoor-abc123.vercel.app" }).BASE_URL).toBe("http://localhost:3000");
+  });
+
+  test.each(["DATABASE_URL", "AUTH_SECRET", "SETUP_TOKEN"])("demands %s on Vercel", (name) => {
+    expect(() => parseEnv({ ...onVercel, [name]: "" })).toThrow(`\n  ${name}: must be set on Vercel`);
+  });
+
+  test("limits uploads to what a function host takes, unless told otherwise", () => {
+    expect(parseEnv({}).INGEST_MAX_WIRE_BYTES).toBe(64 << 20);
+    expect(parseEnv(onVercel).INGEST_MAX_WIRE_BYTES).toBe(4_000_000);
+    expect(parseEnv({ AWS_LAMBDA_FUNCTION_NAME: "spoor" }).INGEST_MAX_WIRE_BYTES).toBe(4_000_000);
+    expect(parseEnv({ ...onVercel, INGEST_MAX_WIRE_BYTES: "2000" }).INGEST_MAX_WIRE_BYTES).toBe(2000);
+  });
+
   test.each([
     ["PORT", "abc"],
     ["PORT", "70000"],
@@ -33,6 +62,8 @@ describe("the environment", () => {
     ["SIGN_UP", "yes"],
     ["INGEST_MAX_BYTES", "1"],
     ["INGEST_MAX_BYTES", "1000000000"],
+    ["INGEST_MAX_WIRE_BYTES", "100"],
+    ["INGEST_MAX_WIRE_BYTES", "4MB"],
     ["UPLOAD_RETENTION_DAYS", "-1"],
     ["WORKER_CONCURRENCY", "0"],
     ["WORKER_CONCURRENCY", "1.5"],

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { FileFault, splitFile } from "../../app/(app)/upload/parts.ts";
 import { placeOf } from "../../app/(app)/upload/run.ts";
 
-const limits = { decodedBytes: 50_000_000, traces: 1000 };
+const limits = { decodedBytes: 50_000_000, wireBytes: 1 << 26, traces: 1000 };
 const trace = (sourceId: string, content = "text") => ({ sourceId, messages: [{ position: 0, content }] });
 
 async function parts(content: string | Uint8Array<ArrayBuffer>, max = limits) {
@@ -40,6 +40,12 @@ describe("JSON lines", () => {
     const found = await parts(text);
     expect(found.map(({ lines }) => lines)).toEqual([[1], [2], [3], [4]]);
     expect(found.map(({ body }) => body.includes('"n":1e400'))).toEqual([true, true, true, true]);
+  });
+
+  test("are cut shorter where the server takes less at once", async () => {
+    const lines = Array.from({ length: 9 }, (_, n) => JSON.stringify(trace(`${n}`, "文".repeat(400))));
+    const found = await parts(lines.join("\n"), { ...limits, wireBytes: 2048 });
+    expect(found.map((part) => tracesOf(part).length)).toEqual([2, 2, 2, 2, 1]);
   });
 
   test("with one that is not JSON are refused there, and those before it are sent", async () => {

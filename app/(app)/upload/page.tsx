@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/env";
-import { limits } from "#lib/limits";
+import { limits, maxFormBytes } from "#lib/limits";
 import { formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";
 import { RequestId } from "../../components/request-id";
@@ -16,8 +16,8 @@ const mebibytes = (bytes: number) => `${formatCount(Math.floor(bytes / 1024 / 10
 export default async function Page({ searchParams }: PageProps<"/upload">) {
   await requireUser("/upload");
   const refusal = readRefusal(await searchParams);
-  const { wireBytes, traces, maxFormBytes } = limits.ingest;
-  const decodedBytes = env().INGEST_MAX_BYTES;
+  const { traces } = limits.ingest;
+  const { INGEST_MAX_BYTES: decodedBytes, INGEST_MAX_WIRE_BYTES: wireBytes } = env();
   return (
     <div className="flex max-w-[72ch] flex-col gap-4">
       <h1 className="font-semibold text-title">Upload</h1>
@@ -35,7 +35,7 @@ export default async function Page({ searchParams }: PageProps<"/upload">) {
           {refusal.requestId && <RequestId id={refusal.requestId} />}
         </Notice>
       )}
-      <UploadForm limits={{ decodedBytes, traces }} formLimit={mebibytes(maxFormBytes)} />
+      <UploadForm limits={{ decodedBytes, wireBytes, traces }} formLimit={mebibytes(maxFormBytes())} />
       <p className="text-code text-muted">
         <a href="/uploads" className="link target">
           Earlier uploads

@@ -7,13 +7,18 @@ export type Part = {
   lines?: number[];
 };
 
-export type PartLimits = { decodedBytes: number; traces: number };
+export type PartLimits = { decodedBytes: number; wireBytes: number; traces: number };
 
 /** A file that can't be sent; the message is for the person. */
 export class FileFault extends Error {}
 
-/** A part of a JSON Lines file is no longer, unless a single line is. */
 const maxPartCharacters = 8 * 1024 * 1024;
+
+/**
+ * How long a part of a JSON Lines file is at most, unless a single line is longer. Compressed a character takes less than two
+ * bytes, in any script.
+ */
+const partCharacters = ({ wireBytes }: PartLimits) => Math.min(maxPartCharacters, wireBytes / 2);
 
 /**
  * Splits a file into batches while it is read, so that it may have any length: JSON Lines, one trace per line, into parts of
@@ -74,7 +79,10 @@ async function* batches(
   };
   for (let line: Line | undefined = first; line; line = await nextNonBlank(rest)) {
     if (parsed(line.text) === undefined) throw new FileFault(`Line ${line.number} is not valid JSON.`);
-    if (lines.length === limits.traces || (lines.length > 0 && characters + line.text.length > maxPartCharacters)) {
+    if (
+      lines.length === limits.traces ||
+      (lines.length > 0 && characters + line.text.length > partCharacters(limits))
+    ) {
       yield take();
     }
     lines.push(line);

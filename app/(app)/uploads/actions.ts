@@ -3,6 +3,7 @@ import { revalidatePath } from "next/cache";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
+import { processSoon } from "#lib/server/after-response";
 import { countOf } from "../../components/figures";
 import { refusalOf, refuseForeignOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
@@ -14,6 +15,7 @@ export async function replayAction(_before: FormState, form: FormData): Promise<
   if (error) return { error };
   try {
     const done = text(form, "all") ? await replayAll(user.id) : await replayOne(user.id, text(form, "id"));
+    processSoon();
     return { done };
   } catch (refused) {
     return refusalOf(refused);

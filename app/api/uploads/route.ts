@@ -2,15 +2,20 @@ import { endpoint, reply, route } from "#lib/api/route";
 import { SpoorError } from "#lib/errors";
 import { receiveBatch, receiveForm } from "#lib/ingest/accept/request";
 import { uploadFile } from "#lib/ingest/api";
+import { processSoon } from "#lib/server/after-response";
 import { refusalHref } from "../../(app)/upload/refusal";
 
 /** What a browser's upload shows where a client's shows its machine. */
 const machine = "browser";
 
+/** In seconds, for hosts that bound a call: what is processed after the response counts. */
+export const maxDuration = 60;
+
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   POST: endpoint(uploadFile, async ({ request, requestId, caller: { userId } }) => {
     if (isForm(request)) return seeOther(await hrefAfter(() => receiveForm(request, { userId, machine }), requestId));
     const jobId = await receiveBatch(request, { userId, machine });
+    processSoon();
     return reply({ ok: true as const, jobId, status: "queued" as const }, 202, { Location: `/api/ingest/${jobId}` });
   }),
 });
@@ -23,7 +28,9 @@ const seeOther = (href: string) => new Response(null, { status: 303, headers: { 
 /** The page after a form upload: its job, or the form again with the error. */
 async function hrefAfter(receive: () => Promise<string>, requestId: string): Promise<string> {
   try {
-    return `/uploads/${await receive()}`;
+    const jobId = await receive();
+    processSoon();
+    return `/uploads/${jobId}`;
   } catch (error) {
     if (!(error instanceof SpoorError)) throw error;
     return refusalHref(error, requestId);

@@ -1,9 +1,10 @@
+import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { declaredLength, readBody, requireJsonType, withBody } from "#lib/http/body";
 import { admitted } from "#lib/ingest/accept/admission";
 import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept/batch";
 import { requireRoom } from "#lib/ingest/quota/quota";
-import { limits } from "#lib/limits";
+import { maxFormBytes } from "#lib/limits";
 import { traced } from "#lib/observability/tracing";
 
 /** Accepting, from the last byte of the body to the commit, as a separate span. */
@@ -19,7 +20,7 @@ export async function receiveBatch(request: Request, sender: { userId: string; m
   requireJsonType(request);
   const encoding = encodingOf(request.headers.get("content-encoding"));
   const idempotencyKey = idempotencyKeyOf(request.headers.get("idempotency-key"));
-  const { wireBytes } = limits.ingest;
+  const wireBytes = env().INGEST_MAX_WIRE_BYTES;
   const declared = declaredLength(request, wireBytes);
   await requireRoom(sender.userId, declared ?? 0, idempotencyKey);
   return admitted(sender.userId, declared ?? wireBytes, () =>
@@ -34,7 +35,7 @@ export async function receiveBatch(request: Request, sender: { userId: string; m
  * @throws SpoorError as `receiveBatch`; `invalid_request` if there is no such file.
  */
 export async function receiveForm(request: Request, sender: { userId: string; machine: string }): Promise<string> {
-  const { maxFormBytes: formBytes } = limits.ingest;
+  const formBytes = maxFormBytes();
   const declared = declaredLength(request, formBytes);
   await requireRoom(sender.userId, declared ?? 0, undefined);
   return admitted(sender.userId, declared ?? formBytes, async () => {

@@ -1,0 +1,92 @@
+// Processes uploads in the process that accepted them, after its response, on hosts without a worker: functions, and
+// containers that were started without one.
+import "server-only";
+import { setTimeout as sleep } from "node:timers/promises";
+import { after } from "next/server";
+import { patiently } from "#lib/db/client";
+import { hasOwnServer } from "#lib/http/address";
+import { limits } from "#lib/limits";
+import { log } from "#lib/log";
+import { writeCounts } from "#lib/observability/counters";
+import { deleteHeartbeat, hasLastingWorker, sendHeartbeat, substituteId, takeTurn } from "#lib/observability/heartbeat";
+import { superviseQueues } from "#lib/queue/enqueuer";
+import { indexNext } from "#lib/search/indexer";
+import { drainUploads } from "#lib/server/drain";
+import { countUsage } from "#lib/usage/count";
+
+/** As many processes do it at a time, however many accept uploads. */
+const turns = [0, 1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000d00${n}`);
+/** A turn of a killed process is free again after so long. */
+const turnSeconds = 3;
+const renewMs = 1000;
+/** How long a worker that was seen need not be looked for again. */
+const workerMs = 5000;
+/** A longer backlog is left to the next calls. */
+const usageSeconds = 2;
+
+const globals = globalThis as typeof globalThis & { spoorAfter?: { run?: Promise<void>; workerUntil: number } };
+
+/**
+ * Has the upload that was just stored processed once the response is sent, unless there is a worker. `/api/cron` is the net
+ * below: what is left here, it does. Call it in a route or an action.
+ */
+export function processSoon(): void {
+  if (hasOwnServer()) return; // the launcher's; workers are processes of their own there
+  after(() =>
+    processUploads().catch((error) => log.warn({ err: error }, "uploads wait for the next call of /api/cron")),
+  );
+}
+
+/** One run at a time in this process: uploads that are stored during one share the next. */
+async function processUploads(): Promise<void> {
+  globals.spoorAfter ??= { workerUntil: 0 };
+  const state = globals.spoorAfter;
+  await state.run?.catch(() => {}); // it may have looked at the queue before this upload was in it
+  if (performance.now() < state.workerUntil) return;
+  state.run ??= patiently(run).finally(() => {
+    delete state.run;
+  });
+  await state.run;
+
+  async function run(): Promise<void> {
+    if (await hasLastingWorker()) state.workerUntil = performance.now() + workerMs;
+    else await processInTurn();
+  }
+}
+
+async function processInTurn(): Promise<void> {
+  const deadline = performance.now() + limits.cron.afterResponseSeconds * 1000;
+  let found = 1;
+  while (found > 0 && performance.now() < deadline) {
+    const turn = await findTurn();
+    // Whoever has one looks at the queue once more after giving it back.
+    if (!turn) return;
+    const renewing = setInterval(() => sendHeartbeat(turn, "turn").catch(() => {}), renewMs);
+    try {
+      await work(deadline);
+    } finally {
+      clearInterval(renewing);
+      await deleteHeartbeat(turn);
+    }
+    found = (await drainUploads(deadline)).processed;
+  }
+}
+
+/** A turn; undefined where all are taken for longer than a killed process would keep them. */
+async function findTurn(): Promise<string | undefined> {
+  const turn = await takeTurn(turns, turnSeconds);
+  if (turn) return turn;
+  await sleep((turnSeconds + Math.random()) * 1000);
+  return takeTurn(turns, turnSeconds);
+}
+
+/** Uploads first: after each step that may take a while they are looked for again. */
+async function work(deadline: number): Promise<void> {
+  await drainUploads(deadline);
+  await sendHeartbeat(substituteId);
+  await superviseQueues(); // entries of killed processes
+  do await drainUploads(deadline);
+  while (performance.now() < deadline && (await indexNext()) > 0);
+  if (performance.now() < deadline) await countUsage(usageSeconds);
+  await writeCounts(); // a function may not run again
+}

@@ -1,0 +1,156 @@
+// What every request goes through before and after Next, whoever made the HTTP server that it comes to.
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { isIP } from "node:net";
+import proxyaddr from "proxy-addr";
+import { forRequest, type RequestState } from "#lib/current-request";
+import { env } from "#lib/env";
+import { clientAddressHeader, noteForwarded, siteOf } from "#lib/http/address";
+import { endOf, rememberArrival } from "#lib/http/arrival";
+import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/headers";
+import { requestIdHeader } from "#lib/http/request-id";
+import { makeAccessLog } from "#lib/observability/access";
+import { Pace } from "#lib/server/pace";
+import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
+import { isApi, refusalOf, refuseBusy, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
+
+/** The largest upload at the slowest accepted pace takes over an hour; lib/http/body.ts watches the pace. */
+export const arrivalTimes = { headersTimeout: 20_000, requestTimeout: 2 * 3_600_000 };
+const requestTimeoutMs = 60_000;
+/** `Retry-After` of a page that took too long. */
+const overloadedSeconds = 5;
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
+type Trusts = ReturnType<typeof proxyaddr.compile>;
+
+const isUpload = ({ method, url }: IncomingMessage) =>
+  method === "POST" && /^\/api\/(ingest|uploads)\/?(\?|$)/.test(url ?? "");
+
+/** A form, with or without script: anybody can send one, and Next renders a page for it. */
+const isForm = ({ method, url }: IncomingMessage) => method === "POST" && !isApi(url);
+
+function limitArrival(request: IncomingMessage): void {
+  if (isUpload(request)) return;
+  const timer = setTimeout(() => !request.complete && request.destroy(), requestTimeoutMs);
+  request.once("close", () => clearTimeout(timer));
+}
+
+/**
+ * On every request that Next gets. Next calls this server by itself, with all headers of a form's request: for an action of
+ * another page, and for the page that an action leads to. Such a call has its sender's address, not the server's.
+ */
+const ownHeader = "x-spoor-own";
+const ownCall = randomUUID();
+const isPrivate = proxyaddr.compile(["loopback", "linklocal", "uniquelocal"]);
+
+/** The client's address behind the trusted proxies; the connection's own where they passed on no valid one. */
+function addressOf(request: IncomingMessage, trusts: Trusts): string {
+  if (request.headers[ownHeader] === ownCall) return String(request.headers[clientAddressHeader]);
+  // A closed connection no longer has an address.
+  const direct = request.socket.remoteAddress ?? "unknown";
+  // A private address that forwards is a proxy of the operator's. One that is not trusted makes all callers one.
+  const isForwarded = request.headers["x-forwarded-for"] !== undefined && isIP(direct) !== 0;
+  if (isForwarded && isPrivate(direct, 0) && !trusts(direct, 0)) noteForwarded(direct);
+  const forwarded = proxyaddr(request, (address, hop) => isIP(address) !== 0 && trusts(address, hop));
+  const address = isIP(forwarded ?? "") ? forwarded : direct;
+  // The zone of a link-local address is free text that names an interface of the proxy.
+  return address.replace(/^::ffff:/, "").replace(/%.*$/, "");
+}
+
+async function send(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
+  response.writeHead(status, Object.fromEntries(headers));
+  response.end(body ? Buffer.from(await new Response(body).arrayBuffer()) : undefined);
+}
+
+/** What a request's work knows of it, and says of its response: a page has no other way to set a status. */
+function stateOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  known: { requestId: string; address: string },
+): RequestState {
+  const state: RequestState = { ...known, signal: endOf(request, response) };
+  const { writeHead } = response;
+  response.writeHead = (status: number, ...rest: unknown[]) => {
+    const isOverloaded = state.isOverloaded && (status === 200 || status === 500);
+    if (isOverloaded) response.setHeader("Retry-After", overloadedSeconds);
+    return Reflect.apply(writeHead, response, [isOverloaded ? 503 : status, ...rest]);
+  };
+  return state;
+}
+
+/** Gives a response without a policy the closed one, as its headers are sent. */
+function closeByDefault(response: ServerResponse): void {
+  const writeHead = response.writeHead as (...args: unknown[]) => ServerResponse;
+  response.writeHead = (...args: unknown[]) => {
+    if (!response.hasHeader("Content-Security-Policy")) response.setHeader("Content-Security-Policy", closedPolicy);
+    return writeHead.apply(response, args);
+  };
+}
+
+/**
+ * What makes a server's requests go through all that this file and lib/server/refusals.ts do, and then to Next. Call it once
+ * the application is built.
+ *
+ * @returns takes a server and Next's handler, and returns the server's responses in flight
+ */
+export async function makeServing(dev: boolean): Promise<(server: Server, handle: Handle) => Set<ServerResponse>> {
+  const watch = await makeAccessLog();
+  return (server, handle) => {
+    const inFlight = new Set<ServerResponse>();
+    const serve = makeListener(handle, dev, inFlight, watch);
+    server.on("request", serve);
+    // An unknown expectation is ignored (RFC 9110, section 10.1.1, allows it).
+    server.on("checkExpectation", serve);
+    server.on("connect", (_request, socket) => refuseTunnel(socket, randomUUID()));
+    server.on("clientError", (error, socket) => {
+      const answering = [...inFlight].find(({ req }) => req.socket === socket);
+      refuseUnparsed(error, socket, answering, String(answering?.getHeader("x-request-id") ?? randomUUID()));
+    });
+    // A client that closes its half of the connection still gets the response. Node has no option for it, only this property.
+    Object.assign(server, { httpAllowHalfOpen: true });
+    return inFlight;
+  };
+}
+
+function makeListener(
+  handle: Handle,
+  dev: boolean,
+  inFlight: Set<ServerResponse>,
+  watch: Awaited<ReturnType<typeof makeAccessLog>>,
+): RequestListener {
+  const { BASE_URL, TRUSTED_PROXIES } = env();
+  const trusts = proxyaddr.compile(TRUSTED_PROXIES);
+  const headersOfAll = Object.entries({ ...securityHeaders, ...transportHeaders(BASE_URL) });
+  const pace = new Pace();
+  return (request, response) => {
+    // The header of Next's client router: for an API route Next would answer it with a redirect.
+    if (isApi(request.url)) delete request.headers.rsc;
+    // The response to an upload is too short for gzip, but Next would compress it all the same (0.2 ms).
+    if (isUpload(request)) delete request.headers["accept-encoding"];
+    const requestId = randomUUID();
+    request.headers[requestIdHeader] = requestId;
+    const address = addressOf(request, trusts);
+    request.headers[clientAddressHeader] = address;
+    request.headers[ownHeader] = ownCall;
+    // For responses that Next makes itself, such as a missing file. Route handlers and the middleware set the same values.
+    response.setHeader("X-Request-Id", requestId);
+    for (const [name, value] of headersOfAll) response.setHeader(name, value);
+    closeByDefault(response);
+    const forget = rememberArrival(requestId, request);
+    const logResponse = watch(request, response);
+    inFlight.add(response);
+    response.once("close", () => {
+      inFlight.delete(response);
+      logResponse();
+      forget();
+    });
+    limitArrival(request);
+    const refusal = refusalOf(request, requestId, dev);
+    const begin = () => forRequest(stateOf(request, response, { requestId, address }), () => handle(request, response));
+    if (refusal) send(response, refusal);
+    else if (!isPage(request)) begin();
+    else if (!isForm(request) && hasTooManyPages(address)) send(response, refuseBusy(requestId));
+    else if (!isForm(request)) renderInTurn(address, response, begin);
+    else if (!pace.enter(siteOf(address), () => !response.destroyed && begin())) send(response, refuseBusy(requestId));
+  };
+}

@@ -1,0 +1,139 @@
+// A function host: fresh processes without a worker, on a file system that they can't write, each killed after ten requests.
+import { existsSync, readFileSync } from "node:fs";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { setEnv } from "#lib/env";
+import { bearer, expectProblem, senderOf } from "../api/client.ts";
+import { until } from "../faults/wait.ts";
+import { freshDatabase, testEnvironment } from "../support/database.ts";
+import { get, jobEnd, logIn, makeUser, setupToken } from "../support/server.ts";
+import { Host, Output } from "./host.ts";
+
+type Session = { source: string; sourceId: string; messages: { position: number; content: string; role?: string }[] };
+
+/** Other people's sessions stay outside of the project. */
+const real = "../shared/data/real-sessions.json.gz";
+const requestsPerProcess = 10;
+
+function madeUp(): Session[] {
+  return Array.from({ length: 40 }, (_, n) => ({
+    source: "made-up",
+    sourceId: `session-${n}`,
+    messages: Array.from({ length: 20 + 10 * n }, (_, position) => ({
+      position,
+      role: position % 2 === 0 ? "user" : "assistant",
+      content: `${n}.${position} ${Math.sin(n * 1000 + position)} `.repeat(1 + (position % 40)),
+    })),
+  }));
+}
+
+const sessions: Session[] = existsSync(real) ? JSON.parse(gunzipSync(readFileSync(real)).toString()).traces : madeUp();
+
+let output: Output;
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let host: Host;
+let token: string;
+
+beforeAll(async () => {
+  output = new Output();
+  database = await freshDatabase();
+  host = new Host(output, {
+    ...testEnvironment,
+    VERCEL: "1",
+    VERCEL_ENV: "production",
+    VERCEL_PROJECT_PRODUCTION_URL: "spoor.example",
+    DATABASE_URL: database.url,
+    SETUP_TOKEN: setupToken,
+    CRON_SECRET: setupToken,
+    LOG_LEVEL: "warn",
+  });
+  await host.start();
+  setEnv({ SETUP_TOKEN: setupToken });
+  token = await logIn(host.server, await makeUser());
+});
+afterAll(async () => {
+  await host?.stop();
+  await database?.drop();
+  output?.remove();
+});
+
+const send = (body: Uint8Array<ArrayBuffer> | string, headers: Record<string, string> = {}) =>
+  senderOf(host.server, token)(body, headers);
+const cron = () => fetch(`${host.url}/api/cron`, { headers: bearer(setupToken) });
+
+test("sessions arrive whole, each within two seconds where nothing is killed meanwhile", {
+  timeout: 180_000,
+}, async () => {
+  const waits: number[] = [];
+  for (const [n, session] of sessions.entries()) {
+    const body = new Uint8Array(gzipSync(JSON.stringify({ traces: [session] })));
+    const response = await send(body, { "Content-Encoding": "gzip", "Idempotency-Key": `session-${n}` });
+    expect(response.status).toBe(202);
+    const { jobId } = (await response.json()) as { jobId: string };
+    if (n % requestsPerProcess === 4) {
+      const startedAt = performance.now();
+      expect(await jobEnd(host.server, jobId, token, 10)).toMatchObject({ status: "succeeded" });
+      waits.push(performance.now() - startedAt);
+    }
+    if (n % requestsPerProcess === requestsPerProcess - 1) {
+      await host.stop("SIGKILL"); // with the last uploads in work
+      await host.start();
+    }
+  }
+  const open = "select 1 from ingest_job where status <> 'succeeded'";
+  await until(60, "what killed processes left is done", async () => {
+    await cron();
+    return (await pool().query(open)).rowCount === 0;
+  });
+  const text = await (await get(host.server, "/api/traces/export", token)).text();
+  const stored = new Map(
+    text
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
+      .map((one) => [one.sourceId, one]),
+  );
+  expect(stored.size).toBe(sessions.length);
+  for (const { sourceId, messages } of sessions) {
+    const contents = [...messages]
+      .sort((a, b) => a.position - b.position)
+      .map(({ content }) => content.replaceAll("\0", "\ufffd"));
+    expect(stored.get(sourceId).messages.map(({ content }: { content: string }) => content)).toEqual(contents);
+  }
+  waits.sort((a, b) => a - b);
+  process.stdout.write(
+    `function host: ${sessions.length} sessions, ${host.starts} processes, readable after ${waits.map(Math.round).join(", ")} ms\n`,
+  );
+  expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(2000);
+  expect(host.log).not.toMatch(/EROFS|EACCES|read-only/i);
+});
+
+test("a body of 4 MB is taken, one of 4.5 MB is refused with the figure that /api/limits tells", async () => {
+  const { ingest } = await (await get(host.server, "/api/limits")).json();
+  expect(ingest.wireBytes).toBe(4_000_000);
+  const batch = (size: number) => {
+    const text = (content: string) =>
+      JSON.stringify({ traces: [{ sourceId: "large", messages: [{ position: 0, content }] }] });
+    return text("x".repeat(size - text("").length));
+  };
+  const taken = await send(batch(4_000_000));
+  expect(taken.status).toBe(202);
+  const { jobId } = (await taken.json()) as { jobId: string };
+  expect(await jobEnd(host.server, jobId, token, 10)).toMatchObject({ status: "succeeded" });
+  const { detail } = await expectProblem(await send(batch(4_500_000)), 413, "payload_too_large");
+  expect(detail).toContain("4000000");
+});
+
+test("links lead to the platform's address, and pages work", async () => {
+  const started = await fetch(`${host.url}/api/cli/device/start`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ machine: "m" }),
+  });
+  expect((await started.json()).verificationUri).toBe("https://spoor.example/device");
+  const page = await fetch(`${host.url}/sign-in`);
+  expect(page.status).toBe(200);
+  expect(page.headers.get("strict-transport-security")).toContain("max-age");
+  expect(await (await fetch(`${host.url}/spoor.mjs`)).text()).toContain("https://spoor.example");
+});
