@@ -90,8 +90,11 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
       return problemResponse(known, requestId);
     }
   };
-  const handler: Handler = (request, context) =>
-    requestSignal() ? answer(request, context) : forRequest(request, () => answer(request, context));
+  const handler: Handler = (request, context) => {
+    const work = () => answer(request, context);
+    if (requestSignal()) return work();
+    return forRequest({ signal: request.signal, address: clientAddress(request.headers) }, work);
+  };
   handler.declared = options;
   return handler;
 }
