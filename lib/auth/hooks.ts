@@ -68,10 +68,13 @@ export async function isRemembered(context: GenericEndpointContext | null): Prom
   return !(await context.getSignedCookie(authCookies.dontRememberToken.name, secret));
 }
 
-/** Ends the sign-in that the browser had before, whose cookie the new one replaces. */
+/**
+ * Ends the sign-in that the browser had before, whose cookie the new one replaces. Not where a program calls the route itself:
+ * it may hold several.
+ */
 async function endEarlier(context: Context): Promise<void> {
   const { newSession, authCookies, secret, internalAdapter } = context.context;
-  if (!newSession) return;
+  if (!newSession || (context.request && isGuess(context.path))) return;
   const earlier = await context.getSignedCookie(authCookies.sessionToken.name, secret);
   if (earlier && earlier !== newSession.session.token) await internalAdapter.deleteSession(earlier);
 }
