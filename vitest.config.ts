@@ -44,6 +44,10 @@ export default defineConfig({
         },
       },
       { ...shared, test: { ...onPostgres, name: "deploy", include: ["tests/deploy/**/*.test.ts"] } },
+      // On a distributed database alone: `npm run test:growth`.
+      ...(process.env.CITUS_DATABASE_URL
+        ? [{ ...shared, test: { ...onPostgres, name: "growth", include: ["tests/growth/**/*.test.ts"] } }]
+        : []),
       { ...shared, test: { ...onPostgres, name: "e2e", include: ["tests/e2e/**/*.test.ts"] } },
     ],
   },

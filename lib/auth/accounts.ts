@@ -1,17 +1,16 @@
 import "server-only";
 import type { z } from "zod";
-import { logSecurity, type Origin, operator, recordEvent } from "#lib/auth/audit";
+import { logSecurity, type Origin, recordEvent } from "#lib/auth/audit";
 import type { Caller } from "#lib/auth/guards";
-import { accountKey } from "#lib/auth/guesses";
 import { hashPassword, verifyPassword } from "#lib/auth/hashing";
 import { findInvitation, takeInvitation } from "#lib/auth/invitations";
 import { requireStrong } from "#lib/auth/passwords";
 import type { accountForm, sessionResponse } from "#lib/auth/schema";
 import { endTrust } from "#lib/auth/second-factor";
 import { closeSetup, isSetupToken, needsSetup } from "#lib/auth/setup";
-import { deleteMentions, discardPlans, lockJobs, lockUsers } from "#lib/auth/sql";
+import { lockUsers } from "#lib/auth/sql";
 import { revokeMachines } from "#lib/auth/tokens";
-import { allowLong, type Db, prisma } from "#lib/db/client";
+import { type Db, prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import type { User } from "#lib/generated/prisma/client";
@@ -113,6 +112,7 @@ export async function isPassword(userId: string, password: string): Promise<bool
 /** Every account of the server, oldest first. */
 export async function listAccounts(): Promise<Pick<User, "name" | "email" | "role" | "createdAt">[]> {
   return prisma().user.findMany({
+    where: { deletedAt: null },
     select: { name: true, email: true, role: true, createdAt: true },
     orderBy: [{ createdAt: "asc" }, { id: "asc" }],
   });
@@ -121,35 +121,6 @@ export async function listAccounts(): Promise<Pick<User, "name" | "email" | "rol
 /** The owner's id, or undefined while the server has no account. */
 export async function findOwner(): Promise<string | undefined> {
   return (await prisma().user.findFirst({ where: { role: "owner" }, select: { id: true } }))?.id;
-}
-
-/**
- * Deletes a user and all their data immediately and permanently: traces, uploads, jobs, tokens, device logins, sign-ins,
- * telemetry, invitations, the audit trail. Where the owner leaves, the oldest other account becomes the owner.
- */
-export async function deleteAccount(userId: string): Promise<void> {
-  await prisma().$transaction(
-    async (tx) => {
-      await allowLong(tx);
-      await discardPlans(tx);
-      await lockJobs(tx, userId);
-      const user = await tx.user.findUnique({ where: { id: userId }, select: { email: true, role: true } });
-      if (!user || (await tx.user.deleteMany({ where: { id: userId } })).count === 0) return;
-      await deleteMentions(tx, userId, user.email, accountKey(user.email));
-      await tx.invitation.updateMany({ where: { email: user.email }, data: { email: null } });
-      if (user.role === "owner") await promoteOldest(tx);
-    },
-    // A user's messages go in this one transaction, however many they are.
-    { timeout: 3_600_000 },
-  );
-}
-
-async function promoteOldest(tx: Db): Promise<void> {
-  const oldest = await tx.user.findFirst({ orderBy: [{ createdAt: "asc" }, { id: "asc" }], select: { id: true } });
-  if (!oldest) return;
-  await tx.user.updateMany({ where: { id: oldest.id }, data: { role: "owner" } });
-  // Not the leaver's origin: no trail holds another person's address.
-  await recordEvent(tx, oldest.id, "became_owner", null, operator);
 }
 
 async function hashNewPassword(password: string, about: { name?: string; email: string }): Promise<string> {

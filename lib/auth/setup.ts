@@ -8,7 +8,7 @@ const setupKey = "setup_token_sha256";
 
 /** Whether the server still has no account, so that its set-up link is open. */
 export async function needsSetup(db: Db = prisma()): Promise<boolean> {
-  return (await db.user.findFirst({ select: { id: true } })) === null;
+  return (await db.user.findFirst({ where: { deletedAt: null }, select: { id: true } })) === null;
 }
 
 /**

@@ -1,5 +1,6 @@
 import "server-only";
-import type { Db } from "#lib/db/client";
+import { type Db, type Queryable, transaction } from "#lib/db/client";
+import type { User } from "#lib/generated/prisma/client";
 
 /**
  * Keeps other transactions from adding users until this one ends, so that one set-up makes one owner.
@@ -10,35 +11,101 @@ export async function lockUsers(tx: Db): Promise<void> {
 }
 
 /**
- * Makes this connection plan its foreign keys' cascades again: those planned while a table was empty read all of it for every
- * row that is deleted.
- * SQL: Prisma has no `discard`.
+ * Locks a user's row, so that a deletion begins when every upload that is being accepted is stored.
+ * SQL: Prisma has no row locks.
+ *
+ * @returns undefined without such a user
  */
-export async function discardPlans(tx: Db): Promise<void> {
-  await tx.$executeRaw`discard plans`;
+export async function lockUser(
+  tx: Db,
+  userId: string,
+): Promise<Pick<User, "email" | "role" | "deletedAt"> | undefined> {
+  const [user] = await tx.$queryRaw<Pick<User, "email" | "role" | "deletedAt">[]>`
+    select email, role, deleted_at as "deletedAt" from "user" where id = ${userId}::uuid for update`;
+  return user;
 }
 
 /**
- * Locks a user's jobs. A running job locks its own row and then needs its user's: deleting a user takes them in the same
- * order, so that neither deadlocks the other.
- * SQL: Prisma has no row locks.
+ * Keeps users from being deleted until the transaction ends, where no foreign key does: a distributed database has none from
+ * the tables on its nodes. SQL: row locks.
+ *
+ * @param wait whether one that is being deleted at this moment is waited for, or left out.
+ * @returns the ids of those that are held; a user whose deletion has begun is not.
  */
-export async function lockJobs(tx: Db, userId: string): Promise<void> {
-  await tx.$executeRaw`select 1 from ingest_job where user_id = ${userId}::uuid order by id for update`;
+export async function holdUsers(tx: Queryable, userIds: string[], wait: boolean): Promise<Set<string>> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from "user" where id = any($1) and deleted_at is null order by id for key share ${wait ? "" : "skip locked"}`,
+    [userIds],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** What is deleted of a user in one transaction: about a tenth of a second's work, or one long session. */
+const batch = { jobs: 50, rows: 5000 };
+
+/**
+ * The tables of a user's rows but for uploads and their jobs, with a column by which they are deleted in batches: all rows of
+ * the values that the first ones have.
+ */
+const inBatches = [
+  ["message", "trace_id"],
+  ["search_document", "trace_id"],
+  ["search_bucket", "block_id"],
+  ["search_block", "id"],
+  ["trace_usage", "trace_id"],
+  ["usage_facets", "facets"],
+  ["trace", "id"],
+] as const;
+
+/**
+ * Deletes some of a user's rows. Several calls at once take turns. SQL: row locks, and deletions bounded by rows, whose
+ * columns can't be bound.
+ *
+ * @returns whether there may be more
+ */
+export function deleteSome(userId: string): Promise<boolean> {
+  return transaction(async (tx) => {
+    await tx.query("select 1 from (select pg_advisory_xact_lock(hashtextextended($1, 0))) as waited", [userId]);
+    // Waits for a job that is being processed. One that is not begins no more, and nothing else adds rows of traces.
+    const { rows: jobs } = await tx.query<{ id: string }>(
+      "select id from ingest_job where user_id = $1 order by id limit $2 for update",
+      [userId, batch.jobs],
+    );
+    if (jobs.length > 0) {
+      const own = [userId, jobs.map(({ id }) => id)];
+      await tx.query("delete from upload where user_id = $1 and (job_id = any($2) or held_by = any($2))", own);
+      await tx.query("delete from ingest_job where user_id = $1 and id = any($2)", own);
+      return true;
+    }
+    for (const [table, column] of inBatches) {
+      const { rowCount } = await tx.query(
+        `delete from ${table} where user_id = $1 and ${column} in (
+           select ${column} from ${table} where user_id = $1 order by ${column} limit $2)`,
+        [userId, batch.rows],
+      );
+      if (rowCount) return true;
+    }
+    return false;
+  });
 }
 
 /**
  * Deletes what holds a user's id or address without a foreign key: queue entries, rate-limit counters, better-auth's values.
  *
- * @param accountKey what the keys of the counters of the user's address end with.
+ * @param address the user's address, and what the keys of its counters end with; without it only the id is looked for.
  * SQL: the queue's tables are not Prisma's, and Prisma's `contains` is a LIKE, in which an address's `_` matches any
  * character.
  */
-export async function deleteMentions(tx: Db, userId: string, email: string, accountKey: string): Promise<void> {
+export async function deleteMentions(
+  tx: Db,
+  userId: string,
+  address?: { email: string; accountKey: string },
+): Promise<void> {
   await tx.$executeRaw`delete from pgboss.job where data->>'userId' = ${userId}`;
-  await tx.$executeRaw`
-    delete from rate_limit where strpos(key, ${userId}) > 0 or right(key, length(${accountKey})) = ${accountKey}`;
-  await tx.$executeRaw`
-    delete from verification
-    where strpos(identifier || ' ' || value, ${userId}) > 0 or strpos(identifier || ' ' || value, ${email}) > 0`;
+  await tx.$executeRaw`delete from rate_limit where strpos(key, ${userId}) > 0`;
+  await tx.$executeRaw`delete from verification where strpos(identifier || ' ' || value, ${userId}) > 0`;
+  if (!address) return;
+  const { email, accountKey } = address;
+  await tx.$executeRaw`delete from rate_limit where right(key, length(${accountKey})) = ${accountKey}`;
+  await tx.$executeRaw`delete from verification where strpos(identifier || ' ' || value, ${email}) > 0`;
 }

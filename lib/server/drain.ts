@@ -1,4 +1,5 @@
 import "server-only";
+import { resumeDeletions } from "#lib/auth/deletion";
 import { patiently } from "#lib/db/client";
 import { jobsAtOnce } from "#lib/db/pool-size";
 import { giveUp } from "#lib/ingest/process/attempts";
@@ -40,6 +41,7 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   const deadline = performance.now() + seconds * 1000;
   await sendHeartbeat(substituteId);
   await superviseQueues();
+  await resumeDeletions();
   await reconcileJobs();
   const uploads = await drainUploads(deadline);
   await purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000));

@@ -5,6 +5,7 @@ import { constants, setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job } from "pg-boss";
 import { z } from "zod";
+import { resumeDeletions } from "#lib/auth/deletion";
 import { closeDatabase, hasSessions } from "#lib/db/client";
 import { jobsAtOnce, leaveConnections } from "#lib/db/pool-size";
 import { directDatabaseUrl, setEnv } from "#lib/env";
@@ -80,6 +81,7 @@ async function repeat(pauseMs: number, failure: string, work: () => Promise<unkn
 }
 
 async function reconcile(): Promise<void> {
+  await resumeDeletions();
   const enqueued = await reconcileJobs();
   if (enqueued > 0) log.warn({ enqueued }, "uploads without an entry in the queue were enqueued again");
 }

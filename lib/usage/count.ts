@@ -1,6 +1,7 @@
 import "server-only";
+import { holdUsers } from "#lib/auth/sql";
 import { pool, transaction } from "#lib/db/client";
-import { type DueTrace, findDueTraces, lockUsers, replaceUsage, tryUsageLock } from "#lib/usage/sql";
+import { type DueTrace, findDueTraces, replaceUsage, tryUsageLock } from "#lib/usage/sql";
 
 /** What one transaction counts: a few tenths of a second's work. */
 const maxMessages = 20_000;
@@ -34,7 +35,8 @@ async function countChunk(settledSeconds: number): Promise<number> {
   return transaction(async (tx) => {
     if (!(await tryUsageLock(tx))) return 0;
     const chunk = takeChunk(await findDueTraces(tx, settledSeconds, maxTraces));
-    const users = await lockUsers(tx, [...new Set(chunk.map(({ userId }) => userId))]);
+    // Waiting for a user would be a deadlock with a deletion that waits for the rows written here.
+    const users = await holdUsers(tx, [...new Set(chunk.map(({ userId }) => userId))], false);
     let counted = 0;
     for (const [userId, due] of Map.groupBy(chunk, (trace) => trace.userId)) {
       if (!users.has(userId)) continue;

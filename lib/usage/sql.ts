@@ -32,20 +32,6 @@ export async function findDueTraces(from: Queryable, settledSeconds: number, lim
   return rows;
 }
 
-/**
- * Locks users against deletion and leaves out those being deleted. SQL: `for key share skip locked`; waiting for them
- * would be a deadlock with a deletion that waits for the rows written here.
- *
- * @returns the ids of the locked users.
- */
-export async function lockUsers(tx: PoolClient, userIds: string[]): Promise<Set<string>> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select id from "user" where id = any($1) for key share skip locked`,
-    [userIds],
-  );
-  return new Set(rows.map(({ id }) => id));
-}
-
 /** Replaces the counts of a user's traces, and clears their marks. SQL: set-based, 100,000 messages a second. */
 export async function replaceUsage(tx: PoolClient, userId: string, due: DueTrace[]): Promise<void> {
   const keys = [userId, due.map(({ id }) => id)];

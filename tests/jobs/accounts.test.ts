@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createOwner, deleteAccount, signUp } from "#lib/auth/accounts";
+import { createOwner, signUp } from "#lib/auth/accounts";
 import { listEvents, operator, recordEvent, recordExport } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
+import { deleteAccount } from "#lib/auth/deletion";
 import { accountKey } from "#lib/auth/guesses";
 import { findInvitation, invite, listInvitations, revokeInvitation } from "#lib/auth/invitations";
 import { endSignIns, listSignIns } from "#lib/auth/sign-ins";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { deleteAccount } from "#lib/auth/accounts";
+import { deleteAccount } from "#lib/auth/deletion";
 import { pool } from "#lib/db/client";
 import { hasTelemetry, listAdapters, listDevices } from "#lib/telemetry/diagnostics";
 import { purgeReports, recordTelemetry } from "#lib/telemetry/record";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { deleteAccount } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
+import { deleteAccount } from "#lib/auth/deletion";
 import { pool } from "#lib/db/client";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";

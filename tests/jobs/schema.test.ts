@@ -2,10 +2,13 @@ import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { distribute, planDistribution } from "#lib/db/distribute";
 import { migrate } from "#lib/db/migrate";
 import { pendingMigrations } from "#lib/db/migrations";
+import { tenantTables } from "#lib/db/tenant-tables";
 import { installQueues } from "#lib/queue/queues";
 import { freshDatabase } from "../support/database.ts";
+import { isDistributed } from "../support/nodes.ts";
 import { schemaScript } from "../support/schema-engine.ts";
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
@@ -142,20 +145,7 @@ test("every key of a tenant table begins with the owner's id", async () => {
      where indisunique and class.relnamespace = 'public'::regnamespace`,
   );
   const tenant = rows.filter(({ table }) => !(table in referenceTables));
-  expect(new Set(tenant.map(({ table }) => table))).toEqual(
-    new Set([
-      "audit_event",
-      "ingest_job",
-      "message",
-      "search_block",
-      "search_bucket",
-      "search_document",
-      "trace",
-      "trace_usage",
-      "upload",
-      "usage_facets",
-    ]),
-  );
+  expect(new Set(tenant.map(({ table }) => table))).toEqual(new Set(["audit_event", ...tenantTables]));
   expect(tenant.filter(({ first }) => first !== "user_id")).toEqual([]);
 });
 
@@ -178,4 +168,14 @@ test("a foreign key between tenant tables is one of the same user", async () => 
   );
   expect(between.length).toBeGreaterThan(4);
   expect(between.filter(({ first }) => first !== "user_id")).toEqual([]);
+});
+
+test("the tables can be distributed as they are; without the extension `npm run distribute` changes nothing and says so", async () => {
+  const { problems, waiting } = await planDistribution(database.url);
+  expect(problems).toEqual(isDistributed ? [] : [expect.stringContaining("create extension citus")]);
+  expect(waiting).toEqual(isDistributed ? [] : [...tenantTables]);
+  if (isDistributed) return;
+  await expect(distribute(database.url, () => {})).rejects.toThrow("Nothing was changed");
+  const keys = await pool().query(`select 1 from pg_constraint where confrelid = 'public.user'::regclass`);
+  expect(keys.rowCount).toBeGreaterThan(10);
 });

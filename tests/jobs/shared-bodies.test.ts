@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { deleteAccount } from "#lib/auth/accounts";
+import { deleteAccount } from "#lib/auth/deletion";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept/batch";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
-import { deleteAccount } from "#lib/auth/accounts";
+import { deleteAccount } from "#lib/auth/deletion";
 import { pool } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { acceptBatch } from "#lib/ingest/accept/batch";

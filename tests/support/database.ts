@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import pg from "pg";
 import { inject } from "vitest";
 import { closeDatabase } from "#lib/db/client";
 import { setEnv } from "#lib/env";
+import { run, urlOf } from "./nodes.ts";
 import { templateName } from "./postgres.ts";
 
 /** The default environment of every test's process and server. */
@@ -18,27 +18,17 @@ export const testEnvironment = {
  * `lib` can be called directly.
  */
 export async function freshDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
-  const server = inject("postgresUrl");
+  const nodes = inject("nodes");
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  await run(server, `create database ${name} template ${templateName} strategy file_copy`);
-  const url = new URL(server);
-  url.pathname = name;
-  setEnv({ ...testEnvironment, DATABASE_URL: url.href });
+  const onAll = (statement: string) => Promise.all(nodes.map((node) => run(node, statement)));
+  await onAll(`create database ${name} template ${templateName} strategy file_copy`);
+  const url = urlOf(nodes[0] ?? "", name);
+  setEnv({ ...testEnvironment, DATABASE_URL: url });
   return {
-    url: url.href,
+    url,
     drop: async () => {
       await closeDatabase();
-      await run(server, `drop database ${name} with (force)`);
+      await onAll(`drop database ${name} with (force)`);
     },
   };
-}
-
-async function run(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
 }

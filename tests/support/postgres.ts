@@ -1,49 +1,79 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { distribute } from "#lib/db/distribute";
 import { startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { installQueues } from "#lib/queue/queues";
 import { buildIfNeeded } from "#lib/server/build";
+import { joinNodes, nodesOf, run, urlOf } from "./nodes.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
     /** A URL of the test server's maintenance database; `freshDatabase` clones the template beside it. */
     postgresUrl: string;
+    /** The same of each node of a cluster, its coordinator first; of one server only that. */
+    nodes: string[];
   }
 }
 
 export const templateName = "spoor_template";
 
-type Running = { url: string; stop: () => Promise<void> };
+type Running = { nodes: string[]; stop: () => Promise<void> };
 const globals = globalThis as typeof globalThis & { spoorTestPostgres?: Promise<Running>; spoorTestUsers?: number };
 
-/** Starts one PostgreSQL for the whole run and creates the template from which every test file's database is cloned. */
+/**
+ * Starts one PostgreSQL for the whole run, or takes the cluster of CITUS_DATABASE_URL, and creates the template from which
+ * every test file's database is cloned.
+ */
 async function start(): Promise<Running> {
+  const coordinator = process.env.CITUS_DATABASE_URL;
+  if (coordinator) {
+    const nodes = await nodesOf(coordinator);
+    await makeDistributedTemplate(nodes);
+    return { nodes, stop: async () => {} };
+  }
   const folder = await mkdtemp(join(tmpdir(), "spoor-test-"));
   const server = await startEmbedded(folder);
-  const client = new pg.Client({ connectionString: server.url });
-  await client.connect();
-  await client.query(`create database ${templateName}`);
-  await client.end();
-  const template = new URL(server.url);
-  template.pathname = templateName;
-  await migrate(template.href, () => installQueues(template.href));
+  await run(server.url, `create database ${templateName}`);
+  const template = urlOf(server.url, templateName);
+  await migrate(template, () => installQueues(template));
   const stop = async () => {
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   };
-  return { url: server.url, stop };
+  return { nodes: [server.url], stop };
+}
+
+async function makeDistributedTemplate(nodes: string[]): Promise<void> {
+  const [template = "", ...workers] = nodes.map((node) => urlOf(node, templateName));
+  for (const node of nodes)
+    await run(node, `drop database if exists ${templateName} with (force)`, `create database ${templateName}`);
+  for (const node of [template, ...workers]) await run(node, "create extension citus");
+  const addresses = workers.map((node) => new URL(node));
+  await joinNodes(
+    template,
+    addresses.map(({ hostname, port }) => ({ host: hostname, port: Number(port) || 5432 })),
+  );
+  await migrate(template, () => installQueues(template));
+  await distribute(template, () => {});
+  // A database is only cloned while nobody is connected to it, and the extension's own process is.
+  for (const node of nodes)
+    await run(
+      node,
+      `alter database ${templateName} allow_connections false`,
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${templateName}'`,
+    );
 }
 
 export default async function setup(project: TestProject) {
   globals.spoorTestUsers = (globals.spoorTestUsers ?? 0) + 1;
   globals.spoorTestPostgres ??= start();
-  const { url, stop } = await globals.spoorTestPostgres;
+  const { nodes, stop } = await globals.spoorTestPostgres;
   if (project.name !== "jobs") await buildIfNeeded((line) => project.vitest.logger.log(line));
-  project.provide("postgresUrl", url);
+  project.provide("postgresUrl", nodes[0] ?? "");
+  project.provide("nodes", nodes);
   return async () => {
     globals.spoorTestUsers = (globals.spoorTestUsers ?? 1) - 1;
     if (globals.spoorTestUsers === 0) await stop();

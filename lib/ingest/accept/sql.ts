@@ -6,8 +6,10 @@ import { pipeline } from "node:stream/promises";
 import type { PoolClient } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { parse as uuidBytes } from "uuid";
+import { holdUsers } from "#lib/auth/sql";
 import { copyHeader, copyRow, copyTrailer } from "#lib/copy-format";
 import type { Queryable } from "#lib/db/client";
+import { SpoorError } from "#lib/errors";
 import type { Checked, Found, Received } from "#lib/ingest/decode/operations";
 import { limits } from "#lib/limits";
 
@@ -30,6 +32,7 @@ export const durably = {
 
 /** Inserts a job before its body was read: idempotency key and counts follow in `completeJob`. */
 export async function insertJob(tx: Queryable, upload: NewUpload): Promise<void> {
+  await holdSenders(tx, [upload]);
   const { userId, jobId, machine, bytes, sha256 } = upload;
   await tx.query(
     `insert into ingest_job (user_id, id, machine, bytes, body_sha256, traces_received, messages_received)
@@ -117,6 +120,7 @@ const uniqueViolation = "23505";
  * @returns false if its idempotency key is taken, or the earlier upload is gone.
  */
 export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated: Repeated): Promise<boolean> {
+  await holdSenders(tx, [upload]);
   await releaseExpiredKeys(tx, [upload]);
   const { userId, jobId, machine, bytes, sha256, idempotencyKey = null } = upload;
   const { earlier, holder, traces, messages } = repeated;
@@ -145,6 +149,7 @@ export async function insertSmall(
   uploads: (NewUpload & Checked)[],
   holders: ReadonlyMap<string, string>,
 ): Promise<{ userId: string; jobId: string }[]> {
+  await holdSenders(tx, uploads);
   await releaseExpiredKeys(tx, uploads);
   const { rows } = await tx.query<{ userId: string; jobId: string }>(
     `with given as (
@@ -175,6 +180,13 @@ export async function insertSmall(
     ],
   );
   return rows;
+}
+
+/** @throws SpoorError `invalid_token` where a sender's account was deleted meanwhile */
+async function holdSenders(tx: Queryable, uploads: NewUpload[]): Promise<void> {
+  const senders = new Set(uploads.map(({ userId }) => userId));
+  const held = await holdUsers(tx, [...senders], true);
+  if (held.size < senders.size) throw new SpoorError("invalid_token");
 }
 
 /** Releases the uploads' idempotency keys where an earlier job holds them for longer than they are kept. */

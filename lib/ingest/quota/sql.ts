@@ -32,7 +32,7 @@ const textBytes = `2 * (octet_length(trace.source) + octet_length(trace.source_i
  */
 const traceBytes = `512 + ${textBytes} + coalesce(pg_column_size(trace.metadata), 0) + coalesce(trace.stored_bytes, trace.messages_bytes,
   (select sum(octet_length(content) + coalesce(pg_column_size(metadata), 0) + 80) from message
-   where message.user_id = trace.user_id and message.trace_id = trace.id), 0)`;
+   where message.user_id = $1::uuid and message.trace_id = trace.id), 0)`;
 
 /** What a raw upload takes. Both columns are stored uncompressed, so their length is known without reading them. */
 const uploadBytes = "coalesce(octet_length(body), 0) + coalesce(octet_length(manifest), 0)";
@@ -71,25 +71,23 @@ export async function readStored(userId: string, tx: Transaction = pool()): Prom
 
 /** Records by how much an upload may make its traces grow. A deleted one is not stored again. */
 export async function reserve(tx: Queryable, userId: string, jobId: string, sizes: TraceSize[]): Promise<void> {
-  await tx.query(
-    `update ingest_job set reserved_bytes = (
-       select coalesce(sum(greatest(0, 512 + given.bytes - case when is_more then 0 else coalesce(stored.bytes, 0) end)), 0)
-       from unnest($3::text[], $4::text[], $5::bigint[], $6::bool[]) as given (source, source_id, bytes, is_more)
-       left join lateral (
-         select ${traceBytes} as bytes, deleted_at from trace
-         where trace.user_id = $1 and trace.source = given.source and trace.source_id = given.source_id
-       ) as stored on true
-       where stored.deleted_at is null)
-     where user_id = $1 and id = $2`,
-    [
-      userId,
-      jobId,
-      sizes.map(({ source }) => source),
-      sizes.map(({ sourceId }) => sourceId),
-      sizes.map(({ bytes }) => bytes),
-      sizes.map(({ isMore }) => isMore),
-    ],
+  const { rows } = await tx.query<{ place: string; bytes: number; deleted: boolean }>(
+    // The limit makes it one look-up for each, whatever the planner expects of the table.
+    `select place, stored.* from unnest($2::text[], $3::text[]) with ordinality as given (source, source_id, place)
+     cross join lateral (select (${traceBytes})::float8 as bytes, deleted_at is not null as deleted from trace
+       where user_id = $1 and trace.source = given.source and trace.source_id = given.source_id limit 1) as stored`,
+    [userId, sizes.map(({ source }) => source), sizes.map(({ sourceId }) => sourceId)],
   );
+  const stored = new Map(rows.map(({ place, ...row }) => [Number(place), row]));
+  const grown = sizes.map(({ bytes, isMore }, place) => {
+    const { bytes: before, deleted } = stored.get(place + 1) ?? { bytes: 0, deleted: false };
+    return deleted ? 0 : Math.max(0, 512 + bytes - (isMore ? 0 : before));
+  });
+  await tx.query("update ingest_job set reserved_bytes = $3 where user_id = $1 and id = $2", [
+    userId,
+    jobId,
+    grown.reduce((sum, bytes) => sum + bytes, 0),
+  ]);
 }
 
 /** Of a trace's texts, what its row and index have once more than the upload: its key, and a title made of a message. */

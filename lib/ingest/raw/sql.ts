@@ -1,6 +1,7 @@
 // Reading stored bytes. It is SQL because Prisma returns a whole value decoded on the event loop, while these are read by
 // COPY or in slices. And deleting those of failed jobs, whose rows Prisma can't lock against a replay.
 import "server-only";
+import { escapeLiteral } from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { copyHeader } from "#lib/copy-format";
 import { pool, transaction } from "#lib/db/client";
@@ -10,23 +11,14 @@ type OwnBytes = Uint8Array<ArrayBuffer>;
 /** What precedes the value in a binary COPY of one row with one column: the header, and the number of columns. */
 const headerBytes = copyHeader.length + 2;
 
-const copyStatements = {
-  body: copyOf("body"),
-  manifest: copyOf("manifest"),
-};
+/** COPY takes no parameters, and the nodes of a distributed database don't know settings of the session: the ids are quoted. */
+const copyOf = (column: "body" | "manifest", userId: string, jobId: string) => `copy (select ${column} from upload
+  where user_id = ${escapeLiteral(userId)} and job_id = ${escapeLiteral(jobId)}) to stdout (format binary)`;
 
-/** COPY takes no parameters: the ids come from settings of the transaction, which `copyUpload` binds. */
-function copyOf(column: "body" | "manifest"): string {
-  const [userId, jobId] = ["current_setting('spoor.user_id')::uuid", "current_setting('spoor.job_id')::uuid"];
-  return `copy (${storedOf(column, userId, jobId)}) to stdout (format binary)`;
-}
-
-/** Selects of an upload that is kept, given by two expressions: `body` is that of the upload that holds its body. */
-function storedOf(columns: string, userId: string, jobId: string): string {
-  return `select ${columns} from (select manifest, coalesce(held_by, job_id) as holder from upload
-      where user_id = ${userId} and job_id = ${jobId} and removed_at is null) as own
-    join (select user_id, job_id, body from upload) as held on held.user_id = ${userId} and held.job_id = own.holder`;
-}
+/** Selects of upload `$2` of user `$1` that is kept, `own`, and of the one that holds its body, `held`. */
+const storedOf = (columns: string) => `select ${columns} from upload own
+  join upload held on held.user_id = $1 and held.job_id = coalesce(own.held_by, own.job_id)
+  where own.user_id = $1 and own.job_id = $2 and own.removed_at is null`;
 
 /**
  * The stored bytes of an upload, by COPY: `pg` has no binary results, and as text they would be twice as many and have to
@@ -40,11 +32,11 @@ export function copyUpload(
   column: "body" | "manifest",
 ): Promise<OwnBytes | null | undefined> {
   return transaction(async (tx) => {
-    await tx.query("select set_config('spoor.user_id', $1, true), set_config('spoor.job_id', $2, true)", [
-      userId,
-      jobId,
-    ]);
-    return readField(tx.query(copyTo(copyStatements[column])));
+    const { rows } = await tx.query<{ holder: string }>(storedOf("held.job_id as holder"), [userId, jobId]);
+    const [stored] = rows;
+    if (!stored) return undefined;
+    const from = column === "body" ? stored.holder : jobId;
+    return readField(tx.query(copyTo(copyOf(column, userId, from))));
   });
 }
 
@@ -75,7 +67,7 @@ export async function selectSmallUpload(
   jobId: string,
 ): Promise<{ body: OwnBytes; manifest: OwnBytes | null } | undefined> {
   const { rows } = await pool().query<{ body: OwnBytes; manifest: OwnBytes | null }>(
-    storedOf("body, manifest", "$1", "$2"),
+    storedOf("held.body, own.manifest"),
     [userId, jobId],
   );
   return rows[0];
@@ -93,10 +85,12 @@ export async function selectBodySlice(
   from: number,
   bytes: number,
 ): Promise<Buffer | undefined> {
-  const { rows } = await pool().query<{ slice: Buffer }>(
-    storedOf("substring(body from $3 for $4) as slice", "$1", "$2"),
-    [userId, jobId, from, bytes],
-  );
+  const { rows } = await pool().query<{ slice: Buffer }>(storedOf("substring(held.body from $3 for $4) as slice"), [
+    userId,
+    jobId,
+    from,
+    bytes,
+  ]);
   return rows[0]?.slice;
 }
 

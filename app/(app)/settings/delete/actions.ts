@@ -1,8 +1,8 @@
 "use server";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
-import { deleteAccount } from "#lib/auth/accounts";
 import { auth } from "#lib/auth/auth";
+import { deleteAccount } from "#lib/auth/deletion";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { refuseForeignOrigin, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";

@@ -1,0 +1,69 @@
+// Deleting an account: it ends in one short transaction, and its rows go in batches, on whatever nodes they are.
+import "server-only";
+import { operator, recordEvent } from "#lib/auth/audit";
+import { accountKey } from "#lib/auth/guesses";
+import { deleteMentions, deleteSome, lockUser } from "#lib/auth/sql";
+import { allowLong, type Db, prisma } from "#lib/db/client";
+import { log } from "#lib/log";
+
+/**
+ * Deletes a user and all their data immediately and permanently: traces, uploads, jobs, tokens, device logins, sign-ins,
+ * telemetry, invitations, the audit trail. Where the owner leaves, the oldest other account becomes the owner.
+ *
+ * An interrupted deletion is resumed by `resumeDeletions`; from its first moment on nobody can use the account.
+ */
+export async function deleteAccount(userId: string): Promise<void> {
+  if (!(await prisma().$transaction((tx) => endAccount(tx, userId)))) return;
+  while (await deleteSome(userId));
+  await prisma().$transaction(
+    async (tx) => {
+      await allowLong(tx);
+      await deleteMentions(tx, userId);
+      await tx.user.deleteMany({ where: { id: userId } });
+    },
+    // Telemetry and the audit trail go with the account, and what another version of Spoor stored meanwhile.
+    { timeout: 600_000 },
+  );
+}
+
+/** Finishes deletions whose process ended. @returns how many */
+export async function resumeDeletions(): Promise<number> {
+  const begun = await prisma().user.findMany({ where: { deletedAt: { not: null } }, select: { id: true } });
+  for (const { id } of begun) {
+    log.info({ userId: id }, "the deletion of an account is resumed");
+    await deleteAccount(id);
+  }
+  return begun.length;
+}
+
+/** Takes everything from an account by which it could be used or named. @returns false if there is no such account */
+async function endAccount(tx: Db, userId: string): Promise<boolean> {
+  const user = await lockUser(tx, userId);
+  if (!user || user.deletedAt) return user !== undefined;
+  const own = { where: { userId } };
+  await tx.deviceLogin.deleteMany(own);
+  await tx.cliToken.deleteMany(own);
+  await tx.session.deleteMany(own);
+  await tx.account.deleteMany(own);
+  await tx.twoFactor.deleteMany(own);
+  await tx.invitation.deleteMany(own);
+  await tx.traceShare.deleteMany(own);
+  await deleteMentions(tx, userId, { email: user.email, accountKey: accountKey(user.email) });
+  await tx.invitation.updateMany({ where: { email: user.email }, data: { email: null } });
+  const nobody = { name: "", email: `${userId}@deleted.invalid`, image: null, role: "member" };
+  await tx.user.update({ where: { id: userId }, data: { ...nobody, deletedAt: new Date() }, select: { id: true } });
+  if (user.role === "owner") await promoteOldest(tx);
+  return true;
+}
+
+async function promoteOldest(tx: Db): Promise<void> {
+  const oldest = await tx.user.findFirst({
+    where: { deletedAt: null },
+    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+    select: { id: true },
+  });
+  if (!oldest) return;
+  await tx.user.updateMany({ where: { id: oldest.id }, data: { role: "owner" } });
+  // Not the leaver's origin: no trail holds another person's address.
+  await recordEvent(tx, oldest.id, "became_owner", null, operator);
+}

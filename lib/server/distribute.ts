@@ -1,0 +1,34 @@
+// `npm run distribute`: spreads the tables of a database over the nodes of a cluster (docs/growth.md).
+import "server-only";
+import { distribute, type Plan, planDistribution } from "#lib/db/distribute";
+import { requiredEnv } from "#lib/env";
+import { EnvError } from "#lib/errors";
+import { runCommand, say } from "#lib/server/command";
+
+const help = `Usage: npm run distribute [-- --check]
+
+Spreads the rows of users over the nodes of DATABASE_URL, a coordinator with the
+extension citus. Stop Spoor first: uploads wait while rows are moved.
+
+  --check   tell what would be done or would fail, and change nothing`;
+
+const counted = (count: number, one: string) => `${count} ${count === 1 ? one : `${one}s`}`;
+
+function describe({ nodes, distributed, waiting }: Plan): string {
+  const where = nodes === 0 ? "No node but the coordinator" : counted(nodes, "node");
+  return `${where}; ${counted(distributed.length, "table")} distributed already, ${waiting.length} to be.`;
+}
+
+await runCommand(async () => {
+  const words = process.argv.slice(2);
+  if (words.some((word) => word !== "--check")) throw new EnvError(help);
+  const url = requiredEnv("DATABASE_URL");
+  if (!words.includes("--check")) {
+    say(describe(await distribute(url, say)));
+    return;
+  }
+  const plan = await planDistribution(url);
+  say(describe(plan));
+  if (plan.problems.length > 0) throw new EnvError(`This would fail:\n- ${plan.problems.join("\n- ")}`);
+  say("Nothing would fail.");
+});

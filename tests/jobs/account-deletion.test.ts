@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { listAccounts } from "#lib/auth/accounts";
+import { operator } from "#lib/auth/audit";
+import { deleteAccount, resumeDeletions } from "#lib/auth/deletion";
+import { createTokenByHand, requireBearer } from "#lib/auth/tokens";
+import { pool, transaction } from "#lib/db/client";
+import { runJob } from "#lib/ingest/process/run-job";
+import { indexNext } from "#lib/search/indexer";
+import { countUsage } from "#lib/usage/count";
+import { accept, trace } from "../support/ingesting.ts";
+import { findResidue } from "../support/residue.ts";
+import { makeUser, provideOwner } from "../support/server.ts";
+
+await provideOwner();
+const bob = { name: "Bob", email: "bob@example.org", password: "" };
+
+/** Ends the connection on which an account's rows are being deleted. @returns whether there was one */
+async function endDeletion(): Promise<boolean> {
+  const { rowCount } = await pool().query(
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock' and query like 'select id from ingest_job%'`,
+  );
+  return rowCount === 1;
+}
+
+describe("the deletion of an account", () => {
+  test("that is interrupted leaves an account that nobody can use, and is resumed", async () => {
+    const userId = await makeUser(bob);
+    const token = await createTokenByHand(userId, "laptop", operator);
+    const jobId = await accept(userId, trace("one", "zyxcontent"));
+    await runJob({ userId, jobId });
+    await indexNext();
+    await countUsage(1);
+    await accept(userId, trace("two", "zyxwaiting"));
+
+    await transaction(async (tx) => {
+      await tx.query("select 1 from ingest_job where user_id = $1 for update", [userId]); // as a running job does
+      const deletion = deleteAccount(userId);
+      deletion.catch(() => {});
+      await expect.poll(endDeletion, { timeout: 10_000 }).toBe(true);
+      await expect(deletion).rejects.toThrow();
+    });
+    expect((await listAccounts()).map(({ email }) => email)).not.toContain(bob.email);
+    await expect(requireBearer(`Bearer ${token}`, "192.0.2.7")).rejects.toMatchObject({ code: "invalid_token" });
+    await expect(accept(userId, trace("three", "zyxlate"))).rejects.toMatchObject({ code: "invalid_token" });
+    const next = await makeUser(bob); // the address is free
+    expect(next).not.toBe(userId);
+
+    expect(await resumeDeletions()).toBe(1);
+    expect(await findResidue([userId, "zyx"])).toEqual([]);
+    expect(await resumeDeletions()).toBe(0);
+    expect((await listAccounts()).map(({ email }) => email)).toContain(bob.email);
+  });
+
+  test("takes batch after batch, also where uploads share a body, and several calls at once", async () => {
+    const userId = await makeUser({ ...bob, email: "many@example.org" });
+    for (let n = 0; n < 60; n += 1) await accept(userId, trace("same", "zyxsame"));
+    await Promise.all([deleteAccount(userId), deleteAccount(userId)]);
+    expect(await findResidue([userId, "zyx"])).toEqual([]);
+  });
+});
