@@ -19,6 +19,8 @@ const turns = [0, 1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000d00${n}`)
 /** A turn of a killed process is free again after so long. */
 const turnSeconds = 3;
 const renewMs = 1000;
+/** A run that takes longer, because of a large upload or a connection that hangs, holds up no other. */
+const stuckMs = 120_000;
 /** How long a worker that was seen need not be looked for again. */
 const workerMs = 5000;
 /** A longer backlog is left to the next calls. */
@@ -43,7 +45,7 @@ async function processUploads(): Promise<void> {
   const state = globals.spoorAfter;
   await state.run?.catch(() => {}); // it may have looked at the queue before this upload was in it
   if (performance.now() < state.workerUntil) return;
-  state.run ??= patiently(run).finally(() => {
+  state.run ??= Promise.race([patiently(run), sleep(stuckMs, undefined, { ref: false })]).finally(() => {
     delete state.run;
   });
   await state.run;

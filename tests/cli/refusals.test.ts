@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -69,6 +70,17 @@ describe("what the server refuses", () => {
     expect(left).toEqual([
       expect.objectContaining({ sourceId: idOf(2), reason: expect.stringContaining("could not be stored") }),
     ]);
+  });
+
+  test("no body is larger than what the server takes on the wire, and all sessions arrive", async () => {
+    const { fake, push, home } = await world(0, { limits: { wireBytes: 25_000 } });
+    for (let number = 1; number <= 12; number += 1) {
+      const text = randomBytes(4000).toString("base64"); // hardly compressible
+      await writeBelow(home, claudePath(number), linesOf(...claudeLines(idOf(number), 1, { text })));
+    }
+    expect(await push()).toMatchObject({ code: 0, sent: { sessions: 12 }, left: [] });
+    expect(fake.archive.size).toBe(12);
+    expect(Math.max(...fake.uploads.map(({ wireBytes }) => wireBytes))).toBeLessThanOrEqual(25_000);
   });
 
   test("a session over the server's limits is listed with its size, in each run", async () => {
