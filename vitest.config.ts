@@ -26,7 +26,16 @@ export default defineConfig({
     projects: [
       { ...shared, test: { env, name: "unit", include: ["tests/unit/**/*.test.ts"] } },
       { ...shared, test: { env, name: "cli", include: ["tests/cli/**/*.test.ts"], testTimeout: 30_000 } },
-      { ...shared, test: { ...onPostgres, name: "jobs", include: ["tests/jobs/**/*.test.ts"] } },
+      {
+        ...shared,
+        // In these the application runs in the test's own process; tests/support/server.ts watches the processes of the others.
+        test: {
+          ...onPostgres,
+          name: "jobs",
+          include: ["tests/jobs/**/*.test.ts"],
+          setupFiles: ["tests/growth/watch.ts"],
+        },
+      },
       { ...shared, test: { ...onPostgres, name: "api", include: ["tests/api/**/*.test.ts"] } },
       {
         ...shared,

@@ -20,6 +20,8 @@ const volatile = new Set([
   "uuidv7",
   "pg_advisory_xact_lock",
 ]);
+/** These depend on settings of the session, which nodes may have otherwise. */
+const formatting = new Set(["concat", "concat_ws", "format", "to_char"]);
 /** The same within a statement, but not on every node. */
 const stable = new Set(["now", "transaction_timestamp", "statement_timestamp"]);
 
@@ -94,6 +96,8 @@ function refusalOfWrite(kind: string, fields: Fields): string | undefined {
     const moved = find(part, isMoved);
     if (moved)
       return "an interval is added to a column, which depends on the time zone; take the result as a parameter";
+    const varying = find(part, (node) => formatting.has(functionOf(node) ?? "") && hasColumn(node));
+    if (varying) return `${functionOf(varying)}() of a column depends on settings; use an operator such as ||`;
     const call = find(part, (node) => "FuncCall" in node && !isTime(node) && hasTime(node) && hasColumn(node));
     if (call) return `${functionOf(call)}() gets both the time and a column; take the time as a parameter`;
   }

@@ -8,7 +8,11 @@ const refused: [reason: string, sql: string][] = [
   ["nextval", "update ingest_job set sequence = nextval('s') where user_id = $1 and id = $2"],
   ["COALESCE", "update ingest_job set started_at = coalesce(started_at, now()) where user_id = $1 and id = $2"],
   ["COALESCE", "update trace set stored_at = case when usage_due then now() end where user_id = $1 and id = $2"],
-  ["both the time and a column", "update trace set title = concat(title, now()) where user_id = $1 and id = $2"],
+  [
+    "both the time and a column",
+    "update trace set title = left(title, extract(day from now())::int) where user_id = $1",
+  ],
+  ["depends on settings", "update ingest_job set error_message = concat(error_message, $2) where user_id = $1"],
   ["an interval", "update upload set removed_at = removed_at - interval '1 day' where user_id = $1"],
   [
     "COALESCE",

@@ -112,7 +112,7 @@ export function removeFailedUploads(userId: string, jobIds: string[], days: numb
       [userId, failed.map(({ id }) => id)],
     );
     const { rowCount } = await tx.query(
-      "update ingest_job set error_message = concat(error_message, $3::text) where user_id = $1 and id = any($2)",
+      "update ingest_job set error_message = coalesce(error_message, '') || $3 where user_id = $1 and id = any($2)",
       [userId, gone.map(({ id }) => id), ` The upload was removed ${days} days after that.`],
     );
     return rowCount ?? 0;
