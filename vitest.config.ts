@@ -28,7 +28,7 @@ export default defineConfig({
       { ...shared, test: { env, name: "cli", include: ["tests/cli/**/*.test.ts"], testTimeout: 30_000 } },
       {
         ...shared,
-        // In these the application runs in the test's own process; tests/support/server.ts watches the processes of the others.
+        // In these the application runs in the test's own process: its statements are checked.
         test: {
           ...onPostgres,
           name: "jobs",

@@ -9,11 +9,13 @@ type Runner = (this: unknown, ...words: unknown[]) => unknown;
 const allowed = new Set<string>();
 const maxKept = 5000;
 
-/** Whether a module of the tests calls, and not one of the application. */
-function isTests(): boolean {
+/** Whether the application asks: its modules or Prisma call, and no module of the tests that is nearer. */
+function isApplication(): boolean {
   const frames = new Error().stack?.split("\n").slice(1) ?? [];
-  const caller = frames.find((frame) => !/node_modules|node:|growth\/watch/.test(frame));
-  return caller !== undefined && /\/tests\//.test(caller);
+  const callers = frames.filter((frame) => !/node:|growth\/watch|\/lib\/db\//.test(frame));
+  const own = callers.find((frame) => /\/(tests|lib|app)\//.test(frame) && !frame.includes("node_modules"));
+  if (own) return !own.includes("/tests/");
+  return callers.some((frame) => frame.includes("@prisma/adapter-pg"));
 }
 
 /** In place of a statement: PostgreSQL answers with an error that names the reason, wherever that is awaited. */
@@ -29,21 +31,24 @@ if (isMainThread) {
   const { refusalOf } = await import("./rules.ts");
   const allow = (text: string) => allowed.size < maxKept && allowed.add(text);
 
-  /** Only a pool still knows who called; its client is asked later. */
+  /** Texts that the application has asked a pool for, whose client is asked later, when nothing tells by whom. */
+  const asked = new Set<string>();
+  const textOf = (query: Query) => (typeof query === "string" ? query : query?.text) ?? "";
+
   const askPool = pg.Pool.prototype.query as Runner;
-  pg.Pool.prototype.query = function (this: unknown, asked: Query, ...rest: unknown[]) {
-    const text = (typeof asked === "string" ? asked : asked?.text) ?? "";
-    if (!allowed.has(text) && isTests()) allow(text);
-    return askPool.call(this, asked, ...rest);
+  pg.Pool.prototype.query = function (this: unknown, query: Query, ...rest: unknown[]) {
+    const text = textOf(query);
+    if (!allowed.has(text) && isApplication()) asked.add(text);
+    return askPool.call(this, query, ...rest);
   } as typeof pg.Pool.prototype.query;
 
   const ask = pg.Client.prototype.query as Runner;
-  pg.Client.prototype.query = function (this: unknown, asked: Query, ...rest: unknown[]) {
-    const text = (typeof asked === "string" ? asked : asked?.text) ?? "";
-    if (allowed.has(text)) return ask.call(this, asked, ...rest);
+  pg.Client.prototype.query = function (this: unknown, query: Query, ...rest: unknown[]) {
+    const text = textOf(query);
+    if (allowed.has(text)) return ask.call(this, query, ...rest);
     const reason = refusalOf(text);
-    const isRefused = reason !== undefined && !isTests();
-    if (!isRefused) allow(text);
-    return ask.call(this, isRefused ? refuse(asked, reason) : asked, ...rest);
+    const isRefused = reason !== undefined && (asked.has(text) || isApplication());
+    if (reason === undefined) allow(text);
+    return ask.call(this, isRefused ? refuse(query, reason) : query, ...rest);
   } as typeof pg.Client.prototype.query;
 }

@@ -18,9 +18,6 @@ const processes = {
   worker: { name: "worker", words: ["--conditions=react-server", "lib/server/worker.ts"] },
 };
 
-/** Its processes fail on statements that a distributed database would refuse. */
-const watched = `--import ${new URL("../growth/watch.ts", import.meta.url).href}`;
-
 type Options = {
   worker?: boolean;
   environment?: Record<string, string>;
@@ -42,7 +39,6 @@ export async function startServer(options: Options = {}) {
     BASE_URL: url,
     SETUP_TOKEN: setupToken,
     NODE_ENV: "production",
-    NODE_OPTIONS: watched,
     ...options.environment,
   };
   setEnv(environment);
