@@ -8,7 +8,8 @@ import type { ParseStats } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
 import { serverOf } from "../settings.ts";
 import { namedFile } from "../sync/changed-inputs.ts";
-import { type PushResult, planPush, pushOnce } from "../sync/push-round.ts";
+import { planPush } from "../sync/push-plan.ts";
+import { type PushResult, pushOnce } from "../sync/push-round.ts";
 import { openTarget, refreshJobs } from "../sync/push-target.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatDuration, formatList } from "../terminal/format.ts";
@@ -78,20 +79,16 @@ async function dryRun(context: Context): Promise<number> {
   const server = serverOf(host, settings, stringValue(context, "server"));
   const userId = settings.accounts[server]?.userId;
   const plan = await planPush(context, userId ? await SentRecord.open(host, server, userId) : undefined);
-  const bytes = plan.sessions.reduce((sum, { session }) => sum + session.bytes, 0);
-  for (const { session, isNew } of plan.sessions) {
-    const { source, sourceId, messages, project } = session;
+  const bytes = plan.sessions.reduce((sum, session) => sum + session.bytes, 0);
+  for (const { source, sourceId, messages, project, change, bytes: size } of plan.sessions) {
     const name = [source, sourceId, project && `(${project})`].filter(Boolean).join(" ");
-    const size = `${formatCount(messages, "message")}, ${formatBytes(session.bytes)}`;
-    terminal.say(`${isNew ? "new    " : "changed"}  ${name}  ${size}`);
+    const what = `${formatCount(messages, change === "grown" ? "new message" : "message")}, ${formatBytes(size)}`;
+    terminal.say(`${change.padEnd("changed".length)}  ${name}  ${what}`);
   }
   if (plan.sessions.length > 0) {
     const sessions = formatCount(plan.sessions.length, "session");
     terminal.say(`Would send ${sessions} (${formatBytes(bytes)}) to ${server}. Nothing was sent.`);
   } else terminal.say(describeNothingSent(context, plan.same));
-  const sessions = plan.sessions.map(({ session: { body: _, hash: __, ...session }, isNew }) => ({
-    ...session,
-    isNew,
-  }));
+  const sessions = plan.sessions.map((session) => ({ ...session, isNew: session.change === "new" }));
   return finish(context, plan, { server, dryRun: true, bytes, sessions, left: plan.left });
 }

@@ -3,7 +3,6 @@ import { type Context, listValue, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
 import { loadSettings } from "../server/connection.ts";
-import { defaultLimits } from "../server/limits.ts";
 import { isAgreed } from "../server/origin.ts";
 import { type Destination, sendTelemetry, type TelemetryReport } from "../server/telemetry.ts";
 import { tokenOf } from "../server/token.ts";
@@ -15,8 +14,6 @@ import { formatBytes, formatCount, formatDuration, formatNumber } from "../termi
 import { warnInvalid } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
 import type { Column } from "../terminal/terminal.ts";
-
-const limits = { bytes: defaultLimits.decodedBytes, messages: defaultLimits.messagesPerTrace };
 
 /** Counts the sessions on this machine and sends the counts as telemetry, unless that is off. Sends no session. */
 export async function scan(context: Context): Promise<void> {
@@ -51,7 +48,7 @@ async function countSessions(context: Context): Promise<Map<string, ParseStats>>
   const total = emptyStats();
   for await (const input of findInputs(host, (adapter) => wanted.includes(adapter))) {
     signal.throwIfAborted();
-    const found = index.statsOf(input) ?? index.add(input, await parseInput(input, { limits }));
+    const found = index.statsOf(input) ?? index.add(input, await parseInput(input));
     addStats(stats.get(input.adapter.name) ?? emptyStats(), found);
     total.inputs++;
     total.bytes += input.bytes;

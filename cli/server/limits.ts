@@ -1,4 +1,5 @@
 import { isFields } from "../files/json.ts";
+import type { PartLimits } from "../sessions/session.ts";
 import type { Api } from "./api.ts";
 
 /** What the server accepts in one body. */
@@ -18,6 +19,18 @@ export const defaultLimits: Limits = {
   messagesPerTrace: 50_000,
   contentEncodings: ["gzip"],
 };
+
+/**
+ * The limits of one part of a session. A whole one is stored at once, so parts are large; but each is in memory until it is
+ * stored.
+ */
+export const partLimitsOf = ({ decodedBytes, wireBytes, messagesPerTrace }: Limits): PartLimits => ({
+  bytes: Math.min(decodedBytes, maxPartBytes) - 16,
+  wireBytes,
+  messages: messagesPerTrace,
+});
+
+const maxPartBytes = 128 * 1024 * 1024;
 
 /** Reads `GET /api/limits`. @throws as `Api.request` */
 export async function readLimits(api: Api): Promise<Limits> {

@@ -1,11 +1,11 @@
 import type { Message, SessionDetails, Sink } from "../adapters/adapter.ts";
 import type { Compressor } from "../sync/compression.ts";
-import type { Session, SessionLimits, UnsentSession } from "./session.ts";
+import type { Known, PartLimits, Session, UnsentSession } from "./session.ts";
 import { SessionWriter } from "./session-writer.ts";
 
 type Handlers = {
-  /** Called for each complete session; `session` is undefined without a compressor. */
-  done(about: { source: string; sourceId: string; messages: number }, session: Session | undefined): void;
+  /** Called once a session is complete. */
+  done(messages: number): void;
   left(left: UnsentSession): void;
   /** `sourceId` is that of the session being read, where there is one. */
   lost(reason: string, sourceId: string | undefined): void;
@@ -16,37 +16,48 @@ type Handlers = {
   pause(): Promise<void>;
 };
 
+/** How sessions are written; without it they are only counted. */
+export type Writing = {
+  compressor: Compressor;
+  limits: PartLimits;
+  /** What is known of a session that begins. */
+  known(source: string, sourceId: string): Known;
+  onPart(part: Session): void;
+  /** Called for a session whose earlier messages are no longer those that were sent: it must be read again. */
+  onChanged(source: string, sourceId: string): void;
+};
+
 /** Turns an adapter's events into sessions, in bounded memory. */
 export class Collector implements Sink {
   readonly #handlers: Handlers;
-  readonly #limits: SessionLimits;
-  readonly #compressor: Compressor | undefined;
-  #open: SessionWriter | undefined;
+  readonly #writing: Writing | undefined;
+  #open: { source: string; sourceId: string; messages: number; writer: SessionWriter | undefined } | undefined;
 
-  /** @param compressor without one, sessions are only counted */
-  constructor(handlers: Handlers, limits: SessionLimits, compressor?: Compressor) {
+  constructor(handlers: Handlers, writing?: Writing) {
     this.#handlers = handlers;
-    this.#limits = limits;
-    this.#compressor = compressor;
+    this.#writing = writing;
   }
 
   begin(source: string, sourceId: string): void {
-    this.#open = new SessionWriter(source, sourceId, this.#limits, this.#compressor);
+    const writing = this.#writing;
+    const writer =
+      writing && new SessionWriter(source, sourceId, { ...writing, known: writing.known(source, sourceId) });
+    this.#open = { source, sourceId, messages: 0, writer };
   }
 
   message(message: Message): void {
-    this.#open?.add(message);
+    if (!this.#open) return;
+    this.#open.messages++;
+    this.#open.writer?.add(message);
   }
 
   end(details: SessionDetails): void {
-    const writer = this.#open;
+    const session = this.#open;
     this.#open = undefined;
-    if (!writer) return;
-    const { source, sourceId, messages } = writer;
-    const session = writer.finish(details);
-    const excess = writer.excess();
-    if (excess) this.#handlers.left({ source, sourceId, reason: excess });
-    else this.#handlers.done({ source, sourceId, messages }, session);
+    if (!session) return;
+    session.writer?.finish(details);
+    if (session.writer?.hasChanged) this.#writing?.onChanged(session.source, session.sourceId);
+    this.#handlers.done(session.messages);
   }
 
   reject(reason: string): void {

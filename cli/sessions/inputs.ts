@@ -3,10 +3,8 @@ import { adapters } from "../adapters/registry.ts";
 import { CommandError } from "../errors.ts";
 import { isForbidden } from "../files/discovery.ts";
 import { HttpError } from "../server/api.ts";
-import type { Compressor } from "../sync/compression.ts";
-import { Collector } from "./collector.ts";
+import { Collector, type Writing } from "./collector.ts";
 import { countInvalid, countUnhandledType, emptyStats, type ParseStats } from "./parse-stats.ts";
-import type { Session, SessionLimits } from "./session.ts";
 
 /** An input with the adapter that parses it. */
 export type AdapterInput = Input & { adapter: Adapter };
@@ -22,22 +20,17 @@ export async function* findInputs(host: Host, wanted: (adapter: Adapter) => bool
 }
 
 type ParseOptions = {
-  limits: SessionLimits;
-  /** Without one, sessions are only counted. */
-  compressor?: Compressor;
-  onSession?(session: Session): void;
+  /** Without it, sessions are only counted. */
+  writing?: Writing;
   pause?(): Promise<void>;
 };
 
 /**
  * Parses one input. Problems with it are in the stats and never thrown.
  *
- * @throws CommandError and HttpError of `onSession` and `pause`
+ * @throws CommandError and HttpError of `writing` and `pause`
  */
-export async function parseInput(
-  input: AdapterInput,
-  { limits, compressor, onSession, pause }: ParseOptions,
-): Promise<ParseStats> {
+export async function parseInput(input: AdapterInput, { writing, pause }: ParseOptions = {}): Promise<ParseStats> {
   const { adapter, path } = input;
   const stats = emptyStats();
   stats.inputs = 1;
@@ -45,10 +38,9 @@ export async function parseInput(
   let line: number | undefined;
   const collector = new Collector(
     {
-      done({ messages }, session) {
+      done(messages) {
         stats.sessions++;
         stats.messages += messages;
-        if (session) onSession?.(session);
       },
       left: (left) => void stats.left.push(left),
       lost: (reason, sourceId = path) => void stats.left.push({ source: adapter.name, sourceId, reason }),
@@ -62,8 +54,7 @@ export async function parseInput(
       unhandled: (type) => countUnhandledType(stats, type),
       pause: async () => pause?.(),
     },
-    limits,
-    compressor,
+    writing,
   );
   try {
     await adapter.parse(input, collector);

@@ -1,121 +1,188 @@
 import { createHash } from "node:crypto";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 import type { Compressor } from "../sync/compression.ts";
-import { formatBytes } from "../terminal/format.ts";
-import type { Session, SessionLimits } from "./session.ts";
+import { MessageDigest } from "./message-digest.ts";
+import { maxCompressedBytes, maxMessageBytes, PartWriter } from "./part-writer.ts";
+import type { Known, PartLimits, SentState, Session } from "./session.ts";
+import { shortenMessage } from "./shorten.ts";
 
-const MiB = 1024 * 1024;
-/** Larger sessions are compressed while they are read, and sent alone. */
-const maxPlainBytes = 8 * MiB;
 const pieceChars = 256 * 1024;
+const separator = Buffer.from(",");
+/** From so many segments on, a session that is read whole gets a digest of one. */
+const manySegments = 64;
 
-/** Writes one session as JSON, hashes it and compresses a large one, in bounded memory. */
+export type WriterOptions = {
+  limits: PartLimits;
+  compressor: Compressor;
+  known: Known;
+  /** Called for each part, in order. */
+  onPart(part: Session): void;
+};
+
+/**
+ * Writes one session as JSON, in parts within the server's limits and in bounded memory. Messages that were sent before are only
+ * hashed; where they have changed, `hasChanged` is true at the end, no part was written, and the session must be read again to
+ * be sent whole.
+ */
 export class SessionWriter {
   readonly source: string;
   readonly sourceId: string;
-  readonly #limits: SessionLimits;
-  readonly #compressor: Compressor | undefined;
-  readonly #hash = createHash("sha256");
+  readonly #options: WriterOptions;
+  readonly #counts: number[];
+  readonly #digest = new MessageDigest();
+  /** Of all messages in one segment, where there are many. */
+  readonly #single: MessageDigest | undefined;
+  #ended = 0;
+  #chain = "";
+  #part: PartWriter | undefined;
+  #text = "";
+  #isFirst = true;
   messages = 0;
-  #bytes = 0;
-  #text: string;
-  #plain: Buffer[] = [];
-  #compressed: Buffer[] | undefined;
-  #compressedBytes = 0;
+  hasChanged = false;
 
-  /** @param compressor without one, messages are counted and no JSON is made */
-  constructor(source: string, sourceId: string, limits: SessionLimits, compressor: Compressor | undefined) {
+  constructor(source: string, sourceId: string, options: WriterOptions) {
     this.source = source;
     this.sourceId = sourceId;
-    this.#limits = limits;
-    this.#compressor = compressor;
-    this.#text = `{"source":${JSON.stringify(source)},"sourceId":${JSON.stringify(sourceId)},"messages":[`;
+    this.#options = options;
+    this.#counts = [...(options.known.state?.counts ?? [])];
+    if (this.#counts.length >= manySegments) this.#single = new MessageDigest();
+    if (this.#counts.length === 0) this.#beginPart();
+  }
+
+  #beginPart(): void {
+    const { compressor, limits, known } = this.#options;
+    const append = this.messages > 0 ? { append: { count: this.messages } } : {};
+    const replace = this.messages === 0 && known.replaces ? { replace: true } : {};
+    const head = JSON.stringify({ source: this.source, sourceId: this.sourceId, ...append, ...replace });
+    this.#part = new PartWriter(`${head.slice(0, -1)},"messages":[`, compressor, limits);
   }
 
   add(message: Message): void {
-    const position = this.messages++;
-    if (!this.#compressor) {
-      // An estimate: enough to find sessions far over the limit.
-      this.#bytes += (message.content?.length ?? 0) + 64;
-      return;
+    if (this.hasChanged) return;
+    const json = this.#jsonOf(message);
+    if (this.#part && this.#part.messages > 0 && !this.#hasRoom(json)) this.#endPart();
+    this.messages++;
+    if (this.#part) this.#part.messages++;
+    this.#append(json);
+    if (this.messages === this.#counts[this.#ended]) this.#endSegment();
+  }
+
+  #jsonOf(message: Message): string {
+    const isMessage = typeof message === "object" && message !== null;
+    const json = isMessage && message.position === undefined ? this.#withPosition(message) : JSON.stringify(message);
+    const { limits, compressor } = this.#options;
+    const max = maxMessageBytes(limits);
+    const maxWire = maxCompressedBytes(limits);
+    if (!isMessage || json.length * 3 <= Math.min(max, maxWire)) return json;
+    const bytes = Buffer.byteLength(json);
+    const room = max - 4096;
+    const isWireTight = bytes > maxWire && compressor.compressPiece(Buffer.from(json)).length > maxWire;
+    const allowed = isWireTight ? Math.min(room, maxWire) : room;
+    return bytes <= allowed ? json : JSON.stringify(shortenMessage({ position: this.messages, ...message }, allowed));
+  }
+
+  #withPosition(message: Message): string {
+    const json = JSON.stringify(message);
+    return json === "{}" ? `{"position":${this.messages}}` : `{"position":${this.messages},${json.slice(1)}`;
+  }
+
+  /** Whether a message fits into the part, at first by an estimate that never falls short. */
+  #hasRoom(json: string): boolean {
+    const part = this.#part;
+    if (!part) return true;
+    if (part.hasRoom(3 * (this.#text.length + json.length))) return true;
+    this.#flush();
+    return part.hasRoom(Buffer.byteLength(json) + 1);
+  }
+
+  #append(json: string): void {
+    // The separator belongs to the JSON of a part, and to the digest of a segment.
+    if (!this.#isFirst) this.#text += ",";
+    else if (this.messages > 1) this.#single?.add(separator);
+    this.#isFirst = false;
+    if (json.length < pieceChars) this.#text += json;
+    else {
+      // Appending a long text to the pending one would copy it.
+      this.#flush();
+      this.#addPiece(Buffer.from(json));
     }
-    const json = JSON.stringify(message) ?? "null";
-    const hasPosition = typeof message !== "object" || message === null || message.position !== undefined;
-    this.#text += (position > 0 ? "," : "") + (hasPosition ? "" : `{"position":${position},`);
-    const rest = hasPosition ? json : json.slice(1);
-    if (rest.length < pieceChars) this.#text += rest;
-    else this.#addLong(rest);
-    if (this.#text.length >= pieceChars) this.#flushText();
+    if (this.#text.length >= pieceChars) this.#flush();
   }
 
-  /** Appending a long text to the pending one would copy it. */
-  #addLong(json: string): void {
-    this.#flushText();
-    this.#addPiece(Buffer.from(json));
-  }
-
-  #flushText(): void {
+  #flush(): void {
+    if (this.#text === "") return;
     const piece = Buffer.from(this.#text);
     this.#text = "";
     this.#addPiece(piece);
   }
 
   #addPiece(piece: Buffer): void {
-    this.#bytes += piece.length;
-    this.#hash.update(piece);
-    if (this.excess()) {
-      // From here on its size is only measured.
-      this.#plain = [];
-      this.#compressed = [];
-      return;
-    }
-    this.#plain.push(piece);
-    if (this.#compressed || this.#bytes > maxPlainBytes) this.#compressWhenLarge();
+    this.#digest.add(piece);
+    this.#single?.add(piece);
+    this.#part?.add(piece);
   }
 
-  #compressWhenLarge(): void {
-    const bytes = this.#plain.reduce((sum, { length }) => sum + length, 0);
-    if (!this.#compressed || bytes >= MiB) this.#compress();
+  /** Ends a segment at a number of messages at which one was sent before. */
+  #endSegment(): void {
+    this.#flush();
+    this.#isFirst = true;
+    this.#chain = this.#digest.cut();
+    this.#ended++;
+    if (this.#ended < this.#counts.length) return;
+    if (this.#chain === this.#options.known.state?.digest) this.#beginPart();
+    else this.hasChanged = true;
   }
 
-  #compress(): void {
-    const [only] = this.#plain;
-    const plain = only && this.#plain.length === 1 ? only : Buffer.concat(this.#plain);
-    this.#compressed ??= [];
-    const piece = this.#compressor?.compressPiece(plain) ?? plain;
-    this.#compressed.push(piece);
-    this.#compressedBytes += piece.length;
-    this.#plain = [];
+  #endPart(): void {
+    this.#cut();
+    const part = this.#part?.finish("]}");
+    const state = this.#stateOf({ hash: "", counts: [...this.#counts], digest: this.#chain });
+    if (part)
+      this.#options.onPart({ ...this.#labels({}), ...part, ...this.#place(part.messages), isLast: false, state });
+    this.#beginPart();
   }
 
-  /** @returns the session; undefined without a compressor */
-  finish({ model, title, project, createdAt, metadata, ...rest }: SessionDetails): Session | undefined {
-    const details = { model, title, project, createdAt, metadata, ...rest };
-    if (!this.#compressor) return undefined;
-    const json = JSON.stringify(details);
-    this.#text += `]${json === "{}" ? "" : `,${json.slice(1, -1)}`}}`;
-    this.#flushText();
-    if (this.#compressed && this.#plain.length > 0) this.#compress();
+  #cut(): void {
+    this.#flush();
+    this.#isFirst = true;
+    if (this.messages === (this.#counts.at(-1) ?? 0)) return;
+    this.#chain = this.#digest.cut();
+    this.#counts.push(this.messages);
+    this.#ended = this.#counts.length;
+  }
+
+  #place(messages: number): { append: number | undefined } {
+    const before = this.messages - messages;
+    return { append: before === 0 ? undefined : before };
+  }
+
+  #labels({ project, metadata }: SessionDetails) {
     const cwd = metadata?.cwd;
-    return {
-      source: this.source,
-      sourceId: this.sourceId,
-      messages: this.messages,
-      bytes: this.#bytes,
-      hash: this.#hash.digest("base64url"),
-      project,
-      cwd: typeof cwd === "string" ? cwd : undefined,
-      body: this.#compressed
-        ? { compressed: this.#compressed, compressedBytes: this.#compressedBytes }
-        : { plain: this.#plain },
-    };
+    return { source: this.source, sourceId: this.sourceId, project, cwd: typeof cwd === "string" ? cwd : undefined };
   }
 
-  /** Which of the server's limits it exceeds, in words; undefined where none. */
-  excess(): string | undefined {
-    const { bytes, messages } = this.#limits;
-    if (this.#bytes > bytes) return `it has ${formatBytes(this.#bytes)}; the server's limit is ${formatBytes(bytes)}`;
-    if (this.messages > messages) return `it has ${this.messages} messages; the server's limit is ${messages}`;
-    return undefined;
+  /** Writes the last part, unless the messages sent before have changed. */
+  finish({ model, title, project, createdAt, metadata, ...rest }: SessionDetails): void {
+    const details = { model, title, project, createdAt, metadata, ...rest };
+    if (this.#ended < this.#counts.length) this.hasChanged = true;
+    if (this.hasChanged || !this.#part) return;
+    const json = JSON.stringify(details);
+    this.#cut();
+    const part = this.#part.finish(`]${json === "{}" ? "" : `,${json.slice(1, -1)}`}}`);
+    const state = this.#stateWith(json);
+    this.#options.onPart({ ...this.#labels(details), ...part, ...this.#place(part.messages), isLast: true, state });
+  }
+
+  #stateWith(details: string): SentState {
+    const isGrown = this.messages > (this.#options.known.state?.counts.at(-1) ?? 0);
+    const single = isGrown ? this.#single?.cut() : undefined;
+    const digest = single ?? this.#chain;
+    const hash = createHash("sha256").update(`${digest}\n${details}`).digest("base64url");
+    return this.#stateOf({ hash, counts: single ? [this.messages] : this.#counts, digest });
+  }
+
+  #stateOf(state: SentState): SentState {
+    const salt = this.#options.known.state?.salt;
+    return salt === undefined ? state : { ...state, salt };
   }
 }

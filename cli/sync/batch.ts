@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Session } from "../sessions/session.ts";
+import type { SentState, Session } from "../sessions/session.ts";
 import type { Compressor } from "./compression.ts";
 
 const head = Buffer.from('{"traces":[');
@@ -21,9 +21,9 @@ export class Batcher {
     this.#max = { traces: limits.traces, bytes: Math.min(maxBytes, limits.decodedBytes) };
   }
 
-  /** @returns the batches that are now complete */
+  /** @returns the batches that are now complete; a part that others follow is sent alone */
   add(session: Session): Batch[] {
-    if ("compressed" in session.body) return [{ sessions: [session], bytes: session.bytes }];
+    if ("compressed" in session.body || !session.isLast) return [{ sessions: [session], bytes: session.bytes }];
     const { sessions, bytes } = this.#batch;
     const isFull = sessions.length >= this.#max.traces || bytes + session.bytes + 16 > this.#max.bytes;
     const complete = isFull ? this.flush() : [];
@@ -56,10 +56,16 @@ const piecesOf = (body: Session["body"]): Buffer[] => ("plain" in body ? body.pl
 /**
  * The `Idempotency-Key` of a batch: the same for the same sessions sent after the same earlier versions.
  *
- * @param previousHash of the version of a session that was sent last: a session changed back gets a new key
+ * @param previous the state of a session that was sent last: a session changed back gets a new key
  */
-export function idempotencyKey({ sessions }: Batch, previousHash: (session: Session) => string | undefined): string {
+export function idempotencyKey({ sessions }: Batch, previous: (session: Session) => SentState | undefined): string {
   const hash = createHash("sha256");
-  for (const session of sessions) hash.update(`${session.hash}\n${previousHash(session) ?? ""}\n`);
+  for (const session of sessions) {
+    const { source, sourceId, append, state } = session;
+    const before = previous(session);
+    hash.update(
+      `${JSON.stringify([source, sourceId])} ${append ?? ""} ${state.hash} ${state.digest} ${state.salt ?? ""}\n${before?.hash ?? ""} ${before?.digest ?? ""}\n`,
+    );
+  }
   return `spoor-${hash.digest("base64url")}`;
 }

@@ -10,7 +10,13 @@ export type Job = {
   kept: number;
   written: number;
   error: string;
+  /** The sessions that have to be sent whole, with the number of messages that the server has of each. */
+  incomplete: Incomplete[];
+  /** False for a server that takes an append for the whole session. */
+  knowsAppend: boolean;
 };
+
+export type Incomplete = { source: string; sourceId: string; messageCount: number };
 
 /** Whether a job's status is final; `gone` is that of a job which the server no longer knows. */
 export const isFinished = (status: string): boolean => ["succeeded", "failed", "gone"].includes(status);
@@ -39,6 +45,12 @@ async function readJob(api: Api, jobId: string): Promise<Job> {
     kept: countOf(traces?.kept),
     written: countOf(messages?.written),
     error: textOf(error?.message),
+    incomplete: (Array.isArray(body.incomplete) ? body.incomplete : []).filter(isFields).map((one) => ({
+      source: textOf(one.source),
+      sourceId: textOf(one.sourceId),
+      messageCount: countOf(one.messageCount),
+    })),
+    knowsAppend: traces?.incomplete !== undefined,
   };
 }
 

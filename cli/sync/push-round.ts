@@ -1,15 +1,17 @@
 import { type Context, patienceOf } from "../context.ts";
-import { defaultLimits } from "../server/limits.ts";
+import { partLimitsOf } from "../server/limits.ts";
+import type { Writing } from "../sessions/collector.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import { type AdapterInput, parseInput } from "../sessions/inputs.ts";
 import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
-import type { Session, UnsentSession } from "../sessions/session.ts";
+import type { Known, Session, UnsentSession } from "../sessions/session.ts";
 import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
 import { changedInputs } from "./changed-inputs.ts";
-import { createCompressor } from "./compression.ts";
 import type { PushTarget } from "./push-target.ts";
+import { readSessions } from "./read-sessions.ts";
 import { Sender, type Sent } from "./sender.ts";
-import { type InputSessions, type SentRecord, sessionKey } from "./sent-record.ts";
+import { type InputSessions, sessionKey } from "./sent-record.ts";
+import { WholeSessions } from "./whole-sessions.ts";
 
 /** The longest wait for one job, in seconds: the server has the upload, and the next run asks for its job again. */
 const maxJobSeconds = 600;
@@ -51,6 +53,9 @@ class PushRound {
   readonly #startedAt = performance.now();
   readonly #stats = new Map<string, ParseStats>();
   readonly #left: UnsentSession[] = [];
+  readonly #whole: WholeSessions;
+  /** Parts of sessions whose labels are known at their end. */
+  readonly #unlabelled = new Map<string, Session[]>();
   #readBytes = 0;
   same = 0;
 
@@ -58,31 +63,36 @@ class PushRound {
     this.#context = context;
     this.#target = target;
     this.#filter = filter;
+    const onUnsent = (session: UnsentSession) => void this.#left.push(session);
+    this.#whole = new WholeSessions(target.record, onUnsent);
     this.#sender = new Sender({
       api: target.connection.api,
       limits: target.limits,
       compressor: target.compressor,
       record: target.record,
       patienceSeconds: Math.min(patienceOf(context), maxJobSeconds),
-      onUnsent: (session) => void this.#left.push(session),
+      onUnsent,
+      onIncomplete: (session, messageCount) => this.#whole.want(session, messageCount),
+      onNoAppend: () => {
+        target.knowsAppend = false;
+      },
       onProgress: () => this.#showProgress(),
     });
   }
 
   async push(input: AdapterInput): Promise<void> {
-    const { record, limits, compressor } = this.#target;
+    const { record } = this.#target;
     const { name, holdsAnySource } = input.adapter;
     const found: InputSessions = { sessions: {}, labels: {} };
-    const stats = await parseInput(input, {
-      limits: { bytes: limits.decodedBytes - 16, messages: limits.messagesPerTrace },
-      compressor,
-      onSession: (session) => {
-        const { source, project, cwd } = session;
-        found.sessions[sessionKey(session)] = session.hash;
-        found.labels[sessionKey(session)] = { source, project, cwd };
-        this.#sendIfNew(session, name);
+    const stats = await readSessions(input, {
+      ...this.#writing((source, sourceId) => this.#knownOf(source, sourceId)),
+      onPart: (part) => {
+        const { source, project, cwd, state } = part;
+        if (part.isLast) found.sessions[sessionKey(part)] = state.hash;
+        if (part.isLast) found.labels[sessionKey(part)] = { source, project, cwd };
+        this.#whole.note(part, input);
+        this.#sendIfWanted(part, name);
       },
-      pause: () => this.#sender.waitForCapacity(),
     });
     this.#readBytes += input.bytes;
     this.#left.push(...stats.left);
@@ -95,10 +105,27 @@ class PushRound {
     await this.#sender.waitForCapacity();
   }
 
-  #sendIfNew(session: Session, adapter: string): void {
-    if (!this.#filter.wantsSession(session, adapter)) return;
-    if (this.#target.record.isSent(sessionKey(session), session.hash)) this.same++;
-    else this.#sender.add(session);
+  #knownOf(source: string, sourceId: string): Known {
+    const { record, knowsAppend } = this.#target;
+    return knowsAppend ? { state: record.stateOf(sessionKey({ source, sourceId })) } : {};
+  }
+
+  #writing(known: Writing["known"]) {
+    const { limits, compressor } = this.#target;
+    return { compressor, limits: partLimitsOf(limits), known, pause: () => this.#sender.waitForCapacity() };
+  }
+
+  #sendIfWanted(part: Session, adapter: string): void {
+    const key = sessionKey(part);
+    const before = this.#unlabelled.get(key) ?? [];
+    if (!part.isLast && this.#filter.needsLabels(adapter)) {
+      this.#unlabelled.set(key, [...before, part]);
+      return;
+    }
+    this.#unlabelled.delete(key);
+    if (part.isLast && !this.#filter.wantsSession(part, adapter)) return;
+    if (part.isLast && this.#target.record.isSent(key, part.state.hash)) this.same++;
+    else for (const one of [...before, part]) this.#sender.add(one);
   }
 
   #showProgress(): void {
@@ -110,8 +137,31 @@ class PushRound {
     );
   }
 
+  /** Sends the sessions that the server wants whole. */
+  async #sendWhole(): Promise<void> {
+    for (const { input, known } of this.#whole.take(this.#target.knowsAppend)) {
+      const knownOf = (source: string, sourceId: string): Known | undefined => {
+        const key = sessionKey({ source, sourceId });
+        const wanted = known.get(key);
+        return wanted && { ...wanted, state: this.#target.record.stateOf(key) };
+      };
+      const writing = {
+        ...this.#writing((source, sourceId) => knownOf(source, sourceId) ?? this.#knownOf(source, sourceId)),
+        onPart: (part: Session) => {
+          if (!knownOf(part.source, part.sourceId)) return;
+          this.#whole.note(part, input);
+          this.#sender.add(part);
+        },
+        onChanged() {},
+      };
+      await parseInput(input, { writing, pause: writing.pause });
+    }
+    await this.#sender.finish();
+  }
+
   async finish(): Promise<PushResult> {
     await this.#sender.finish();
+    for (let time = 0; this.#whole.isWanted && time < maxWholeTimes; time++) await this.#sendWhole();
     return {
       sent: this.#sender.sent,
       same: this.same,
@@ -123,39 +173,5 @@ class PushRound {
   }
 }
 
-export type PushPlan = {
-  sessions: { session: Session; isNew: boolean }[];
-  same: number;
-  left: UnsentSession[];
-  stats: Map<string, ParseStats>;
-  filter: SessionFilter;
-};
-
-/** Finds what `pushOnce` would send, without sending it. */
-export async function planPush(context: Context, record: SentRecord | undefined): Promise<PushPlan> {
-  const filter = new SessionFilter(context);
-  const plan: PushPlan = { sessions: [], same: 0, left: [], stats: new Map(), filter };
-  const limits = { bytes: defaultLimits.decodedBytes, messages: defaultLimits.messagesPerTrace };
-  const compressor = createCompressor([]);
-  const inputs = changedInputs(context, filter, record, (sessions) => {
-    plan.same += sessions;
-  });
-  for await (const input of inputs) {
-    const { name } = input.adapter;
-    const stats = await parseInput(input, {
-      limits,
-      compressor,
-      onSession: (session) => {
-        if (!filter.wantsSession(session, name)) return;
-        const previous = record?.hashOf(sessionKey(session));
-        if (previous === session.hash) plan.same++;
-        else plan.sessions.push({ session: { ...session, body: { plain: [] } }, isNew: previous === undefined });
-      },
-    });
-    plan.left.push(...stats.left);
-    const total = plan.stats.get(name) ?? emptyStats();
-    addStats(total, stats);
-    plan.stats.set(name, total);
-  }
-  return plan;
-}
+/** A session that the server wants whole is sent so, and once more where it has to replace a longer one. */
+const maxWholeTimes = 3;

@@ -13,6 +13,8 @@ export type PushTarget = {
   limits: Limits;
   compressor: Compressor;
   record: SentRecord;
+  /** Whether the server knows `append`, as far as its jobs have told. */
+  knowsAppend: boolean;
 };
 
 /** @throws CommandError and HttpError where this machine is not logged in or the server is unavailable */
@@ -23,7 +25,14 @@ export async function openTarget(context: Context): Promise<PushTarget> {
   const record = await SentRecord.open(context.host, connection.server, account.userId, (reason) =>
     context.terminal.warn(`${reason} These sessions will be sent again next time; the server skips duplicates.`),
   );
-  return { connection, account, limits, compressor: createCompressor(limits.contentEncodings), record };
+  return {
+    connection,
+    account,
+    limits,
+    compressor: createCompressor(limits.contentEncodings),
+    record,
+    knowsAppend: true,
+  };
 }
 
 /** Updates the record's unfinished jobs. @param patienceSeconds how long to wait for each */
@@ -31,10 +40,10 @@ export async function refreshJobs({ connection, record }: PushTarget, patienceSe
   for (const { jobId, status } of record.jobs.filter((job) => !isFinished(job.status))) {
     try {
       const job = await waitForJob(connection.api, jobId, patienceSeconds);
-      if (job.status !== status) record.updateJob(jobId, job.status, job.error || undefined);
+      if (job.status !== status) record.updateJob(jobId, job);
     } catch (error) {
       if (!(error instanceof HttpError) || error.status !== 404) throw error;
-      record.updateJob(jobId, "gone");
+      record.updateJob(jobId, { status: "gone" });
     }
   }
   await record.save(true);

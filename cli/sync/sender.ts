@@ -1,11 +1,12 @@
 import { textOf } from "../files/json.ts";
 import { type Api, HttpError } from "../server/api.ts";
 import type { Limits } from "../server/limits.ts";
-import type { Session, UnsentSession } from "../sessions/session.ts";
+import { heldBytesOf, type Session, type UnsentSession } from "../sessions/session.ts";
 import { formatBytes } from "../terminal/format.ts";
 import { type Batch, Batcher, encodeBatch, idempotencyKey } from "./batch.ts";
 import type { Compressor } from "./compression.ts";
-import { isFinished, type Job, waitForJob } from "./jobs.ts";
+import { type Incomplete, isFinished, type Job, waitForJob } from "./jobs.ts";
+import { PartLines } from "./part-lines.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
 
 /** What was sent, and what the server did with it. */
@@ -38,12 +39,16 @@ type Options = {
   /** How long to wait for a job, in seconds. */
   patienceSeconds: number;
   onUnsent(session: UnsentSession): void;
+  /** Called for a session that the server wants whole. @param messageCount how many messages the server has */
+  onIncomplete(session: Session, messageCount: number): void;
+  /** Called where the server takes an append for the whole session. */
+  onNoAppend(): void;
   onProgress(): void;
 };
 
 /**
  * Sends sessions in batches and waits for their jobs. Its memory is bounded where `waitForCapacity` is awaited between
- * sessions. Of a batch that the server refuses, the sessions named in the response are left out; where none is named, the
+ * sessions. A part of a session waits until the server has stored the one before. Of a batch that the server refuses, the sessions named in the response are left out; where none is named, the
  * batch is halved until the cause is alone.
  */
 export class Sender {
@@ -51,6 +56,7 @@ export class Sender {
   readonly #batcher: Batcher;
   readonly #uploads = new Set<Promise<void>>();
   readonly #jobs = new Set<Promise<void>>();
+  readonly #lines: PartLines;
   #heldBytes = 0;
   #failure: unknown;
   readonly sent: Sent = {
@@ -69,15 +75,21 @@ export class Sender {
   constructor(options: Options) {
     this.#options = options;
     this.#batcher = new Batcher(options.limits);
+    this.#lines = new PartLines((part) => this.#start({ sessions: [part], bytes: part.bytes }));
   }
 
   add(session: Session): void {
+    if (this.#lines.takes(session)) return;
     for (const batch of this.#batcher.add(session)) this.#start(batch);
+  }
+
+  get #bytesInMemory(): number {
+    return this.#heldBytes + this.#lines.waitingBytes;
   }
 
   /** Waits until more sessions may be added. @throws where sending has failed permanently */
   async waitForCapacity(): Promise<void> {
-    while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#heldBytes > maxHeldBytes)) {
+    while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#bytesInMemory > maxHeldBytes)) {
       await Promise.race([...this.#uploads, ...this.#jobs]);
     }
     if (this.#failure) throw this.#failure;
@@ -118,7 +130,7 @@ export class Sender {
       const [size, limit] = [formatBytes(bytes.length), formatBytes(limits.wireBytes)];
       return this.#halve(batch, `compressed it has ${size}; the server's limit is ${limit}`);
     }
-    const key = idempotencyKey(batch, (session) => record.hashOf(sessionKey(session)));
+    const key = idempotencyKey(batch, (session) => record.stateOf(sessionKey(session)));
     try {
       const { body } = await api.request("/api/ingest", {
         method: "POST",
@@ -139,7 +151,7 @@ export class Sender {
 
   async #addJob(jobId: string, batch: Batch, bytes: number, attempt: number): Promise<void> {
     const { record } = this.#options;
-    const sessions = Object.fromEntries(batch.sessions.map((session) => [sessionKey(session), session.hash]));
+    const sessions = Object.fromEntries(batch.sessions.map((session) => [sessionKey(session), session.state]));
     record.addJob({ jobId, at: new Date().toISOString(), bytes, sessions, status: "queued" });
     await record.save();
     this.sent.jobs.push(jobId);
@@ -151,19 +163,34 @@ export class Sender {
     const job = await waitForJob(api, jobId, patienceSeconds);
     if (!isFinished(job.status)) {
       this.sent.pending++;
+      for (const session of batch.sessions) this.#lines.end(session, false);
       return;
     }
-    record.updateJob(jobId, job.status, job.error);
-    if (job.status === "succeeded") this.#countSent(batch, job);
+    if (job.status === "succeeded" && !job.knowsAppend) this.#options.onNoAppend();
+    const incomplete = incompleteOf(batch, job);
+    record.updateJob(jobId, { ...job, incomplete });
+    if (job.status === "succeeded") this.#takeResult(batch, job, incomplete);
     else await this.#handleFailedJob(batch, job, attempt);
     await record.save();
     onProgress();
   }
 
-  #countSent({ sessions }: Batch, job: Job): void {
-    this.sent.sessions += sessions.length;
-    for (const { messages } of sessions) this.sent.messages += messages;
-    for (const count of ["created", "updated", "unchanged", "kept", "written"] as const) this.sent[count] += job[count];
+  #takeResult({ sessions }: Batch, job: Job, incomplete: Incomplete[]): void {
+    const countOf = new Map(incomplete.map((one) => [sessionKey(one), one.messageCount]));
+    const isFollowUp = sessions.some((session) => this.#lines.isFollowUp(session));
+    for (const session of sessions) {
+      const messageCount = countOf.get(sessionKey(session));
+      if (messageCount !== undefined) this.#options.onIncomplete(session, messageCount);
+      else {
+        this.sent.messages += session.messages;
+        if (session.isLast) this.sent.sessions++;
+      }
+      this.#lines.end(session, messageCount === undefined);
+    }
+    this.sent.written += job.written;
+    // The parts of a session are one session.
+    if (isFollowUp) return;
+    for (const count of ["created", "updated", "unchanged", "kept"] as const) this.sent[count] += job[count];
   }
 
   /** The job may be that of an earlier run with the same key: the batch is sent once more under another one. */
@@ -212,8 +239,9 @@ export class Sender {
   }
 
   #leaveOut(session: Session, reason: string): void {
-    const { source, sourceId, bytes, hash } = session;
-    this.#options.record.addUnsendableSession(sessionKey(session), hash);
+    const { source, sourceId, bytes, state } = session;
+    this.#lines.end(session, false);
+    this.#options.record.addUnsendableSession(sessionKey(session), state.hash);
     this.#options.onUnsent({ source, sourceId, reason: `${reason} (session size: ${formatBytes(bytes)})` });
   }
 }
@@ -225,7 +253,13 @@ function reasonIn(refusal: HttpError, index: number): string {
   return error ? `${path} ${error.message}` : refusal.message;
 }
 
-const heldBytes = ({ sessions }: Batch) =>
-  sessions.reduce((total, { body, bytes }) => total + ("compressed" in body ? body.compressedBytes : bytes), 0);
+/** The sessions of a batch that the server wants whole: all that append, where it takes an append for the whole. */
+function incompleteOf({ sessions }: Batch, { knowsAppend, incomplete }: Job): Incomplete[] {
+  if (knowsAppend) return incomplete;
+  const appended = sessions.filter(({ append }) => append !== undefined);
+  return appended.map(({ source, sourceId }) => ({ source, sourceId, messageCount: 0 }));
+}
+
+const heldBytes = ({ sessions }: Batch) => sessions.reduce((total, session) => total + heldBytesOf(session), 0);
 
 const totalBytes = (sessions: Session[]) => sessions.reduce((total, { bytes }) => total + bytes, 0);

@@ -5,7 +5,7 @@ import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
-import type { SessionLabels } from "../sessions/session.ts";
+import { begunAgain, type SentState, type SessionLabels } from "../sessions/session.ts";
 import { isFinished } from "./jobs.ts";
 
 /** A session's key among all that one account sends. */
@@ -24,15 +24,32 @@ export type SentJob = {
   /** ISO 8601 */
   at: string;
   bytes: number;
-  /** The hashes of its sessions by their keys, until the job has finished. */
-  sessions: Record<string, string>;
+  /** What it sends of its sessions by their keys, until the job has finished. */
+  sessions: Record<string, SentState>;
   status: string;
   error?: string;
+};
+
+/** What became of a job, and the sessions that the server wants whole. */
+export type JobOutcome = Pick<SentJob, "status" | "error"> & {
+  incomplete?: readonly { source: string; sourceId: string }[];
 };
 
 const maxJobs = 100;
 /** With many sessions the record has megabytes, so it is not written for each of them. */
 const minWriteIntervalMs = 2000;
+
+/** The state of a session in the record of an older client, which has its hash alone. */
+const stateOf = (stored: SentState | string): SentState =>
+  typeof stored === "string" ? { hash: stored, counts: [], digest: "" } : stored;
+
+const entriesOf = (value: unknown) => (isFields(value) ? Object.entries(value) : []);
+const statesIn = (value: unknown) =>
+  (entriesOf(value) as [string, SentState | string][]).map(([key, state]): [string, SentState] => [
+    key,
+    stateOf(state),
+  ]);
+const withStates = (job: SentJob): SentJob => ({ ...job, sessions: Object.fromEntries(statesIn(job.sessions)) });
 
 /**
  * What was sent to one account at one server, so that nothing is sent twice. It may be deleted at any time: everything is
@@ -41,7 +58,7 @@ const minWriteIntervalMs = 2000;
 export class SentRecord {
   readonly #path: string;
   readonly #inputs: Map<string, ReadInput>;
-  readonly #sent: Map<string, string>;
+  readonly #sent: Map<string, SentState>;
   readonly #jobs: SentJob[];
   /** What this run could not send: inputs' stamps and sessions' hashes. Not stored, so the next run tries again. */
   readonly #unsendable = new Map<string, string>();
@@ -52,7 +69,7 @@ export class SentRecord {
 
   private constructor(
     path: string,
-    known: { inputs: Map<string, ReadInput>; sent: Map<string, string>; jobs: SentJob[] },
+    known: { inputs: Map<string, ReadInput>; sent: Map<string, SentState>; jobs: SentJob[] },
     onWriteError?: (reason: string) => void,
   ) {
     this.#path = path;
@@ -77,11 +94,10 @@ export class SentRecord {
     const path = join(stateFolder(host), `sent-${name}.json`);
     const found = await readJsonFile(path);
     const known = isFields(found) && found.version === 1 ? found : {};
-    const entriesOf = (value: unknown) => (isFields(value) ? Object.entries(value) : []);
     const stored = {
       inputs: new Map(entriesOf(known.read) as [string, ReadInput][]),
-      sent: new Map(entriesOf(known.sent) as [string, string][]),
-      jobs: Array.isArray(known.jobs) ? (known.jobs as SentJob[]) : [],
+      sent: new Map(statesIn(known.sent)),
+      jobs: Array.isArray(known.jobs) ? (known.jobs as SentJob[]).map(withStates) : [],
     };
     return new SentRecord(path, stored, onWriteError);
   }
@@ -102,8 +118,28 @@ export class SentRecord {
 
   /** Whether a session need not be sent: it was, or its upload is being processed, or it can't be sent. */
   isSent(key: string, hash: string): boolean {
-    if (this.#sent.get(key) === hash || this.#unsendable.get(key) === hash) return true;
-    return this.#jobs.some(({ sessions }) => sessions[key] === hash);
+    if (this.#sent.get(key)?.hash === hash || this.#unsendable.get(key) === hash) return true;
+    return this.#jobs.some(({ sessions }) => sessions[key]?.hash === hash);
+  }
+
+  /** What was sent of a session, or is being processed. */
+  stateOf(key: string): SentState | undefined {
+    return this.#jobs.findLast(({ sessions }) => sessions[key])?.sessions[key] ?? this.#sent.get(key);
+  }
+
+  /**
+   * Forgets what was sent of a session, so that it is sent whole.
+   *
+   * @param reason differs each time: it makes the next uploads differ from earlier ones
+   */
+  forget(key: string, reason: string): void {
+    this.settle(key, begunAgain(reason));
+  }
+
+  /** Notes what was sent of a session. */
+  settle(key: string, state: SentState): void {
+    this.#sent.set(key, state);
+    this.#isDirty = true;
   }
 
   addUnsendableSession(key: string, hash: string): void {
@@ -126,24 +162,20 @@ export class SentRecord {
     this.#isDirty = true;
   }
 
-  /** The hash of the version of a session that was sent last. */
-  hashOf(key: string): string | undefined {
-    return this.#sent.get(key);
-  }
-
   addJob(job: SentJob): void {
     this.#jobs.push(job);
     this.#jobs.splice(0, this.#jobs.length - maxJobs);
     this.#isDirty = true;
   }
 
-  /** Updates a job. The sessions of one that succeeded count as sent. */
-  updateJob(jobId: string, status: string, error?: string): void {
+  /** Updates a job. The sessions of one that succeeded count as sent, but for those that the server wants whole. */
+  updateJob(jobId: string, { status, error, incomplete = [] }: JobOutcome): void {
     const job = this.#jobs.find((one) => one.jobId === jobId);
     if (!job) return;
     job.status = status;
-    if (error !== undefined) job.error = error;
-    if (status === "succeeded") for (const [key, hash] of Object.entries(job.sessions)) this.#sent.set(key, hash);
+    if (error) job.error = error;
+    if (status === "succeeded") for (const [key, state] of Object.entries(job.sessions)) this.settle(key, state);
+    for (const one of incomplete) this.forget(sessionKey(one), jobId);
     if (isFinished(status)) job.sessions = {};
     this.#isDirty = true;
   }

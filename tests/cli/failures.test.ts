@@ -6,7 +6,6 @@ import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
-import { defaultLimits } from "../../cli/server/limits.ts";
 import { parseInput } from "../../cli/sessions/inputs.ts";
 import { Terminal } from "../../cli/terminal/terminal.ts";
 import { ended, wrote } from "../support/client.ts";
@@ -93,8 +92,7 @@ describe("other files in a projects folder", () => {
     try {
       const [input] = await discoverAll(claudeCode, host);
       if (!input) throw new Error("nothing was found");
-      const limits = { bytes: defaultLimits.decodedBytes, messages: defaultLimits.messagesPerTrace };
-      const { left } = await parseInput({ ...input, adapter: claudeCode }, { limits });
+      const { left } = await parseInput({ ...input, adapter: claudeCode });
       expect(left).toEqual([{ source: "claude-code", sourceId: folder, reason: "permission denied" }]);
     } finally {
       if (isRoot) process.seteuid?.(0);

@@ -3,8 +3,16 @@ import type { AddressInfo } from "node:net";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 
-type Trace = { source: string; sourceId: string; messages: { position: number; content: string }[] };
-type Upload = { key: string; encoding: string; wireBytes: number; traces: Trace[] };
+type Trace = {
+  source: string;
+  sourceId: string;
+  title?: string;
+  append?: { count: number };
+  replace?: boolean;
+  messages: { position: number; content: string; metadata?: object }[];
+};
+type Incomplete = { source: string; sourceId: string; messageCount: number };
+type Upload = { key: string; encoding: string; wireBytes: number; traces: Trace[]; incomplete: Incomplete[] };
 
 /** How the server fails one request; undefined answers it normally. */
 type Fault = (
@@ -15,7 +23,7 @@ type Fault = (
 /**
  * A server with Spoor's API that keeps uploads in memory, and fails as a test asks it to.
  *
- * @returns `archive` has the messages of each trace by its key; `uploads` every body that was accepted
+ * @returns `archive` has the number of messages of each trace by its key; `uploads` every body that was accepted
  */
 export async function startFake(options: { limits?: Record<string, unknown>; job?: (upload: Upload) => object } = {}) {
   const state = {
@@ -79,21 +87,35 @@ export async function startFake(options: { limits?: Record<string, unknown>; job
     const { traces } = JSON.parse(plain.toString()) as { traces: Trace[] };
     const known = keys.get(key);
     if (known) return known;
-    const upload = { key, encoding, wireBytes: body.length, traces };
+    const incomplete = traces.flatMap((trace) => store(trace) ?? []);
+    const upload = { key, encoding, wireBytes: body.length, traces, incomplete };
     const jobId = `job-${state.uploads.push(upload) - 1}`;
     keys.set(key, jobId);
-    for (const { source, sourceId, messages } of traces) state.archive.set(`${source}/${sourceId}`, messages.length);
     return jobId;
+  }
+
+  /** Stores a trace as the contract says. @returns what is stored of one that is incomplete */
+  function store({ source, sourceId, messages, append, replace }: Trace): Incomplete | undefined {
+    const key = `${source}/${sourceId}`;
+    const stored = state.archive.get(key) ?? 0;
+    if (!append && (messages.length >= stored || replace)) state.archive.set(key, messages.length);
+    if (!append || stored === append.count + messages.length) return undefined;
+    if (stored !== append.count) return { source, sourceId, messageCount: stored };
+    state.archive.set(key, stored + messages.length);
+    return undefined;
   }
 
   function jobOf(upload: Upload): object {
     const messages = upload.traces.reduce((sum, trace) => sum + trace.messages.length, 0);
-    const traces = { received: upload.traces.length, created: upload.traces.length, updated: 0, unchanged: 0, kept: 0 };
+    const { incomplete } = upload;
+    const [received, left] = [upload.traces.length, incomplete.length];
+    const traces = { received, created: received - left, updated: 0, unchanged: 0, kept: 0, incomplete: left };
     const job = {
       ok: true,
       status: "succeeded",
       traces,
       messages: { received: messages, written: messages },
+      ...(left > 0 && { incomplete }),
       error: null,
     };
     return { ...job, ...options.job?.(upload) };

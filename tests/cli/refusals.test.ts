@@ -83,21 +83,6 @@ describe("what the server refuses", () => {
     expect(Math.max(...fake.uploads.map(({ wireBytes }) => wireBytes))).toBeLessThanOrEqual(25_000);
   });
 
-  test("a session over the server's limits is listed with its size, in each run", async () => {
-    const { push, home, fake } = await world(1, { limits: { decodedBytes: 40_000, messagesPerTrace: 100 } });
-    await writeBelow(home, claudePath(7), linesOf(...claudeLines(idOf(7), 10, { text: "long ".repeat(4000) })));
-    await writeBelow(home, claudePath(8), linesOf(...claudeLines(idOf(8), 30, { text: "" })));
-    for (const sessions of [1, 0]) {
-      const { code, left, sent } = await push();
-      expect([code, sent.sessions]).toEqual([5, sessions]);
-      expect(left.map(({ sourceId, reason }) => [sourceId, reason]).sort()).toEqual([
-        [idOf(7), expect.stringMatching(/^it has 2\d\d KiB; the server's limit is 39 KiB$/)],
-        [idOf(8), expect.stringContaining("120 messages; the server's limit is 100")],
-      ]);
-    }
-    expect(fake.archive.size).toBe(1);
-  });
-
   test("a file that can't be read is listed, and the others are sent", async () => {
     const { home, push, run } = await world(2);
     await symlink("/proc/self/mem", join(home, claudePath(9)));

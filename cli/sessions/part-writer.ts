@@ -1,0 +1,73 @@
+import type { Compressor } from "../sync/compression.ts";
+import type { PartLimits, Session } from "./session.ts";
+
+const MiB = 1024 * 1024;
+/** Larger parts are compressed while they are read, and sent alone. */
+const maxPlainBytes = 8 * MiB;
+
+/** How much of a limit is left for what a batch and a session have besides messages: their fields have 256 KiB at most. */
+const reserveOf = (limit: number): number => Math.min(320 * 1024, Math.floor(limit / 8));
+
+/** The most bytes that one message may take in a part of its own. */
+export const maxMessageBytes = ({ bytes }: PartLimits): number => bytes - reserveOf(bytes);
+
+/** The most that the compressed messages of a part may take. */
+export const maxCompressedBytes = ({ wireBytes }: PartLimits): number => wireBytes - reserveOf(wireBytes);
+
+/** Collects the JSON of one part, compressed if it is large, within the server's limits. */
+export class PartWriter {
+  readonly #compressor: Compressor;
+  readonly #limits: PartLimits;
+  #plain: Buffer[] = [];
+  #plainBytes = 0;
+  #compressed: Buffer[] | undefined;
+  #compressedBytes = 0;
+  messages = 0;
+  bytes = 0;
+
+  constructor(head: string, compressor: Compressor, limits: PartLimits) {
+    this.#compressor = compressor;
+    this.#limits = limits;
+    this.add(Buffer.from(head));
+  }
+
+  add(piece: Buffer): void {
+    this.bytes += piece.length;
+    this.#plain.push(piece);
+    this.#plainBytes += piece.length;
+    const isLarge = this.#compressed || this.bytes > Math.min(maxPlainBytes, this.#limits.wireBytes / 2);
+    if (isLarge && this.#plainBytes >= MiB) this.#compress();
+  }
+
+  /** Whether so many more bytes fit, however badly they compress. */
+  hasRoom(more: number): boolean {
+    if (this.messages >= this.#limits.messages || this.bytes + more > maxMessageBytes(this.#limits)) return false;
+    const max = maxCompressedBytes(this.#limits);
+    if (this.#compressedBytes + this.#plainBytes + more > max && this.#plainBytes > 0) this.#compress();
+    return this.#compressedBytes + more <= max;
+  }
+
+  #compress(): void {
+    const [only] = this.#plain;
+    const plain = only && this.#plain.length === 1 ? only : Buffer.concat(this.#plain);
+    const piece = this.#compressor.compressPiece(plain);
+    this.#compressed ??= [];
+    this.#compressed.push(piece);
+    this.#compressedBytes += piece.length;
+    this.#plain = [];
+    this.#plainBytes = 0;
+  }
+
+  finish(tail: string): Pick<Session, "messages" | "bytes" | "body"> {
+    this.add(Buffer.from(tail));
+    if (this.#compressed && this.#plainBytes > 0) this.#compress();
+    const { messages, bytes } = this;
+    return {
+      messages,
+      bytes,
+      body: this.#compressed
+        ? { compressed: this.#compressed, compressedBytes: this.#compressedBytes }
+        : { plain: this.#plain },
+    };
+  }
+}

@@ -1,0 +1,63 @@
+import { heldBytesOf, type Session } from "../sessions/session.ts";
+import { sessionKey } from "./sent-record.ts";
+
+type Line = { waiting: Session[]; isBusy: boolean; isBroken: boolean };
+
+/** The parts of sessions in order: each is sent once the server has stored the one before. */
+export class PartLines {
+  readonly #send: (part: Session) => void;
+  readonly #lines = new Map<string, Line>();
+  readonly #followUps = new WeakSet<Session>();
+
+  constructor(send: (part: Session) => void) {
+    this.#send = send;
+  }
+
+  /** Takes a part that follows another one. @returns false for one that is to be sent like any session */
+  takes(part: Session): boolean {
+    const line = this.#lines.get(sessionKey(part));
+    if (!line) {
+      if (!part.isLast) this.#lines.set(sessionKey(part), { waiting: [], isBusy: true, isBroken: false });
+      return false;
+    }
+    this.#followUps.add(part);
+    if (line.isBroken) this.#drop(part);
+    else if (line.isBusy) line.waiting.push(part);
+    else this.#start(line, part);
+    return true;
+  }
+
+  #start(line: Line, part: Session): void {
+    line.isBusy = true;
+    if (part.isLast) this.#lines.delete(sessionKey(part));
+    this.#send(part);
+  }
+
+  #drop(part: Session): void {
+    if (part.isLast) this.#lines.delete(sessionKey(part));
+  }
+
+  /** Notes what became of a part: the next one is sent, or all that follow are dropped. */
+  end(part: Session, isStored: boolean): void {
+    const line = this.#lines.get(sessionKey(part));
+    if (!line) return;
+    if (isStored) {
+      const next = line.waiting.shift();
+      line.isBusy = false;
+      if (next) this.#start(line, next);
+      return;
+    }
+    line.isBroken = true;
+    for (const one of line.waiting.splice(0)) this.#drop(one);
+  }
+
+  /** Whether a part follows another one of this run. */
+  isFollowUp(part: Session): boolean {
+    return this.#followUps.has(part);
+  }
+
+  get waitingBytes(): number {
+    const waiting = [...this.#lines.values()].flatMap((line) => line.waiting);
+    return waiting.reduce((sum, part) => sum + heldBytesOf(part), 0);
+  }
+}

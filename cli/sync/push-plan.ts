@@ -1,0 +1,67 @@
+import type { Context } from "../context.ts";
+import { defaultLimits, partLimitsOf } from "../server/limits.ts";
+import { SessionFilter } from "../sessions/filter.ts";
+import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
+import type { SentState, Session, SessionLabels, UnsentSession } from "../sessions/session.ts";
+import { changedInputs } from "./changed-inputs.ts";
+import { createCompressor } from "./compression.ts";
+import { readSessions } from "./read-sessions.ts";
+import { type SentRecord, sessionKey } from "./sent-record.ts";
+
+export type PlannedSession = SessionLabels & {
+  sourceId: string;
+  /** `grown` where only what came since will be sent. */
+  change: "new" | "grown" | "changed";
+  /** That will be sent, and the size of their JSON. */
+  messages: number;
+  bytes: number;
+};
+
+export type PushPlan = {
+  sessions: PlannedSession[];
+  same: number;
+  left: UnsentSession[];
+  stats: Map<string, ParseStats>;
+  filter: SessionFilter;
+};
+
+/** Finds what `pushOnce` would send, without sending it. */
+export async function planPush(context: Context, record: SentRecord | undefined): Promise<PushPlan> {
+  const filter = new SessionFilter(context);
+  const plan: PushPlan = { sessions: [], same: 0, left: [], stats: new Map(), filter };
+  const compressor = createCompressor([]);
+  const inputs = changedInputs(context, filter, record, (sessions) => {
+    plan.same += sessions;
+  });
+  for await (const input of inputs) {
+    const { name } = input.adapter;
+    const begun = new Map<string, Pick<PlannedSession, "change" | "messages" | "bytes">>();
+    const stats = await readSessions(input, {
+      limits: partLimitsOf(defaultLimits),
+      compressor,
+      known: (source, sourceId) => ({ state: record?.stateOf(sessionKey({ source, sourceId })) }),
+      onPart: (part) => {
+        const key = sessionKey(part);
+        const { source, sourceId, project, cwd, state } = part;
+        const sum = begun.get(key) ?? { change: changeOf(part, record?.stateOf(key)), messages: 0, bytes: 0 };
+        sum.messages += part.messages;
+        sum.bytes += part.bytes;
+        begun.set(key, sum);
+        if (!part.isLast || !filter.wantsSession(part, name)) return;
+        if (record?.isSent(key, state.hash)) plan.same++;
+        else plan.sessions.push({ source, sourceId, project, cwd, ...sum });
+      },
+    });
+    plan.left.push(...stats.left);
+    const total = plan.stats.get(name) ?? emptyStats();
+    addStats(total, stats);
+    plan.stats.set(name, total);
+  }
+  return plan;
+}
+
+/** @param part the first one that would be sent */
+function changeOf(part: Session, before: SentState | undefined): PlannedSession["change"] {
+  if (part.append !== undefined) return "grown";
+  return before === undefined ? "new" : "changed";
+}

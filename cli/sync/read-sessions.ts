@@ -1,0 +1,36 @@
+import type { Writing } from "../sessions/collector.ts";
+import { type AdapterInput, parseInput } from "../sessions/inputs.ts";
+import type { ParseStats } from "../sessions/parse-stats.ts";
+import { begunAgain } from "../sessions/session.ts";
+import { sessionKey } from "./sent-record.ts";
+
+type Options = Omit<Writing, "onChanged"> & { pause?(): Promise<void> };
+
+/**
+ * Reads the sessions of an input: of those that were sent before what came since, of all others everything. One whose earlier
+ * messages have changed is only found out at its end, so the input is then read once more.
+ *
+ * @returns the stats of the first reading
+ */
+export async function readSessions(input: AdapterInput, { pause, ...writing }: Options): Promise<ParseStats> {
+  const changed = new Set<string>();
+  const isChanged = (source: string, sourceId: string) => changed.has(sessionKey({ source, sourceId }));
+  const waiting = pause && { pause };
+  const onChanged = (source: string, sourceId: string) => void changed.add(sessionKey({ source, sourceId }));
+  const stats = await parseInput(input, { writing: { ...writing, onChanged }, ...waiting });
+  if (changed.size === 0) return stats;
+  const again: Writing = {
+    ...writing,
+    known: (source, sourceId) => {
+      const known = writing.known(source, sourceId);
+      if (!isChanged(source, sourceId)) return known;
+      return { ...known, state: begunAgain(known.state?.hash || (known.state?.digest ?? "")) };
+    },
+    onPart: (part) => {
+      if (isChanged(part.source, part.sourceId)) writing.onPart(part);
+    },
+    onChanged() {},
+  };
+  await parseInput(input, { writing: again, ...waiting });
+  return stats;
+}

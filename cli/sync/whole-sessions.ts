@@ -1,0 +1,82 @@
+import type { AdapterInput } from "../sessions/inputs.ts";
+import { inputKey } from "../sessions/inputs.ts";
+import type { Known, SentState, Session, UnsentSession } from "../sessions/session.ts";
+import { type SentRecord, sessionKey } from "./sent-record.ts";
+
+/** A session of this run: where it is read, how its first part was sent, and what is known of its last one. */
+type Noted = {
+  input: AdapterInput;
+  sentAs: "append" | "whole" | "replacement";
+  end?: SentState;
+};
+
+/**
+ * The sessions that the server wants whole, since it has another number of messages of them than was sent. One that is sent in
+ * parts may find more messages stored than its first part has: it then replaces them, unless it is the shorter one itself.
+ */
+export class WholeSessions {
+  readonly #record: SentRecord;
+  readonly #onUnsent: (session: UnsentSession) => void;
+  readonly #noted = new Map<string, Noted>();
+  readonly #wanted = new Map<string, { session: Session; messageCount: number }>();
+
+  constructor(record: SentRecord, onUnsent: (session: UnsentSession) => void) {
+    this.#record = record;
+    this.#onUnsent = onUnsent;
+  }
+
+  /** Notes a part that is about to be sent. */
+  note(part: Session, input: AdapterInput): void {
+    const key = sessionKey(part);
+    const before = this.#noted.get(key);
+    const isReplacing = this.#replacing.has(key);
+    const first = isReplacing ? "replacement" : "whole";
+    const sentAs = part.append === undefined ? first : (before?.sentAs ?? "append");
+    this.#noted.set(key, { input, sentAs, ...(part.isLast && { end: part.state }) });
+  }
+
+  readonly #replacing = new Set<string>();
+
+  /** Takes a session that the server wants whole. @param messageCount how many messages it has */
+  want(session: Session, messageCount: number): void {
+    this.#wanted.set(sessionKey(session), { session, messageCount });
+  }
+
+  get isWanted(): boolean {
+    return this.#wanted.size > 0;
+  }
+
+  /** The inputs that are to be read again, and how their wanted sessions are to be sent. */
+  take(knowsAppend: boolean): { input: AdapterInput; known: Map<string, Known> }[] {
+    const inputs = new Map<string, { input: AdapterInput; known: Map<string, Known> }>();
+    for (const [key, { session, messageCount }] of this.#wanted) {
+      const noted = this.#noted.get(key);
+      const known = noted && this.#judge(session, noted, { messageCount, knowsAppend });
+      if (!noted || !known) continue;
+      const group = inputs.get(inputKey(noted.input)) ?? { input: noted.input, known: new Map() };
+      inputs.set(inputKey(noted.input), group);
+      group.known.set(key, known);
+    }
+    this.#wanted.clear();
+    return [...inputs.values()];
+  }
+
+  /** @returns undefined for a session that is not to be sent again */
+  #judge(
+    { source, sourceId }: Session,
+    { sentAs, end }: Noted,
+    { messageCount, knowsAppend }: { messageCount: number; knowsAppend: boolean },
+  ): Known | undefined {
+    const key = sessionKey({ source, sourceId });
+    const leave = (reason: string) => this.#onUnsent({ source, sourceId, reason });
+    if (sentAs === "append") return {};
+    if (!knowsAppend) leave("it is too large for one upload, and this server takes no parts: update it");
+    else if (sentAs === "replacement") leave("another upload changed it at the same time; push again");
+    else if (end && (end.counts.at(-1) ?? 0) < messageCount) this.#record.settle(key, end);
+    else {
+      this.#replacing.add(key);
+      return { replaces: true };
+    }
+    return undefined;
+  }
+}
