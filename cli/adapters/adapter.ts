@@ -26,7 +26,15 @@ export type Input = {
   stamp: string;
   /** Whether nobody writes to it any more, so that an incomplete last line is an error. */
   isComplete?: boolean;
+  /** Where an earlier reading ended; the adapter continues there. */
+  from?: Resumption;
 };
+
+/** A place in a file of lines, and what the adapter knew there, as JSON. */
+export type Checkpoint = { offset: number; line: number; state: Record<string, unknown> };
+
+/** A checkpoint, and the number of messages of its session before it. */
+export type Resumption = Checkpoint & { messages: number };
 
 /** A message as `POST /api/ingest` takes it; docs/trace-format.md describes its metadata. */
 export type Message = {
@@ -53,8 +61,12 @@ export type SessionDetails = {
 
 /** Receives what an adapter parses. Adapters count every entry (a line or list item) and what became of it. */
 export interface Sink {
-  /** Begins a session; the one before it must have ended or been rejected. */
-  begin(source: string, sourceId: string): void;
+  /**
+   * Begins a session; the one before it must have ended or been rejected.
+   *
+   * @param messages how many of its messages were read before, where its input is read from a checkpoint on
+   */
+  begin(source: string, sourceId: string, messages?: number): void;
   message(message: Message): void;
   /** Completes the session. */
   end(details: SessionDetails): void;
@@ -70,6 +82,8 @@ export interface Sink {
   invalid(reason?: string): void;
   /** Counts an entry, or a part of one, whose type the adapter does not know. The type is sent as telemetry. */
   unhandled(type: string): void;
+  /** Tells where this reading ended, once all that stands before was sent. Only for an input with one session. */
+  checkpoint(at: Checkpoint): void;
   /** To be awaited regularly (for example after each chunk of a file), so that uploads can proceed. */
   pause(): Promise<void>;
 }

@@ -7,6 +7,7 @@ export const withoutCounts = (sink: Sink): Sink => ({
   end: (details) => sink.end(details),
   reject: (reason) => sink.reject(reason),
   pause: () => sink.pause(),
+  checkpoint() {},
   lost() {},
   entry() {},
   skipped() {},

@@ -20,11 +20,24 @@ const usageFields = [
 /** Reports under one id come close together; a session of a gigabyte has more ids than fit into memory. */
 const maxIds = 1000;
 
+type SavedUsage = { known: [string, Usage][]; total: Usage };
+
 /** Turns cumulative usage reports into what each of them adds. */
 export class UsageCounter {
-  readonly #known = new Map<string, Usage>();
+  readonly #known: Map<string, Usage>;
   /** The sum of all reports. */
-  readonly total: Usage = {};
+  readonly total: Usage;
+
+  /** @param saved what `save` returned */
+  constructor(saved?: SavedUsage) {
+    this.#known = new Map(saved?.known);
+    this.total = { ...saved?.total };
+  }
+
+  /** The counter as JSON. */
+  save(): SavedUsage {
+    return { known: [...this.#known], total: this.total };
+  }
 
   /** @returns what a report adds to earlier ones under the same id; undefined where it adds nothing */
   add(id: string, reported: Usage): Usage | undefined {

@@ -12,12 +12,18 @@ export type ByteReader = {
 /** Whether zstd files can be read: Node 22.15 and later. */
 export const supportsZstd = (): boolean => typeof zlib.createZstdDecompress === "function";
 
-/** Opens a file; one named `.zst` is decompressed. @throws where it can't be read */
-export async function openByteReader(path: string): Promise<ByteReader> {
+/** Opens a file; one named `.zst` is decompressed, and read from its beginning. @throws where it can't be read */
+export async function openByteReader(path: string, offset = 0): Promise<ByteReader> {
   if (path.endsWith(".zst")) return openCompressed(path);
   const file = await open(path, "r");
+  // A pipe has no positions.
+  let position = offset > 0 ? offset : null;
   return {
-    fill: async (chunk) => (await file.read(chunk, 0, chunk.length, null)).bytesRead,
+    async fill(chunk) {
+      const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
+      if (position !== null) position += bytesRead;
+      return bytesRead;
+    },
     close: () => file.close(),
   };
 }

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Sink } from "../adapters/adapter.ts";
 import { type Fields, isFields, parseJson } from "./json.ts";
-import { lineTooLong, maxLineBytes, readLines } from "./line-reader.ts";
+import { type LinePlace, lineTooLong, maxWholeBytes, readLines } from "./line-reader.ts";
 
 const MiB = 1024 * 1024;
 
@@ -10,18 +10,24 @@ const MiB = 1024 * 1024;
  * Reads a file of JSON objects, one per line, and counts them. Any other line is counted as invalid; an incomplete last line
  * is left for the next run.
  *
+ * @param from where to begin
+ * @returns as `readLines`
  * @throws where the file can't be read
  */
-export async function readRecords(path: string, sink: Sink, handle: (record: Fields) => void): Promise<void> {
+export function readRecords(
+  path: string,
+  sink: Sink,
+  handle: (record: Fields) => void,
+  from?: LinePlace,
+): ReturnType<typeof readLines> {
   const tooLong = (number: number) => {
     sink.entry(number);
     sink.invalid("the line is too long");
-    sink.lost(lineTooLong(number));
+    const content = `[Spoor: ${lineTooLong(number)} and is missing here.]`;
+    sink.message({ role: "system", content, metadata: { kind: "notice" } });
   };
-  await readLines(path, (line, number, isOpen) => takeLine(line, number, isOpen, sink, handle), {
-    tooLong,
-    pause: () => sink.pause(),
-  });
+  const take = (line: string, number: number, isOpen: boolean) => takeLine(line, number, isOpen, sink, handle);
+  return readLines(path, take, { tooLong, pause: () => sink.pause() }, from);
 }
 
 function takeLine(line: string, number: number, isOpen: boolean, sink: Sink, handle: (record: Fields) => void): void {
@@ -36,14 +42,14 @@ function takeLine(line: string, number: number, isOpen: boolean, sink: Sink, han
 }
 
 /**
- * The text of a file that can only be read whole, without its byte order mark. A larger one than `maxLineBytes` is reported
+ * The text of a file that can only be read whole, without its byte order mark. A larger one than `maxWholeBytes` is reported
  * as lost.
  *
  * @throws where the file can't be read
  */
 export async function readWholeFile(path: string, sink: Sink): Promise<string | undefined> {
   const { size } = await stat(path);
-  if (size <= maxLineBytes) return (await readFile(path, "utf8")).replace(/^\ufeff/, "");
-  sink.lost(`${basename(path)} is larger than ${maxLineBytes / MiB} MiB`);
+  if (size <= maxWholeBytes) return (await readFile(path, "utf8")).replace(/^\ufeff/, "");
+  sink.lost(`${basename(path)} is larger than ${maxWholeBytes / MiB} MiB`);
   return undefined;
 }

@@ -1,10 +1,15 @@
 import { openByteReader } from "./byte-reader.ts";
 import { collectGarbage } from "./garbage-collection.ts";
+import { LineShortener } from "./line-shortener.ts";
 
 const MiB = 1024 * 1024;
 const chunkBytes = MiB;
-/** Longer lines are skipped: a line's text, its parsed value and its message are in memory together. */
-export const maxLineBytes = 16 * MiB;
+/** The largest unit that is read whole where it is no line: a file, a row, a message of a transcript. */
+export const maxWholeBytes = 16 * MiB;
+/** Longer lines are shortened: a line's text, its parsed value and its message are in memory together. */
+export const maxLineBytes = 22 * MiB;
+/** What stays of each text in such a line. */
+const maxTextBytes = 8 * MiB;
 /** After a line of this size, garbage is collected at once. */
 const collectAfterBytes = 4 * MiB;
 
@@ -15,11 +20,14 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 type HandleLine = (line: string, number: number, isOpen: boolean) => void;
 
 export type LineEvents = {
-  /** A line over the limit was skipped. */
+  /** A line over the limit was skipped: it is no JSON, or has too much besides long texts. */
   tooLong(number: number): void;
   /** Awaited after each chunk. */
   pause(): Promise<void>;
 };
+
+/** A place after a line: its offset in the file, and the number of lines before it. */
+export type LinePlace = { offset: number; line: number };
 
 /** Chunk buffers that no reader uses at the moment. */
 const idleChunks: Buffer[] = [];
@@ -27,30 +35,42 @@ const idleChunks: Buffer[] = [];
 /**
  * Reads a file line by line, decompressing `.zst`. A byte order mark is removed.
  *
+ * @param from where to begin
+ * @returns the place after the last complete line, and whether another one follows it
  * @throws where the file can't be read
  */
-export async function readLines(path: string, handle: HandleLine, events: LineEvents): Promise<void> {
-  const file = await openByteReader(path);
+export async function readLines(
+  path: string,
+  handle: HandleLine,
+  events: LineEvents,
+  from: LinePlace = { offset: 0, line: 0 },
+): Promise<LinePlace & { isOpen: boolean }> {
+  const file = await openByteReader(path, from.offset);
   const chunk = idleChunks.pop() ?? Buffer.allocUnsafeSlow(chunkBytes);
   try {
     const held = new PartialLine();
-    let number = 0;
-    let isFirst = true;
+    let number = from.line;
+    let isFirst = from.offset === 0;
+    let [base, offset] = [from.offset, from.offset];
     // A chunk that isn't filled is the last one.
     for (let bytesRead = chunkBytes; bytesRead === chunkBytes; ) {
       bytesRead = await file.fill(chunk);
-      let from = isFirst && chunk.subarray(0, 3).equals(byteOrderMark) ? 3 : 0;
+      let at = isFirst && chunk.subarray(0, 3).equals(byteOrderMark) ? 3 : 0;
       isFirst = false;
-      for (let end = chunk.indexOf(newline, from); end !== -1 && end < bytesRead; end = chunk.indexOf(newline, from)) {
+      for (let end = chunk.indexOf(newline, at); end !== -1 && end < bytesRead; end = chunk.indexOf(newline, at)) {
         number++;
-        if (held.bytes > 0) held.finish(chunk.subarray(from, end), { number, isOpen: false }, handle, events);
-        else handle(chunk.toString("utf8", from, end), number, false);
-        from = end + 1;
+        if (held.bytes > 0) held.finish(chunk.subarray(at, end), { number, isOpen: false }, handle, events);
+        else handle(chunk.toString("utf8", at, end), number, false);
+        at = end + 1;
+        offset = base + at;
       }
-      if (from < bytesRead) held.add(chunk.subarray(from, bytesRead));
+      if (at < bytesRead) held.add(chunk.subarray(at, bytesRead));
+      base += bytesRead;
       await events.pause();
     }
+    const end = { offset, line: number, isOpen: held.bytes > 0 };
     if (held.bytes > 0) held.finish(Buffer.alloc(0), { number: number + 1, isOpen: true }, handle, events);
+    return end;
   } finally {
     idleChunks.push(chunk);
     await file.close();
@@ -60,12 +80,24 @@ export async function readLines(path: string, handle: HandleLine, events: LineEv
 /** A line that spans several chunks, in one buffer shared by all such lines of a file. */
 class PartialLine {
   #buffer: Buffer | undefined;
+  #shortener: LineShortener | undefined;
   bytes = 0;
 
   add(part: Buffer): void {
+    if (this.#shortener) {
+      this.#shortener.add(part);
+      this.bytes += part.length;
+      return;
+    }
     // Pages of the buffer that are never written to take no physical memory.
     this.#buffer ??= Buffer.allocUnsafeSlow(maxLineBytes);
     if (this.bytes + part.length <= maxLineBytes) part.copy(this.#buffer, this.bytes);
+    else {
+      this.#shortener = new LineShortener(maxLineBytes, maxTextBytes);
+      this.#shortener.add(this.#buffer.subarray(0, this.bytes));
+      this.#shortener.add(part);
+      this.#buffer = undefined;
+    }
     this.bytes += part.length;
   }
 
@@ -77,9 +109,11 @@ class PartialLine {
   ): void {
     this.add(rest);
     const { bytes } = this;
+    const shortener = this.#shortener;
     this.bytes = 0;
-    if (bytes > maxLineBytes) events.tooLong(number);
-    else handle(this.#buffer?.toString("utf8", 0, bytes) ?? "", number, isOpen);
+    this.#shortener = undefined;
+    if (shortener?.isFull) events.tooLong(number);
+    else handle(shortener ? shortener.toString() : (this.#buffer?.toString("utf8", 0, bytes) ?? ""), number, isOpen);
     if (bytes > collectAfterBytes) collectGarbage();
   }
 }

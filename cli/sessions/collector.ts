@@ -1,4 +1,4 @@
-import type { Message, SessionDetails, Sink } from "../adapters/adapter.ts";
+import type { Checkpoint, Message, SessionDetails, Sink } from "../adapters/adapter.ts";
 import type { Compressor } from "../sync/compression.ts";
 import type { Known, PartLimits, Session, UnsentSession } from "./session.ts";
 import { SessionWriter } from "./session-writer.ts";
@@ -25,6 +25,7 @@ export type Writing = {
   onPart(part: Session): void;
   /** Called for a session whose earlier messages are no longer those that were sent: it must be read again. */
   onChanged(source: string, sourceId: string): void;
+  onCheckpoint?(at: Checkpoint): void;
 };
 
 /** Turns an adapter's events into sessions, in bounded memory. */
@@ -38,10 +39,11 @@ export class Collector implements Sink {
     this.#writing = writing;
   }
 
-  begin(source: string, sourceId: string): void {
+  begin(source: string, sourceId: string, messages = 0): void {
     const writing = this.#writing;
     const writer =
-      writing && new SessionWriter(source, sourceId, { ...writing, known: writing.known(source, sourceId) });
+      writing &&
+      new SessionWriter(source, sourceId, { ...writing, known: writing.known(source, sourceId) }, messages > 0);
     this.#open = { source, sourceId, messages: 0, writer };
   }
 
@@ -58,6 +60,10 @@ export class Collector implements Sink {
     session.writer?.finish(details);
     if (session.writer?.hasChanged) this.#writing?.onChanged(session.source, session.sourceId);
     this.#handlers.done(session.messages);
+  }
+
+  checkpoint(at: Checkpoint): void {
+    this.#writing?.onCheckpoint?.(at);
   }
 
   reject(reason: string): void {

@@ -29,7 +29,7 @@ export class SessionWriter {
   readonly sourceId: string;
   readonly #options: WriterOptions;
   readonly #counts: number[];
-  readonly #digest = new MessageDigest();
+  readonly #digest: MessageDigest;
   /** Of all messages in one segment, where there are many. */
   readonly #single: MessageDigest | undefined;
   #ended = 0;
@@ -40,13 +40,19 @@ export class SessionWriter {
   messages = 0;
   hasChanged = false;
 
-  constructor(source: string, sourceId: string, options: WriterOptions) {
+  /** @param isResumed whether the messages that were sent before are not read */
+  constructor(source: string, sourceId: string, options: WriterOptions, isResumed = false) {
     this.source = source;
     this.sourceId = sourceId;
     this.#options = options;
     this.#counts = [...(options.known.state?.counts ?? [])];
-    if (this.#counts.length >= manySegments) this.#single = new MessageDigest();
-    if (this.#counts.length === 0) this.#beginPart();
+    if (isResumed) {
+      this.messages = this.#counts.at(-1) ?? 0;
+      this.#ended = this.#counts.length;
+      this.#chain = options.known.state?.digest ?? "";
+    } else if (this.#counts.length >= manySegments) this.#single = new MessageDigest();
+    this.#digest = new MessageDigest(this.#chain);
+    if (isResumed || this.#counts.length === 0) this.#beginPart();
   }
 
   #beginPart(): void {
@@ -60,51 +66,49 @@ export class SessionWriter {
   add(message: Message): void {
     if (this.hasChanged) return;
     const json = this.#jsonOf(message);
-    if (this.#part && this.#part.messages > 0 && !this.#hasRoom(json)) this.#endPart();
+    const isMessage = typeof message === "object" && message !== null;
+    const head = isMessage && message.position === undefined ? `{"position":${this.messages}` : "";
+    if (this.#part && this.#part.messages > 0 && !this.#hasRoom(head, json)) this.#endPart();
     this.messages++;
     if (this.#part) this.#part.messages++;
-    this.#append(json);
+    this.#append(head, json);
     if (this.messages === this.#counts[this.#ended]) this.#endSegment();
   }
 
+  /** A message as JSON, shortened if it fits into no part. */
   #jsonOf(message: Message): string {
-    const isMessage = typeof message === "object" && message !== null;
-    const json = isMessage && message.position === undefined ? this.#withPosition(message) : JSON.stringify(message);
+    const json = JSON.stringify(message) ?? "null";
     const { limits, compressor } = this.#options;
     const max = maxMessageBytes(limits);
     const maxWire = maxCompressedBytes(limits);
-    if (!isMessage || json.length * 3 <= Math.min(max, maxWire)) return json;
+    if (json.length * 3 <= Math.min(max, maxWire) || typeof message !== "object") return json;
     const bytes = Buffer.byteLength(json);
-    const room = max - 4096;
     const isWireTight = bytes > maxWire && compressor.compressPiece(Buffer.from(json)).length > maxWire;
-    const allowed = isWireTight ? Math.min(room, maxWire) : room;
-    return bytes <= allowed ? json : JSON.stringify(shortenMessage({ position: this.messages, ...message }, allowed));
-  }
-
-  #withPosition(message: Message): string {
-    const json = JSON.stringify(message);
-    return json === "{}" ? `{"position":${this.messages}}` : `{"position":${this.messages},${json.slice(1)}`;
+    const allowed = isWireTight ? Math.min(max, maxWire) : max;
+    return bytes <= allowed ? json : JSON.stringify(shortenMessage(message, allowed));
   }
 
   /** Whether a message fits into the part, at first by an estimate that never falls short. */
-  #hasRoom(json: string): boolean {
+  #hasRoom(head: string, json: string): boolean {
     const part = this.#part;
-    if (!part) return true;
-    if (part.hasRoom(3 * (this.#text.length + json.length))) return true;
+    if (!part || part.hasRoom(3 * (this.#text.length + head.length + json.length) + 1)) return true;
     this.#flush();
-    return part.hasRoom(Buffer.byteLength(json) + 1);
+    return part.hasRoom(head.length + Buffer.byteLength(json) + 1);
   }
 
-  #append(json: string): void {
+  /** @param head the beginning of the object, which takes the place of that of `json` */
+  #append(head: string, json: string): void {
     // The separator belongs to the JSON of a part, and to the digest of a segment.
     if (!this.#isFirst) this.#text += ",";
     else if (this.messages > 1) this.#single?.add(separator);
     this.#isFirst = false;
-    if (json.length < pieceChars) this.#text += json;
+    const rest = head === "" ? json : json.slice(1);
+    this.#text += head !== "" && json !== "{}" ? `${head},` : head;
+    if (json.length < pieceChars) this.#text += rest;
     else {
       // Appending a long text to the pending one would copy it.
       this.#flush();
-      this.#addPiece(Buffer.from(json));
+      this.#addPiece(Buffer.from(rest));
     }
     if (this.#text.length >= pieceChars) this.#flush();
   }

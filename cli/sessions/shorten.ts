@@ -1,10 +1,6 @@
 import type { Message } from "../adapters/adapter.ts";
 import { isFields } from "../files/json.ts";
-import { formatNumber } from "../terminal/format.ts";
-
-/** What stands in the place of what is missing of a text. */
-export const missingNote = (missing: number, unit: "characters" | "bytes"): string =>
-  `\n[Spoor: ${formatNumber(missing)} ${unit} are missing here: the message is too long.]`;
+import { missingNote } from "../files/missing-note.ts";
 
 /**
  * A message cut until its JSON has at most `maxBytes` bytes: its longest texts lose their ends, and a note there says how much

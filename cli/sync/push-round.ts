@@ -1,3 +1,4 @@
+import type { Checkpoint } from "../adapters/adapter.ts";
 import { type Context, patienceOf } from "../context.ts";
 import { partLimitsOf } from "../server/limits.ts";
 import type { Writing } from "../sessions/collector.ts";
@@ -7,6 +8,7 @@ import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.t
 import type { Known, Session, UnsentSession } from "../sessions/session.ts";
 import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
 import { changedInputs } from "./changed-inputs.ts";
+import type { Found } from "./checkpoints.ts";
 import type { PushTarget } from "./push-target.ts";
 import { readSessions } from "./read-sessions.ts";
 import { Sender, type Sent } from "./sender.ts";
@@ -84,16 +86,24 @@ class PushRound {
     const { record } = this.#target;
     const { name, holdsAnySource } = input.adapter;
     const found: InputSessions = { sessions: {}, labels: {} };
-    const stats = await readSessions(input, {
+    const resumed = await this.#resumptionOf(input);
+    let end: Checkpoint | undefined;
+    let last: Session | undefined;
+    const stats = await readSessions(resumed ? { ...input, from: resumed.from } : input, {
       ...this.#writing((source, sourceId) => this.#knownOf(source, sourceId)),
       onPart: (part) => {
         const { source, project, cwd, state } = part;
+        last = part;
         if (part.isLast) found.sessions[sessionKey(part)] = state.hash;
         if (part.isLast) found.labels[sessionKey(part)] = { source, project, cwd };
         this.#whole.note(part, input);
         this.#sendIfWanted(part, name);
       },
+      onCheckpoint: (at) => {
+        end = at;
+      },
     });
+    if (end && last) await this.#saveCheckpoint(input, end, last, resumed);
     this.#readBytes += input.bytes;
     this.#left.push(...stats.left);
     const total = this.#stats.get(name) ?? emptyStats();
@@ -103,6 +113,16 @@ class PushRound {
     else record.addInput(input, found);
     this.#showProgress();
     await this.#sender.waitForCapacity();
+  }
+
+  async #resumptionOf(input: AdapterInput): Promise<Found | undefined> {
+    const { checkpoints, record, knowsAppend } = this.#target;
+    return knowsAppend ? checkpoints.find(input, (key) => record.stateOf(key)) : undefined;
+  }
+
+  /** It holds once the last part of the session is stored: until then another state is recorded of it. */
+  #saveCheckpoint(input: AdapterInput, at: Checkpoint, last: Session, found: Found | undefined): Promise<void> {
+    return this.#target.checkpoints.save(input, at, { key: sessionKey(last), state: last.state, found });
   }
 
   #knownOf(source: string, sourceId: string): Known {

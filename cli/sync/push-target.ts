@@ -2,6 +2,7 @@ import type { Context } from "../context.ts";
 import { HttpError } from "../server/api.ts";
 import { type AccountInfo, type Connection, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { type Limits, readLimits } from "../server/limits.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { type Compressor, createCompressor } from "./compression.ts";
 import { isFinished, waitForJob } from "./jobs.ts";
 import { SentRecord } from "./sent-record.ts";
@@ -13,6 +14,7 @@ export type PushTarget = {
   limits: Limits;
   compressor: Compressor;
   record: SentRecord;
+  checkpoints: Checkpoints;
   /** Whether the server knows `append`, as far as its jobs have told. */
   knowsAppend: boolean;
 };
@@ -31,6 +33,7 @@ export async function openTarget(context: Context): Promise<PushTarget> {
     limits,
     compressor: createCompressor(limits.contentEncodings),
     record,
+    checkpoints: new Checkpoints(context.host, `${connection.server}\n${account.userId}`),
     knowsAppend: true,
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { gemini } from "../../cli/adapters/gemini/adapter.ts";
-import { maxLineBytes } from "../../cli/files/line-reader.ts";
+import { maxWholeBytes } from "../../cli/files/line-reader.ts";
 import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
 
 const id = "aaaa1111-2222-4333-8444-555555555555";
@@ -172,7 +172,7 @@ test("an older recording is one JSON text; a log beside it replaces it; a later 
 });
 
 test("a recording that is too large to be read whole is reported", async () => {
-  const host = await makeHome({ [`${chats}/session-x-aaaa1111.json`]: Buffer.alloc(maxLineBytes + 1, " ") });
+  const host = await makeHome({ [`${chats}/session-x-aaaa1111.json`]: Buffer.alloc(maxWholeBytes + 1, " ") });
   const { sessions, lost } = await parseAll(gemini, host);
   expect(sessions).toEqual([]);
   expect(lost).toEqual(["session-x-aaaa1111.json is larger than 16 MiB"]);

@@ -81,6 +81,7 @@ export async function parseAll(adapter: Adapter, host: Host): Promise<Parsed> {
         parsed.invalid.push(`${line}: ${reason}`);
       },
       unhandled: (type) => void parsed.unhandled.push(type),
+      checkpoint() {},
       pause: async () => {},
     });
     if (open) throw new Error(`${open.sourceId} never ended`);

@@ -34,11 +34,11 @@ test("an incomplete last line is left for later; invalid lines are counted with 
 });
 
 test("a line over the limit is reported, and the lines around it are read", async () => {
-  const long = JSON.stringify({ sourceId: "long", messages: [{ position: 0, content: "x".repeat(maxLineBytes) }] });
+  const long = JSON.stringify({ sourceId: "long", messages: Array(maxLineBytes).fill(0) });
   const host = await makeHome({ [`${inbox}/x.jsonl`]: `${linesOf(one)}${long}\n${linesOf(two)}` });
   const { sessions, rejected } = await parseAll(jsonl, host);
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["a", "b"]);
-  expect(rejected).toEqual([{ sourceId: "x.jsonl", reason: expect.stringContaining("16 MiB") }]);
+  expect(rejected).toEqual([{ sourceId: "x.jsonl", reason: expect.stringContaining("22 MiB") }]);
 });
 
 test("lines that span many chunks are read whole", async () => {

@@ -26,11 +26,19 @@ test("a file of 100 MB with lines of the maximum length is sent in less than 300
   for (let time = 0; time < times; time++) await appendFile(path, turns);
   const long = linesOf(...claudeLines(id, 1, { text: "x".repeat(maxLineBytes - 1000) }));
   await appendFile(path, long);
-  await appendFile(path, linesOf({ type: "user", message: { content: "y".repeat(maxLineBytes) } }));
+  await appendFile(path, linesOf({ type: "user", message: { role: "user", content: "y".repeat(3 * maxLineBytes) } }));
+  await appendFile(path, linesOf({ type: "user", message: { content: Array(maxLineBytes).fill(0) } }));
   const environment = { SPOOR_URL: fake.url, SPOOR_TOKEN: "t", NODE_OPTIONS: `--import=${tellUsage}` };
   const { code, errors } = await client.run(["push"], environment);
-  expect([code, errors]).toEqual([5, expect.stringContaining("is longer than 16 MiB")]);
-  expect(fake.archive.get(`claude-code/${id}`)).toBe(times * 2000 + 4);
+  expect([code, errors]).toEqual([0, expect.stringContaining("the line is too long")]);
+  // One message is shortened, and a notice stands where a line is missing.
+  expect(fake.archive.get(`claude-code/${id}`)).toBe(times * 2000 + 4 + 2);
+  const [shortened, missing] = fake.uploads.flatMap(({ traces }) => traces[0]?.messages.slice(-2) ?? []);
+  expect(shortened?.content.replaceAll("y", "")).toMatch(
+    /^\n\[Spoor: [\d,]+ btes are missing here: it is too long\.\]$/,
+  );
+  expect(shortened?.content.length).toBeGreaterThan(maxLineBytes / 3);
+  expect(missing?.content).toMatch(/^\[Spoor: line \d+ is longer than 22 MiB and is missing here\.\]$/);
   expect(usageOf(errors).memoryMb).toBeLessThan(maxRssMb);
 });
 

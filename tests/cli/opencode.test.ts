@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { opencode } from "../../cli/adapters/opencode/adapter.ts";
-import { maxLineBytes } from "../../cli/files/line-reader.ts";
+import { maxWholeBytes } from "../../cli/files/line-reader.ts";
 import { discoverAll, makeHome, parseAll, writeBelow } from "./home.ts";
 
 const data = ".local/share/opencode";
@@ -245,7 +245,7 @@ test("unknown parts are counted, truncated and oversized ones reported, and the 
   const host = await makeHome(files("ses_a", messages));
   const part = `${data}/storage/part/msg_a_0`;
   await writeBelow(host.home, `${part}/prt_1.json`, '{"type":"te');
-  await writeBelow(host.home, `${part}/prt_2.json`, Buffer.alloc(maxLineBytes + 1, " "));
+  await writeBelow(host.home, `${part}/prt_2.json`, Buffer.alloc(maxWholeBytes + 1, " "));
   const { sessions, unhandled, counts, lost } = await parseAll(opencode, host);
   expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "Hello"]);
   expect(unhandled).toEqual(["part.dream", "role.ghost"]);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { specstory } from "../../cli/adapters/specstory/adapter.ts";
-import { maxLineBytes } from "../../cli/files/line-reader.ts";
+import { maxWholeBytes } from "../../cli/files/line-reader.ts";
 import { discoverAll, makeHome, parseAll } from "./home.ts";
 
 const id = "066e1e40-6740-41a9-98e0-70c0e7e01db9";
@@ -166,7 +166,7 @@ test("an unknown speaker is counted and kept as a notice; other Markdown is no s
     ".specstory/history/a.md": `${head}\n_**Oracle (2026-11-01 10:00:00Z)**_\n\nBeware.\n`,
     ".specstory/history/b.md": "# Notes\n\nNone of it.\n",
     ".specstory/history/c.md": head,
-    ".specstory/history/d.md": `_**User**_\n${`${"x".repeat(1023)}\n`.repeat(maxLineBytes / 1024 + 1)}`,
+    ".specstory/history/d.md": `_**User**_\n${`${"x".repeat(1023)}\n`.repeat(maxWholeBytes / 1024 + 1)}`,
   });
   const { sessions, unhandled, counts, lost } = await parseAll(specstory, host);
   expect(sessions[0]?.messages[0]).toMatchObject({ role: "system", content: "Beware.", metadata: { kind: "notice" } });

@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
+import type { Fields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
 import { withoutCounts } from "../uncounted-sink.ts";
@@ -29,7 +30,8 @@ export const claudeCode: Adapter = {
     const hasSidechain = await parseOne(input, sink, identity, identity.isAgent ? "all" : "main");
     if (!hasSidechain) return;
     const sidechain = { ...identity, sourceId: `${identity.sourceId}/sidechain`, parent: identity.sourceId };
-    await parseOne(input, withoutCounts(sink), sidechain, "side");
+    const { from: _, ...whole } = input;
+    await parseOne(whole, withoutCounts(sink), sidechain, "side");
   },
 };
 
@@ -58,12 +60,17 @@ async function parseOne(
 ): Promise<boolean> {
   const session = new ClaudeSession(sink, identity, wanted === "main" ? await findOriginal(input.path) : undefined);
   let hasSidechain = false;
-  await readRecords(input.path, sink, (record) => {
+  if (input.from) session.resume(input.from.state, input.from.messages);
+  const end = await readRecords(input.path, sink, takeLine, input.from);
+  const state = hasSidechain || end.isOpen ? undefined : session.save();
+  if (state) sink.checkpoint({ offset: end.offset, line: end.line, state });
+  session.end();
+  return wanted === "main" && hasSidechain;
+
+  function takeLine(record: Fields): void {
     const isSide = record.isSidechain === true;
     hasSidechain ||= isSide && (record.type === "user" || record.type === "assistant");
     if (wanted !== "all" && isSide !== (wanted === "side")) return;
     session.add(record);
-  });
-  session.end();
-  return wanted === "main" && hasSidechain;
+  }
 }

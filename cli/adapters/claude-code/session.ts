@@ -17,13 +17,22 @@ const skippedTypes = new Set(
   pr-link speculation-accept tag task-summary worktree-state bridge-session checkpoint`.split(/\s+/),
 );
 
+type Titles = { custom?: string | undefined; generated?: string | undefined; summary?: string | undefined };
+
+/** A session as `ClaudeSession.save` returns it. */
+type SavedSession = {
+  usage: ReturnType<UsageCounter["save"]>;
+  summaries: [string, string][];
+  titles: Titles;
+} & { [name in "parent" | "createdAt" | "cwd" | "branch" | "version" | "model" | "forkedFrom" | "lastUuid"]?: string };
+
 /** Builds one session from the lines of a file. */
 export class ClaudeSession {
   readonly #sink: Sink;
   readonly #identity: Identity;
   readonly #original: Original | undefined;
-  readonly #usage = new UsageCounter();
-  readonly #summaries = new Map<string, string>();
+  #usage = new UsageCounter();
+  #summaries = new Map<string, string>();
   #isOpen = false;
   #createdAt: string | undefined;
   #cwd: string | undefined;
@@ -32,12 +41,47 @@ export class ClaudeSession {
   #model: string | undefined;
   #forkedFrom: string | undefined;
   #lastUuid: string | undefined;
-  #titles: { custom?: string | undefined; generated?: string | undefined; summary?: string | undefined } = {};
+  #titles: Titles = {};
 
   constructor(sink: Sink, identity: Identity, original: Original | undefined) {
     this.#sink = sink;
     this.#identity = identity;
     this.#original = original;
+  }
+
+  /** What is known so far, as JSON; undefined for a session that can't be continued. */
+  save(): Fields | undefined {
+    if (!this.#isOpen || this.#original) return undefined;
+    return {
+      usage: this.#usage.save(),
+      summaries: [...this.#summaries],
+      parent: this.#identity.parent,
+      createdAt: this.#createdAt,
+      cwd: this.#cwd,
+      branch: this.#branch,
+      version: this.#version,
+      model: this.#model,
+      forkedFrom: this.#forkedFrom,
+      lastUuid: this.#lastUuid,
+      titles: this.#titles,
+    };
+  }
+
+  /** Continues a session. @param saved what `save` returned @param messages how many it had then */
+  resume(saved: Fields, messages: number): void {
+    const state = saved as SavedSession;
+    this.#usage = new UsageCounter(state.usage);
+    this.#summaries = new Map(state.summaries);
+    if (state.parent !== undefined) this.#identity.parent = state.parent;
+    this.#createdAt = state.createdAt;
+    this.#cwd = state.cwd;
+    this.#branch = state.branch;
+    this.#version = state.version;
+    this.#model = state.model;
+    this.#forkedFrom = state.forkedFrom;
+    this.#lastUuid = state.lastUuid;
+    this.#titles = state.titles;
+    this.#begin(messages);
   }
 
   add(record: Fields): void {
@@ -124,10 +168,14 @@ export class ClaudeSession {
 
   #open({ sessionId }: Fields): void {
     if (this.#isOpen) return;
+    if (this.#identity.isAgent) this.#identity.parent ??= asString(sessionId) ?? "";
+    this.#begin();
+  }
+
+  #begin(messages?: number): void {
     this.#isOpen = true;
-    const { isAgent, sourceId } = this.#identity;
-    if (isAgent) this.#identity.parent ??= asString(sessionId) ?? "";
-    this.#sink.begin(source, isAgent && this.#identity.parent ? `${this.#identity.parent}/${sourceId}` : sourceId);
+    const { isAgent, sourceId, parent } = this.#identity;
+    this.#sink.begin(source, isAgent && parent ? `${parent}/${sourceId}` : sourceId, messages);
   }
 
   end(): void {

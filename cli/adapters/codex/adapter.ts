@@ -29,7 +29,10 @@ export const codex: Adapter = {
       return;
     }
     const rollout = new Rollout(sink, basename(input.path).replace(/\.jsonl(?:\.zst)?$/, ""));
-    await readRecords(input.path, sink, (record) => rollout.add(record));
+    if (input.from) rollout.resume(input.from.state, input.from.messages);
+    const end = await readRecords(input.path, sink, (record) => rollout.add(record), input.from);
+    const state = end.isOpen || isCompressed(input.path) ? undefined : rollout.save();
+    if (state) sink.checkpoint({ offset: end.offset, line: end.line, state });
     rollout.end();
   },
 };

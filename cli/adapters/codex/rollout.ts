@@ -26,13 +26,23 @@ const skippedEvents = new Set(
   thread_goal_updated shutdown_complete`.split(/\s+/),
 );
 
+/** A session as `Rollout.save` returns it. */
+type SavedRollout = {
+  usage: ReturnType<UsageCounter["save"]>;
+  sourceId: string;
+  meta: Fields | undefined;
+  forkedUntil: number;
+  lastTotal: Usage;
+  round: number;
+} & { [name in "createdAt" | "cwd" | "model" | "sentModel" | "title" | "forkedFrom"]?: string };
+
 /** What became of a line. */
 type LineResult = "sent" | "skipped" | "invalid";
 
 /** Builds one session from the lines of a rollout. */
 export class Rollout {
   readonly #sink: Sink;
-  readonly #usage = new UsageCounter();
+  #usage = new UsageCounter();
   #held: Message[] = [];
   #sourceId: string;
   #isOpen = false;
@@ -51,6 +61,44 @@ export class Rollout {
     this.#sink = sink;
     const [id] = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.exec(name) ?? [name];
     this.#sourceId = id;
+  }
+
+  /** What is known so far, as JSON; undefined while an answer waits for its token count, which would change it. */
+  save(): Fields | undefined {
+    if (!this.#isOpen || this.#held.some(({ role }) => role === "assistant")) return undefined;
+    return {
+      usage: this.#usage.save(),
+      sourceId: this.#sourceId,
+      meta: this.#meta,
+      createdAt: this.#createdAt,
+      cwd: this.#cwd,
+      model: this.#model,
+      sentModel: this.#sentModel,
+      title: this.#title,
+      forkedFrom: this.#forkedFrom,
+      forkedUntil: this.#forkedUntil,
+      lastTotal: this.#lastTotal,
+      round: this.#round,
+    };
+  }
+
+  /** Continues a session. @param saved what `save` returned @param messages how many it had then */
+  resume(saved: Fields, messages: number): void {
+    const state = saved as SavedRollout;
+    this.#usage = new UsageCounter(state.usage);
+    this.#sourceId = state.sourceId;
+    this.#meta = state.meta;
+    this.#createdAt = state.createdAt;
+    this.#cwd = state.cwd;
+    this.#model = state.model;
+    this.#sentModel = state.sentModel;
+    this.#title = state.title;
+    this.#forkedFrom = state.forkedFrom;
+    this.#forkedUntil = state.forkedUntil;
+    this.#lastTotal = state.lastTotal;
+    this.#round = state.round;
+    this.#isOpen = true;
+    this.#sink.begin(source, this.#sourceId, messages);
   }
 
   add(record: Fields): void {

@@ -66,7 +66,7 @@ async function* findRecordings(chats: string): AsyncGenerator<Input> {
   for (const input of wholes) if (!logs.has(`${input.path}l`)) yield input;
 }
 
-type Read = (sink: Sink, handle: (record: Fields, at: number) => void) => Promise<void>;
+type Read = (sink: Sink, handle: (record: Fields, at: number) => void) => Promise<unknown>;
 
 /** @returns a function that reads the input, any number of times; undefined where it is invalid, which is counted */
 async function openRecording({ path }: Input, sink: Sink): Promise<Read | undefined> {

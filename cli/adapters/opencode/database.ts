@@ -1,6 +1,6 @@
 import { listFolder, statInput } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import { maxLineBytes } from "../../files/line-reader.ts";
+import { maxWholeBytes } from "../../files/line-reader.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { asString } from "../values.ts";
 import type { Store } from "./store.ts";
@@ -77,14 +77,14 @@ export function openDatabase(path: string, sink: Sink): Store | undefined {
   const module = loadSqlite();
   if (id === undefined || !module) return undefined;
   const database = new module.DatabaseSync(path.slice(0, -id.length - separator.length), { readOnly: true });
-  const dataOf = `CASE WHEN octet_length(data) <= ${maxLineBytes} THEN data END AS data, octet_length(data) AS size`;
+  const dataOf = `CASE WHEN octet_length(data) <= ${maxWholeBytes} THEN data END AS data, octet_length(data) AS size`;
   const read = (row: Fields | undefined): Fields | undefined => {
     sink.entry();
     const data = typeof row?.data === "string" ? parseJson(row.data) : undefined;
     if (isFields(data)) return { ...data, id: row?.id };
     sink.invalid(`row ${row?.id} is not a JSON object`);
     if (row?.data === null && typeof row.size === "number")
-      sink.lost(`row ${row.id} is larger than ${maxLineBytes / 1024 / 1024} MiB`);
+      sink.lost(`row ${row.id} is larger than ${maxWholeBytes / 1024 / 1024} MiB`);
     return undefined;
   };
   return {

@@ -1,5 +1,5 @@
 import { basename, join, sep } from "node:path";
-import { maxLineBytes } from "../../files/line-reader.ts";
+import { maxWholeBytes } from "../../files/line-reader.ts";
 import type { Input, Message, SessionDetails, Sink } from "../adapter.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { asTimestamp, projectName, truncate } from "../values.ts";
@@ -61,7 +61,7 @@ export class Transcript {
 
   /** Reports a message that can't be read. */
   reportTooLong(): void {
-    this.#sink.lost(`one of its messages is larger than ${maxLineBytes / 1024 / 1024} MiB`);
+    this.#sink.lost(`one of its messages is larger than ${maxWholeBytes / 1024 / 1024} MiB`);
   }
 
   end(): void {
@@ -106,7 +106,7 @@ export class Transcript {
   #add(line: string): void {
     if (!this.#draft) return;
     this.#draft.chars += line.length + 1;
-    if (this.#draft.chars <= maxLineBytes) this.#draft.lines.push(line);
+    if (this.#draft.chars <= maxWholeBytes) this.#draft.lines.push(line);
   }
 
   #endMessage(): void {
@@ -115,7 +115,7 @@ export class Transcript {
     this.#quote = undefined;
     if (!draft) return;
     this.#sink.entry();
-    if (draft.chars > maxLineBytes) this.reportTooLong();
+    if (draft.chars > maxWholeBytes) this.reportTooLong();
     const content = draft.lines
       .join("\n")
       .replace(/\n---\s*$/, "")

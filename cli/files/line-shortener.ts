@@ -1,0 +1,83 @@
+import { missingNote } from "./missing-note.ts";
+
+const [quote, backslash, letterU] = [0x22, 0x5c, 0x75];
+/** Bytes of UTF-8 that continue a character. */
+const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
+const noteBytes = 256;
+
+/**
+ * Shortens a line of JSON while it is read: of each text longer than a limit the end is left out, and a note in its place says
+ * how much that was. What is not in texts stays, so that the line is still JSON.
+ */
+export class LineShortener {
+  readonly #maxTextBytes: number;
+  readonly #output: Buffer;
+  #end = 0;
+  #inText = false;
+  /** How many bytes of an escape are still to come; of `\uXXXX` five after the backslash. */
+  #escape = 0;
+  #isEscapeStart = false;
+  #textBytes = 0;
+  #missing = 0;
+  /** Whether the line is too long even without the ends of its texts. */
+  isFull = false;
+
+  /** @param maxBytes of the shortened line @param maxTextBytes of each text in it */
+  constructor(maxBytes: number, maxTextBytes: number) {
+    this.#output = Buffer.allocUnsafeSlow(maxBytes);
+    this.#maxTextBytes = maxTextBytes;
+  }
+
+  add(part: Buffer): void {
+    for (const byte of part) {
+      if (this.isFull) return;
+      if (this.#inText) this.#addToText(byte);
+      else {
+        this.#write(byte);
+        if (byte === quote) this.#beginText();
+      }
+    }
+  }
+
+  #beginText(): void {
+    this.#inText = true;
+    this.#textBytes = 0;
+    this.#missing = 0;
+  }
+
+  #addToText(byte: number): void {
+    const isInside = this.#escape > 0;
+    if (!isInside && byte === quote) {
+      this.#endText();
+      return;
+    }
+    if (this.#missing > 0 || (this.#textBytes >= this.#maxTextBytes && !isInside && !isContinuation(byte)))
+      this.#missing++;
+    else {
+      this.#write(byte);
+      this.#textBytes++;
+    }
+    if (this.#isEscapeStart) this.#escape = byte === letterU ? 4 : 0;
+    else if (isInside) this.#escape--;
+    else if (byte === backslash) this.#escape = 1;
+    this.#isEscapeStart = !isInside && byte === backslash;
+  }
+
+  #endText(): void {
+    if (this.#missing > 0) {
+      const note = JSON.stringify(missingNote(this.#missing, "bytes")).slice(1, -1);
+      this.#end += this.#output.write(note, this.#end);
+    }
+    this.#inText = false;
+    this.#write(quote);
+  }
+
+  #write(byte: number): void {
+    this.#output[this.#end++] = byte;
+    if (this.#end >= this.#output.length - noteBytes) this.isFull = true;
+  }
+
+  toString(): string {
+    return this.#output.toString("utf8", 0, this.#end);
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { LineShortener } from "../../cli/files/line-shortener.ts";
+
+/** A line as it is shortened, read in parts of each of these sizes. */
+function shorten(line: string, maxTextBytes: number, maxBytes = 100_000): string[] {
+  const bytes = Buffer.from(line);
+  return [1, 2, 3, 7, 1000].map((size) => {
+    const shortener = new LineShortener(maxBytes, maxTextBytes);
+    for (let at = 0; at < bytes.length; at += size) shortener.add(bytes.subarray(at, at + size));
+    return shortener.isFull ? "full" : shortener.toString();
+  });
+}
+
+const note = (bytes: number) => `\n[Spoor: ${bytes} bytes are missing here: it is too long.]`;
+
+test.each([
+  ["letters", "abcdefghij", "abcde", 5],
+  ["characters of several bytes", "漢漢漢", "漢漢", 3],
+  ["escapes", 'a"b\\"c"d', 'a"b\\', 6],
+  ["escaped units", "ab\u0001\u0002", "ab\u0001", 6],
+  ["nothing", "abcde", "abcde", 0],
+])("the end of a long text (%s) is replaced by a note that says how much is missing", (_, text, kept, missing) => {
+  const line = JSON.stringify({ "a key": [1, text, { b: "x" }] });
+  const expected = { "a key": [1, missing > 0 ? kept + note(missing) : kept, { b: "x" }] };
+  for (const short of shorten(line, 5)) expect(JSON.parse(short)).toEqual(expected);
+});
+
+test("a line that is long without its texts is full", () => {
+  expect(new Set(shorten(JSON.stringify(Array(1000).fill(1)), 5, 1000))).toEqual(new Set(["full"]));
+});
