@@ -166,8 +166,10 @@ export class SessionWriter {
   }
 
   /** Writes the last part, unless the messages sent before have changed. */
-  finish({ model, title, project, createdAt, metadata, ...rest }: SessionDetails): void {
-    const details = { model, title, project, createdAt, metadata, ...rest };
+  finish({ model, title, project, createdAt, metadata, replace, append, ...rest }: SessionDetails): void {
+    // A file of sessions may have these two, which mean something for a whole session only.
+    const isWhole = this.messages === this.#part?.messages;
+    const details = { model, title, project, createdAt, metadata, ...rest, ...(isWhole && { replace, append }) };
     if (this.#ended < this.#counts.length) this.hasChanged = true;
     if (this.hasChanged || !this.#part) return;
     const json = JSON.stringify(details);

@@ -65,7 +65,11 @@ class PushRound {
     this.#context = context;
     this.#target = target;
     this.#filter = filter;
-    const onUnsent = (session: UnsentSession) => void this.#left.push(session);
+    const onUnsent = (session: UnsentSession) => {
+      this.#left.push(session);
+      const input = this.#whole.inputOf(sessionKey(session));
+      if (input) target.record.addUnsendableInput(input);
+    };
     this.#whole = new WholeSessions(target.record, onUnsent);
     this.#sender = new Sender({
       api: target.connection.api,

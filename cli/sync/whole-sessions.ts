@@ -37,6 +37,11 @@ export class WholeSessions {
 
   readonly #replacing = new Set<string>();
 
+  /** The input that a session of this run is in. */
+  inputOf(key: string): AdapterInput | undefined {
+    return this.#noted.get(key)?.input;
+  }
+
   /** Takes a session that the server wants whole. @param messageCount how many messages it has */
   want(session: Session, messageCount: number): void {
     this.#wanted.set(sessionKey(session), { session, messageCount });

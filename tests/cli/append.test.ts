@@ -69,6 +69,24 @@ describe("a session that has grown", () => {
     expect(sent().at(-1)).toEqual([16, 4]);
   });
 
+  test("of a file of sessions drops what only a whole session may say", async () => {
+    const { fake, home, run } = await world(0);
+    const trace = (...contents: string[]) => ({
+      sourceId: "a",
+      replace: true,
+      messages: contents.map((content, position) => ({ position, content })),
+    });
+    for (const contents of [["a", "b"], ["a", "b", "c"], ["A"]]) {
+      const path = await writeBelow(home, "export.jsonl", linesOf(trace(...contents)));
+      expect((await run(["push", path])).code).toBe(0);
+    }
+    expect(fake.uploads.flatMap(({ traces }) => traces.map(({ append, replace }) => [append, replace]))).toEqual([
+      [undefined, true],
+      [{ count: 2 }, undefined],
+      [undefined, true],
+    ]);
+  });
+
   test("is sent whole to a server that does not know appends", async () => {
     const traces = { received: 1, created: 0, updated: 0, unchanged: 0, kept: 1 };
     const { path, push, sent } = await session(3, { job: () => ({ traces }) });
