@@ -186,6 +186,27 @@ describe("order and repetition of appends", () => {
     expect(await contents("order")).toEqual(["a", "b"]);
   });
 
+  test("an attempt that ends before its commit leaves nothing behind, and the next one adds the messages once", async () => {
+    await send(whole("killed", "a"));
+    const jobId = await accept([append("killed", 1, "b")]);
+    const { bytes } = await getJob(userId, jobId);
+    const killed = new Error("killed");
+    const attempt = withStoredBatch({ userId, jobId, bytes, isRepeat: false }, (batch) =>
+      transaction(async (tx) => {
+        await mergeBatch(tx, batch, { userId, sequence: "9000000000", machine: "test" });
+        throw killed;
+      }),
+    );
+    await expect(attempt).rejects.toBe(killed);
+    for (const [updated, written] of [
+      [1, 1],
+      [1, 1], // running it again changes nothing
+    ]) {
+      expect(await run(jobId)).toMatchObject({ traces: { updated }, messages: { written } });
+    }
+    expect(await contents("killed")).toEqual(["a", "b"]);
+  });
+
   test("ten at once add their messages once", async () => {
     await send(whole("crowd", "a"));
     const jobs = await Promise.all(Array.from({ length: 10 }, () => accept([append("crowd", 1, "b", "c")])));
