@@ -12,7 +12,8 @@ import {
   type Variable,
   wholeNumber,
   withDefault,
-} from "#lib/variables";
+} from "#lib/variables/kinds";
+import { checkStore, storeVariables } from "#lib/variables/store";
 
 const MiB = 1024 * 1024;
 
@@ -119,6 +120,7 @@ const variables = {
     [0, 3650],
     "days for which the raw uploads of succeeded jobs are kept; those of failed jobs are kept for 30 days",
   ),
+  ...storeVariables,
   WORKER_CONCURRENCY: wholeNumber(2, [1, 16], "uploads that a worker, or a call of `/api/cron`, processes at a time"),
   CRON_SECRET: secret(16, { text: "authorizes `/api/cron`", unset: "the route does not exist" }),
   METRICS_TOKEN: secret(16, { text: "authorizes `/api/metrics`", unset: "the route does not exist" }),
@@ -209,6 +211,7 @@ const schema = z
     if (sink === "webhook" && key && !isWebhookSecret(key)) {
       wrong("TELEMETRY_SINK_KEY", "must be a Standard Webhooks secret: whsec_ and 24 to 64 bytes in base64");
     }
+    checkStore(env, wrong);
     for (const provider of ["GITHUB", "GOOGLE"] as const) {
       const [id, secret] = [`${provider}_CLIENT_ID`, `${provider}_CLIENT_SECRET`] as const;
       if ((env[id] === undefined) === (env[secret] === undefined)) continue;

@@ -78,6 +78,15 @@ export class EnvError extends Error {
   override name = "EnvError";
 }
 
+/** The store of upload bodies does not answer, or refuses. Trying again later helps; the log has the reason. */
+export class StoreOutageError extends SpoorError {
+  override name = "StoreOutageError";
+
+  constructor() {
+    super("unavailable", "The server cannot reach its store of uploads. Nothing was stored; try again.");
+  }
+}
+
 /** For a missing object and for another user's object alike: clients must not be able to tell them apart. */
 export const notFound = () => new SpoorError("not_found");
 
@@ -132,6 +141,7 @@ const outageMessages =
 /** Whether trying again later helps: the database cannot be reached, cannot take more, or a lock was not available. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof StoreOutageError) return true;
   const codes = [(error as { code?: unknown }).code, postgresCode(error)];
   if (codes.some((code) => typeof code === "string" && outageCodes.has(code))) return true;
   if (isPoolersRefusal(error) || outageMessages.test(error.message)) return true;

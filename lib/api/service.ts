@@ -64,13 +64,13 @@ export const readReadiness = {
   auth: "none",
   response: z.object({
     ok: z.boolean(),
-    checks: z.object({ database: check, migrations: check, worker: check }),
+    checks: z.object({ database: check, migrations: check, worker: check, uploadStore: check.optional() }),
     notes: z.array(z.string()).optional(),
   }),
   about: {
     group: "Server",
     summary: "Check readiness",
-    text: "Checks that the database answers, that its schema is this version's, and that a worker was seen in the last 60 seconds. `notes` is there where the operator should change something that fails no check.",
+    text: "Checks that the database answers, that its schema is this version's, that a worker was seen in the last 60 seconds, and with `UPLOAD_STORE=s3` that the store answers. `notes` is there where the operator should change something that fails no check.",
     database: false,
     answers: {
       200: {

@@ -5,6 +5,8 @@ import { accountKey } from "#lib/auth/guesses";
 import { deleteMentions, deleteSome, lockUser } from "#lib/auth/sql";
 import { allowLong, type Db, prisma } from "#lib/db/client";
 import { log } from "#lib/log";
+import { prefixOf } from "#lib/store/keys";
+import { hasStore } from "#lib/store/s3";
 
 /**
  * Deletes a user and all their data immediately and permanently: traces, uploads, jobs, tokens, device logins, sign-ins,
@@ -19,6 +21,8 @@ export async function deleteAccount(userId: string): Promise<void> {
     async (tx) => {
       await allowLong(tx);
       await deleteMentions(tx, userId);
+      // A worker deletes the objects: the store may be down now.
+      if (hasStore()) await tx.objectRemoval.createMany({ data: [{ key: prefixOf(userId) }], skipDuplicates: true });
       await tx.user.deleteMany({ where: { id: userId } });
     },
     // Telemetry and the audit trail go with the account, and what another version of Spoor stored meanwhile.

@@ -6,11 +6,13 @@ import { proxyNote } from "#lib/http/address";
 import { hasWorker } from "#lib/observability/heartbeat";
 import { pingDatabase } from "#lib/observability/sql";
 import { hasQueues } from "#lib/queue/sql";
+import { pingStore, usesStore } from "#lib/store/s3";
 
 type Check = { ok: boolean; detail?: string };
-type Readiness = { ok: boolean; checks: { database: Check; migrations: Check; worker: Check }; notes?: string[] };
+type Checks = { database: Check; migrations: Check; worker: Check; uploadStore?: Check };
+type Readiness = { ok: boolean; checks: Checks; notes?: string[] };
 
-/** The answer of `/api/ready`: whether the database answers and is up to date, and a worker was seen in the last 60 s. Notes fail nothing. */
+/** The answer of `/api/ready`: whether the database answers and is up to date, a worker was seen in the last 60 s, and the store of uploads answers where there is one. Notes fail nothing. */
 export async function checkReadiness(): Promise<Readiness> {
   const database = await check(async () => {
     await pingDatabase();
@@ -20,9 +22,24 @@ export async function checkReadiness(): Promise<Readiness> {
   const [migrations, worker] = database.ok
     ? await Promise.all([check(findMigrationFault), check(findWorkerFault)])
     : [unknown, unknown];
-  const checks = { database, migrations, worker };
+  const checks = { database, migrations, worker, ...(usesStore() && { uploadStore: await checkStore() }) };
   const note = proxyNote();
   return { ok: Object.values(checks).every(({ ok }) => ok), checks, ...(note && { notes: [note] }) };
+}
+
+const globals = globalThis as typeof globalThis & { spoorStoreCheck?: { at: number; result: Promise<Check> } };
+/** For how long one answer of the store serves: anybody may ask for readiness, and a call of the store may cost money. */
+const storeCheckMs = 5000;
+
+function checkStore(): Promise<Check> {
+  const last = globals.spoorStoreCheck;
+  if (last && performance.now() - last.at < storeCheckMs) return last.result;
+  const result = check(async () => {
+    await pingStore();
+    return undefined;
+  });
+  globals.spoorStoreCheck = { at: performance.now(), result };
+  return result;
 }
 
 /** Runs a probe that returns what is wrong. An exception's cause stays out of the public answer. */

@@ -1,10 +1,12 @@
 // Makes traces searchable, behind ingest: an upload only marks the traces that it writes.
 import "server-only";
 import type { PoolClient } from "pg";
+import { freeSpace } from "#lib/db/vacuum";
 import { bucketBits, encode } from "#lib/search/block";
 import { Collector, type Draft } from "#lib/search/collect";
 import { mergeBlocks } from "#lib/search/merge";
 import {
+  deleteOutdatedBlocks,
   markIndexed,
   readContents,
   readSizes,
@@ -22,6 +24,9 @@ const batch = { traces: 1000, messages: 4000, bytes: 4 * 2 ** 20 };
 const pageBytes = 2 ** 19;
 const messageCharacters = 2 ** 23;
 
+/** About what a posting takes in a bucket. */
+const bytesPerPosting = 4;
+
 /** Waits until more urgent work is done. */
 export type Yield = () => Promise<void>;
 
@@ -36,7 +41,8 @@ export type Yield = () => Promise<void>;
 export async function indexNext(settledSeconds = 0, yieldToJobs: Yield = async () => {}): Promise<number> {
   const indexed = await withIndexLock((tx) => indexBatch(tx, settledSeconds, yieldToJobs));
   if (!indexed) return 0;
-  await withIndexLock((tx) => mergeBlocks(tx, indexed.userId));
+  const merged = await withIndexLock((tx) => mergeBlocks(tx, indexed.userId));
+  await freeSpace("search_bucket", (indexed.deletedPostings + (merged ?? 0)) * bytesPerPosting);
   return indexed.count;
 }
 
@@ -53,7 +59,7 @@ async function indexBatch(tx: PoolClient, settledSeconds: number, yieldToJobs: Y
   }
   const indexed = await markIndexed(tx, userId, traces);
   await replaceDocuments(tx, userId, indexed, documentsOf(drafts, blockIds, new Set(indexed)));
-  return { userId, count: traces.length };
+  return { userId, count: traces.length, deletedPostings: await deleteOutdatedBlocks(tx, userId) };
 }
 
 const messagesOf = ({ messageCount }: Waiting) => messageCount;

@@ -29,12 +29,15 @@ const fanIn = 8;
 /** A merge reads and sorts a 64th of the terms at a time. */
 const sliceBits = 6;
 
-/** Merges blocks of a user where eight are of about one size. */
-export async function mergeBlocks(tx: PoolClient, userId: string): Promise<void> {
+/** Merges blocks of a user where eight are of about one size. @returns how many postings the former ones had */
+export async function mergeBlocks(tx: PoolClient, userId: string): Promise<number> {
   const small = await readSmallBlocks(tx, userId, full);
   const bySize = [...Map.groupBy(small, ({ postings }) => Math.floor(Math.log2(postings + 1) / 3)).values()];
   const blocks = bySize.find(({ length }) => length >= fanIn);
-  if (blocks) await rewriteBlocks(tx, userId, withinOne(blocks));
+  if (!blocks) return 0;
+  const former = withinOne(blocks);
+  await rewriteBlocks(tx, userId, former);
+  return former.reduce((sum, { postings }) => sum + postings, 0);
 }
 
 /** As many of the blocks as fit into one: at least two, since none of them is full. */

@@ -5,8 +5,10 @@ import { jobsAtOnce } from "#lib/db/pool-size";
 import { giveUp } from "#lib/ingest/process/attempts";
 import { reconcileJobs } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
+import { removeObjects } from "#lib/ingest/raw/removal";
 import { ingestPayload } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
+import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { sendHeartbeat, substituteId } from "#lib/observability/heartbeat";
 import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
@@ -22,6 +24,9 @@ import { countUsage } from "#lib/usage/count";
 const usageSeconds = 5;
 /** How long a call forwards telemetry, after the uploads; an attempt in flight ends within 10 s. */
 const forwardSeconds = 3;
+
+/** How long a call deletes objects of the store of uploads. */
+const removalSeconds = 3;
 
 /**
  * Does a worker's work for a bounded time, for hosts without one: requeues entries of dead processes, enqueues jobs that lost
@@ -49,6 +54,7 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   while (performance.now() < deadline && (await indexNext()) > 0);
   while (performance.now() < deadline && (await purgeNext()));
   await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));
+  await removeObjects(removalSeconds).catch((error) => log.warn({ err: error }, "objects could not be deleted"));
   await housekeepHourly();
   await sendHeartbeat(substituteId);
   await writeCounts(); // a serverless function may not run again

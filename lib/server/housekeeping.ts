@@ -3,6 +3,7 @@ import { purgeSignIns } from "#lib/auth/sign-ins";
 import { prisma } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
 import { purgeLimits } from "#lib/http/rate-limit";
+import { sweepOrphans } from "#lib/ingest/raw/removal";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { log } from "#lib/log";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
@@ -14,6 +15,7 @@ import { purgeFacets } from "#lib/usage/sql";
 /** Deletes what is past its retention. A worker does it once an hour. */
 export async function housekeep(): Promise<void> {
   const uploads = await purgeUploads();
+  await sweepOrphans().catch((error) => log.warn({ err: error }, "the store of uploads could not be swept"));
   const idempotencyKeys = await purgeIdempotencyKeys();
   const logins = await purgeLogins();
   const reports = await purgeReports();

@@ -15,6 +15,7 @@ import { hasOpenJobs } from "#lib/ingest/jobs";
 import { giveUp } from "#lib/ingest/process/attempts";
 import { reconcileJobs } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
+import { removeObjects } from "#lib/ingest/raw/removal";
 import { ingestPayload } from "#lib/ingest/schema";
 import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
@@ -33,6 +34,8 @@ const heartbeatMs = 10_000;
 const reconcileMs = 60_000;
 /** Pause between two purges of deleted traces' messages, and how long one takes at most. */
 const purge = { pauseMs: 5000, seconds: 8 };
+/** Pause between two deletions of objects in the store of uploads, and how long one takes at most. */
+const removal = { pauseMs: 10_000, seconds: 8 };
 /** Pause between two deletions of ended rate limits: strangers can make a row with each request. */
 const limitsMs = 300_000;
 /** Pause between two checks for changed traces. */
@@ -150,6 +153,7 @@ loops = [
   repeat(reconcileMs, reconcileFailed, reconcile),
   ...(listens ? [] : [repeat(lookMs, "looking for uploads failed", lookForUploads)]),
   repeat(purge.pauseMs, "the purge of deleted traces failed", () => purgeDeleted(purge.seconds)),
+  repeat(removal.pauseMs, "objects of the upload store could not be deleted", () => removeObjects(removal.seconds)),
   repeat(limitsMs, "ended rate limits could not be deleted", purgeLimits),
   repeat(usageMs, "counting usage failed", count),
   repeat(forwardMs, "the telemetry outbox scan failed", () => forwardDue(stopping.signal)),

@@ -129,6 +129,7 @@ const referenceTables: Record<string, string> = {
   diagnostic_day: "counts anonymous telemetry as well",
   diagnostic_machine: "counts anonymous telemetry as well",
   telemetry_device: "may be anonymous",
+  object_removal: "names objects of accounts that are gone",
   _prisma_migrations: "Prisma's own",
 };
 

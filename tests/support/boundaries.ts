@@ -12,7 +12,7 @@ const layers = [
   ["limits", "log"],
   ["json"],
   ["reader"],
-  ["db"],
+  ["db", "store"],
   ["queue", "http"],
   ["observability"],
   ["auth", "search"],
@@ -66,6 +66,11 @@ const rules: Rule[] = [
   {
     reason: "the application knows the client as a file that it delivers, never as code: they meet over HTTP alone",
     breaks: ({ path }, target) => !path.startsWith("cli/") && target.startsWith("cli/"),
+  },
+  {
+    reason: "the S3 SDK is loaded by the first call of lib/store: a process without a store never loads its megabytes",
+    breaks: ({ path, text }, target) =>
+      target.startsWith("@aws-sdk/") && (path !== "lib/store/s3.ts" || /^import (?!type )[^;]*"@aws-sdk/m.test(text)),
   },
   {
     reason: "app has no SQL and no Prisma: a page or route calls its domain's function, which is tested",

@@ -86,6 +86,16 @@ describe("the environment", () => {
     expect(() => parseEnv({ GOOGLE_CLIENT_SECRET: "secret" })).toThrow(/GOOGLE_CLIENT_ID: must be set/);
   });
 
+  test.each([
+    ["UPLOAD_STORE", { UPLOAD_STORE: "disk" }],
+    ["UPLOAD_S3_BUCKET", { UPLOAD_STORE: "s3" }],
+    ["UPLOAD_S3_ENDPOINT", { UPLOAD_S3_ENDPOINT: "minio:9000" }],
+    ["UPLOAD_S3_PREFIX", { UPLOAD_S3_PREFIX: "no-slash" }],
+    ["UPLOAD_S3_SECRET_ACCESS_KEY", { UPLOAD_STORE: "s3", UPLOAD_S3_BUCKET: "b", UPLOAD_S3_ACCESS_KEY_ID: "id" }],
+  ])("names %s where a store is not whole: %j", (name, given) => {
+    expect(() => parseEnv(given)).toThrow(new RegExp(`\\n {2}${name}: must be`));
+  });
+
   const sink = { TELEMETRY_SINK: "webhook", TELEMETRY_SINK_URL: "https://sink.example/hook" };
   const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
   test.each<[missing: string, given: Record<string, string>]>([

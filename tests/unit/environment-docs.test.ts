@@ -11,7 +11,7 @@ test("docs/operations.md and .env.example are what lib/env.ts says (npm run docs
 
 test("every variable that is set in the example has its default there", async () => {
   const example = await readFile(".env.example", "utf8");
-  const lines = [...example.matchAll(/^#([A-Z_]+)=(.*)$/gm)];
+  const lines = [...example.matchAll(/^#([A-Z0-9_]+)=(.*)$/gm)];
   expect(lines.map(([, name]) => name)).toEqual(Object.keys(environment));
   expect(lines.find(([, name]) => name === "PORT")?.[2]).toBe("3000");
 });

@@ -1,12 +1,13 @@
 import "server-only";
 import { v7 as uuid } from "uuid";
-import { Turns } from "#lib/concurrency/turns";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { storeRepeated, storeWhileReading } from "#lib/ingest/accept/large-upload";
+import { discardBody, placeWhileReading } from "#lib/ingest/accept/placed-body";
+import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";
 import { storeSmall } from "#lib/ingest/accept/small-uploads";
-import type { NewUpload, Repeated, Sender } from "#lib/ingest/accept/sql";
+import type { NewUpload, Sender } from "#lib/ingest/accept/sql";
 import { type Encoding, encodings, inflate } from "#lib/ingest/decode/inflate";
 import type { Received } from "#lib/ingest/decode/operations";
 import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
@@ -14,6 +15,7 @@ import { hasQuota } from "#lib/ingest/quota/quota";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import { countValues } from "#lib/json";
 import { countUpload } from "#lib/observability/counters";
+import { usesStore } from "#lib/store/s3";
 
 /** Parses Content-Encoding. @throws SpoorError `unsupported_encoding` for an unknown one and for several at once */
 export function encodingOf(header: string | null): Encoding {
@@ -71,9 +73,6 @@ async function readSmall(upload: Upload, body: Uint8Array): Promise<Reading> {
   return inFlight(received, storeSmall({ ...upload, ...received }));
 }
 
-/** Uploads of the same bytes, one after the other, so that each but the first finds an earlier one to share its body with. */
-const ofSameBytes = new Turns();
-
 /** Reads a body on a decoding thread. One that was accepted before, and is still stored, is not validated again. */
 function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Reading> {
   const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
@@ -81,9 +80,9 @@ function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Re
   return withThread(upload.userId, async (thread) => {
     try {
       const received = await thread.call("receive", input, moved);
-      const key = `${upload.userId} ${Buffer.from(received.sha256).toString("base64")}`;
-      const endTurn = await ofSameBytes.take(key);
-      const storing = storeReceived({ ...upload, ...received }, thread);
+      const whole = { ...upload, ...received };
+      const endTurn = await turnOfBytes(whole);
+      const storing = storeReceived(whole, thread);
       storing.stored.then(endTurn, endTurn);
       await storing.read;
       return inFlight(received, storing.stored);
@@ -97,14 +96,20 @@ function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Re
 function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unknown>; stored: Promise<boolean> } {
   const read = Promise.withResolvers<unknown>();
   const stored = (async () => {
-    const repeated = await findSameUpload(upload.userId, upload.sha256);
+    const repeated = await findSameUpload(upload);
     // With a quota it is read again: what its traces need depends on what is stored of them by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
-    const body = repeated ? { heldBy: repeated.holder } : { packing: thread.call("pack", undefined) };
+    const packing = repeated ? { heldBy: repeated.holder } : thread.call("pack", undefined);
     const reading = thread.call("read", undefined);
     // The thread may be lent again only after both; their errors are reported by `stored`.
-    read.resolve(Promise.allSettled([body.packing, reading]));
-    return storeWhileReading(upload, body, reading);
+    read.resolve(Promise.allSettled([packing, reading]));
+    if ("heldBy" in packing) return storeWhileReading(upload, packing, reading);
+    if (!usesStore()) return storeWhileReading(upload, { packing }, reading);
+    // No database connection is held while the store takes the body.
+    const placed = await placeWhileReading(upload, packing, reading);
+    const isStored = await storeWhileReading(upload, placed, reading);
+    if (!isStored) discardBody(placed);
+    return isStored;
   })();
   stored.then(read.resolve, read.resolve);
   return { read: read.promise, stored };
@@ -123,18 +128,6 @@ function inflateSmall(body: Uint8Array, encoding: Encoding): Uint8Array | undefi
     if (error instanceof SpoorError && error.code === "payload_too_large") return undefined;
     throw error;
   }
-}
-
-/** The newest upload of the same bytes that is still kept with a manifest. */
-async function findSameUpload(userId: string, sha256: Received["sha256"]): Promise<Repeated | undefined> {
-  const job = await prisma().ingestJob.findFirst({
-    where: { userId, bodySha256: sha256, upload: { removedAt: null, manifest: { not: null } } },
-    orderBy: { id: "desc" },
-    select: { id: true, tracesReceived: true, messagesReceived: true, upload: { select: { heldBy: true } } },
-  });
-  if (!job) return undefined;
-  const { id: earlier, tracesReceived: traces, messagesReceived: messages } = job;
-  return { earlier, holder: job.upload?.heldBy ?? earlier, traces, messages };
 }
 
 /** The body's memory, if nothing else shares it: it is transferred to the thread instead of copied. */

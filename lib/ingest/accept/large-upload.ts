@@ -4,12 +4,13 @@ import type { PoolClient } from "pg";
 import { transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import {
+  type BodyElsewhere,
   completeJob,
   copyBody,
   durably,
   insertJob,
   insertRepeated,
-  insertSharer,
+  insertWithoutBody,
   isHolderGone,
   type NewUpload,
   type Repeated,
@@ -27,25 +28,25 @@ import { queues } from "#lib/queue/queues";
  * Its idempotency key and its place among the user's uploads are taken after the reading, so that no other request waits
  * for the key meanwhile.
  *
- * @param body.packing resolves to what is stored of the body; @param body.heldBy the upload that holds the same body already.
+ * @param body a promise of what is stored of it, or where it is already: with another upload, or in the store.
  * @param reading resolves to what the body contains.
  * @returns false if another job has the idempotency key; nothing was stored then.
  * @throws what `packing` and `reading` reject with; SpoorError `payload_too_large` where it is over its user's quota
  */
 export function storeWhileReading(
   upload: NewUpload,
-  body: { packing: Promise<Uint8Array<ArrayBuffer>>; heldBy?: never } | { heldBy: string; packing?: never },
+  body: { packing: Promise<Uint8Array<ArrayBuffer>> } | BodyElsewhere,
   reading: Promise<Found>,
 ): Promise<boolean> {
   const store = async (tx: PoolClient) => {
     await insertJob(tx, upload);
     await enqueueUpload(tx, upload);
-    if (body.packing) {
+    if ("packing" in body) {
       const packed = await body.packing;
       await copyBody(tx, upload, packed);
       free(packed);
     } else {
-      await insertSharer(tx, upload, body.heldBy);
+      await insertWithoutBody(tx, upload, body);
     }
     const found = await reading;
     if (!(await completeJob(tx, upload, found))) return false;

@@ -4,13 +4,16 @@ import type { PoolClient } from "pg";
 import { coalesce, type Pending } from "#lib/concurrency/coalesce";
 import { type Settings, transaction } from "#lib/db/client";
 import { isOutage, postgresCode } from "#lib/errors";
+import { discardBody, type PlacedBody, placeBody } from "#lib/ingest/accept/placed-body";
+import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";
 import { durably, findHolders, insertSmall, isHolderGone, type NewUpload } from "#lib/ingest/accept/sql";
 import type { Checked } from "#lib/ingest/decode/operations";
 import { reserveRoom } from "#lib/ingest/quota/quota";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
+import { usesStore } from "#lib/store/s3";
 
-type SmallUpload = NewUpload & Checked;
+type SmallUpload = NewUpload & Checked & Partial<PlacedBody>;
 type PendingUpload = Pending<SmallUpload, boolean>;
 
 // A second transaction proceeds while the first waits for a key that another process is inserting.
@@ -25,7 +28,21 @@ const store = coalesce<SmallUpload, boolean>((group) => settle(group), { maxGrou
  */
 export async function storeSmall(upload: SmallUpload): Promise<boolean> {
   await prepareQueue();
-  return store(upload);
+  return usesStore() ? placeAndStore(upload) : store(upload);
+}
+
+/** Stores an upload whose body is put into the store, unless that of an earlier one is there. */
+async function placeAndStore(upload: SmallUpload): Promise<boolean> {
+  const endTurn = await turnOfBytes(upload);
+  try {
+    if (await findSameUpload(upload)) return await store(upload);
+    const placed = await placeBody(upload, new Uint8Array(upload.stored));
+    const isStored = await store({ ...upload, ...placed });
+    if (!isStored) discardBody(placed);
+    return isStored;
+  } finally {
+    endTurn();
+  }
 }
 
 /** Stores a group. If it fails, it is split and tried again, so that no upload is refused because of another one. */
@@ -76,9 +93,11 @@ function storeGroup(uploads: SmallUpload[], shareBodies: boolean): Promise<Set<s
 async function holdersOf(tx: PoolClient, uploads: SmallUpload[]): Promise<Map<string, string>> {
   const holders = new Map<string, string>();
   for (const [userId, own] of Map.groupBy(uploads, (upload) => upload.userId)) {
-    const earlier = await findHolders(tx, userId, own);
+    const unplaced = own.filter(({ object }) => !object);
+    if (unplaced.length === 0) continue;
+    const earlier = await findHolders(tx, userId, unplaced);
     const firsts = new Map<string, string>();
-    for (const { jobId, sha256 } of own) {
+    for (const { jobId, sha256 } of unplaced) {
       const bytes = Buffer.from(sha256).toString("base64");
       const holder = earlier.get(jobId) ?? firsts.get(bytes);
       if (holder) holders.set(jobId, holder);

@@ -10,6 +10,7 @@ import { holdUsers } from "#lib/auth/sql";
 import { copyHeader, copyRow, copyTrailer } from "#lib/copy-format";
 import type { Queryable } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
+import type { PlacedBody } from "#lib/ingest/accept/placed-body";
 import type { Checked, Found, Received } from "#lib/ingest/decode/operations";
 import { limits } from "#lib/limits";
 
@@ -48,9 +49,23 @@ export async function copyBody(tx: PoolClient, { userId, jobId }: NewUpload, bod
   await pipeline(Readable.from([copyHeader, ...row, copyTrailer]), stream);
 }
 
-/** Inserts an upload whose body another one of the same bytes holds. @throws where that is gone: see `isHolderGone` */
-export async function insertSharer(tx: Queryable, { userId, jobId }: NewUpload, heldBy: string): Promise<void> {
-  await tx.query("insert into upload (user_id, job_id, held_by) values ($1, $2, $3)", [userId, jobId, heldBy]);
+/** Where a body is that is not in its upload's row: held by another upload of the same bytes, or in the store. */
+export type BodyElsewhere = { heldBy: string } | PlacedBody;
+
+/** Inserts an upload without its body. @throws where the upload that holds it is gone: see `isHolderGone` */
+export async function insertWithoutBody(
+  tx: Queryable,
+  { userId, jobId }: NewUpload,
+  body: BodyElsewhere,
+): Promise<void> {
+  const { heldBy, object, objectBytes }: Partial<PlacedBody & { heldBy: string }> = body;
+  await tx.query("insert into upload (user_id, job_id, held_by, object, object_bytes) values ($1, $2, $3, $4, $5)", [
+    userId,
+    jobId,
+    heldBy ?? null,
+    object ?? null,
+    objectBytes ?? null,
+  ]);
 }
 
 /** Whether an upload could not be inserted because the one that was to hold its body was removed meanwhile. */
@@ -146,7 +161,7 @@ export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated:
  */
 export async function insertSmall(
   tx: Queryable,
-  uploads: (NewUpload & Checked)[],
+  uploads: (NewUpload & Checked & Partial<PlacedBody>)[],
   holders: ReadonlyMap<string, string>,
 ): Promise<{ userId: string; jobId: string }[]> {
   await holdSenders(tx, uploads);
@@ -154,16 +169,17 @@ export async function insertSmall(
   const { rows } = await tx.query<{ userId: string; jobId: string }>(
     `with given as (
        select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::bytea[], $6::text[], $7::int[], $8::int[],
-         $9::bytea[], $10::bytea[], $11::uuid[])
-       as given (user_id, id, machine, bytes, body_sha256, idempotency_key, traces, messages, body, manifest, held_by)
+         $9::bytea[], $10::bytea[], $11::uuid[], $12::text[], $13::int[])
+       as given (user_id, id, machine, bytes, body_sha256, idempotency_key, traces, messages, body, manifest, held_by,
+         object, object_bytes)
      ), job as (
        insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
        select user_id, id, machine, bytes, body_sha256, idempotency_key, traces, messages from given
        order by user_id, idempotency_key, id
        on conflict (user_id, idempotency_key) do nothing returning user_id, id
      )
-     insert into upload (user_id, job_id, body, manifest, held_by)
-     select user_id, id, body, manifest, held_by from given join job using (user_id, id)
+     insert into upload (user_id, job_id, body, manifest, held_by, object, object_bytes)
+     select user_id, id, body, manifest, held_by, object, object_bytes from given join job using (user_id, id)
      returning user_id as "userId", job_id as "jobId"`,
     [
       uploads.map(({ userId }) => userId),
@@ -174,9 +190,11 @@ export async function insertSmall(
       uploads.map(({ idempotencyKey }) => idempotencyKey ?? null),
       uploads.map(({ traces }) => traces),
       uploads.map(({ messages }) => messages),
-      uploads.map(({ jobId, stored }) => (holders.has(jobId) ? null : Buffer.from(stored.buffer))),
+      uploads.map(({ jobId, stored, object }) => (holders.has(jobId) || object ? null : Buffer.from(stored.buffer))),
       uploads.map(({ manifest }) => Buffer.from(manifest.buffer)),
       uploads.map(({ jobId }) => holders.get(jobId) ?? null),
+      uploads.map(({ object }) => object ?? null),
+      uploads.map(({ objectBytes }) => objectBytes ?? null),
     ],
   );
   return rows;

@@ -29,6 +29,8 @@ export type MergeResult = {
   kept: { deleted: number; newer: number; shorter: number };
   incomplete: z.input<typeof incompleteTrace>[];
   written: number;
+  /** What the message rows took that were deleted, also those that others take the place of. */
+  deletedBytes: number;
   writtenTraceIds: string[];
 };
 
@@ -65,13 +67,14 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
   await updateChanged(tx, changed, upload);
   await updateAppends(tx, appends.changed, upload);
   const { grown, edited } = await split;
+  const { rewritten, deletedBytes } = await deleteDiffering(tx, batch, edited, upload.userId);
   const plan: CopyPlan["traces"] = [
     ...[...created].map(([index, traceId]) => ({ index, traceId, skipBytes: 0 })),
     ...grown.map(({ index, stored }) => ({ index, traceId: stored.id, skipBytes: stored.messagesBytes ?? 0 })),
     ...appends.changed
       .filter(({ hasMore }) => hasMore)
       .map(({ index, stored }) => ({ index, traceId: stored.id, skipBytes: 0 })),
-    ...(await deleteDiffering(tx, batch, edited, upload.userId)),
+    ...rewritten,
   ];
   const written = plan.length === 0 ? 0 : await copyMessages(tx, batch.rows({ userId: upload.userId, traces: plan }));
   await mendTitles(tx, appends.changed, upload.userId);
@@ -83,6 +86,7 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
     kept: { ...kept, deleted: kept.deleted + appends.deleted.length, newer: kept.newer + newer.length },
     incomplete: incompleteOf(missing, appends),
     written,
+    deletedBytes,
     writtenTraceIds: [...created.values(), ...[...changed, ...appends.changed].map(({ stored }) => stored.id)],
   };
 }
@@ -205,25 +209,26 @@ const maxCompared = 50_000;
  * Deletes the stored messages of edited traces that are not in the upload, or not in the same form; metadata is the same
  * whatever the order of its keys.
  *
- * @returns the plan of what is then to be written.
+ * @returns the plan of what is then to be written, and what was deleted.
  */
 async function deleteDiffering(
   tx: PoolClient,
   batch: StoredBatch,
   edited: Pair[],
   userId: string,
-): Promise<CopyPlan["traces"]> {
-  const plan: CopyPlan["traces"] = [];
+): Promise<{ rewritten: CopyPlan["traces"]; deletedBytes: number }> {
+  const rewritten: CopyPlan["traces"] = [];
+  let deletedBytes = 0;
   for (const group of groupsOf(edited)) {
     const ids = group.map(({ stored }) => stored.id);
     const compared = await compareStored(tx, batch, group, userId);
     const traceIds = compared.flatMap(({ other }, at) => other.map(() => ids[at] ?? ""));
-    await deleteMessages(tx, userId, { traceIds, positions: compared.flatMap(({ other }) => other) });
+    deletedBytes += await deleteMessages(tx, userId, { traceIds, positions: compared.flatMap(({ other }) => other) });
     for (const [at, { index, stored }] of group.entries()) {
-      plan.push({ index, traceId: stored.id, skipBytes: 0, except: compared[at]?.same ?? [] });
+      rewritten.push({ index, traceId: stored.id, skipBytes: 0, except: compared[at]?.same ?? [] });
     }
   }
-  return plan;
+  return { rewritten, deletedBytes };
 }
 
 /** Traces in groups of at most `maxCompared` stored messages, or of one trace. */

@@ -2,6 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { type Settings, transaction } from "#lib/db/client";
+import { freeSpace } from "#lib/db/vacuum";
 import { isOutage, SpoorError } from "#lib/errors";
 import { failJob, giveUp, type JobId, maxAttempts, putBack } from "#lib/ingest/process/attempts";
 import { type MergeResult, mergeBatch } from "#lib/ingest/process/merge";
@@ -53,6 +54,7 @@ async function attemptJob(job: JobId, timeouts: typeof defaultTimeouts): Promise
         written,
       });
       countAttempt("succeeded", seconds());
+      await freeSpace("message", merged.deletedBytes);
     }
     log.info({ jobId: job.jobId, milliseconds: Math.round(seconds() * 1000) }, "an upload was processed");
   } catch (error) {

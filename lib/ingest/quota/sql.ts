@@ -34,8 +34,8 @@ const traceBytes = `512 + ${textBytes} + coalesce(pg_column_size(trace.metadata)
   (select sum(octet_length(content) + coalesce(pg_column_size(metadata), 0) + 80) from message
    where message.user_id = $1::uuid and message.trace_id = trace.id), 0)`;
 
-/** What a raw upload takes. Both columns are stored uncompressed, so their length is known without reading them. */
-const uploadBytes = "coalesce(octet_length(body), 0) + coalesce(octet_length(manifest), 0)";
+/** What a raw upload takes, in the store as well. Both columns are stored uncompressed, so their length is known without reading them. */
+const uploadBytes = "coalesce(octet_length(body), object_bytes, 0) + coalesce(octet_length(manifest), 0)";
 
 /**
  * A user's raw uploads, those of the same bytes as one, with what they are kept for: a body counts once, as what weighs most
@@ -105,12 +105,14 @@ export async function reserveWhole(tx: Transaction, userId: string, jobIds: stri
 
 /** Deletes the oldest raw uploads that only succeeded jobs of a user have, as many as take `bytes`. */
 export async function deleteCopies(tx: Transaction, userId: string, bytes: number): Promise<void> {
-  await run(
+  const gone = await run<{ object: string | null }>(
     tx,
     `delete from upload where user_id = $1::uuid and coalesce(held_by, job_id) in (
        select holder from (
          select holder, sum(bytes) over (order by newest) - bytes as before from (${bodies}) as body where kind = 'copy'
-       ) as copies where before < $2::bigint)`,
+       ) as copies where before < $2::bigint) returning object`,
     [userId, bytes],
   );
+  const keys = gone.flatMap(({ object }) => object ?? []);
+  if (keys.length > 0) await run(tx, "insert into object_removal (key) select unnest($1::text[])", [keys]);
 }

@@ -61,16 +61,35 @@ async function readField(copied: AsyncIterable<Buffer>): Promise<OwnBytes | null
   return field && head.readInt32BE(headerBytes) < 0 ? null : field;
 }
 
+/** Where the store has a body; null for one that is in the database. */
+export type Place = { object: string | null; bytes: number | null };
+
 /** Body and manifest of a small upload, in one query: COPY takes four round trips for each of them. */
 export async function selectSmallUpload(
   userId: string,
   jobId: string,
-): Promise<{ body: OwnBytes; manifest: OwnBytes | null } | undefined> {
-  const { rows } = await pool().query<{ body: OwnBytes; manifest: OwnBytes | null }>(
-    storedOf("held.body, own.manifest"),
+): Promise<(Place & { body: OwnBytes | null; manifest: OwnBytes | null }) | undefined> {
+  const { rows } = await pool().query<Place & { body: OwnBytes | null; manifest: OwnBytes | null }>(
+    storedOf("held.body, own.manifest, held.object, held.object_bytes as bytes"),
     [userId, jobId],
   );
   return rows[0];
+}
+
+/** Where the body of an upload is. @returns undefined if there is no such upload */
+export async function selectPlace(userId: string, jobId: string): Promise<Place | undefined> {
+  const { rows } = await pool().query<Place>(storedOf("held.object, held.object_bytes as bytes"), [userId, jobId]);
+  return rows[0];
+}
+
+/** The objects of those of the uploads that exist. SQL: Prisma has no list of pairs. */
+export async function findKnownObjects(uploads: { userId: string; jobId: string }[]): Promise<Set<string>> {
+  const { rows } = await pool().query<{ object: string }>(
+    `select object from unnest($1::uuid[], $2::uuid[]) as given (user_id, job_id) join upload using (user_id, job_id)
+     where object is not null`,
+    [uploads.map(({ userId }) => userId), uploads.map(({ jobId }) => jobId)],
+  );
+  return new Set(rows.map(({ object }) => object));
 }
 
 /**
@@ -124,9 +143,13 @@ export function removeFailedUploads(userId: string, jobIds: string[], days: numb
  * another upload is just about to share a body: the next call deletes what then may go.
  */
 export async function deleteRemoved(): Promise<void> {
-  await pool().query(
-    `delete from upload gone where removed_at is not null and (held_by is not null or not exists (
-       select 1 from upload sharer where sharer.user_id = gone.user_id and sharer.held_by = gone.job_id
-         and sharer.removed_at is null))`,
-  );
+  await transaction(async (tx) => {
+    const { rows } = await tx.query<{ object: string | null }>(
+      `delete from upload gone where removed_at is not null and (held_by is not null or not exists (
+         select 1 from upload sharer where sharer.user_id = gone.user_id and sharer.held_by = gone.job_id
+           and sharer.removed_at is null)) returning object`,
+    );
+    const keys = rows.flatMap(({ object }) => object ?? []);
+    if (keys.length > 0) await tx.query("insert into object_removal (key) select unnest($1::text[])", [keys]);
+  });
 }

@@ -1,10 +1,10 @@
 import "server-only";
-import { prisma } from "#lib/db/client";
 import { beginRead } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
-import { copyUpload, selectBodySlice, selectSmallUpload } from "#lib/ingest/raw/sql";
+import { copyUpload, type Place, selectBodySlice, selectPlace, selectSmallUpload } from "#lib/ingest/raw/sql";
 import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
 import { log } from "#lib/log";
+import { hasStore, presign, readObject } from "#lib/store/s3";
 import { streamOf } from "#lib/streams";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
@@ -18,7 +18,16 @@ type OwnBytes = Uint8Array<ArrayBuffer>;
 export async function readUpload(userId: string, jobId: string, column: "body" | "manifest"): Promise<OwnBytes | null> {
   const bytes = await copyUpload(userId, jobId, column);
   if (bytes === undefined) throw noLongerStored();
-  return bytes;
+  if (bytes !== null || column === "manifest") return bytes;
+  return readPlaced(userId, await selectPlace(userId, jobId));
+}
+
+/** A body from the store. @throws SpoorError `not_found`; StoreOutageError */
+async function readPlaced(userId: string, place: Place | undefined): Promise<OwnBytes> {
+  if (!place?.object || !place.bytes) throw noLongerStored();
+  const body = await readObject(userId, place.object, 0, place.bytes);
+  if (!body) throw noLongerStored();
+  return body;
 }
 
 /** Body and manifest of a small upload. @throws SpoorError `not_found` if it is no longer stored */
@@ -28,13 +37,13 @@ export async function readSmallUpload(
 ): Promise<{ body: OwnBytes; manifest: OwnBytes | null }> {
   const upload = await selectSmallUpload(userId, jobId);
   if (!upload) throw noLongerStored();
-  return upload;
+  return { manifest: upload.manifest, body: upload.body ?? (await readPlaced(userId, upload)) };
 }
 
 const noLongerStored = () => new SpoorError("not_found", "The upload is no longer stored. Send it again.");
 
-/** How much of a stored body one query reads, in bytes. No connection is held between two of them. */
-const sliceBytes = 1 << 20;
+/** How much of a stored body one query, or one call of the store, reads. No connection is held between two of them. */
+const sliceBytes = { database: 1 << 20, store: 4 << 20 };
 
 /**
  * The JSON of an upload as it was sent, inflated while it is read: in constant memory, and without holding a database
@@ -46,21 +55,47 @@ const sliceBytes = 1 << 20;
  *   `beginRead`
  */
 export async function streamUpload(userId: string, jobId: string): Promise<ReadableStream<Uint8Array>> {
-  const stored = await prisma().upload.findUnique({
-    where: { userId_jobId: { userId, jobId }, removedAt: null },
-    select: { jobId: true },
-  });
-  if (!stored) throw notFound();
+  const place = await selectPlace(userId, jobId);
+  if (!place) throw notFound();
+  const { object, bytes } = place;
   const end = await beginRead(userId, "export");
+  const parts = object && bytes ? slicesOfObject(userId, object, bytes) : slices(userId, jobId);
   const onError = (error: unknown) => log.warn({ err: error, jobId }, "the download of an upload ended early");
-  return streamOf(inflateFrames(slices(userId, jobId)), onError, end);
+  return streamOf(inflateFrames(parts), onError, end);
+}
+
+/**
+ * A link to an upload in the store, for a browser that inflates zstd by itself.
+ *
+ * @param acceptEncoding the request's header.
+ * @returns undefined where it has to go through this server.
+ * @throws SpoorError `not_found` as `streamUpload`
+ */
+export async function linkToUpload(
+  userId: string,
+  jobId: string,
+  fileName: string,
+  acceptEncoding: string | null,
+): Promise<string | undefined> {
+  if (!hasStore() || !/\bzstd\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(acceptEncoding ?? "")) return undefined;
+  const place = await selectPlace(userId, jobId);
+  if (!place) throw notFound();
+  return place.object ? presign(place.object, fileName) : undefined;
+}
+
+async function* slicesOfObject(userId: string, object: string, bytes: number): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < bytes; from += sliceBytes.store) {
+    const slice = await readObject(userId, object, from, Math.min(sliceBytes.store, bytes - from));
+    if (!slice) throw new Error("the upload was removed while it was read");
+    yield slice;
+  }
 }
 
 async function* slices(userId: string, jobId: string): AsyncGenerator<Buffer> {
-  for (let from = 1; ; from += sliceBytes) {
-    const slice = await selectBodySlice(userId, jobId, from, sliceBytes);
+  for (let from = 1; ; from += sliceBytes.database) {
+    const slice = await selectBodySlice(userId, jobId, from, sliceBytes.database);
     if (!slice) throw new Error("the upload was removed while it was read");
     if (slice.byteLength > 0) yield slice;
-    if (slice.byteLength < sliceBytes) return;
+    if (slice.byteLength < sliceBytes.database) return;
   }
 }

@@ -63,6 +63,20 @@ export async function deleteBlocks(tx: PoolClient, userId: string, ids: string[]
   await tx.query("delete from search_block where user_id = $1 and id = any($2)", [userId, ids]);
 }
 
+/**
+ * Deletes blocks all of whose documents have been indexed again since. In the transaction of COPY, which is not Prisma's.
+ *
+ * @returns how many postings they had.
+ */
+export async function deleteOutdatedBlocks(tx: PoolClient, userId: string): Promise<number> {
+  const { rows } = await tx.query<{ postings: number }>(
+    `delete from search_block block where user_id = $1 and not exists (
+       select 1 from search_document where user_id = $1 and block_id = block.id) returning postings`,
+    [userId],
+  );
+  return rows.reduce((sum, { postings }) => sum + postings, 0);
+}
+
 /** For how long the traces wait that are not yet indexed, in seconds; null where none waits. SQL: by the database's clock. */
 export async function readWaitingAges(): Promise<{ oldest: number | null; newest: number | null }> {
   const { rows } = await pool().query<{ oldest: number | null; newest: number | null }>(

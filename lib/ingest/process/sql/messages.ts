@@ -55,16 +55,21 @@ export async function hashStoredFrom(
   return new Map(rows.map(({ traceId, ...stored }) => [traceId, stored]));
 }
 
-/** Deletes messages by their traces' ids and their positions, two arrays of one length. */
+/** Deletes messages by their traces' ids and their positions, two arrays of one length. @returns what they took, in bytes */
 export async function deleteMessages(
   tx: PoolClient,
   userId: string,
   { traceIds, positions }: { traceIds: string[]; positions: number[] },
-): Promise<void> {
-  if (positions.length === 0) return;
-  await tx.query(
-    `delete from message using unnest($2::uuid[], $3::int[]) as given (trace_id, position)
-     where message.user_id = $1 and message.trace_id = given.trace_id and message.position = given.position`,
+): Promise<number> {
+  if (positions.length === 0) return 0;
+  const { rows } = await tx.query<{ bytes: number }>(
+    `with gone as (
+       delete from message using unnest($2::uuid[], $3::int[]) as given (trace_id, position)
+       where message.user_id = $1 and message.trace_id = given.trace_id and message.position = given.position
+       returning pg_column_size(content) + coalesce(pg_column_size(metadata), 0) as bytes
+     )
+     select coalesce(sum(bytes + 100), 0)::float8 as bytes from gone`,
     [userId, traceIds, positions],
   );
+  return rows[0]?.bytes ?? 0;
 }

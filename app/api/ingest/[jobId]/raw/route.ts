@@ -1,20 +1,23 @@
 import { endpoint, route } from "#lib/api/route";
 import { recordExport } from "#lib/auth/audit";
 import { readRawUpload } from "#lib/ingest/api";
-import { streamUpload } from "#lib/ingest/raw/stored-upload";
+import { linkToUpload, streamUpload } from "#lib/ingest/raw/stored-upload";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint(readRawUpload, async ({ request, caller, params: { jobId } }) => {
+  GET: endpoint(readRawUpload, async ({ request, caller: { userId }, params: { jobId } }) => {
+    const fileName = `spoor-upload-${jobId}.json`;
+    const link = await linkToUpload(userId, jobId, fileName, request.headers.get("accept-encoding"));
+    const stream = link ? null : await streamUpload(userId, jobId);
+    await recordExport(request, userId, "upload_downloaded", jobId);
+    if (link) return new Response(null, { status: 302, headers: { Location: link } });
     const headers = {
       "Content-Type": "application/json",
-      "Content-Disposition": `attachment; filename="spoor-upload-${jobId}.json"`,
+      "Content-Disposition": `attachment; filename="${fileName}"`,
       // The content is untrusted: no browser may sniff its type, run it, or embed it in another site.
       "X-Content-Type-Options": "nosniff",
       "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
       "Cross-Origin-Resource-Policy": "same-origin",
     };
-    const stream = await streamUpload(caller.userId, jobId);
-    await recordExport(request, caller.userId, "upload_downloaded", jobId);
     return new Response(stream, { headers });
   }),
 });

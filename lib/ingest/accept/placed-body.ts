@@ -1,0 +1,45 @@
+// Bodies in the S3 store: put before the transaction that names them, so that no job is without its body. What no upload names
+// in the end is deleted here where that is certain, and otherwise by the sweep (lib/ingest/raw/removal.ts).
+import "server-only";
+import { free } from "#lib/memory";
+import { keyOf } from "#lib/store/keys";
+import { deleteObject, putObject } from "#lib/store/s3";
+
+/** A body in the store: its object's key, and its size. */
+export type PlacedBody = { object: string; objectBytes: number };
+
+type Owner = { userId: string; jobId: string };
+
+/** Puts a body into the store. @throws StoreOutageError */
+export async function placeBody({ userId, jobId }: Owner, body: Uint8Array<ArrayBuffer>): Promise<PlacedBody> {
+  const object = keyOf(userId, jobId);
+  const objectBytes = body.byteLength;
+  await putObject(userId, object, body);
+  free(body);
+  return { object, objectBytes };
+}
+
+/** Deletes a body that no upload will name; what fails is left to the sweep. */
+export function discardBody({ object }: PlacedBody): void {
+  deleteObject(object).catch(() => {});
+}
+
+/**
+ * Puts a body into the store while it is being read, and deletes it if it turns out to be invalid.
+ *
+ * @throws what `packing` and `reading` reject with; StoreOutageError
+ */
+export async function placeWhileReading(
+  owner: Owner,
+  packing: Promise<Uint8Array<ArrayBuffer>>,
+  reading: Promise<unknown>,
+): Promise<PlacedBody> {
+  const placing = packing.then((packed) => placeBody(owner, packed));
+  try {
+    const [placed] = await Promise.all([placing, reading]);
+    return placed;
+  } catch (error) {
+    placing.then(discardBody, () => {});
+    throw error;
+  }
+}

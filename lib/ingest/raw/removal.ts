@@ -1,0 +1,82 @@
+// Deleting bodies in the S3 store. What is to be deleted stands in a table first, in the transaction that ends its upload, and
+// leaves it when the store has confirmed it: an interrupted deletion is resumed.
+import "server-only";
+import { prisma } from "#lib/db/client";
+import { findKnownObjects } from "#lib/ingest/raw/sql";
+import { prefixOfAll, uploadOf } from "#lib/store/keys";
+import { deleteObject, hasStore, listObjects, type StoredObject } from "#lib/store/s3";
+
+/** How many deletions are read from the table at a time. */
+const atOnce = 100;
+
+/**
+ * Deletes the objects that are to be deleted, and all of deleted accounts.
+ *
+ * @param seconds after which to stop, with the rest left for the next call.
+ * @throws StoreOutageError with what was not deleted left as it was.
+ */
+export async function removeObjects(seconds: number): Promise<void> {
+  if (!hasStore()) return;
+  const deadline = performance.now() + seconds * 1000;
+  while (performance.now() < deadline) {
+    const due = await prisma().objectRemoval.findMany({ orderBy: { createdAt: "asc" }, take: atOnce });
+    if (due.length === 0) return;
+    const keys = due.map(({ key }) => key);
+    await deleteObjects(keys.filter((key) => !key.endsWith("/")));
+    for (const prefix of keys.filter((key) => key.endsWith("/"))) await removeAll(prefix);
+    await prisma().objectRemoval.deleteMany({ where: { key: { in: keys } } });
+  }
+}
+
+/** Deletes all objects whose keys begin with `prefix`, until the store lists none. */
+async function removeAll(prefix: string): Promise<void> {
+  for (let found = await listObjects(prefix); found.length > 0; found = await listObjects(prefix)) {
+    await deleteObjects(found.map(({ key }) => key));
+  }
+}
+
+/** Some at a time: one call of the store takes as long as ten. */
+async function deleteObjects(keys: string[]): Promise<void> {
+  for (let at = 0; at < keys.length; at += 10) await Promise.all(keys.slice(at, at + 10).map(deleteObject));
+}
+
+/** How old an object must be, in milliseconds: the upload of a younger one may be about to be committed. */
+const orphanMs = 3_600_000;
+/** How many thousands of objects one sweep looks at. */
+const maxPages = 100;
+const placeKey = "upload-sweep";
+
+/**
+ * Deletes the objects that no upload names: of processes that died between storing a body and committing its job. A sweep of a
+ * very large store takes several calls; each continues where the last one ended.
+ *
+ * @returns how many it deleted. @throws StoreOutageError
+ */
+export async function sweepOrphans(olderThanMs = orphanMs): Promise<number> {
+  if (!hasStore()) return 0;
+  const place = await prisma().serverSetting.findUnique({ where: { key: placeKey } });
+  let after = place?.value || undefined;
+  let deleted = 0;
+  for (let page = 0; page < maxPages; page += 1) {
+    const objects = await listObjects(prefixOfAll(), after);
+    deleted += await deleteOrphans(objects, olderThanMs);
+    after = objects.at(-1)?.key;
+    if (!after) break;
+  }
+  const value = after ?? "";
+  await prisma().serverSetting.upsert({
+    where: { key: placeKey },
+    create: { key: placeKey, value },
+    update: { value },
+  });
+  return deleted;
+}
+
+async function deleteOrphans(objects: StoredObject[], olderThanMs: number): Promise<number> {
+  const old = objects.filter(({ key, storedAt }) => uploadOf(key) && storedAt.getTime() < Date.now() - olderThanMs);
+  const keys = old.map(({ key }) => key);
+  const known = await findKnownObjects(keys.flatMap((key) => uploadOf(key) ?? []));
+  const orphans = keys.filter((key) => !known.has(key));
+  await deleteObjects(orphans);
+  return orphans.length;
+}

@@ -1,0 +1,186 @@
+// Objects in an S3-compatible store. The SDK is loaded by the first call: a process that uses no store never loads it. Every
+// call is bounded in time and retried twice, and a process makes few at once.
+import "server-only";
+import type { S3Client } from "@aws-sdk/client-s3";
+import { FairQueue } from "#lib/concurrency/fair-queue";
+import { env } from "#lib/env";
+import { EnvError, StoreOutageError } from "#lib/errors";
+import { log } from "#lib/log";
+
+type Sdk = typeof import("@aws-sdk/client-s3");
+type Store = { sdk: Sdk; client: S3Client; bucket: string };
+
+/**
+ * How many calls a process makes at once, and how long one takes at most with its retries, beside the time that its bytes need
+ * at the slowest pace. A store that is down is noticed within two seconds.
+ */
+const bounds = { callsAtOnce: 16, attempts: 3, connectSeconds: 2, callSeconds: 10, minBytesPerSecond: 2 ** 20 };
+const linkSeconds = 60;
+
+/** Whether new bodies go to the store. One that is configured without that is read and emptied still. */
+export const usesStore = () => env().UPLOAD_STORE === "s3";
+export const hasStore = () => env().UPLOAD_S3_BUCKET !== undefined;
+
+const globals = globalThis as typeof globalThis & { spoorStores?: Map<string, Promise<Store>> };
+
+/** The client of the settings of now, at the store's address for this server or for browsers. */
+function open(endpoint = env().UPLOAD_S3_ENDPOINT): Promise<Store> {
+  globals.spoorStores ??= new Map();
+  const settings = settingsOf(endpoint);
+  const key = JSON.stringify(settings);
+  const store = globals.spoorStores.get(key) ?? connect(settings);
+  globals.spoorStores.set(key, store);
+  return store;
+}
+
+function settingsOf(endpoint: string | undefined) {
+  const { UPLOAD_S3_BUCKET: bucket, UPLOAD_S3_REGION: region, ...keys } = env();
+  if (!bucket) throw new EnvError("An upload is in an S3 store, and UPLOAD_S3_BUCKET is not set.");
+  return { bucket, region, endpoint, keyId: keys.UPLOAD_S3_ACCESS_KEY_ID, key: keys.UPLOAD_S3_SECRET_ACCESS_KEY };
+}
+
+async function connect({ bucket, region, endpoint, keyId, key }: ReturnType<typeof settingsOf>): Promise<Store> {
+  const sdk = await import("@aws-sdk/client-s3");
+  const client = new sdk.S3Client({
+    region,
+    // Without keys of its own the SDK finds those of the machine.
+    ...(keyId && key && { credentials: { accessKeyId: keyId, secretAccessKey: key } }),
+    // Only AWS has a host name for each bucket.
+    ...(endpoint && { endpoint, forcePathStyle: true }),
+    maxAttempts: bounds.attempts,
+    // Older stores know no checksums but MD5.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+    requestHandler: { connectionTimeout: bounds.connectSeconds * 1000, httpsAgent: agent, httpAgent: agent },
+  });
+  return { sdk, client, bucket };
+}
+
+const agent = { keepAlive: true, maxSockets: bounds.callsAtOnce * 2 };
+
+const turns = new FairQueue(bounds.callsAtOnce);
+
+/**
+ * Makes one call in its turn.
+ *
+ * @param userId whose body it is: users share the calls that are made at once.
+ * @param bytes what it moves, which gives it more time.
+ * @throws StoreOutageError whatever the reason, which only the log has; undefined is returned for a missing object
+ */
+async function call<T>(
+  userId: string,
+  bytes: number,
+  run: (store: Store, abortSignal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const seconds = bounds.callSeconds + bytes / bounds.minBytesPerSecond;
+  const signal = AbortSignal.timeout(Math.ceil(seconds * 1000));
+  let release: (() => void) | undefined;
+  try {
+    release = await turns.take(userId, signal);
+    return await run(await open(), signal);
+  } catch (error) {
+    const { name, code, $metadata } = error as {
+      name?: string;
+      code?: string;
+      $metadata?: { httpStatusCode?: number };
+    };
+    if (name === "NoSuchKey") return undefined;
+    log.warn({ name, code, status: $metadata?.httpStatusCode }, "a call of the upload store failed");
+    throw new StoreOutageError();
+  } finally {
+    release?.();
+  }
+}
+
+/** Stores an object. When this returns, the store has it for good. @throws StoreOutageError */
+export async function putObject(userId: string, key: string, body: Uint8Array): Promise<void> {
+  await call(userId, body.byteLength, ({ sdk, client, bucket: Bucket }, abortSignal) =>
+    client.send(
+      new sdk.PutObjectCommand({
+        Bucket,
+        Key: key,
+        Body: body,
+        ContentLength: body.byteLength,
+        ContentType: "application/zstd",
+      }),
+      { abortSignal },
+    ),
+  );
+}
+
+/**
+ * Reads some bytes of an object into memory of their own.
+ *
+ * @returns undefined for a missing object. @throws StoreOutageError also where there are fewer bytes
+ */
+export function readObject(
+  userId: string,
+  key: string,
+  from: number,
+  bytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  return call(userId, bytes, async ({ sdk, client, bucket: Bucket }, abortSignal) => {
+    const Range = `bytes=${from}-${from + bytes - 1}`;
+    const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key: key, Range }), { abortSignal });
+    const read = new Uint8Array(bytes);
+    let at = 0;
+    for await (const chunk of Body as AsyncIterable<Uint8Array>) {
+      if (at + chunk.length > bytes) throw new Error("the object is longer");
+      read.set(chunk, at);
+      at += chunk.length;
+    }
+    if (at < bytes) throw new Error("the object is shorter");
+    return read;
+  });
+}
+
+/** Deletes an object; one that is gone already is no error. @throws StoreOutageError */
+export async function deleteObject(key: string): Promise<void> {
+  await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
+    client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { abortSignal }),
+  );
+}
+
+/** An object of the store and when it was stored. */
+export type StoredObject = { key: string; storedAt: Date };
+
+/** Up to a thousand objects whose keys begin with `prefix` and are greater than `after`, in the order of their keys. */
+export async function listObjects(prefix: string, after?: string): Promise<StoredObject[]> {
+  const page = await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
+    client.send(new sdk.ListObjectsV2Command({ Bucket, Prefix: prefix, StartAfter: after }), { abortSignal }),
+  );
+  return (page?.Contents ?? []).map(({ Key = "", LastModified = new Date() }) => ({
+    key: Key,
+    storedAt: LastModified,
+  }));
+}
+
+/** Whether the bucket answers. @throws StoreOutageError */
+export async function pingStore(): Promise<void> {
+  await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
+    client.send(new sdk.HeadBucketCommand({ Bucket }), {
+      abortSignal: AbortSignal.any([abortSignal, AbortSignal.timeout(bounds.connectSeconds * 1000)]),
+    }),
+  );
+}
+
+/**
+ * A link with which a browser downloads an object from the store itself, as JSON: the store says that it is compressed.
+ *
+ * @returns undefined where browsers have no address of the store.
+ */
+export async function presign(key: string, fileName: string): Promise<string | undefined> {
+  const { UPLOAD_S3_PUBLIC_ENDPOINT: endpoint } = env();
+  if (!endpoint) return undefined;
+  const { getSignedUrl } = await import("@aws-sdk/s3-request-presigner");
+  const { sdk, client, bucket: Bucket } = await open(endpoint);
+  const command = new sdk.GetObjectCommand({
+    Bucket,
+    Key: key,
+    ResponseContentType: "application/json",
+    ResponseContentEncoding: "zstd",
+    ResponseContentDisposition: `attachment; filename="${fileName}"`,
+    ResponseCacheControl: "no-store",
+  });
+  return getSignedUrl(client, command, { expiresIn: linkSeconds });
+}

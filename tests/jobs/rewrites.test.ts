@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { provideOwner } from "../support/server.ts";
+import { indexAll } from "./searching.ts";
+import { messages, uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+const { send } = uploadsOf(userId);
+
+const count = 64;
+const contents = Array.from({ length: count }, () => randomBytes(4000).toString("base64"));
+/** A session of 340 KB; its messages from `from` on differ in each version. */
+const session = (version: number, from = 0) => ({
+  sourceId: "rewritten",
+  messages: messages(...contents.map((content, at) => (at < from ? content : `${version} ${content}`))),
+});
+
+async function megabytes(table: string): Promise<number> {
+  const { rows } = await pool().query("select pg_total_relation_size($1::regclass) / 1e6 as size", [table]);
+  return Number(rows[0].size);
+}
+
+test("100 rewrites of a session leave its messages and their index at about twice their size", {
+  timeout: 120_000,
+}, async () => {
+  await send(session(0));
+  await indexAll();
+  await pool().query("vacuum message, search_bucket");
+  const live = { messages: await megabytes("message"), index: await megabytes("search_bucket") };
+  for (let version = 1; version <= 100; version += 1) {
+    expect((await send(session(version))).messages.written).toBe(count);
+    if (version % 25 === 0) await indexAll();
+  }
+  expect(live.messages).toBeGreaterThan(0.34);
+  expect(await megabytes("message")).toBeLessThan(2.1 * live.messages);
+  expect(await megabytes("search_bucket")).toBeLessThan(3 * live.index);
+});
+
+test("a rewrite writes the rows that differ, and no others", async () => {
+  await send(session(0, count));
+  expect((await send(session(1, count - 3))).messages.written).toBe(3);
+  const { rows } = await pool().query("select count(*)::int as transactions from message group by xmin::text");
+  expect(rows.map(({ transactions }) => transactions).toSorted()).toEqual([count - 3, 3].toSorted());
+});

@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+
+const require = createRequire(import.meta.url);
+
+/** What the store does with requests: the last three take the body, and then refuse, say nothing, or break off. */
+export type Mood = "well" | "full" | "forbidden" | "silent" | "breaking";
+
+const statuses = { full: 507, forbidden: 403 };
+
+/** An S3 server of its own process that stores on disk, behind a proxy that can be in a bad mood. */
+export async function provideS3() {
+  const folder = await mkdtemp(join(tmpdir(), "spoor-s3-"));
+  let server = await start(folder);
+  let mood: Mood = "well";
+  const seen = { requests: 0, atOnce: 0, most: 0 };
+  const proxy = createServer(async (incoming, answer) => {
+    seen.requests += 1;
+    seen.atOnce += 1;
+    seen.most = Math.max(seen.most, seen.atOnce);
+    answer.on("close", () => {
+      seen.atOnce -= 1;
+    });
+    if (mood === "well") return forward(server.port, incoming, answer);
+    for await (const _ of incoming);
+    if (mood === "breaking") incoming.socket.destroy();
+    else if (mood !== "silent") answer.writeHead(statuses[mood]).end(`<Error><Code>${mood}</Code></Error>`);
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const address = proxy.address();
+  afterAll(async () => {
+    proxy.closeAllConnections();
+    proxy.close();
+    server.child.kill("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+  });
+  return {
+    settings: {
+      UPLOAD_STORE: "s3",
+      UPLOAD_S3_BUCKET: "spoor",
+      UPLOAD_S3_ENDPOINT: `http://127.0.0.1:${typeof address === "object" && address?.port}`,
+      UPLOAD_S3_ACCESS_KEY_ID: "S3RVER",
+      UPLOAD_S3_SECRET_ACCESS_KEY: "S3RVER",
+    },
+    seen,
+    setMood: (next: Mood) => {
+      mood = next;
+    },
+    kill: async () => {
+      server.child.kill("SIGKILL");
+      await once(server.child, "exit");
+    },
+    restart: async () => {
+      server = await start(folder);
+    },
+  };
+}
+
+function start(folder: string): Promise<{ child: ChildProcess; port: number }> {
+  const words = [
+    "--directory",
+    folder,
+    "--address",
+    "127.0.0.1",
+    "--port",
+    "0",
+    "--configure-bucket",
+    "spoor",
+    "--silent",
+  ];
+  const child = spawn(process.execPath, [require.resolve("s3rver/bin/s3rver.js"), ...words], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return new Promise((resolve, reject) => {
+    let said = "";
+    child.stdout.on("data", (chunk) => {
+      said += chunk;
+      const port = /listening on \S+:(\d+)/.exec(said)?.[1];
+      if (port) resolve({ child, port: Number(port) });
+    });
+    child.on("exit", () => reject(new Error(`the S3 server did not start: ${said}`)));
+  });
+}
+
+/** With all headers as they came: the Host is part of a request's signature. */
+function forward(port: number, incoming: IncomingMessage, answer: ServerResponse): void {
+  const { method, url, headers } = incoming;
+  const outgoing = request({ host: "127.0.0.1", port, method, path: url, headers, setHost: false }, (from) => {
+    answer.writeHead(from.statusCode ?? 502, from.headers);
+    from.pipe(answer);
+  });
+  outgoing.on("error", () => answer.destroy());
+  incoming.pipe(outgoing);
+}
