@@ -1,8 +1,8 @@
 import { validate } from "uuid";
 
 /**
- * Set by our listener (lib/server/listener.ts) on every request, whatever the client sent under this name. On Vercel the middleware
- * sets it for pages, and a client may choose the UUID that names its request.
+ * Set by our listener (lib/server/listener.ts) on every request, whatever the client sent under this name. Where that is not in
+ * front, the middleware sets it for pages.
  */
 export const requestIdHeader = "x-spoor-request-id";
 

@@ -1,12 +1,28 @@
 // For a host that starts Next's own server: `next start`, or `server.js` of the standalone output.
 import "server-only";
+import { randomUUID } from "node:crypto";
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import { trustClientAddressHeader } from "#lib/http/address";
+import { requestIdHeader } from "#lib/http/request-id";
 import { arrivalTimes, makeServing } from "#lib/server/listener";
+import { isApi, refusalOf } from "#lib/server/refusals";
 
 /** What Node publishes of a request before anybody listens to it. */
 type Started = { request: IncomingMessage; server: Server };
+
+/**
+ * For a platform whose server is its own (Vercel): a request is only told apart and named before anybody listens to it. What our
+ * listener would refuse becomes a path that no route has.
+ */
+export function nameRequests(): void {
+  subscribe("http.server.request.start", (message) => {
+    const { request } = message as Started;
+    const requestId = randomUUID();
+    request.headers[requestIdHeader] = requestId;
+    if (isApi(request.url) && refusalOf(request, requestId, false)) request.url = "/api/refused";
+  });
+}
 
 /**
  * Lets every server of this process work as that of lib/server/web.ts does, from the first request that begins after this:

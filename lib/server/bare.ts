@@ -6,7 +6,7 @@ import { env, isFunctionHost, requiredEnv } from "#lib/env";
 import { EnvError } from "#lib/errors";
 import { log } from "#lib/log";
 import { logConsole } from "#lib/observability/console";
-import { adoptServers } from "#lib/server/adopt";
+import { adoptServers, nameRequests } from "#lib/server/adopt";
 
 /** Ends the process with a message where its environment is not valid, as every start does. */
 export async function startBare(): Promise<void> {
@@ -21,7 +21,7 @@ export async function startBare(): Promise<void> {
   // `next dev` has its own ways.
   if (env().NODE_ENV !== "production") return;
   // Vercel has a server and a log of its own, and tells the client's address.
-  if (env().VERCEL) return;
+  if (env().VERCEL) return nameRequests();
   logConsole();
   await adoptServers();
   if (!isFunctionHost(env()) && env().SETUP_TOKEN === undefined) printSetup();

@@ -4,7 +4,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
-import { bearer, expectProblem, senderOf } from "../api/client.ts";
+import { asResponse, bearer, expectProblem, openRequest, senderOf } from "../api/client.ts";
 import { until } from "../faults/wait.ts";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
 import { get, jobEnd, logIn, makeUser, setupToken } from "../support/server.ts";
@@ -123,6 +123,12 @@ test("a body of 4 MB is taken, one of 4.5 MB is refused with the figure that /ap
   expect(await jobEnd(host.server, jobId, token, 10)).toMatchObject({ status: "succeeded" });
   const { detail } = await expectProblem(await send(batch(4_500_000)), 413, "payload_too_large");
   expect(detail).toContain("4000000");
+});
+
+test.each(["/api//limits", "/api/%zz", "/api/limits//"])("%s is a 404 like every other", async (path) => {
+  const { request, answer } = openRequest(host.server, path, { method: "GET", headers: {} });
+  request.end();
+  await expectProblem(asResponse(await answer), 404, "not_found");
 });
 
 test("links lead to the platform's address, and pages work", async () => {
