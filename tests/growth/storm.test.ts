@@ -57,7 +57,7 @@ async function killWorkers(until: AbortSignal): Promise<number> {
   const workers = [start(), start()];
   let killed = 0;
   while (!until.aborted) {
-    await sleep(killed < size.kills ? 1500 : 500);
+    await sleep(killed < size.kills ? 4000 : 500); // so long that a worker has started and works
     if (killed >= size.kills) continue;
     workers.shift()?.kill("SIGKILL");
     workers.push(start());
