@@ -44,7 +44,7 @@ async function startSetup(setup: Setup, directUrl: string): Promise<Running> {
   endings.push(() => db.end());
   const token = await createAccount(db, `${randomUUID()}@example.org`);
   const urls: string[] = [];
-  const own = { ...environment, DATABASE_URL: setup.database, ...setup.environment };
+  const own = { ...environment, DATABASE_URL: setup.database, UPLOAD_STORE: "postgres", ...setup.environment };
   for (let n = 0; n < setup.pairs; n += 1) {
     const port = await freePort();
     const wanted = [
@@ -149,6 +149,11 @@ async function findSetups(serverUrl: string): Promise<{ setups: [Setup, direct: 
   const citus = process.env.CITUS_DATABASE_URL;
   if (citus) setups.push([{ name: "1 + 1 on Citus", pairs: 1, database: citus }, citus]);
   else skipped.push("Citus: CITUS_DATABASE_URL is not set");
+  if (process.env.UPLOAD_STORE === "s3") {
+    const stored = await create("stored");
+    const own = { UPLOAD_STORE: "s3" };
+    setups.push([{ name: "1 + 1, bodies in S3", pairs: 1, database: stored, environment: own }, stored]);
+  } else skipped.push("S3: UPLOAD_STORE=s3 and its settings are not set");
   await server.end();
   return { setups, skipped };
 }
