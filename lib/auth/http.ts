@@ -10,6 +10,7 @@ import { readBody, requireJsonType } from "#lib/http/body";
 import { overLimit } from "#lib/http/rate-limit";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
+import { canServe } from "#lib/observability/readiness";
 
 /** A route of better-auth that is open over HTTP: its methods, and the fields of a body that it gets. */
 type OpenRoute = { methods: string[]; fields: string[] };
@@ -51,7 +52,10 @@ export async function answerAuth(request: Request, path: string): Promise<Respon
 async function answer(request: Request): Promise<Response> {
   const failure: { error?: unknown } = {};
   const response = await failures.run(failure, () => auth().handler(request));
-  if (response.status === 500 && failure.error && !isAPIError(failure.error)) throw failure.error;
+  if (response.status !== 500) return response;
+  if (failure.error && !isAPIError(failure.error)) throw failure.error;
+  // It makes an error of its own of some failures of the database.
+  if (!(await canServe())) throw new SpoorError("unavailable");
   return response;
 }
 

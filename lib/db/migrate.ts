@@ -13,7 +13,8 @@ const ownFolder = resolve("prisma/migrations");
 const lockTimeout = "1s";
 /** How long a migration that did not get its locks is retried. */
 const lockPatienceMs = 60_000;
-const lockNotAvailable = "55P03";
+/** Lock timeout, and a deadlock with a request that PostgreSQL ended for the migration. */
+const lockCodes = ["55P03", "40P01"];
 
 /** As Prisma's schema engine creates it. */
 const createRecords = `create table if not exists _prisma_migrations (
@@ -86,7 +87,7 @@ async function applyMigration(client: pg.Client, folder: string, name: string, d
       const { code, message } = error as pg.DatabaseError;
       const fail = () => Promise.reject(new EnvError(`${name} failed: ${message}`, { cause: error }));
       await client.query("rollback").catch(fail); // where the connection is gone, PostgreSQL has rolled back
-      if (code !== lockNotAvailable || Date.now() > deadline) {
+      if (!lockCodes.includes(code ?? "") || Date.now() > deadline) {
         const failure = `insert into _prisma_migrations (id, checksum, migration_name, logs, rolled_back_at)
           values ($1, $2, $3, $4, now())`;
         await client.query(failure, [...record, message]).finally(fail);

@@ -63,9 +63,14 @@ async function findMigrationFault(): Promise<string | undefined> {
   }
 }
 
+/** Whether the database answers and is migrated to this version. */
+export async function canServe(): Promise<boolean> {
+  return (await check(findMigrationFault)).ok;
+}
+
 /** Whether something failed because the database is not migrated to this version; trying again helps once it is. */
 export async function isUnmigrated(error: unknown): Promise<boolean> {
-  return isSchemaError(error) && !(await check(findMigrationFault)).ok;
+  return isSchemaError(error) && !(await canServe());
 }
 
 async function findWorkerFault(): Promise<string | undefined> {

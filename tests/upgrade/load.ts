@@ -55,11 +55,12 @@ export class Load {
     await Promise.all(this.#running);
   }
 
-  /** One request of each kind to a server, whether it is ready or not. @returns the statuses */
-  async once(server: Launched): Promise<number[]> {
-    const before = this.answers.length;
+  /** One request of each kind to a server, whether it is ready or not. @returns its answers, which count nowhere else */
+  async once(server: Launched): Promise<Answer[]> {
     for (const send of this.#kinds) await send(server);
-    return this.answers.splice(before).map(({ status }) => status);
+    const own = this.answers.filter(({ by }) => by === server.name);
+    for (const answer of own) this.answers.splice(this.answers.indexOf(answer), 1);
+    return own;
   }
 
   async #repeat(send: (server: Launched) => Promise<void>): Promise<void> {

@@ -18,7 +18,12 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const endings: (() => Promise<void>)[] = [];
 const faults: string[] = [];
 const expect = (holds: boolean, fault: string) => {
-  if (!holds) faults.push(fault);
+  if (!holds) fail(fault);
+};
+/** At once: undoing everything takes a while. */
+const fail = (fault: string) => {
+  faults.push(fault);
+  say(`FAILED: ${fault}`);
 };
 
 async function until(what: string, seconds: number, holds: () => Promise<boolean> | boolean): Promise<void> {
@@ -76,8 +81,13 @@ async function upgrade(former: string): Promise<void> {
   await phase(load.phase, 3);
   expect(!(await newWeb.isReady()), "the new web called itself ready on the former schema");
   const early = await load.once(newWeb);
-  expect(!early.some((status) => status >= 500 && status !== 503), `the new web on the former schema: ${early}`);
-  say(`The new web on the former schema is not ready, and answers ${[...new Set(early)].sort().join(", ")}.`);
+  const wrong = early.filter(({ status }) => status >= 500 && status !== 503);
+  expect(
+    wrong.length === 0,
+    `on the former schema: ${wrong.map(({ status, path }) => `${status} to ${path}`).join(", ")}`,
+  );
+  const answered = [...new Set(early.map(({ status }) => status))].sort().join(", ");
+  say(`The new web on the former schema is not ready, and answers ${answered}.`);
   load.phase = "3 while migrating";
   say(await migrateTo("."));
   await phase("4 former web and worker, new schema; new web");
@@ -136,9 +146,8 @@ try {
   endings.push(former.remove);
   await upgrade(former.folder);
 } catch (error) {
-  faults.push((error as Error).stack ?? String(error));
+  fail((error as Error).stack ?? String(error));
 } finally {
   for (const end of endings.reverse()) await end().catch((error) => say(String(error)));
 }
-for (const fault of faults) say(`FAILED: ${fault}`);
 process.exit(faults.length === 0 ? 0 : 1);
