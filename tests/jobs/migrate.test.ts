@@ -101,6 +101,17 @@ test("a migration that does not get its locks is rolled back each second, and ap
   await forget();
 });
 
+test("a migration that PostgreSQL ends in a deadlock is tried again", async () => {
+  await pool().query("create sequence tries"); // which no rollback sets back
+  await write(
+    `do $$ begin if nextval('tries') < 3 then raise exception 'deadlock detected' using errcode = '40P01'; end if; end $$;
+     alter table trace add column after_deadlock int`,
+  );
+  expect(await apply()).toEqual([next]);
+  expect(await hasColumn("after_deadlock")).toBe(true);
+  await forget();
+});
+
 /** The longest that a write to a table took over some time, in milliseconds. */
 async function slowestWrite(forMs: number): Promise<number> {
   const until = performance.now() + forMs;
