@@ -16,6 +16,8 @@ const config: NextConfig = {
   output: "standalone",
   // What routes read at run time.
   outputFileTracingIncludes: { "/spoor.mjs": ["./dist/spoor.mjs"], "/api/ready": ["./prisma/migrations/**"] },
+  // Images are served as they are.
+  outputFileTracingExcludes: { "*": ["node_modules/sharp/**", "node_modules/@img/**"] },
   images: { unoptimized: true },
   // Next holds so much of a body for the middleware (10 MB by default); lib/server/refusals.ts refuses what says that it is longer.
   experimental: { proxyClientMaxBodySize: limits.maxPageBodyBytes },

@@ -23,7 +23,7 @@ export const attribute = (tag: string, name: string): string =>
     .replaceAll("&amp;", "&");
 
 /** The fields of a page's first form, with which a browser without script sends it to its server action. */
-export async function readForm(server: Server, path: string, headers: Record<string, string> = {}) {
+export async function readForm(server: Pick<Server, "url">, path: string, headers: Record<string, string> = {}) {
   const fields = fieldsOf(await (await fetch(server.url + path, { headers })).text());
   if (Object.keys(fields).length === 0) throw new Error(`${path} has no form`);
   return fields;
@@ -31,7 +31,7 @@ export async function readForm(server: Server, path: string, headers: Record<str
 
 /** Sends a form as a browser without script does. */
 export function sendForm(
-  server: Server,
+  server: Pick<Server, "url">,
   path: string,
   fields: Record<string, string>,
   headers: Record<string, string> = {},
