@@ -60,8 +60,8 @@ const hasHost = ({ rawHeaders }: IncomingMessage) =>
 
 function isDecodable(path: string): boolean {
   try {
-    decodeURIComponent(path);
-    return true;
+    // Its result is used: a bundler leaves out the call of a pure function whose result is not, also where that throws.
+    return decodeURIComponent(path) !== "";
   } catch {
     return false;
   }
