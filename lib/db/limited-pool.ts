@@ -101,7 +101,7 @@ export class LimitedPool extends pg.Pool {
    * has a name (rate-limiter-flexible's have), under which the next backend would not know it.
    */
   #adapt(client: pg.PoolClient): void {
-    const query = client.query.bind(client) as unknown as Query;
+    const query: Query = (...values) => Reflect.apply(pg.Client.prototype.query, client, values);
     client.query = ((first: string | pg.QueryConfig | pg.Submittable, ...rest: unknown[]) => {
       if (typeof first === "string" || "submit" in first) return query(first, ...rest);
       const text = first.text === "BEGIN" && !this.#isLimited() ? `BEGIN; ${this.#setLimit()}` : first.text;

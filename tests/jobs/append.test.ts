@@ -229,19 +229,19 @@ describe("what is derived from a session's messages", () => {
     ];
     const size = async () => (await readStored(userId)).used;
     const before = await size();
-    await send({ sourceId: "sums", messages: both.slice(0, 1) });
-    expect(await stored("sums")).toMatchObject({ title: "/review 266", updatedAt: at });
-    await send({ sourceId: "sums", append: { count: 1 }, messages: both.slice(1) });
+    await send({ sourceId: "sums parts", messages: both.slice(0, 1) });
+    expect(await stored("sums parts")).toMatchObject({ title: "/review 266", updatedAt: at });
+    await send({ sourceId: "sums parts", append: { count: 1 }, messages: both.slice(1) });
     const appended = await size();
     await send({ sourceId: "sums whole", messages: both });
-    const [one, other] = [await stored("sums"), await stored("sums whole")];
-    expect(one).toEqual({ ...other, id: one?.id, sourceId: "sums" });
+    const [one, other] = [await stored("sums parts"), await stored("sums whole")];
+    expect(one).toEqual({ ...other, id: one?.id, sourceId: "sums parts" });
     expect(one).toMatchObject({ title: "Mend the zebra timer", updatedAt: later, tokenCount: 7 });
     expect((await size()) - appended).toBe(appended - before);
     while ((await indexNext()) > 0);
     await countUsage(30);
     const found = await listTraces(userId, { q: "zebra" }, { limit: 10 });
-    expect(found.traces.map(({ sourceId }) => sourceId).sort()).toEqual(["sums", "sums whole"]);
+    expect(found.traces.map(({ sourceId }) => sourceId).sort()).toEqual(["sums parts", "sums whole"]);
     const { rows } = await pool().query(
       "select messages, tokens from trace_usage where user_id = $1 and trace_id = any($2)",
       [userId, [one?.id, other?.id]],
