@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { type Settings, transaction } from "#lib/db/client";
 import { freeSpace } from "#lib/db/vacuum";
-import { isOutage, SpoorError } from "#lib/errors";
+import { isOutage, SpoorError, StoreOutageError } from "#lib/errors";
 import { failJob, giveUp, type JobId, maxAttempts, putBack } from "#lib/ingest/process/attempts";
 import { type MergeResult, mergeBatch } from "#lib/ingest/process/merge";
 import {
@@ -64,7 +64,7 @@ async function attemptJob(job: JobId, timeouts: typeof defaultTimeouts): Promise
     }
     const { code, stack } = error as { code?: unknown; stack?: string };
     log.warn({ jobId: job.jobId, code, stack }, "an attempt to process an upload failed");
-    const after = await putBack(job, attempt.attempts, isOutage(error) || (await isUnmigrated(error)));
+    const after = await putBack(job, attempt.attempts, isAway(error) || (await isUnmigrated(error)));
     countAttempt(after === "ended" ? "failed" : "retried", seconds());
     if (after === "ended") return;
     throw error;
@@ -86,6 +86,10 @@ async function claim(job: JobId, { lockSeconds, silentSeconds }: typeof defaultT
   await giveUp(job, maxAttempts); // the claim that found none left is not an attempt
   return undefined;
 }
+
+/** Whether what the attempt needs was away, and not its batch at fault: one that a thread gave up on counts. */
+const isAway = (error: unknown): boolean =>
+  error instanceof SpoorError ? error instanceof StoreOutageError : isOutage(error);
 
 const lockNotAvailable = "55P03";
 
