@@ -6,7 +6,7 @@ import type { Message } from "#lib/traces/queries";
 import { readBytes, readPage } from "#lib/traces/sql/messages";
 
 /** How much is read at a time: messages and bytes of them, and bytes of a message that is larger. */
-const held = { messages: 500, bytes: 1024 * 1024, pieceBytes: 4 * 1024 * 1024 };
+const held = { messages: 500, bytes: 1024 * 1024, pieceBytes: 1024 * 1024 };
 
 /** Some neighbouring messages, or one long one without its content and metadata. */
 export type Part = { messages: Message[]; isLong: boolean; nextAfter: number | null };

@@ -125,6 +125,7 @@ test("twenty reads at once of messages of 100 MB each take little memory, and ho
     `memory grew from ${before.toFixed(0)} to ${most.toFixed(0)} MiB while ${(bytes / 1024 / 1024).toFixed(0)} MiB were sent, and health took ${pulse.p99} ms (p99)`,
   );
   expect(pulse.failed).toBe(0);
+  expect(pulse.p99).toBeLessThan(1500);
   expect(bytes).toBeGreaterThan(0);
-  if (before > 0) expect(most - before).toBeLessThan(600); // no figure where there is no /proc
+  if (before > 0) expect(most - before).toBeLessThan(400); // no figure where there is no /proc
 }, 60_000);
