@@ -4,6 +4,7 @@ import "server-only";
 import { once } from "node:events";
 import { openSetup } from "#lib/auth/setup";
 import { env, requiredEnv } from "#lib/env";
+import { isUnmigrated } from "#lib/observability/readiness";
 import { runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
 import { warningOf } from "#lib/server/listen";
@@ -12,7 +13,7 @@ import { enableSinks } from "#lib/telemetry/sink-state";
 
 async function greet(): Promise<string[]> {
   const { BASE_URL } = env();
-  const setup = await openSetup();
+  const setup = await beforeMigrate(openSetup);
   const warning = warningOf(BASE_URL);
   return [
     `Spoor is running at ${BASE_URL}`,
@@ -20,6 +21,16 @@ async function greet(): Promise<string[]> {
     ...(setup ? [`\nCreate the first account (this link works once):\n  ${setup}\n`] : []),
     "Stop it with Ctrl-C.",
   ];
+}
+
+/** In an upgrade a new web starts before the schema is its own: it is not ready until then, and must not end. */
+async function beforeMigrate<T>(step: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await step();
+  } catch (error) {
+    if (await isUnmigrated(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Tells the launcher, and keeps the database until the launcher uses it, or is gone. */
@@ -40,7 +51,7 @@ await runCommand(async () => {
       if (applied.length > 0) say(`Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}.`);
       if (role === "migrate") return say("The database is up to date.");
     }
-    await enableSinks();
+    await beforeMigrate(enableSinks);
     const variables = { DATABASE_URL: requiredEnv("DATABASE_URL"), AUTH_SECRET: requiredEnv("AUTH_SECRET") };
     await handOver({ variables, greeting: role === "worker" ? [] : await greet(), dataDir });
   });
