@@ -18,7 +18,7 @@ describe("the list", () => {
     await menu("Project").click();
     await link("project-3 8").click();
     await page.getByText("8 sessions", { exact: true }).first().waitFor();
-    expect(await rows().count()).toBe(8);
+    await expect.poll(() => rows().count()).toBe(8);
     await page.goBack();
     await page.getByText("40 sessions", { exact: true }).first().waitFor();
     await page.goForward();
@@ -41,7 +41,7 @@ describe("the list", () => {
     expect(await rows().count()).toBe(50);
     await link("Older").click();
     await link("Newest").waitFor();
-    expect(await rows().count()).toBe(10);
+    await expect.poll(() => rows().count()).toBe(10);
     await link("Newest").click();
     await link("Session 119").click();
     await page.waitForURL(/\/traces\/[0-9a-f-]{36}\?model=model-1$/);

@@ -160,7 +160,7 @@ test.each([1280, 360])("without script the outline is a list of links, at %i px"
   if (width < 1024) await plain.getByRole("link", { name: "Outline", exact: true }).click();
   await plain.getByRole("link", { name: /Question 350/ }).click();
   expect(new URL(plain.url()).searchParams.get("at")).toBe("350");
-  expect(await plain.locator("#m350").isVisible()).toBe(true);
+  await plain.locator("#m350").waitFor();
   expect(await plain.getByText("Reading the outline…").isVisible()).toBe(false);
   // What the tabs show with a script: the files, and what failed.
   expect(await plain.locator("[data-outline] noscript > :is(p, ul):visible").count()).toBe(2);

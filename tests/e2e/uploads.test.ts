@@ -179,7 +179,7 @@ describe("a failed upload", () => {
     await page.getByText("3 uploads replayed.").waitFor();
     await page.getByText("No uploads have failed.").waitFor();
     await link("Waiting·3").click();
-    expect(await rows()).toBe(3);
+    await expect.poll(() => rows()).toBe(3);
     await work();
     await page.getByText("No uploads are waiting.").waitFor();
   });
