@@ -16,6 +16,12 @@ export function dataText(kind: string, mediaType: unknown, data: unknown): strin
   return `[${kind}: ${asString(mediaType) ?? "unknown type"}${size}]`;
 }
 
+/** A placeholder for data in the shape of Gemini's API: its type and size. */
+export function inlineText({ mimeType, data }: Fields): string {
+  const type = asString(mimeType) ?? "data";
+  return dataText(type.startsWith("image/") ? "image" : "file", type, data ?? "");
+}
+
 /** A result's text: that of its blocks, one below the other. */
 export const textOf = (content: unknown, unhandled: (type: string) => void): string =>
   blocksOf(content)

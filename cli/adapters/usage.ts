@@ -58,7 +58,7 @@ export class UsageCounter {
   }
 
   /** Notes a report without counting it. */
-  skip(id: string, reported: Usage): void {
+  ignore(id: string, reported: Usage): void {
     this.#known.set(id, reported);
   }
 }

@@ -51,7 +51,7 @@ export class SessionFilter {
   }
 
   /** Notes the sessions of an input that `--since` leaves out. @param sessions undefined where they are not known */
-  skip(sessions: SessionLabels[] | undefined, adapter: string): void {
+  noteLeftOut(sessions: SessionLabels[] | undefined, adapter: string): void {
     if (!sessions) this.#skippedUnknown = true;
     for (const session of sessions ?? []) this.wantsSession(session, adapter);
   }

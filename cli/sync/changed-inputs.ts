@@ -23,7 +23,7 @@ export async function* changedInputs(
     context.signal.throwIfAborted();
     const { name } = input.adapter;
     if (!filter.wantsInput(input)) {
-      filter.skip(record?.labelsOf(input), name);
+      filter.noteLeftOut(record?.labelsOf(input), name);
       continue;
     }
     if (record?.isUnsendable(input)) continue;

@@ -4,8 +4,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { withMigrationLock } from "#lib/db/migration-lock";
 import { pendingMigrations } from "#lib/db/migrations";
+import { withMigrationLock } from "#lib/db/sql/migration-lock";
 import { EnvError } from "#lib/errors";
 
 const ownFolder = resolve("prisma/migrations");

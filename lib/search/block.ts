@@ -132,7 +132,7 @@ class Reader {
     }
   }
 
-  skip(numbers: number): void {
+  advance(numbers: number): void {
     for (let n = 0; n < numbers; this.at += 1) if ((this.bytes[this.at] as number) < 128) n += 1;
   }
 }
@@ -145,7 +145,7 @@ export function slotsOf(term: number, { bucket, postings }: Bucket, bits: number
     current += reader.read();
     const count = reader.read();
     if (current > term) return [];
-    if (current < term) reader.skip(count);
+    if (current < term) reader.advance(count);
     else {
       let slot = 0;
       return Array.from({ length: count }, () => {

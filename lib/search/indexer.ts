@@ -1,7 +1,7 @@
 // Makes traces searchable, behind ingest: an upload only marks the traces that it writes.
 import "server-only";
 import type { PoolClient } from "pg";
-import { freeSpace } from "#lib/db/vacuum";
+import { freeSpace } from "#lib/db/sql/vacuum";
 import { bucketBits, encode } from "#lib/search/block";
 import { Collector, type Draft } from "#lib/search/collect";
 import { mergeBlocks } from "#lib/search/merge";

@@ -1,6 +1,6 @@
 // `npm run distribute`: spreads the tables of a database over the nodes of a cluster (docs/growth.md).
 import "server-only";
-import { distribute, type Plan, planDistribution } from "#lib/db/distribute";
+import { distribute, type Plan, planDistribution } from "#lib/db/sql/distribute";
 import { requiredEnv } from "#lib/env";
 import { EnvError } from "#lib/errors";
 import { runCommand, say } from "#lib/server/command";

@@ -6,7 +6,7 @@ import { forRequest } from "#lib/current-request";
 import { closeDatabase, hasSessions, limitStatements, patiently, pool, prisma, transaction } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { migrate } from "#lib/db/migrate";
-import { withMigrationLock } from "#lib/db/migration-lock";
+import { withMigrationLock } from "#lib/db/sql/migration-lock";
 import { env, setEnv } from "#lib/env";
 import { isOutage } from "#lib/errors";
 import { toSpoorError } from "#lib/http/problem";

@@ -130,8 +130,9 @@ export function violations(path: string, text: string): string[] {
   return broken;
 }
 
-/** Below lib/db the connection itself is made and the schema applied; the enqueuer runs pg-boss's own statements. */
-const sqlPlaces = /(^|\/)sql(\.ts$|\/)|^lib\/db\/|^lib\/queue\/enqueuer\.ts$/;
+/** In these the connection itself is made and the schema applied; the enqueuer runs pg-boss's own statements. */
+const sqlPlaces =
+  /(^|\/)sql(\.ts$|\/)|^lib\/(db\/(client|embedded|limited-pool|migrate|migrations)|queue\/enqueuer)\.ts$/;
 
 const hasSql = (path: string, text: string) =>
   /\.query(<.*>)?\(|\$(queryRaw|executeRaw)/.test(text) && !sqlPlaces.test(path);

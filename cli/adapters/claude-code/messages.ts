@@ -1,5 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
+import { dataText } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
 
@@ -114,11 +115,10 @@ function partOf(block: Fields, unhandled: (type: string) => void): string {
   }
 }
 
-/** A placeholder for an image or a document: its type and size. */
+/** A placeholder for an image or a document. */
 function attachmentText({ type, source }: Fields): string {
   const { media_type: mediaType, data } = isFields(source) ? source : {};
-  const size = typeof data === "string" ? `, ${Math.ceil((data.length * 3) / 4 / 1024)} KiB` : "";
-  return `[${String(type)}: ${asString(mediaType) ?? "unknown type"}${size}]`;
+  return dataText(String(type), mediaType, data);
 }
 
 /** A tool's reported changes as a unified diff. */

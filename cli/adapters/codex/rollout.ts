@@ -212,7 +212,7 @@ export class Rollout {
     this.#lastTotal = total;
     const name = String(this.#round);
     const isReplayed = this.#isReplayed(at);
-    if (isReplayed) this.#usage.skip(name, total);
+    if (isReplayed) this.#usage.ignore(name, total);
     this.#sendHeld(isReplayed ? undefined : this.#usage.add(name, total));
   }
 

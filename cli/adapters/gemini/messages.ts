@@ -1,5 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
+import { inlineText } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult } from "../messages.ts";
 import { asString, asTimestamp } from "../values.ts";
 
@@ -119,7 +120,7 @@ export class GeminiMessages {
   #textOf(part: Fields): string {
     if (part.thought === true || part.functionCall || part.functionResponse) return "";
     if (typeof part.text === "string") return part.text;
-    if (isFields(part.inlineData)) return dataText(part.inlineData);
+    if (isFields(part.inlineData)) return inlineText(part.inlineData);
     if (isFields(part.fileData)) return `[file: ${asString(part.fileData.fileUri) ?? ""}]`;
     if (isFields(part.executableCode)) return asString(part.executableCode.code) ?? "";
     if (isFields(part.codeExecutionResult)) return asString(part.codeExecutionResult.output) ?? "";
@@ -145,13 +146,6 @@ function responseText({ response }: Fields): string {
   const text = asString(response.output) ?? asString(response.error);
   if (text !== undefined) return text;
   return Object.keys(response).length > 0 && response.output !== "" ? JSON.stringify(response) : "";
-}
-
-/** A placeholder for data: its type and size. */
-function dataText({ mimeType, data }: Fields): string {
-  const bytes = typeof data === "string" ? (data.length * 3) / 4 : 0;
-  const type = asString(mimeType) ?? "data";
-  return `[${type.startsWith("image/") ? "image" : "file"}: ${type}, ${Math.ceil(bytes / 1024)} KiB]`;
 }
 
 const listOf = (value: unknown): unknown[] =>

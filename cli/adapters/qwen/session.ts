@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { dataText } from "../blocks.ts";
+import { inlineText } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
@@ -77,7 +77,7 @@ export class QwenSession {
 
   #text(part: Fields): string {
     if (typeof part.text === "string") return part.text;
-    if (isFields(part.inlineData)) return dataText("file", part.inlineData.mimeType, part.inlineData.data);
+    if (isFields(part.inlineData)) return inlineText(part.inlineData);
     if (isFields(part.fileData)) return `[file: ${asString(part.fileData.fileUri) ?? ""}]`;
     this.#sink.unhandled(`content.${Object.keys(part)[0] ?? "(none)"}`);
     return "";

@@ -2,7 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { type Settings, transaction } from "#lib/db/client";
-import { freeSpace } from "#lib/db/vacuum";
+import { freeSpace } from "#lib/db/sql/vacuum";
 import { isOutage, SpoorError, StoreOutageError } from "#lib/errors";
 import { failJob, giveUp, type JobId, maxAttempts, putBack } from "#lib/ingest/process/attempts";
 import { type MergeResult, mergeBatch } from "#lib/ingest/process/merge";

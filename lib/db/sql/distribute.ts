@@ -1,8 +1,9 @@
-// Turning a database whose extension can distribute tables into a distributed one (docs/growth.md).
+// Turning a database whose extension can distribute tables into a distributed one (docs/growth.md). SQL: the extension's
+// functions and PostgreSQL's catalog.
 import "server-only";
 import pg from "pg";
-import { withMigrationLock } from "#lib/db/migration-lock";
 import { pendingMigrations } from "#lib/db/migrations";
+import { withMigrationLock } from "#lib/db/sql/migration-lock";
 import { tenantTables } from "#lib/db/tenant-tables";
 import { EnvError } from "#lib/errors";
 

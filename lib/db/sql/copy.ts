@@ -1,4 +1,5 @@
-// Copies a whole database into an empty one, whatever their versions of PostgreSQL: for `npm run move`.
+// Copies a whole database into an empty one, whatever their versions of PostgreSQL: for `npm run move`. SQL: rows of every
+// table go from one connection to another by COPY, which Prisma has not.
 import "server-only";
 import { pipeline } from "node:stream/promises";
 import pg from "pg";

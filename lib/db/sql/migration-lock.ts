@@ -1,3 +1,4 @@
+// The lock under which migrations run. SQL: advisory locks, on a connection of their own.
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";

@@ -1,5 +1,5 @@
 // Space of deleted rows. PostgreSQL's own vacuum comes once a minute: 20 rewrites of a session's messages in that time took
-// twenty times its space, which stays taken.
+// twenty times its space, which stays taken. SQL: VACUUM.
 import "server-only";
 import { pool } from "#lib/db/client";
 import { log } from "#lib/log";
