@@ -1,6 +1,8 @@
 import type { Fields } from "../files/json.ts";
 import type { Message, Sink } from "./adapter.ts";
+import { GitEvidence, publicRemote } from "./git-evidence.ts";
 import { withMetadata } from "./messages.ts";
+import { TrivialCheck } from "./trivial.ts";
 import { type Usage, UsageCounter, withUsage } from "./usage.ts";
 import { asString, asTimestamp, projectName, truncate } from "./values.ts";
 
@@ -12,19 +14,31 @@ export type EntryFacts = {
   model?: unknown;
   /** The tokens that the entry added. */
   usage?: Usage | undefined;
+  /** What the agent recorded that the entry cost, in US dollars. */
+  costUsd?: unknown;
+  serviceTier?: unknown;
+  requestId?: unknown;
+  uuid?: unknown;
+  stopReason?: unknown;
 };
+
+/** A fact of a session that is a text. */
+type TextFact = "branch" | "agentVersion" | "parent" | "forkedFrom";
 
 /** Builds one session. It begins with its first message, and ends with what was noted while it was read. */
 export class SessionBuilder {
   readonly #sink: Sink;
   readonly #source: string;
   readonly #usage = new UsageCounter();
+  readonly #trivial = new TrivialCheck();
+  /** Sees every message; an adapter adds what its agent recorded itself. */
+  readonly evidence = new GitEvidence();
   #entries = 0;
-  #isOpen = false;
+  #messages = 0;
   #model: string | undefined;
   #createdAt: string | undefined;
   #title: string | undefined;
-  readonly #metadata: Record<string, string> = {};
+  readonly #metadata: { [name in TextFact | "cwd" | "repository"]?: string } = {};
 
   /** The `sourceId`; it may be changed until the first message is sent. */
   id: string;
@@ -36,7 +50,7 @@ export class SessionBuilder {
   }
 
   /** Notes a fact of the session under its key in docs/trace-format.md; the latest one counts. */
-  note(key: "branch" | "agentVersion" | "parent" | "forkedFrom", value: unknown): void {
+  note(key: TextFact, value: unknown): void {
     const text = asString(value);
     if (text) this.#metadata[key] = text;
   }
@@ -45,6 +59,12 @@ export class SessionBuilder {
   noteFolder(cwd: unknown): void {
     const path = asString(cwd);
     if (path) this.#metadata.cwd ??= path;
+  }
+
+  /** Notes the URL of the Git remote. */
+  noteRepository(url: unknown): void {
+    const remote = publicRemote(url);
+    if (remote) this.#metadata.repository = remote;
   }
 
   /** Notes a title; the latest one counts. */
@@ -68,8 +88,8 @@ export class SessionBuilder {
     this.#usage.add(`total-${this.#entries++}`, usage);
   }
 
-  /** Sends an entry's messages; the first of them names the model, where it changed, and the entry's usage. */
-  send(messages: Message[], { at, model, usage }: EntryFacts = {}): void {
+  /** Sends an entry's messages; the first of them bears the entry's facts, and the model where it changed. */
+  send(messages: Message[], { at, model, usage, ...facts }: EntryFacts = {}): void {
     this.noteTime(at);
     const isNewModel = asString(model) !== undefined && model !== this.#model;
     if (messages.length === 0) {
@@ -77,20 +97,28 @@ export class SessionBuilder {
       return;
     }
     this.noteModel(model);
-    if (!this.#isOpen) this.#sink.begin(this.#source, this.id);
-    this.#isOpen = true;
     const added = usage && this.#usage.add(`entry-${this.#entries++}`, usage);
     const createdAt = asTimestamp(at);
     for (const [index, message] of messages.entries()) {
-      const named = withMetadata(message, { model: index === 0 && isNewModel ? model : undefined });
-      const counted = index === 0 ? withUsage(named, added) : named;
-      this.#sink.message(createdAt && !counted.createdAt ? { ...counted, createdAt } : counted);
+      const isFirst = index === 0;
+      const named = isFirst
+        ? withMetadata(message, { model: isNewModel ? model : undefined, ...known(facts) })
+        : message;
+      const counted = isFirst ? withUsage(named, added) : named;
+      this.#sendOne(createdAt && !counted.createdAt ? { ...counted, createdAt } : counted);
     }
+  }
+
+  #sendOne(message: Message): void {
+    if (this.#messages === 0) this.#sink.begin(this.#source, this.id);
+    this.evidence.see(message, this.#messages++);
+    this.#trivial.see(message);
+    this.#sink.message(message);
   }
 
   /** Ends the session, where it has messages. */
   end(): void {
-    if (!this.#isOpen) return;
+    if (this.#messages === 0) return;
     const project = projectName(this.#metadata.cwd);
     this.#sink.end({
       ...(this.#model && { model: truncate(this.#model, 256) }),
@@ -103,6 +131,16 @@ export class SessionBuilder {
 
   #details(): Fields {
     const { total } = this.#usage;
-    return { ...this.#metadata, ...(Object.keys(total).length > 0 && { usage: total }) };
+    return {
+      ...this.#metadata,
+      ...this.evidence.details(),
+      ...this.#trivial.details(),
+      ...(Object.keys(total).length > 0 && { usage: total }),
+    };
   }
 }
+
+const known = ({ costUsd, ...texts }: Omit<EntryFacts, "at" | "model" | "usage">): Fields => ({
+  costUsd: typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd > 0 ? costUsd : undefined,
+  ...Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, asString(value)])),
+});

@@ -6,6 +6,9 @@ export type Usage = {
   outputTokens?: number;
   cacheReadTokens?: number;
   cacheWriteTokens?: number;
+  /** Of `cacheWriteTokens`, those that are kept for five minutes, and for an hour. */
+  cacheWrite5mTokens?: number;
+  cacheWrite1hTokens?: number;
   reasoningTokens?: number;
 };
 
@@ -14,6 +17,8 @@ const usageFields = [
   "outputTokens",
   "cacheReadTokens",
   "cacheWriteTokens",
+  "cacheWrite5mTokens",
+  "cacheWrite1hTokens",
   "reasoningTokens",
 ] as const satisfies (keyof Usage)[];
 
