@@ -1,4 +1,5 @@
 import { adapters } from "../adapters/registry.ts";
+import { findUnreadable, type Unreadable } from "../adapters/unreadable.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
@@ -22,12 +23,15 @@ export async function scan(context: Context): Promise<void> {
   const startedAt = performance.now();
   const stats = await countSessions(context);
   const milliseconds = performance.now() - startedAt;
+  const unreadable = listValue(context, "source").length > 0 ? [] : await findUnreadable(context.host);
   printStats(context, stats, milliseconds);
+  printUnreadable(context, unreadable);
   const { submission, sent } = await sendTelemetry(context, destination, "scan", stats);
   printTelemetry(context, { ...destination, sent });
   if (values["show-telemetry"] === true) printReport(context, submission, sent);
   terminal.json({
     adapters: Object.fromEntries([...stats].map(([name, one]) => [name, one])),
+    unreadable,
     milliseconds: Math.round(milliseconds),
     telemetry: { sent, submission },
   });
@@ -95,6 +99,12 @@ function printStats({ terminal }: Context, stats: Map<string, ParseStats>, milli
     for (const { sourceId, reason } of left) terminal.warn(`${title}: ${sourceId} can't be sent: ${reason}`);
   }
   warnInvalid(terminal, found);
+}
+
+/** Says which agents have sessions here that can't be read. */
+function printUnreadable({ terminal }: Context, unreadable: Unreadable[]): void {
+  for (const { title, path, why } of unreadable)
+    terminal.warn(`${title} has sessions that can't be read: ${why}. See ${path}`);
 }
 
 /**

@@ -154,6 +154,18 @@ describe("scan", () => {
     expect(fake.telemetry).toHaveLength(1);
   });
 
+  test("names agents whose sessions can't be read, and why", async () => {
+    const { home, run } = await world(1);
+    await writeBelow(home, ".codeium/windsurf/cascade/1.pb", "\u0001");
+    const path = join(home, ".codeium/windsurf/cascade");
+    const { code, errors } = await run(["scan"]);
+    const why = "it encrypts them";
+    expect([code, errors]).toEqual([0, `Windsurf has sessions that can't be read: ${why}. See ${path}\n`]);
+    const { output } = await run(["scan", "--json"]);
+    expect(JSON.parse(output).unreadable).toEqual([{ name: "windsurf", title: "Windsurf", path, why }]);
+    expect((await run(["scan", "--source", "claude-code"])).errors).toBe("");
+  });
+
   test("lists invalid lines by file and line", async () => {
     const { home, run } = await world(1);
     const path = await writeBelow(home, claudePath(2), `${linesOf({ type: "summary" })}{"type":\n[1]\n`);

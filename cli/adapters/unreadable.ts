@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import { listFolder } from "../files/discovery.ts";
+import type { Host } from "./adapter.ts";
+import { editorFolders } from "./editor-folders.ts";
+
+/** An agent whose sessions no adapter reads. */
+type UnreadableAgent = {
+  name: string;
+  /** For people. */
+  title: string;
+  /** Where it keeps them. */
+  folders(host: Host): string[];
+  /** Why they can't be read, as the end of a sentence. */
+  why: string;
+};
+
+const agents: readonly UnreadableAgent[] = [
+  {
+    name: "windsurf",
+    title: "Windsurf",
+    folders: ({ home }) => [".codeium/windsurf/cascade", ".codeium/windsurf-next/cascade"].map((at) => join(home, at)),
+    why: "it encrypts them",
+  },
+  {
+    name: "augment",
+    title: "Augment",
+    folders: (host) => editorFolders(host, "globalStorage", "augment.vscode-augment").map(({ path }) => path),
+    why: "it keeps them in a LevelDB whose format is not documented",
+  },
+];
+
+/** An agent's folder that was found and can't be read. */
+export type Unreadable = { name: string; title: string; path: string; why: string };
+
+/** Agents that have files on this machine which can't be read. */
+export async function findUnreadable(host: Host): Promise<Unreadable[]> {
+  const found: Unreadable[] = [];
+  for (const { name, title, folders, why } of agents) {
+    for (const path of folders(host)) {
+      if ((await listFolder(path)).length > 0) found.push({ name, title, path, why });
+    }
+  }
+  return found;
+}
