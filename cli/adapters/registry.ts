@@ -2,6 +2,7 @@ import type { Adapter } from "./adapter.ts";
 import { claudeCode } from "./claude-code/adapter.ts";
 import { codex } from "./codex/adapter.ts";
 import { copilot } from "./copilot/adapter.ts";
+import { cursor } from "./cursor/adapter.ts";
 import { droid } from "./droid/adapter.ts";
 import { gemini } from "./gemini/adapter.ts";
 import { jsonl } from "./jsonl/adapter.ts";
@@ -18,6 +19,7 @@ export const adapters: readonly Adapter[] = [
   codex,
   gemini,
   opencode,
+  cursor,
   copilot,
   qwen,
   droid,

@@ -1,0 +1,61 @@
+import { basename } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { findFiles, statInput } from "../../files/discovery.ts";
+import type { Adapter } from "../adapter.ts";
+import { findSessions, hasSqlite, inputParts, inputPath, readDatabase } from "../sqlite.ts";
+import { listConversations, readConversation } from "./composer.ts";
+import { dataFolders, editorDatabase, searchRoots } from "./places.ts";
+import { source } from "./source.ts";
+import { findStore, readStore, storeSessionId } from "./store.ts";
+import { isTranscript, readTranscript, transcriptSessionId } from "./transcript.ts";
+
+const storeName = "store.db";
+
+/**
+ * Cursor keeps sessions in three places: the editor's database of conversations, a database for each session of the CLI, and
+ * transcripts. A session that is in several is read where most of it is, in this order.
+ *
+ * - A conversation's messages ("bubbles") are rows of their own; those that it does not list were taken back.
+ * - Transcripts have neither times nor results of tools.
+ * - Tokens are told for few messages of the editor only, cached ones among the input.
+ */
+export const cursor: Adapter = {
+  name: source,
+  title: "Cursor",
+  version: 1,
+  searchRoots,
+  async *discover(host) {
+    const known = new Set<string>();
+    const database = editorDatabase(host);
+    for (const input of await findSessions(database, (open) => listConversations(database, open))) {
+      const { id } = inputParts(input.path);
+      if (id !== undefined) known.add(id);
+      yield input;
+    }
+    const { stores, projects } = dataFolders(host);
+    let hasTold = known.size === 0 && (await statInput(database)) !== undefined;
+    for (const folder of stores) {
+      for await (const { path, ...file } of findFiles(folder, (name) => name === storeName)) {
+        const input = file.stamp === "forbidden" ? { path, ...file } : await findStore(path);
+        if (!input || known.has(storeSessionId(path))) continue;
+        // Where no database can be read, one of them tells why, and transcripts take their place.
+        if (hasSqlite()) known.add(storeSessionId(path));
+        else if (hasTold) continue;
+        else hasTold = true;
+        yield { ...input, path: inputPath(path, storeSessionId(path)) };
+      }
+    }
+    for await (const input of findFiles(projects, (name) => name.endsWith(".jsonl"))) {
+      const isSession = isTranscript(input.path) && !known.has(transcriptSessionId(input.path));
+      if (isSession || input.stamp === "forbidden") yield input;
+    }
+  },
+  async parse({ path }, sink) {
+    if (isTranscript(path)) return readTranscript(path, sink);
+    const { database } = inputParts(path);
+    const list = (open: DatabaseSync) => listConversations(database, open);
+    await readDatabase(path, sink, list, (open, id) =>
+      basename(database) === storeName ? readStore(open, database, sink) : readConversation(open, id, database, sink),
+    );
+  },
+};

@@ -1,0 +1,66 @@
+import type { DatabaseSync } from "node:sqlite";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import type { Sink } from "../adapter.ts";
+import { protobufFields } from "../protobuf.ts";
+import { boundedColumn, readJsonColumn, textOfColumn } from "../sqlite.ts";
+
+/** A session has at most so many nodes: a damaged one may list itself. */
+const maxNodes = 100_000;
+const idBytes = 32;
+const brace = 0x7b;
+
+type Pending = { id: string; isMessage: boolean } | { message: Fields };
+
+/**
+ * The messages of a CLI session in their order. They are JSON, each in a blob of its own; nodes (Protocol Buffers) list the
+ * hashes of messages in field 1 and of further nodes in field 2, or hold a message themselves. The same message may come
+ * twice. What can't be read is counted.
+ */
+export function* messagesIn(database: DatabaseSync, rootId: string, sink: Sink): Generator<Fields> {
+  const read = database.prepare(`SELECT ${boundedColumn("data")} FROM blobs WHERE id = ?`);
+  const visited = new Set<string>();
+  const pending: Pending[] = [{ id: rootId, isMessage: true }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    if ("message" in next) {
+      sink.entry();
+      yield next.message;
+      continue;
+    }
+    const { id, isMessage } = next;
+    const row = read.get(id);
+    if (!row) {
+      if (isMessage) countInvalid(sink, `message ${id} is missing`);
+      continue;
+    }
+    const bytes = Buffer.from(row.data instanceof Uint8Array ? row.data : (textOfColumn(row.data) ?? ""));
+    if (row.data === null || bytes[0] === brace) {
+      sink.entry();
+      const message = readJsonColumn(row, "data", `message ${id}`, sink);
+      if (message) yield message;
+    } else if (!visited.has(id) && visited.size < maxNodes) {
+      visited.add(id);
+      const listed = listedIn(bytes);
+      if (listed.length === 0 && isMessage) sink.unhandled("blob");
+      pending.push(...listed.reverse());
+    }
+  }
+}
+
+function countInvalid(sink: Sink, reason: string): void {
+  sink.entry();
+  sink.invalid(reason);
+}
+
+function listedIn(bytes: Buffer): Pending[] {
+  const listed: Pending[] = [];
+  const held: Pending[] = [];
+  for (const { field, data } of protobufFields(bytes)) {
+    if ((field === 1 || field === 2) && data.length === idBytes) {
+      listed.push({ id: data.toString("hex"), isMessage: field === 1 });
+    } else if (data[0] === brace) {
+      const message = parseJson(data.toString("utf8"));
+      if (isFields(message) && typeof message.role === "string") held.push({ message });
+    }
+  }
+  return [...listed, ...held];
+}

@@ -1,0 +1,132 @@
+import type { DatabaseSync } from "node:sqlite";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import type { Input, Sink } from "../adapter.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import { boundedColumn, hasColumn, inputPath, readJsonColumn } from "../sqlite.ts";
+import { asString } from "../values.ts";
+import { bubbleMessages, timeOf, usageOf } from "./bubbles.ts";
+import { findFolder, folderOfWorkspace } from "./places.ts";
+import { source } from "./source.ts";
+
+const table = "cursorDiskKV";
+const conversationPrefix = "composerData:";
+const bubblePrefix = "bubbleId:";
+/** The character after `:`: the end of all keys that begin with a prefix. */
+const next = (prefix: string): string => `${prefix.slice(0, -1)};`;
+
+/**
+ * The conversations in the editor's database that have messages. A row that is written again gets a new `rowid`, so that
+ * the highest one of a conversation's rows changes with each of them.
+ */
+export function listConversations(path: string, database: DatabaseSync): Input[] {
+  if (!hasColumn(database, table, "key")) return [];
+  const sizes = database.prepare(
+    `SELECT count(*) AS rows, coalesce(max(rowid), 0) AS latest, coalesce(sum(octet_length(value)), 0) AS bytes
+    FROM ${table} WHERE key >= ? AND key < ?`,
+  );
+  const rows = database
+    .prepare(
+      `SELECT key, rowid AS id, octet_length(value) AS bytes,
+        CASE WHEN json_valid(CAST(value AS TEXT)) THEN json_extract(CAST(value AS TEXT), '$.lastUpdatedAt', '$.createdAt',
+          '$.conversation[0].type') END AS times
+      FROM ${table} WHERE key >= ? AND key < ? ORDER BY key`,
+    )
+    .iterate(conversationPrefix, next(conversationPrefix));
+  const inputs: Input[] = [];
+  for (const row of rows) {
+    const id = String(row.key).slice(conversationPrefix.length);
+    const bubbles = `${bubblePrefix}${id}:`;
+    const size: Fields = sizes.get(bubbles, next(bubbles)) ?? {};
+    const times = parseJson(asString(row.times) ?? "[]");
+    const [updated, created, inline] = Array.isArray(times) ? times : [];
+    if (id === "" || (size.rows === 0 && typeof inline !== "number")) continue;
+    const modifiedAt = [updated, created].find((time): time is number => typeof time === "number" && time > 0);
+    inputs.push({
+      path: inputPath(path, id),
+      bytes: Number(row.bytes) + Number(size.bytes),
+      modifiedAt: modifiedAt ?? 0,
+      stamp: [row.id, row.bytes, size.rows, size.latest, size.bytes].join(":"),
+    });
+  }
+  return inputs;
+}
+
+/** Reads one conversation of the editor's database. */
+export async function readConversation(
+  database: DatabaseSync,
+  id: string,
+  databasePath: string,
+  sink: Sink,
+): Promise<void> {
+  const statement = database.prepare(`SELECT ${boundedColumn("value")} FROM ${table} WHERE key = ?`);
+  const read = (key: string, label: string): Fields | undefined => {
+    sink.entry();
+    const row = statement.get(key);
+    if (typeof row?.valueSize === "number") return readJsonColumn(row, "value", label, sink);
+    sink.invalid(`${label} is missing`);
+    return undefined;
+  };
+  const composer = read(conversationPrefix + id, `conversation ${id}`);
+  if (!composer) return;
+  sink.skipped();
+  const session = new SessionBuilder(sink, source, id);
+  const model = isFields(composer.modelConfig) ? composer.modelConfig.modelName : undefined;
+  const add = (bubble: Fields): void => {
+    const messages = bubbleMessages(bubble, (type) => sink.unhandled(type));
+    if (messages.length === 0) sink.skipped();
+    const named = isFields(bubble.modelInfo) ? asString(bubble.modelInfo.modelName) : undefined;
+    session.send(messages, {
+      at: timeOf(bubble),
+      usage: usageOf(bubble),
+      ...(bubble.type === 2 && { model: named ?? model }),
+      uuid: bubble.bubbleId,
+      requestId: bubble.requestId,
+    });
+  };
+  await noteDetails(session, composer, { database, databasePath });
+  const inline = Array.isArray(composer.conversation) ? composer.conversation.filter(isFields) : [];
+  const tools = toolsOf(composer);
+  for (const bubble of inline) {
+    sink.entry();
+    add({ ...bubble, toolFormerData: bubble.toolFormerData ?? tools.get(asString(bubble.bubbleId) ?? "") });
+  }
+  const headers = Array.isArray(composer.fullConversationHeadersOnly) ? composer.fullConversationHeadersOnly : [];
+  const known = new Set(inline.map(({ bubbleId }) => bubbleId));
+  for (const header of headers.filter(isFields)) {
+    const bubbleId = asString(header.bubbleId);
+    if (!bubbleId || known.has(bubbleId)) continue;
+    const bubble = read(`${bubblePrefix}${id}:${bubbleId}`, `message ${bubbleId}`);
+    if (bubble) add({ ...bubble, bubbleId, createdAt: bubble.createdAt ?? header.createdAt });
+    await sink.pause();
+  }
+  session.end();
+}
+
+async function noteDetails(
+  session: SessionBuilder,
+  composer: Fields,
+  { database, databasePath }: { database: DatabaseSync; databasePath: string },
+): Promise<void> {
+  const workspace = composer.workspaceIdentifier;
+  const workspaceId = isFields(workspace) ? workspace.id : undefined;
+  const folder = folderOfWorkspace(workspace) ?? (await findFolder(database, databasePath, session.id, workspaceId));
+  session.noteFolder(folder);
+  session.noteTitle(composer.name);
+  session.noteTime(composer.createdAt);
+  const branch = isFields(composer.activeBranch) ? composer.activeBranch.branchName : undefined;
+  session.note("branch", composer.createdOnBranch ?? branch);
+  if (isFields(composer.subagentInfo)) session.note("parent", composer.subagentInfo.parentComposerId);
+}
+
+/** What the first version kept of tools, apart from the bubbles: by the bubble's id, as JSON in a text. */
+function toolsOf({ capabilities }: Fields): Map<string, Fields> {
+  const tools = new Map<string, Fields>();
+  for (const capability of Array.isArray(capabilities) ? capabilities : []) {
+    const data = isFields(capability) && isFields(capability.data) ? capability.data.bubbleDataMap : undefined;
+    const byBubble = typeof data === "string" ? parseJson(data) : data;
+    for (const [id, tool] of isFields(byBubble) ? Object.entries(byBubble) : []) {
+      if (isFields(tool)) tools.set(id, tool);
+    }
+  }
+  return tools;
+}

@@ -1,0 +1,153 @@
+import { basename, dirname, join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { listFolder, statInput } from "../../files/discovery.ts";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { readJsonFile } from "../../files/state-files.ts";
+import type { Host, SearchRoot } from "../adapter.ts";
+import { openDatabase, textOfColumn } from "../sqlite.ts";
+import { asString } from "../values.ts";
+
+/** The folder of the editor's settings and storage. */
+function editorFolder({ home, env, platform }: Host): string {
+  if (platform === "darwin") return join(home, "Library", "Application Support", "Cursor", "User");
+  if (platform === "win32") return join(env.APPDATA || join(home, "AppData", "Roaming"), "Cursor", "User");
+  return join(env.XDG_CONFIG_HOME || join(home, ".config"), "Cursor", "User");
+}
+
+const globalStorage = (host: Host): string => join(editorFolder(host), "globalStorage");
+
+/** The editor's database of conversations. */
+export const editorDatabase = (host: Host): string => join(globalStorage(host), "state.vscdb");
+
+/** The folders below `~/.cursor` with the CLI's databases, and with transcripts. */
+export function dataFolders({ home, env }: Host): { stores: string[]; projects: string } {
+  const folder = env.CURSOR_DATA_DIR || join(home, ".cursor");
+  return { stores: [join(folder, "chats"), join(folder, "acp-sessions")], projects: join(folder, "projects") };
+}
+
+export function searchRoots(host: Host): SearchRoot[] {
+  const { stores, projects } = dataFolders(host);
+  const variable = host.env.CURSOR_DATA_DIR ? { variable: "CURSOR_DATA_DIR" } : {};
+  return [{ path: globalStorage(host) }, ...[...stores, projects].map((path) => ({ path, ...variable }))];
+}
+
+/** A folder's path from a `file:` URL, on any system; undefined for a folder elsewhere, such as in a container. */
+export function folderOfUrl(url: unknown): string | undefined {
+  const text = asString(url);
+  if (!text?.startsWith("file://")) return undefined;
+  try {
+    return fileURLToPath(text, { windows: /^file:\/\/(?:\/[A-Za-z](?::|%3A)|[^/])/i.test(text) });
+  } catch {
+    return undefined; // such as an encoded slash in a name
+  }
+}
+
+/** The folder that a conversation names as its workspace. */
+export function folderOfWorkspace(workspace: unknown): string | undefined {
+  if (!isFields(workspace)) return undefined;
+  const { uri } = workspace;
+  if (!isFields(uri)) return folderOfUrl(uri);
+  return asString(uri.fsPath) ?? folderOfUrl(uri.external) ?? asString(uri.path);
+}
+
+/** Of a conversation that does not name its folder: the folders of workspaces, and the workspaces that list it. */
+type Workspaces = { folders: Map<string, string>; byConversation: Map<string, string> };
+
+/** Each workspace has a database of its own, and a conversation of an older version needs all of them. */
+const keepMs = 10_000;
+let kept: { storage: string; at: number; workspaces: Workspaces } | undefined;
+
+/** The folder of a conversation by the workspaces beside the editor's database. */
+export async function findFolder(
+  database: DatabaseSync,
+  databasePath: string,
+  id: string,
+  workspaceId: unknown,
+): Promise<string | undefined> {
+  const header = folderInHeaders(database, id);
+  if (header) return header;
+  const storage = join(dirname(dirname(databasePath)), "workspaceStorage");
+  if (kept?.storage !== storage || Date.now() - kept.at > keepMs)
+    kept = { storage, at: Date.now(), workspaces: await readWorkspaces(storage) };
+  const { folders, byConversation } = kept.workspaces;
+  return folders.get(asString(workspaceId) ?? "") ?? byConversation.get(id);
+}
+
+function folderInHeaders(database: DatabaseSync, id: string): string | undefined {
+  try {
+    const row = database.prepare("SELECT value FROM composerHeaders WHERE composerId = ?").get(id);
+    const value = parseJson(textOfColumn(row?.value) ?? "");
+    return isFields(value) ? folderOfWorkspace(value.workspaceIdentifier) : undefined;
+  } catch {
+    return undefined; // versions before 3.9 have no such table
+  }
+}
+
+async function readWorkspaces(storage: string): Promise<Workspaces> {
+  const workspaces: Workspaces = { folders: new Map(), byConversation: new Map() };
+  for (const { name } of await listFolder(storage)) {
+    const about = await readJsonFile(join(storage, name, "workspace.json")).catch(() => undefined);
+    const folder = isFields(about) ? (folderOfUrl(about.folder) ?? folderOfFile(about.workspace)) : undefined;
+    if (!folder) continue;
+    workspaces.folders.set(name, folder);
+    for (const id of await conversationsOf(join(storage, name, "state.vscdb"))) {
+      if (!workspaces.byConversation.has(id)) workspaces.byConversation.set(id, folder);
+    }
+  }
+  return workspaces;
+}
+
+/** The folder that holds a `.code-workspace` file. */
+function folderOfFile(url: unknown): string | undefined {
+  const path = folderOfUrl(url);
+  return path && dirname(path);
+}
+
+const viewPrefix = "workbench.panel.aichat.view.";
+const paneKey = "workbench.panel.composerChatViewPane";
+
+async function conversationsOf(path: string): Promise<string[]> {
+  if (!(await statInput(path))) return [];
+  try {
+    const database = await openDatabase(path);
+    try {
+      const rows = database
+        .prepare("SELECT key, value FROM ItemTable WHERE key = 'composer.composerData' OR key >= ? AND key < ?")
+        .all(paneKey, `${paneKey}/`);
+      return rows.flatMap(({ value }) => idsIn(parseJson(textOfColumn(value) ?? "")));
+    } finally {
+      database.close();
+    }
+  } catch {
+    return []; // another version's database, or one that can't be read: the project stays unknown
+  }
+}
+
+function idsIn(value: unknown): string[] {
+  if (!isFields(value)) return [];
+  const composers = Array.isArray(value.allComposers) ? value.allComposers : [];
+  const selected = Array.isArray(value.selectedComposerIds) ? value.selectedComposerIds : [];
+  const views = Object.keys(value).filter((key) => key.startsWith(viewPrefix));
+  return [
+    ...composers.map((one) => (isFields(one) ? one.composerId : undefined)),
+    ...selected,
+    ...views.map((key) => key.slice(viewPrefix.length)),
+  ].flatMap((id) => asString(id) ?? []);
+}
+
+/** What stands beside a CLI session's database. */
+export async function readStoreAbout(store: string): Promise<Fields> {
+  const about = await readJsonFile(join(dirname(store), "meta.json"));
+  return isFields(about) ? about : {};
+}
+
+/** The folder of a project whose transcripts are in `projects/NAME`; its name alone can't tell. */
+export async function folderOfProject(transcript: string): Promise<string | undefined> {
+  for (let folder = dirname(transcript); dirname(folder) !== folder; folder = dirname(folder)) {
+    if (basename(folder) !== "agent-transcripts") continue;
+    const trusted = await readJsonFile(join(dirname(folder), ".workspace-trusted"));
+    return isFields(trusted) ? asString(trusted.workspacePath) : undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,72 @@
+import { stat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { type Fields, isFields } from "../../files/json.ts";
+import { readRecords } from "../../files/json-lines.ts";
+import type { Message, Sink } from "../adapter.ts";
+import { assistantMessages, blocksOf, textOf, userBlocks } from "../blocks.ts";
+import { notice, toolResult } from "../messages.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import { asString } from "../values.ts";
+import { folderOfProject } from "./places.ts";
+import { source } from "./source.ts";
+import { isRedacted, userText } from "./text.ts";
+
+export const transcriptSessionId = (path: string): string => basename(path).replace(/\.[^.]*$/, "");
+
+/** Whether a path is one of a transcript: `agent-transcripts/ID/ID.jsonl`, or `…/ID/subagents/CHILD.jsonl`. */
+export const isTranscript = (path: string): boolean =>
+  /[\\/]agent-transcripts[\\/](?:.*[\\/])?[^\\/]+\.jsonl$/.test(path);
+
+/** Reads a transcript: lines of messages, without times and tokens, and mostly without the results of tools. */
+export async function readTranscript(path: string, sink: Sink): Promise<void> {
+  const session = new SessionBuilder(sink, source, transcriptSessionId(path));
+  if (basename(dirname(path)) === "subagents") session.note("parent", basename(dirname(dirname(path))));
+  session.noteFolder(await folderOfProject(path));
+  const { birthtimeMs, mtimeMs } = await stat(path);
+  // Its lines have no times: it was begun when its file was.
+  session.noteTime(birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs);
+  await readRecords(path, sink, (record) => {
+    const messages = recordMessages(record, (type) => sink.unhandled(type));
+    if (messages.length === 0) sink.skipped();
+    session.send(messages, { at: record.timestamp, model: record.role === "assistant" ? record.model : undefined });
+  });
+  session.end();
+}
+
+function recordMessages(record: Fields, unhandled: (type: string) => void): Message[] {
+  const { role, type } = record;
+  const content = isFields(record.message) ? record.message.content : record.content;
+  if (role === "user") return userMessages(content, unhandled);
+  if (role === "assistant") {
+    const blocks = blocksOf(content).filter(({ text }) => typeof text !== "string" || !isRedacted(text));
+    return assistantMessages(
+      blocks.filter(({ type: of }) => of !== "redacted"),
+      unhandled,
+    );
+  }
+  if (role === "system") {
+    const text = textOf(content, unhandled);
+    return text ? [notice(text)] : [];
+  }
+  if (type === "error") return asString(record.error) ? [notice(`Error: ${record.error}`)] : [];
+  if (type !== "turn_ended") unhandled(asString(type) ?? `role.${asString(role) ?? "(none)"}`);
+  return [];
+}
+
+/** Most transcripts leave results out; some have them under one of these names. */
+function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
+  return blocksOf(content).flatMap((block): Message[] => {
+    switch (block.type) {
+      case "text":
+        return userText(asString(block.text) ?? "").filter(({ content: text }) => !isRedacted(text));
+      case "tool-result":
+        return [toolResult(textOf(block.content, unhandled), { callId: asString(block.tool_use_id) })];
+      case "command_output":
+        return asString(block.output) ? [notice(asString(block.output) ?? "", "user")] : [];
+      case "redacted":
+        return [];
+      default:
+        return userBlocks([block], unhandled);
+    }
+  });
+}

@@ -1,0 +1,175 @@
+// Agents' SQLite databases: read-only, while their programs write to them.
+import { access, constants, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { statInput } from "../files/discovery.ts";
+import { type Fields, isFields, parseJson } from "../files/json.ts";
+import { maxWholeBytes } from "../files/line-reader.ts";
+import type { Input, Sink } from "./adapter.ts";
+
+/** How long a statement waits for a writer that locks the database. */
+const busyTimeoutMs = 3000;
+
+const loadSqlite = (): typeof import("node:sqlite") | undefined => process.getBuiltinModule?.("node:sqlite");
+
+/** Whether this Node can read SQLite: 22.13 and later. */
+export const hasSqlite = (): boolean => loadSqlite() !== undefined;
+
+const missingSqlite = () =>
+  `SQLite databases need Node 22.13 or later; this is Node ${process.versions.node}. Run spoor with a newer Node.`;
+
+/**
+ * Opens a database for reading. Nothing in it is trusted: no extension, no function called by its schema.
+ *
+ * @throws where it is no database, can't be read, or this Node has no SQLite
+ */
+export async function openDatabase(path: string): Promise<DatabaseSync> {
+  const sqlite = loadSqlite();
+  if (!sqlite) throw new Error(missingSqlite());
+  const location = (await isUnwritten(path)) ? immutable(path) : path;
+  const database = new sqlite.DatabaseSync(location, { readOnly: true });
+  try {
+    database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA trusted_schema = OFF;`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Whether nobody writes to a database, and SQLite could not make its `-shm` file either: in a folder that is read-only. */
+async function isUnwritten(path: string): Promise<boolean> {
+  const hasLog = await stat(`${path}-wal`).then(
+    ({ size }) => size > 0,
+    () => false,
+  );
+  if (hasLog) return false;
+  return access(dirname(path), constants.W_OK).then(
+    () => false,
+    () => true,
+  );
+}
+
+function immutable(path: string): URL {
+  const url = pathToFileURL(path);
+  url.searchParams.set("immutable", "1");
+  return url;
+}
+
+const separator = "#";
+const databaseEnding = /\.(?:db|vscdb|sqlite3?)$/;
+
+/** The path of a session's input: that of its database, and its id there. */
+export const inputPath = (database: string, id: string): string => `${database}${separator}${id}`;
+
+/** The parts of a path made by `inputPath`; without an id, the path is that of a file. */
+export function inputParts(path: string): { database: string; id?: string } {
+  for (let at = path.indexOf(separator); at !== -1; at = path.indexOf(separator, at + 1)) {
+    const database = path.slice(0, at);
+    if (databaseEnding.test(database)) return { database, id: path.slice(at + 1) };
+  }
+  return { database: path };
+}
+
+/** A database and its log, of which either changes with each write; undefined where it is missing. */
+export async function statDatabase(path: string): Promise<Input | undefined> {
+  const file = await statInput(path);
+  if (!file) return undefined;
+  const log = await statInput(`${path}-wal`);
+  if (!log) return file;
+  return {
+    path,
+    bytes: file.bytes + log.bytes,
+    modifiedAt: Math.max(file.modifiedAt, log.modifiedAt),
+    stamp: `${file.stamp} ${log.stamp}`,
+  };
+}
+
+type Listing = { stamp: string; inputs: Input[] };
+
+/** What was found in each database: one that nobody has written to since is not asked again. */
+const listings = new Map<string, Listing>();
+
+/**
+ * Each session of a database as an input of its own. Where the database can't be read, the file itself is one: parsing it
+ * with `readDatabase` tells why.
+ *
+ * @param list the sessions; the path of each is made by `inputPath`
+ */
+export async function findSessions(path: string, list: (database: DatabaseSync) => Input[]): Promise<Input[]> {
+  const file = await statDatabase(path);
+  if (!file) return [];
+  const known = listings.get(path);
+  if (known?.stamp === file.stamp) return known.inputs;
+  let inputs: Input[];
+  try {
+    const database = await openDatabase(path);
+    try {
+      inputs = list(database);
+    } finally {
+      database.close();
+    }
+  } catch {
+    return [file];
+  }
+  listings.set(path, { stamp: file.stamp, inputs });
+  return inputs;
+}
+
+/**
+ * Reads an input that `findSessions` found.
+ *
+ * @param list as for `findSessions`: repeated to tell why a database can't be read
+ * @throws where the database can't be read
+ */
+export async function readDatabase(
+  path: string,
+  sink: Sink,
+  list: (database: DatabaseSync) => Input[],
+  read: (database: DatabaseSync, id: string) => Promise<void>,
+): Promise<void> {
+  const { database: file, id } = inputParts(path);
+  if (!hasSqlite()) return sink.lost(missingSqlite());
+  if (!(await statInput(file))) return;
+  const database = await openDatabase(file);
+  try {
+    if (id === undefined) list(database);
+    else await read(database, id);
+  } finally {
+    database.close();
+  }
+}
+
+/** A column with a text or bytes of bounded size, and its size, as `NAME` and `NAMESize`. */
+export const boundedColumn = (column: string, name: string = column): string =>
+  `CASE WHEN octet_length(${column}) <= ${maxWholeBytes} THEN ${column} END AS ${name}, octet_length(${column}) AS ${name}Size`;
+
+/** A text that a database holds as text or as bytes. */
+export function textOfColumn(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : undefined;
+}
+
+/**
+ * A column made by `boundedColumn` as a JSON object. One that is none is counted as invalid, a larger one reported as lost.
+ *
+ * @param label names the row to the user
+ */
+export function readJsonColumn(row: Fields, name: string, label: string, sink: Sink): Fields | undefined {
+  const size = row[`${name}Size`];
+  if (row[name] === null && typeof size === "number" && size > maxWholeBytes) {
+    sink.lost(`${label} is larger than ${maxWholeBytes / 1024 / 1024} MiB`);
+    return undefined;
+  }
+  const value = parseJson(textOfColumn(row[name]) ?? "");
+  if (isFields(value)) return value;
+  sink.invalid(`${label} is not a JSON object`);
+  return undefined;
+}
+
+/** Whether a database has a table, or a table has a column. */
+export function hasColumn(database: DatabaseSync, table: string, column: string): boolean {
+  const found = database.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?").get(table, column);
+  return found !== undefined;
+}
