@@ -7,19 +7,20 @@ const names: Partial<Record<Kind, string>> = {
     writestdin commandstatus sendcommandinput powershell runterminal shellexec`,
   edit: `edit multiedit notebookedit applypatch applydiff searchreplace strreplace strreplaceeditor
     strreplacebasededittool replace editfile replaceincontent replaceinfile replacefilecontent
-    multireplacefilecontent update patch editnotebook`,
+    multireplacefilecontent update patch editnotebook editfilev2 multistrreplace`,
   write: "write writefile writetofile createfile newfile create",
   read: `read readfile viewfile view readmanyfiles listdir listdirectory listfiles ls notebookread openfile
-    viewfileoutline viewcodeitem viewimage readfiles listcodedefinitionnames`,
+    viewfileoutline viewcodeitem viewimage readfiles listcodedefinitionnames readfilev2 listdirv2`,
   search: `grep glob search searchfiles grepsearch filesearch codebasesearch searchfilecontent findfiles findbyname
-    ripgrep toolsearch codesearch findfile`,
+    ripgrep toolsearch codesearch findfile globfilesearch
+    ripgreprawsearch semanticsearch semanticsearchfull`,
   web: `webfetch websearch fetch googlewebsearch searchweb readurlcontent browser browseraction webrun
     webfetchtool urlfetch fetchurl`,
   question: "askuserquestion askquestion askfollowupquestion requestuserinput askuser question",
   plan: "exitplanmode enterplanmode planmoderespond createplan presentplan",
   tasks: `todowrite todoread taskcreate taskupdate tasklist taskget updateplan todo todolist managetask writetodos
     updatetodos setplan todolist`,
-  subagent: "task agent spawnagent invokesubagent subagent delegate newtask dispatchagent agentswarm",
+  subagent: "task agent spawnagent invokesubagent subagent delegate newtask dispatchagent agentswarm taskv2",
   command: "skill slashcommand useskill activateskill",
 };
 
