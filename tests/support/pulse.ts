@@ -23,6 +23,9 @@ parentPort.once("message", () => {
 parentPort.postMessage("asking");
 `;
 
+/** For tests of response times, which other work on the machine can only lengthen: the best of three counts. */
+export const bestOfThree = { retry: 2 };
+
 /** How the server's health answered meanwhile: milliseconds, and answers other than 200. */
 export type Pulse = { asked: number; p50: number; p99: number; max: number; failed: number };
 
