@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Host } from "./adapters/adapter.ts";
 import { CommandError } from "./errors.ts";
-import { isFields } from "./files/json.ts";
+import { isMissingOrForbidden } from "./files/discovery.ts";
+import { isFields, parseJson } from "./files/json.ts";
 import { configFolder, readJsonFile, writeFileAtomically } from "./files/state-files.ts";
 
 /** A login at one server. */
@@ -25,6 +27,10 @@ export type Settings = {
   accounts: Record<string, Account>;
   /** Origins on a network that may be talked to unencrypted. */
   plainHttp?: string[];
+  /** Which projects are sent, as cli/projects/rules.ts reads them. */
+  projects?: unknown;
+  /** Origins that this machine's sessions were agreed to be sent to. */
+  agreedTo?: string[];
 };
 
 /** Replaced by the server that delivers this file (lib/server/client-file.ts). */
@@ -36,16 +42,38 @@ export async function readSettings(host: Host): Promise<Settings> {
   const found = await readJsonFile(settingsPath(host));
   const known = isFields(found) ? found : {};
   return {
+    ...known, // also what a newer client has written
     deviceId: typeof known.deviceId === "string" ? known.deviceId : randomUUID(),
     ...(typeof known.server === "string" && { server: known.server }),
     accounts: isFields(known.accounts) ? (known.accounts as Settings["accounts"]) : {},
     ...(Array.isArray(known.plainHttp) && { plainHttp: known.plainHttp.map(String) }),
+    ...(Array.isArray(known.agreedTo) && { agreedTo: known.agreedTo.map(String) }),
   };
+}
+
+/** Whether there are settings that can't be used: not JSON, or not to be read. */
+export async function areSettingsBroken(host: Host): Promise<boolean> {
+  try {
+    return !isFields(parseJson(await readFile(settingsPath(host), "utf8")));
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (!isMissingOrForbidden(error) && code !== "EISDIR") throw error;
+    return !["ENOENT", "ENOTDIR"].includes(code);
+  }
 }
 
 /** Writes the settings at mode 0600: they contain tokens. */
 export const writeSettings = (host: Host, settings: Settings): Promise<void> =>
   writeFileAtomically(settingsPath(host), `${JSON.stringify(settings, null, 2)}\n`);
+
+/**
+ * Changes the settings as they are now: another command may have written them since this one began.
+ *
+ * @throws CommandError where they can't be written
+ */
+export async function updateSettings(host: Host, change: (settings: Settings) => Settings): Promise<void> {
+  await writeSettings(host, change(await readSettings(host)));
+}
 
 /**
  * The server to talk to: `--server`, else `SPOOR_URL`, else the server that delivered this file, else that of the last login.

@@ -74,6 +74,11 @@ export interface Sink {
   reject(reason: string): void;
   /** Reports a part of the session or input that can't be read, for a reason that is shown to the user; the rest is sent. */
   lost(reason: string): void;
+  /**
+   * Names the folder in which the session was held, as soon as it is known, before more is read: where its project is left out,
+   * this throws, and the reading ends there.
+   */
+  folder(path: string): void;
   /** Counts an entry. @param line its number, from 1 */
   entry(line?: number): void;
   /** Counts the entry as one that belongs to no message, on purpose. */

@@ -58,7 +58,9 @@ export class SessionBuilder {
   /** Notes the folder in which the session began. */
   noteFolder(cwd: unknown): void {
     const path = asString(cwd);
-    if (path) this.#metadata.cwd ??= path;
+    if (!path || this.#metadata.cwd !== undefined) return;
+    this.#metadata.cwd = path;
+    this.#sink.folder(path);
   }
 
   /** Notes the URL of the Git remote. */

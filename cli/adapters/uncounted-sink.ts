@@ -6,6 +6,7 @@ export const withoutCounts = (sink: Sink): Sink => ({
   message: (message) => sink.message(message),
   end: (details) => sink.end(details),
   reject: (reason) => sink.reject(reason),
+  folder: (path) => sink.folder(path),
   pause: () => sink.pause(),
   checkpoint() {},
   lost() {},

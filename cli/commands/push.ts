@@ -13,7 +13,7 @@ import { type PushResult, pushOnce } from "../sync/push-round.ts";
 import { openTarget, refreshJobs } from "../sync/push-target.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatDuration, formatList } from "../terminal/format.ts";
-import { describeSent, warnInvalid, warnUnsent } from "../terminal/outcomes.ts";
+import { describeSent, sayLeftOut, warnInvalid, warnUnsent } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
 
 /** Sends every new or changed session and waits until they are archived. */
@@ -28,11 +28,12 @@ export async function push(context: Context): Promise<number> {
   const { server } = target.connection;
   await sendTelemetry(context, target.connection, "push", result.stats);
   printResult(context, result, server);
-  const { sent, same, left, milliseconds } = result;
-  return finish(context, result, { server, sent, same, left, milliseconds });
+  const { sent, same, left, milliseconds, filter } = result;
+  const projectsLeftOut = filter.leftOut.size;
+  return finish(context, result, { server, sent, same, left, projectsLeftOut, milliseconds });
 }
 
-function printResult(context: Context, { sent, same, milliseconds }: PushResult, server: string): void {
+function printResult(context: Context, { sent, same, milliseconds, filter }: PushResult, server: string): void {
   const { terminal } = context;
   if (sent.sessions > 0) {
     const [sessions, messages] = [formatCount(sent.sessions, "session"), formatCount(sent.messages, "message")];
@@ -40,16 +41,18 @@ function printResult(context: Context, { sent, same, milliseconds }: PushResult,
     terminal.say(styled("green", "✓"), ` Sent ${sessions} with ${messages}, ${size}.`);
     terminal.say(`  ${describeSent(sent)}`);
     if (same > 0) terminal.say(`  ${formatCount(same, "other session")} had not changed.`);
-  } else if (sent.pending === 0) terminal.say(describeNothingSent(context, same));
+  } else if (sent.pending === 0) terminal.say(describeNothingSent(context, same, filter));
   if (sent.pending > 0) {
     const uploads = formatCount(sent.pending, "upload");
     terminal.say(`  The server is still processing ${uploads}. Check with: ${program} status`);
   }
+  sayLeftOut(terminal, filter.leftOut);
   if (sent.sessions > 0) terminal.say(`Read them at ${server}/traces`);
 }
 
-function describeNothingSent({ words, values }: Context, same: number): string {
+function describeNothingSent({ words, values }: Context, same: number, { leftOut }: SessionFilter): string {
   if (same > 0) return `Nothing new: ${formatCount(same, "session")} ${same === 1 ? "is" : "are"} already archived.`;
+  if (leftOut.size > 0) return "Nothing to send.";
   if (words.length > 0) return `Nothing to send: no session found in ${formatList(words, 3)}.`;
   if (["since", "source", "project"].some((name) => values[name] !== undefined))
     return "Nothing to send: no session matches.";
@@ -88,7 +91,15 @@ async function dryRun(context: Context): Promise<number> {
   if (plan.sessions.length > 0) {
     const sessions = formatCount(plan.sessions.length, "session");
     terminal.say(`Would send ${sessions} (${formatBytes(bytes)}) to ${server}. Nothing was sent.`);
-  } else terminal.say(describeNothingSent(context, plan.same));
+  } else terminal.say(describeNothingSent(context, plan.same, plan.filter));
+  sayLeftOut(terminal, plan.filter.leftOut);
   const sessions = plan.sessions.map((session) => ({ ...session, isNew: session.change === "new" }));
-  return finish(context, plan, { server, dryRun: true, bytes, sessions, left: plan.left });
+  return finish(context, plan, {
+    server,
+    dryRun: true,
+    bytes,
+    sessions,
+    left: plan.left,
+    projectsLeftOut: plan.filter.leftOut.size,
+  });
 }

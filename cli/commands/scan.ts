@@ -3,16 +3,16 @@ import { findUnreadable, type Unreadable } from "../adapters/unreadable.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
+import { nameOf, ProjectRules } from "../projects/rules.ts";
 import { loadSettings } from "../server/connection.ts";
 import { isAgreed } from "../server/origin.ts";
 import { type Destination, sendTelemetry, type TelemetryReport } from "../server/telemetry.ts";
 import { tokenOf } from "../server/token.ts";
-import { findInputs, parseInput } from "../sessions/inputs.ts";
+import { countInputs } from "../sessions/count.ts";
 import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
-import { ScanIndex } from "../sessions/scan-index.ts";
 import { serverIfSet } from "../settings.ts";
-import { formatBytes, formatCount, formatDuration, formatNumber } from "../terminal/format.ts";
-import { warnInvalid } from "../terminal/outcomes.ts";
+import { formatBytes, formatNumber } from "../terminal/format.ts";
+import { sayLeftOut, warnInvalid } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
 import type { Column } from "../terminal/terminal.ts";
 
@@ -21,10 +21,11 @@ export async function scan(context: Context): Promise<void> {
   const { terminal, values } = context;
   const destination = await telemetryDestination(context);
   const startedAt = performance.now();
-  const stats = await countSessions(context);
+  const { stats, leftOut } = await countSessions(context);
   const milliseconds = performance.now() - startedAt;
   const unreadable = listValue(context, "source").length > 0 ? [] : await findUnreadable(context.host);
   printStats(context, stats, milliseconds);
+  sayLeftOut(terminal, leftOut);
   printUnreadable(context, unreadable);
   const { submission, sent } = await sendTelemetry(context, destination, "scan", stats);
   printTelemetry(context, { ...destination, sent });
@@ -32,13 +33,16 @@ export async function scan(context: Context): Promise<void> {
   terminal.json({
     adapters: Object.fromEntries([...stats].map(([name, one]) => [name, one])),
     unreadable,
+    projectsLeftOut: leftOut.size,
     milliseconds: Math.round(milliseconds),
     telemetry: { sent, submission },
   });
 }
 
-async function countSessions(context: Context): Promise<Map<string, ParseStats>> {
-  const { host, terminal, signal } = context;
+type Found = { stats: Map<string, ParseStats>; leftOut: ReadonlySet<string> };
+
+async function countSessions(context: Context): Promise<Found> {
+  const { host, terminal } = context;
   const names = listValue(context, "source");
   const unknown = names.find((name) => !adapters.some((adapter) => adapter.name === name));
   if (unknown !== undefined) {
@@ -47,23 +51,22 @@ async function countSessions(context: Context): Promise<Map<string, ParseStats>>
   }
   const wanted = adapters.filter(({ name }) => names.length === 0 || names.includes(name));
   const stats = new Map(wanted.map(({ name }) => [name, emptyStats()]));
-  const index = await ScanIndex.open(host);
-  const startedAt = performance.now();
-  const total = emptyStats();
-  for await (const input of findInputs(host, (adapter) => wanted.includes(adapter))) {
-    signal.throwIfAborted();
-    const found = index.statsOf(input) ?? index.add(input, await parseInput(input));
-    addStats(stats.get(input.adapter.name) ?? emptyStats(), found);
-    total.inputs++;
-    total.bytes += input.bytes;
-    const read = () => `Reading  ${formatCount(total.inputs, "file")}, ${formatBytes(total.bytes)}, `;
-    terminal.progress(() => read() + formatDuration(performance.now() - startedAt));
-  }
-  await index.save(names.length === 0).catch((error) => {
+  const leftOut = new Set<string>();
+  const rules = await ProjectRules.open(host);
+  const counting = countInputs(context, {
+    wanted: (adapter) => wanted.includes(adapter),
+    isLeftOut: (labels) => rules.leavingOut(labels) !== undefined,
+    isComplete: names.length === 0,
+    onInput({ adapter }, found) {
+      addStats(stats.get(adapter.name) ?? emptyStats(), found);
+      for (const part of found.projects) if (part.isLeftOut) leftOut.add(nameOf(part));
+    },
+  });
+  await counting.catch((error) => {
     if (!(error instanceof CommandError)) throw error;
     terminal.warn(`${error.message} The next scan will read every file again.`);
   });
-  return stats;
+  return { stats, leftOut };
 }
 
 const columns: Column[] = [

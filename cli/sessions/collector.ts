@@ -1,11 +1,21 @@
 import type { Checkpoint, Message, SessionDetails, Sink } from "../adapters/adapter.ts";
+import type { ProjectLabels } from "../projects/rules.ts";
 import type { Compressor } from "../sync/compression.ts";
-import type { Known, PartLimits, Session, UnsentSession } from "./session.ts";
+import {
+  type Known,
+  labelsOf,
+  type PartLimits,
+  type Session,
+  type SessionLabels,
+  type UnsentSession,
+} from "./session.ts";
 import { SessionWriter } from "./session-writer.ts";
 
 type Handlers = {
-  /** Called once a session is complete. */
-  done(messages: number): void;
+  /** Called once a session is complete. @param chars the length of its texts */
+  done(session: { messages: number; chars: number; labels: SessionLabels }): void;
+  /** Called for a session, or the rest of an input, of a project that is left out. */
+  leftOut(labels: ProjectLabels): void;
   left(left: UnsentSession): void;
   /** `sourceId` is that of the session being read, where there is one. */
   lost(reason: string, sourceId: string | undefined): void;
@@ -28,28 +38,47 @@ export type Writing = {
   onCheckpoint?(at: Checkpoint): void;
 };
 
+/** Ends the reading of an input whose project is left out. */
+class LeftOut extends Error {}
+
 /** Turns an adapter's events into sessions, in bounded memory. */
 export class Collector implements Sink {
   readonly #handlers: Handlers;
+  readonly #isLeftOut: (labels: ProjectLabels) => boolean;
   readonly #writing: Writing | undefined;
-  #open: { source: string; sourceId: string; messages: number; writer: SessionWriter | undefined } | undefined;
+  #open:
+    | { source: string; sourceId: string; messages: number; chars: number; writer: SessionWriter | undefined }
+    | undefined;
+  /** Whether the input's project is left out, so that nothing more of it counts. */
+  hasEnded = false;
 
-  constructor(handlers: Handlers, writing?: Writing) {
+  constructor(handlers: Handlers, isLeftOut: (labels: ProjectLabels) => boolean, writing?: Writing) {
     this.#handlers = handlers;
+    this.#isLeftOut = isLeftOut;
     this.#writing = writing;
   }
 
+  folder(cwd: string): void {
+    if (!this.#isLeftOut({ cwd })) return;
+    this.hasEnded = true;
+    this.#open = undefined;
+    this.#handlers.leftOut({ cwd });
+    throw new LeftOut(cwd);
+  }
+
   begin(source: string, sourceId: string, messages = 0): void {
+    if (this.hasEnded) return;
     const writing = this.#writing;
     const writer =
       writing &&
       new SessionWriter(source, sourceId, { ...writing, known: writing.known(source, sourceId) }, messages > 0);
-    this.#open = { source, sourceId, messages: 0, writer };
+    this.#open = { source, sourceId, messages: 0, chars: 0, writer };
   }
 
   message(message: Message): void {
     if (!this.#open) return;
     this.#open.messages++;
+    if (typeof message?.content === "string") this.#open.chars += message.content.length;
     this.#open.writer?.add(message);
   }
 
@@ -57,13 +86,18 @@ export class Collector implements Sink {
     const session = this.#open;
     this.#open = undefined;
     if (!session) return;
+    const labels = labelsOf(session.source, details);
+    if (this.#isLeftOut(labels)) {
+      this.#handlers.leftOut(labels);
+      return;
+    }
     session.writer?.finish(details);
     if (session.writer?.hasChanged) this.#writing?.onChanged(session.source, session.sourceId);
-    this.#handlers.done(session.messages);
+    this.#handlers.done({ ...session, labels });
   }
 
   checkpoint(at: Checkpoint): void {
-    this.#writing?.onCheckpoint?.(at);
+    if (!this.hasEnded) this.#writing?.onCheckpoint?.(at);
   }
 
   reject(reason: string): void {

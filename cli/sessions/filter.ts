@@ -1,7 +1,9 @@
 import { posix, win32 } from "node:path";
+import type { Host } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
+import { nameOf, type ProjectLabels, ProjectRules } from "../projects/rules.ts";
 import { formatList } from "../terminal/format.ts";
 import type { AdapterInput } from "./inputs.ts";
 import type { SessionLabels } from "./session.ts";
@@ -15,7 +17,11 @@ export class SessionFilter {
   readonly #matched = new Set<string>();
   readonly #seenSources = new Set(adapters.map(({ name }) => name));
   readonly #seenProjects = new Set<string>();
+  readonly #host: Host;
+  #rules: ProjectRules | undefined;
   #skippedUnknown = false;
+  /** The projects that were left out, by folder or name, with what was found of them. */
+  readonly leftOut = new Map<string, number>();
 
   /** @throws CommandError `usage` where `--since` can't be parsed */
   constructor(context: Context, now = Date.now()) {
@@ -23,6 +29,27 @@ export class SessionFilter {
     this.#projects = listValue(context, "project");
     this.#since = parseSince(stringValue(context, "since"), now);
     this.#currentFolder = context.host.cwd;
+    this.#host = context.host;
+  }
+
+  /** Reads which projects are left out. To be awaited before `leavesOut`. @throws as `ProjectRules.open` */
+  async open(): Promise<void> {
+    this.#rules ??= await ProjectRules.open(this.#host);
+  }
+
+  /** Whether a session's project is left out, by the settings or a `.spoorignore`. */
+  leavesOut({ cwd, project }: ProjectLabels): boolean {
+    return this.#rules?.leavingOut({ cwd, project }) !== undefined;
+  }
+
+  /** Counts a session, or a file that was not read, of a project that is left out. */
+  noteProjectLeftOut({ cwd, project }: ProjectLabels, count = 1): void {
+    const name = nameOf({ cwd, project });
+    for (const wanted of this.#projects) {
+      if (isOfProject({ source: "", cwd, project }, wanted, this.#currentFolder))
+        this.#matched.add(`project ${wanted}`);
+    }
+    this.leftOut.set(name, (this.leftOut.get(name) ?? 0) + count);
   }
 
   /** Whether an adapter may have wanted sessions. Sources without an adapter of their own come from JSONL files only. */

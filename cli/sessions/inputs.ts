@@ -2,6 +2,7 @@ import type { Adapter, Host, Input } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import { CommandError } from "../errors.ts";
 import { isForbidden } from "../files/discovery.ts";
+import type { ProjectLabels } from "../projects/rules.ts";
 import { HttpError } from "../server/api.ts";
 import { Collector, type Writing } from "./collector.ts";
 import { countInvalid, countUnhandledType, emptyStats, type ParseStats } from "./parse-stats.ts";
@@ -19,7 +20,21 @@ export async function* findInputs(host: Host, wanted: (adapter: Adapter) => bool
   }
 }
 
+/** What an input holds of one project. */
+export type ProjectPart = ProjectLabels & {
+  sessions: number;
+  /** Of the input's bytes, by the length of its texts. */
+  bytes: number;
+  /** Whether the project is left out: its sessions were not read, or not kept. */
+  isLeftOut: boolean;
+};
+
+/** What was counted in an input, without what is left out, and its projects. */
+export type ParsedInput = ParseStats & { projects: ProjectPart[] };
+
 type ParseOptions = {
+  /** Whether a project's sessions are not wanted. */
+  isLeftOut?(labels: ProjectLabels): boolean;
   /** Without it, sessions are only counted. */
   writing?: Writing;
   pause?(): Promise<void>;
@@ -30,18 +45,24 @@ type ParseOptions = {
  *
  * @throws CommandError and HttpError of `writing` and `pause`
  */
-export async function parseInput(input: AdapterInput, { writing, pause }: ParseOptions = {}): Promise<ParseStats> {
+export async function parseInput(
+  input: AdapterInput,
+  { isLeftOut = () => false, writing, pause }: ParseOptions = {},
+): Promise<ParsedInput> {
   const { adapter, path } = input;
   const stats = emptyStats();
   stats.inputs = 1;
   stats.bytes = input.bytes;
+  const projects = new ProjectParts(input.bytes);
   let line: number | undefined;
   const collector = new Collector(
     {
-      done(messages) {
+      done({ messages, chars, labels }) {
         stats.sessions++;
         stats.messages += messages;
+        projects.add(labels, chars);
       },
+      leftOut: (labels) => projects.leaveOut(labels),
       left: (left) => void stats.left.push(left),
       lost: (reason, sourceId = path) => void stats.left.push({ source: adapter.name, sourceId, reason }),
       entry(at) {
@@ -54,16 +75,55 @@ export async function parseInput(input: AdapterInput, { writing, pause }: ParseO
       unhandled: (type) => countUnhandledType(stats, type),
       pause: async () => pause?.(),
     },
+    isLeftOut,
     writing,
   );
   try {
     await adapter.parse(input, collector);
   } catch (error) {
+    if (collector.hasEnded) return { ...emptyStats(), projects: projects.list() };
     if (error instanceof CommandError || error instanceof HttpError) throw error;
     // A file deleted since it was found is not missed.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return stats;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ...stats, projects: [] };
     const reason = isForbidden(error) ? "permission denied" : `it can't be read: ${(error as Error).message}`;
     stats.left.push({ source: adapter.name, sourceId: path, reason });
   }
-  return stats;
+  return collector.hasEnded ? { ...emptyStats(), projects: projects.list() } : { ...stats, projects: projects.list() };
+}
+
+/** Counts an input's sessions by project. */
+class ProjectParts {
+  readonly #bytes: number;
+  readonly #parts = new Map<string, ProjectPart & { chars: number }>();
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+  }
+
+  add({ cwd, project }: ProjectLabels, chars: number): void {
+    const part = this.#partOf({ cwd, project }, false);
+    part.sessions++;
+    part.chars += chars;
+  }
+
+  leaveOut({ cwd, project }: ProjectLabels): void {
+    this.#partOf({ cwd, project }, true).sessions++;
+  }
+
+  #partOf(labels: ProjectLabels, isLeftOut: boolean) {
+    const key = JSON.stringify([labels.cwd, labels.project, isLeftOut]);
+    const part = this.#parts.get(key) ?? { ...labels, sessions: 0, bytes: 0, chars: 0, isLeftOut };
+    this.#parts.set(key, part);
+    return part;
+  }
+
+  list(): ProjectPart[] {
+    const parts = [...this.#parts.values()];
+    const chars = parts.reduce((sum, part) => sum + part.chars, 0);
+    const share = (part: { chars: number }) => (chars > 0 ? part.chars / chars : 1 / parts.length);
+    return parts.map(({ chars: length, ...part }) => ({
+      ...part,
+      bytes: Math.round(this.#bytes * share({ chars: length })),
+    }));
+  }
 }

@@ -2,15 +2,16 @@ import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
-import { type AdapterInput, inputKey } from "./inputs.ts";
-import type { ParseStats } from "./parse-stats.ts";
+import type { ProjectLabels } from "../projects/rules.ts";
+import { type AdapterInput, inputKey, type ParsedInput, type ProjectPart } from "./inputs.ts";
+import { emptyStats } from "./parse-stats.ts";
 
-/** To be raised whenever `ParseStats` changes: what an older client counted is then ignored. */
-const formatVersion = 2;
+/** To be raised whenever `ParsedInput` changes: what an older client counted is then ignored. */
+const formatVersion = 3;
 
-type Entry = { stamp: string; version: number; stats: ParseStats };
+type Entry = { stamp: string; version: number; found: ParsedInput };
 
-/** The stats of each input by its stamp, so that a scan parses only what has changed. It may be deleted at any time. */
+/** What was found in each input by its stamp, so that a scan parses only what has changed. It may be deleted at any time. */
 export class ScanIndex {
   readonly #path: string;
   readonly #known: Map<string, Entry>;
@@ -29,19 +30,27 @@ export class ScanIndex {
     return new ScanIndex(path, new Map(Object.entries(inputs) as [string, Entry][]));
   }
 
-  /** The stats of an input that has not changed since they were added. */
-  statsOf(input: AdapterInput): ParseStats | undefined {
+  /**
+   * What was found in an input that has not changed since; of one whose projects are all left out, also where it has changed.
+   *
+   * @param isLeftOut whether a project is left out by now
+   */
+  find(input: AdapterInput, isLeftOut: (labels: ProjectLabels) => boolean): ParsedInput | undefined {
     const key = inputKey(input);
     const entry = this.#known.get(key);
-    if (entry?.stamp !== input.stamp || entry.version !== input.adapter.version) return undefined;
+    if (entry?.version !== input.adapter.version) return undefined;
+    const { projects } = entry.found;
+    if (projects.some((one) => isLeftOut(one) !== one.isLeftOut)) return leftOutWhole(input, projects, isLeftOut);
+    const isLeftOutWhole = projects.length > 0 && projects.every((one) => one.isLeftOut);
+    if (entry.stamp !== input.stamp) return isLeftOutWhole ? leftOutWhole(input, projects, isLeftOut) : undefined;
     this.#seen.set(key, entry);
-    return entry.stats;
+    return entry.found;
   }
 
-  add(input: AdapterInput, stats: ParseStats): ParseStats {
-    this.#seen.set(inputKey(input), { stamp: input.stamp, version: input.adapter.version, stats });
+  add(input: AdapterInput, found: ParsedInput): ParsedInput {
+    this.#seen.set(inputKey(input), { stamp: input.stamp, version: input.adapter.version, found });
     this.#isDirty = true;
-    return stats;
+    return found;
   }
 
   /** @param isComplete whether every input was seen; then entries that were not are dropped */
@@ -53,4 +62,15 @@ export class ScanIndex {
       JSON.stringify({ version: formatVersion, inputs: Object.fromEntries(inputs) }),
     );
   }
+}
+
+/** What is known of an input without reading it: its only project is left out. */
+function leftOutWhole(
+  { adapter, bytes }: AdapterInput,
+  projects: ProjectPart[],
+  isLeftOut: (labels: ProjectLabels) => boolean,
+): ParsedInput | undefined {
+  const [only] = projects;
+  if (!only || projects.length > 1 || adapter.holdsAnySource || !isLeftOut(only)) return undefined;
+  return { ...emptyStats(), projects: [{ ...only, sessions: 1, bytes, isLeftOut: true }] };
 }

@@ -3,7 +3,7 @@ import type { Message, SessionDetails } from "../adapters/adapter.ts";
 import type { Compressor } from "../sync/compression.ts";
 import { MessageDigest } from "./message-digest.ts";
 import { maxCompressedBytes, maxMessageBytes, PartWriter } from "./part-writer.ts";
-import type { Known, PartLimits, SentState, Session } from "./session.ts";
+import { type Known, labelsOf, type PartLimits, type SentState, type Session } from "./session.ts";
 import { shortenMessage } from "./shorten.ts";
 
 const pieceChars = 256 * 1024;
@@ -160,9 +160,8 @@ export class SessionWriter {
     return { append: before === 0 ? undefined : before };
   }
 
-  #labels({ project, metadata }: SessionDetails) {
-    const cwd = metadata?.cwd;
-    return { source: this.source, sourceId: this.sourceId, project, cwd: typeof cwd === "string" ? cwd : undefined };
+  #labels(details: SessionDetails) {
+    return { ...labelsOf(this.source, details), sourceId: this.sourceId };
   }
 
   /** Writes the last part, unless the messages sent before have changed. */

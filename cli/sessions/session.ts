@@ -1,10 +1,13 @@
+import type { SessionDetails } from "../adapters/adapter.ts";
+import type { ProjectLabels } from "../projects/rules.ts";
+
 /** What `--source` and `--project` are compared with. */
-export type SessionLabels = {
-  source: string;
-  project?: string | undefined;
-  /** The folder in which the session was held. */
-  cwd?: string | undefined;
-};
+export type SessionLabels = ProjectLabels & { source: string };
+
+export function labelsOf(source: string, { project, metadata }: SessionDetails): SessionLabels {
+  const cwd = metadata?.cwd;
+  return { source, project, cwd: typeof cwd === "string" ? cwd : undefined };
+}
 
 /** What was sent of a session. */
 export type SentState = {

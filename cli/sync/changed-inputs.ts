@@ -19,6 +19,7 @@ export async function* changedInputs(
   record: SentRecord | undefined,
   onUnchanged: (sessions: number) => void,
 ): AsyncGenerator<AdapterInput> {
+  await filter.open();
   for await (const input of selectedInputs(context, filter)) {
     context.signal.throwIfAborted();
     const { name } = input.adapter;
@@ -27,11 +28,33 @@ export async function* changedInputs(
       continue;
     }
     if (record?.isUnsendable(input)) continue;
+    const leftOut = record?.labelsLeftOut(input) ?? [];
+    if (!leftOut.every((session) => filter.leavesOut(session))) {
+      yield input; // it was left out before, and is wanted now
+      continue;
+    }
     const unchanged = record?.countUnchanged(input);
+    if (unchanged === undefined && isLeftOut(input, filter, record)) {
+      for (const session of record?.labelsOf(input) ?? []) filter.noteProjectLeftOut(session);
+      continue;
+    }
+    if (unchanged !== undefined) for (const session of leftOut) filter.noteProjectLeftOut(session);
     const labels = filter.needsLabels(name) ? record?.labelsOf(input) : undefined;
     if (unchanged === undefined || (filter.needsLabels(name) && !labels)) yield input;
-    else onUnchanged(labels ? labels.filter((session) => filter.wantsSession(session, name)).length : unchanged);
+    else
+      onUnchanged(
+        labels
+          ? labels.filter((session) => filter.wantsSession(session, name) && !filter.leavesOut(session)).length
+          : unchanged,
+      );
   }
+}
+
+/** Whether an input is known to hold projects that are left out alone, so that it is not read. */
+function isLeftOut(input: AdapterInput, filter: SessionFilter, record: SentRecord | undefined): boolean {
+  if (input.adapter.holdsAnySource) return false; // it may hold other sessions by now
+  const labels = record?.labelsOf(input) ?? [];
+  return labels.length > 0 && labels.every((session) => filter.leavesOut(session));
 }
 
 /** The files named as arguments, else what the adapters find. */

@@ -37,6 +37,7 @@ export async function planPush(context: Context, record: SentRecord | undefined)
     const { name } = input.adapter;
     const begun = new Map<string, Pick<PlannedSession, "change" | "messages" | "bytes">>();
     const stats = await readSessions(input, {
+      isLeftOut: (labels) => filter.leavesOut(labels),
       limits: partLimitsOf(defaultLimits),
       compressor,
       known: (source, sourceId) => ({ state: record?.stateOf(sessionKey({ source, sourceId })) }),
@@ -52,6 +53,9 @@ export async function planPush(context: Context, record: SentRecord | undefined)
         else plan.sessions.push({ source, sourceId, project, cwd, ...sum });
       },
     });
+    for (const { cwd, project, isLeftOut, sessions } of stats.projects) {
+      if (isLeftOut) filter.noteProjectLeftOut({ cwd, project }, sessions);
+    }
     plan.left.push(...stats.left);
     const total = plan.stats.get(name) ?? emptyStats();
     addStats(total, stats);

@@ -3,7 +3,7 @@ import { type Context, patienceOf } from "../context.ts";
 import { partLimitsOf } from "../server/limits.ts";
 import type { Writing } from "../sessions/collector.ts";
 import { SessionFilter } from "../sessions/filter.ts";
-import { type AdapterInput, parseInput } from "../sessions/inputs.ts";
+import { type AdapterInput, type ParsedInput, parseInput } from "../sessions/inputs.ts";
 import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
 import type { Known, Session, UnsentSession } from "../sessions/session.ts";
 import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
@@ -91,22 +91,29 @@ class PushRound {
     const { name, holdsAnySource } = input.adapter;
     const found: InputSessions = { sessions: {}, labels: {} };
     const resumed = await this.#resumptionOf(input);
+    let isFolderKnown = false;
     let end: Checkpoint | undefined;
     let last: Session | undefined;
     const stats = await readSessions(resumed ? { ...input, from: resumed.from } : input, {
       ...this.#writing((source, sourceId) => this.#knownOf(source, sourceId)),
+      isLeftOut: (labels) => {
+        isFolderKnown = true;
+        return this.#filter.leavesOut(labels);
+      },
       onPart: (part) => {
         const { source, project, cwd, state } = part;
         last = part;
         if (part.isLast) found.sessions[sessionKey(part)] = state.hash;
         if (part.isLast) found.labels[sessionKey(part)] = { source, project, cwd };
         this.#whole.note(part, input);
-        this.#sendIfWanted(part, name);
+        this.#sendIfWanted(part, name, isFolderKnown);
       },
       onCheckpoint: (at) => {
         end = at;
       },
     });
+    this.#unlabelled.clear();
+    this.#noteLeftOut(stats, name, found);
     if (end && last) await this.#saveCheckpoint(input, end, last, resumed);
     this.#readBytes += input.bytes;
     this.#left.push(...stats.left);
@@ -117,6 +124,15 @@ class PushRound {
     else record.addInput(input, found);
     this.#showProgress();
     await this.#sender.waitForCapacity();
+  }
+
+  /** Records that an input holds more than was kept of it, in case that is wanted later. */
+  #noteLeftOut({ projects }: ParsedInput, source: string, found: InputSessions): void {
+    for (const [index, { cwd, project, isLeftOut, sessions }] of projects.entries()) {
+      if (!isLeftOut) continue;
+      found.labels[`left out ${index}`] = { source, cwd, project };
+      this.#filter.noteProjectLeftOut({ cwd, project }, sessions);
+    }
   }
 
   async #resumptionOf(input: AdapterInput): Promise<Found | undefined> {
@@ -139,10 +155,11 @@ class PushRound {
     return { compressor, limits: partLimitsOf(limits), known, pause: () => this.#sender.waitForCapacity() };
   }
 
-  #sendIfWanted(part: Session, adapter: string): void {
+  /** @param isFolderKnown whether the session's project is known to be wanted; else it is once the session ends */
+  #sendIfWanted(part: Session, adapter: string, isFolderKnown: boolean): void {
     const key = sessionKey(part);
     const before = this.#unlabelled.get(key) ?? [];
-    if (!part.isLast && this.#filter.needsLabels(adapter)) {
+    if (!part.isLast && (!isFolderKnown || this.#filter.needsLabels(adapter))) {
       this.#unlabelled.set(key, [...before, part]);
       return;
     }

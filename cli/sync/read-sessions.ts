@@ -1,10 +1,13 @@
+import type { ProjectLabels } from "../projects/rules.ts";
 import type { Writing } from "../sessions/collector.ts";
-import { type AdapterInput, parseInput } from "../sessions/inputs.ts";
-import type { ParseStats } from "../sessions/parse-stats.ts";
+import { type AdapterInput, type ParsedInput, parseInput } from "../sessions/inputs.ts";
 import { begunAgain } from "../sessions/session.ts";
 import { sessionKey } from "./sent-record.ts";
 
-type Options = Omit<Writing, "onChanged"> & { pause?(): Promise<void> };
+type Options = Omit<Writing, "onChanged"> & {
+  isLeftOut(labels: ProjectLabels): boolean;
+  pause?(): Promise<void>;
+};
 
 /**
  * Reads the sessions of an input: of those that were sent before what came since, of all others everything. One whose earlier
@@ -12,12 +15,15 @@ type Options = Omit<Writing, "onChanged"> & { pause?(): Promise<void> };
  *
  * @returns the stats of the first reading
  */
-export async function readSessions(input: AdapterInput, { pause, ...writing }: Options): Promise<ParseStats> {
+export async function readSessions(
+  input: AdapterInput,
+  { pause, isLeftOut, ...writing }: Options,
+): Promise<ParsedInput> {
   const changed = new Set<string>();
   const isChanged = (source: string, sourceId: string) => changed.has(sessionKey({ source, sourceId }));
-  const waiting = pause && { pause };
+  const options = { isLeftOut, ...(pause && { pause }) };
   const onChanged = (source: string, sourceId: string) => void changed.add(sessionKey({ source, sourceId }));
-  const stats = await parseInput(input, { writing: { ...writing, onChanged }, ...waiting });
+  const stats = await parseInput(input, { writing: { ...writing, onChanged }, ...options });
   if (changed.size === 0) return stats;
   const again: Writing = {
     ...writing,
@@ -31,6 +37,6 @@ export async function readSessions(input: AdapterInput, { pause, ...writing }: O
     },
     onChanged() {},
   };
-  await parseInput(input, { writing: again, ...waiting });
+  await parseInput(input, { writing: again, ...options });
   return stats;
 }

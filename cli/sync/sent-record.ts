@@ -116,6 +116,12 @@ export class SentRecord {
     return labels && Object.values(labels);
   }
 
+  /** The labels of sessions that were not kept of an input, since their projects were left out. */
+  labelsLeftOut(input: AdapterInput): SessionLabels[] {
+    const { labels = {}, sessions = {} } = this.#inputs.get(inputKey(input)) ?? {};
+    return Object.entries(labels).flatMap(([key, label]) => (Object.hasOwn(sessions, key) ? [] : label));
+  }
+
   /** Whether a session need not be sent: it was, or its upload is being processed, or it can't be sent. */
   isSent(key: string, hash: string): boolean {
     if (this.#sent.get(key)?.hash === hash || this.#unsendable.get(key) === hash) return true;

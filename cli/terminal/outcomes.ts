@@ -1,3 +1,4 @@
+import { program } from "../program.ts";
 import { addInvalid, type InvalidEntries } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
 import { formatCount, formatNumber } from "./format.ts";
@@ -17,6 +18,13 @@ export function describeSent(sent: {
   if (unchanged > 0) parts.push(`${formatNumber(unchanged)} unchanged`);
   if (kept > 0) parts.push(`${formatNumber(kept)} kept (deleted on the server, or longer there)`);
   return `${parts.join(", ")}; ${formatCount(written, "message")} written.`;
+}
+
+/** Says how many projects were left out, and where to see which. */
+export function sayLeftOut(terminal: Terminal, projects: { size: number }): void {
+  if (projects.size === 0) return;
+  const verb = projects.size === 1 ? "is" : "are";
+  terminal.say(styled("dim", `${formatCount(projects.size, "project")} ${verb} left out. See: ${program} projects`));
 }
 
 const mark = styled("yellow", "!");

@@ -70,6 +70,7 @@ export async function parseAll(adapter: Adapter, host: Host): Promise<Parsed> {
         parsed.rejected.push({ sourceId: begun().sourceId, reason });
         open = undefined;
       },
+      folder() {},
       lost: (reason) => void parsed.lost.push(reason),
       entry(at) {
         parsed.counts.entries++;

@@ -15,6 +15,7 @@ type PushOutput = {
   left: { source: string; sourceId: string; reason: string }[];
   sessions: { sourceId: string }[];
   invalid: number;
+  projectsLeftOut: number;
   error: string;
   message: string;
 };

@@ -74,7 +74,7 @@ export class ClaudeSession {
     this.#summaries = new Map(state.summaries);
     if (state.parent !== undefined) this.#identity.parent = state.parent;
     this.#createdAt = state.createdAt;
-    this.#cwd = state.cwd;
+    this.#noteFolder(state.cwd);
     this.#branch = state.branch;
     this.#version = state.version;
     this.#model = state.model;
@@ -107,6 +107,12 @@ export class ClaudeSession {
     this.#sink.skipped();
   }
 
+  #noteFolder(cwd: string | undefined): void {
+    if (cwd === undefined || this.#cwd !== undefined) return;
+    this.#cwd = cwd;
+    this.#sink.folder(cwd);
+  }
+
   #addSummary({ summary, leafUuid }: Fields): void {
     if (typeof summary !== "string" || typeof leafUuid !== "string") return;
     if (leafUuid === this.#lastUuid) this.#titles.summary = summary;
@@ -135,7 +141,7 @@ export class ClaudeSession {
 
   #updateDetails(record: Fields): void {
     this.#createdAt ??= asTimestamp(record.timestamp);
-    this.#cwd ??= asString(record.cwd);
+    this.#noteFolder(asString(record.cwd));
     this.#branch = asString(record.gitBranch) ?? this.#branch;
     this.#version = asString(record.version) ?? this.#version;
     const uuid = asString(record.uuid);

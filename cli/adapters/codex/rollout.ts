@@ -89,7 +89,7 @@ export class Rollout {
     this.#sourceId = state.sourceId;
     this.#meta = state.meta;
     this.#createdAt = state.createdAt;
-    this.#cwd = state.cwd;
+    this.#noteFolder(state.cwd);
     this.#model = state.model;
     this.#sentModel = state.sentModel;
     this.#title = state.title;
@@ -113,7 +113,7 @@ export class Rollout {
       case "session_meta":
         return this.#addMeta(payload, at);
       case "turn_context":
-        this.#cwd = asString(payload.cwd) ?? this.#cwd;
+        this.#noteFolder(asString(payload.cwd));
         this.#model = asString(payload.model) ?? this.#model;
         return "skipped";
       case "response_item":
@@ -129,6 +129,13 @@ export class Rollout {
         this.#sink.unhandled(asString(type) ?? "(none)");
         return "skipped";
     }
+  }
+
+  /** The folder may change from turn to turn; the latest one counts. */
+  #noteFolder(cwd: string | undefined): void {
+    if (cwd === undefined || cwd === this.#cwd) return;
+    this.#cwd = cwd;
+    this.#sink.folder(cwd);
   }
 
   /** A line without an envelope. */
@@ -149,7 +156,7 @@ export class Rollout {
     this.#meta = meta;
     this.#sourceId = id ?? this.#sourceId;
     this.#createdAt = asTimestamp(meta.timestamp) ?? at;
-    this.#cwd = asString(meta.cwd);
+    this.#noteFolder(asString(meta.cwd));
     this.#forkedUntil = began ? Date.parse(began) + forkMs : 0;
     this.#forkedFrom = asString(meta.forked_from_id);
     return "skipped";

@@ -33,6 +33,8 @@ export const gemini: Adapter = {
     }
   },
   async parse(input, sink) {
+    const folder = await findProjectFolder(input.path);
+    if (folder) sink.folder(folder);
     const read = await openRecording(input, sink);
     if (!read) return;
     const plan = new ReplayPlan();
@@ -44,7 +46,7 @@ export const gemini: Adapter = {
       for (const [key, message] of plan.messagesAt(record, at)) reorderer.add(key, message);
     });
     reorderer.end();
-    session.end(await findProjectFolder(input.path));
+    session.end(folder);
   },
 };
 

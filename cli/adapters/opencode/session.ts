@@ -24,6 +24,7 @@ export class OpencodeSession {
     this.#id = id;
     this.#details = details;
     this.#cwd = asString(details.directory);
+    if (this.#cwd) sink.folder(this.#cwd);
     this.#createdAt = isFields(details.time) ? asTimestamp(details.time.created) : undefined;
   }
 

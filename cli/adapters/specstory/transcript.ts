@@ -36,6 +36,7 @@ export class Transcript {
     const at = path.lastIndexOf(`${sep}${history}${sep}`);
     this.#cwd = at === -1 ? undefined : path.slice(0, at) || sep;
     this.#header = { sourceId: this.#name };
+    if (this.#cwd) sink.folder(this.#cwd);
   }
 
   addLine(line: string): void {

@@ -1,0 +1,116 @@
+/** One place of a pattern's part: a character, one of a set, any one (`?`), or any number of any (`*`). */
+type Token = { one(character: string): boolean } | "*";
+
+const anything: Token[] = ["*"];
+
+/** The most alternatives that braces may make. */
+const maxAlternatives = 64;
+
+/** A pattern for folders, compared part by part and never by a regular expression: one from a stranger's project can't hang the client. */
+export class Glob {
+  readonly #alternatives: (Token[] | "**")[][];
+  readonly #ignoresCase: boolean;
+
+  /** @param text parts separated by `/`: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, `\` before a character, and `**` for any number of parts */
+  constructor(text: string, { ignoresCase = false } = {}) {
+    this.#alternatives = expandBraces(ignoresCase ? text.toLowerCase() : text).map((one) =>
+      partsOf(one).map((part) => (part === "**" ? "**" : tokensOf(part))),
+    );
+    this.#ignoresCase = ignoresCase;
+  }
+
+  /** Whether a folder matches, or one that it is in. @param folder the parts of its path */
+  matchesPath(folder: readonly string[]): boolean {
+    const path = this.#ignoresCase ? folder.map((part) => part.toLowerCase()) : folder;
+    return this.#alternatives.some((parts) => matchesParts(parts, path));
+  }
+}
+
+/** The parts of a path or pattern. */
+export const partsOf = (text: string): string[] => text.split("/").filter(Boolean);
+
+/** Whether the first parts of a path match all of a pattern: the rest is below. Goes back to the last `**` only. */
+function matchesParts(parts: (Token[] | "**")[], path: readonly string[]): boolean {
+  let [at, place, retryAt, retryPlace] = [0, 0, -1, 0];
+  while (at < parts.length) {
+    const part = parts[at];
+    if (part === "**") {
+      retryAt = ++at;
+      retryPlace = place;
+    } else if (part && place < path.length && matchesText(part, path[place] ?? "")) {
+      at++;
+      place++;
+    } else if (retryAt !== -1 && retryPlace < path.length) {
+      at = retryAt;
+      place = ++retryPlace;
+    } else return false;
+  }
+  return true;
+}
+
+/** Whether a text matches; goes back to the last `*` only. */
+function matchesText(tokens: Token[], text: string): boolean {
+  const characters = [...text];
+  let [at, place, retryAt, retryPlace] = [0, 0, -1, 0];
+  while (place < characters.length) {
+    const token = tokens[at];
+    if (token === "*") {
+      retryAt = ++at;
+      retryPlace = place;
+    } else if (token?.one(characters[place] ?? "")) {
+      at++;
+      place++;
+    } else if (retryAt !== -1) {
+      at = retryAt;
+      place = ++retryPlace;
+    } else return false;
+  }
+  while (tokens[at] === "*") at++;
+  return at === tokens.length;
+}
+
+function tokensOf(part: string): Token[] {
+  if (part === "*") return anything;
+  const tokens: Token[] = [];
+  const pattern = /\\(.)|(\*+)|(\?)|\[([!^]?)(\]?[^\]]*)\]|(.)/gsu;
+  for (const [, escaped, stars, any, not, set, plain] of part.matchAll(pattern)) {
+    if (stars) tokens.push("*");
+    else if (any) tokens.push({ one: () => true });
+    else if (set) tokens.push({ one: (character) => isInSet(character, set) !== (not !== "") });
+    else {
+      const wanted = escaped ?? plain ?? "";
+      tokens.push({ one: (character) => character === wanted });
+    }
+  }
+  return tokens;
+}
+
+function isInSet(character: string, set: string): boolean {
+  for (const [, from = "", to = from] of set.matchAll(/(.)(?:-(.))?/gsu)) {
+    if (character >= from && character <= to) return true;
+  }
+  return false;
+}
+
+/** `a{b,c}` as `ab` and `ac`; braces that don't fit together are characters. */
+function expandBraces(text: string): string[] {
+  const done: string[] = [];
+  const open = [text];
+  while (open.length > 0 && done.length + open.length <= maxAlternatives) {
+    const next = open.pop() ?? "";
+    const [whole, before = "", inner = "", after = ""] =
+      /^(.*?)(?<!\\)\{((?:\\.|[^\\{}])*,(?:\\.|[^\\{}])*)\}(.*)$/s.exec(next) ?? [];
+    if (whole === undefined) done.push(next);
+    else for (const one of splitAtCommas(inner)) open.push(before + one + after);
+  }
+  return [...done, ...open];
+}
+
+const splitAtCommas = (text: string): string[] => text.match(/(?:\\.|[^\\,])+|(?<=,|^)(?=,|$)/g) ?? [""];
+
+/** A text that matches nothing but itself. */
+export const escapeGlob = (text: string): string => text.replace(/[\\*?[\]{}]/g, "\\$&");
+
+export const hasWildcards = (text: string): boolean => /(?<!\\)[*?[{]/.test(text);
+
+export const unescapeGlob = (text: string): string => text.replace(/\\(.)/g, "$1");

@@ -1,0 +1,108 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Glob, partsOf } from "./globs.ts";
+
+/** A file in a project's folder that says which sessions of that folder, and of those below it, are never sent. */
+export const ignoreFileName = ".spoorignore";
+
+/** More of such a file is not read: it may be a stranger's. */
+const maxBytes = 64 * 1024;
+const maxLines = 1000;
+/** No path is longer. */
+const maxLineLength = 4096;
+
+type Line = { isTakenBack: boolean; isOfFolderItself: boolean; glob: Glob };
+/** `all` for one without patterns, or that can't be read. */
+type IgnoreFile = { path: string; lines: Line[] | "all" };
+
+/** Answers which `.spoorignore` leaves out a folder. Each file is read once. */
+export class IgnoreFiles {
+  readonly #files = new Map<string, IgnoreFile | undefined>();
+  readonly #ignoresCase: boolean;
+  readonly #home: string;
+
+  /** @param home the search for files ends there, or at the root */
+  constructor(home: string, ignoresCase: boolean) {
+    this.#home = home;
+    this.#ignoresCase = ignoresCase;
+  }
+
+  /** The file that leaves out a folder; of several lines that match, the last one of the nearest file counts. */
+  leavingOut(folder: string): string | undefined {
+    let by: string | undefined;
+    for (const above of foldersAbove(folder, this.#home)) {
+      const file = this.#fileIn(above);
+      if (!file) continue;
+      const below = partsOf(folder.slice(above.length).replaceAll("\\", "/"));
+      const verdict = judge(file.lines, below);
+      if (verdict !== undefined) by = verdict ? file.path : undefined;
+    }
+    return by;
+  }
+
+  #fileIn(folder: string): IgnoreFile | undefined {
+    if (this.#files.has(folder)) return this.#files.get(folder);
+    const path = join(folder, ignoreFileName);
+    const text = readSmallFile(path);
+    const lines = text === undefined ? undefined : this.#parse(text);
+    const file = lines && { path, lines };
+    this.#files.set(folder, file);
+    return file;
+  }
+
+  #parse(text: string): Line[] | "all" {
+    const lines = text
+      .replace(/^\ufeff/, "")
+      .split(/\r?\n/)
+      .map((line) => line.replace(/(?<!\\)\s+$/, ""))
+      .filter((line) => line !== "" && !line.startsWith("#"));
+    if (lines.length === 0) return "all";
+    return lines.slice(0, maxLines).flatMap((line) => (line.length > maxLineLength ? [] : this.#parseLine(line)));
+  }
+
+  #parseLine(line: string): Line {
+    const isTakenBack = line.startsWith("!");
+    const pattern = isTakenBack ? line.slice(1) : line;
+    const parts = partsOf(pattern).filter((part) => part !== ".");
+    // As in .gitignore: without a slash, but for the last, it is a name at any depth.
+    const isAnchored = pattern.slice(0, -1).includes("/");
+    const glob = new Glob((isAnchored ? parts : ["**", ...parts]).join("/"), { ignoresCase: this.#ignoresCase });
+    return { isTakenBack, isOfFolderItself: parts.every((part) => part === "*" || part === "**"), glob };
+  }
+}
+
+/** @param below the folder's path from the file's folder on @returns undefined where no line matches */
+function judge(lines: IgnoreFile["lines"], below: string[]): boolean | undefined {
+  if (lines === "all") return true;
+  const last = lines.findLast(({ glob, isOfFolderItself }) =>
+    below.length === 0 ? isOfFolderItself : glob.matchesPath(below),
+  );
+  return last && !last.isTakenBack;
+}
+
+/** A folder and those above it, up to the home folder or the root; outermost first. */
+function foldersAbove(folder: string, home: string): string[] {
+  const found = [folder];
+  for (let at = folder; at !== home && dirname(at) !== at; ) {
+    at = dirname(at);
+    found.unshift(at);
+  }
+  return found;
+}
+
+/** @returns undefined where there is none; an empty text for what can't be read, or is no file */
+function readSmallFile(path: string): string | undefined {
+  let file: number | undefined;
+  try {
+    // A pipe of that name must not block.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    if (!fstatSync(file).isFile()) return "";
+    const buffer = Buffer.alloc(maxBytes);
+    return buffer.toString("utf8", 0, readSync(file, buffer, 0, maxBytes, 0));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ENOTDIR" ? undefined : "";
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}

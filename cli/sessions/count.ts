@@ -1,0 +1,36 @@
+import type { Adapter, Host } from "../adapters/adapter.ts";
+import type { ProjectLabels } from "../projects/rules.ts";
+import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { type AdapterInput, findInputs, type ParsedInput, parseInput } from "./inputs.ts";
+import { ScanIndex } from "./scan-index.ts";
+
+type Options = {
+  wanted(adapter: Adapter): boolean;
+  isLeftOut(labels: ProjectLabels): boolean;
+  /** Called with what is in each input. */
+  onInput(input: AdapterInput, found: ParsedInput): void;
+  /** Whether every adapter is wanted: what is no longer there is then forgotten. */
+  isComplete: boolean;
+};
+
+type Where = { host: Host; terminal: Terminal; signal: AbortSignal };
+
+/** Counts what is on this machine, reading only what has changed since it was counted last. @throws CommandError where the index can't be written */
+export async function countInputs(
+  { host, terminal, signal }: Where,
+  { wanted, isLeftOut, onInput, isComplete }: Options,
+): Promise<void> {
+  const index = await ScanIndex.open(host);
+  const startedAt = performance.now();
+  let [files, bytes] = [0, 0];
+  for await (const input of findInputs(host, wanted)) {
+    signal.throwIfAborted();
+    onInput(input, index.find(input, isLeftOut) ?? index.add(input, await parseInput(input, { isLeftOut })));
+    files++;
+    bytes += input.bytes;
+    const read = () => `Reading  ${formatCount(files, "file")}, ${formatBytes(bytes)}, `;
+    terminal.progress(() => read() + formatDuration(performance.now() - startedAt));
+  }
+  await index.save(isComplete);
+}

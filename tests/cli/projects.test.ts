@@ -1,0 +1,179 @@
+import { mkdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { Glob } from "../../cli/projects/globs.ts";
+import { type ProjectRule, ProjectRules } from "../../cli/projects/rules.ts";
+import { linesOf, makeHome, writeBelow } from "./home.ts";
+import { claudeLines, codexLines } from "./sessions.ts";
+import { claudePath, idOf, world } from "./world.ts";
+
+const folderOf = (path: string) => path.split("/").filter(Boolean);
+
+describe("a glob", () => {
+  test.each([
+    ["/home/ada/code/*", "/home/ada/code/api/src", true],
+    ["/home/ada/code/*", "/home/ada/code", false],
+    ["/home/ada/co?e", "/home/ada/code", true],
+    ["**/secret", "/a/b/secret/c", true],
+    ["**/secret", "/a/b/secrets", false],
+    ["/a/**", "/a", true],
+    ["/a/**/b", "/a/x/y/b", true],
+    ["/a/**/b", "/a/b", true],
+    ["/a/[!b-d]c", "/a/ec", true],
+    ["/a/[!b-d]c", "/a/cc", false],
+    ["/a/{b,c{d,e}}", "/a/ce", true],
+    ["/a/{b,c}", "/a/d", false],
+    ["/a/\\*", "/a/*", true],
+    ["/a/\\*", "/a/b", false],
+    ["/a/{b", "/a/{b", true],
+  ])("%s and %s: %s", (glob, path, expected) => {
+    expect(new Glob(glob).matchesPath(folderOf(path))).toBe(expected);
+  });
+
+  test("from a stranger can't take long", () => {
+    const startedAt = performance.now();
+    const long = Array.from({ length: 100 }, () => "a".repeat(250));
+    expect(new Glob(`${"*a".repeat(1000)}b`).matchesPath(long)).toBe(false);
+    expect(new Glob(`${"**/a*/".repeat(300)}b`).matchesPath(long)).toBe(false);
+    expect(new Glob(`{${",".repeat(4000)}`).matchesPath(long)).toBe(false);
+    expect(new Glob("{a,b}".repeat(100)).matchesPath(long)).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+});
+
+describe("the rules", () => {
+  const leavesOut = (rules: ProjectRule[], cwd: string | undefined, project?: string) =>
+    new ProjectRules({ home: "/home/ada", cwd: "/", env: {}, platform: "linux" }, rules).leavingOut({
+      cwd,
+      project,
+    }) !== undefined;
+
+  test.each<[ProjectRule[], string | undefined, boolean]>([
+    [[], "/home/ada/code/api", false],
+    [[{ exclude: "~/code" }], "/home/ada/code/api", true],
+    [[{ exclude: "~/code" }], "/home/ada/codes", false],
+    [[{ exclude: "~" }], "/home/ada", true],
+    [[{ exclude: "/home/ada/code/*" }], "/home/ada/code/api/src", true],
+    [[{ exclude: "api" }], "/home/ada/code/api", true],
+    [[{ exclude: "api" }], "/home/ada/code/api/src", true],
+    [[{ exclude: "ada" }], "/home/ada/code/api", false],
+    [[{ exclude: "a*" }], "/srv/api", true],
+    [[{ exclude: "*" }], undefined, true],
+    [[{ exclude: "(none)" }], undefined, true],
+    [[{ exclude: "**" }, { include: "~/work/**" }], "/home/ada/work/x", false],
+    [[{ exclude: "**" }, { include: "~/work/**" }], "/home/ada/play", true],
+    [[{ exclude: "**" }, { include: "~/work" }, { exclude: "secret" }], "/home/ada/work/secret", true],
+    [[{ exclude: "C:/Users/Ada/*" }], "c:\\users\\ada\\Code\\api", true],
+    [[{ exclude: "C:/Users/Ada/Code" }], "C:\\Users\\Ada\\Codes", false],
+    [[{ exclude: "API" }], "C:\\Users\\Ada\\api", true],
+    [[{ exclude: "API" }], "/home/ada/api", false],
+  ])("%j for %s: %s", (rules, cwd, expected) => {
+    expect(leavesOut(rules, cwd)).toBe(expected);
+  });
+
+  test("know a session without a folder by its project's name", () => {
+    expect(leavesOut([{ exclude: "web*" }], undefined, "website")).toBe(true);
+    expect(leavesOut([{ exclude: "~/web*" }], undefined, "website")).toBe(false);
+  });
+
+  test("follow links, from both sides", async () => {
+    const host = await makeHome({ "real/api/x": "" });
+    await symlink(join(host.home, "real"), join(host.home, "link"));
+    const judge = (glob: string, folder: string) =>
+      new ProjectRules(host, [{ exclude: glob }]).leavingOut({ cwd: join(host.home, folder) }) !== undefined;
+    expect([judge("~/link/*", "real/api"), judge("~/real/*", "link/api"), judge("~/link/a*", "link/api")]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(judge("~/link/b*", "real/api")).toBe(false);
+  });
+});
+
+describe("a .spoorignore", () => {
+  const judge = async (files: Record<string, string>, folder: string, rules: ProjectRule[] = []) => {
+    const host = await makeHome(files);
+    await mkdir(join(host.home, folder), { recursive: true });
+    return new ProjectRules(host, rules).leavingOut({ cwd: join(host.home, folder) }) !== undefined;
+  };
+
+  test.each<[string, string, boolean]>([
+    ["", "code/api", true],
+    ["# not here\n\n", "code/api/src", true],
+    ["*", "code/api", true],
+    ["/", "code/api", true],
+    ["**\n", "code/api/src", true],
+    ["secret/", "code/api", false],
+    ["secret/\r\n", "code/api/src/secret/x", true],
+    ["/secret", "code/api/src/secret", false],
+    ["/secret", "code/api/secret", true],
+    ["src/*.old", "code/api/src/x.old", true],
+    ["*\n!public", "code/api/public/x", false],
+    ["*\n!public", "code/api/src", true],
+    ["*", "code/web", false],
+  ])("with %j for %s: %s", async (text, folder, expected) => {
+    expect(await judge({ "code/api/.spoorignore": text }, folder)).toBe(expected);
+  });
+
+  test("counts from the home folder down, the nearest one last, and never sends what the settings leave out", async () => {
+    expect(await judge({ ".spoorignore": "code/*\n!code/api" }, "code/api")).toBe(false);
+    expect(await judge({ ".spoorignore": "!code/api", "code/.spoorignore": "a*" }, "code/api")).toBe(true);
+    expect(await judge({ "code/.spoorignore": "a*", "code/api/.spoorignore": "!*" }, "code/api")).toBe(false);
+    expect(await judge({ "code/api/.spoorignore": "!*" }, "code/api", [{ exclude: "api" }])).toBe(true);
+    expect(await judge({ "code/api/.spoorignore": "*" }, "code/api", [{ include: "api" }])).toBe(true);
+    expect(await judge({ "code/api/.spoorignore/x": "" }, "code/api")).toBe(true);
+  });
+});
+
+const settings = (projects: ProjectRule[]) => JSON.stringify({ projects });
+const settingsFile = ".config/spoor/settings.json";
+
+describe("what is left out", () => {
+  test("is neither read further nor sent by scan, push and watch, and is sent once it is wanted again", async () => {
+    const { home, push, run, fake } = await world(1);
+    const web = { cwd: "/home/ada/code/web" };
+    const secret = await writeBelow(home, claudePath(2), `${linesOf(...claudeLines(idOf(2), 1, web))}{"broken\n`);
+    await writeBelow(home, `.codex/sessions/rollout-${idOf(3)}.jsonl`, `${linesOf(...codexLines(idOf(3), 1, web))}{\n`);
+    await writeBelow(home, settingsFile, settings([{ exclude: "~/nowhere" }, { exclude: "/home/ada/*/web" }]));
+    const plan = await push("--dry-run");
+    expect(plan).toMatchObject({ code: 0, invalid: 0, sessions: [{ sourceId: idOf(1) }], projectsLeftOut: 1 });
+    for (const sessions of [1, 0]) {
+      const { code, sent, errors } = await push();
+      expect([code, sent.sessions, errors]).toEqual([0, sessions, ""]);
+    }
+    const scanned = await run(["scan"]);
+    expect(scanned.output).toMatch(/^Claude Code +1 .*\n[^C]*1 project is left out\. See: .* projects$/m);
+    expect(scanned.errors).toBe("");
+    expect((await run(["push", "--project", "web"])).output).toMatch(/^Nothing to send\.\n1 project is left out/);
+    await writeBelow(home, settingsFile, settings([]));
+    expect((await push()).sent.sessions).toBe(2);
+    expect((await run(["scan"])).errors).toContain(`${secret}:5: not JSON`);
+    expect(fake.archive.size).toBe(3);
+  });
+
+  test("is told by each session of a file that holds many", async () => {
+    const { home, push, fake } = await world(0);
+    const one = (sourceId: string, project: string) => ({
+      sourceId,
+      project,
+      messages: [{ position: 0, content: "Hi" }],
+    });
+    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf(one("a", "api"), one("b", "web")));
+    await writeBelow(home, settingsFile, settings([{ exclude: "web" }]));
+    expect(await push()).toMatchObject({ code: 0, sent: { sessions: 1 }, projectsLeftOut: 1 });
+    expect(await push()).toMatchObject({ code: 0, same: 1, sent: { sessions: 0 }, projectsLeftOut: 1 });
+    await writeBelow(home, settingsFile, settings([]));
+    expect((await push()).sent.sessions).toBe(1);
+    expect([...fake.archive.keys()]).toEqual(["unknown/a", "unknown/b"]);
+  });
+
+  test("is not known where the settings can't be read: nothing is sent then", async () => {
+    const { home, run, fake } = await world(1);
+    for (const text of ['{"projects":', '{"projects":"web"}', '{"projects":[{"exclude":7}]}']) {
+      await writeBelow(home, settingsFile, text);
+      const { code, errors } = await run(["push"]);
+      expect([code, errors]).toEqual([1, expect.stringContaining("it is not known which projects are left out")]);
+    }
+    expect(fake.uploads).toEqual([]);
+  });
+});
