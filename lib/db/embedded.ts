@@ -175,7 +175,9 @@ async function startServer(server: Server, port?: number): Promise<string> {
     const url = await findUrl(server);
     if (url) return url;
     if (Date.now() > deadline || ending.signal.aborted) {
-      throw new EnvError(`The embedded PostgreSQL did not start.\n${await readLogTail(cluster)}`, { cause: failure });
+      const as = programs.owner ? ` as account ${programs.owner.uid}, which owns ${cluster}` : "";
+      const why = (await readLogTail(cluster)) || failure?.message;
+      throw new EnvError(`The embedded PostgreSQL did not start${as}.\n${why}`, { cause: failure });
     }
     await sleep(500);
   }

@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { EnvError } from "#lib/errors";
@@ -20,7 +20,8 @@ export type Programs = { bin: string; prefix: string[]; owner: { uid: number; gi
 export async function findPrograms(folder: string, given?: string): Promise<Programs> {
   const bin = given ?? (await ownPrograms());
   if (process.getuid?.() !== 0) return { bin, prefix: [], owner: undefined };
-  return { bin, ...(await unprivileged(folder, bin)) };
+  const made = await stat(join(folder, "postgres/PG_VERSION")).catch(() => undefined);
+  return { bin, ...(made ? asOwner(made, folder) : await unprivileged(folder, bin)) };
 }
 
 const platform = process.platform === "win32" ? "windows" : process.platform;
@@ -76,11 +77,24 @@ export async function fetchPrograms(
   }
 }
 
+type Account = Pick<Programs, "prefix" | "owner">;
+
+/** PostgreSQL runs as the account that owns its files, whichever it would be made with now. */
+function asOwner({ uid, gid }: { uid: number; gid: number }, folder: string): Account {
+  if (uid !== 0) return { prefix: becoming(uid, gid), owner: { uid, gid } };
+  const account = inNamespace();
+  if (account) return account;
+  throw new EnvError(
+    `The database in ${join(folder, "postgres")} belongs to root, as which PostgreSQL refuses to run, and this system has ` +
+      "no user namespaces to run it in. Give the folder to another account (chown -R) that can reach it, and start again.",
+  );
+}
+
 /**
  * PostgreSQL refuses to run as root. If an account `postgres` exists and can reach data and programs, it runs as that;
  * otherwise in a user namespace that maps root to another id.
  */
-async function unprivileged(folder: string, bin: string): Promise<Pick<Programs, "prefix" | "owner">> {
+async function unprivileged(folder: string, bin: string): Promise<Account> {
   const passwd = await readFile("/etc/passwd", "utf8").catch(() => "");
   const [, , uid, gid] =
     passwd
@@ -88,15 +102,23 @@ async function unprivileged(folder: string, bin: string): Promise<Pick<Programs,
       .find((line) => line.startsWith("postgres:"))
       ?.split(":") ?? [];
   if (uid && gid) {
-    const prefix = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
+    const prefix = becoming(Number(uid), Number(gid));
     const may = (path: string) => spawnSync("setpriv", [...prefix.slice(1), "test", "-x", path]).status === 0;
     if (may(dirname(folder)) && may(join(bin, "postgres")))
       return { prefix, owner: { uid: Number(uid), gid: Number(gid) } };
   }
-  const prefix = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
-  if (spawnSync("unshare", [...prefix.slice(1), process.execPath, "--version"]).status === 0)
-    return { prefix, owner: undefined };
+  const account = inNamespace();
+  if (account) return account;
   throw new EnvError("PostgreSQL refuses to run as root. Start Spoor as another user, or set DATABASE_URL.");
+}
+
+const becoming = (uid: number, gid: number) => ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
+
+/** A user namespace in which root has another id; undefined where the system has none. Outside of it files are root's. */
+function inNamespace(): Account | undefined {
+  const prefix = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
+  const works = spawnSync("unshare", [...prefix.slice(1), process.execPath, "--version"]).status === 0;
+  return works ? { prefix, owner: undefined } : undefined;
 }
 
 /** Calls `pg_ctl` on a cluster. @throws with its output */

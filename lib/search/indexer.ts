@@ -1,9 +1,11 @@
 // Makes traces searchable, behind ingest: an upload only marks the traces that it writes.
 import "server-only";
 import type { PoolClient } from "pg";
+import { holdUsers } from "#lib/auth/sql";
 import { freeSpace } from "#lib/db/sql/vacuum";
 import { bucketBits, encode } from "#lib/search/block";
 import { Collector, type Draft } from "#lib/search/collect";
+import { holdNext } from "#lib/search/hold";
 import { mergeBlocks } from "#lib/search/merge";
 import {
   deleteOutdatedBlocks,
@@ -41,13 +43,17 @@ export type Yield = () => Promise<void>;
 export async function indexNext(settledSeconds = 0, yieldToJobs: Yield = async () => {}): Promise<number> {
   const indexed = await withIndexLock((tx) => indexBatch(tx, settledSeconds, yieldToJobs));
   if (!indexed) return 0;
-  const merged = await withIndexLock((tx) => mergeBlocks(tx, indexed.userId));
+  const { userId } = indexed;
+  const merged = await withIndexLock(async (tx) => {
+    const held = await holdUsers(tx, [userId], false);
+    return held.has(userId) ? mergeBlocks(tx, userId) : 0;
+  });
   await freeSpace("search_bucket", (indexed.deletedPostings + (merged ?? 0)) * bytesPerPosting);
   return indexed.count;
 }
 
 async function indexBatch(tx: PoolClient, settledSeconds: number, yieldToJobs: Yield) {
-  const waiting = await readWaiting(tx, settledSeconds, batch.traces);
+  const waiting = await holdNext(tx, (except) => readWaiting(tx, settledSeconds, batch.traces, except));
   if (!waiting) return undefined;
   const { userId } = waiting;
   const { traces, drafts } = await collect(tx, userId, upTo(waiting.traces, batch.messages, messagesOf), yieldToJobs);

@@ -1,6 +1,7 @@
 // Removes the terms of deleted traces from the index. A tombstone is marked `search_pending` until none is left.
 import "server-only";
 import { pool } from "#lib/db/client";
+import { holdNext } from "#lib/search/hold";
 import { rewriteBlocks } from "#lib/search/merge";
 import {
   deleteDocuments,
@@ -26,8 +27,9 @@ const maxTraces = 5000;
 export async function purgeNext(): Promise<boolean> {
   if (!(await findUserToPurge(pool()))) return false; // nearly always, and without a transaction
   const isDone = await withIndexLock(async (tx) => {
-    const userId = await findUserToPurge(tx);
-    if (!userId) return false;
+    const found = await holdNext(tx, (except) => findUserToPurge(tx, except));
+    if (!found) return false;
+    const { userId } = found;
     const traceIds = await readTombstones(tx, userId, maxTraces);
     await deleteDocuments(tx, userId, traceIds);
     const block = await findIncompleteBlock(tx, userId);

@@ -91,11 +91,20 @@ const clearMarks = `
 
 /** Deletes facets that nothing is counted under any more. SQL: no relation between the two tables. @returns how many */
 export async function purgeFacets(): Promise<number> {
-  const { rowCount } = await pool().query(
-    `delete from usage_facets where not exists (
+  const { rows: users } = await pool().query<{ userId: string }>(
+    `select distinct user_id as "userId" from usage_facets where not exists (
        select 1 from trace_usage where trace_usage.user_id = usage_facets.user_id and trace_usage.facets = usage_facets.facets)`,
   );
-  return rowCount ?? 0;
+  let deleted = 0;
+  for (const { userId } of users) {
+    const { rowCount } = await pool().query(
+      `delete from usage_facets where user_id = $1 and not exists (
+         select 1 from trace_usage where trace_usage.user_id = $1 and trace_usage.facets = usage_facets.facets)`,
+      [userId],
+    );
+    deleted += rowCount ?? 0;
+  }
+  return deleted;
 }
 
 export type Usage = {

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { checkStatements } from "../growth/recorded.ts";
 import { get, jobEnd, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
 import { accepted, expectProblem, senderOf, sessionCookie, storedUploads, withoutRequestId } from "./client.ts";
 
@@ -112,4 +113,12 @@ describe("a job", () => {
       await expectProblem(await get(server, `/api/ingest/${encodeURIComponent(id)}`, token), 404, "not_found");
     },
   );
+});
+
+test("what the server's processes ask the database is recorded, and checked for what a distributed one refuses", async () => {
+  const asked = server.statements();
+  for (const by of ["insert into upload", "status = 'running'"])
+    expect(asked.some((text) => text.includes(by))).toBe(true);
+  await checkStatements(asked);
+  await expect(checkStatements([...asked, "delete from upload"])).rejects.toThrow("go user by user");
 });

@@ -15,6 +15,7 @@ import { buildIfNeeded } from "#lib/server/build";
 import { supervise } from "#lib/server/processes";
 import { createAccount } from "../support/account.ts";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
+import { startS3 } from "../support/s3.ts";
 import { bodyOf, loadTexts, makeTraces } from "./corpus.ts";
 import { median } from "./measure.ts";
 import { post } from "./post.ts";
@@ -121,6 +122,14 @@ async function measure(running: Running, texts: string[]): Promise<Figures> {
   return { messagesPerSecond, readableMs, connections };
 }
 
+/** Of the store that UPLOAD_STORE=s3 and its settings name; otherwise of one on this machine, which shares its processors. */
+async function storeSettings(): Promise<Record<string, string>> {
+  if (process.env.UPLOAD_STORE === "s3") return { UPLOAD_STORE: "s3" };
+  const store = await startS3();
+  endings.push(store.stop);
+  return store.settings;
+}
+
 /** The setups that this machine can run, and why it can't run the others. */
 async function findSetups(serverUrl: string): Promise<{ setups: [Setup, direct: string][]; skipped: string[] }> {
   const server = new pg.Client({ connectionString: serverUrl });
@@ -149,11 +158,9 @@ async function findSetups(serverUrl: string): Promise<{ setups: [Setup, direct: 
   const citus = process.env.CITUS_DATABASE_URL;
   if (citus) setups.push([{ name: "1 + 1 on Citus", pairs: 1, database: citus }, citus]);
   else skipped.push("Citus: CITUS_DATABASE_URL is not set");
-  if (process.env.UPLOAD_STORE === "s3") {
-    const stored = await create("stored");
-    const own = { UPLOAD_STORE: "s3" };
-    setups.push([{ name: "1 + 1, bodies in S3", pairs: 1, database: stored, environment: own }, stored]);
-  } else skipped.push("S3: UPLOAD_STORE=s3 and its settings are not set");
+  const stored = await create("stored");
+  const own = await storeSettings();
+  setups.push([{ name: "1 + 1, bodies in S3", pairs: 1, database: stored, environment: own }, stored]);
   await server.end();
   return { setups, skipped };
 }

@@ -1,5 +1,6 @@
 // A function host: fresh processes without a worker, on a file system that they can't write, each killed after ten requests.
 import { existsSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
@@ -107,6 +108,70 @@ test("sessions arrive whole, each within two seconds where nothing is killed mea
   );
   expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(2000);
   expect(host.log).not.toMatch(/EROFS|EACCES|read-only/i);
+});
+
+/** Sends a session until it is taken. @returns its job, and how often it was told to come back */
+async function sendUntilTaken(sourceId: string): Promise<{ jobId: string; refusals: number }> {
+  const body = JSON.stringify({
+    traces: [{ source: "at-once", sourceId, messages: [{ position: 0, content: sourceId }] }],
+  });
+  for (let refusals = 0; ; refusals += 1) {
+    const response = await send(body);
+    if (response.status === 202) return { jobId: ((await response.json()) as { jobId: string }).jobId, refusals };
+    expect(response.status).toBe(503);
+    expect(["overloaded", "unavailable"]).toContain((await response.json()).error);
+    await sleep((0.5 + Math.random()) * 1000 * Number(response.headers.get("retry-after")));
+  }
+}
+
+test("a thousand uploads at once are taken, or told to come back, and all are readable in the end", {
+  timeout: 180_000,
+}, async () => {
+  const connections =
+    "select count(*)::int as count from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+  let most = 0;
+  const counting = setInterval(async () => {
+    const { rows } = await pool().query(connections);
+    most = Math.max(most, rows[0].count);
+  }, 200);
+  const startedAt = performance.now();
+  const sent = await Promise.all(Array.from({ length: 1000 }, (_, n) => sendUntilTaken(`at-once-${n}`))).finally(() =>
+    clearInterval(counting),
+  );
+  const takenMs = performance.now() - startedAt;
+  expect(new Set(sent.map(({ jobId }) => jobId)).size).toBe(1000);
+  await until(120, "all are processed", async () => {
+    await cron();
+    return (await pool().query("select 1 from ingest_job where status <> 'succeeded' limit 1")).rowCount === 0;
+  });
+  const { rows } = await pool().query(
+    "select count(*)::int as sessions, count(distinct source_id)::int as ids, sum(message_count)::int as messages from trace where source = 'at-once'",
+  );
+  expect(rows).toEqual([{ sessions: 1000, ids: 1000, messages: 1000 }]);
+  const refusals = sent.reduce((sum, one) => sum + one.refusals, 0);
+  const seconds = (ms: number) => (ms / 1000).toFixed(1);
+  process.stdout.write(
+    `function host: 1,000 uploads at once taken in ${seconds(takenMs)} s with ${refusals} times 503, readable after ${seconds(performance.now() - startedAt)} s, ${most} connections\n`,
+  );
+  // This test's own pool has some of them.
+  expect(most).toBeLessThanOrEqual(20);
+});
+
+test("an upload of 3.9 MB is readable soon after it was taken", async () => {
+  const part = (position: number) => ({ position, role: "user", content: `${position} `.repeat(2500).slice(0, 3850) });
+  const body = JSON.stringify({
+    traces: [{ sourceId: "long", messages: Array.from({ length: 1000 }, (_, n) => part(n)) }],
+  });
+  expect(body.length).toBeGreaterThan(3.8e6);
+  const response = await send(body);
+  expect(response.status).toBe(202);
+  const { jobId } = (await response.json()) as { jobId: string };
+  const startedAt = performance.now();
+  expect(await jobEnd(host.server, jobId, token, 20)).toMatchObject({
+    status: "succeeded",
+    messages: { written: 1000 },
+  });
+  process.stdout.write(`function host: 3.9 MB readable after ${Math.round(performance.now() - startedAt)} ms\n`);
 });
 
 test("a body of 4 MB is taken, one of 4.5 MB is refused with the figure that /api/limits tells", async () => {

@@ -76,8 +76,20 @@ function refusalOfLevel(level: Level, joined: Set<string> | undefined): string |
   if (several && fields.lockingClause) return `rows of ${several.table} are locked, but not of one user (user_id = …)`;
   if (several && writes && isNested)
     return `${several.table} is written within a WITH, but not of one user (user_id = …)`;
+  const [written] = relations;
+  if (writes && !isNested && written && several === written && !isGiven(level, written))
+    return `rows of several users of ${written.table} are written at once: go user by user (user_id = …)`;
   const apart = joined && relations.find(({ alias }) => !joined.has(alias));
   return apart && `${apart.table} is joined or compared, but not by user_id`;
+}
+
+/**
+ * Whether the users are those of rows that come as parameters, as a batch of uploads does. Citus takes other writes of several
+ * users, too, but then locks rows of all nodes until the last has committed.
+ */
+function isGiven(level: Level, { alias }: Relation): boolean {
+  const functions = findAll(level.fields.fromClause ?? null, (node) => "RangeFunction" in node);
+  return functions.length > 0 && boundAliases(level).any.has(alias);
 }
 
 const tenantsOf = ({ kind, fields }: Level) => relationsOf(kind, fields).filter(({ table }) => isTenant(table));

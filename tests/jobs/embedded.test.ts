@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { startEmbedded } from "#lib/db/embedded";
 import { isPostgres } from "#lib/db/process-identity";
 import { keepRunning } from "#lib/db/server-watch";
 
+const isRoot = process.platform === "linux" && process.getuid?.() === 0;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spoor-embedded-"));
@@ -127,6 +128,25 @@ describe("the embedded database", () => {
     expect(await ask(second.url, "select value from committed")).toEqual([{ value: 8 }]);
     await Promise.all([first.stop(), second.stop()]);
   });
+
+  test.runIf(isRoot)(
+    "runs as the account that owns its files, whichever accounts the system has got since",
+    async () => {
+      const namespaces = spawnSync("unshare", ["--user", "--map-user=1000", "true"]).status === 0;
+      const owned = (uid: number) => spawnSync("chown", ["-R", `${uid}:${uid}`, join(folder, "postgres")]);
+      const { uid: former } = await stat(join(folder, "postgres"));
+      for (const uid of namespaces ? [54321, 0] : [54321]) {
+        owned(uid);
+        const database = await startEmbedded(folder);
+        expect(await ask(database.url, "select value from committed")).toEqual([{ value: 8 }]);
+        expect((await stat(`/proc/${await postmaster()}`)).uid).toBe(uid);
+        await database.stop();
+      }
+      owned(0);
+      if (!namespaces) await expect(startEmbedded(folder)).rejects.toThrow(/belongs to root.*chown -R/);
+      owned(former);
+    },
+  );
 
   test("two simultaneous first starts get the same server", async () => {
     const other = await mkdtemp(join(tmpdir(), "spoor-embedded-"));

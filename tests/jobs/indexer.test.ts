@@ -4,9 +4,10 @@ import { operator } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
 import { countPending } from "#lib/search/find";
 import { indexNext } from "#lib/search/indexer";
+import { purgeNext } from "#lib/search/purge";
 import { drainQueues } from "#lib/server/drain";
 import { deleteTrace } from "#lib/traces/deletion";
-import { provideOwner } from "../support/server.ts";
+import { makeUser, provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 
@@ -61,6 +62,40 @@ describe("the indexer", () => {
     });
     await indexAll();
     expect(await search("alpha")).toEqual(["free", "held"]);
+  });
+
+  test("passes over an account that is being deleted, and serves the others", async () => {
+    const staying = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
+    const others = uploadsOf(staying);
+    for (const { send: sendOf } of [{ send }, others]) {
+      await sendOf({ sourceId: "gone", messages: messages("beta") }, { sourceId: "kept", messages: messages("alpha") });
+    }
+    await pool().query("update trace set stored_at = now() - interval '1 hour' where user_id = $1", [userId]);
+    const leave = (work: () => Promise<void>) =>
+      transaction(async (leaving) => {
+        await leaving.query(`select from "user" where id = $1 for update`, [userId]);
+        await work();
+      });
+    await leave(async () => {
+      expect([await indexNext(), await indexNext()]).toEqual([2, 0]);
+    });
+    expect([await search("alpha"), await searchSourceIds(staying, "alpha", {})]).toEqual([[], ["kept"]]);
+    await indexAll();
+    for (const [user, id] of [
+      [userId, await idOf("gone")],
+      [staying, (await others.stored("gone"))?.id ?? ""],
+    ] as const)
+      await deleteTrace(user, id, operator);
+    const toPurge = async () => {
+      const { rows } = await pool().query("select user_id as id from trace where search_pending");
+      return rows.map(({ id }) => id);
+    };
+    await leave(async () => {
+      while (await purgeNext());
+      expect(await toPurge()).toEqual([userId]);
+    });
+    while (await purgeNext());
+    expect(await toPurge()).toEqual([]);
   });
 
   test("leaves a trace that changed while it was read for the next run", async () => {

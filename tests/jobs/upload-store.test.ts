@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { zstdDecompressSync } from "node:zlib";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { deleteAccount } from "#lib/auth/deletion";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
@@ -15,11 +15,12 @@ import { linkToUpload, streamUpload } from "#lib/ingest/raw/stored-upload";
 import { checkReadiness } from "#lib/observability/readiness";
 import { listObjects } from "#lib/store/s3";
 import { trace } from "../support/ingesting.ts";
-import { provideS3 } from "../support/s3.ts";
+import { startS3 } from "../support/s3.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
-const s3 = await provideS3();
+const s3 = await startS3();
+afterAll(s3.stop);
 
 beforeEach(async () => {
   s3.setMood("well");

@@ -5,7 +5,6 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 
 const require = createRequire(import.meta.url);
 
@@ -14,8 +13,8 @@ export type Mood = "well" | "full" | "forbidden" | "silent" | "breaking";
 
 const statuses = { full: 507, forbidden: 403 };
 
-/** An S3 server of its own process that stores on disk, behind a proxy that can be in a bad mood. */
-export async function provideS3() {
+/** An S3 server of its own process that stores on disk, behind a proxy that can be in a bad mood. `stop` ends both. */
+export async function startS3() {
   const folder = await mkdtemp(join(tmpdir(), "spoor-s3-"));
   let server = await start(folder);
   let mood: Mood = "well";
@@ -35,13 +34,13 @@ export async function provideS3() {
   proxy.listen(0, "127.0.0.1");
   await once(proxy, "listening");
   const address = proxy.address();
-  afterAll(async () => {
-    proxy.closeAllConnections();
-    proxy.close();
-    server.child.kill("SIGKILL");
-    await rm(folder, { recursive: true, force: true });
-  });
   return {
+    stop: async () => {
+      proxy.closeAllConnections();
+      proxy.close();
+      server.child.kill("SIGKILL");
+      await rm(folder, { recursive: true, force: true });
+    },
     settings: {
       UPLOAD_STORE: "s3",
       UPLOAD_S3_BUCKET: "spoor",

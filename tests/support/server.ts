@@ -9,6 +9,7 @@ import { setEnv } from "#lib/env";
 import type { Scope } from "#lib/fields";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { supervise } from "#lib/server/processes";
+import { Statements } from "../growth/recorded.ts";
 import { freshDatabase, testEnvironment } from "./database.ts";
 
 export const setupToken = "a set-up token for tests";
@@ -45,17 +46,22 @@ export async function startServer(options: Options = {}) {
   await openSetup();
   const wanted = options.worker === false ? [processes.web] : [processes.worker, processes.web];
   const reached = { ...environment, ...(options.via ? { DATABASE_URL: await options.via(database.url) } : {}) };
-  const running = await supervise(wanted, reached);
+  const statements = new Statements();
+  const running = await supervise(wanted, { ...reached, ...statements.environment(options.environment?.NODE_OPTIONS) });
   return {
     url,
+    /** What its processes have asked the database of tenant tables. */
+    statements: () => statements.read(),
     stop: async () => {
       await running.stop();
       await database.drop();
+      await statements.check();
     },
   };
 }
 
-export type Server = Awaited<ReturnType<typeof startServer>>;
+type Started = Awaited<ReturnType<typeof startServer>>;
+export type Server = Pick<Started, "url" | "stop">;
 
 /** A database for the test file that awaits it, dropped after the file's last test. @returns its owner's account */
 export async function provideOwner(): Promise<{ userId: string }> {
@@ -69,7 +75,7 @@ export async function provideOwner(): Promise<{ userId: string }> {
 }
 
 /** A server for the test file that awaits it, stopped after the file's last test. */
-export async function provideServer(options?: Options): Promise<Server> {
+export async function provideServer(options?: Options): Promise<Started> {
   const server = await startServer(options);
   afterAll(() => server.stop());
   return server;
@@ -78,7 +84,7 @@ export async function provideServer(options?: Options): Promise<Server> {
 /** As `provideServer`, with its owner's account and a token of theirs. */
 export async function provideOwnedServer(
   options?: Options,
-): Promise<{ server: Server; userId: string; token: string }> {
+): Promise<{ server: Started; userId: string; token: string }> {
   const server = await provideServer(options);
   const userId = await makeUser();
   return { server, userId, token: await logIn(server, userId, undefined, options?.scopes) };

@@ -38,20 +38,37 @@ const refused: [reason: string, sql: string][] = [
   ],
   ["not by user_id", "select 1 from trace join message on message.trace_id = trace.id where trace.user_id = $1"],
   ["setting of the session", "copy (select body from upload where user_id = current_setting('a.b')::uuid) to stdout"],
+  [
+    "several users",
+    `update upload set removed_at = $1 where exists (select 1 from ingest_job t0
+       where (upload.user_id, upload.job_id) = (t0.user_id, t0.id) and t0.finished_at < $2)`,
+  ],
+  [
+    "several users",
+    `delete from usage_facets where not exists (select 1 from trace_usage
+       where trace_usage.user_id = usage_facets.user_id and trace_usage.facets = usage_facets.facets)`,
+  ],
+  [
+    "several users",
+    `with stale as (select user_id, id from ingest_job) update ingest_job job set written_trace_ids = '{}' from stale
+       where job.user_id = stale.user_id and job.id = stale.id`,
+  ],
   ["within a WITH", "with gone as (delete from upload where job_id = $1 returning 1) select count(*) from gone"],
 ];
 
 const allowed = [
   `select j.id from ingest_job j left join upload as j0 on (j0.user_id, j0.job_id) = (j.user_id, j.id)
      where j.user_id = $1 and j0.removed_at is null limit $2`,
-  `update upload set removed_at = $1 where exists (select 1 from ingest_job t0
+  `update upload set removed_at = $1 where user_id = $3 and exists (select 1 from ingest_job t0
      where (upload.user_id, upload.job_id) = (t0.user_id, t0.id) and t0.finished_at < $2)`,
+  `update ingest_job job set idempotency_key = null from unnest($1::uuid[], $2::text[]) as given (user_id, key)
+     where job.user_id = given.user_id and job.idempotency_key = given.key`,
   "update ingest_job set started_at = least(started_at, now()) where user_id = $1 and id = $2",
   "select status, count(*) from ingest_job where status <> 'succeeded' group by status",
   "select id from trace where user_id = $1 and deleted_at is not null limit $2 for update skip locked",
   "select 1 from trace join message on message.user_id = $1 and message.trace_id = trace.id where trace.user_id = $1",
-  `delete from usage_facets where not exists (select 1 from trace_usage
-     where trace_usage.user_id = usage_facets.user_id and trace_usage.facets = usage_facets.facets)`,
+  `delete from usage_facets where user_id = $1 and not exists (select 1 from trace_usage
+     where trace_usage.user_id = $1 and trace_usage.facets = usage_facets.facets)`,
   "update cli_token set last_used_at = coalesce(last_used_at, now())",
   "copy message (user_id) from stdin (format binary)",
   "begin; set local lock_timeout = '1s'; select 'trace'",

@@ -13,17 +13,30 @@ import { log } from "#lib/log";
  * @returns how many
  */
 export async function purgeUploads(): Promise<number> {
-  const finishedAt = { lt: daysAgo(env().UPLOAD_RETENTION_DAYS) };
-  const { count } = await prisma().upload.updateMany({
-    where: { removedAt: null, job: { status: "succeeded", finishedAt } },
-    data: { removedAt: new Date(), manifest: null },
-  });
+  const succeeded = await removeSucceeded(daysAgo(env().UPLOAD_RETENTION_DAYS));
   const failed = await removeFailed(limits.ingest.failedUploadDays);
-  await deleteRemoved().catch((error) => {
-    if (postgresCode(error) !== foreignKeyViolation) throw error;
-    log.info("a removed upload was shared at this moment; the next housekeeping deletes it");
-  });
-  return count + failed;
+  const users = await prisma().upload.groupBy({ by: ["userId"], where: { removedAt: { not: null } } });
+  for (const { userId } of users) {
+    await deleteRemoved(userId).catch((error) => {
+      if (postgresCode(error) !== foreignKeyViolation) throw error;
+      log.info("a removed upload was shared at this moment; the next housekeeping deletes it");
+    });
+  }
+  return succeeded + failed;
+}
+
+async function removeSucceeded(before: Date): Promise<number> {
+  const due = { status: "succeeded", finishedAt: { lt: before } } as const;
+  const users = await prisma().upload.groupBy({ by: ["userId"], where: { removedAt: null, job: due } });
+  let removed = 0;
+  for (const { userId } of users) {
+    const { count } = await prisma().upload.updateMany({
+      where: { userId, removedAt: null, job: { userId, ...due } },
+      data: { removedAt: new Date(), manifest: null },
+    });
+    removed += count;
+  }
+  return removed;
 }
 
 async function removeFailed(days: number): Promise<number> {
@@ -41,11 +54,17 @@ async function removeFailed(days: number): Promise<number> {
 
 /** Releases the idempotency keys that are older than they are kept. @returns how many */
 export async function purgeIdempotencyKeys(): Promise<number> {
-  const { count } = await prisma().ingestJob.updateMany({
-    where: { idempotencyKey: { not: null }, createdAt: { lt: daysAgo(limits.ingest.idempotencyKeyDays) } },
-    data: { idempotencyKey: null },
-  });
-  return count;
+  const due = { idempotencyKey: { not: null }, createdAt: { lt: daysAgo(limits.ingest.idempotencyKeyDays) } };
+  const users = await prisma().ingestJob.groupBy({ by: ["userId"], where: due });
+  let released = 0;
+  for (const { userId } of users) {
+    const { count } = await prisma().ingestJob.updateMany({
+      where: { userId, ...due },
+      data: { idempotencyKey: null },
+    });
+    released += count;
+  }
+  return released;
 }
 
 const foreignKeyViolation = "23503";

@@ -139,15 +139,16 @@ export function removeFailedUploads(userId: string, jobIds: string[], days: numb
 }
 
 /**
- * Deletes the uploads whose time is over, but for those whose body others need. @throws a violation of the foreign key where
- * another upload is just about to share a body: the next call deletes what then may go.
+ * Deletes a user's uploads whose time is over, but for those whose body others need. @throws a violation of the foreign key
+ * where another upload is just about to share a body: the next call deletes what then may go.
  */
-export async function deleteRemoved(): Promise<void> {
+export async function deleteRemoved(userId: string): Promise<void> {
   await transaction(async (tx) => {
     const { rows } = await tx.query<{ object: string | null }>(
-      `delete from upload gone where removed_at is not null and (held_by is not null or not exists (
-         select 1 from upload sharer where sharer.user_id = gone.user_id and sharer.held_by = gone.job_id
+      `delete from upload gone where user_id = $1 and removed_at is not null and (held_by is not null or not exists (
+         select 1 from upload sharer where sharer.user_id = $1 and sharer.held_by = gone.job_id
            and sharer.removed_at is null)) returning object`,
+      [userId],
     );
     const keys = rows.flatMap(({ object }) => object ?? []);
     if (keys.length > 0) await tx.query("insert into object_removal (key) select unnest($1::text[])", [keys]);

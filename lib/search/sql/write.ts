@@ -93,16 +93,20 @@ export type Waiting = Pick<Trace, "id" | "title" | "sourceId" | "messageCount"> 
 /**
  * The traces that one user has waiting longest, whoever's trace that is. SQL: by the database's clock, and a partial index
  * that Prisma's conditions can't name.
+ *
+ * @param except users who are left out.
  */
 export async function readWaiting(
   tx: PoolClient,
   settledSeconds: number,
   limit: number,
+  except: string[],
 ): Promise<{ userId: string; traces: Waiting[] } | undefined> {
   const settled = "search_pending and deleted_at is null and stored_at <= now() - make_interval(secs => $1)";
   const { rows: users } = await tx.query<{ userId: string }>(
-    `select user_id as "userId" from trace where ${settled} group by user_id order by min(stored_at) limit 1`,
-    [settledSeconds],
+    `select user_id as "userId" from trace where ${settled} and user_id <> all($2::uuid[])
+     group by user_id order by min(stored_at) limit 1`,
+    [settledSeconds, except],
   );
   const userId = users[0]?.userId;
   if (!userId) return undefined;
@@ -263,12 +267,17 @@ export async function readBucketSlice(
   return rows;
 }
 
-/** A user who has tombstones with terms in the index. SQL: it runs on the pool and in the transaction of COPY alike. */
-export async function findUserToPurge(db: Queryable): Promise<string | undefined> {
+/**
+ * A user, but for some, who has tombstones with terms in the index. SQL: it runs on the pool and in the transaction of COPY
+ * alike.
+ */
+export async function findUserToPurge(db: Queryable, except: string[] = []): Promise<{ userId: string } | undefined> {
   const { rows } = await db.query<{ userId: string }>(
-    `select user_id as "userId" from trace where search_pending and deleted_at is not null limit 1`,
+    `select user_id as "userId" from trace
+     where search_pending and deleted_at is not null and user_id <> all($1::uuid[]) limit 1`,
+    [except],
   );
-  return rows[0]?.userId;
+  return rows[0];
 }
 
 /** A user's tombstones with terms in the index. In the transaction of COPY, which is not Prisma's. */

@@ -1,6 +1,6 @@
 // Deleting many traces at once.
 import "server-only";
-import { type Db, pool } from "#lib/db/client";
+import { type Db, pool, prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
 import { isSelected, type PlainSelection } from "#lib/traces/sql/conditions";
@@ -46,20 +46,27 @@ export async function lockSelected(
   return row;
 }
 
-/**
- * Removes the ids of deleted traces from the jobs that wrote them. SQL: Prisma can't remove elements from lists; a join reads
- * each id once, where a test of arrays would compare each with each.
- */
+/** Removes the ids of deleted traces from the jobs that wrote them. */
 export async function forgetInJobs(): Promise<void> {
+  const users = await prisma().trace.groupBy({ by: ["userId"], where: { deletedAt: { not: null } } });
+  for (const { userId } of users) await forgetInJobsOf(userId);
+}
+
+/**
+ * SQL: Prisma can't remove elements from lists; a join reads each id once, where a test of arrays would compare each with each.
+ */
+async function forgetInJobsOf(userId: string): Promise<void> {
   await pool().query(
     `with stale as (
-       select job.user_id, job.id, array_agg(written.id order by place) filter (where deleted_at is null) as live
+       select job.id, array_agg(written.id order by place) filter (where deleted_at is null) as live
        from ingest_job job
        cross join lateral unnest(written_trace_ids) with ordinality as written (id, place)
-       join trace on trace.user_id = job.user_id and trace.id = written.id
-       group by job.user_id, job.id having bool_or(deleted_at is not null))
+       join trace on trace.user_id = $1 and trace.id = written.id
+       where job.user_id = $1
+       group by job.id having bool_or(deleted_at is not null))
      update ingest_job job set written_trace_ids = coalesce(live, '{}') from stale
-     where job.user_id = stale.user_id and job.id = stale.id`,
+     where job.user_id = $1 and job.id = stale.id`,
+    [userId],
   );
 }
 

@@ -1,0 +1,76 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { setEnv } from "#lib/env";
+import { listObjects } from "#lib/store/s3";
+import { until } from "../faults/wait.ts";
+import { residentBytes } from "../support/resident.ts";
+import { startS3 } from "../support/s3.ts";
+import { get, jobEnd, provideOwnedServer, setupToken } from "../support/server.ts";
+import { accepted, bearer, expectProblem, senderOf, sessionCookie } from "./client.ts";
+
+const s3 = await startS3();
+afterAll(s3.stop);
+const environment = { ...s3.settings, CRON_SECRET: setupToken };
+const { server, userId, token } = await provideOwnedServer({ environment });
+setEnv(s3.settings);
+const send = senderOf(server, token);
+const MiB = 2 ** 20;
+
+/** A body of about so many bytes that can't be compressed much. */
+const bodyOf = (sourceId: string, bytes: number) => {
+  const part = Math.ceil(bytes / 20);
+  const messages = Array.from({ length: 20 }, (_, position) => ({
+    position,
+    content: randomBytes((part * 3) / 4).toString("base64"),
+  }));
+  return JSON.stringify({ traces: [{ sourceId, messages }] });
+};
+const keys = async () => (await listObjects("")).map(({ key }) => key).toSorted();
+const keyOf = (jobId: string) => `uploads/${userId}/${jobId}.zst`;
+const succeeded = { status: "succeeded", traces: { created: 1 } };
+
+test("bodies go to the store; while it is away uploads are 503 and nothing is lost, and afterwards all goes on", async () => {
+  const body = bodyOf("first", 300_000);
+  const first = await accepted(await send(body));
+  expect(await jobEnd(server, first, token)).toMatchObject(succeeded);
+  expect(await keys()).toEqual([keyOf(first)]);
+
+  await s3.kill();
+  const begun = performance.now();
+  for (const bytes of [300_000, 20_000]) await expectProblem(await send(bodyOf("second", bytes)), 503, "unavailable");
+  expect(performance.now() - begun).toBeLessThan(20_000);
+  expect((await get(server, "/api/health")).status).toBe(200);
+  const { rows } = await pool().query("select count(*)::int as jobs from ingest_job");
+  expect(rows).toEqual([{ jobs: 1 }]);
+
+  await s3.restart();
+  const second = await accepted(await send(bodyOf("second", 20_000)));
+  expect(await jobEnd(server, second, token)).toMatchObject(succeeded);
+  expect(await keys()).toEqual([keyOf(first), keyOf(second)].toSorted());
+  const headers = { Cookie: await sessionCookie(server) };
+  expect(await (await fetch(`${server.url}/api/ingest/${first}/raw`, { headers })).text()).toBe(body);
+
+  await pool().query("update ingest_job set finished_at = now() - interval '8 days' where id = $1", [first]);
+  expect((await fetch(`${server.url}/api/cron`, { headers: bearer(setupToken) })).status).toBe(200);
+  await until(30, "the body that is over is gone", async () => (await keys()).join() === keyOf(second));
+});
+
+test("bodies of 60 MB take the web process no more memory than without a store", { timeout: 180_000 }, async () => {
+  const bodies = ["large-1", "large-2", "large-3"].map((sourceId) => bodyOf(sourceId, 60e6));
+  const before = residentBytes("server/web.");
+  let peak = before;
+  const sampling = setInterval(() => {
+    peak = Math.max(peak, residentBytes("server/web."));
+  }, 50);
+  try {
+    for (const body of bodies) {
+      const jobId = await accepted(await send(body));
+      expect(await jobEnd(server, jobId, token)).toMatchObject(succeeded);
+    }
+  } finally {
+    clearInterval(sampling);
+  }
+  process.stdout.write(`S3: three bodies of 60 MB took ${Math.round((peak - before) / MiB)} MiB\n`);
+  expect(peak - before).toBeLessThan(500 * MiB);
+});
