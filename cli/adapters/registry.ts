@@ -5,6 +5,7 @@ import { copilot } from "./copilot/adapter.ts";
 import { cursor } from "./cursor/adapter.ts";
 import { droid } from "./droid/adapter.ts";
 import { gemini } from "./gemini/adapter.ts";
+import { goose } from "./goose/adapter.ts";
 import { jsonl } from "./jsonl/adapter.ts";
 import { kimi } from "./kimi/adapter.ts";
 import { openclaw } from "./openclaw/adapter.ts";
@@ -20,6 +21,7 @@ export const adapters: readonly Adapter[] = [
   gemini,
   opencode,
   cursor,
+  goose,
   copilot,
   qwen,
   droid,

@@ -156,15 +156,24 @@ export function textOfColumn(value: unknown): string | undefined {
  *
  * @param label names the row to the user
  */
-export function readJsonColumn(row: Fields, name: string, label: string, sink: Sink): Fields | undefined {
+export const readJsonColumn = (row: Fields, name: string, label: string, sink: Sink): Fields | undefined =>
+  readColumn(row, { name, label, sink, is: isFields, kind: "object" });
+
+/** As `readJsonColumn`, for a JSON list. */
+export const readJsonList = (row: Fields, name: string, label: string, sink: Sink): unknown[] | undefined =>
+  readColumn(row, { name, label, sink, is: (value): value is unknown[] => Array.isArray(value), kind: "list" });
+
+type Wanted<T> = { name: string; label: string; sink: Sink; is: (value: unknown) => value is T; kind: string };
+
+function readColumn<T>(row: Fields, { name, label, sink, is, kind }: Wanted<T>): T | undefined {
   const size = row[`${name}Size`];
   if (row[name] === null && typeof size === "number" && size > maxWholeBytes) {
     sink.lost(`${label} is larger than ${maxWholeBytes / 1024 / 1024} MiB`);
     return undefined;
   }
   const value = parseJson(textOfColumn(row[name]) ?? "");
-  if (isFields(value)) return value;
-  sink.invalid(`${label} is not a JSON object`);
+  if (is(value)) return value;
+  sink.invalid(`${label} is not a JSON ${kind}`);
   return undefined;
 }
 

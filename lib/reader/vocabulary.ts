@@ -4,10 +4,11 @@ import type { Kind } from "#lib/reader/message";
 const names: Partial<Record<Kind, string>> = {
   shell: `bash shell shellcommand exec execcommand execute executecommand runcommand runshellcommand runterminalcmd
     runterminalcommand runterminalcommandv2 localshell localshellcall terminal bashoutput taskoutput killshell killbash
-    writestdin commandstatus sendcommandinput powershell runterminal shellexec`,
+    writestdin commandstatus sendcommandinput powershell runterminal shellexec developershell`,
   edit: `edit multiedit notebookedit applypatch applydiff searchreplace strreplace strreplaceeditor
     strreplacebasededittool replace editfile replaceincontent replaceinfile replacefilecontent
-    multireplacefilecontent update patch editnotebook editfilev2 multistrreplace`,
+    multireplacefilecontent update patch editnotebook editfilev2 multistrreplace
+    developertexteditor`,
   write: "write writefile writetofile createfile newfile create",
   read: `read readfile viewfile view readmanyfiles listdir listdirectory listfiles ls notebookread openfile
     viewfileoutline viewcodeitem viewimage readfiles listcodedefinitionnames readfilev2 listdirv2`,
@@ -19,8 +20,9 @@ const names: Partial<Record<Kind, string>> = {
   question: "askuserquestion askquestion askfollowupquestion requestuserinput askuser question",
   plan: "exitplanmode enterplanmode planmoderespond createplan presentplan",
   tasks: `todowrite todoread taskcreate taskupdate tasklist taskget updateplan todo todolist managetask writetodos
-    updatetodos setplan todolist`,
-  subagent: "task agent spawnagent invokesubagent subagent delegate newtask dispatchagent agentswarm taskv2",
+    updatetodos setplan todotodowrite`,
+  subagent:
+    "task agent spawnagent invokesubagent subagent delegate newtask dispatchagent agentswarm taskv2 subagentexecutetask",
   command: "skill slashcommand useskill activateskill",
 };
 

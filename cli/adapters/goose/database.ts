@@ -1,0 +1,136 @@
+import type { DatabaseSync } from "node:sqlite";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import type { Input, Sink } from "../adapter.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import { boundedColumn, hasColumn, inputPath, readJsonList, textOfColumn } from "../sqlite.ts";
+import type { Usage } from "../usage.ts";
+import { asCount, asString } from "../values.ts";
+import { contentMessages, source, timeOf } from "./messages.ts";
+
+/** The sessions of a database that have messages. */
+export function listSessions(path: string, database: DatabaseSync): Input[] {
+  const ledger = hasColumn(database, "usage_ledger", "session_id")
+    ? "(SELECT count(*) || '/' || coalesce(max(id), 0) FROM usage_ledger WHERE session_id = sessions.id)"
+    : "''";
+  const rows = database
+    .prepare(
+      `SELECT sessions.id, updated_at AS changed, found.*, ${ledger} AS used
+      FROM sessions JOIN (
+        SELECT session_id, count(*) AS messages, max(id) AS latest, max(created_timestamp) AS at,
+          sum(octet_length(content_json)) AS bytes
+        FROM messages GROUP BY session_id
+      ) AS found ON found.session_id = sessions.id ORDER BY sessions.id`,
+    )
+    .all();
+  return rows.map((row) => ({
+    path: inputPath(path, String(row.id)),
+    bytes: Number(row.bytes),
+    modifiedAt: Number(timeOf(row.at)) || 0,
+    stamp: [row.changed, row.messages, row.latest, row.bytes, row.used].join(":"),
+  }));
+}
+
+/** What was used for one request: a row of the ledger. */
+type Request = { at: number; model: unknown; usage: Usage; costUsd: number };
+
+/** Reads one session. */
+export async function readSession(database: DatabaseSync, id: string, sink: Sink): Promise<void> {
+  sink.entry();
+  const row = database.prepare("SELECT * FROM sessions WHERE id = ?").get(id);
+  if (!row) return;
+  sink.skipped();
+  const session = new SessionBuilder(sink, source, id);
+  const model = noteDetails(session, row);
+  const requests = readRequests(database, id);
+  if (requests.length === 0) session.addUsage(totalOf(row));
+  const index = database
+    .prepare(
+      "SELECT id, role, created_timestamp AS at FROM messages WHERE session_id = ? ORDER BY created_timestamp, id",
+    )
+    .all(id);
+  const answers = index.flatMap(({ role, at }) => (role === "assistant" ? [Number(timeOf(at))] : []));
+  const metadata = hasColumn(database, "messages", "metadata_json") ? "metadata_json" : "NULL";
+  const read = database.prepare(
+    `SELECT role, ${boundedColumn("content_json", "content")}, ${metadata} AS metadata FROM messages WHERE id = ?`,
+  );
+  for (const entry of index) {
+    sink.entry();
+    const message = read.get(entry.id ?? null);
+    if (!message) continue;
+    const isAnswer = message.role === "assistant";
+    if (isAnswer) answers.shift();
+    // The tokens are written once an answer is complete, before the next one begins.
+    const used = isAnswer ? takeUntil(requests, answers[0] ?? Number.POSITIVE_INFINITY) : [];
+    const messages = messagesOf(message, `message ${entry.id}`, sink);
+    session.send(messages, {
+      at: timeOf(entry.at),
+      ...(isAnswer && { model: asString(used.at(-1)?.model) ?? model }),
+      ...(used.length > 0 && { usage: sumOf(used), costUsd: used.reduce((sum, { costUsd }) => sum + costUsd, 0) }),
+    });
+    await sink.pause();
+  }
+  for (const { usage } of requests) session.addUsage(usage);
+  session.end();
+}
+
+/** @returns the session's model */
+function noteDetails(session: SessionBuilder, row: Fields): string | undefined {
+  session.noteTitle(asString(row.name)?.trim() || asString(row.description)?.trim());
+  session.noteFolder(row.working_dir);
+  session.noteTime(timeOf(row.created_at));
+  session.note("parent", row.parent_session_id);
+  const config = parseJson(asString(row.model_config_json) ?? "");
+  return isFields(config) ? asString(config.model_name) : undefined;
+}
+
+function messagesOf(row: Fields, label: string, sink: Sink) {
+  const content = readJsonList(row, "content", label, sink);
+  if (!content) return [];
+  const metadata = parseJson(textOfColumn(row.metadata) ?? "");
+  const isHidden = isFields(metadata) && metadata.userVisible === false;
+  const messages = contentMessages(row.role, content, isHidden, (type) => sink.unhandled(type));
+  if (messages.length === 0) sink.skipped();
+  return messages;
+}
+
+function readRequests(database: DatabaseSync, id: string): Request[] {
+  if (!hasColumn(database, "usage_ledger", "session_id")) return [];
+  const rows = database
+    .prepare("SELECT * FROM usage_ledger WHERE session_id = ? ORDER BY created_timestamp, id")
+    .all(id);
+  return rows.map((row) => ({
+    at: Number(timeOf(row.created_timestamp)) || 0,
+    model: row.model,
+    usage: usageOf(row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens),
+    costUsd: typeof row.cost === "number" && row.cost > 0 ? row.cost : 0,
+  }));
+}
+
+const totalOf = (row: Fields): Usage =>
+  usageOf(
+    row.accumulated_input_tokens,
+    row.accumulated_output_tokens,
+    row.accumulated_cache_read_tokens,
+    row.accumulated_cache_write_tokens,
+  );
+
+/** Goose counts cached tokens among the input. */
+export function usageOf(input: unknown, output: unknown, read?: unknown, write?: unknown): Usage {
+  const cacheReadTokens = asCount(read) ?? 0;
+  const cacheWriteTokens = asCount(write) ?? 0;
+  const inputTokens = Math.max(0, (asCount(input) ?? 0) - cacheReadTokens - cacheWriteTokens);
+  return { inputTokens, outputTokens: asCount(output) ?? 0, cacheReadTokens, cacheWriteTokens };
+}
+
+function takeUntil(requests: Request[], end: number): Request[] {
+  const next = requests.findIndex(({ at }) => at >= end);
+  return requests.splice(0, next === -1 ? requests.length : next);
+}
+
+function sumOf(requests: Request[]): Usage {
+  const sum: Usage = {};
+  for (const { usage } of requests) {
+    for (const [name, count] of Object.entries(usage) as [keyof Usage, number][]) sum[name] = (sum[name] ?? 0) + count;
+  }
+  return sum;
+}
