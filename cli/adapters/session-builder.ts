@@ -2,7 +2,6 @@ import type { Fields } from "../files/json.ts";
 import type { Message, Sink } from "./adapter.ts";
 import { GitEvidence, publicRemote } from "./git-evidence.ts";
 import { withMetadata } from "./messages.ts";
-import { TrivialCheck } from "./trivial.ts";
 import { type Usage, UsageCounter, withUsage } from "./usage.ts";
 import { asString, asTimestamp, projectName, truncate } from "./values.ts";
 
@@ -30,7 +29,6 @@ export class SessionBuilder {
   readonly #sink: Sink;
   readonly #source: string;
   readonly #usage = new UsageCounter();
-  readonly #trivial = new TrivialCheck();
   /** Sees every message; an adapter adds what its agent recorded itself. */
   readonly evidence = new GitEvidence();
   #entries = 0;
@@ -114,7 +112,6 @@ export class SessionBuilder {
   #sendOne(message: Message): void {
     if (this.#messages === 0) this.#sink.begin(this.#source, this.id);
     this.evidence.see(message, this.#messages++);
-    this.#trivial.see(message);
     this.#sink.message(message);
   }
 
@@ -136,7 +133,6 @@ export class SessionBuilder {
     return {
       ...this.#metadata,
       ...this.evidence.details(),
-      ...this.#trivial.details(),
       ...(Object.keys(total).length > 0 && { usage: total }),
     };
   }

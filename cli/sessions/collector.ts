@@ -10,6 +10,7 @@ import {
   type UnsentSession,
 } from "./session.ts";
 import { SessionWriter } from "./session-writer.ts";
+import { TrivialCheck } from "./trivial.ts";
 
 type Handlers = {
   /** Called once a session is complete. @param chars the length of its texts */
@@ -47,7 +48,14 @@ export class Collector implements Sink {
   readonly #isLeftOut: (labels: ProjectLabels) => boolean;
   readonly #writing: Writing | undefined;
   #open:
-    | { source: string; sourceId: string; messages: number; chars: number; writer: SessionWriter | undefined }
+    | {
+        source: string;
+        sourceId: string;
+        messages: number;
+        chars: number;
+        trivial: TrivialCheck;
+        writer: SessionWriter | undefined;
+      }
     | undefined;
   /** Whether the input's project is left out, so that nothing more of it counts. */
   hasEnded = false;
@@ -72,13 +80,14 @@ export class Collector implements Sink {
     const writer =
       writing &&
       new SessionWriter(source, sourceId, { ...writing, known: writing.known(source, sourceId) }, messages > 0);
-    this.#open = { source, sourceId, messages: 0, chars: 0, writer };
+    this.#open = { source, sourceId, messages: 0, chars: 0, trivial: new TrivialCheck(messages > 0), writer };
   }
 
   message(message: Message): void {
     if (!this.#open) return;
     this.#open.messages++;
     if (typeof message?.content === "string") this.#open.chars += message.content.length;
+    this.#open.trivial.see(message);
     this.#open.writer?.add(message);
   }
 
@@ -91,13 +100,14 @@ export class Collector implements Sink {
       this.#handlers.leftOut(labels);
       return;
     }
-    session.writer?.finish(details);
+    session.writer?.finish(session.trivial.isTrivial ? markTrivial(details) : details);
     if (session.writer?.hasChanged) this.#writing?.onChanged(session.source, session.sourceId);
     this.#handlers.done({ ...session, labels });
   }
 
   checkpoint(at: Checkpoint): void {
-    if (!this.hasEnded) this.#writing?.onCheckpoint?.(at);
+    // A session that may yet get its first content is read whole the next time.
+    if (!this.hasEnded && this.#open?.trivial.isTrivial === false) this.#writing?.onCheckpoint?.(at);
   }
 
   reject(reason: string): void {
@@ -128,4 +138,11 @@ export class Collector implements Sink {
   pause(): Promise<void> {
     return this.#handlers.pause();
   }
+}
+
+/** Marks a session without content, unless it names a kind itself (docs/trace-format.md). */
+function markTrivial(details: SessionDetails): SessionDetails {
+  const { metadata = {} } = details;
+  const isOpen = typeof metadata === "object" && metadata !== null && metadata.kind === undefined;
+  return isOpen ? { ...details, metadata: { ...metadata, kind: "trivial" } } : details;
 }

@@ -172,8 +172,10 @@ export class SessionWriter {
     if (this.#ended < this.#counts.length) this.hasChanged = true;
     if (this.hasChanged || !this.#part) return;
     const json = JSON.stringify(details);
+    // What a part leaves out stays as it is stored, also the mark of a session that had no content until now.
+    const sent = isWhole || metadata !== undefined ? json : JSON.stringify({ ...details, metadata: {} });
     this.#cut();
-    const part = this.#part.finish(`]${json === "{}" ? "" : `,${json.slice(1, -1)}`}}`);
+    const part = this.#part.finish(`]${sent === "{}" ? "" : `,${sent.slice(1, -1)}`}}`);
     const state = this.#stateWith(json);
     this.#options.onPart({ ...this.#labels(details), ...part, ...this.#place(part.messages), isLast: true, state });
   }
