@@ -1,5 +1,6 @@
 import type { Adapter } from "./adapter.ts";
 import { claudeCode } from "./claude-code/adapter.ts";
+import { cline, kiloCode, rooCode } from "./cline/adapter.ts";
 import { codex } from "./codex/adapter.ts";
 import { copilot } from "./copilot/adapter.ts";
 import { cursor } from "./cursor/adapter.ts";
@@ -28,6 +29,9 @@ export const adapters: readonly Adapter[] = [
   kimi,
   pi,
   openclaw,
+  cline,
+  rooCode,
+  kiloCode,
   specstory,
   jsonl,
 ];

@@ -77,8 +77,8 @@ export async function readLines(
   }
 }
 
-/** A line that spans several chunks, in one buffer shared by all such lines of a file. */
-class PartialLine {
+/** A line, or another piece of JSON, that spans several chunks, in one buffer shared by all such lines of a file. */
+export class PartialLine {
   #buffer: Buffer | undefined;
   #shortener: LineShortener | undefined;
   bytes = 0;

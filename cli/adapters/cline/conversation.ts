@@ -1,0 +1,229 @@
+import { type Fields, isFields } from "../../files/json.ts";
+import type { Message, Sink } from "../adapter.ts";
+import { blocksOf, dataText, textOf } from "../blocks.ts";
+import { thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import type { SessionBuilder } from "../session-builder.ts";
+import { asCount, asString } from "../values.ts";
+import type { Requests, Used } from "./requests.ts";
+import { resultHead, splitCalls } from "./tools.ts";
+import { readEnvironment, readFeedback, userTexts } from "./user-text.ts";
+
+/** Tools by which a model says something: their texts are answers. */
+const answers: Record<string, string> = {
+  attempt_completion: "result",
+  plan_mode_respond: "response",
+  act_mode_respond: "response",
+};
+
+/** A call whose result is still to come. `id` is undefined for one that said something. */
+type OpenCall = { name: string; id: string | undefined };
+
+/** Builds a session from the messages that were sent to the model, and what the display's messages tell of each request. */
+export class Conversation {
+  readonly #sink: Sink;
+  readonly #session: SessionBuilder;
+  readonly #requests: Requests;
+  /** Calls by tags, which have no ids: their results follow in their order. */
+  #open: OpenCall[] = [];
+  /** Calls that said something, by their ids. */
+  readonly #said = new Set<string>();
+  #index = 0;
+
+  constructor(sink: Sink, session: SessionBuilder, requests: Requests) {
+    this.#sink = sink;
+    this.#session = session;
+    this.#requests = requests;
+  }
+
+  add(message: Fields): void {
+    const index = this.#index++;
+    const at = asCount(message.ts) || this.#requests.timeOf(index);
+    const blocks = blocksOf(message.content);
+    if (message.role === "assistant") {
+      const used =
+        usedOf(message, this.#requests.all.length > 0) ?? this.#requests.claim(index, asCount(message.ts) || undefined);
+      const model = isFields(message.modelInfo) ? (message.modelInfo.modelId ?? message.modelInfo.id) : undefined;
+      this.#send(this.#answer(message, blocks, index), at, used, model);
+    } else if (message.role === "user") {
+      this.#send(this.#user(blocks), at);
+    } else if (message.type === "reasoning") {
+      this.#send(thoughtsIn(message), at);
+    } else this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);
+  }
+
+  #send(messages: Message[], at: number | undefined, { usage, costUsd }: Used = {}, model?: unknown): void {
+    if (messages.length === 0) this.#sink.skipped();
+    this.#session.send(messages, { at, model, usage, costUsd });
+  }
+
+  #answer(message: Fields, blocks: Fields[], index: number): Message[] {
+    const hasCalls = blocks.some(({ type }) => type === "tool_use");
+    this.#open = [];
+    const messages = blocks.flatMap((block, place) => this.#answerBlock(block, hasCalls, `${index}.${place}`));
+    const reasoning = asString(message.reasoning_content);
+    const isRepeated = messages.some(({ metadata }) => metadata?.kind === "thinking");
+    return reasoning && !isRepeated ? [thinking(reasoning), ...messages] : messages;
+  }
+
+  #answerBlock(block: Fields, hasCalls: boolean, id: string): Message[] {
+    switch (block.type) {
+      case "text": {
+        const text = asString(block.text) ?? "";
+        return hasCalls ? textMessage(text) : this.#tagged(text, id);
+      }
+      case "tool_use":
+        return this.#call(asString(block.name) ?? "tool", block.input, asString(block.id) ?? id);
+      case "thinking":
+      case "reasoning":
+        return thoughtsIn(block);
+      case "redacted_thinking":
+      case "thoughtSignature":
+        return [];
+      case "image":
+        return [{ role: "assistant", content: imageText(block) }];
+      default:
+        this.#sink.unhandled(`content.${asString(block.type) ?? "(none)"}`);
+        return [];
+    }
+  }
+
+  /** An answer with calls by tags. */
+  #tagged(answer: string, id: string): Message[] {
+    return splitCalls(answer).flatMap((piece, place) => {
+      if ("text" in piece) return textMessage(piece.text.trim());
+      const callId = `${id}.${place}`;
+      const isSaid = Boolean(piece.input[answers[piece.tool] ?? ""]);
+      this.#open.push({ name: piece.tool, id: isSaid ? undefined : callId });
+      return this.#call(piece.tool, piece.input, callId);
+    });
+  }
+
+  #call(name: string, input: unknown, id: string): Message[] {
+    const said = isFields(input) ? asString(input[answers[name] ?? ""]) : undefined;
+    if (said === undefined) return [toolCall(name, id, input)];
+    this.#said.add(id);
+    return [{ role: "assistant", content: said }];
+  }
+
+  #user(blocks: Fields[]): Message[] {
+    const messages: Message[] = [];
+    let result: OpenCall | undefined;
+    for (const block of blocks) {
+      if (block.type === "tool_result") messages.push(...this.#result(block));
+      else if (block.type === "text") {
+        const { rest, environment } = readEnvironment(asString(block.text) ?? "");
+        this.#session.noteFolder(environment.cwd);
+        this.#session.noteModel(environment.model);
+        if (rest === "") continue;
+        const head = resultHead.exec(rest);
+        if (head) result = this.#open.shift() ?? { name: head[1] ?? "tool", id: undefined };
+        else if (!result && this.#open.length > 0 && !hasTags(rest)) result = this.#open.shift();
+        const isOutput = result !== undefined && (head !== null || !hasTags(rest));
+        messages.push(
+          ...(isOutput && result
+            ? this.#taggedResult(result, rest.replace(resultHead, ""), messages)
+            : userTexts(rest)),
+        );
+      } else messages.push(...this.#attached(block, messages));
+    }
+    return messages;
+  }
+
+  /** A part of a call's result; parts after the first one are added to it. */
+  #taggedResult({ name, id }: OpenCall, text: string, before: Message[]): Message[] {
+    const { output, said } = readFeedback(text, name === "ask_followup_question");
+    if (id === undefined) return said;
+    const last = before.at(-1);
+    const isMore = isFields(last?.metadata?.result) && last.metadata.result.callId === id;
+    if (isMore && last) {
+      last.content = [last.content, output].filter(Boolean).join("\n");
+      return said;
+    }
+    return [toolResult(output, { callId: id, isError: hasFailed(output) }), ...said];
+  }
+
+  #result({ tool_use_id, content, is_error }: Fields): Message[] {
+    const callId = asString(tool_use_id);
+    const text = this.#outputOf(content).replace(resultHead, "");
+    const { output, said } = readFeedback(text, false);
+    if (callId && this.#said.has(callId)) return said;
+    return [toolResult(output, { callId, isError: is_error === true || hasFailed(output) }), ...said];
+  }
+
+  /** Newer tools give lists of `{query, result}` without types. */
+  #outputOf(content: unknown): string {
+    const isOwn = Array.isArray(content) && content.some((one) => !isFields(one) || one.type === undefined);
+    return isOwn || isFields(content) ? JSON.stringify(content) : textOf(content, (type) => this.#sink.unhandled(type));
+  }
+
+  /** An image or a file beside a user's text is named in the text's message. */
+  #attached(block: Fields, before: Message[]): Message[] {
+    const source = isFields(block.source) ? block.source : block;
+    const type = asString(source.media_type) ?? asString(source.mediaType);
+    const name = asString(block.path) ?? asString(block.title);
+    if (!["image", "document", "file"].includes(asString(block.type) ?? "")) {
+      this.#sink.unhandled(`content.${asString(block.type) ?? "(none)"}`);
+      return [];
+    }
+    const attachment = { ...(type && { type }), ...(name && { name }) };
+    const last = before.at(-1);
+    if (last?.role === "user" && last.metadata?.kind === undefined) {
+      const known = Array.isArray(last.metadata?.attachments) ? last.metadata.attachments : [];
+      before[before.length - 1] = withMetadata(last, { attachments: [...known, attachment] });
+      return [];
+    }
+    return [withMetadata({ role: "user", content: imageText(block) }, { attachments: [attachment] })];
+  }
+
+  end(): void {
+    const { usage, costUsd } = this.#requests.rest();
+    if (costUsd) {
+      const stopped = { role: "system", content: "The last request had no answer.", metadata: { kind: "notice" } };
+      this.#session.send([stopped], { usage, costUsd });
+    } else if (usage) this.#session.addUsage(usage);
+  }
+}
+
+const hasTags = (text: string): boolean =>
+  /<(?:task|user_message|feedback|answer)>/.test(text) || /^\[(?:ERROR|TASK)/.test(text);
+
+const textMessage = (text: string): Message[] => (text.trim() === "" ? [] : [{ role: "assistant", content: text }]);
+
+/** A thought's text, or the summaries of it. */
+function thoughtsIn({ thinking: own, text, summary }: Fields): Message[] {
+  const parts = Array.isArray(summary) ? summary.filter(isFields).map((part) => asString(part.text)) : [];
+  const said = asString(own) ?? asString(text) ?? parts.filter(Boolean).join("\n\n");
+  return said ? [thinking(said)] : [];
+}
+
+function imageText(block: Fields): string {
+  const source = isFields(block.source) ? block.source : block;
+  return dataText(asString(block.type) ?? "image", source.media_type ?? source.mediaType, source.data);
+}
+
+/** How results of failed calls begin. */
+const hasFailed = (output: string): boolean =>
+  /^\s*(?:The tool execution failed|Error executing\b|\{\s*"status"\s*:\s*"error")/.test(output);
+
+/**
+ * What a message itself tells of its request; its input includes what came from the cache.
+ *
+ * @param isTold whether the display's messages tell it, too
+ */
+function usedOf({ metrics }: Fields, isTold: boolean): Used | undefined {
+  if (!isFields(metrics)) return undefined;
+  const older = isFields(metrics.tokens) && !isTold ? metrics.tokens : {};
+  const input = asCount(metrics.inputTokens) ?? asCount(older.prompt);
+  if (input === undefined) return undefined;
+  const cacheReadTokens = asCount(metrics.cacheReadTokens) ?? asCount(older.cached) ?? 0;
+  const cacheWriteTokens = asCount(metrics.cacheWriteTokens) ?? 0;
+  return {
+    usage: {
+      inputTokens: Math.max(0, input - cacheReadTokens - cacheWriteTokens),
+      outputTokens: asCount(metrics.outputTokens) ?? asCount(older.completion) ?? 0,
+      cacheReadTokens,
+      cacheWriteTokens,
+    },
+    ...(typeof metrics.cost === "number" && { costUsd: metrics.cost }),
+  };
+}

@@ -1,0 +1,202 @@
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import type { Message, Sink } from "../adapter.ts";
+import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import type { SessionBuilder } from "../session-builder.ts";
+import { asCount, asString } from "../values.ts";
+import { readUsed, sumUsed, type Used, usedKinds } from "./requests.ts";
+
+const skippedKinds = new Set(
+  `checkpoint_created checkpoint_saved api_req_retried api_req_retry_delayed api_req_rate_limit_wait api_req_deleted
+  mcp_server_request_started load_mcp_documentation task_progress user_edit_todos conditional_rules_applied
+  too_many_tools_warning hook_status resume_task resume_completed_task report_bug compaction image generate_explanation
+  auto_approval_max_req_reached codebase_search_result shell_integration_warning_with_suggestion`.split(/\s+/),
+);
+
+/** What the program reports. */
+const noticeKinds = new Set(
+  `error diff_error clineignore_error rooignore_error shell_integration_warning condense_context_error info
+  hook_output_stream command_permission_denied mcp_notification api_req_failed mistake_limit_reached condense
+  summarize_task user_feedback_diff`.split(/\s+/),
+);
+
+/** Tools whose message has their result, too. */
+const withResult = new Set([
+  "listFilesTopLevel",
+  "listFilesRecursive",
+  "listCodeDefinitionNames",
+  "searchFiles",
+  "codebaseSearch",
+]);
+
+/** Builds a session from the messages of the display, for tasks whose conversation is not kept. */
+export class Display {
+  readonly #sink: Sink;
+  readonly #session: SessionBuilder;
+  #isFirst = true;
+  #pending: Used[] = [];
+  /** The call whose output the next messages have, and the output so far. */
+  #call: { id: string; kind: string; output: string[] } | undefined;
+  #calls = 0;
+  #lastText = "";
+
+  constructor(sink: Sink, session: SessionBuilder) {
+    this.#sink = sink;
+    this.#session = session;
+  }
+
+  add(message: Fields): void {
+    const kind = asString(message.type === "ask" ? message.ask : message.say) ?? asString(message.say) ?? "(none)";
+    const at = asCount(message.ts);
+    const output = this.#outputOf(kind, message);
+    if (output !== undefined) {
+      this.#call?.output.push(output);
+      return;
+    }
+    if (usedKinds.has(kind)) this.#pending.push(readUsed(message.text));
+    if (usedKinds.has(kind) || skippedKinds.has(kind) || message.partial === true) {
+      this.#sink.skipped();
+      return;
+    }
+    this.#endCall();
+    const messages = this.#messagesOf(kind, message);
+    if (messages.length === 0) this.#sink.skipped();
+    this.#isFirst = false;
+    this.#send(messages, at);
+  }
+
+  #send(messages: Message[], at?: number): void {
+    const isAnswer = messages.some(({ role }) => role === "assistant");
+    const { usage, costUsd } = isAnswer ? sumUsed(this.#pending) : {};
+    if (isAnswer) this.#pending = [];
+    this.#session.send(messages, { at, usage, costUsd });
+  }
+
+  /** The output in a message of the open call's kind. */
+  #outputOf(kind: string, { text }: Fields): string | undefined {
+    const expected = { command: "command_output", mcp: "mcp_server_response", newTask: "subtask_result" };
+    if (!this.#call || expected[this.#call.kind as keyof typeof expected] !== kind) return undefined;
+    return asString(text) ?? "";
+  }
+
+  #endCall(): void {
+    const call = this.#call;
+    this.#call = undefined;
+    const output = call?.output.filter(Boolean).join("\n") ?? "";
+    if (call && call.output.length > 0) this.#session.send([toolResult(output, { callId: call.id })]);
+  }
+
+  #messagesOf(kind: string, message: Fields): Message[] {
+    const text = asString(message.text) ?? "";
+    switch (kind) {
+      case "task":
+      case "text":
+        return this.#isFirst || kind === "task" ? userMessage(text, message) : this.#said(text, message);
+      case "user_feedback":
+        return userMessage(text, message);
+      case "reasoning":
+        return text || message.reasoning ? [thinking(text || (asString(message.reasoning) ?? ""))] : [];
+      case "completion_result":
+      case "plan_completion_result":
+        return this.#said(text.replace(/HAS_CHANGES$/, ""), message);
+      case "plan_mode_respond":
+      case "act_mode_respond":
+        return this.#said(asString(fieldsIn(text)?.response) ?? text, message);
+      case "condense_context": {
+        const summary = isFields(message.contextCondense) ? asString(message.contextCondense.summary) : undefined;
+        return [notice(summary ?? "The conversation so far was summarized.")];
+      }
+      case "sliding_window_truncation":
+        return [notice("The beginning of the conversation was left out of further requests.")];
+      default:
+        if (noticeKinds.has(kind)) return text.trim() === "" ? [] : [notice(text)];
+        return this.#callOf(kind, text);
+    }
+  }
+
+  /** An answer; a request for approval repeats the text before it. */
+  #said(text: string, message: Fields): Message[] {
+    const isRepeated = message.type === "ask" && text === this.#lastText;
+    this.#lastText = text;
+    return text.trim() === "" || isRepeated ? [] : [{ role: "assistant", content: text }];
+  }
+
+  #callOf(kind: string, text: string): Message[] {
+    const id = `call-${this.#calls++}`;
+    const fields = fieldsIn(text);
+    switch (kind) {
+      case "tool":
+        return this.#toolCall(id, fields ?? { tool: "tool", input: text });
+      case "command":
+        return this.#open(id, kind, toolCall("execute_command", id, { command: text }));
+      case "use_mcp_server": {
+        const { type, ...input } = fields ?? { input: text };
+        return this.#open(id, "mcp", toolCall(asString(type) ?? "use_mcp_tool", id, withArguments(input)));
+      }
+      case "followup":
+        return [toolCall("ask_followup_question", id, fields ?? { question: text })];
+      case "new_task":
+        return this.#open(id, "newTask", toolCall(kind, id, { context: text }));
+      case "use_subagents":
+        return [toolCall(kind, id, fields ?? { input: text })];
+      case "subagent":
+        return [notice(text)];
+      case "browser_action_launch":
+      case "browser_action":
+        return [toolCall("browser_action", id, fields ?? { action: "launch", url: text })];
+      case "browser_action_result":
+      case "command_output":
+      case "mcp_server_response":
+      case "subtask_result": {
+        const { screenshot: _image, ...rest } = fields ?? { output: text };
+        const logs = kind === "browser_action_result" ? JSON.stringify(rest) : text;
+        return text.trim() === "" ? [] : [toolResult(logs, {})];
+      }
+      default:
+        this.#sink.unhandled(`message.${kind}`);
+        return text.trim() === "" ? [] : [notice(text)];
+    }
+  }
+
+  #open(id: string, kind: string, call: Message): Message[] {
+    this.#call = { id, kind, output: [] };
+    return [call];
+  }
+
+  #toolCall(id: string, { tool, ...input }: Fields): Message[] {
+    const name = asString(tool) ?? "tool";
+    if (name === "newTask") return this.#open(id, name, toolCall(name, id, input));
+    if (!withResult.has(name) || typeof input.content !== "string") return [toolCall(name, id, input)];
+    const { content, ...rest } = input;
+    return [toolCall(name, id, rest), toolResult(String(content), { callId: id })];
+  }
+
+  end(): void {
+    this.#endCall();
+    const { usage, costUsd } = sumUsed(this.#pending);
+    if (costUsd) this.#session.send([notice("The last request had no answer.")], { usage, costUsd });
+    else if (usage) this.#session.addUsage(usage);
+  }
+}
+
+function userMessage(text: string, { images, files }: Fields): Message[] {
+  const attached = [
+    ...(Array.isArray(images)
+      ? images.map((image) => ({ type: /^data:([\w./+-]+)/.exec(String(image))?.[1] ?? "image" }))
+      : []),
+    ...(Array.isArray(files) ? files.map((file) => ({ name: String(file) })) : []),
+  ];
+  if (text.trim() === "" && attached.length === 0) return [];
+  const message: Message = { role: "user", content: text || attached.map(() => "[image]").join(" ") };
+  return [attached.length > 0 ? withMetadata(message, { attachments: attached }) : message];
+}
+
+function fieldsIn(text: string): Fields | undefined {
+  const value = /^\s*\{/.test(text) ? parseJson(text) : undefined;
+  return isFields(value) ? value : undefined;
+}
+
+/** Arguments are JSON in a text. */
+function withArguments(input: Fields): Fields {
+  const given = typeof input.arguments === "string" ? fieldsIn(input.arguments) : undefined;
+  return given ? { ...input, arguments: given } : input;
+}
