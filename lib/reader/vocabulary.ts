@@ -4,25 +4,32 @@ import type { Kind } from "#lib/reader/message";
 const names: Partial<Record<Kind, string>> = {
   shell: `bash shell shellcommand exec execcommand execute executecommand runcommand runshellcommand runterminalcmd
     runterminalcommand runterminalcommandv2 localshell localshellcall terminal bashoutput taskoutput killshell killbash
-    writestdin commandstatus sendcommandinput powershell runterminal shellexec developershell`,
+    writestdin commandstatus sendcommandinput powershell runterminal shellexec developershell
+    runcommands readcommandoutput runinterminal getterminaloutput copilotruninterminal`,
   edit: `edit multiedit notebookedit applypatch applydiff searchreplace strreplace strreplaceeditor
     strreplacebasededittool replace editfile replaceincontent replaceinfile replacefilecontent
     multireplacefilecontent update patch editnotebook editfilev2 multistrreplace
-    developertexteditor`,
-  write: "write writefile writetofile createfile newfile create",
+    developertexteditor
+    editedexistingfile applieddiff insertcontent searchandreplace editor replacestringinfile multireplacestringinfile
+    inserteditintofile copilotreplacestring copilotmultireplacestring copilotinsertedit copilotapplypatch editexistingfile
+    singlefindandreplace editnotebookfile vscodeeditfileinternal copiloteditnotebook`,
+  write: "write writefile writetofile createfile newfile create newfilecreated copilotcreatefile createnewfile",
   read: `read readfile viewfile view readmanyfiles listdir listdirectory listfiles ls notebookread openfile
-    viewfileoutline viewcodeitem viewimage readfiles listcodedefinitionnames readfilev2 listdirv2`,
+    viewfileoutline viewcodeitem viewimage readfiles listcodedefinitionnames readfilev2 listdirv2
+    listfilestoplevel listfilesrecursive copilotreadfile copilotlistdirectory`,
   search: `grep glob search searchfiles grepsearch filesearch codebasesearch searchfilecontent findfiles findbyname
     ripgrep toolsearch codesearch findfile globfilesearch
-    ripgreprawsearch semanticsearch semanticsearchfull`,
+    ripgreprawsearch semanticsearch semanticsearchfull
+    copilotfindtextinfiles copilotfindfiles copilotsearchcodebase globfile fileglobsearch`,
   web: `webfetch websearch fetch googlewebsearch searchweb readurlcontent browser browseraction webrun
-    webfetchtool urlfetch fetchurl`,
+    webfetchtool urlfetch fetchurl
+    fetchwebpage copilotfetchwebpage vscodefetchwebpageinternal readwebpage fetchurlcontent`,
   question: "askuserquestion askquestion askfollowupquestion requestuserinput askuser question",
   plan: "exitplanmode enterplanmode planmoderespond createplan presentplan",
   tasks: `todowrite todoread taskcreate taskupdate tasklist taskget updateplan todo todolist managetask writetodos
-    updatetodos setplan todotodowrite`,
+    updatetodos setplan todotodowrite updatetodolist focuschain managetodolist`,
   subagent:
-    "task agent spawnagent invokesubagent subagent delegate newtask dispatchagent agentswarm taskv2 subagentexecutetask",
+    "task agent spawnagent invokesubagent subagent delegate newtask dispatchagent agentswarm taskv2 subagentexecutetask usesubagents runsubagent",
   command: "skill slashcommand useskill activateskill",
 };
 

@@ -1,33 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { cline, kiloCode, rooCode } from "../../cli/adapters/cline/adapter.ts";
+import { cline } from "../../cli/adapters/cline/adapter.ts";
+import { at, environment, id, request, say, start, storage, task, text } from "./cline-tasks.ts";
 import { discoverAll, makeHome, parseAll, writeBelow } from "./home.ts";
-
-const id = "1793527200000";
-const start = Number(id);
-const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
-const storage = ".config/Code/User/globalStorage/saoudrizwan.claude-dev";
-const environment =
-  "<environment_details>\n# Current Working Directory (/home/ada/code/api) Files\na.ts\n\n# Current Mode\nACT MODE\n</environment_details>";
-
-const text = (words: string) => ({ type: "text", text: words });
-const say = (seconds: number, kind: string, words = "", more: object = {}) => ({
-  ts: start + seconds * 1000,
-  type: "say",
-  say: kind,
-  text: words,
-  ...more,
-});
-const request = (seconds: number, tokensIn: number, tokensOut: number, more: object = {}) =>
-  say(
-    seconds,
-    "api_req_started",
-    JSON.stringify({ request: "…", tokensIn, tokensOut, cacheWrites: 5, cacheReads: 100, cost: 0.25 }),
-    more,
-  );
-
-const task = (files: Record<string, unknown>, folder = `${storage}/tasks/${id}`) =>
-  Object.fromEntries(Object.entries(files).map(([name, value]) => [`${folder}/${name}`, JSON.stringify(value)]));
 
 const talk = [
   {
@@ -228,92 +203,6 @@ test("calls by tags, their results, and answers to questions are told apart", as
   ]);
   expect(sessions[0]?.messages[5]?.content).toBe("Both");
   expect(sessions[0]?.ending).toMatchObject({ project: "api", createdAt: at(0) });
-});
-
-const ask = (seconds: number, kind: string, words: string) => ({
-  ...say(seconds, "", words),
-  type: "ask",
-  say: undefined,
-  ask: kind,
-});
-
-test("without the conversation, or where it was replaced by a summary, the display is read", async () => {
-  const shown = [
-    say(0, "text", "List it", { images: ["data:image/png;base64,AA"] }),
-    request(1, 10, 20),
-    say(2, "reasoning", "Hm."),
-    ask(3, "command", "ls"),
-    ask(4, "command_output", "a"),
-    say(5, "command_output", "b"),
-    ask(6, "tool", JSON.stringify({ tool: "listFilesTopLevel", path: "src", content: "c.ts" })),
-    say(7, "tool", JSON.stringify({ tool: "appliedDiff", path: "c.ts", diff: "-a\n+b" })),
-    ask(
-      8,
-      "use_mcp_server",
-      JSON.stringify({ type: "use_mcp_tool", serverName: "s", toolName: "t", arguments: '{"a":1}' }),
-    ),
-    say(9, "mcp_server_response", "ok"),
-    say(10, "condense_context", "", { contextCondense: { summary: "They listed." } }),
-    say(11, "user_feedback", "Go on"),
-    request(12, 1, 2),
-    say(13, "completion_result", "Done"),
-    ask(14, "completion_result", "Done"),
-    say(15, "text", "half", { partial: true }),
-    say(16, "dream", "x"),
-  ];
-  const note = { id: "t", task: "List it", workspace: "C:\\code\\web", parentTaskId: "p" };
-  const roo = ".vscode-server/data/User/globalStorage/rooveterinaryinc.roo-cline/tasks";
-  const short = [
-    { role: "user", content: "Summary" },
-    { role: "assistant", content: "x" },
-    { role: "assistant", content: "y" },
-  ];
-  const host = await makeHome({
-    ...task({ "ui_messages.json": shown, "history_item.json": note }, `${roo}/a`),
-    ...task({ "ui_messages.json": shown, "api_conversation_history.json": short }, `${roo}/b`),
-  });
-  const { sessions, unhandled, counts } = await parseAll(rooCode, host);
-  expect(sessions.map(({ messages }) => messages.length)).toEqual([13, 13]);
-  expect(
-    sessions[0]?.messages.map(({ role, content, metadata }) => [
-      role,
-      metadata?.result ? "result" : metadata?.tool ? "call" : (metadata?.kind ?? ""),
-      content,
-    ]),
-  ).toEqual([
-    ["user", "", "List it"],
-    ["assistant", "thinking", "Hm."],
-    ["assistant", "call", "execute_command\nls"],
-    ["tool", "result", "a\nb"],
-    ["assistant", "call", "listFilesTopLevel\nsrc"],
-    ["tool", "result", "c.ts"],
-    ["assistant", "call", "appliedDiff\nc.ts\n-a\n+b"],
-    ["assistant", "call", "use_mcp_tool\ns\nt"],
-    ["tool", "result", "ok"],
-    ["system", "notice", "They listed."],
-    ["user", "", "Go on"],
-    ["assistant", "", "Done"],
-    ["system", "notice", "x"],
-  ]);
-  expect(sessions[0]?.messages[0]?.metadata).toEqual({ attachments: [{ type: "image/png" }] });
-  expect(sessions[0]?.ending).toMatchObject({
-    title: "List it",
-    project: "web",
-    metadata: { parent: "p", usage: { inputTokens: 11, outputTokens: 22, cacheReadTokens: 200, cacheWriteTokens: 10 } },
-  });
-  expect(unhandled).toEqual(["message.dream", "message.dream"]);
-  expect(counts.invalid).toBe(0);
-});
-
-test("cached tokens are taken from the input where a newer Roo Code includes them", async () => {
-  const told = { tokensIn: 120, tokensOut: 3, cacheWrites: 10, cacheReads: 100, apiProtocol: "anthropic" };
-  const shown = [say(0, "text", "Hi"), say(1, "api_req_started", JSON.stringify(told)), say(2, "text", "Hello")];
-  const kilo = ".kilocode/cli/global/tasks/k";
-  const { sessions } = await parseAll(kiloCode, await makeHome(task({ "ui_messages.json": shown }, kilo)));
-  expect([sessions[0]?.source, sessions[0]?.ending.metadata?.usage]).toEqual([
-    "kilo-code",
-    { inputTokens: 10, outputTokens: 3, cacheReadTokens: 100, cacheWriteTokens: 10 },
-  ]);
 });
 
 test("a session of the newer form names its own tokens; a sub-agent's names its parent", async () => {

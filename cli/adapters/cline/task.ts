@@ -28,10 +28,12 @@ export async function readTask(folder: string, source: string, note: Fields | un
   const display = (await exists(join(folder, displayFile)))
     ? join(folder, displayFile)
     : join(folder, olderDisplayFile);
+  const about = (await readNote(join(folder, noteFile), sink)) ?? note ?? {};
+  session.noteFolder(about.workspace ?? about.cwdOnTaskInitialization);
   const requests = new Requests();
   const counted = (await exists(display)) && (await readList(display, [], sink, (message) => requests.add(message)));
   const isWhole = (await exists(conversation)) && (await hasAll(conversation, requests));
-  noteDetails(session, (await readNote(join(folder, noteFile), sink)) ?? note ?? {}, requests);
+  noteDetails(session, about, requests);
   if (isWhole) {
     const reader = new Conversation(sink, session, requests);
     await readList(conversation, [], sink, (message) => reader.add(message), counted ? "skipped" : "counted");
@@ -122,7 +124,6 @@ function roleOf(json: string): unknown {
 function noteDetails(session: SessionBuilder, note: Fields, requests: Requests): void {
   const title = asString(note.task) ?? requests.firstText;
   session.noteTitle(title?.trim().replace(/\s+/g, " "));
-  session.noteFolder(note.workspace ?? note.cwdOnTaskInitialization);
   session.noteModel(requests.model ?? note.modelId);
   session.note("parent", note.parentTaskId);
   for (const { at } of requests.all) session.noteTime(at);
