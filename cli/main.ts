@@ -44,7 +44,8 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
   whoami: { run: whoami, options: {} },
   scan: { run: scan, options: { source, "show-telemetry": { type: "boolean" }, ...telemetry } },
   push: { run: push, options: { ...filters, ...telemetry, "dry-run": { type: "boolean" } }, takesWords: true },
-  watch: { run: watch, options: { ...filters, ...telemetry } },
+  // `--sender` is how watch starts its second process.
+  watch: { run: watch, options: { ...filters, ...telemetry, sender: { type: "boolean" } } },
   status: { run: status, options: {} },
   doctor: { run: doctor, options: {} },
 };

@@ -1,7 +1,8 @@
 import type { Dirent } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, opendir, readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import type { Input } from "../adapters/adapter.ts";
+import { currentSearch, isAtOrBelow } from "./search.ts";
 
 const missingOrForbidden = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"]);
 const forbidden = new Set(["EACCES", "EPERM"]);
@@ -29,30 +30,56 @@ export async function statInput(path: string): Promise<Input | undefined> {
 
 /** Concurrent `stat` calls: most of their time is waiting for the file system. */
 const maxConcurrentStats = 64;
+const entriesAtOnce = 256;
 
 /**
  * The files below a folder whose names match; none where the folder is missing. Links to folders are not followed, so that
- * circular links end. A folder that may not be read is returned as an input itself: reading it fails, which reports it.
+ * circular links end. A folder that may not be read is returned as an input itself: reading it fails, which reports it. A narrow
+ * search looks only at what has changed.
  *
  * @param matches takes the file's name without its folder
  */
 export async function* findFiles(root: string, matches: (name: string) => boolean): AsyncGenerator<Input> {
+  const changed = currentSearch()?.only;
+  if (!changed || changed.some((path) => isAtOrBelow(root, path))) return yield* walk(root, matches);
+  const folders = new Set<string>();
+  const besides = new Set<string>();
+  const files: string[] = [];
+  for (const path of changed.filter((one) => isAtOrBelow(one, root))) {
+    const found = await lstat(path).catch(() => undefined);
+    if (found?.isDirectory()) folders.add(path);
+    else if (matches(basename(path))) files.push(path);
+    else besides.add(dirname(path)); // what stands beside a session may belong to it
+  }
+  const tops = [...folders].filter((folder) => ![...folders].some((one) => one !== folder && isAtOrBelow(folder, one)));
+  const isWalked = (path: string) => tops.some((top) => isAtOrBelow(path, top));
+  for (const top of tops) yield* walk(top, matches);
+  for (const folder of besides) if (!isWalked(folder)) yield* walk(folder, matches, false);
+  for (const path of files) {
+    const input = besides.has(dirname(path)) || isWalked(path) ? undefined : await statInput(path);
+    if (input) yield input;
+  }
+}
+
+/** @param isDeep whether subfolders are searched, too */
+async function* walk(root: string, matches: (name: string) => boolean, isDeep = true): AsyncGenerator<Input> {
   const folders = [root];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    let entries: Dirent[];
+    currentSearch()?.walked.add(folder);
+    const paths: string[] = [];
     try {
-      entries = await readdir(folder, { withFileTypes: true });
+      // One at a time: a folder may have a million other files.
+      for await (const entry of await opendir(folder, { bufferSize: entriesAtOnce })) {
+        const path = join(folder, entry.name);
+        if (entry.isDirectory()) folders.push(path);
+        else if (matches(entry.name)) paths.push(path);
+      }
     } catch (error) {
       if (!isMissingOrForbidden(error)) throw error;
       if (isForbidden(error)) yield { path: folder, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" };
       continue;
     }
-    const paths: string[] = [];
-    for (const entry of entries) {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) folders.push(path);
-      else if (matches(entry.name)) paths.push(path);
-    }
+    if (!isDeep) folders.length = 0;
     for (let at = 0; at < paths.length; at += maxConcurrentStats) {
       const inputs = await Promise.all(paths.slice(at, at + maxConcurrentStats).map(statInput));
       for (const input of inputs) if (input) yield input;
@@ -62,6 +89,7 @@ export async function* findFiles(root: string, matches: (name: string) => boolea
 
 /** A folder's entries; none where it is missing or may not be read. */
 export async function listFolder(folder: string): Promise<Dirent[]> {
+  currentSearch()?.listed.add(folder);
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {

@@ -2,6 +2,7 @@ import type { Adapter, Host, Input } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import { CommandError } from "../errors.ts";
 import { isForbidden } from "../files/discovery.ts";
+import { findDuring, type Search } from "../files/search.ts";
 import type { ProjectLabels } from "../projects/rules.ts";
 import { HttpError } from "../server/api.ts";
 import { Collector, type Writing } from "./collector.ts";
@@ -13,10 +14,19 @@ export type AdapterInput = Input & { adapter: Adapter };
 /** An input's key among those of all adapters. */
 export const inputKey = ({ adapter, path }: AdapterInput): string => `${adapter.name}:${path}`;
 
-/** Every input on this machine. @param wanted selects adapters */
-export async function* findInputs(host: Host, wanted: (adapter: Adapter) => boolean): AsyncGenerator<AdapterInput> {
+/** How each adapter searches in a round of `watch`, by its name; those without an entry don't. */
+export type Searches = ReadonlyMap<string, Search>;
+
+/** Every input on this machine. @param wanted selects adapters @param searches of `watch`; else every adapter searches */
+export async function* findInputs(
+  host: Host,
+  wanted: (adapter: Adapter) => boolean,
+  searches?: Searches,
+): AsyncGenerator<AdapterInput> {
   for (const adapter of adapters.filter(wanted)) {
-    for await (const input of adapter.discover(host)) yield { ...input, adapter };
+    const search = searches?.get(adapter.name);
+    if (searches && !search) continue;
+    for await (const input of findDuring(search, adapter.discover(host))) yield { ...input, adapter };
   }
 }
 

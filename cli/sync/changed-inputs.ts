@@ -1,26 +1,28 @@
 import { stat } from "node:fs/promises";
-import type { Input } from "../adapters/adapter.ts";
+import type { Adapter, Input } from "../adapters/adapter.ts";
 import { jsonl } from "../adapters/jsonl/adapter.ts";
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { statInput } from "../files/discovery.ts";
 import type { SessionFilter } from "../sessions/filter.ts";
-import { type AdapterInput, findInputs } from "../sessions/inputs.ts";
+import { type AdapterInput, findInputs, type Searches } from "../sessions/inputs.ts";
 import type { SentRecord } from "./sent-record.ts";
 
 /**
  * The selected inputs that must be read, since they have changed or not all of their sessions were sent.
  *
  * @param onUnchanged called with the number of selected sessions in each of the other inputs
+ * @param searches of a round of `watch`
  */
 export async function* changedInputs(
   context: Context,
   filter: SessionFilter,
   record: SentRecord | undefined,
   onUnchanged: (sessions: number) => void,
+  searches?: Searches,
 ): AsyncGenerator<AdapterInput> {
   await filter.open();
-  for await (const input of selectedInputs(context, filter)) {
+  for await (const input of selectedInputs(context, filter, searches)) {
     context.signal.throwIfAborted();
     const { name } = input.adapter;
     if (!filter.wantsInput(input)) {
@@ -58,8 +60,13 @@ function isLeftOut(input: AdapterInput, filter: SessionFilter, record: SentRecor
 }
 
 /** The files named as arguments, else what the adapters find. */
-async function* selectedInputs(context: Context, filter: SessionFilter): AsyncGenerator<AdapterInput> {
-  if (context.words.length === 0) return yield* findInputs(context.host, (adapter) => filter.wantsAdapter(adapter));
+async function* selectedInputs(
+  context: Context,
+  filter: SessionFilter,
+  searches: Searches | undefined,
+): AsyncGenerator<AdapterInput> {
+  const wanted = (adapter: Adapter) => filter.wantsAdapter(adapter);
+  if (context.words.length === 0) return yield* findInputs(context.host, wanted, searches);
   for (const path of context.words) yield { ...(await namedFile(path)), adapter: jsonl };
 }
 

@@ -3,7 +3,7 @@ import { type Context, patienceOf } from "../context.ts";
 import { partLimitsOf } from "../server/limits.ts";
 import type { Writing } from "../sessions/collector.ts";
 import { SessionFilter } from "../sessions/filter.ts";
-import { type AdapterInput, type ParsedInput, parseInput } from "../sessions/inputs.ts";
+import { type AdapterInput, type ParsedInput, parseInput, type Searches } from "../sessions/inputs.ts";
 import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
 import type { Known, Session, UnsentSession } from "../sessions/session.ts";
 import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
@@ -29,17 +29,24 @@ export type PushResult = {
   filter: SessionFilter;
 };
 
-/** Reads every input that may have changed and sends what has. @throws CommandError and HttpError where it can't go on */
+/**
+ * Reads every input that may have changed and sends what has.
+ *
+ * @param searches of a round of `watch`
+ * @throws CommandError and HttpError where it can't go on
+ */
 export async function pushOnce(
   context: Context,
   target: PushTarget,
   filter = new SessionFilter(context),
+  searches?: Searches,
 ): Promise<PushResult> {
   const round = new PushRound(context, target, filter);
   try {
-    const inputs = changedInputs(context, filter, target.record, (sessions) => {
+    const onUnchanged = (sessions: number) => {
       round.same += sessions;
-    });
+    };
+    const inputs = changedInputs(context, filter, target.record, onUnchanged, searches);
     for await (const input of inputs) await round.push(input);
     return await round.finish();
   } finally {

@@ -161,6 +161,16 @@ export class SentRecord {
     return this.#unsendable.get(inputKey(input)) === input.stamp;
   }
 
+  /** What can't be sent, for the next process of this run. */
+  get unsendable(): [string, string][] {
+    return [...this.#unsendable];
+  }
+
+  /** Takes over what an earlier process of this run could not send. */
+  addUnsendable(entries: readonly [string, string][]): void {
+    for (const [key, value] of entries) this.#unsendable.set(key, value);
+  }
+
   /** Notes the sessions that an input holds. */
   addInput(input: AdapterInput, { sessions, labels }: InputSessions): void {
     const { stamp, adapter } = input;

@@ -18,6 +18,7 @@ export class WholeSessions {
   readonly #record: SentRecord;
   readonly #onUnsent: (session: UnsentSession) => void;
   readonly #noted = new Map<string, Noted>();
+  readonly #replacing = new Set<string>();
   readonly #wanted = new Map<string, { session: Session; messageCount: number }>();
 
   constructor(record: SentRecord, onUnsent: (session: UnsentSession) => void) {
@@ -34,8 +35,6 @@ export class WholeSessions {
     const sentAs = part.append === undefined ? first : (before?.sentAs ?? "append");
     this.#noted.set(key, { input, sentAs, ...(part.isLast && { end: part.state }) });
   }
-
-  readonly #replacing = new Set<string>();
 
   /** The input that a session of this run is in. */
   inputOf(key: string): AdapterInput | undefined {

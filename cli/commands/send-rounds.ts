@@ -1,0 +1,84 @@
+import { on } from "node:events";
+import { adapters } from "../adapters/registry.ts";
+import type { Context } from "../context.ts";
+import { CommandError, exitCodes } from "../errors.ts";
+import { Search } from "../files/search.ts";
+import { SessionFilter } from "../sessions/filter.ts";
+import { pushOnce } from "../sync/push-round.ts";
+import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
+import { formatDuration } from "../terminal/format.ts";
+import { describeSent, warnInvalid, warnUnsent } from "../terminal/outcomes.ts";
+import { styled } from "../terminal/styled.ts";
+import type { LookedAt, RoundReport, RoundRequest } from "../watching/messages.ts";
+
+const patienceSeconds = 7 * 24 * 3600;
+
+/** The process of `watch` that sends: one round for each request of its parent, until that is gone. */
+export async function sendRounds(context: Context): Promise<number> {
+  const { terminal, values } = context;
+  if (!process.send) throw new CommandError("usage", "--sender is for watch itself.");
+  const gone = new AbortController();
+  process.once("disconnect", () => gone.abort());
+  const signal = AbortSignal.any([context.signal, gone.signal]);
+  const requests = on(process, "message", { signal });
+  const patient = { ...context, signal, values: { ...values, patience: values.patience ?? String(patienceSeconds) } };
+  try {
+    const target = await openTarget(patient);
+    for await (const [request] of requests as AsyncIterable<[RoundRequest]>) {
+      const report = await sendRound(patient, target, request);
+      if (terminal.isUnread) break;
+      process.send(report);
+    }
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+  } finally {
+    if (process.connected) process.disconnect();
+  }
+  return exitCodes.done;
+}
+
+async function sendRound(context: Context, target: PushTarget, request: RoundRequest): Promise<RoundReport> {
+  const { terminal } = context;
+  const { wanted, isFirst, carried } = request;
+  if (isFirst) terminal.say(`Watching for new sessions to send to ${target.connection.server}. Stop with Ctrl-C.`);
+  target.record.addUnsendable(carried.unsendable);
+  const filter = new SessionFilter(context);
+  const searches = searchesOf(wanted, filter);
+  await refreshJobs(target, 0);
+  const { sent, left, stats, milliseconds } = await pushOnce(context, target, filter, searches);
+  const reported = new Set(carried.reported);
+  const samples = [...stats.values()].flatMap((one) => one.invalidSamples.filter((it) => !reported.has(it)));
+  warnInvalid(terminal, [{ invalid: samples.length, invalidSamples: samples }]);
+  if (isFirst) for (const message of filter.unmatched().messages) terminal.warn(message);
+  if (sent.sessions > 0) {
+    const at = new Date().toTimeString().slice(0, 8);
+    terminal.say(styled("dim", at), `  ${describeSent(sent)} `, styled("dim", formatDuration(milliseconds)));
+  }
+  warnUnsent(terminal, left);
+  if (sent.sessions > 0 || left.length > 0) {
+    terminal.json({ event: "sent", at: new Date().toISOString(), sent, left });
+  }
+  return {
+    lookedAt: Object.fromEntries([...searches].map(([name, search]) => [name, lookedAtBy(search)])),
+    milliseconds,
+    hasSent: sent.sessions > 0,
+    carried: { unsendable: target.record.unsendable, reported: [...reported, ...samples] },
+  };
+}
+
+function searchesOf(wanted: RoundRequest["wanted"], filter: SessionFilter): Map<string, Search> {
+  const searches = new Map<string, Search>();
+  for (const adapter of adapters) {
+    const paths = wanted === "all" ? wanted : wanted[adapter.name];
+    if (paths && filter.wantsAdapter(adapter))
+      searches.set(adapter.name, new Search(paths === "all" ? undefined : paths));
+  }
+  return searches;
+}
+
+const lookedAtBy = ({ only, walked, listed, milliseconds }: Search): LookedAt => ({
+  isWhole: only === undefined,
+  walked: [...walked],
+  listed: [...listed],
+  milliseconds,
+});

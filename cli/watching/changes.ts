@@ -1,0 +1,188 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { FolderEvents } from "./folder-events.ts";
+import type { LookedAt, RoundReport, RoundRequest } from "./messages.ts";
+
+type Wanted = RoundRequest["wanted"];
+
+/** An agent writes several lines at once. */
+const debounceMs = 100;
+/** How often to look for folders that have appeared, and for a wake from sleep. */
+const checkIntervalMs = 2000;
+/** Events may be lost, so everything is looked at now and then. */
+const minSweepIntervalMs = 300_000;
+/** The shares of time that sweeps, and searches without a system's help, may take. */
+const [maxSweepShare, maxSearchShare] = [0.005, 0.05];
+const minPollIntervalMs = 1000;
+/** Rest after a round, as a multiple of its duration: a session of 100 MB that keeps growing is not read all the time. */
+const restFactor = 2;
+const maxRestMs = 10_000;
+/** From so many changed paths on, all of an adapter's inputs are looked at. */
+const maxPaths = 1000;
+/** The wall clock gains so much on the process's own where the machine was asleep. */
+const sleepMs = 30_000;
+
+type Known = { walked: Set<string>; listed: Set<string>; restUntil: number };
+
+/** Tells which adapters must search again, and for what, by events of the folders that they looked at before. */
+export class Changes {
+  readonly #events: FolderEvents;
+  /** What each adapter's searches looked at. */
+  readonly #known = new Map<string, Known>();
+  /** The adapters that looked at a folder. */
+  #adaptersOf = new Map<string, string[]>();
+  readonly #changed = new Map<string, Set<string> | "all">();
+  #changedAt = 0;
+  #restUntil = 0;
+  #sweepAt = 0;
+  #pollAt = 0;
+  #wake: () => void = () => {};
+  readonly #onProblem: (problem: NonNullable<FolderEvents["problem"]>) => void;
+  readonly #timer: NodeJS.Timeout;
+  #clockGap = Date.now() - performance.now();
+  #hasTold = false;
+
+  /** @param onProblem called once where folders have to be polled */
+  constructor(
+    onProblem: (problem: NonNullable<FolderEvents["problem"]>) => void,
+    events?: (onChange: OnChange) => FolderEvents,
+  ) {
+    const onChange: OnChange = (folder, name) => this.#note(folder, name);
+    this.#events = events?.(onChange) ?? new FolderEvents(onChange);
+    this.#onProblem = onProblem;
+    this.#timer = setInterval(() => this.#check(), checkIntervalMs);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#events.close();
+  }
+
+  /** Waits for changes. @returns what to search; at first everything */
+  async next(signal: AbortSignal): Promise<Wanted> {
+    for (;;) {
+      signal.throwIfAborted();
+      const now = performance.now();
+      if (now >= this.#sweepAt) return this.#takeAll();
+      const wanted = this.#take(now);
+      if (wanted) return wanted;
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      const waiting = new AbortController();
+      const ended = AbortSignal.any([signal, waiting.signal]);
+      await Promise.race([woken, sleep(this.#nextAt() - now, undefined, { signal: ended }).catch(() => {})]);
+      waiting.abort();
+    }
+  }
+
+  /** Notes how a round ended. */
+  finish(wanted: Wanted, { lookedAt, milliseconds }: RoundReport): void {
+    const now = performance.now();
+    this.#restUntil = now + Math.min(maxRestMs, milliseconds * restFactor);
+    if (wanted === "all") this.#sweepAt = now + Math.max(minSweepIntervalMs, milliseconds / maxSweepShare);
+    let isNew = false;
+    for (const [adapter, looked] of Object.entries(lookedAt)) isNew = this.#learn(adapter, looked, now) || isNew;
+    if (isNew) this.#watch();
+    const polled = [...this.#polled()].map((name) => lookedAt[name]?.milliseconds ?? 0);
+    this.#pollAt = now + Math.max(minPollIntervalMs, Math.max(0, ...polled) / maxSearchShare);
+  }
+
+  /** @returns whether there are folders to be watched that were not known */
+  #learn(adapter: string, { isWhole, walked, listed, milliseconds }: LookedAt, now: number): boolean {
+    const before = this.#known.get(adapter);
+    const restUntil = isWhole ? now + Math.min(maxRestMs * 6, milliseconds / maxSearchShare) : 0;
+    const known = isWhole || !before ? { walked: new Set(walked), listed: new Set(listed), restUntil } : { ...before };
+    this.#known.set(adapter, { ...known, restUntil });
+    if (known.walked !== before?.walked) return true;
+    const isNew = walked.some((one) => !known.walked.has(one)) || listed.some((one) => !known.listed.has(one));
+    for (const folder of walked) known.walked.add(folder);
+    for (const folder of listed) known.listed.add(folder);
+    return isNew;
+  }
+
+  #watch(): void {
+    this.#adaptersOf = new Map();
+    for (const [adapter, { walked, listed }] of this.#known) {
+      for (const folder of new Set([...walked, ...listed])) {
+        const adapters = this.#adaptersOf.get(folder);
+        if (adapters) adapters.push(adapter);
+        else this.#adaptersOf.set(folder, [adapter]);
+      }
+    }
+    // Between the search and the beginning of the watch a folder may have changed.
+    for (const folder of this.#events.watch(this.#adaptersOf.keys())) this.#note(folder, undefined);
+    const { problem } = this.#events;
+    if (problem && !this.#hasTold) this.#onProblem(problem);
+    this.#hasTold ||= problem !== undefined;
+  }
+
+  /** The adapters with folders that the system does not tell of. */
+  #polled(): Set<string> {
+    return new Set([...this.#events.unwatched].flatMap((folder) => this.#adaptersOf.get(folder) ?? []));
+  }
+
+  #note(folder: string, name: string | undefined): void {
+    const path = name === undefined ? folder : join(folder, name);
+    if (isOfOurs(path)) return;
+    for (const adapter of this.#adaptersOf.get(folder) ?? []) {
+      const known = this.#known.get(adapter);
+      const paths = this.#changed.get(adapter) ?? new Set();
+      if (known?.listed.has(folder) || paths === "all" || paths.size >= maxPaths) this.#changed.set(adapter, "all");
+      else this.#changed.set(adapter, paths.add(path));
+      this.#changedAt ||= performance.now();
+    }
+    this.#wake();
+  }
+
+  /** Has everything searched next. */
+  forget(): void {
+    this.#sweepAt = 0;
+    this.#wake();
+  }
+
+  #check(): void {
+    this.#events.check();
+    const gap = Date.now() - performance.now();
+    if (gap > this.#clockGap + sleepMs) this.forget();
+    this.#clockGap = gap;
+  }
+
+  #takeAll(): Wanted {
+    this.#changed.clear();
+    this.#changedAt = 0;
+    return "all";
+  }
+
+  #take(now: number): Wanted | undefined {
+    if (now >= this.#pollAt) {
+      this.#pollAt = Number.POSITIVE_INFINITY; // until the round has ended
+      for (const adapter of this.#polled()) this.#changed.set(adapter, "all");
+    }
+    const isReady = now >= Math.max(this.#changedAt + debounceMs, this.#restUntil);
+    const ready = [...this.#changed].filter(
+      ([adapter]) => isReady && now >= (this.#known.get(adapter)?.restUntil ?? 0),
+    );
+    for (const [adapter] of ready) this.#changed.delete(adapter);
+    if (this.#changed.size === 0) this.#changedAt = 0;
+    if (ready.length === 0) return undefined;
+    return Object.fromEntries(ready.map(([adapter, paths]) => [adapter, paths === "all" ? paths : [...paths]]));
+  }
+
+  /** When there may be something to do without another event. */
+  #nextAt(): number {
+    const times = [...this.#changed.keys()].map((adapter) => this.#known.get(adapter)?.restUntil ?? 0);
+    const changedAt = Math.max(this.#changedAt + debounceMs, this.#restUntil, Math.min(...times));
+    const at = [this.#sweepAt, ...(times.length > 0 ? [changedAt] : [])];
+    return Math.min(...at, this.#events.unwatched.size > 0 ? this.#pollAt : Number.POSITIVE_INFINITY);
+  }
+}
+
+type OnChange = ConstructorParameters<typeof FolderEvents>[0];
+
+/** Whether a change is one that reading a SQLite database makes: its shared memory, or a log without content. */
+function isOfOurs(path: string): boolean {
+  if (path.endsWith("-shm")) return true;
+  return path.endsWith("-wal") && (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+}

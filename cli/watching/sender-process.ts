@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Carried, RoundReport, RoundRequest } from "./messages.ts";
+
+/** The process ends so long after a round that sent something, or came soon after the one before: another may follow. */
+const lingerMs = 10_000;
+/** And so long after any other round. */
+const shortLingerMs = 1000;
+/** A sender has so long to finish when it is ended. */
+const maxEndMs = 5000;
+
+/** How a sender ended that was not asked to: with an exit code, or killed. */
+export type Ended = { code: number | null };
+
+/**
+ * The process that sends. It runs while there is something to do, so that `watch` itself stays small: what sending takes of memory,
+ * V8 and the C library give back to the system only when a process ends.
+ */
+export class SenderProcess {
+  #child: ChildProcess | undefined;
+  #linger: NodeJS.Timeout | undefined;
+  #carried: Carried = { unsendable: [], reported: [] };
+  #rounds = 0;
+  #roundAt = -Infinity;
+
+  /** Starts the process, if there is none. */
+  start(): ChildProcess {
+    clearTimeout(this.#linger);
+    if (this.#child) return this.#child;
+    const words = [...process.execArgv, ...process.argv.slice(1), "--sender"];
+    const child = spawn(process.execPath, words, {
+      stdio: ["inherit", "inherit", "inherit", "ipc"],
+      windowsHide: true,
+    });
+    child.on("error", () => {}); // it has ended then
+    child.once("exit", () => {
+      if (this.#child === child) this.#child = undefined;
+    });
+    this.#child = child;
+    return child;
+  }
+
+  /** Runs one round. @throws where `signal` aborts */
+  async round(wanted: RoundRequest["wanted"], signal: AbortSignal): Promise<RoundReport | Ended> {
+    const child = this.start();
+    const waiting = new AbortController();
+    const options = { signal: AbortSignal.any([signal, waiting.signal]) };
+    const answered = once(child, "message", options) as Promise<[RoundReport]>;
+    const ended = once(child, "exit", options) as Promise<[number | null]>;
+    const request: RoundRequest = { wanted, isFirst: this.#rounds === 0, carried: this.#carried };
+    child.send(request, () => {}); // where it fails, the process has ended
+    try {
+      return await Promise.race([
+        answered.then(([report]) => this.#finish(wanted, report)),
+        ended.then(([code]): Ended => ({ code })),
+      ]);
+    } finally {
+      waiting.abort();
+      await Promise.allSettled([answered, ended]);
+    }
+  }
+
+  #finish(wanted: RoundRequest["wanted"], report: RoundReport): RoundReport {
+    this.#rounds++;
+    this.#carried = report.carried;
+    const now = performance.now();
+    // A round of everything takes the most memory.
+    const isBusy = wanted !== "all" && this.#rounds > 2 && (report.hasSent || now - this.#roundAt < 3 * lingerMs);
+    this.#roundAt = now;
+    this.#linger = setTimeout(() => void this.end(), isBusy ? lingerMs : shortLingerMs);
+    return report;
+  }
+
+  /** Ends the process, if there is one. What it is doing is aborted. */
+  async end(): Promise<void> {
+    clearTimeout(this.#linger);
+    const child = this.#child;
+    this.#child = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const timer = setTimeout(() => child.kill("SIGKILL"), maxEndMs);
+    const gone = once(child, "exit");
+    if (child.connected) child.disconnect();
+    await gone;
+    clearTimeout(timer);
+  }
+}

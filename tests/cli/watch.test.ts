@@ -1,0 +1,165 @@
+import { execFileSync } from "node:child_process";
+import { appendFile, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { until } from "../faults/wait.ts";
+import { ended, wrote } from "../support/client.ts";
+import { linesOf, writeBelow } from "./home.ts";
+import { claudeLines, codexLines } from "./sessions.ts";
+import { claudePath, idOf, world } from "./world.ts";
+
+const key = (number: number) => `claude-code/${idOf(number)}`;
+const turns = (number: number, from: number, to: number) => linesOf(...claudeLines(idOf(number), to).slice(from * 4));
+
+/** A preload for Node. */
+const preload = (script: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` });
+
+/** A world in which `watch` has sent sessions 1 to `sessions` and looked at every folder again. */
+async function watched(sessions: number, environment: Record<string, string> = {}) {
+  const made = await world(sessions);
+  const watching = made.start(["watch", "--json"], environment);
+  const done = ended(watching);
+  onTestFinished(async () => {
+    watching.kill("SIGINT");
+    await done;
+  });
+  const stored = (name: string, messages: number) =>
+    until(20, `${messages} messages of ${name}`, () => made.fake.archive.get(name) === messages);
+  for (let number = 1; number <= sessions; number++) await stored(key(number), number * 4);
+  return { ...made, watching, done, stored, path: join(made.home, claudePath(1)) };
+}
+
+/** The processes that a process has started. */
+const childrenOf = (pid = 0): number[] => {
+  try {
+    return execFileSync("pgrep", ["-P", String(pid)])
+      .toString()
+      .split("\n")
+      .filter(Boolean)
+      .map(Number);
+  } catch {
+    return [];
+  }
+};
+
+describe("watch", () => {
+  test("sends new lines, sessions, projects, and agents that appear later", async () => {
+    const { home, path, stored, fake } = await watched(2);
+    await appendFile(path, turns(1, 1, 2));
+    await stored(key(1), 8);
+    await writeBelow(home, claudePath(3), turns(3, 0, 1));
+    await stored(key(3), 4);
+    const nested = join(home, ".claude/projects/-home-ada-code-web/s/subagents");
+    await mkdir(nested, { recursive: true });
+    await writeFile(join(nested, `agent-${idOf(4)}.jsonl`), turns(4, 0, 1));
+    await stored(`claude-code/s/agent-${idOf(4)}`, 4);
+    await writeBelow(home, `.codex/sessions/2026/11/01/rollout-${idOf(5)}.jsonl`, linesOf(...codexLines(idOf(5), 1)));
+    await stored(`codex-cli/${idOf(5)}`, 4);
+    await appendFile(join(home, `.codex/sessions/2026/11/01/rollout-${idOf(5)}.jsonl`), codexEnd);
+    await stored(`codex-cli/${idOf(5)}`, 8);
+    // Each line arrived alone: nothing was sent again.
+    expect(fake.uploads.flatMap(({ traces }) => traces).filter(({ sourceId }) => sourceId === idOf(1))).toHaveLength(2);
+  });
+
+  test("goes on where a folder was deleted and made again, moved, or replaced", async () => {
+    const { home, path, stored } = await watched(1);
+    const folder = dirname(path);
+    await rm(folder, { recursive: true });
+    await writeBelow(home, claudePath(1), turns(1, 0, 2));
+    await stored(key(1), 8);
+    await rename(folder, `${folder}-moved`);
+    await appendFile(join(`${folder}-moved`, `${idOf(1)}.jsonl`), turns(1, 2, 3));
+    await stored(key(1), 12);
+    await rename(join(home, ".claude"), join(home, ".claude-old"));
+    await writeBelow(home, claudePath(2), turns(2, 0, 1));
+    await stored(key(2), 4);
+    await appendFile(join(home, claudePath(2)), turns(2, 1, 2));
+    await stored(key(2), 8);
+  });
+
+  test("sends a file that was truncated and written again, or replaced by renaming", async () => {
+    const { path, stored, fake } = await watched(1);
+    await writeFile(path, "");
+    await appendFile(path, turns(1, 0, 3));
+    await stored(key(1), 12);
+    await writeFile(`${path}.new`, turns(1, 0, 4));
+    await rename(`${path}.new`, path);
+    await stored(key(1), 16);
+    expect(fake.uploads.at(-1)?.traces[0]?.append).toEqual({ count: 12 });
+  });
+
+  test.skipIf(process.platform === "win32")("keeps no memory of sending, and ends with its sender", async () => {
+    const { watching, path, stored, done } = await watched(1);
+    await until(20, "the sender has ended", () => childrenOf(watching.pid).length === 0);
+    await appendFile(path, turns(1, 1, 2));
+    await stored(key(1), 8);
+    const [sender = 0] = childrenOf(watching.pid);
+    process.kill(sender, "SIGKILL");
+    await appendFile(path, turns(1, 2, 3));
+    await stored(key(1), 12);
+    const [next = 0] = childrenOf(watching.pid);
+    expect([next > 0, next === sender]).toEqual([true, false]);
+    watching.kill("SIGKILL");
+    await done;
+    await until(20, "the sender notices it", () => !isRunning(next));
+  });
+
+  test("ends with the code of what can't go on", async () => {
+    const { fake, path, done } = await watched(1);
+    fake.failWith(() => ({ status: 401, body: { ok: false, error: "invalid_token", detail: "No." } }));
+    await appendFile(path, turns(1, 1, 2));
+    expect(await done).toMatchObject({ code: 3, errors: "" });
+  });
+
+  test("looks every few seconds where the system can't tell of changes, and says so once", async () => {
+    const noWatch = `import fs from "node:fs"; import { syncBuiltinESMExports } from "node:module";
+      fs.watch = () => { throw Object.assign(new Error("no space left"), { code: "ENOSPC" }); }; syncBuiltinESMExports();`;
+    const { path, stored, watching, done } = await watched(1, preload(noWatch));
+    await appendFile(path, turns(1, 1, 2));
+    await stored(key(1), 8);
+    await appendFile(path, turns(1, 2, 3));
+    await stored(key(1), 12);
+    watching.kill("SIGINT");
+    const { errors } = await done;
+    expect(errors.match(/limits how many folders can be watched/g)).toHaveLength(1);
+  });
+
+  test("looks at everything after a sleep, also where events were lost", async () => {
+    const deaf = `import fs from "node:fs"; import { EventEmitter } from "node:events"; import { syncBuiltinESMExports } from "node:module";
+      fs.watch = () => Object.assign(new EventEmitter(), { close() {} }); syncBuiltinESMExports();
+      const now = Date.now; let shift = 0; Date.now = () => now() + shift; process.on("SIGUSR2", () => { shift += 60_000; });`;
+    const { path, stored, fake, watching } = await watched(1, preload(deaf));
+    await until(20, "the sender has ended", () => childrenOf(watching.pid).length === 0);
+    await appendFile(path, turns(1, 1, 2));
+    const { length } = fake.requests;
+    await sleep(1000);
+    expect(fake.requests).toHaveLength(length);
+    watching.kill("SIGUSR2");
+    await stored(key(1), 8);
+  });
+
+  test("says what it can't do before it begins", async () => {
+    const { run, start, fake } = await world(1);
+    expect(await run(["watch", "--since", "soon"])).toMatchObject({ code: 2 });
+    expect(await run(["watch", "--sender"])).toMatchObject({ code: 2 });
+    expect(await run(["watch"], { SPOOR_TOKEN: "" })).toMatchObject({ code: 3, errors: /Not logged in/ });
+    expect(fake.uploads).toEqual([]);
+    const watching = start(["watch"]);
+    await wrote(watching, /1 new/);
+    const done = ended(watching);
+    watching.kill("SIGTERM");
+    expect((await done).code).toBe(130);
+  });
+});
+
+const codexEnd = linesOf(...codexLines(idOf(5), 2).slice(2 + 5));
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
