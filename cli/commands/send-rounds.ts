@@ -1,4 +1,5 @@
 import { on } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { adapters } from "../adapters/registry.ts";
 import type { Context } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
@@ -26,6 +27,7 @@ export async function sendRounds(context: Context): Promise<number> {
     const target = await openTarget(patient);
     for await (const [request] of requests as AsyncIterable<[RoundRequest]>) {
       const report = await sendRound(patient, target, request);
+      await setImmediate(); // an error of the last write is known only then
       if (terminal.isUnread) break;
       process.send(report);
     }
