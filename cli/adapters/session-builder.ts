@@ -24,19 +24,28 @@ export type EntryFacts = {
 /** A fact of a session that is a text. */
 type TextFact = "branch" | "agentVersion" | "parent" | "forkedFrom";
 
+type Metadata = { [name in TextFact | "cwd" | "repository"]?: string };
+
+/** A session as `SessionBuilder.save` returns it. */
+export type SavedSession = {
+  id: string;
+  usage: ReturnType<UsageCounter["save"]>;
+  evidence: ReturnType<GitEvidence["save"]>;
+  metadata: Metadata;
+} & { [name in "model" | "createdAt" | "title"]?: string | undefined };
+
 /** Builds one session. It begins with its first message, and ends with what was noted while it was read. */
 export class SessionBuilder {
   readonly #sink: Sink;
   readonly #source: string;
-  readonly #usage = new UsageCounter();
-  /** Sees every message; an adapter adds what its agent recorded itself. */
-  readonly evidence = new GitEvidence();
-  #entries = 0;
+  #usage = new UsageCounter();
+  /** Sees every message but replayed ones; an adapter adds what its agent recorded itself. */
+  evidence = new GitEvidence();
   #messages = 0;
   #model: string | undefined;
   #createdAt: string | undefined;
   #title: string | undefined;
-  readonly #metadata: { [name in TextFact | "cwd" | "repository"]?: string } = {};
+  #metadata: Metadata = {};
 
   /** The `sourceId`; it may be changed until the first message is sent. */
   id: string;
@@ -45,6 +54,37 @@ export class SessionBuilder {
     this.#sink = sink;
     this.#source = source;
     this.id = id;
+  }
+
+  /** What is known so far, as JSON. */
+  save(): SavedSession {
+    return {
+      id: this.id,
+      usage: this.#usage.save(),
+      evidence: this.evidence.save(),
+      metadata: this.#metadata,
+      model: this.#model,
+      createdAt: this.#createdAt,
+      title: this.#title,
+    };
+  }
+
+  /** Continues a session. @param messages how many it had when it was saved */
+  resume({ id, usage, evidence, metadata, model, createdAt, title }: SavedSession, messages: number): void {
+    this.id = id;
+    this.#usage = new UsageCounter(usage);
+    this.evidence = new GitEvidence(evidence);
+    this.#metadata = metadata;
+    this.#model = model;
+    this.#createdAt = createdAt;
+    this.#title = title;
+    this.#messages = messages;
+    this.#sink.begin(this.#source, id, messages);
+  }
+
+  /** Whether a message was sent. */
+  get isOpen(): boolean {
+    return this.#messages > 0;
   }
 
   /** Notes a fact of the session under its key in docs/trace-format.md; the latest one counts. */
@@ -85,7 +125,7 @@ export class SessionBuilder {
 
   /** Adds tokens to the session's total that no message names. */
   addUsage(usage: Usage): void {
-    this.#usage.add(`total-${this.#entries++}`, usage);
+    this.#usage.addOnce(usage);
   }
 
   /** Sends an entry's messages; the first of them bears the entry's facts, and the model where it changed. */
@@ -97,7 +137,7 @@ export class SessionBuilder {
       return;
     }
     this.noteModel(model);
-    const added = usage && this.#usage.add(`entry-${this.#entries++}`, usage);
+    const added = usage && this.#usage.addOnce(usage);
     const createdAt = asTimestamp(at);
     for (const [index, message] of messages.entries()) {
       const isFirst = index === 0;
@@ -111,7 +151,8 @@ export class SessionBuilder {
 
   #sendOne(message: Message): void {
     if (this.#messages === 0) this.#sink.begin(this.#source, this.id);
-    this.evidence.see(message, this.#messages++);
+    if (message.metadata?.replayed !== true) this.evidence.see(message, this.#messages);
+    this.#messages++;
     this.#sink.message(message);
   }
 

@@ -62,9 +62,11 @@ export class UsageCounter {
     return Object.keys(added).length > 0 ? added : undefined;
   }
 
-  /** Notes a report without counting it. */
-  ignore(id: string, reported: Usage): void {
-    this.#known.set(id, reported);
+  /** Adds a report that nothing repeats. @returns it without zeros; undefined where nothing is left */
+  addOnce(reported: Usage): Usage | undefined {
+    const counts = usageFields.flatMap((field) => (reported[field] ? [[field, reported[field]] as const] : []));
+    for (const [field, count] of counts) this.total[field] = (this.total[field] ?? 0) + count;
+    return counts.length > 0 ? Object.fromEntries(counts) : undefined;
   }
 }
 
@@ -74,3 +76,12 @@ export function withUsage(message: Message, usage: Usage | undefined): Message {
   const metadata = { ...message.metadata, usage };
   return { ...message, ...(usage.outputTokens && { tokenCount: usage.outputTokens }), metadata };
 }
+
+/** Two reports' sum. */
+export const addUsage = (a: Usage, b: Usage): Usage => combined(a, b, (one, other) => one + other);
+
+/** What a report has beyond another one; nowhere less than nothing. */
+export const subtractUsage = (a: Usage, b: Usage): Usage => combined(a, b, (one, other) => Math.max(0, one - other));
+
+const combined = (a: Usage, b: Usage, combine: (one: number, other: number) => number): Usage =>
+  Object.fromEntries(usageFields.map((field) => [field, combine(a[field] ?? 0, b[field] ?? 0)]));

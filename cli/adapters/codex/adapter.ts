@@ -1,54 +1,75 @@
+import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 import { supportsZstd } from "../../files/byte-reader.ts";
 import { findFiles, statInput } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
+import { findParentTurns } from "./parents.ts";
 import { Rollout, source } from "./rollout.ts";
+import { readTitles } from "./titles.ts";
 
 /**
  * Codex CLI: a file of JSON lines for each session, `rollout-….jsonl`.
  *
- * - Token counts are totals of the whole session: each report adds the difference to the previous one.
+ * - Each request has a record of its tokens in newer versions; before, running totals tell what each report added.
  * - A `compacted` line repeats history that is in the file already.
  * - Most events (`event_msg`) repeat an item (`response_item`).
- * - A fork begins with its parent's lines, all written at the moment of the fork: they are kept and not counted.
+ * - A fork, and a sub-agent that was given its parent's history, begin with the parent's lines: they are kept, marked and not
+ *   counted.
+ * - A thread that was taken up again after a rewind has another file, `…ID_PAGE.jsonl`, which becomes a session of its own.
+ * - Names that the user gave are in `session_index.jsonl`.
  * - Old rollouts are compressed (`.jsonl.zst`).
  * - Until September 2025 items had no envelope.
  */
 export const codex: Adapter = {
   name: source,
   title: "Codex CLI",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
-    for (const { path } of searchRoots(host)) yield* rolloutsBelow(path);
+    const titles = await readTitles(homeOf(host));
+    for (const { path } of searchRoots(host)) yield* rolloutsBelow(path, titles);
   },
   async parse(input, sink) {
     if (isCompressed(input.path) && !supportsZstd()) {
       sink.lost(needsNewerNode);
       return;
     }
-    const rollout = new Rollout(sink, basename(input.path).replace(/\.jsonl(?:\.zst)?$/, ""));
+    const turns = input.from ? undefined : await findParentTurns(input.path);
+    const rollout = new Rollout(sink, nameOf(input.path), turns);
     if (input.from) rollout.resume(input.from.state, input.from.messages);
     const end = await readRecords(input.path, sink, (record) => rollout.add(record), input.from);
     const state = end.isOpen || isCompressed(input.path) ? undefined : rollout.save();
     if (state) sink.checkpoint({ offset: end.offset, line: end.line, state });
-    rollout.end();
+    const [home] = /^.*(?=[\\/](?:archived_)?sessions[\\/])/.exec(input.path) ?? [];
+    rollout.end(home === undefined ? undefined : (await readTitles(home)).get(rollout.threadId));
   },
 };
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const folder = env.CODEX_HOME || join(home, ".codex");
-  const from = env.CODEX_HOME ? { variable: "CODEX_HOME" } : {};
-  return ["sessions", "archived_sessions"].map((name) => ({ path: join(folder, name), ...from }));
+const nameOf = (path: string): string => basename(path).replace(/\.jsonl(?:\.zst)?$/, "");
+
+const homeOf = ({ home, env }: Host): string => env.CODEX_HOME || join(home, ".codex");
+
+function searchRoots(host: Host): SearchRoot[] {
+  const from = host.env.CODEX_HOME ? { variable: "CODEX_HOME" } : {};
+  return ["sessions", "archived_sessions"].map((name) => ({ path: join(homeOf(host), name), ...from }));
 }
 
 /** Every rollout once: while one is being compressed, both files exist. */
-async function* rolloutsBelow(folder: string): AsyncGenerator<Input> {
+async function* rolloutsBelow(folder: string, titles: ReadonlyMap<string, string>): AsyncGenerator<Input> {
   for await (const input of findFiles(folder, (name) => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name))) {
-    if (!isCompressed(input.path)) yield input;
-    else if (!(await statInput(input.path.slice(0, -".zst".length)))) yield compressedInput(input);
+    if (!isCompressed(input.path)) yield titled(input, titles);
+    else if (!(await statInput(input.path.slice(0, -".zst".length)))) yield titled(compressedInput(input), titles);
   }
+}
+
+/** A name that changed is sent, too. */
+function titled(input: Input, titles: ReadonlyMap<string, string>): Input {
+  if (titles.size === 0) return input;
+  const [id = ""] = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i.exec(nameOf(input.path)) ?? [];
+  const title = titles.get(id);
+  if (title === undefined) return input;
+  return { ...input, stamp: `${input.stamp}:${createHash("sha256").update(title).digest("base64url").slice(0, 12)}` };
 }
 
 /** Without zstd support the stamp differs, so that a newer Node reads the file again. */

@@ -1,33 +1,41 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
+import { userTexts } from "./user-text.ts";
 
-/** How user messages begin that the program injected. */
-const injected =
-  /^\s*(?:<(?:environment_context|user_instructions|permissions instructions|collaboration_mode|turn_aborted|skills_instructions|apps_instructions|INSTRUCTIONS|subagent_notification)\b|# AGENTS\.md instructions)/;
+/** Items without readable content: the model's own summaries are encrypted. */
+const skippedItems = new Set(
+  "compaction compaction_summary compaction_trigger context_compaction additional_tools ghost_snapshot other".split(
+    " ",
+  ),
+);
 
-const skippedItems = new Set(["compaction", "compaction_summary", "context_compaction", "ghost_snapshot", "other"]);
+/** Tools that the reader knows by the last part of their name only. */
+const kinds: Record<string, string> = { spawn_agent: "subagent", update_plan: "tasks", request_user_input: "question" };
 
 /**
  * The messages in an item of Codex's history; none where it has no readable text.
  *
  * @param unhandled called with unknown types
+ * @param agentPath a sub-agent's name among its session's agents
  */
-export function itemMessages(item: Fields, unhandled: (type: string) => void): Message[] {
+export function itemMessages(item: Fields, unhandled: (type: string) => void, agentPath?: string): Message[] {
   const callId = asString(item.call_id) ?? asString(item.id);
   // The first versions gave messages no type.
   switch (item.type ?? (typeof item.role === "string" ? "message" : undefined)) {
     case "message":
-      return textMessage(item, unhandled);
+      return textMessages(item, unhandled);
+    case "agent_message":
+      return agentMessages(item, unhandled, agentPath);
     case "reasoning": {
       const text = textOf(item.summary, unhandled) || textOf(item.content, unhandled);
       return text ? [thinking(text)] : [];
     }
     case "function_call":
-      return [toolCall(toolName(item), callId, item.arguments)];
+      return [callOf(item, callId, item.arguments)];
     case "custom_tool_call":
-      return [toolCall(toolName(item), callId, item.input)];
+      return [callOf(item, callId, item.input)];
     case "local_shell_call":
       return [toolCall("local_shell", callId, item.action)];
     case "web_search_call":
@@ -38,6 +46,7 @@ export function itemMessages(item: Fields, unhandled: (type: string) => void): M
       return [toolCall("image_generation", callId, { prompt: item.revised_prompt ?? "" })];
     case "function_call_output":
     case "custom_tool_call_output":
+    case "mcp_tool_call_output":
       return [resultMessage(item.output, callId, unhandled)];
     case "tool_search_output":
       return [toolResult(JSON.stringify(item.tools ?? []), { callId })];
@@ -49,28 +58,70 @@ export function itemMessages(item: Fields, unhandled: (type: string) => void): M
   }
 }
 
-/** An MCP tool's name begins with its server's. */
-const toolName = ({ name, namespace }: Fields): string =>
-  [asString(namespace), asString(name) ?? "tool"].filter(Boolean).join(".");
+/** The texts of a reasoning item, which events may repeat one by one. */
+export const reasoningTexts = ({ summary, content }: Fields): string[] =>
+  [summary, content].flatMap((parts) => {
+    const texts = Array.isArray(parts) ? parts.filter(isFields).flatMap(({ text }) => asString(text) ?? []) : [];
+    return texts.length > 1 ? [...texts, texts.join("\n"), texts.join("")] : texts;
+  });
 
-function textMessage({ role, content }: Fields, unhandled: (type: string) => void): Message[] {
+/** A call; an MCP tool's name begins with its server's. */
+function callOf({ name, namespace }: Fields, callId: string | undefined, input: unknown): Message {
+  const bare = asString(name) ?? "tool";
+  const prefix = asString(namespace);
+  const call = toolCall(prefix ? `${prefix}.${bare}` : bare, callId, input);
+  return prefix ? withMetadata(call, { kind: kinds[bare] }) : call;
+}
+
+function textMessages({ role, content }: Fields, unhandled: (type: string) => void): Message[] {
+  if (role === "user") return userMessages(content, unhandled);
   const text = textOf(content, unhandled);
   if (text === "") return [];
-  switch (role) {
-    case "assistant":
-      return [{ role: "assistant", content: text }];
-    case "user":
-      return [injected.test(text) ? notice(text, "user") : { role: "user", content: text }];
-    default:
-      return [notice(text, asString(role) ?? "system")];
-  }
+  return [role === "assistant" ? { role: "assistant", content: text } : notice(text, asString(role) ?? "system")];
 }
+
+/** What stands around an image. */
+const imageTag = /^<\/?image\b[^>]*>$/;
+
+/** A user's parts: what the program added becomes notices, and the others together one message, which names its images. */
+function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
+  const messages: Message[] = [];
+  const words: string[] = [];
+  const attachments: Fields[] = [];
+  for (const part of typeof content === "string" ? [{ type: "input_text", text: content }] : listOf(content)) {
+    const text = partText(part, unhandled);
+    if (text === "" || imageTag.test(text)) continue;
+    const type = attachedType(part);
+    if (type) attachments.push(type);
+    const texts: Message[] = type ? [{ role: "user", content: text }] : userTexts(text);
+    for (const message of texts) {
+      if (message.metadata) messages.push(message);
+      else words.push(message.content);
+    }
+  }
+  if (words.length === 0) return messages;
+  const own = { role: "user", content: words.join("\n") };
+  return [...messages, withMetadata(own, { attachments: attachments.length > 0 ? attachments : undefined })];
+}
+
+/** A message between agents. The task that a sub-agent was given is its user's; parts of it may be encrypted. */
+export function agentMessages(
+  { author, recipient, content }: Fields,
+  unhandled: (type: string) => void,
+  agentPath?: string,
+): Message[] {
+  const text = textOf(content, unhandled);
+  if (text === "") return [];
+  if (agentPath !== undefined && recipient === agentPath) return [{ role: "user", content: text }];
+  const from = asString(author);
+  return [notice(from ? `${from}: ${text}` : text, "user")];
+}
+
+const listOf = (content: unknown): Fields[] => (Array.isArray(content) ? content.filter(isFields) : []);
 
 function textOf(content: unknown, unhandled: (type: string) => void): string {
   if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .filter(isFields)
+  return listOf(content)
     .map((part) => partText(part, unhandled))
     .filter(Boolean)
     .join("\n");
@@ -85,27 +136,44 @@ function partText(part: Fields, unhandled: (type: string) => void): string {
     case "text":
       return asString(part.text) ?? "";
     case "input_image":
-      return imageText(asString(part.image_url) ?? "");
-    case "encrypted_content":
-      return "";
+      return dataText("image", asString(part.image_url) ?? "");
+    case "input_audio":
+      return dataText("audio", asString(part.audio_url) ?? "");
+    case "encrypted_content": {
+      const text = asString(part.encrypted_content) ?? "";
+      return isEncrypted(text) ? "" : text;
+    }
     default:
       unhandled(`content.${asString(part.type) ?? "(none)"}`);
       return "";
   }
 }
 
-/** A placeholder for an image: its type and size. */
-function imageText(url: string): string {
-  const [, type] = /^data:([\w/+.-]+)/.exec(url) ?? [];
-  return type ? `[image: ${type}, ${Math.ceil((url.length * 3) / 4 / 1024)} KiB]` : `[image: ${url.slice(0, 2048)}]`;
+/** Whether a text is a token of Fernet's, or other base64: some versions put plain text here. */
+const isEncrypted = (text: string): boolean => text.startsWith("gAAAAA") || /^[\w+/=-]{60,}$/.test(text);
+
+/** A placeholder for an image or a recording: its type and size. */
+function dataText(kind: string, url: string): string {
+  const type = mediaTypeOf(url);
+  return type
+    ? `[${kind}: ${type}, ${Math.ceil((url.length * 3) / 4 / 1024)} KiB]`
+    : `[${kind}: ${url.slice(0, 2048)}]`;
+}
+
+const mediaTypeOf = (url: string): string | undefined => /^data:([\w/+.-]+)/.exec(url)?.[1];
+
+function attachedType({ type, image_url, audio_url }: Fields): { type: string } | undefined {
+  if (type !== "input_image" && type !== "input_audio") return undefined;
+  return { type: mediaTypeOf(asString(image_url) ?? asString(audio_url) ?? "") ?? String(type).slice("input_".length) };
 }
 
 /** An output is a text, a list of parts, or an object; some texts are JSON with the exit code beside the output. */
 function resultMessage(output: unknown, callId: string | undefined, unhandled: (type: string) => void): Message {
   const isError = isFields(output) && output.success === false;
   const text = textOf(isFields(output) ? output.content : output, unhandled);
-  const parsed = /^\s*\{\s*"(?:output|metadata)"/.test(text) ? parseJson(text) : undefined;
-  if (!isFields(parsed) || typeof parsed.output !== "string") return toolResult(text, { callId, isError });
+  const parsed = /^\s*\{\s*"(?:output|metadata|agent_id)"/.test(text) ? parseJson(text) : undefined;
+  const session = isFields(parsed) ? asString(parsed.agent_id) : undefined;
+  if (!isFields(parsed) || typeof parsed.output !== "string") return toolResult(text, { callId, isError, session });
   const about = isFields(parsed.metadata) ? parsed.metadata : {};
   const seconds = about.duration_seconds;
   return toolResult(parsed.output, {

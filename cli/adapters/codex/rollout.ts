@@ -1,283 +1,300 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice, withMetadata } from "../messages.ts";
-import { type Usage, UsageCounter, withUsage } from "../usage.ts";
-import { asString, asTimestamp, projectName, truncate } from "../values.ts";
-import { itemMessages } from "./items.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import { asString, asTimestamp } from "../values.ts";
+import { Echoes } from "./echoes.ts";
+import { eventNotices, startedAgent } from "./events.ts";
+import { ForkGate } from "./fork-gate.ts";
+import { HeldMessages } from "./held-messages.ts";
+import { agentMessages, itemMessages } from "./items.ts";
+import { TokenLedger } from "./token-ledger.ts";
+import { isAbortNote } from "./user-text.ts";
 
 export const source = "codex-cli";
 
-/** How long a fork takes to write its parent's history after its own beginning, in milliseconds. */
-const forkMs = 1000;
-/** Messages wait for the token count that follows them; beyond this number they are sent without. */
-const maxHeld = 50;
-
-/** Events that repeat an item or belong to no message. */
-const skippedEvents = new Set(
-  `user_message agent_message agent_message_delta agent_reasoning agent_reasoning_raw_content agent_reasoning_section_break
-  exec_command_begin exec_command_output_delta exec_command_end patch_apply_begin patch_apply_end mcp_tool_call_begin
-  mcp_tool_call_end web_search_begin web_search_end view_image_tool_call image_generation_begin image_generation_end
-  task_started task_complete turn_started turn_complete turn_aborted context_compacted turn_diff plan_update plan_delta
-  session_configured background_event entered_review_mode exited_review_mode item_started item_completed undo_started
-  undo_completed raw_response_item thread_settings_applied dynamic_tool_call_request dynamic_tool_call_response
-  collab_agent_spawn_begin collab_agent_spawn_end collab_agent_interaction_begin collab_agent_interaction_end
-  collab_waiting_begin collab_waiting_end collab_close_begin collab_close_end mcp_startup_update mcp_startup_complete
-  exec_approval_request apply_patch_approval_request request_user_input elicitation_request guardian_assessment
-  thread_goal_updated shutdown_complete`.split(/\s+/),
-);
-
 /** A session as `Rollout.save` returns it. */
 type SavedRollout = {
-  usage: ReturnType<UsageCounter["save"]>;
-  sourceId: string;
-  meta: Fields | undefined;
-  forkedUntil: number;
-  lastTotal: Usage;
-  round: number;
-} & { [name in "createdAt" | "cwd" | "model" | "sentModel" | "title" | "forkedFrom"]?: string };
+  session: ReturnType<SessionBuilder["save"]>;
+  ledger: ReturnType<TokenLedger["save"]>;
+  held: ReturnType<HeldMessages["save"]>;
+} & Facts;
 
-/** What became of a line. */
-type LineResult = "sent" | "skipped" | "invalid";
+type Facts = {
+  model?: string | undefined;
+  tier?: string | undefined;
+  agentPath?: string | undefined;
+  isContinued?: boolean | undefined;
+};
+
+/** A line beside its payload. */
+type Line = { at: string | undefined; isReplayed: boolean };
 
 /** Builds one session from the lines of a rollout. */
 export class Rollout {
   readonly #sink: Sink;
-  #usage = new UsageCounter();
-  #held: Message[] = [];
-  #sourceId: string;
-  #isOpen = false;
+  readonly #session: SessionBuilder;
+  readonly #page: string | undefined;
+  readonly #parentTurns: ReadonlySet<string> | undefined;
+  readonly #echoes = new Echoes();
+  readonly #held: HeldMessages;
+  #ledger = new TokenLedger();
+  #gate: ForkGate | undefined;
+  #isReplaying = false;
+  #facts: Facts = {};
   #meta: Fields | undefined;
-  #createdAt: string | undefined;
-  #cwd: string | undefined;
-  #model: string | undefined;
-  #sentModel: string | undefined;
-  #title: string | undefined;
-  #forkedFrom: string | undefined;
-  #forkedUntil = 0;
-  #lastTotal: Usage = {};
-  #round = 0;
+  #hasAbortNote = false;
 
-  constructor(sink: Sink, name: string) {
+  /**
+   * @param name of the file, without its ending: `rollout-TIME-ID`, or `rollout-TIME-ID_PAGE` where the thread was taken up again
+   * @param parentTurns the turns of the session that it may have been forked from
+   */
+  constructor(sink: Sink, name: string, parentTurns?: ReadonlySet<string>) {
     this.#sink = sink;
-    const [id] = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.exec(name) ?? [name];
-    this.#sourceId = id;
+    const [, id = name, page] = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:_([0-9a-f-]{36}))?$/i.exec(name) ?? [];
+    this.#page = page;
+    this.#parentTurns = parentTurns;
+    this.#session = new SessionBuilder(sink, source, id);
+    this.#held = new HeldMessages(this.#session);
   }
 
-  /** What is known so far, as JSON; undefined while an answer waits for its token count, which would change it. */
+  /** What is known so far, as JSON; undefined while something waits for what follows, which would change it. */
   save(): Fields | undefined {
-    if (!this.#isOpen || this.#held.some(({ role }) => role === "assistant")) return undefined;
+    const isWaiting = this.#held.hasAnswer || this.#echoes.isWaiting || this.#isReplaying;
+    if (!this.#session.isOpen || isWaiting) return undefined;
     return {
-      usage: this.#usage.save(),
-      sourceId: this.#sourceId,
-      meta: this.#meta,
-      createdAt: this.#createdAt,
-      cwd: this.#cwd,
-      model: this.#model,
-      sentModel: this.#sentModel,
-      title: this.#title,
-      forkedFrom: this.#forkedFrom,
-      forkedUntil: this.#forkedUntil,
-      lastTotal: this.#lastTotal,
-      round: this.#round,
+      session: this.#session.save(),
+      ledger: this.#ledger.save(),
+      held: this.#held.save(),
+      ...this.#facts,
     };
   }
 
   /** Continues a session. @param saved what `save` returned @param messages how many it had then */
   resume(saved: Fields, messages: number): void {
-    const state = saved as SavedRollout;
-    this.#usage = new UsageCounter(state.usage);
-    this.#sourceId = state.sourceId;
-    this.#meta = state.meta;
-    this.#createdAt = state.createdAt;
-    this.#noteFolder(state.cwd);
-    this.#model = state.model;
-    this.#sentModel = state.sentModel;
-    this.#title = state.title;
-    this.#forkedFrom = state.forkedFrom;
-    this.#forkedUntil = state.forkedUntil;
-    this.#lastTotal = state.lastTotal;
-    this.#round = state.round;
-    this.#isOpen = true;
-    this.#sink.begin(source, this.#sourceId, messages);
+    const { session, ledger, held, ...facts } = saved as SavedRollout;
+    this.#ledger = new TokenLedger(ledger);
+    this.#held.resume(held, messages);
+    this.#facts = facts;
+    this.#meta = {};
+    this.#session.resume(session, messages);
   }
 
   add(record: Fields): void {
-    const result = this.#addLine(record, asTimestamp(record.timestamp));
-    if (result === "skipped") this.#sink.skipped();
-    else if (result === "invalid") this.#sink.invalid();
+    const { type, payload, timestamp, ordinal, ...bare } = record;
+    const at = asTimestamp(timestamp);
+    if (!isFields(payload)) {
+      this.#count(payload === undefined ? this.#addBareLine({ type, ...bare }, at) : undefined);
+      return;
+    }
+    const turn = turnOf(type, payload);
+    this.#isReplaying = this.#gate?.replays({ ordinal, at: at ? Date.parse(at) : undefined, ...turn }) ?? false;
+    this.#count(this.#addLine(type, payload, { at, isReplayed: this.#isReplaying }));
   }
 
-  #addLine({ type, payload, ...bare }: Fields, at: string | undefined): LineResult {
-    if (!isFields(payload)) return this.#addBareLine({ type, ...bare }, at);
+  /** @param isSent whether the line became a message; undefined where it is invalid */
+  #count(isSent: boolean | undefined): void {
+    if (isSent === undefined) this.#sink.invalid();
+    else if (!isSent) this.#sink.skipped();
+  }
+
+  #addLine(type: unknown, payload: Fields, line: Line): boolean | undefined {
     switch (type) {
       case "session_meta":
-        return this.#addMeta(payload, at);
+        return this.#addMeta(payload, line.at);
       case "turn_context":
-        this.#noteFolder(asString(payload.cwd));
-        this.#model = asString(payload.model) ?? this.#model;
-        return "skipped";
+        this.#session.noteFolder(line.isReplayed ? undefined : payload.cwd);
+        this.#noteSettings(payload);
+        return false;
       case "response_item":
-        return this.#addItem(payload, at);
+        return this.#addItem(payload, line);
+      case "inter_agent_communication":
+        return this.#holdAll(agentMessages(payload, this.#unhandled, this.#facts.agentPath), line);
       case "compacted":
-        return this.#addNotice(payload.message, at);
+        return this.#holdAll([notice(asString(payload.message) ?? "The conversation so far was compacted.")], line);
       case "event_msg":
-        return this.#addEvent(payload, at);
+        return this.#addEvent(payload, line);
+      case "token_usage_record":
+        return this.#addRecord(payload, line);
       case "world_state":
       case "inter_agent_communication_metadata":
-        return "skipped";
+      case "realtime_item":
+      case "retained_context":
+      case "security_risk_score":
+        return false;
       default:
         this.#sink.unhandled(asString(type) ?? "(none)");
-        return "skipped";
+        return false;
     }
   }
 
-  /** The folder may change from turn to turn; the latest one counts. */
-  #noteFolder(cwd: string | undefined): void {
-    if (cwd === undefined || cwd === this.#cwd) return;
-    this.#cwd = cwd;
-    this.#sink.folder(cwd);
+  readonly #unhandled = (type: string) => this.#sink.unhandled(type);
+
+  /** A line of the first versions, without an envelope. */
+  #addBareLine(record: Fields, at: string | undefined): boolean | undefined {
+    if (record.record_type !== undefined) return false;
+    if (record.type !== undefined) return this.#addItem(record, { at, isReplayed: false });
+    return asString(record.id) === undefined
+      ? undefined
+      : this.#addMeta({ ...record, timestamp: record.timestamp ?? at }, at);
   }
 
-  /** A line without an envelope. */
-  #addBareLine(record: Fields, at: string | undefined): LineResult {
-    if (record.record_type !== undefined) return "skipped";
-    if (record.type !== undefined) return this.#addItem(record, at);
-    return asString(record.id) === undefined ? "invalid" : this.#addMeta(record, at);
-  }
-
-  #addMeta(meta: Fields, at: string | undefined): LineResult {
+  #addMeta(meta: Fields, at: string | undefined): false {
     const id = asString(meta.id) ?? asString(meta.session_id);
-    const began = at ?? asTimestamp(meta.timestamp);
+    const created = asTimestamp(meta.timestamp) ?? at;
     if (this.#meta) {
       // The second one belongs to the session that this one was forked from.
-      if (id && id !== this.#sourceId) this.#forkedFrom ??= id;
-      return "skipped";
+      if (id && id !== asString(this.#meta.id)) this.#beginFork(id, at);
+      return false;
     }
-    this.#meta = meta;
-    this.#sourceId = id ?? this.#sourceId;
-    this.#createdAt = asTimestamp(meta.timestamp) ?? at;
-    this.#noteFolder(asString(meta.cwd));
-    this.#forkedUntil = began ? Date.parse(began) + forkMs : 0;
-    this.#forkedFrom = asString(meta.forked_from_id);
-    return "skipped";
+    this.#meta = id ? { ...meta, id } : { ...meta, id: this.#session.id };
+    this.#session.id = [id ?? this.#session.id, this.#page].filter(Boolean).join("/");
+    this.#session.noteTime(created);
+    this.#session.noteFolder(meta.cwd);
+    this.#session.note("agentVersion", meta.cli_version);
+    this.#session.note("parent", meta.parent_thread_id ?? parentOf(meta.source));
+    if (this.#page) this.#session.note("forkedFrom", id);
+    this.#facts.agentPath = asString(meta.agent_path) ?? pathOf(meta.source);
+    this.#facts.isContinued = isFields(meta.history_base) || undefined;
+    if (isFields(meta.git)) this.#noteGit(meta.git);
+    const from = asString(meta.forked_from_id);
+    if (from && !isFields(meta.history_base)) this.#beginFork(from, at ?? created);
+    else if (from) this.#session.note("forkedFrom", from);
+    return false;
   }
 
-  #isReplayed(at: string | undefined): boolean {
-    return this.#forkedFrom !== undefined && at !== undefined && Date.parse(at) <= this.#forkedUntil;
+  #noteGit({ branch, repository_url: url, commit_hash: hash }: Fields): void {
+    this.#session.note("branch", branch);
+    this.#session.noteRepository(url);
+    const on = asString(branch);
+    if (typeof hash === "string") this.#session.evidence.addCommit({ hash, ...(on && { branch: on }) });
   }
 
-  #addItem(item: Fields, at: string | undefined): LineResult {
-    const messages = itemMessages(item, (type) => this.#sink.unhandled(type));
-    for (const message of messages) this.#hold(message, at);
-    return messages.length > 0 ? "sent" : "skipped";
+  #beginFork(from: string, at: string | undefined): void {
+    if (this.#gate) return;
+    this.#session.note("forkedFrom", from);
+    this.#facts.isContinued = true;
+    this.#gate = new ForkGate({
+      id: asString(this.#meta?.id) ?? "",
+      began: at ? Date.parse(at) : undefined,
+      startOrdinal: this.#meta?.subagent_history_start_ordinal,
+      parentTurns: this.#parentTurns,
+    });
   }
 
-  #addNotice(text: unknown, at: string | undefined): LineResult {
-    const content = asString(text);
-    if (content) this.#hold(notice(content), at);
-    return content ? "sent" : "skipped";
+  #noteSettings({ model, service_tier: tier }: Fields): void {
+    this.#facts.model = asString(model) ?? this.#facts.model;
+    this.#facts.tier = asString(tier) ?? this.#facts.tier;
   }
 
-  #addEvent(event: Fields, at: string | undefined): LineResult {
-    const type = asString(event.type) ?? "(none)";
-    switch (type) {
+  #addItem(item: Fields, line: Line): boolean {
+    const messages = itemMessages(item, this.#unhandled, this.#facts.agentPath);
+    for (const message of this.#echoes.seeItem(item, messages)) this.#held.add(message, this.#facts.model);
+    if (messages.some(({ content }) => isAbortNote(content))) this.#hasAbortNote = true;
+    return this.#holdAll(messages, line);
+  }
+
+  #addEvent(event: Fields, line: Line): boolean {
+    const started = startedAgent(event);
+    if (started) this.#held.noteAgent(started);
+    switch (event.type) {
       case "token_count":
-        if (isFields(event.info)) this.#countTokens(event.info, at);
-        break;
+        if (isFields(event.info)) this.#countTotal(event.info, line);
+        return false;
       case "thread_name_updated":
-        this.#title = asString(event.thread_name) ?? this.#title;
-        break;
-      case "thread_rolled_back":
-        return this.#addNotice(`The last ${Number(event.num_turns)} turns were taken back.`, at);
-      case "error":
-      case "stream_error":
-      case "warning":
-        return this.#addNotice(event.message, at);
+        if (!line.isReplayed) this.#session.noteTitle(event.thread_name);
+        return false;
+      case "thread_settings_applied":
+        this.#noteSettings(isFields(event.thread_settings) ? event.thread_settings : {});
+        return false;
+      case "user_message":
+        this.#held.nameImages(event.local_images);
+        return this.#addEcho("question", event.message, line);
+      case "agent_message":
+        return this.#addEcho("answer", event.message, line);
+      case "agent_reasoning":
+      case "agent_reasoning_raw_content":
+        return this.#addEcho("thought", event.text, line);
+      case "turn_aborted":
+      case "task_complete":
+      case "turn_complete":
+        return this.#endTurn(event, line);
       default:
-        if (!skippedEvents.has(type)) this.#sink.unhandled(`event_msg.${type}`);
+        return this.#holdAll(eventNotices(event, this.#unhandled), line);
     }
-    return "skipped";
   }
 
-  #hold(message: Message, at: string | undefined): void {
-    this.#createdAt ??= at;
-    const isReplayed = this.#isReplayed(at);
-    const isNewModel = message.role === "assistant" && this.#model !== this.#sentModel;
-    if (isNewModel) this.#sentModel = this.#model;
-    const complete = withMetadata(message, {
-      model: isNewModel ? this.#model : undefined,
-      replayed: isReplayed ? true : undefined,
-    });
-    this.#held.push(at ? { ...complete, createdAt: at } : complete);
-    if (this.#held.length > maxHeld) this.#sendHeld();
+  #addEcho(kind: "question" | "answer" | "thought", text: unknown, line: Line): false {
+    const content = asString(text);
+    const message: Message = { role: kind === "question" ? "user" : "assistant", content: content ?? "" };
+    const shown = kind === "thought" ? withMetadata(message, { kind: "thinking" }) : message;
+    if (content?.trim()) this.#echoes.seeEvent(kind, this.#complete(shown, line));
+    return false;
   }
 
-  /** Totals start again from zero with each process. */
-  #countTokens(info: Fields, at: string | undefined): void {
-    const total = readUsage(info.total_token_usage);
-    if ((total.outputTokens ?? 0) < (this.#lastTotal.outputTokens ?? 0)) this.#round++;
-    this.#lastTotal = total;
-    const name = String(this.#round);
-    const isReplayed = this.#isReplayed(at);
-    if (isReplayed) this.#usage.ignore(name, total);
-    this.#sendHeld(isReplayed ? undefined : this.#usage.add(name, total));
+  /** An abort is told by a text in the history, too, in newer versions. */
+  #endTurn({ type, reason }: Fields, line: Line): boolean {
+    for (const message of this.#echoes.endTurn()) this.#held.add(message, this.#facts.model);
+    const isTold = this.#hasAbortNote;
+    this.#hasAbortNote = false;
+    if (type !== "turn_aborted" || isTold) return false;
+    const why = asString(reason);
+    return this.#holdAll([notice(why ? `The turn was aborted: ${why}.` : "The turn was aborted.")], line);
   }
 
-  #sendHeld(usage?: Usage): void {
-    const producer = usage ? this.#held.find(({ role }) => role === "assistant") : undefined;
-    for (const message of this.#held) this.#send(message === producer ? withUsage(message, usage) : message);
-    this.#held = [];
+  #holdAll(messages: Message[], line: Line): boolean {
+    for (const message of messages) this.#held.add(this.#complete(message, line), this.#facts.model);
+    return messages.length > 0;
   }
 
-  #send(message: Message): void {
-    if (!this.#isOpen) this.#sink.begin(source, this.#sourceId);
-    this.#isOpen = true;
-    this.#sink.message(message);
+  #complete(message: Message, { at, isReplayed }: Line): Message {
+    const complete = withMetadata(message, { replayed: isReplayed ? true : undefined });
+    return at ? { ...complete, createdAt: at } : complete;
   }
 
-  end(): void {
-    this.#sendHeld();
-    if (!this.#isOpen) return;
-    const project = projectName(this.#cwd);
-    this.#sink.end({
-      ...(this.#model && { model: truncate(this.#model, 256) }),
-      ...(this.#title && { title: truncate(this.#title, 512) }),
-      ...(project && { project }),
-      ...(this.#createdAt && { createdAt: this.#createdAt }),
-      metadata: this.#metadata(),
-    });
+  /** A request's own record. One of another thread is counted there. */
+  #addRecord({ response_id: requestId, thread_id: thread, usage }: Fields, { isReplayed }: Line): boolean | undefined {
+    const isOther = asString(thread) !== undefined && thread !== this.#session.id.split("/")[0];
+    if (isOther || isReplayed) return false;
+    const added = this.#ledger.addRecord(usage);
+    if (!added) return undefined;
+    this.#held.send(added, { requestId, serviceTier: this.#facts.tier });
+    return false;
   }
 
-  #metadata(): Fields {
-    const { git, cli_version: version, source: from } = this.#meta ?? {};
-    const branch = isFields(git) ? asString(git.branch) : undefined;
-    const parent = parentOf(from);
-    return {
-      ...(this.#cwd && { cwd: this.#cwd }),
-      ...(branch && { branch }),
-      ...(asString(version) && { agentVersion: version }),
-      ...(parent && { parent }),
-      ...(this.#forkedFrom && { forkedFrom: this.#forkedFrom }),
-      ...(Object.keys(this.#usage.total).length > 0 && { usage: this.#usage.total }),
-    };
+  #countTotal(info: Fields, { isReplayed }: Line): void {
+    const usage = this.#ledger.addTotal(info, { isReplayed, isContinued: this.#facts.isContinued ?? false });
+    this.#held.send(usage, { serviceTier: this.#facts.tier });
+  }
+
+  /** @param title the name that the user gave the session */
+  end(title?: string): void {
+    for (const message of this.#echoes.endTurn()) this.#held.add(message, this.#facts.model);
+    this.#held.send();
+    this.#session.noteTitle(title);
+    this.#session.end();
+  }
+
+  /** The thread's id, which a page shares with others. */
+  get threadId(): string {
+    return this.#session.id.split("/")[0] ?? this.#session.id;
   }
 }
 
-/** The session that a sub-agent works for: `{subagent: {thread_spawn: {parent_thread_id}}}`. */
-function parentOf(from: unknown): string | undefined {
+/** The turn that a line begins or belongs to, as far as it tells. */
+function turnOf(type: unknown, payload: Fields): { turnId?: string | undefined; startedAt?: unknown } {
+  const about = payload.internal_chat_message_metadata_passthrough;
+  if (type === "response_item") return { turnId: isFields(about) ? asString(about.turn_id) : undefined };
+  const begins = type === "turn_context" || payload.type === "task_started" || payload.type === "turn_started";
+  return begins ? { turnId: asString(payload.turn_id), startedAt: payload.started_at } : {};
+}
+
+const spawnOf = (from: unknown): Fields => {
   const subagent = isFields(from) ? from.subagent : undefined;
-  const spawn = isFields(subagent) ? subagent.thread_spawn : undefined;
-  return isFields(spawn) ? asString(spawn.parent_thread_id) : undefined;
-}
+  return isFields(subagent) && isFields(subagent.thread_spawn) ? subagent.thread_spawn : {};
+};
 
-function readUsage(usage: unknown): Usage {
-  if (!isFields(usage)) return {};
-  const count = (value: unknown) => (typeof value === "number" && value > 0 ? value : 0);
-  const cached = count(usage.cached_input_tokens);
-  return {
-    inputTokens: Math.max(0, count(usage.input_tokens) - cached),
-    outputTokens: count(usage.output_tokens),
-    cacheReadTokens: cached,
-    reasoningTokens: count(usage.reasoning_output_tokens),
-  };
-}
+/** The session that a sub-agent works for, in older versions: `{subagent: {thread_spawn: {parent_thread_id}}}`. */
+const parentOf = (from: unknown): string | undefined => asString(spawnOf(from).parent_thread_id);
+
+const pathOf = (from: unknown): string | undefined => asString(spawnOf(from).agent_path);

@@ -1,0 +1,59 @@
+import type { Fields } from "../../files/json.ts";
+import type { Message } from "../adapter.ts";
+import { reasoningTexts } from "./items.ts";
+
+type Kind = "question" | "answer" | "thought";
+
+/**
+ * Most events repeat an item of the history, before or after it. One that no item repeats is a message of its own: a raw thought,
+ * or a turn of a version that wrote no item for it.
+ */
+export class Echoes {
+  readonly #waiting: Record<Kind, Message[]> = { question: [], answer: [], thought: [] };
+  /** What items of the current turn have. */
+  readonly #has = { question: false, answer: false };
+  /** The texts of the last reasoning item. */
+  #thoughts = new Set<string>();
+
+  /** Whether a text waits for its item. */
+  get isWaiting(): boolean {
+    return Object.values(this.#waiting).some((messages) => messages.length > 0);
+  }
+
+  seeEvent(kind: Kind, message: Message): void {
+    const isKnown = kind === "thought" ? this.#thoughts.has(message.content) : this.#has[kind];
+    if (!isKnown) this.#waiting[kind].push(message);
+  }
+
+  /** Sees an item before it is sent. @returns the messages that it proves to be no echoes, to be sent before it */
+  seeItem(item: Fields, messages: Message[]): Message[] {
+    if (item.type === "reasoning") {
+      this.#thoughts = new Set(reasoningTexts(item));
+      this.#waiting.thought = this.#waiting.thought.filter(({ content }) => !this.#thoughts.has(content));
+      return [];
+    }
+    if (messages.some(({ role, metadata }) => role === "user" && !metadata?.kind)) {
+      const rest = this.endTurn();
+      this.#has.question = true;
+      const isRepeated = (text: string) => messages.some(({ content }) => content.includes(text.trim()));
+      return rest.filter(({ role, content }) => role !== "user" || !isRepeated(content));
+    }
+    if (messages.length === 0 || messages.every(({ metadata }) => metadata?.kind === "notice")) return [];
+    if (messages.some(({ role, metadata }) => role === "assistant" && !metadata)) {
+      this.#has.answer = true;
+      this.#waiting.answer = [];
+    }
+    return [...this.#take("question"), ...this.#take("thought")];
+  }
+
+  /** Ends the turn. @returns the messages that no item had */
+  endTurn(): Message[] {
+    this.#has.question = false;
+    this.#has.answer = false;
+    return [...this.#take("question"), ...this.#take("thought"), ...this.#take("answer")];
+  }
+
+  #take(kind: Kind): Message[] {
+    return this.#waiting[kind].splice(0);
+  }
+}

@@ -1,0 +1,55 @@
+import { isFields, parseJson } from "../../files/json.ts";
+import type { Message } from "../adapter.ts";
+import type { GitEvidence } from "../git-evidence.ts";
+import { asString } from "../values.ts";
+
+/** So many calls wait for their output. */
+const maxCalls = 100;
+
+/**
+ * Newer versions call tools from a script (`exec`), and print each command's output as JSON. This reads what its shell commands
+ * prove about Git.
+ */
+export class ExecScripts {
+  readonly #commands: Map<string, string>;
+
+  /** @param saved what `save` returned */
+  constructor(saved: [string, string][] = []) {
+    this.#commands = new Map(saved);
+  }
+
+  save(): [string, string][] {
+    return [...this.#commands];
+  }
+
+  /** @param position of the message */
+  see({ content, metadata }: Message, position: number, evidence: GitEvidence): void {
+    const { tool, result } = metadata ?? {};
+    if (isFields(tool) && tool.name === "exec" && isFields(tool.input)) this.#seeCall(tool.callId, tool.input.input);
+    if (!isFields(result)) return;
+    const callId = asString(result.callId) ?? "";
+    const commands = this.#commands.get(callId);
+    if (commands === undefined) return;
+    this.#commands.delete(callId);
+    for (const output of outputsIn(content)) evidence.addOutput(commands, output, position);
+  }
+
+  #seeCall(callId: unknown, script: unknown): void {
+    if (typeof callId !== "string" || typeof script !== "string" || !/\b(?:git|gh|glab)\b/.test(script)) return;
+    const quoted = script.matchAll(/\bcmd["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)/g);
+    const commands = [...quoted].map(([, text = ""]) =>
+      text.slice(1, -1).replace(/\\n/g, "\n").replace(/\\(.)/g, "$1"),
+    );
+    if (commands.length > 0) this.#commands.set(callId, commands.join("\n"));
+    if (this.#commands.size > maxCalls) this.#commands.delete(this.#commands.keys().next().value ?? "");
+  }
+}
+
+/** What the commands of a script printed: `{"output": …}`, or the same as the `value` of a promise. */
+function* outputsIn(text: string): Generator<string> {
+  for (const line of text.split("\n")) {
+    const parsed = line.startsWith("{") ? parseJson(line) : undefined;
+    const chunk = isFields(parsed) && isFields(parsed.value) ? parsed.value : parsed;
+    if (isFields(chunk) && typeof chunk.output === "string") yield chunk.output;
+  }
+}

@@ -1,0 +1,85 @@
+import { isFields } from "../../files/json.ts";
+import type { Message } from "../adapter.ts";
+import type { EntryFacts, SessionBuilder } from "../session-builder.ts";
+import type { Usage } from "../usage.ts";
+import { asString } from "../values.ts";
+import { ExecScripts } from "./exec-script.ts";
+
+/** Messages wait for the token count that follows them; beyond this number they are sent without. */
+const maxHeld = 50;
+/** So many sub-agents wait for the result of the call that started them. */
+const maxAgents = 100;
+
+type SavedMessages = { scripts: ReturnType<ExecScripts["save"]>; agents: [string, string][] };
+
+/** The messages of a rollout that wait for what later lines tell about them: tokens, sub-agents, names of images. */
+export class HeldMessages {
+  readonly #session: SessionBuilder;
+  #scripts = new ExecScripts();
+  /** The sessions of sub-agents, by the calls that started them. */
+  #agents = new Map<string, string>();
+  #held: { message: Message; model: string | undefined }[] = [];
+  #sent = 0;
+
+  constructor(session: SessionBuilder) {
+    this.#session = session;
+  }
+
+  save(): SavedMessages {
+    return { scripts: this.#scripts.save(), agents: [...this.#agents] };
+  }
+
+  /** @param saved what `save` returned @param messages how many were sent then */
+  resume({ scripts, agents }: SavedMessages, messages: number): void {
+    this.#scripts = new ExecScripts(scripts);
+    this.#agents = new Map(agents);
+    this.#sent = messages;
+  }
+
+  /** Whether an answer waits for its tokens. */
+  get hasAnswer(): boolean {
+    return this.#held.some(({ message }) => message.role === "assistant");
+  }
+
+  add(message: Message, model: string | undefined): void {
+    const result = message.metadata?.result;
+    const session = isFields(result) ? this.#agents.get(asString(result.callId) ?? "") : undefined;
+    if (isFields(result) && session) result.session ??= session;
+    this.#held.push({ message, model: message.role === "assistant" ? model : undefined });
+    if (this.#held.length > maxHeld) this.send();
+  }
+
+  /** A result names the session of the sub-agent that its call started, also where it came before the event. */
+  noteAgent({ callId, session }: { callId: string; session: string }): void {
+    const results = this.#held.map(({ message }) => message.metadata?.result);
+    const result = results.find((one) => isFields(one) && one.callId === callId);
+    if (isFields(result)) result.session ??= session;
+    else this.#agents.set(callId, session);
+    if (this.#agents.size > maxAgents) this.#agents.delete(this.#agents.keys().next().value ?? "");
+  }
+
+  /** Gives the images of the user's last message the names that the event after it tells. */
+  nameImages(paths: unknown): void {
+    const names = Array.isArray(paths) ? paths.filter((path) => typeof path === "string") : [];
+    const last = this.#held.findLast(({ message }) => message.role === "user" && message.metadata?.attachments);
+    const attachments = last?.message.metadata?.attachments;
+    if (!Array.isArray(attachments) || attachments.length !== names.length) return;
+    for (const [index, attachment] of attachments.entries()) attachment.name = names[index];
+  }
+
+  /** Sends what waits, and with its first answer the usage of the request, if any, and what else is known of it. */
+  send(usage?: Usage, facts: EntryFacts = {}): void {
+    const isCounted = usage !== undefined && Object.values(usage).some((count) => count > 0);
+    const producer = isCounted ? this.#held.find(({ message }) => message.role === "assistant") : undefined;
+    for (const held of this.#held) {
+      const { message, model } = held;
+      const isOwn = message.metadata?.replayed !== true;
+      if (isOwn) this.#scripts.see(message, this.#sent, this.#session.evidence);
+      const entry = { at: isOwn ? message.createdAt : undefined, model };
+      this.#session.send([message], held === producer ? { ...entry, usage, ...facts } : entry);
+      this.#sent++;
+    }
+    if (isCounted && !producer) this.#session.addUsage(usage);
+    this.#held = [];
+  }
+}

@@ -1,0 +1,105 @@
+import { stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { openByteReader } from "../../files/byte-reader.ts";
+import { findFiles } from "../../files/discovery.ts";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { readLines } from "../../files/line-reader.ts";
+import { asString } from "../values.ts";
+
+/** The part of a rollout that is searched for the session that it was forked from. */
+const headBytes = 64 * 1024;
+/** A list of files is used for this long, in milliseconds. */
+const maxListAgeMs = 30_000;
+const maxParents = 8;
+
+type List = { listedAt: number; paths: Promise<string[]> };
+
+/** The rollouts of a folder of Codex'. */
+const lists = new Map<string, List>();
+/** The turns of rollouts that were read last, by path and size. */
+const turnsByFile = new Map<string, Set<string>>();
+
+/**
+ * The turns in the rollout that another one's first lines may have been copied from.
+ *
+ * @returns undefined where the rollout is no fork, where it numbers its lines, and where its parent's turns are not known
+ */
+export async function findParentTurns(path: string): Promise<ReadonlySet<string> | undefined> {
+  const parent = parentIn(await readHead(path));
+  const [, home] = /^(.*)[\\/](?:archived_)?sessions[\\/]/.exec(path) ?? [];
+  if (parent === undefined || home === undefined) return undefined;
+  const turns = new Set<string>();
+  for (const rollout of await rolloutsBelow(home)) {
+    if (rollout === path || !basename(rollout).includes(parent)) continue;
+    for (const turn of await readTurns(rollout)) turns.add(turn);
+  }
+  return turns.size > 0 ? turns : undefined;
+}
+
+/** The id of the session that a rollout's first lines name as the one it was forked from. */
+function parentIn(head: string): string | undefined {
+  const [first = "", second = ""] = head.split("\n", 2);
+  const own = metaIn(first);
+  // A first line with long instructions may not be whole.
+  const [, cut] = own ? [] : (/"forked_from_id"\s*:\s*"([^"\\]+)"/.exec(first) ?? []);
+  if (cut !== undefined) return cut;
+  if (!own || own.subagent_history_start_ordinal !== undefined) return undefined;
+  const copied = metaIn(second)?.id;
+  return asString(own.forked_from_id) ?? (copied === own.id ? undefined : asString(copied));
+}
+
+function metaIn(line: string): Fields | undefined {
+  const record = parseJson(line);
+  return isFields(record) && record.type === "session_meta" && isFields(record.payload) ? record.payload : undefined;
+}
+
+async function readHead(path: string): Promise<string> {
+  const file = await openByteReader(path);
+  try {
+    const head = Buffer.allocUnsafe(headBytes);
+    return head.toString("utf8", 0, await file.fill(head));
+  } finally {
+    await file.close();
+  }
+}
+
+function rolloutsBelow(home: string): Promise<string[]> {
+  const known = lists.get(home);
+  if (known && Date.now() - known.listedAt < maxListAgeMs) return known.paths;
+  const paths = listRollouts(home);
+  lists.set(home, { listedAt: Date.now(), paths });
+  return paths;
+}
+
+async function listRollouts(home: string): Promise<string[]> {
+  const paths: string[] = [];
+  for (const folder of ["sessions", "archived_sessions"]) {
+    const found = findFiles(join(home, folder), (name) => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name));
+    for await (const { path } of found) paths.push(path);
+  }
+  return paths;
+}
+
+async function readTurns(path: string): Promise<Set<string>> {
+  try {
+    const { size } = await stat(path);
+    const key = `${size} ${path}`;
+    const known = turnsByFile.get(key) ?? (await turnsIn(path));
+    turnsByFile.delete(key);
+    turnsByFile.set(key, known);
+    if (turnsByFile.size > maxParents) turnsByFile.delete(turnsByFile.keys().next().value ?? "");
+    return known;
+  } catch {
+    // A parent that can't be read is reported where it is read itself; here, times tell.
+    return new Set();
+  }
+}
+
+async function turnsIn(path: string): Promise<Set<string>> {
+  const turns = new Set<string>();
+  const take = (line: string) => {
+    for (const [, id] of line.matchAll(/"turn_id"\s*:\s*"([^"\\]{1,100})"/g)) if (id) turns.add(id);
+  };
+  await readLines(path, take, { tooLong() {}, pause: async () => {} });
+  return turns;
+}

@@ -1,0 +1,54 @@
+import type { Message } from "../adapter.ts";
+import { notice } from "../messages.ts";
+
+/** Tags around what Codex adds to the user's words. */
+const injectedTags = [
+  "environment_context",
+  "user_instructions",
+  "permissions instructions",
+  "collaboration_mode",
+  "turn_aborted",
+  "skills_instructions",
+  "apps_instructions",
+  "INSTRUCTIONS",
+  "subagent_notification",
+  "recommended_plugins",
+  "codex_internal_context",
+  "goal_context",
+  "skill",
+  "user_action",
+  "user_shell_command",
+  "model_switch",
+  "personality_spec",
+  "realtime_conversation",
+  "hook_prompt",
+  "in-app-browser-context",
+  "external_codex_apps_open_page",
+  "send_user_message_question_reply",
+].join("|");
+
+/** A block at the beginning of a text that the program added: in tags, or the project's `AGENTS.md`. */
+const injectedBlock = new RegExp(
+  String.raw`^\s*(?:<(${injectedTags})\b[^>]*>[\s\S]*?</\1>|# AGENTS\.md instructions[\s\S]*?</INSTRUCTIONS>)\s*`,
+);
+/** The same without its end, which is all of the text. */
+const injectedText = new RegExp(String.raw`^\s*(?:<(?:${injectedTags})\b|# AGENTS\.md instructions)`);
+/** What editors put before the user's words, up to this heading. */
+const editorContext = /^\s*# Context from my IDE setup:[\s\S]*?\n## My request for Codex:[ \t]*\n?/;
+
+/** Whether a text is only what the program adds when a turn was aborted. */
+export const isAbortNote = (text: string): boolean => /^\s*<turn_aborted>/.test(text);
+
+/** A user's text; what the program put before it becomes notices. */
+export function userTexts(text: string): Message[] {
+  const notices: Message[] = [];
+  let rest = text;
+  for (;;) {
+    const [block] = injectedBlock.exec(rest) ?? editorContext.exec(rest) ?? [];
+    if (!block) break;
+    notices.push(notice(block.trim(), "user"));
+    rest = rest.slice(block.length);
+  }
+  if (rest.trim() === "") return notices;
+  return [...notices, injectedText.test(rest) ? notice(rest, "user") : { role: "user", content: rest }];
+}
