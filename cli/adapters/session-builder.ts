@@ -79,6 +79,7 @@ export class SessionBuilder {
     this.#createdAt = createdAt;
     this.#title = title;
     this.#messages = messages;
+    if (metadata.cwd) this.#sink.folder(metadata.cwd);
     this.#sink.begin(this.#source, id, messages);
   }
 

@@ -35,7 +35,7 @@ export const codex: Adapter = {
       sink.lost(needsNewerNode);
       return;
     }
-    const turns = input.from ? undefined : await findParentTurns(input.path);
+    const turns = input.from ? undefined : await findParentTurns(input.path, (folder) => sink.folder(folder));
     const rollout = new Rollout(sink, nameOf(input.path), turns);
     if (input.from) rollout.resume(input.from.state, input.from.messages);
     const end = await readRecords(input.path, sink, (record) => rollout.add(record), input.from);

@@ -22,12 +22,20 @@ const turnsByFile = new Map<string, Set<string>>();
 /**
  * The turns in the rollout that another one's first lines may have been copied from.
  *
+ * @param onFolder called with the session's folder before anything else is read; it may throw
  * @returns undefined where the rollout is no fork, where it numbers its lines, and where its parent's turns are not known
  */
-export async function findParentTurns(path: string): Promise<ReadonlySet<string> | undefined> {
-  const parent = parentIn(await readHead(path));
+export async function findParentTurns(
+  path: string,
+  onFolder: (path: string) => void,
+): Promise<ReadonlySet<string> | undefined> {
+  const head = await readHead(path);
+  const parent = parentIn(head);
   const [, home] = /^(.*)[\\/](?:archived_)?sessions[\\/]/.exec(path) ?? [];
   if (parent === undefined || home === undefined) return undefined;
+  const folder = /"cwd"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(head.slice(0, head.indexOf("\n") + 1) || head)?.[1];
+  const cwd = folder && asString(parseJson(folder));
+  if (cwd) onFolder(cwd);
   const turns = new Set<string>();
   for (const rollout of await rolloutsBelow(home)) {
     if (rollout === path || !basename(rollout).includes(parent)) continue;
