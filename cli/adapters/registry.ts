@@ -14,6 +14,7 @@ import { opencode } from "./opencode/adapter.ts";
 import { pi } from "./pi/adapter.ts";
 import { qwen } from "./qwen/adapter.ts";
 import { specstory } from "./specstory/adapter.ts";
+import { vscodeCopilot } from "./vscode-copilot/adapter.ts";
 
 /** Every adapter, in the order of display. */
 export const adapters: readonly Adapter[] = [
@@ -24,6 +25,7 @@ export const adapters: readonly Adapter[] = [
   cursor,
   goose,
   copilot,
+  vscodeCopilot,
   qwen,
   droid,
   kimi,

@@ -1,0 +1,158 @@
+import { basename, dirname, extname, join } from "node:path";
+import { findFiles, listFolder, statInput } from "../../files/discovery.ts";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { readJsonItems } from "../../files/json-items.ts";
+import { readJsonFile } from "../../files/state-files.ts";
+import type { Adapter, Host, Input, Sink } from "../adapter.ts";
+import { editorFolders } from "../editor-folders.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import { asString } from "../values.ts";
+import { LogPlan, Replay } from "./replay.ts";
+import { Turn } from "./turn.ts";
+
+const source = "vscode-copilot";
+
+/**
+ * The chat of Visual Studio Code and the editors built from it: a file for each session, in the folder of its workspace.
+ *
+ * - Newer files are logs of changes (`.jsonl`), older ones one JSON text (`.json`). Both are read twice: see replay.ts.
+ * - A session that moved to another workspace is copied there: the latest copy is read.
+ */
+export const vscodeCopilot: Adapter = {
+  name: source,
+  title: "Copilot Chat in VS Code",
+  version: 1,
+  searchRoots: (host) => [
+    ...editorFolders(host, "workspaceStorage"),
+    ...editorFolders(host, "globalStorage", emptyWindows),
+  ],
+  async *discover(host) {
+    const latest = new Map<string, Input>();
+    for await (const input of findChats(host)) {
+      if (input.stamp === "forbidden") yield input;
+      else {
+        const id = basename(input.path, extname(input.path));
+        const before = latest.get(id);
+        if (!before || isBetter(input, before)) latest.set(id, input);
+      }
+    }
+    yield* latest.values();
+  },
+  async parse({ path }, sink) {
+    const session = new SessionBuilder(sink, source, basename(path, extname(path)));
+    session.noteFolder(await folderOf(dirname(dirname(path))));
+    const plan = new LogPlan();
+    await read(path, sink, "counted", {
+      request: (_json, line) => plan.addRequest(line),
+      line(line, number) {
+        plan.add(line, number);
+        return true;
+      },
+    });
+    const replay = new Replay(plan, (request) => sendTurn(request, session, sink));
+    await read(path, sink, "read", {
+      request: (json, line) => replay.addRequest(json, line),
+      line: (line, number) => replay.add(line, number),
+    });
+    replay.end();
+    noteFields(session, replay.fields);
+    session.end();
+  },
+};
+
+const emptyWindows = "emptyWindowChatSessions";
+const isChat = (name: string): boolean => /\.jsonl?$/.test(name);
+
+async function* findChats(host: Host): AsyncGenerator<Input> {
+  for (const { path } of editorFolders(host, "workspaceStorage")) {
+    for (const workspace of await listFolder(path)) {
+      if (workspace.isDirectory()) yield* findFiles(join(path, workspace.name, "chatSessions"), isChat);
+    }
+  }
+  for (const { path } of editorFolders(host, "globalStorage", emptyWindows)) yield* findFiles(path, isChat);
+}
+
+/** Of two files of a session, in one folder the log, else the one that was changed later. */
+function isBetter(one: Input, other: Input): boolean {
+  if (dirname(one.path) === dirname(other.path)) return one.path.endsWith(".jsonl");
+  return one.modifiedAt > other.modifiedAt;
+}
+
+type Handlers = {
+  request(json: string, line: number): void;
+  /** @returns whether the line is of a known form */
+  line(line: Fields, number: number): boolean;
+};
+
+/** @param pass `counted` counts requests and lines, `read` the ones that can't be read */
+async function read(path: string, sink: Sink, pass: "counted" | "read", { request, line }: Handlers): Promise<void> {
+  const isLog = path.endsWith(".jsonl");
+  let number = 1;
+  const take = (json: string) => {
+    const value = parseJson(json);
+    const operation = isLog ? value : { kind: 0, v: value };
+    if (pass === "counted") sink.entry(number);
+    const isKnown = isFields(value) && isFields(operation) && line(operation, number);
+    if (pass === "read" && !isKnown) sink.invalid(isFields(value) ? "not a change" : "not a JSON object");
+    if (pass === "counted" && isKnown) sink.skipped();
+    number++;
+  };
+  const isComplete = await readJsonItems(
+    path,
+    {
+      list: isLog ? ["v", "requests"] : ["requests"],
+      isLines: isLog,
+      item(json) {
+        if (pass === "counted") sink.entry(number);
+        request(json, number);
+      },
+      rest: take,
+    },
+    {
+      tooLong(item) {
+        if (pass === "read") sink.lost(item === 0 ? `line ${number} is too long` : `request ${item} is too long`);
+        // Its place is kept: later lines name requests by their number.
+        if (item !== 0) request("null", number);
+      },
+      pause: () => sink.pause(),
+    },
+  );
+  if (isComplete || pass === "counted") return;
+  sink.entry();
+  sink.invalid("the file is cut off");
+}
+
+function sendTurn(request: unknown, session: SessionBuilder, sink: Sink): void {
+  if (isFields(request)) new Turn(sink, request).send(session);
+  else sink.invalid("not a request");
+}
+
+function noteFields(session: SessionBuilder, fields: Fields): void {
+  session.noteTime(fields.creationDate);
+  session.noteTitle(fields.customTitle ?? fields.computedTitle);
+  session.noteFolder(uriPath(fields.workingDirectory));
+  const { repoData } = fields;
+  if (!isFields(repoData)) return;
+  session.noteRepository(repoData.remoteUrl);
+  session.note("branch", repoData.localBranch);
+}
+
+/** The folder of a workspace; of one with several folders its file, without the ending. */
+async function folderOf(storage: string): Promise<string | undefined> {
+  const path = join(storage, "workspace.json");
+  const noted = (await statInput(path)) ? await readJsonFile(path) : undefined;
+  if (!isFields(noted)) return undefined;
+  return uriPath(noted.folder) ?? uriPath(noted.workspace)?.replace(/\.code-workspace$/, "");
+}
+
+/** The path in a URI, also of a remote machine's: `file:///C%3A/code`, `vscode-remote://ssh-remote%2Bhost/home/ada`. */
+function uriPath(uri: unknown): string | undefined {
+  const [, path] = /^[a-z][a-z0-9+.-]*:\/\/[^/]*(\/.*)$/i.exec(asString(uri) ?? "") ?? [];
+  if (path === undefined) return undefined;
+  try {
+    return decodeURIComponent(path).replace(/^\/([a-z]:)/i, "$1");
+  } catch (error) {
+    if (error instanceof URIError) return path;
+    throw error;
+  }
+}
