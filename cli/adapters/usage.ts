@@ -70,11 +70,13 @@ export class UsageCounter {
   }
 }
 
-/** Adds to a message its usage, and as `tokenCount` the tokens that it produced. */
+/** Adds to a message its usage, and as `tokenCount` the tokens that it produced. A message that has some has the sum then. */
 export function withUsage(message: Message, usage: Usage | undefined): Message {
   if (!usage) return message;
-  const metadata = { ...message.metadata, usage };
-  return { ...message, ...(usage.outputTokens && { tokenCount: usage.outputTokens }), metadata };
+  const before = message.metadata?.usage as Usage | undefined;
+  const total = nonZero(before ? addUsage(before, usage) : usage);
+  const metadata = { ...message.metadata, usage: total };
+  return { ...message, ...(total.outputTokens && { tokenCount: total.outputTokens }), metadata };
 }
 
 /** Two reports' sum. */
@@ -85,3 +87,5 @@ export const subtractUsage = (a: Usage, b: Usage): Usage => combined(a, b, (one,
 
 const combined = (a: Usage, b: Usage, combine: (one: number, other: number) => number): Usage =>
   Object.fromEntries(usageFields.map((field) => [field, combine(a[field] ?? 0, b[field] ?? 0)]));
+
+const nonZero = (usage: Usage): Usage => Object.fromEntries(Object.entries(usage).filter(([, count]) => count > 0));

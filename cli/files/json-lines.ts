@@ -6,6 +6,9 @@ import { type LinePlace, lineTooLong, maxWholeBytes, readLines } from "./line-re
 
 const MiB = 1024 * 1024;
 
+/** What a file's lines are told to. */
+type LineSink = Pick<Sink, "entry" | "invalid" | "message" | "pause">;
+
 /**
  * Reads a file of JSON objects, one per line, and counts them. Any other line is counted as invalid; an incomplete last line
  * is left for the next run.
@@ -16,7 +19,7 @@ const MiB = 1024 * 1024;
  */
 export function readRecords(
   path: string,
-  sink: Sink,
+  sink: LineSink,
   handle: (record: Fields) => void,
   from?: LinePlace,
 ): ReturnType<typeof readLines> {
@@ -30,7 +33,13 @@ export function readRecords(
   return readLines(path, take, { tooLong, pause: () => sink.pause() }, from);
 }
 
-function takeLine(line: string, number: number, isOpen: boolean, sink: Sink, handle: (record: Fields) => void): void {
+function takeLine(
+  line: string,
+  number: number,
+  isOpen: boolean,
+  sink: LineSink,
+  handle: (record: Fields) => void,
+): void {
   const record = parseJson(line);
   if (isFields(record)) {
     sink.entry(number);

@@ -105,9 +105,9 @@ test("a tool result has its error, duration, patch, and its sub-agent's session"
     result({}, { agentId: "ab12", totalDurationMs: 9 }),
   );
   expect(sessions[0]?.messages.map(({ metadata }) => metadata)).toEqual([
-    { result: { callId: "t", isError: true } },
-    { result: { callId: "t", patch: "@@ -1,1 +1,2 @@\n-a\n+b\n+c" }, durationMs: 12 },
-    { result: { callId: "t", session: `${id}/agent-ab12` }, durationMs: 9 },
+    { result: { callId: "t", isError: true }, uuid: "u" },
+    { result: { callId: "t", patch: "@@ -1,1 +1,2 @@\n-a\n+b\n+c" }, durationMs: 12, uuid: "u" },
+    { result: { callId: "t", session: `${id}/agent-ab12` }, durationMs: 9, uuid: "u" },
   ]);
 });
 
@@ -173,6 +173,40 @@ test("the title is the user's, else the generated one, else the summary of a lin
   expect(
     await titleOf({ type: "custom-title", customTitle: "Given" }, { type: "ai-title", aiTitle: "Made" }, said("Hi")),
   ).toBe("Given");
+});
+
+test("a summary names a line before it, a line after it, or a line of another file", async () => {
+  const summary = (leafUuid: string, summary: string) => ({ type: "summary", summary, leafUuid });
+  const titleOf = async (...records: unknown[]) => (await parse(...records)).sessions[0]?.ending.title;
+  const talk = [
+    said("Hi", { uuid: "one" }),
+    answered(text("Hello"), {}, { uuid: "two" }),
+    said("Bye", { uuid: "three" }),
+  ];
+  expect(await titleOf(...talk, summary("one", "Greetings"))).toBe("Greetings");
+  expect(await titleOf(...talk, summary("elsewhere", "No"), summary("one", "Greetings"), summary("gone", "No"))).toBe(
+    "Greetings",
+  );
+  expect(await titleOf(...talk, { type: "agent-name", agentName: "greeter" }, summary("one", "x"))).toBe("greeter");
+  const host = await makeHome({
+    [path]: linesOf(...talk),
+    [`.claude/projects/-home-ada-code-api/${other}.jsonl`]: linesOf(
+      summary("three", "Told by the next session"),
+      said("Another", { sessionId: other, uuid: "four" }),
+    ),
+  });
+  const { sessions } = await parseAll(claudeCode, host);
+  expect(sessions.map(({ sourceId, ending }) => [sourceId, ending.title])).toEqual([
+    [id, "Told by the next session"],
+    [other, undefined],
+  ]);
+});
+
+test("a name given by /rename is the title in versions that write no line for it", async () => {
+  const content = "<local-command-stdout>Session renamed to: timers</local-command-stdout>";
+  const renamed = { type: "system", subtype: "local_command", content, timestamp: "2026-11-01T10:00:02.000Z" };
+  const { sessions } = await parse({ type: "ai-title", aiTitle: "Made" }, said("Hi"), renamed);
+  expect(sessions[0]?.ending.title).toBe("timers");
 });
 
 test("unknown types and invalid lines are counted, and the session continues", async () => {

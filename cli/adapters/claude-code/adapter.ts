@@ -1,11 +1,16 @@
-import { basename, dirname, join } from "node:path";
-import { findFiles } from "../../files/discovery.ts";
+import { join } from "node:path";
 import type { Fields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
 import { withoutCounts } from "../uncounted-sink.ts";
-import { findOriginal } from "./forks.ts";
-import { ClaudeSession, type Identity, source } from "./session.ts";
+import { findSessions } from "./discovery.ts";
+import { findAgentsOriginal, findOriginal, readUuids } from "./forks.ts";
+import { summariesBeside } from "./heads.ts";
+import { type Identity, identityOf } from "./identity.ts";
+import type { Dialect } from "./messages.ts";
+import { ClaudeSession, type Surroundings } from "./session.ts";
+
+const dialect: Dialect = { source: "claude-code" };
 
 /**
  * Claude Code: a file of JSON lines for each session and each sub-agent.
@@ -15,23 +20,16 @@ import { ClaudeSession, type Identity, source } from "./session.ts";
  *   (`isSidechain`). Both become sessions of their own that name their parent.
  * - A fork begins with its parent's history (`forkedFrom`, lines of another `sessionId`, or unmarked copies: see forks.ts). It
  *   is kept and not counted.
- * - A summary at the beginning of a file belongs to another session; the one that names a line of this file is its title.
+ * - A summary names a line of the session that it is a title of: see titles.ts.
  */
 export const claudeCode: Adapter = {
-  name: source,
+  name: dialect.source,
   title: "Claude Code",
-  version: 1,
+  version: 2,
   searchRoots,
-  async *discover(host) {
-    for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name.endsWith(".jsonl"));
-  },
+  discover: (host) => findSessions(searchRoots(host)),
   async parse(input, sink) {
-    const identity = identityOf(input);
-    const hasSidechain = await parseOne(input, sink, identity, identity.isAgent ? "all" : "main");
-    if (!hasSidechain) return;
-    const sidechain = { ...identity, sourceId: `${identity.sourceId}/sidechain`, parent: identity.sourceId };
-    const { from: _, ...whole } = input;
-    await parseOne(whole, withoutCounts(sink), sidechain, "side");
+    await parseSession(input, sink, dialect, await identityOf(input.path));
   },
 };
 
@@ -42,26 +40,30 @@ function searchRoots({ home, env }: Host): SearchRoot[] {
   return [{ path: join(home, ".claude", "projects") }, { path: join(home, ".config", "claude", "projects") }];
 }
 
-/** A sub-agent's file is in the folder of its session's file, or in `SESSION/subagents`. */
-function identityOf({ path }: Input): Identity {
-  const name = basename(path, ".jsonl");
-  if (!name.startsWith("agent-")) return { sourceId: name, isAgent: false };
-  const folder = dirname(path);
-  const parent = basename(folder) === "subagents" ? basename(dirname(folder)) : undefined;
-  return { sourceId: name, isAgent: true, ...(parent && { parent }) };
+/** Parses a file in Claude Code's format: its session, and the sub-agents that older versions wrote into it. */
+export async function parseSession(input: Input, sink: Sink, told: Dialect, identity: Identity): Promise<void> {
+  const hasSidechain = await parseOne(input, sink, told, { identity, wanted: identity.isAgent ? "all" : "main" });
+  if (!hasSidechain) return;
+  const { from: _, ...whole } = input;
+  await parseOne(whole, withoutCounts(sink), told, { identity: { ...identity, isSidechain: true }, wanted: "side" });
 }
 
+type Part = { identity: Identity; wanted: "main" | "side" | "all" };
+
 /** @returns whether lines of a sidechain were left out */
-async function parseOne(
-  input: Input,
-  sink: Sink,
-  identity: Identity,
-  wanted: "main" | "side" | "all",
-): Promise<boolean> {
-  const session = new ClaudeSession(sink, identity, wanted === "main" ? await findOriginal(input.path) : undefined);
+async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wanted }: Part): Promise<boolean> {
+  const { path, from } = input;
+  const session = new ClaudeSession(sink, told, identity, await surroundingsOf(path, wanted), from);
   let hasSidechain = false;
-  if (input.from) session.resume(input.from.state, input.from.messages);
-  const end = await readRecords(input.path, sink, takeLine, input.from);
+  const counts = {
+    entry: (line?: number) => sink.entry(line),
+    invalid: (reason?: string) => sink.invalid(reason),
+    pause: () => sink.pause(),
+    message: session.addMessage,
+  };
+  const end = await readRecords(path, counts, takeLine, from);
+  const missing = session.titles.linesToFind();
+  if (missing.size > 0) session.titles.foundLines(await readUuids(path, missing));
   const state = hasSidechain || end.isOpen ? undefined : session.save();
   if (state) sink.checkpoint({ offset: end.offset, line: end.line, state });
   session.end();
@@ -73,4 +75,10 @@ async function parseOne(
     if (wanted !== "all" && isSide !== (wanted === "side")) return;
     session.add(record);
   }
+}
+
+async function surroundingsOf(path: string, wanted: Part["wanted"]): Promise<Surroundings> {
+  if (wanted === "all") return { original: await findAgentsOriginal(path), summaries: new Map() };
+  if (wanted === "side") return { summaries: new Map() };
+  return { original: await findOriginal(path), summaries: await summariesBeside(path) };
 }

@@ -1,44 +1,41 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { dataText } from "../blocks.ts";
+import { blocksOf } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
+import { fileMessage, fileText } from "./attachments.ts";
+import { systemMessages } from "./notices.ts";
+
+/** How a relative of Claude Code differs. */
+export type Dialect = {
+  /** The `source` of its sessions. */
+  source: string;
+  /** Reads a tool's output that is an object. */
+  readOutput?(content: Fields): { output: string; patch?: string };
+};
+
+export type LineContext = { dialect: Dialect /** Called with unknown types. */; unhandled(type: string): void };
 
 /**
- * The messages in a line of Claude Code: one for each block of its content.
+ * The messages in a line of a user, an assistant or the system: one for each block of its content.
  *
- * @param unhandled called with unknown types
  * @returns undefined where the line is invalid; none where it has no text
  */
-export function messagesOf(record: Fields, unhandled: (type: string) => void): Message[] | undefined {
-  if (record.type === "system") return systemMessages(record, unhandled);
+export function messagesOf(record: Fields, context: LineContext): Message[] | undefined {
+  if (record.type === "system") return systemMessages(record, context.unhandled);
   const { message } = record;
   if (!isFields(message)) return undefined;
   const { content } = message;
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
   if (!Array.isArray(blocks)) return undefined;
-  return blocks.flatMap((block) => (isFields(block) ? blockMessages(block, record, unhandled) : []));
+  return blocks.flatMap((block) => {
+    if (isFields(block)) return blockMessages(block, record, context);
+    context.unhandled(`content.(${block === null ? "null" : typeof block})`);
+    return [];
+  });
 }
 
-const shownSystemTypes = new Set(["compact_boundary", "informational", "local_command", "model_refusal_fallback"]);
-const skippedSystemTypes = new Set(
-  `api_error api_metrics away_summary bridge_status memory_saved microcompact_boundary permission_retry scheduled_task_fire
-  stop_hook_summary turn_duration agents_killed`.split(/\s+/),
-);
-
-function systemMessages({ subtype, content }: Fields, unhandled: (type: string) => void): Message[] {
-  const name = asString(subtype) ?? "";
-  if (shownSystemTypes.has(name)) {
-    const text = asString(content);
-    if (text === undefined) return [];
-    // The output of the user's own command is marked as such in its text.
-    return [name === "local_command" ? { role: "user", content: text } : notice(text)];
-  }
-  if (!skippedSystemTypes.has(name)) unhandled(name ? `system.${name}` : "system");
-  return [];
-}
-
-function blockMessages(block: Fields, record: Fields, unhandled: (type: string) => void): Message[] {
+function blockMessages(block: Fields, record: Fields, context: LineContext): Message[] {
   switch (block.type) {
     case "text":
       return textMessages(asString(block.text), record);
@@ -56,12 +53,14 @@ function blockMessages(block: Fields, record: Fields, unhandled: (type: string) 
     case "mcp_tool_result":
     case "web_search_tool_result":
     case "web_fetch_tool_result":
-      return [resultMessage(block, record, unhandled)];
+      return [resultMessage(block, record, context)];
     case "image":
     case "document":
-      return [{ role: "user", content: attachmentText(block) }];
+      return [fileMessage(block)];
+    case "fallback":
+      return [];
     default:
-      unhandled(`content.${asString(block.type) ?? "(none)"}`);
+      context.unhandled(`content.${asString(block.type) ?? "(none)"}`);
       return [];
   }
 }
@@ -69,30 +68,50 @@ function blockMessages(block: Fields, record: Fields, unhandled: (type: string) 
 function textMessages(text: string | undefined, record: Fields): Message[] {
   if (text === undefined) return [];
   if (record.type === "assistant") return [record.isApiErrorMessage === true ? notice(text) : assistant(text)];
-  const isInjected = record.isMeta === true || record.isCompactSummary === true;
-  return [isInjected ? notice(text, "user") : { role: "user", content: text }];
+  return [isInjected(record) || isProgramsText(text) ? notice(text, "user") : { role: "user", content: text }];
+}
+
+const programTags = [
+  "system-reminder",
+  "ide_opened_file",
+  "ide_selection",
+  "local-command-caveat",
+  "task-notification",
+];
+
+/** Whether a text is only what the program adds to the user's words, or what it asks a helper agent of its own. */
+function isProgramsText(text: string): boolean {
+  const trimmed = text.trim();
+  if (trimmed.startsWith("[SUGGESTION MODE: ")) return true;
+  const tag = programTags.find((name) => trimmed.startsWith(`<${name}>`));
+  return tag !== undefined && trimmed.indexOf(`</${tag}>`) === trimmed.length - tag.length - 3;
+}
+
+function isInjected({ isMeta, isCompactSummary, origin }: Fields): boolean {
+  const from = isFields(origin) ? asString(origin.kind) : undefined;
+  return isMeta === true || isCompactSummary === true || (from !== undefined && from !== "human");
 }
 
 const assistant = (text: string): Message => ({ role: "assistant", content: text });
 
-function resultMessage(block: Fields, record: Fields, unhandled: (type: string) => void): Message {
+function resultMessage(block: Fields, record: Fields, { dialect, unhandled }: LineContext): Message {
   const details = isFields(record.toolUseResult) ? record.toolUseResult : {};
   const agentId = asString(details.agentId);
   const sessionId = asString(record.sessionId);
-  return toolResult(outputOf(block.content, unhandled), {
+  const { content } = block;
+  const told = isFields(content) ? dialect.readOutput?.(content) : undefined;
+  return toolResult(told?.output ?? outputOf(content, unhandled), {
     callId: asString(block.tool_use_id),
-    isError: block.is_error === true,
+    isError: block.is_error === true || details.status === "error",
     durationMs: asCount(details.totalDurationMs) ?? asCount(details.durationMs),
-    patch: patchOf(details.structuredPatch),
+    patch: patchOf(details.structuredPatch) ?? told?.patch,
     session: agentId && sessionId ? `${sessionId}/agent-${agentId}` : undefined,
   });
 }
 
 function outputOf(content: unknown, unhandled: (type: string) => void): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .filter(isFields)
+  if (isFields(content)) return partOf(content, unhandled);
+  return blocksOf(content)
     .map((block) => partOf(block, unhandled))
     .filter(Boolean)
     .join("\n");
@@ -104,7 +123,7 @@ function partOf(block: Fields, unhandled: (type: string) => void): string {
       return asString(block.text) ?? "";
     case "image":
     case "document":
-      return attachmentText(block);
+      return fileText(block);
     case "web_search_result":
       return [asString(block.title), asString(block.url)].filter(Boolean).join(" ");
     case "tool_reference":
@@ -113,12 +132,6 @@ function partOf(block: Fields, unhandled: (type: string) => void): string {
       unhandled(`tool_result.${asString(block.type) ?? "(none)"}`);
       return "";
   }
-}
-
-/** A placeholder for an image or a document. */
-function attachmentText({ type, source }: Fields): string {
-  const { media_type: mediaType, data } = isFields(source) ? source : {};
-  return dataText(String(type), mediaType, data);
 }
 
 /** A tool's reported changes as a unified diff. */

@@ -1,224 +1,288 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message, SessionDetails, Sink } from "../adapter.ts";
-import { withMetadata } from "../messages.ts";
-import { type Usage, UsageCounter, withUsage } from "../usage.ts";
-import { asCount, asString, asTimestamp, projectName, truncate } from "../values.ts";
+import type { Message, Sink } from "../adapter.ts";
+import { GitEvidence, type SavedEvidence } from "../git-evidence.ts";
+import { notice, withMetadata } from "../messages.ts";
+import { addUsage, UsageCounter, withUsage } from "../usage.ts";
+import { asString, asTimestamp } from "../values.ts";
+import { Answer, type SavedAnswer } from "./answer.ts";
+import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
+import { type Cost, costOf } from "./costs.ts";
+import { Facts, type SavedFacts } from "./facts.ts";
 import type { Original } from "./forks.ts";
-import { messagesOf } from "./messages.ts";
+import type { Identity } from "./identity.ts";
+import { skippedTypes } from "./line-types.ts";
+import { type Dialect, messagesOf } from "./messages.ts";
+import { savedHookMessages } from "./notices.ts";
+import { PromptQueue, type SavedQueue } from "./prompt-queue.ts";
+import { type SavedTitles, Titles } from "./titles.ts";
 
-export const source = "claude-code";
-
-export type Identity = { sourceId: string; isAgent: boolean; parent?: string };
-
-/** Types of lines that belong to no message. */
-const skippedTypes = new Set(
-  `file-history-snapshot file-history-delta queue-operation progress last-prompt permission-mode mode agent-name agent-color agent-setting
-  attachment attribution-snapshot content-replacement context-collapse-commit marble-origami-commit marble-origami-snapshot
-  pr-link speculation-accept tag task-summary worktree-state bridge-session checkpoint`.split(/\s+/),
-);
-
-type Titles = { custom?: string | undefined; generated?: string | undefined; summary?: string | undefined };
+/** What is known of the files around a session's own. */
+export type Surroundings = { original?: Original | undefined; summaries: ReadonlyMap<string, string> };
 
 /** A session as `ClaudeSession.save` returns it. */
 type SavedSession = {
+  facts: SavedFacts;
   usage: ReturnType<UsageCounter["save"]>;
-  summaries: [string, string][];
-  titles: Titles;
-} & { [name in "parent" | "createdAt" | "cwd" | "branch" | "version" | "model" | "forkedFrom" | "lastUuid"]?: string };
+  evidence: SavedEvidence;
+  queue: SavedQueue;
+  titles: SavedTitles;
+  answer: SavedAnswer;
+  unplaced: Cost;
+};
+
+/** Lines that came before are told by their ids; of so many. */
+const maxKnownLines = 20_000;
 
 /** Builds one session from the lines of a file. */
 export class ClaudeSession {
   readonly #sink: Sink;
+  readonly #dialect: Dialect;
   readonly #identity: Identity;
-  readonly #original: Original | undefined;
+  readonly #around: Surroundings;
+  readonly #lines = new Set<string>();
+  readonly titles: Titles;
   #usage = new UsageCounter();
-  #summaries = new Map<string, string>();
-  #isOpen = false;
-  #createdAt: string | undefined;
-  #cwd: string | undefined;
-  #branch: string | undefined;
-  #version: string | undefined;
-  #model: string | undefined;
-  #forkedFrom: string | undefined;
-  #lastUuid: string | undefined;
-  #titles: Titles = {};
+  #evidence = new GitEvidence();
+  #queue = new PromptQueue();
+  readonly #facts: Facts;
+  #answer = new Answer();
+  #messages = 0;
+  /** The last message, which the next line may still add to; and whether it was copied. */
+  #held: Message | undefined;
+  #isHeldCopied = false;
+  /** What lines without a message of their own said of their answer: it belongs to its next message. */
+  #unplaced: Cost = {};
 
-  constructor(sink: Sink, identity: Identity, original: Original | undefined) {
+  constructor(
+    sink: Sink,
+    dialect: Dialect,
+    identity: Identity,
+    around: Surroundings,
+    from?: { state: Fields; messages: number },
+  ) {
     this.#sink = sink;
+    this.#dialect = dialect;
     this.#identity = identity;
-    this.#original = original;
+    this.#around = around;
+    const saved = from?.state as SavedSession | undefined;
+    this.titles = new Titles(around.summaries, saved?.titles);
+    this.#facts = new Facts(saved?.facts);
+    this.#tellFolder();
+    if (!saved || !from) return;
+    this.#usage = new UsageCounter(saved.usage);
+    this.#evidence = new GitEvidence(saved.evidence);
+    this.#queue = new PromptQueue(saved.queue);
+    this.#answer = new Answer(saved.answer);
+    this.#unplaced = saved.unplaced;
+    this.#messages = from.messages;
+    this.#sink.begin(dialect.source, this.#sourceId(), from.messages);
   }
 
   /** What is known so far, as JSON; undefined for a session that can't be continued. */
   save(): Fields | undefined {
-    if (!this.#isOpen || this.#original) return undefined;
-    return {
+    this.#release();
+    if (this.#messages === 0 || this.#around.original) return undefined;
+    const saved: SavedSession = {
+      facts: this.#facts.save(),
       usage: this.#usage.save(),
-      summaries: [...this.#summaries],
-      parent: this.#identity.parent,
-      createdAt: this.#createdAt,
-      cwd: this.#cwd,
-      branch: this.#branch,
-      version: this.#version,
-      model: this.#model,
-      forkedFrom: this.#forkedFrom,
-      lastUuid: this.#lastUuid,
-      titles: this.#titles,
+      evidence: this.#evidence.save(),
+      queue: this.#queue.save(),
+      titles: this.titles.save(),
+      answer: this.#answer.save(),
+      unplaced: this.#unplaced,
     };
-  }
-
-  /** Continues a session. @param saved what `save` returned @param messages how many it had then */
-  resume(saved: Fields, messages: number): void {
-    const state = saved as SavedSession;
-    this.#usage = new UsageCounter(state.usage);
-    this.#summaries = new Map(state.summaries);
-    if (state.parent !== undefined) this.#identity.parent = state.parent;
-    this.#createdAt = state.createdAt;
-    this.#noteFolder(state.cwd);
-    this.#branch = state.branch;
-    this.#version = state.version;
-    this.#model = state.model;
-    this.#forkedFrom = state.forkedFrom;
-    this.#lastUuid = state.lastUuid;
-    this.#titles = state.titles;
-    this.#begin(messages);
+    return saved;
   }
 
   add(record: Fields): void {
-    const type = asString(record.type) ?? "";
-    switch (type) {
+    this.#facts.noteTime(record.timestamp);
+    switch (record.type) {
       case "user":
       case "assistant":
       case "system":
-        this.#addMessage(record);
+        this.#addLine(record, () => messagesOf(record, { dialect: this.#dialect, unhandled: this.#unhandled }));
         return;
-      case "summary":
-        this.#addSummary(record);
-        break;
-      case "custom-title":
-        this.#titles.custom = asString(record.customTitle) ?? this.#titles.custom;
-        break;
-      case "ai-title":
-        this.#titles.generated = asString(record.aiTitle) ?? this.#titles.generated;
-        break;
+      case "attachment":
+        this.#addLine(record, () => this.#readAttachment(record));
+        return;
+      case "saved_hook_context":
+        this.#addLine(record, () => savedHookMessages(record));
+        return;
       default:
-        if (!skippedTypes.has(type)) this.#sink.unhandled(type || "(none)");
+        this.#addState(record, asString(record.type) ?? "(none)");
+        this.#sink.skipped();
     }
-    this.#sink.skipped();
   }
 
-  #noteFolder(cwd: string | undefined): void {
-    if (cwd === undefined || this.#cwd !== undefined) return;
-    this.#cwd = cwd;
-    this.#sink.folder(cwd);
+  /** Adds a message in the place of a line that can't be read. */
+  readonly addMessage = (message: Message): void => this.#emit(message, false);
+
+  readonly #unhandled = (type: string): void => this.#sink.unhandled(type);
+
+  #addState(record: Fields, type: string): void {
+    if (this.titles.read(record) || this.#facts.readState(record)) return;
+    if (type === "pr-link") {
+      const { prUrl: url, prNumber: number, prRepository, repository } = record;
+      this.#evidence.addPullRequest({ url, number, repository: prRepository ?? repository });
+    } else if (type === "queue-operation") this.#queue.read(record);
+    else if (!skippedTypes.has(type)) this.#sink.unhandled(type);
   }
 
-  #addSummary({ summary, leafUuid }: Fields): void {
-    if (typeof summary !== "string" || typeof leafUuid !== "string") return;
-    if (leafUuid === this.#lastUuid) this.#titles.summary = summary;
-    else this.#summaries.set(leafUuid, summary);
+  #readAttachment(record: Fields): Message[] | undefined {
+    const attached = readAttachment(record, this.#unhandled);
+    if (!attached) return undefined;
+    if (attached.file) this.#attach(attached.file);
+    if (attached.isQueued) for (const { content } of attached.messages) this.#queue.sawPrompt(content);
+    return attached.messages;
   }
 
-  #addMessage(record: Fields): void {
-    this.#updateDetails(record);
-    const messages = messagesOf(record, (type) => this.#sink.unhandled(type));
+  /** A file belongs to the user's words before it. */
+  #attach(file: AttachedFile): void {
+    const isOwn = this.#held?.role === "user" && this.#held.metadata?.kind === undefined;
+    if (this.#held && isOwn) this.#held = attachFile(this.#held, file);
+    else this.#emit(attachFile(notice(`Attached: ${file.name ?? file.type ?? "a file"}`), file), false);
+  }
+
+  #addLine(record: Fields, read: () => Message[] | undefined): void {
+    if (this.#isKnownLine(record)) {
+      this.#sink.skipped();
+      return;
+    }
+    if (this.#facts.note(record)) this.#tellFolder();
+    const uuid = asString(record.uuid);
+    if (uuid) this.titles.sawLine(uuid);
+    if (record.type === "assistant") this.#addLostPrompts(record);
+    const messages = read();
     if (messages === undefined) this.#sink.invalid();
     else if (messages.length === 0) this.#sink.skipped();
-    else this.#send(messages, record);
+    if (messages) this.#send(messages, record);
+  }
+
+  #tellFolder(): void {
+    const folder = this.#identity.given?.folder ?? this.#facts.folder;
+    if (folder) this.#sink.folder(folder);
+  }
+
+  /** Some versions write a line once more when a session is resumed. */
+  #isKnownLine({ uuid, timestamp }: Fields): boolean {
+    if (typeof uuid !== "string" || typeof timestamp !== "string" || !isUuid(uuid)) return false;
+    const key = `${uuid}${timestamp}`;
+    if (this.#lines.has(key)) return true;
+    this.#lines.add(key);
+    if (this.#lines.size > maxKnownLines) this.#lines.delete(this.#lines.values().next().value ?? "");
+    return false;
+  }
+
+  #addLostPrompts({ timestamp }: Fields): void {
+    for (const text of this.#queue.takeLost()) {
+      const message = withMetadata(notice(text, "user"), { subtype: "queued" });
+      const createdAt = asTimestamp(timestamp);
+      this.#emit(createdAt ? { ...message, createdAt } : message, false);
+    }
   }
 
   #send(messages: Message[], record: Fields): void {
-    const replayedFrom = this.#replayedFrom(record);
+    const isAnswer = record.type === "assistant";
+    const copiedFrom = this.#copiedFrom(record);
+    const isFirst = isAnswer && this.#beginAnswer(record);
+    const own = isAnswer && !copiedFrom ? this.#readCost(record, isFirst) : {};
+    let cost = joined(isAnswer && !isFirst ? this.#unplaced : {}, own, { uuid: asString(record.uuid) });
+    if (!isAnswer) this.#answer.pause();
+    if (!copiedFrom) this.#readOperation(record);
     const createdAt = asTimestamp(record.timestamp);
-    const [model, usage] = replayedFrom ? [] : this.#readCost(record);
-    this.#open(record);
-    for (const [index, message] of messages.entries()) {
-      const withCost = index === 0 ? withMetadata(withUsage(message, usage), { model }) : message;
-      const complete = replayedFrom ? withMetadata(withCost, { replayed: true }) : withCost;
-      this.#sink.message(createdAt ? { ...complete, createdAt } : complete);
+    for (const message of messages) {
+      const place = isAnswer ? this.#answer.compare(message) : "new";
+      if (place === "known") continue;
+      const isLonger = place === "longer" && this.#held !== undefined;
+      const whole = isLonger ? { ...this.#held, content: message.content } : message;
+      const branch = this.#facts.branchNews();
+      const told = withMetadata(whole, { branch, ...cost.facts, replayed: copiedFrom ? true : undefined });
+      const complete = withUsage(told, cost.usage);
+      cost = {};
+      if (isLonger) this.#held = complete;
+      else this.#emit(createdAt ? { ...complete, createdAt } : complete, copiedFrom !== undefined);
+      if (message.content.startsWith("<local-command-stdout>")) this.titles.readOutput(message.content);
     }
+    if (isAnswer) this.#unplaced = this.#placeUsage(cost, isFirst);
   }
 
-  #updateDetails(record: Fields): void {
-    this.#createdAt ??= asTimestamp(record.timestamp);
-    this.#noteFolder(asString(record.cwd));
-    this.#branch = asString(record.gitBranch) ?? this.#branch;
-    this.#version = asString(record.version) ?? this.#version;
-    const uuid = asString(record.uuid);
-    if (!uuid) return;
-    this.#lastUuid = uuid;
-    const summary = this.#summaries.get(uuid);
-    if (summary !== undefined) this.#titles.summary = summary;
+  /** Tokens of a line that only repeats its answer's beginning belong to what was sent of it. @returns what is left */
+  #placeUsage(cost: Cost, isFirst: boolean): Cost {
+    if (isFirst || !cost.usage || this.#held?.role !== "assistant") return cost;
+    this.#held = withUsage(this.#held, cost.usage);
+    return {};
   }
 
-  #replayedFrom({ forkedFrom, sessionId, uuid }: Fields): string | undefined {
+  /** Sends the message before, which no line can add to any more. */
+  #emit(message: Message, isCopied: boolean): void {
+    this.#release();
+    this.#held = message;
+    this.#isHeldCopied = isCopied;
+  }
+
+  #release(): void {
+    if (!this.#held) return;
+    if (this.#messages === 0) this.#sink.begin(this.#dialect.source, this.#sourceId());
+    if (!this.#isHeldCopied) this.#evidence.see(this.#held, this.#messages);
+    this.#messages++;
+    this.#sink.message(this.#held);
+    this.#held = undefined;
+  }
+
+  #sourceId(): string {
+    const { name, isAgent, session = this.#facts.session, isSidechain } = this.#identity;
+    if (isSidechain) return `${name}/sidechain`;
+    return isAgent && session ? `${session}/${name}` : name;
+  }
+
+  #copiedFrom({ forkedFrom, sessionId, uuid }: Fields): string | undefined {
     const named = isFields(forkedFrom) ? asString(forkedFrom.sessionId) : undefined;
-    const own = this.#identity.isAgent || this.#identity.parent ? undefined : this.#identity.sourceId;
+    const { name, isAgent, isSidechain } = this.#identity;
+    const own = isAgent || isSidechain ? undefined : name;
     const other = own && typeof sessionId === "string" && isUuid(own) && sessionId !== own ? sessionId : undefined;
-    const copied = typeof uuid === "string" && this.#original?.uuids.has(uuid) ? this.#original.sourceId : undefined;
+    const { original } = this.#around;
+    const copied = typeof uuid === "string" && original?.uuids.has(uuid) ? original.sourceId : undefined;
     const from = named ?? other ?? copied;
-    this.#forkedFrom ??= from;
+    if (from) this.#facts.noteOriginal(from);
     return from;
   }
 
-  /** A line's model, where it has changed, and what the line adds to the session's usage. */
-  #readCost({ message, requestId, uuid }: Fields): [model?: string | undefined, usage?: Usage | undefined] {
-    if (!isFields(message)) return [];
-    const model = asString(message.model);
-    const isNew = model !== undefined && model !== "<synthetic>" && model !== this.#model;
-    if (isNew) this.#model = model;
-    const id = asString(message.id) ?? asString(requestId) ?? asString(uuid) ?? "";
-    const usage = isFields(message.usage) ? this.#usage.add(id, readUsage(message.usage)) : undefined;
-    return [isNew ? model : undefined, usage];
+  #beginAnswer({ message, apiBlockIndex }: Fields): boolean {
+    return this.#answer.begin(isFields(message) ? asString(message.id) : undefined, apiBlockIndex);
   }
 
-  #open({ sessionId }: Fields): void {
-    if (this.#isOpen) return;
-    if (this.#identity.isAgent) this.#identity.parent ??= asString(sessionId) ?? "";
-    this.#begin();
+  #readCost(record: Fields, isFirst: boolean): Cost {
+    const model = isFields(record.message) ? this.#facts.modelNews(record.message.model) : undefined;
+    const { usage, facts } = costOf(record, this.#usage, isFirst);
+    return { usage, facts: { ...(model && { model }), ...this.#answer.news(facts ?? {}) } };
   }
 
-  #begin(messages?: number): void {
-    this.#isOpen = true;
-    const { isAgent, sourceId, parent } = this.#identity;
-    this.#sink.begin(source, isAgent && parent ? `${parent}/${sourceId}` : sourceId, messages);
+  /** What newer versions tell of a command's commit and pull request beside its output. */
+  #readOperation({ toolUseResult }: Fields): void {
+    const operation = isFields(toolUseResult) && isFields(toolUseResult.gitOperation) ? toolUseResult.gitOperation : {};
+    const { commit, pr } = operation;
+    const position = this.#messages + (this.#held ? 1 : 0);
+    const hash = isFields(commit) ? asString(commit.sha) : undefined;
+    const branch = isFields(commit) ? asString(commit.branch) : undefined;
+    if (hash) this.#evidence.addCommit({ hash, ...(branch && { branch }), position });
+    if (isFields(pr) && pr.action === "created") this.#evidence.addPullRequest({ url: pr.url, number: pr.number });
   }
 
   end(): void {
-    if (!this.#isOpen) return;
-    const { custom, generated, summary } = this.#titles;
-    const title = custom ?? generated ?? summary;
-    const project = projectName(this.#cwd);
-    const ending: SessionDetails = {
-      ...(this.#model && { model: truncate(this.#model, 256) }),
-      ...(title && { title: truncate(title, 512) }),
-      ...(project && { project }),
-      ...(this.#createdAt && { createdAt: this.#createdAt }),
-      metadata: this.#metadata(),
-    };
-    this.#sink.end(ending);
-  }
-
-  #metadata(): Fields {
-    const { parent } = this.#identity;
-    return {
-      ...(this.#cwd && { cwd: this.#cwd }),
-      ...(this.#branch && { branch: this.#branch }),
-      ...(this.#version && { agentVersion: this.#version }),
-      ...(parent && { parent }),
-      ...(this.#forkedFrom && { forkedFrom: this.#forkedFrom }),
-      ...(Object.keys(this.#usage.total).length > 0 && { usage: this.#usage.total }),
-    };
+    this.#release();
+    if (this.#messages === 0) return;
+    const title = this.titles.choose(this.#identity.given?.title, this.#identity.description);
+    const { fields, metadata } = this.#facts.details(this.#identity, title);
+    const { total } = this.#usage;
+    const usage = Object.keys(total).length > 0 && { usage: total };
+    this.#sink.end({ ...fields, metadata: { ...metadata, ...this.#evidence.details(), ...usage } });
   }
 }
+
+/** Joins what is known of an answer; the latter counts. */
+const joined = (before: Cost, { usage, facts }: Cost, more: Fields): Cost => ({
+  usage: before.usage && usage ? addUsage(before.usage, usage) : (before.usage ?? usage),
+  facts: { ...before.facts, ...facts, ...Object.fromEntries(Object.entries(more).filter(([, value]) => value)) },
+});
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
-
-function readUsage(usage: Fields): Usage {
-  return {
-    inputTokens: asCount(usage.input_tokens) ?? 0,
-    outputTokens: asCount(usage.output_tokens) ?? 0,
-    cacheReadTokens: asCount(usage.cache_read_input_tokens) ?? 0,
-    cacheWriteTokens: asCount(usage.cache_creation_input_tokens) ?? 0,
-  };
-}

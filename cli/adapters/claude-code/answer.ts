@@ -1,0 +1,100 @@
+import type { Message } from "../adapter.ts";
+
+/** An answer as JSON. */
+export type SavedAnswer = {
+  id?: string;
+  index?: unknown;
+  texts: string[];
+  calls: string[];
+  told: Record<string, unknown>;
+};
+
+/**
+ * An answer of the API, which comes as several lines with its `id`: mostly one for each of its blocks, but some writers repeat
+ * in each line what stood in the ones before, longer each time. Each block counts once.
+ */
+export class Answer {
+  #id: string | undefined;
+  readonly #texts: Set<string>;
+  /** Calls since the user's last line: relatives of Claude Code repeat them under another answer's id. */
+  readonly #calls: Set<string>;
+  #last: Message | undefined;
+  #index: unknown;
+  #told: Record<string, unknown>;
+
+  /** @param saved what `save` returned */
+  constructor(saved?: SavedAnswer) {
+    this.#id = saved?.id;
+    this.#index = saved?.index;
+    this.#texts = new Set(saved?.texts);
+    this.#calls = new Set(saved?.calls);
+    this.#told = { ...saved?.told };
+  }
+
+  save(): SavedAnswer {
+    const lists = { texts: [...this.#texts], calls: [...this.#calls] };
+    return { ...(this.#id && { id: this.#id }), index: this.#index, ...lists, told: this.#told };
+  }
+
+  /** A line of the user's ends what is repeated; an answer with several calls may go on after it. */
+  pause(): void {
+    this.#last = undefined;
+    this.#texts.clear();
+    this.#calls.clear();
+  }
+
+  /**
+   * Begins a line of an answer.
+   *
+   * @param index the block's place in the answer, where the line tells it: blocks at other places are other ones
+   * @returns whether the answer is another one than that of the line before
+   */
+  begin(id: string | undefined, index: unknown): boolean {
+    const isSame = id !== undefined && id === this.#id;
+    if (!isSame || (typeof index === "number" && index !== this.#index)) {
+      this.#texts.clear();
+      this.#last = undefined;
+    }
+    this.#id = id;
+    this.#index = index;
+    if (!isSame) this.#told = {};
+    return !isSame;
+  }
+
+  /** Of an answer's facts, which each of its lines repeats, those that have not been told. */
+  news(facts: Record<string, unknown>): Record<string, unknown> {
+    const news = Object.entries(facts).filter(([name, value]) => value !== undefined && this.#told[name] !== value);
+    const told = Object.fromEntries(news);
+    Object.assign(this.#told, told);
+    return told;
+  }
+
+  /**
+   * Compares a message with those of the answer before it.
+   *
+   * @returns `known` where it has come before, and `longer` where the last one is its beginning
+   */
+  compare(message: Message): "new" | "known" | "longer" {
+    const tool = message.metadata?.tool;
+    const callId = typeof tool === "object" && tool !== null ? (tool as { callId?: unknown }).callId : undefined;
+    if (typeof callId === "string") {
+      if (this.#calls.has(callId)) return "known";
+      this.#calls.add(callId);
+      this.#last = undefined;
+      return "new";
+    }
+    if (tool !== undefined || message.metadata?.result !== undefined || this.#id === undefined) return "new";
+    const key = keyOf(message);
+    if (this.#texts.has(key)) return "known";
+    this.#texts.add(key);
+    const before = this.#last;
+    this.#last = message;
+    const isLonger =
+      before?.metadata?.kind === message.metadata?.kind && message.content.startsWith(before?.content ?? "");
+    return before && isLonger ? "longer" : "new";
+  }
+}
+
+/** Tells texts of one answer apart, in a few characters. */
+const keyOf = ({ content, metadata }: Message): string =>
+  `${metadata?.kind ?? ""}:${content.length}:${content.slice(0, 64)}:${content.slice(-64)}`;

@@ -1,0 +1,77 @@
+import { type Fields, isFields } from "../../files/json.ts";
+import type { Message } from "../adapter.ts";
+import { blocksOf, dataText } from "../blocks.ts";
+import { notice, withMetadata } from "../messages.ts";
+import { asString } from "../values.ts";
+import { contextTypes, fileTypes } from "./line-types.ts";
+import { hookMessages } from "./notices.ts";
+
+/** A file that was attached to a message. */
+export type AttachedFile = { type?: string; name?: string };
+
+/** What an `attachment` line holds: messages, or a file that belongs to the user's message before it. */
+export type Attached = {
+  messages: Message[];
+  file?: AttachedFile /** Whether it waited in the queue. */;
+  isQueued?: boolean;
+};
+
+/** Reads an `attachment` line. @returns undefined where it is invalid */
+export function readAttachment(
+  { attachment, isMeta }: Fields,
+  unhandled: (type: string) => void,
+): Attached | undefined {
+  if (!isFields(attachment)) return undefined;
+  const type = asString(attachment.type) ?? "(none)";
+  if (type === "queued_command") return { messages: queuedMessages(attachment, isMeta === true), isQueued: true };
+  const hook = hookMessages(attachment);
+  if (hook) return { messages: hook };
+  if (fileTypes.has(type)) return { messages: [], file: fileOf(type, attachment) };
+  if (!contextTypes.has(type)) unhandled(`attachment.${type}`);
+  return { messages: [] };
+}
+
+/** What the user typed, or the program queued, while the agent worked: it is in no other line. */
+function queuedMessages(attachment: Fields, isMeta: boolean): Message[] {
+  const { prompt, commandMode, origin } = attachment;
+  const kind = isFields(origin) ? (asString(origin.kind) ?? "human") : "human";
+  const isOwn = !isMeta && attachment.isMeta !== true && kind === "human" && commandMode !== "task-notification";
+  return blocksOf(prompt).flatMap((block): Message[] => {
+    if (isFile(block)) return [fileMessage(block)];
+    const text = asString(block.text);
+    if (text === undefined || text.trim() === "") return [];
+    return [isOwn ? { role: "user", content: text } : notice(text, "user")];
+  });
+}
+
+const fileOf = (type: string, { filename, displayPath, path, name, uri }: Fields): AttachedFile => ({
+  type,
+  ...namedAs(asString(displayPath) ?? asString(filename) ?? asString(path) ?? asString(uri) ?? asString(name)),
+});
+
+const namedAs = (name: string | undefined) => (name === undefined ? {} : { name });
+
+/** Whether a content block is an image or a document. */
+export const isFile = ({ type }: Fields): boolean => type === "image" || type === "document";
+
+/** An image or a document as a message of the user: a placeholder, with its type and name. */
+export function fileMessage(block: Fields): Message {
+  const type = isFields(block.source) ? asString(block.source.media_type) : undefined;
+  const file = { ...(type && { type }), ...namedAs(asString(block.title)) };
+  const message = { role: "user", content: fileText(block) };
+  return Object.keys(file).length > 0 ? withMetadata(message, { attachments: [file] }) : message;
+}
+
+/** A placeholder for an image or a document. */
+export function fileText({ type, source }: Fields): string {
+  const { media_type: mediaType, data } = isFields(source) ? source : {};
+  return dataText(String(type), mediaType, data);
+}
+
+const maxFiles = 100;
+
+/** Adds a file to those that are attached to a message. */
+export function attachFile(message: Message, file: AttachedFile): Message {
+  const known = Array.isArray(message.metadata?.attachments) ? message.metadata.attachments : [];
+  return known.length >= maxFiles ? message : withMetadata(message, { attachments: [...known, file] });
+}

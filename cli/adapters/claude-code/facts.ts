@@ -1,0 +1,121 @@
+import type { Fields } from "../../files/json.ts";
+import { asString, asTimestamp, projectName, truncate } from "../values.ts";
+import { type Costs, readCosts } from "./costs.ts";
+import type { Identity } from "./identity.ts";
+
+/** What a session's lines tell beside its messages, as JSON. */
+export type SavedFacts = { costs?: Costs } & {
+  [name in "session" | "createdAt" | "cwd" | "branch" | "toldBranch" | "version" | "model" | "forkedFrom"]?: string;
+};
+
+/** The fields of a session that its lines tell. */
+export class Facts {
+  readonly #known: SavedFacts;
+
+  /** @param saved what `save` returned */
+  constructor(saved?: SavedFacts) {
+    this.#known = { ...saved };
+  }
+
+  save(): SavedFacts {
+    return this.#known;
+  }
+
+  /** The folder in which the session was held. */
+  get folder(): string | undefined {
+    return this.#known.cwd;
+  }
+
+  /** The session that the lines name. */
+  get session(): string | undefined {
+    return this.#known.session;
+  }
+
+  /** Notes when something of the session happened; it was created at the earliest such time. */
+  noteTime(value: unknown): void {
+    const time = asTimestamp(value);
+    const before = this.#known.createdAt;
+    if (time && (!before || Date.parse(time) < Date.parse(before))) this.#known.createdAt = time;
+  }
+
+  /**
+   * Notes what is told around a message: the folder and the session of the first line, and the latest of the rest.
+   *
+   * @returns whether the folder was not known before
+   */
+  note(record: Fields): boolean {
+    const isNew = this.#known.cwd === undefined;
+    const cwd = asString(record.cwd);
+    const version = asString(record.version);
+    const session = asString(record.sessionId);
+    const branch = asString(record.gitBranch);
+    if (cwd) this.#known.cwd ??= cwd;
+    if (session) this.#known.session ??= session;
+    if (version) this.#known.version = version;
+    // Without a branch, Claude Code writes one of these.
+    if (branch && branch !== "HEAD" && branch !== ".invalid") this.#known.branch = branch;
+    return isNew && this.#known.cwd !== undefined;
+  }
+
+  /** The branch, where it is another one than at the call before. */
+  branchNews(): string | undefined {
+    const { branch, toldBranch } = this.#known;
+    if (!branch || branch === toldBranch) return undefined;
+    this.#known.toldBranch = branch;
+    return branch;
+  }
+
+  /** The model in a line, where it is another one than in the line before. */
+  modelNews(value: unknown): string | undefined {
+    const model = asString(value);
+    if (!model || model === "<synthetic>" || model === this.#known.model) return undefined;
+    this.#known.model = model;
+    return model;
+  }
+
+  noteOriginal(sourceId: string): void {
+    this.#known.forkedFrom ??= sourceId;
+  }
+
+  /** Reads a line of the program's state. @returns whether it is of a type that tells a fact */
+  readState(record: Fields): boolean {
+    if (record.type === "cost-state") this.#known.costs = readCosts(this.#known.costs ?? {}, record);
+    else if (record.type === "relocated") this.#known.cwd = asString(record.relocatedCwd) ?? this.#known.cwd ?? "";
+    else return false;
+    return true;
+  }
+
+  /** The session's fields, and those of its metadata. */
+  details({ given, ...identity }: Identity, title: string | undefined): { fields: Fields; metadata: Fields } {
+    const { model, createdAt = asTimestamp(given?.createdAt), branch, version, forkedFrom, costs = {} } = this.#known;
+    const cwd = given?.folder ?? this.#known.cwd;
+    const project = given?.hasProject === false ? undefined : projectName(repositoryOf(cwd));
+    const runs = Object.entries(costs).map(([startedAt, costUsd]) => ({ startedAt, costUsd }));
+    const parent = this.#parentOf(identity);
+    return {
+      fields: {
+        ...(model && { model: truncate(model, 256) }),
+        ...(title && { title: truncate(title, 512) }),
+        ...(project && { project }),
+        ...(createdAt && { createdAt }),
+      },
+      metadata: {
+        ...(cwd && { cwd }),
+        ...(branch && { branch }),
+        ...(version && { agentVersion: version }),
+        ...(parent && { parent }),
+        ...(forkedFrom && { forkedFrom }),
+        ...(runs.length > 0 && { costs: runs }),
+      },
+    };
+  }
+
+  #parentOf({ isSidechain, isAgent, name, parent }: Identity): string | undefined {
+    if (isSidechain) return name;
+    return isAgent ? (parent ?? this.session) : undefined;
+  }
+}
+
+/** The folder of the repository that a worktree of Claude Code's belongs to, else the folder itself. */
+const repositoryOf = (cwd: string | undefined): string | undefined =>
+  cwd?.replace(/[/\\]\.claude[/\\]worktrees[/\\].*$/, "");

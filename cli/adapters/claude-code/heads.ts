@@ -1,0 +1,86 @@
+import { type FileHandle, open, readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { statInput } from "../../files/discovery.ts";
+import { isFields, parseJson } from "../../files/json.ts";
+import { asString } from "../values.ts";
+
+/** The part of a file that is searched for its first message, and for summaries of other sessions. */
+const headBytes = 64 * 1024;
+
+/** What a file begins with: the id of its first message, and summaries by the lines that they name. */
+export type Head = { first?: string; summaries: readonly (readonly [string, string])[] };
+
+/** By path. Neither changes once there is a first message, so each file is read once. */
+const heads = new Map<string, Head>();
+
+/** A folder's files by their first messages, and the summaries in them. */
+export type Folder = { byFirst: Map<string, Set<string>>; summaries: ReadonlyMap<string, string> };
+
+/** By path, at a modification time. */
+const folders = new Map<string, Folder & { mtimeMs: number }>();
+
+const noFolder: Folder = { byFirst: new Map(), summaries: new Map() };
+
+/** Reads what the sessions in a folder begin with. */
+export async function readFolder(folder: string): Promise<Folder> {
+  const { mtimeMs } = await stat(folder);
+  const known = folders.get(folder);
+  if (known?.mtimeMs === mtimeMs) return known;
+  const byFirst: Folder["byFirst"] = new Map();
+  const summaries = new Map<string, string>();
+  for (const name of await readdir(folder)) {
+    if (!name.endsWith(".jsonl") || name.startsWith("agent-")) continue;
+    const path = join(folder, name);
+    const head = await readHead(path);
+    for (const [uuid, summary] of head.summaries) summaries.set(uuid, summary);
+    if (head.first !== undefined) byFirst.set(head.first, (byFirst.get(head.first) ?? new Set()).add(path));
+  }
+  const read = { byFirst, summaries, mtimeMs };
+  folders.set(folder, read);
+  return read;
+}
+
+/** The summaries at the beginning of the files beside one, by the lines that they name. */
+export async function summariesBeside(path: string): Promise<ReadonlyMap<string, string>> {
+  const { first } = await readHead(path);
+  return (first === undefined ? noFolder : await readFolder(dirname(path))).summaries;
+}
+
+/** What a file begins with. */
+export async function readHead(path: string): Promise<Head> {
+  const known = heads.get(path);
+  if (known) return known;
+  const summaries: [string, string][] = [];
+  let first: string | undefined;
+  for (const line of (await readHeadText(path)).split("\n").slice(0, -1)) {
+    const isSummary = line.includes('"summary"');
+    if (first !== undefined && !isSummary) continue;
+    const record = parseJson(line);
+    if (!isFields(record)) continue;
+    if (isMessage(record.type)) first ??= asString(record.uuid);
+    const { type, summary, leafUuid } = record;
+    if (type === "summary" && asString(summary) && asString(leafUuid))
+      summaries.push([String(leafUuid), String(summary)]);
+  }
+  const head = { ...(first !== undefined && { first }), summaries };
+  if (first !== undefined) heads.set(path, head);
+  return head;
+}
+
+const isMessage = (type: unknown) => type === "user" || type === "assistant" || type === "system";
+
+/** The beginning of a file; empty for one that can't be read, which parsing it reports, and for pipes, which would block. */
+async function readHeadText(path: string): Promise<string> {
+  if (!(await statInput(path))) return "";
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, "r");
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(headBytes), 0, headBytes, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall) return "";
+    throw error;
+  } finally {
+    await file?.close();
+  }
+}

@@ -1,0 +1,63 @@
+import { readFile } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { isMissingOrForbidden } from "../../files/discovery.ts";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { asString } from "../values.ts";
+
+/** What is known of a session before it is read. */
+export type Identity = {
+  /** The file's name. */
+  name: string;
+  isAgent: boolean;
+  /** The session whose folder the sub-agent's file is in. */
+  session?: string;
+  /** The `sourceId` of the session that started this one. */
+  parent?: string;
+  /** What a sub-agent was started for. */
+  description?: string;
+  /** The part of an older session's file that is a sub-agent's. */
+  isSidechain?: boolean;
+  /** What a program that runs Claude Code knows of the session. */
+  given?: Given;
+};
+
+export type Given = { title?: string; folder?: string; hasProject: boolean; createdAt?: number };
+
+/** A sub-agent's file is beside its session's file, or somewhere below `SESSION/subagents`. */
+export async function identityOf(path: string): Promise<Identity> {
+  const name = basename(path, ".jsonl");
+  if (!name.startsWith("agent-")) return { name, isAgent: false };
+  const session = sessionOf(path);
+  const started = session === undefined ? {} : await readMeta(path);
+  const starter = asString(started.parentAgentId);
+  const description = asString(started.description);
+  return {
+    name,
+    isAgent: true,
+    ...(session && { session, parent: starter ? `${session}/agent-${starter}` : session }),
+    ...(description && { description }),
+  };
+}
+
+const sessionOf = (path: string): string | undefined => {
+  const file = sessionPathOf(path);
+  return file && basename(file, ".jsonl");
+};
+
+/** What Claude Code notes beside a sub-agent's file. */
+async function readMeta(path: string): Promise<Fields> {
+  try {
+    const meta = parseJson(await readFile(path.replace(/\.jsonl$/, ".meta.json"), "utf8"));
+    return isFields(meta) ? meta : {};
+  } catch (error) {
+    if (isMissingOrForbidden(error)) return {};
+    throw error;
+  }
+}
+
+/** The session's file that a sub-agent belongs to; undefined for one in an older version's place. */
+export function sessionPathOf(path: string): string | undefined {
+  for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder))
+    if (basename(folder) === "subagents") return `${dirname(folder)}.jsonl`;
+  return undefined;
+}

@@ -1,0 +1,32 @@
+// What Claude Code writes, by name. A name that is not here is counted as unhandled.
+
+const words = (list: string): ReadonlySet<string> => new Set(list.trim().split(/\s+/));
+
+/** Lines of the program's own state, without a message. */
+export const skippedTypes = words(`
+  agent-color agent-setting artifact-autoreact-ledger artifact-comment-monitor atis-latch attribution-snapshot bridge-session
+  checkpoint content-replacement context-collapse-commit continued-in ended-by-model file-history-delta file-history-snapshot
+  fork-context-ref frame-link history-suppression isolation-latch last-prompt marble-origami-commit marble-origami-reset
+  marble-origami-snapshot mode observer-ref permission-mode progress speculation-accept tag task-summary teleported-from
+  worktree-state`);
+
+/** Subtypes of `system` lines. Those with a text become notices. */
+export const systemTypes = words(`
+  agents_killed api_error api_metrics away_summary bridge_status compact_boundary informational local_command memory_saved
+  microcompact_boundary model_consent_fallback model_refusal_fallback model_refusal_no_fallback permission_retry
+  scheduled_task_fire stop_hook_summary turn_duration`);
+
+/** Types of `attachment` lines that name a file which the user attached to the message before. */
+export const fileTypes = words("already_read_file directory file image mcp_resource pdf_reference");
+
+/** Types of `attachment` lines that the program adds for the model, and that nobody said. */
+export const contextTypes = words(`
+  agent_listing_delta agent_mention auto_mode auto_mode_exit autocheckpointing background_task_status budget_usd command_permissions
+  compact_file_reference compaction_reminder companion_intro context_efficiency critical_system_reminder date date_change
+  deferred_tools_delta deferred_tools_record diagnostics directory_listing dynamic_skill edited_image_file edited_text_file
+  environment goal_status hook_cancelled hook_deferred_tool hook_permission_decision instructions invoked_skills
+  max_turns_reached mcp_instructions_delta memory_update model nested_memory opened_file_in_ide output_style
+  output_style_instructions output_token_usage plan_file_reference plan_mode plan_mode_exit plan_mode_reentry prompt_snapshot
+  read_truncation_notice relevant_memories remote_session_change selected_lines_in_ide session_context silent_turn_reminder
+  skill_listing structured_output task_reminder task_status thinking_stripped todo_reminder token_usage total_tokens_reminder
+  ultra_effort_enter ultra_effort_exit ultrathink_effort unified_tasks verify_plan_reminder workflow_size_guideline_change`);

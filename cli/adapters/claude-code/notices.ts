@@ -1,0 +1,84 @@
+// What the program itself reports in a session: its system lines, and what hooks printed.
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import type { Message } from "../adapter.ts";
+import { notice, withMetadata } from "../messages.ts";
+import { asCount, asString } from "../values.ts";
+import { systemTypes } from "./line-types.ts";
+
+/** The message in a `system` line; none where it has no text. @param unhandled called with an unknown subtype */
+export function systemMessages(record: Fields, unhandled: (type: string) => void): Message[] {
+  const subtype = asString(record.subtype) ?? "";
+  if (!systemTypes.has(subtype)) {
+    unhandled(subtype ? `system.${subtype}` : "system");
+    return [];
+  }
+  const text = asString(record.content) ?? textOf(subtype, record);
+  if (text === undefined || text.trim() === "") return [];
+  // The output of the user's own command is marked as such in its text.
+  return subtype === "local_command" ? [{ role: "user", content: text }] : [named(text, subtype)];
+}
+
+const named = (text: string, subtype: string): Message => withMetadata(notice(text), { subtype });
+
+function textOf(subtype: string, record: Fields): string | undefined {
+  if (subtype === "api_error") return apiError(record);
+  if (subtype !== "stop_hook_summary") return undefined;
+  const stopped = record.preventedContinuation === true ? asString(record.stopReason) : undefined;
+  const texts = [...textsOf(record.hookErrors), ...textsOf(record.hookAdditionalContext), stopped];
+  return texts.filter(Boolean).join("\n") || undefined;
+}
+
+/** An API's error, which is nested as deep as the API and its client wrote it, and the retry after it. */
+function apiError({ error, cause, retryAttempt, maxRetries }: Fields): string {
+  const levels: Fields[] = [];
+  for (let at: unknown = error ?? cause; isFields(at) && levels.length < 5; at = at.error ?? at.cause) levels.push(at);
+  const said = levels.map(({ message, code }) => asString(message) ?? asString(code)).filter(Boolean);
+  const status = levels.map((level) => asCount(level.status)).find((one) => one !== undefined);
+  const head = status === undefined ? "API error" : `API error ${status}`;
+  const [attempt, most] = [asCount(retryAttempt), asCount(maxRetries)];
+  const retry = attempt === undefined ? "" : ` (retry ${attempt}${most === undefined ? "" : ` of ${most}`})`;
+  return `${head}${said.length > 0 ? `: ${said.at(-1)}` : ""}${retry}`;
+}
+
+/** Types of `attachment` lines that hold what a hook printed. */
+const hookTypes = new Set([
+  "async_hook_response",
+  "hook_additional_context",
+  "hook_blocking_error",
+  "hook_error_during_execution",
+  "hook_non_blocking_error",
+  "hook_stopped_continuation",
+  "hook_success",
+  "hook_system_message",
+]);
+
+/** What a hook printed, as a notice below the hook's name; none where it printed nothing. Undefined for other attachments. */
+export function hookMessages(attachment: Fields): Message[] | undefined {
+  const type = asString(attachment.type) ?? "";
+  if (!hookTypes.has(type)) return undefined;
+  const text = hookText(attachment).trim();
+  if (text === "") return [];
+  const name = asString(attachment.hookName) ?? asString(attachment.hookEvent) ?? "hook";
+  return [named(`${name} hook\n${text}`, type)];
+}
+
+function hookText({ content, stdout, stderr, blockingError, message, response }: Fields): string {
+  const said = textsOf(content).join("\n") || asString(message);
+  if (said) return said;
+  if (isFields(blockingError)) return asString(blockingError.blockingError) ?? "";
+  if (isFields(response)) {
+    const specific = isFields(response.hookSpecificOutput) ? response.hookSpecificOutput : {};
+    return [...textsOf(response.systemMessage), ...textsOf(specific.additionalContext)].join("\n");
+  }
+  // A hook's answer in JSON is an order to the program; what it says stands in a line of its own.
+  const printed = asString(stdout)?.trim() ?? "";
+  return (isFields(parseJson(printed)) ? "" : printed) || (asString(stderr) ?? "");
+}
+
+/** A text, or the texts of a list. */
+const textsOf = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).filter((part): part is string => typeof part === "string" && part !== "");
+
+/** The message in a line of versions that kept a hook's context in lines of its own. */
+export const savedHookMessages = (record: Fields): Message[] =>
+  hookMessages({ ...record, type: "hook_additional_context" }) ?? [];

@@ -1,0 +1,95 @@
+import { mkdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
+import { id, otherId as other, text } from "./claude-lines.ts";
+import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
+
+const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
+
+const said = (content: unknown, more: object = {}) => ({
+  type: "user",
+  sessionId: id,
+  uuid: "u",
+  timestamp: "2026-11-01T10:00:00.000Z",
+  message: { role: "user", content },
+  ...more,
+});
+const answered = (content: unknown, message: object = {}, more: object = {}) => ({
+  type: "assistant",
+  sessionId: id,
+  uuid: "a",
+  timestamp: "2026-11-01T10:00:01.000Z",
+  message: { id: "msg_1", role: "assistant", model: "claude-opus-4-5", content, ...message },
+  ...more,
+});
+
+const parse = async (...records: unknown[]) => parseAll(claudeCode, await makeHome({ [path]: linesOf(...records) }));
+
+test("a session was created at its earliest line; a worktree belongs to its repository; a moved session to its new folder", async () => {
+  const cwd = "/home/ada/code/api/.claude/worktrees/timer";
+  const { sessions } = await parse(
+    said("Late", { timestamp: "2026-11-01T10:00:05.000Z", cwd }),
+    said("Early", { timestamp: "2026-11-01T11:59:59.000+02:00" }),
+  );
+  expect(sessions[0]?.ending).toMatchObject({
+    createdAt: "2026-11-01T11:59:59.000+02:00",
+    project: "api",
+    metadata: { cwd },
+  });
+  const moved = await parse(said("Hi", { cwd: "/old" }), { type: "relocated", relocatedCwd: "/home/ada/code/web" });
+  expect(moved.sessions[0]?.ending).toMatchObject({ project: "web", metadata: { cwd: "/home/ada/code/web" } });
+});
+
+test("a project's folder may be a link, and a session that several ways lead to is one", async () => {
+  const host = await makeHome({
+    [path]: linesOf(said("Plain")),
+    [`elsewhere/${other}.jsonl`]: linesOf(said("Linked", { sessionId: other })),
+  });
+  const projects = join(host.home, ".claude/projects");
+  await symlink(join(host.home, "elsewhere"), join(projects, "linked"));
+  await symlink(join(host.home, "elsewhere"), join(projects, "linked-again"));
+  await symlink(join(projects, "-home-ada-code-api"), join(projects, "alias"));
+  await symlink(projects, join(projects, "loop"));
+  await symlink(host.home, join(projects, "above"));
+  await symlink(join(host.home, "nowhere"), join(projects, "broken"));
+  await mkdir(join(host.home, ".config"), { recursive: true });
+  await symlink(join(host.home, ".claude"), join(host.home, ".config/claude"));
+  expect((await discoverAll(claudeCode, host)).map((input) => input.path)).toEqual([
+    join(host.home, path),
+    join(projects, "linked", `${other}.jsonl`),
+  ]);
+});
+
+test("agents of a workflow, of another agent and of the program itself are told apart; a journal is no session", async () => {
+  const folder = `.claude/projects/-p/${id}/subagents`;
+  const agent = (more: object = {}) => ({ isSidechain: true, ...more });
+  const usage = { usage: { output_tokens: 30 } };
+  const own = (number: number) => `aaaaaaaa-0000-4000-8000-00000000000${number}`;
+  const talk = [said("Main", { uuid: own(1) }), answered(text("Answer"), usage, { uuid: own(2) })];
+  const host = await makeHome({
+    [`.claude/projects/-p/${id}.jsonl`]: linesOf(...talk),
+    [`${folder}/agent-aa11.jsonl`]: linesOf(said("Task", agent())),
+    [`${folder}/agent-aa11.meta.json`]: JSON.stringify({ agentType: "general", description: "Find the timer" }),
+    [`${folder}/agent-bb22.jsonl`]: linesOf(said("Inner task", agent())),
+    [`${folder}/agent-bb22.meta.json`]: JSON.stringify({ parentAgentId: "aa11" }),
+    [`${folder}/workflows/wf_1/agent-cc33.jsonl`]: linesOf(said("Step", agent())),
+    [`${folder}/workflows/wf_1/journal.jsonl`]: linesOf({ type: "launched" }),
+    [`${folder}/agent-acompact-dd44.jsonl`]: linesOf(
+      ...talk.map((line) => ({ ...line, isSidechain: true })),
+      answered(text("Summary"), { id: "msg_9", ...usage }, agent({ uuid: own(3) })),
+    ),
+  });
+  const { sessions } = await parseAll(claudeCode, host);
+  const told = sessions.map(({ sourceId, messages, ending }) => {
+    const { parent, usage: total } = ending.metadata as { parent?: string; usage?: { outputTokens: number } };
+    return [sourceId, ending.title, parent, messages.length, total?.outputTokens];
+  });
+  expect(told.sort()).toEqual([
+    [id, undefined, undefined, 2, 30],
+    [`${id}/agent-aa11`, "Find the timer", id, 1, undefined],
+    [`${id}/agent-acompact-dd44`, undefined, id, 3, 30],
+    [`${id}/agent-bb22`, undefined, `${id}/agent-aa11`, 1, undefined],
+    [`${id}/agent-cc33`, undefined, id, 1, undefined],
+  ]);
+});
