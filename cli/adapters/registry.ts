@@ -1,4 +1,5 @@
 import type { Adapter } from "./adapter.ts";
+import { amazonQ } from "./amazon-q/adapter.ts";
 import { claudeCode } from "./claude-code/adapter.ts";
 import { cline, kiloCode, rooCode } from "./cline/adapter.ts";
 import { codex } from "./codex/adapter.ts";
@@ -9,6 +10,7 @@ import { gemini } from "./gemini/adapter.ts";
 import { goose } from "./goose/adapter.ts";
 import { jsonl } from "./jsonl/adapter.ts";
 import { kimi } from "./kimi/adapter.ts";
+import { kiro } from "./kiro/adapter.ts";
 import { openclaw } from "./openclaw/adapter.ts";
 import { opencode } from "./opencode/adapter.ts";
 import { pi } from "./pi/adapter.ts";
@@ -24,6 +26,8 @@ export const adapters: readonly Adapter[] = [
   opencode,
   cursor,
   goose,
+  kiro,
+  amazonQ,
   copilot,
   vscodeCopilot,
   qwen,

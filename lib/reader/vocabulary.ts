@@ -5,18 +5,19 @@ const names: Partial<Record<Kind, string>> = {
   shell: `bash shell shellcommand exec execcommand execute executecommand runcommand runshellcommand runterminalcmd
     runterminalcommand runterminalcommandv2 localshell localshellcall terminal bashoutput taskoutput killshell killbash
     writestdin commandstatus sendcommandinput powershell runterminal shellexec developershell
-    runcommands readcommandoutput runinterminal getterminaloutput copilotruninterminal`,
+    runcommands readcommandoutput runinterminal getterminaloutput copilotruninterminal
+    executebash executecmd controlbashprocess`,
   edit: `edit multiedit notebookedit applypatch applydiff searchreplace strreplace strreplaceeditor
     strreplacebasededittool replace editfile replaceincontent replaceinfile replacefilecontent
     multireplacefilecontent update patch editnotebook editfilev2 multistrreplace
-    developertexteditor
+    developertexteditor append fsappend
     editedexistingfile applieddiff insertcontent searchandreplace editor replacestringinfile multireplacestringinfile
     inserteditintofile copilotreplacestring copilotmultireplacestring copilotinsertedit copilotapplypatch editexistingfile
     singlefindandreplace editnotebookfile vscodeeditfileinternal copiloteditnotebook`,
-  write: "write writefile writetofile createfile newfile create newfilecreated copilotcreatefile createnewfile",
+  write: "write writefile writetofile createfile newfile create newfilecreated copilotcreatefile createnewfile fswrite",
   read: `read readfile viewfile view readmanyfiles listdir listdirectory listfiles ls notebookread openfile
     viewfileoutline viewcodeitem viewimage readfiles listcodedefinitionnames readfilev2 listdirv2
-    listfilestoplevel listfilesrecursive copilotreadfile copilotlistdirectory`,
+    listfilestoplevel listfilesrecursive copilotreadfile copilotlistdirectory fsread readcode readmultiplefiles`,
   search: `grep glob search searchfiles grepsearch filesearch codebasesearch searchfilecontent findfiles findbyname
     ripgrep toolsearch codesearch findfile globfilesearch
     ripgreprawsearch semanticsearch semanticsearchfull
@@ -29,7 +30,7 @@ const names: Partial<Record<Kind, string>> = {
   tasks: `todowrite todoread taskcreate taskupdate tasklist taskget updateplan todo todolist managetask writetodos
     updatetodos setplan todotodowrite updatetodolist focuschain managetodolist`,
   subagent:
-    "task agent spawnagent invokesubagent subagent delegate newtask dispatchagent agentswarm taskv2 subagentexecutetask usesubagents runsubagent",
+    "task agent spawnagent invokesubagent subagent delegate newtask dispatchagent agentswarm taskv2 subagentexecutetask usesubagents usesubagent runsubagent",
   command: "skill slashcommand useskill activateskill",
 };
 
