@@ -24,6 +24,8 @@ export type Input = {
   modifiedAt: number;
   /** Changes whenever its content may have changed. */
   stamp: string;
+  /** Whether this Node can't read it: that is told once. A newer one gives it another stamp. */
+  needsNewerNode?: boolean;
   /** Whether nobody writes to it any more, so that an incomplete last line is an error. */
   isComplete?: boolean;
   /** Where an earlier reading ended; the adapter continues there. */

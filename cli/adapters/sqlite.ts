@@ -100,6 +100,7 @@ const listings = new Map<string, Listing>();
 export async function findSessions(path: string, list: (database: DatabaseSync) => Input[]): Promise<Input[]> {
   const file = await statDatabase(path);
   if (!file) return [];
+  if (!hasSqlite()) return [{ ...file, stamp: "needs SQLite", needsNewerNode: true }];
   const known = listings.get(path);
   if (known?.stamp === file.stamp) return known.inputs;
   let inputs: Input[];

@@ -127,7 +127,8 @@ class PushRound {
     const total = this.#stats.get(name) ?? emptyStats();
     addStats(total, stats);
     this.#stats.set(name, total);
-    if (stats.left.length > 0 || (holdsAnySource && stats.invalid > 0)) record.addUnsendableInput(input);
+    const isUnsendable = stats.left.length > 0 && !input.needsNewerNode;
+    if (isUnsendable || (holdsAnySource && stats.invalid > 0)) record.addUnsendableInput(input);
     else record.addInput(input, found);
     this.#showProgress();
     await this.#sender.waitForCapacity();

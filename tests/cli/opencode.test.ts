@@ -99,13 +99,13 @@ test("a session in files has its turns, tool calls with results, and each messag
       source: "opencode",
       sourceId: "ses_a",
       messages: [
-        { role: "user", content: "List.", createdAt: at(1) },
+        { role: "user", content: "List.", createdAt: at(1), metadata: { uuid: "msg_a_0" } },
         {
           role: "assistant",
           content: "ls.",
           createdAt: at(2.5),
           tokenCount: 40,
-          metadata: { kind: "thinking", model: "claude-opus-4-5", usage },
+          metadata: { kind: "thinking", model: "claude-opus-4-5", uuid: "msg_a_1", usage },
         },
         {
           role: "assistant",

@@ -74,7 +74,7 @@ function titled(input: Input, titles: ReadonlyMap<string, string>): Input {
 
 /** Without zstd support the stamp differs, so that a newer Node reads the file again. */
 const compressedInput = (input: Input): Input =>
-  supportsZstd() ? input : { ...input, stamp: `${input.stamp}:packed` };
+  supportsZstd() ? input : { ...input, stamp: `${input.stamp}:packed`, needsNewerNode: true };
 
 const isCompressed = (path: string): boolean => path.endsWith(".zst");
 

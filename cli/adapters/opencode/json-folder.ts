@@ -31,6 +31,7 @@ export function openStorage(path: string, sink: Sink): Store {
   const storage = dirname(dirname(dirname(path)));
   const id = basename(path, ".json");
   return {
+    isNewer: false,
     session: () => readFields(path, sink),
     messageIds: () => listNames(join(storage, "message", id)),
     message: (messageId) => readFields(join(storage, "message", id, `${messageId}.json`), sink),
@@ -41,7 +42,6 @@ export function openStorage(path: string, sink: Sink): Store {
         if (part) yield part;
       }
     },
-    close() {},
   };
 }
 

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
 
@@ -25,9 +25,7 @@ export function partMessages(part: Fields, info: Fields, unhandled: (type: strin
     case "tool":
       return toolMessages(part);
     case "file":
-      return [
-        plainMessage(`[file: ${asString(part.filename) ?? "unnamed"}, ${asString(part.mime) ?? "unknown"}]`, info),
-      ];
+      return [fileMessage(asString(part.filename), part.mime, info.role)];
     case "subtask":
       return [plainMessage([part.description, part.prompt].map(asString).filter(Boolean).join("\n\n"), info)];
     case "compaction":
@@ -59,12 +57,20 @@ function textMessages({ text, synthetic, ignored, time }: Fields, info: Fields):
   return [withTime(message, isFields(time) ? time.start : undefined)];
 }
 
+/** A file that was attached: its content is not sent. */
+export function fileMessage(name: string | undefined, mime: unknown, role: unknown): Message {
+  const type = asString(mime);
+  const attachment = { ...(type && { type }), ...(name && { name: name.slice(0, 2048) }) };
+  const content = `[file: ${name?.slice(0, 2048) ?? "unnamed"}, ${type ?? "unknown"}]`;
+  return withMetadata(plainMessage(content, { role }), { attachments: [attachment] });
+}
+
 const plainMessage = (content: string, { role }: Fields): Message => ({
   role: role === "assistant" ? "assistant" : "user",
   content,
 });
 
-function withTime(message: Message, at: unknown): Message {
+export function withTime(message: Message, at: unknown): Message {
   const createdAt = asTimestamp(at);
   return createdAt ? { ...message, createdAt } : message;
 }
@@ -76,7 +82,12 @@ function toolMessages({ callID, tool: name, state }: Fields): Message[] {
   const call = withTime(toolCall(asString(name) ?? "tool", callId, input), start);
   if (status !== "completed" && status !== "error") return [call];
   const about = isFields(metadata) ? metadata : {};
-  const result = toolResult(asString(status === "error" ? error : output) ?? "", {
+  const { attachments } = state as Fields;
+  const files = (Array.isArray(attachments) ? attachments.filter(isFields) : []).map(
+    ({ filename, mime }) => fileMessage(asString(filename), mime, "tool").content,
+  );
+  const text = asString(status === "error" ? error : output);
+  const result = toolResult([text, ...files].filter(Boolean).join("\n"), {
     callId,
     isError: status === "error",
     exitCode: Number.isSafeInteger(about.exit) ? (about.exit as number) : undefined,
@@ -87,8 +98,8 @@ function toolMessages({ callID, tool: name, state }: Fields): Message[] {
   return [call, withTime(result, end)];
 }
 
-/** In newer versions `output` excludes `reasoning`; the total tells which one it is. */
-export function readUsage(tokens: Fields): Usage {
+/** In newer versions `output` excludes `reasoning`: a total tells, where there is one. @param isNewer whether it is known to */
+export function readUsage(tokens: Fields, isNewer = false): Usage {
   const cache = isFields(tokens.cache) ? tokens.cache : {};
   const [input = 0, output = 0, reasoning = 0, read = 0, write = 0] = [
     tokens.input,
@@ -97,7 +108,7 @@ export function readUsage(tokens: Fields): Usage {
     cache.read,
     cache.write,
   ].map((value) => asCount(value) ?? 0);
-  const isSeparate = asCount(tokens.total) === input + output + reasoning + read + write;
+  const isSeparate = isNewer || asCount(tokens.total) === input + output + reasoning + read + write;
   return {
     inputTokens: input,
     outputTokens: isSeparate ? output + reasoning : output,

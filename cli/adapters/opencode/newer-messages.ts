@@ -1,0 +1,96 @@
+import { type Fields, isFields } from "../../files/json.ts";
+import type { Message } from "../adapter.ts";
+import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { asCount, asString } from "../values.ts";
+import { errorMessages, fileMessage, withTime } from "./parts.ts";
+
+/** Messages that say which agent answers from now on. */
+const skippedTypes = new Set(["agent-switched", "model-switched"]);
+
+/** The messages in a row of newer versions, which has all of a message; none where it has no text. */
+export function newerMessages(message: Fields, unhandled: (type: string) => void): Message[] {
+  const type = asString(message.type) ?? "(none)";
+  switch (type) {
+    case "user":
+      return [...filesOf(message.files), ...textOf(message.text).map((content) => ({ role: "user", content }))];
+    case "assistant":
+      return [
+        ...listOf(message.content).flatMap((content) => contentMessages(content, unhandled)),
+        ...errorMessages(message),
+      ];
+    case "shell":
+      return shellMessages(message);
+    case "synthetic":
+    case "system":
+      return textOf(message.text).map((text) => notice(text, type === "system" ? "system" : "user"));
+    case "compaction":
+      return [notice(asString(message.summary) ?? "The conversation so far was compacted.")];
+    default:
+      if (!skippedTypes.has(type)) unhandled(`message.${type}`);
+      return [];
+  }
+}
+
+const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+
+const textOf = (text: unknown): string[] => (typeof text === "string" && text.trim() !== "" ? [text] : []);
+
+const filesOf = (files: unknown): Message[] =>
+  listOf(files).map(({ name, mime, uri }) => fileMessage(asString(name) ?? asString(uri), mime, "user"));
+
+function contentMessages(content: Fields, unhandled: (type: string) => void): Message[] {
+  switch (content.type) {
+    case "text":
+      return textOf(content.text).map((text) =>
+        content.synthetic === true || content.ignored === true
+          ? notice(text, "assistant")
+          : { role: "assistant", content: text },
+      );
+    case "reasoning":
+      return textOf(content.text).map(thinking);
+    case "tool":
+      return toolMessages(content, unhandled);
+    default:
+      unhandled(`content.${asString(content.type) ?? "(none)"}`);
+      return [];
+  }
+}
+
+function toolMessages({ id, name, state, time }: Fields, unhandled: (type: string) => void): Message[] {
+  const callId = asString(id);
+  const { status, input, content, structured, error } = isFields(state) ? state : ({} as Fields);
+  const { created, ran, completed } = isFields(time) ? time : ({} as Fields);
+  const call = withTime(toolCall(asString(name) ?? "tool", callId, input), created);
+  if (status !== "completed" && status !== "error") return [call];
+  const about = isFields(structured) ? structured : {};
+  const failure = isFields(error) ? asString(error.message) : asString(error);
+  const output = listOf(content)
+    .map((part) => outputOf(part, unhandled))
+    .filter(Boolean)
+    .join("\n");
+  const result = toolResult(output || (failure ?? ""), {
+    callId,
+    isError: status === "error",
+    exitCode: Number.isSafeInteger(about.exit) ? (about.exit as number) : undefined,
+    durationMs: typeof ran === "number" && typeof completed === "number" ? asCount(completed - ran) : undefined,
+    patch: asString(about.diff),
+    session: asString(about.sessionID) ?? asString(about.sessionId),
+  });
+  return [call, withTime(result, completed)];
+}
+
+function outputOf(part: Fields, unhandled: (type: string) => void): string {
+  if (part.type === "text") return asString(part.text) ?? "";
+  if (part.type === "file") return fileMessage(asString(part.name) ?? asString(part.uri), part.mime, "tool").content;
+  unhandled(`output.${asString(part.type) ?? "(none)"}`);
+  return "";
+}
+
+/** A command that the user ran. */
+function shellMessages({ callID, command, output, time }: Fields): Message[] {
+  const callId = asString(callID);
+  const call = { ...toolCall("bash", callId, { command: asString(command) ?? "" }), role: "user" };
+  const { completed } = isFields(time) ? time : ({} as Fields);
+  const result = withTime(toolResult(asString(output) ?? "", { callId }), completed);
+  return completed === undefined ? [call] : [call, result];
+}
