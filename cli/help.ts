@@ -22,6 +22,18 @@ counts are sent to your server as telemetry.
 
 Columns: Skipped are lines that belong to no message, Rejected are sessions that can't be sent,
 Unhandled are line types that this client does not know, Invalid are lines that can't be parsed.`,
+  projects: `List the projects on this machine with their sessions, and choose which of them are sent.
+
+  projects                   what was found, and what is left out (of 25 or more the last 20; all with --all)
+  projects exclude GLOB...   never send these: they are neither read nor sent
+  projects include GLOB...   send these (again); without other rules: these alone
+
+A GLOB is a project's name (api, client-*), or a folder: ~/code/api, /srv/*, ., **/secret. It also means what is below.
+Of the rules that match a project the last one counts; '**' means all, and replaces all rules before it.
+A file .spoorignore in a project's folder leaves it out, too, whatever the rules say: empty for all of it, or with
+lines as in .gitignore for folders below it.
+
+  spoor projects exclude '~/clients/*'`,
   push: `Send every session that is new or has changed, and wait until it is archived. You can stop it at any
 time and run it again: nothing is lost or stored twice.
 
@@ -30,7 +42,10 @@ time and run it again: nothing is lost or stored twice.
   --source NAME      only this agent or source; may be repeated
   --project NAME     only this project, by its name or folder; may be repeated
   --dry-run          list what would be sent, and send nothing
+  --yes              do not ask before the first push from this machine
   --no-telemetry     send no telemetry (so does DO_NOT_TRACK=1)
+
+The first push shows what it will send, by project, and asks; where nobody can be asked (no terminal, --json) it sends.
 
   spoor push --since 7d --project ~/code/api`,
   watch: `Send new and changed sessions, then keep running and send what your agents write within seconds. Waits
@@ -69,6 +84,7 @@ Get started:
 
 More commands:
   spoor scan         count the sessions on this machine, without sending them
+  spoor projects     choose which projects are sent
   spoor watch        send new sessions as they are written
   spoor status       show the last uploads
   spoor whoami       show the logged-in account

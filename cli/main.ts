@@ -6,6 +6,7 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 import { logout, whoami } from "./commands/account.ts";
 import { doctor } from "./commands/doctor.ts";
 import { login } from "./commands/login.ts";
+import { projects } from "./commands/projects.ts";
 import { push } from "./commands/push.ts";
 import { scan } from "./commands/scan.ts";
 import { status } from "./commands/status.ts";
@@ -43,7 +44,12 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
   logout: { run: logout, options: {} },
   whoami: { run: whoami, options: {} },
   scan: { run: scan, options: { source, "show-telemetry": { type: "boolean" }, ...telemetry } },
-  push: { run: push, options: { ...filters, ...telemetry, "dry-run": { type: "boolean" } }, takesWords: true },
+  projects: { run: projects, options: { all: { type: "boolean" } }, takesWords: true },
+  push: {
+    run: push,
+    options: { ...filters, ...telemetry, "dry-run": { type: "boolean" }, yes: { type: "boolean" } },
+    takesWords: true,
+  },
   // `--sender` is how watch starts its second process.
   watch: { run: watch, options: { ...filters, ...telemetry, sender: { type: "boolean" } } },
   status: { run: status, options: {} },

@@ -15,6 +15,7 @@ import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatDuration, formatList } from "../terminal/format.ts";
 import { describeSent, sayLeftOut, warnInvalid, warnUnsent } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
+import { agreeToFirstPush } from "./first-push.ts";
 
 /** Sends every new or changed session and waits until they are archived. */
 export async function push(context: Context): Promise<number> {
@@ -23,6 +24,7 @@ export async function push(context: Context): Promise<number> {
   for (const path of context.words) await namedFile(path);
   if (values["dry-run"] === true) return dryRun(context);
   const target = await openTarget(context);
+  await agreeToFirstPush(context, target);
   await refreshJobs(target, patienceOf(context));
   const result = await pushOnce(context, target);
   const { server } = target.connection;

@@ -24,8 +24,14 @@ export const nameOf = ({ cwd, project }: ProjectLabels): string => cwd ?? projec
 
 export const globOf = (rule: ProjectRule): string => ("exclude" in rule ? rule.exclude : rule.include);
 
+/** A path below the home folder with `~` in its place. */
+export function foldHome(path: string, { home }: Host): string {
+  if (path === home) return "~";
+  return path.startsWith(home) && /[\\/]/.test(path[home.length] ?? "") ? `~/${path.slice(home.length + 1)}` : path;
+}
+
 /** Whether a path is one of Windows: on which system a session was held, and not on which it is read, decides how it is compared. */
-const isWindowsPath = (path: string): boolean => /^(?:[A-Za-z]:(?:[\\/]|$)|\\\\)/.test(path);
+export const isWindowsPath = (path: string): boolean => /^(?:[A-Za-z]:(?:[\\/]|$)|\\\\)/.test(path);
 
 /** Whether a glob is compared with whole paths, and not with names. */
 const isPathGlob = (glob: string): boolean => /^(?:[/~]|[A-Za-z]:|\*\*\/)/.test(glob) || glob === "**";

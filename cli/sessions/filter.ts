@@ -1,6 +1,7 @@
 import { posix, win32 } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
+import { projectName } from "../adapters/values.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { nameOf, type ProjectLabels, ProjectRules } from "../projects/rules.ts";
@@ -46,7 +47,7 @@ export class SessionFilter {
   noteProjectLeftOut({ cwd, project }: ProjectLabels, count = 1): void {
     const name = nameOf({ cwd, project });
     for (const wanted of this.#projects) {
-      if (isOfProject({ source: "", cwd, project }, wanted, this.#currentFolder))
+      if (isOfProject({ source: "", cwd, project: project ?? projectName(cwd) }, wanted, this.#currentFolder))
         this.#matched.add(`project ${wanted}`);
     }
     this.leftOut.set(name, (this.leftOut.get(name) ?? 0) + count);

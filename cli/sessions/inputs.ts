@@ -7,6 +7,7 @@ import type { ProjectLabels } from "../projects/rules.ts";
 import { HttpError } from "../server/api.ts";
 import { Collector, type Writing } from "./collector.ts";
 import { countInvalid, countUnhandledType, emptyStats, type ParseStats } from "./parse-stats.ts";
+import type { SessionLabels } from "./session.ts";
 
 /** An input with the adapter that parses it. */
 export type AdapterInput = Input & { adapter: Adapter };
@@ -31,7 +32,7 @@ export async function* findInputs(
 }
 
 /** What an input holds of one project. */
-export type ProjectPart = ProjectLabels & {
+export type ProjectPart = SessionLabels & {
   sessions: number;
   /** Of the input's bytes, by the length of its texts. */
   bytes: number;
@@ -72,7 +73,7 @@ export async function parseInput(
         stats.messages += messages;
         projects.add(labels, chars);
       },
-      leftOut: (labels) => projects.leaveOut(labels),
+      leftOut: (labels) => projects.leaveOut({ source: adapter.name, ...labels }),
       left: (left) => void stats.left.push(left),
       lost: (reason, sourceId = path) => void stats.left.push({ source: adapter.name, sourceId, reason }),
       entry(at) {
@@ -110,18 +111,18 @@ class ProjectParts {
     this.#bytes = bytes;
   }
 
-  add({ cwd, project }: ProjectLabels, chars: number): void {
-    const part = this.#partOf({ cwd, project }, false);
+  add({ source, cwd, project }: SessionLabels, chars: number): void {
+    const part = this.#partOf({ source, cwd, project }, false);
     part.sessions++;
     part.chars += chars;
   }
 
-  leaveOut({ cwd, project }: ProjectLabels): void {
-    this.#partOf({ cwd, project }, true).sessions++;
+  leaveOut({ source, cwd, project }: SessionLabels): void {
+    this.#partOf({ source, cwd, project }, true).sessions++;
   }
 
-  #partOf(labels: ProjectLabels, isLeftOut: boolean) {
-    const key = JSON.stringify([labels.cwd, labels.project, isLeftOut]);
+  #partOf(labels: SessionLabels, isLeftOut: boolean) {
+    const key = JSON.stringify([labels.source, labels.cwd, labels.project, isLeftOut]);
     const part = this.#parts.get(key) ?? { ...labels, sessions: 0, bytes: 0, chars: 0, isLeftOut };
     this.#parts.set(key, part);
     return part;

@@ -39,12 +39,14 @@ export class ScanIndex {
     const key = inputKey(input);
     const entry = this.#known.get(key);
     if (entry?.version !== input.adapter.version) return undefined;
-    const { projects } = entry.found;
-    if (projects.some((one) => isLeftOut(one) !== one.isLeftOut)) return leftOutWhole(input, projects, isLeftOut);
-    const isLeftOutWhole = projects.length > 0 && projects.every((one) => one.isLeftOut);
-    if (entry.stamp !== input.stamp) return isLeftOutWhole ? leftOutWhole(input, projects, isLeftOut) : undefined;
-    this.#seen.set(key, entry);
-    return entry.found;
+    const found = leftOutWhole(input, entry.found.projects, isLeftOut) ?? unchangedIn(entry, input, isLeftOut);
+    if (found) this.#seen.set(key, { ...entry, found });
+    return found;
+  }
+
+  /** The projects that were found when inputs were counted last. */
+  projects(): ProjectPart[] {
+    return [...this.#known.values()].flatMap(({ found }) => found.projects);
   }
 
   add(input: AdapterInput, found: ParsedInput): ParsedInput {
@@ -62,6 +64,16 @@ export class ScanIndex {
       JSON.stringify({ version: formatVersion, inputs: Object.fromEntries(inputs) }),
     );
   }
+}
+
+/** What was found in an input, where neither that nor what is left out has changed. */
+function unchangedIn(
+  { stamp, found }: Entry,
+  input: AdapterInput,
+  isLeftOut: (labels: ProjectLabels) => boolean,
+): ParsedInput | undefined {
+  const isSame = stamp === input.stamp && found.projects.every((one) => isLeftOut(one) === one.isLeftOut);
+  return isSame ? found : undefined;
 }
 
 /** What is known of an input without reading it: its only project is left out. */

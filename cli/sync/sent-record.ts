@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
+import { listFolder } from "../files/discovery.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
@@ -91,7 +92,10 @@ export class SentRecord {
     onWriteError?: (reason: string) => void,
   ): Promise<SentRecord> {
     const name = createHash("sha256").update(`${server}\n${userId}`).digest("hex").slice(0, 24);
-    const path = join(stateFolder(host), `sent-${name}.json`);
+    return SentRecord.#read(join(stateFolder(host), `sent-${name}.json`), onWriteError);
+  }
+
+  static async #read(path: string, onWriteError?: (reason: string) => void): Promise<SentRecord> {
     const found = await readJsonFile(path);
     const known = isFields(found) && found.version === 1 ? found : {};
     const stored = {
@@ -100,6 +104,22 @@ export class SentRecord {
       jobs: Array.isArray(known.jobs) ? (known.jobs as SentJob[]).map(withStates) : [],
     };
     return new SentRecord(path, stored, onWriteError);
+  }
+
+  /** The sessions that were sent to any account, as far as it was recorded in which project they were. */
+  static async sentSessions(host: Host): Promise<SessionLabels[]> {
+    const folder = stateFolder(host);
+    const names = (await listFolder(folder)).map(({ name }) => name).filter((name) => /^sent-\w+\.json$/.test(name));
+    const sent = new Map<string, SessionLabels>();
+    for (const name of names) {
+      const record = await SentRecord.#read(join(folder, name));
+      for (const { labels = {} } of record.#inputs.values()) {
+        for (const [key, label] of Object.entries(labels)) {
+          if (record.#sent.has(key)) sent.set(`${name} ${key}`, label);
+        }
+      }
+    }
+    return [...sent.values()];
   }
 
   /** The number of sessions of an input that has not changed since all of them were sent; undefined where it must be read. */
@@ -194,6 +214,11 @@ export class SentRecord {
     for (const one of incomplete) this.forget(sessionKey(one), jobId);
     if (isFinished(status)) job.sessions = {};
     this.#isDirty = true;
+  }
+
+  /** Whether anything was ever sent. */
+  get hasSent(): boolean {
+    return this.#sent.size > 0 || this.#jobs.length > 0;
   }
 
   /** The last uploads, oldest first. */

@@ -56,6 +56,11 @@ export class Terminal {
     this.#hasColor = out.isTTY === true && !NO_COLOR && TERM !== "dumb" && !options.isJson;
   }
 
+  /** How many characters fit into a line; undefined where the output is no terminal. */
+  get width(): number | undefined {
+    return this.#out.isTTY ? this.#out.columns : undefined;
+  }
+
   /** Whether the output's reader is gone, as behind `| head`. Commands still finish their work. */
   get isUnread(): boolean {
     return this.#writeError?.code === "EPIPE";

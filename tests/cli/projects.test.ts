@@ -1,9 +1,15 @@
-import { mkdir, symlink } from "node:fs/promises";
+import { appendFile, mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Host } from "../../cli/adapters/adapter.ts";
+import { push } from "../../cli/commands/push.ts";
+import { scan } from "../../cli/commands/scan.ts";
+import type { Context } from "../../cli/context.ts";
 import { Glob } from "../../cli/projects/globs.ts";
 import { type ProjectRule, ProjectRules } from "../../cli/projects/rules.ts";
+import { ended, wrote } from "../support/client.ts";
 import { linesOf, makeHome, writeBelow } from "./home.ts";
+import { runInside, worldInside } from "./inside.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, idOf, world } from "./world.ts";
 
@@ -129,51 +135,83 @@ const settings = (projects: ProjectRule[]) => JSON.stringify({ projects });
 const settingsFile = ".config/spoor/settings.json";
 
 describe("what is left out", () => {
-  test("is neither read further nor sent by scan, push and watch, and is sent once it is wanted again", async () => {
-    const { home, push, run, fake } = await world(1);
+  const pushed = async (host: Host, values: Context["values"] = {}, words: string[] = []) => {
+    const { code, output, errors, message } = await runInside(push, host, { words, values: { json: true, ...values } });
+    return { code, errors, message, ...(output ? JSON.parse(output) : {}) };
+  };
+
+  test("is neither read further nor sent by scan and push, and is sent once it is wanted again", async () => {
+    const { home, host, fake } = await worldInside(1);
     const web = { cwd: "/home/ada/code/web" };
     const secret = await writeBelow(home, claudePath(2), `${linesOf(...claudeLines(idOf(2), 1, web))}{"broken\n`);
     await writeBelow(home, `.codex/sessions/rollout-${idOf(3)}.jsonl`, `${linesOf(...codexLines(idOf(3), 1, web))}{\n`);
     await writeBelow(home, settingsFile, settings([{ exclude: "~/nowhere" }, { exclude: "/home/ada/*/web" }]));
-    const plan = await push("--dry-run");
+    const plan = await pushed(host, { "dry-run": true });
     expect(plan).toMatchObject({ code: 0, invalid: 0, sessions: [{ sourceId: idOf(1) }], projectsLeftOut: 1 });
     for (const sessions of [1, 0]) {
-      const { code, sent, errors } = await push();
+      const { code, sent, errors } = await pushed(host);
       expect([code, sent.sessions, errors]).toEqual([0, sessions, ""]);
     }
-    const scanned = await run(["scan"]);
-    expect(scanned.output).toMatch(/^Claude Code +1 .*\n[^C]*1 project is left out\. See: .* projects$/m);
-    expect(scanned.errors).toBe("");
-    expect((await run(["push", "--project", "web"])).output).toMatch(/^Nothing to send\.\n1 project is left out/);
+    for (const grown of [false, true]) {
+      if (grown) await appendFile(secret, "{}\n");
+      const scanned = await runInside(scan, host);
+      expect(scanned.output).toMatch(/^Claude Code +1 .*\n[^C]*1 project is left out\. See: .* projects$/m);
+      expect(scanned.errors).toBe("");
+    }
+    const named = await runInside(push, host, { values: { project: ["web"] } });
+    expect([named.code, named.output]).toEqual([0, expect.stringMatching(/^Nothing to send\.\n1 project is left out/)]);
     await writeBelow(home, settingsFile, settings([]));
-    expect((await push()).sent.sessions).toBe(2);
-    expect((await run(["scan"])).errors).toContain(`${secret}:5: not JSON`);
+    expect((await pushed(host)).sent.sessions).toBe(2);
+    expect((await runInside(scan, host)).errors).toContain(`${secret}:5: not JSON`);
     expect(fake.archive.size).toBe(3);
   });
 
-  test("is told by each session of a file that holds many", async () => {
-    const { home, push, fake } = await world(0);
+  test("is told by each session of a file that holds many, also of one that is named", async () => {
+    const { home, host, fake } = await worldInside(0);
     const one = (sourceId: string, project: string) => ({
       sourceId,
       project,
       messages: [{ position: 0, content: "Hi" }],
     });
-    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf(one("a", "api"), one("b", "web")));
+    const path = await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf(one("a", "api"), one("b", "web")));
     await writeBelow(home, settingsFile, settings([{ exclude: "web" }]));
-    expect(await push()).toMatchObject({ code: 0, sent: { sessions: 1 }, projectsLeftOut: 1 });
-    expect(await push()).toMatchObject({ code: 0, same: 1, sent: { sessions: 0 }, projectsLeftOut: 1 });
+    expect(await pushed(host, {}, [path])).toMatchObject({ code: 0, sent: { sessions: 1 }, projectsLeftOut: 1 });
+    expect(await pushed(host)).toMatchObject({ code: 0, same: 1, sent: { sessions: 0 }, projectsLeftOut: 1 });
     await writeBelow(home, settingsFile, settings([]));
-    expect((await push()).sent.sessions).toBe(1);
+    expect((await pushed(host)).sent.sessions).toBe(1);
     expect([...fake.archive.keys()]).toEqual(["unknown/a", "unknown/b"]);
   });
 
+  test("is not sent any more after it was, and not read either", async () => {
+    const { home, host, fake } = await worldInside(1);
+    await pushed(host);
+    await writeBelow(home, settingsFile, settings([{ exclude: "api" }]));
+    await appendFile(join(home, claudePath(1)), `${linesOf(...claudeLines(idOf(1), 1))}{"broken\n`);
+    expect(await pushed(host)).toMatchObject({ code: 0, invalid: 0, sent: { sessions: 0 }, projectsLeftOut: 1 });
+    expect(fake.uploads).toHaveLength(1);
+  });
+
   test("is not known where the settings can't be read: nothing is sent then", async () => {
-    const { home, run, fake } = await world(1);
+    const { home, host, fake } = await worldInside(1);
     for (const text of ['{"projects":', '{"projects":"web"}', '{"projects":[{"exclude":7}]}']) {
       await writeBelow(home, settingsFile, text);
-      const { code, errors } = await run(["push"]);
-      expect([code, errors]).toEqual([1, expect.stringContaining("it is not known which projects are left out")]);
+      const { code, message } = await runInside(push, host);
+      expect([code, message]).toEqual([1, expect.stringContaining("it is not known which projects are left out")]);
     }
     expect(fake.uploads).toEqual([]);
   });
 });
+
+test("watch takes a change of the rules without a restart", async () => {
+  const { home, start, fake } = await world(1);
+  const watching = start(["watch"]);
+  await wrote(watching, /1 new/, 60);
+  await writeBelow(home, settingsFile, settings([{ exclude: "web" }]));
+  await writeBelow(home, claudePath(2), linesOf(...claudeLines(idOf(2), 1, { cwd: "/srv/web" })));
+  await writeBelow(home, claudePath(3), linesOf(...claudeLines(idOf(3), 1)));
+  await expect.poll(() => [...fake.archive.keys()], { timeout: 60_000 }).toContain(`claude-code/${idOf(3)}`);
+  const gone = ended(watching);
+  watching.kill("SIGINT");
+  expect((await gone).code).toBe(130);
+  expect(fake.archive.size).toBe(2);
+}, 120_000);

@@ -1,0 +1,49 @@
+import type { Context } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { program } from "../program.ts";
+import { findProjects, totalOf } from "../projects/found.ts";
+import { showProjects } from "../projects/show.ts";
+import { SessionFilter } from "../sessions/filter.ts";
+import { updateSettings } from "../settings.ts";
+import type { PushTarget } from "../sync/push-target.ts";
+import { formatBytes, formatCount } from "../terminal/format.ts";
+import { styled } from "../terminal/styled.ts";
+
+/**
+ * Shows what a machine's first push to a server would send, by project, and asks. Files that were named are not asked for.
+ *
+ * @throws CommandError `failed` where the answer is no
+ */
+export async function agreeToFirstPush(context: Context, { connection, account, record }: PushTarget): Promise<void> {
+  const { host, terminal, values, words, signal } = context;
+  const { server, settings } = connection;
+  const isFirst = !record.hasSent && !settings.agreedTo?.includes(server);
+  if (!isFirst || words.length > 0 || !(terminal.canAsk || (values.yes === true && terminal.width !== undefined)))
+    return;
+  const filter = new SessionFilter(context);
+  const found = await findProjects(context, {
+    adapter: (adapter) => filter.wantsAdapter(adapter),
+    input: (input) => filter.wantsInput(input),
+    part: (part, adapter) => filter.wantsSession(part, adapter),
+  });
+  const sent = found.filter(({ leftOutBy }) => !leftOutBy);
+  if (sent.length === 0) return;
+  terminal.say(styled("bold", `The first push from this machine to ${server}, as ${account.email}, sends:`));
+  terminal.say();
+  showProjects(context, sent, { all: false, more: `${program} projects --all` });
+  terminal.say();
+  const { sessions, bytes } = totalOf(sent);
+  const total = `${formatCount(sessions, "session")} (${formatBytes(bytes)}) in ${formatCount(sent.length, "project")}`;
+  const leftOut = found.length - sent.length;
+  terminal.say(leftOut > 0 ? `${total}; ${formatCount(leftOut, "other")} left out.` : `${total}.`);
+  terminal.say(styled("dim", `To leave some out first: ${program} projects exclude GLOB...`));
+  if (values.yes !== true && !(await terminal.ask("Send them, and new ones at each push?", signal))) {
+    signal.throwIfAborted();
+    throw new CommandError("failed", "Nothing was sent.");
+  }
+  await updateSettings(host, (now) => ({ ...now, agreedTo: [...new Set([...(now.agreedTo ?? []), server])] })).catch(
+    (error) => {
+      if (!(error instanceof CommandError)) throw error; // without settings, what was sent tells
+    },
+  );
+}

@@ -1,0 +1,129 @@
+import type { Context } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { program } from "../program.ts";
+import { addRules, storedGlob } from "../projects/edit.ts";
+import { type FoundProject, findProjects, totalOf } from "../projects/found.ts";
+import { foldHome, type LeftOutBy, type ProjectRule, ProjectRules } from "../projects/rules.ts";
+import { showProjects } from "../projects/show.ts";
+import { loadSettings } from "../server/connection.ts";
+import { ScanIndex } from "../sessions/scan-index.ts";
+import { serverIfSet, updateSettings } from "../settings.ts";
+import { SentRecord } from "../sync/sent-record.ts";
+import { formatBytes, formatCount, formatList } from "../terminal/format.ts";
+import { styled } from "../terminal/styled.ts";
+
+/** Lists this machine's projects, or changes which of them are sent. */
+export async function projects(context: Context): Promise<void> {
+  const [action, ...globs] = context.words;
+  if (action === undefined) return list(context);
+  if (action !== "include" && action !== "exclude") {
+    throw new CommandError(
+      "usage",
+      `projects takes include or exclude, not "${action}". See: ${program} projects --help`,
+    );
+  }
+  if (globs.length === 0) {
+    throw new CommandError("usage", `projects ${action} takes a project's name or folder, such as: "~/code/*"`);
+  }
+  await change(context, action, globs);
+}
+
+async function list(context: Context): Promise<void> {
+  const { host, terminal, values } = context;
+  const { rules } = await ProjectRules.open(host);
+  const found = await findProjects(context);
+  const sent = found.filter(({ leftOutBy }) => !leftOutBy);
+  const leftOut = found.filter(({ leftOutBy }) => leftOutBy);
+  const options = { all: values.all === true, more: `${program} projects --all` };
+  if (found.length === 0) terminal.say(`No sessions found on this machine. See where Spoor looks: ${program} doctor`);
+  if (sent.length > 0) showProjects(context, sent, options);
+  if (leftOut.length > 0) {
+    if (sent.length > 0) terminal.say();
+    terminal.say(styled("bold", "Left out: neither read nor sent"));
+    showProjects(context, leftOut, { ...options, countsFiles: true });
+  }
+  if (found.length > 0) sayTotals(context, sent, leftOut);
+  sayRules(context, rules);
+  terminal.json({ rules, projects: found.map((one) => ({ ...one, lastActivity: timeOf(one) })) });
+}
+
+const timeOf = ({ lastActivity }: FoundProject): string | null =>
+  lastActivity > 0 ? new Date(lastActivity).toISOString() : null;
+
+function sayTotals({ terminal }: Context, sent: FoundProject[], leftOut: FoundProject[]): void {
+  const { sessions, bytes } = totalOf(sent);
+  const out =
+    leftOut.length === 0 ? "none is" : `${formatCount(leftOut.length, "other")} ${leftOut.length === 1 ? "is" : "are"}`;
+  terminal.say();
+  const total = `${formatCount(sent.length, "project")} with ${formatCount(sessions, "session")} (${formatBytes(bytes)})`;
+  terminal.say(`${total} ${sent.length === 1 ? "is" : "are"} sent; ${out} left out.`);
+  terminal.say(styled("dim", `Leave projects out with: ${program} projects exclude GLOB...`));
+}
+
+function sayRules({ terminal }: Context, rules: readonly ProjectRule[]): void {
+  if (rules.length === 0) return;
+  terminal.say();
+  terminal.say("Rules; of those that match a project, the last one counts:");
+  for (const rule of rules)
+    terminal.say("exclude" in rule ? `  exclude  ${rule.exclude}` : `  include  ${rule.include}`);
+}
+
+async function change(context: Context, action: "include" | "exclude", given: string[]): Promise<void> {
+  const { host, terminal } = context;
+  const globs = [...new Set(given.map((glob) => storedGlob(glob, host)))];
+  const before = await ProjectRules.open(host);
+  const after = new ProjectRules(host, addRules(before.rules, action, globs));
+  await updateSettings(host, (settings) => ({ ...settings, projects: after.rules }));
+  const what = formatList(globs);
+  terminal.say(
+    styled("green", "✓"),
+    action === "exclude" ? ` Left out from now on: ${what}` : ` Sent from now on: ${what}`,
+  );
+  const isOnly = before.rules.length === 0 && action === "include" && after.rules.length > 0;
+  if (isOnly) terminal.say(`  All other projects are left out. To send all again: ${program} projects include '**'`);
+  const known = await knownProjects(context);
+  const changed = known.filter((one) => Boolean(before.leavingOut(one)) !== Boolean(after.leavingOut(one)));
+  const names = [...new Set(changed.map((one) => foldHome(one.cwd ?? one.project ?? "", host)))].sort();
+  if (names.length > 0) terminal.say(`  That changes ${formatCount(names.length, "project")}: ${formatList(names, 5)}`);
+  else if (known.length > 0) terminal.say("  That changes none of the projects that are known here so far.");
+  const stillOut = action === "include" ? await sayStillLeftOut(context, after, globs) : [];
+  const sentBefore = action === "exclude" ? await saySentBefore(context, after) : 0;
+  terminal.json({ rules: after.rules, changed: names, stillLeftOut: stillOut, sentBefore });
+}
+
+/** The projects in the index of earlier scans: nothing is read for them. */
+async function knownProjects({ host }: Context) {
+  return (await ScanIndex.open(host)).projects();
+}
+
+/** An include does not send what a `.spoorignore` leaves out. */
+async function sayStillLeftOut(context: Context, rules: ProjectRules, globs: string[]): Promise<string[]> {
+  const { host, terminal } = context;
+  const chosen = new ProjectRules(
+    host,
+    globs.map((glob) => ({ exclude: glob })),
+  );
+  const files = new Set<string>();
+  for (const one of await knownProjects(context)) {
+    const by: LeftOutBy | undefined = chosen.leavingOut(one) && rules.leavingOut(one);
+    if (by && "file" in by) files.add(by.file);
+  }
+  for (const file of files)
+    terminal.warn(styled("yellow", "!"), ` ${foldHome(file, host)} still leaves out its folder.`);
+  return [...files];
+}
+
+/** Says what was sent of projects that are left out now, and how to delete it. @returns the number of sessions */
+async function saySentBefore(context: Context, rules: ProjectRules): Promise<number> {
+  const { host, terminal } = context;
+  const settings = await loadSettings(context);
+  const sent = (await SentRecord.sentSessions(host)).filter((one) => rules.leavingOut(one));
+  if (sent.length === 0) return 0;
+  const server = serverIfSet(host, settings, undefined);
+  const names = [...new Set(sent.flatMap(({ project }) => project ?? []))].sort();
+  const are = sent.length === 1 ? "session of what is left out was" : "sessions of what is left out were";
+  terminal.say(`  ${sent.length} ${are} sent before, and will stay on the server. To delete them, select them there:`);
+  for (const name of names.slice(0, 5)) terminal.say(`    ${server ?? ""}/traces?project=${encodeURIComponent(name)}`);
+  if (names.length > 5 || names.length === 0) terminal.say(`    ${server ?? ""}/traces`);
+  return sent.length;
+}

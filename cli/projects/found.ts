@@ -1,0 +1,66 @@
+import type { Adapter } from "../adapters/adapter.ts";
+import type { Context } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { countInputs } from "../sessions/count.ts";
+import type { AdapterInput, ProjectPart } from "../sessions/inputs.ts";
+import { type LeftOutBy, nameOf, ProjectRules } from "./rules.ts";
+
+/** A project that was found on this machine. */
+export type FoundProject = {
+  /** Its folder, else its name. */
+  name: string;
+  /** Of one that is left out: its files, which were not read. */
+  sessions: number;
+  bytes: number;
+  /** The agents' names for people; the source of a session that another program wrote. */
+  agents: string[];
+  /** When its files changed last, in milliseconds since 1970. */
+  lastActivity: number;
+  leftOutBy: LeftOutBy | undefined;
+};
+
+type Wanted = {
+  adapter(adapter: Adapter): boolean;
+  input(input: AdapterInput): boolean;
+  part(part: ProjectPart, adapter: string): boolean;
+};
+
+const everything: Wanted = { adapter: () => true, input: () => true, part: () => true };
+
+/** The projects on this machine, the last used first. @throws as `ProjectRules.open` */
+export async function findProjects(context: Context, wanted: Wanted = everything): Promise<FoundProject[]> {
+  const rules = await ProjectRules.open(context.host);
+  const found = new Map<string, FoundProject>();
+  const add = (part: ProjectPart, { adapter, modifiedAt }: AdapterInput) => {
+    const leftOutBy = rules.leavingOut(part);
+    const name = nameOf(part);
+    const key = `${name}\n${leftOutBy !== undefined}`;
+    const one = found.get(key) ?? { name, sessions: 0, bytes: 0, agents: [], lastActivity: 0, leftOutBy };
+    found.set(key, one);
+    one.sessions += part.sessions;
+    one.bytes += part.bytes;
+    one.lastActivity = Math.max(one.lastActivity, modifiedAt);
+    const agent = adapter.holdsAnySource ? part.source : adapter.title;
+    if (!one.agents.includes(agent)) one.agents.push(agent);
+  };
+  const counting = countInputs(context, {
+    wanted: wanted.adapter,
+    isLeftOut: (labels) => rules.leavingOut(labels) !== undefined,
+    isComplete: wanted === everything,
+    onInput(input, { projects }) {
+      if (!wanted.input(input)) return;
+      for (const part of projects) if (wanted.part(part, input.adapter.name)) add(part, input);
+    },
+  });
+  await counting.catch((error) => {
+    // Without an index every file is read again the next time.
+    if (!(error instanceof CommandError)) throw error;
+  });
+  return [...found.values()].sort((a, b) => b.lastActivity - a.lastActivity || (a.name < b.name ? -1 : 1));
+}
+
+/** The sum of several projects. */
+export const totalOf = (projects: readonly FoundProject[]): { sessions: number; bytes: number } => ({
+  sessions: projects.reduce((sum, { sessions }) => sum + sessions, 0),
+  bytes: projects.reduce((sum, { bytes }) => sum + bytes, 0),
+});
