@@ -73,38 +73,36 @@ const pages = (): Record<string, string> => ({
   missing: "/nothing-here",
 });
 
-describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test.each([
-    [1280, 800],
-    [360, 740],
-  ])(
-    "every page at %i px is accessible, fits, and breaks no policy",
-    async (width, height) => {
-      const context = await browser.newContext({ colorScheme, viewport: { width, height } });
-      const faults = watchFaults(context);
-      const page = await context.newPage();
-      for (const [name, path] of Object.entries(pages())) {
-        if (name === "device-code") await signIn(page, server, owner);
-        const response = await page.goto(server.url + path, { waitUntil: "load" });
-        if (/^usage(-year)?$/.test(name)) await page.locator(".recharts-bar a").first().waitFor();
-        const headers = response?.headers() ?? {};
-        expect(headers["content-security-policy"], name).toMatch(/frame-ancestors 'none'/);
-        expect(headers["content-security-policy"], name).not.toMatch(/unsafe-inline|unsafe-eval/);
-        expect(headers, name).toMatchObject({
-          "x-frame-options": "DENY",
-          "referrer-policy": "no-referrer",
-          "x-content-type-options": "nosniff",
-          "x-request-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
-        });
-        await expectGoodLook(page, name, { fullPage: true });
-      }
-      // A page that does not exist answers 404, which Chromium logs as an error.
-      expect(faults.filter((fault) => !/status of 404/.test(fault))).toEqual([]);
-      await context.close();
-    },
-    120_000,
-  );
-});
+test.each([
+  [1280, 800],
+  [360, 740],
+])(
+  "every page at %i px is accessible, fits, and breaks no policy",
+  async (width, height) => {
+    const context = await browser.newContext({ viewport: { width, height } });
+    const faults = watchFaults(context);
+    const page = await context.newPage();
+    for (const [name, path] of Object.entries(pages())) {
+      if (name === "device-code") await signIn(page, server, owner);
+      const response = await page.goto(server.url + path, { waitUntil: "load" });
+      if (/^usage(-year)?$/.test(name)) await page.locator(".recharts-bar a").first().waitFor();
+      const headers = response?.headers() ?? {};
+      expect(headers["content-security-policy"], name).toMatch(/frame-ancestors 'none'/);
+      expect(headers["content-security-policy"], name).not.toMatch(/unsafe-inline|unsafe-eval/);
+      expect(headers, name).toMatchObject({
+        "x-frame-options": "DENY",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "x-request-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
+      });
+      await expectGoodLook(page, name, { fullPage: true });
+    }
+    // A page that does not exist answers 404, which Chromium logs as an error.
+    expect(faults.filter((fault) => !/status of 404/.test(fault))).toEqual([]);
+    await context.close();
+  },
+  120_000,
+);
 
 /** Opens every page, signed in from the first that asks for it, and calls `look` on each. */
 async function visit(options: BrowserContextOptions, look: (page: Page, name: string) => Promise<void>) {

@@ -33,15 +33,10 @@ test("what is used of the quota is shown in the settings and with the uploads, a
       await page.goto(server.url + path);
       await page.getByText(shown).waitFor();
       expect(await page.getByText("Nearly full").isVisible()).toBe(isNearlyFull);
-      for (const [width, colorScheme] of [
-        [1280, "light"],
-        [360, "dark"],
-      ] as const) {
-        await page.emulateMedia({ colorScheme });
+      for (const width of [1280, 360]) {
         await page.setViewportSize({ width, height: 700 });
         await expectGoodLook(page, `quota${path.replace("/", "-")}${isNearlyFull ? "-full" : ""}`, { fullPage: true });
       }
-      await page.emulateMedia({ colorScheme: null });
       await page.setViewportSize({ width: 1280, height: 700 });
     }
   }

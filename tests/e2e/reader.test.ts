@@ -141,12 +141,14 @@ test("resume copies the agent's own command", async () => {
 });
 
 test("new messages are announced while the page is open, and move nothing until they are asked for", async () => {
+  await page.clock.install();
   await openReady(`/traces/${short}?at=119`);
   await poll(() => focused(page)).toBe(119);
   const stood = await belowBars(page, 119);
   await addMessages(userId, short, { from: 120, to: 133 });
   const pill = page.getByRole("button", { name: "14 new messages ↓" });
-  await pill.waitFor({ timeout: 30_000 });
+  await page.clock.fastForward(10_000);
+  await pill.waitFor();
   expect(await belowBars(page, 119)).toBeCloseTo(stood, -0.6);
   await pill.click();
   await poll(() => focused(page)).toBe(120);
@@ -164,37 +166,35 @@ test("one session is exported as Markdown and as the JSON that the API accepts",
   expect(missing.status()).toBe(404);
 });
 
-describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test.each([
-    [1280, 800],
-    [360, 740],
-  ])(
-    "the page at %i px, with find and outline open, is accessible and fits",
-    async (width, height) => {
-      const context = await browser.newContext({ colorScheme, viewport: { width, height } });
-      const other = await context.newPage();
-      await signIn(other, server, owner);
-      const judge = (name: string) => expectGoodLook(other, `reader-${name}`);
-      await open(`/traces/${short}`, other);
-      await ready(other);
-      await judge("start");
-      await open(`/traces/${short}?at=50`, other);
-      await ready(other);
-      await other.waitForTimeout(2000); // the mark of what was jumped to has faded
-      await judge("at");
-      await other.keyboard.press("f");
-      await other.keyboard.type("module");
-      await other.locator("output", { hasText: " of " }).waitFor();
-      await other.waitForTimeout(300);
-      await judge("find");
-      await other.keyboard.press("Escape");
-      if (width < 1024) {
-        await other.getByRole("button", { name: /turns/ }).click();
-        await other.getByRole("dialog", { name: "Outline" }).waitFor();
-        await judge("outline");
-      }
-      await context.close();
-    },
-    180_000,
-  );
-});
+test.each([
+  [1280, 800],
+  [360, 740],
+])(
+  "the page at %i px, with find and outline open, is accessible and fits",
+  async (width, height) => {
+    const context = await browser.newContext({ viewport: { width, height } });
+    const other = await context.newPage();
+    await signIn(other, server, owner);
+    const judge = (name: string) => expectGoodLook(other, `reader-${name}`);
+    await open(`/traces/${short}`, other);
+    await ready(other);
+    await judge("start");
+    await open(`/traces/${short}?at=50`, other);
+    await ready(other);
+    await other.waitForTimeout(2000); // the mark of what was jumped to has faded
+    await judge("at");
+    await other.keyboard.press("f");
+    await other.keyboard.type("module");
+    await other.locator("output", { hasText: " of " }).waitFor();
+    await other.waitForTimeout(300);
+    await judge("find");
+    await other.keyboard.press("Escape");
+    if (width < 1024) {
+      await other.getByRole("button", { name: /turns/ }).click();
+      await other.getByRole("dialog", { name: "Outline" }).waitFor();
+      await judge("outline");
+    }
+    await context.close();
+  },
+  180_000,
+);

@@ -116,26 +116,23 @@ test("without JavaScript a form accepts a JSON file, and says what is wrong with
   await context.close();
 });
 
-describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test.each([1280, 360])("the page at %i px is accessible and fits", { timeout: 60_000 }, async (width) => {
-    const context = await browser.newContext({
-      colorScheme,
-      viewport: { width, height: 740 },
-      storageState: await page.context().storageState(),
-    });
-    const wrong = watchFaults(context);
-    const tab = await context.newPage();
-    await tab.goto(`${server.url}/upload`);
-    await choose("sessions-of-a-week-with-a-long-name.jsonl", lines(1200), tab);
-    await tab.locator("li li", { hasText: "Part 2" }).getByText("200 sessions").waitFor();
-    await choose("wrong.json", JSON.stringify({ traces: [{ sourceId: "x" }] }), tab);
-    await file("wrong.json", tab).getByText("traces.0.messages").waitFor();
-    // A request that never ends leaves the bar where it is.
-    await tab.route("**/api/uploads", () => {});
-    await choose("under-way.json", JSON.stringify(trace("under-way")), tab);
-    await tab.getByRole("progressbar").waitFor();
-    await expectGoodLook(tab, "upload-under-way");
-    expect(wrong.filter((fault) => !/status of 400/.test(fault))).toEqual([]);
-    await context.close();
+test.each([1280, 360])("the page at %i px is accessible and fits", { timeout: 60_000 }, async (width) => {
+  const context = await browser.newContext({
+    viewport: { width, height: 740 },
+    storageState: await page.context().storageState(),
   });
+  const wrong = watchFaults(context);
+  const tab = await context.newPage();
+  await tab.goto(`${server.url}/upload`);
+  await choose("sessions-of-a-week-with-a-long-name.jsonl", lines(1200), tab);
+  await tab.locator("li li", { hasText: "Part 2" }).getByText("200 sessions").waitFor();
+  await choose("wrong.json", JSON.stringify({ traces: [{ sourceId: "x" }] }), tab);
+  await file("wrong.json", tab).getByText("traces.0.messages").waitFor();
+  // A request that never ends leaves the bar where it is.
+  await tab.route("**/api/uploads", () => {});
+  await choose("under-way.json", JSON.stringify(trace("under-way")), tab);
+  await tab.getByRole("progressbar").waitFor();
+  await expectGoodLook(tab, "upload-under-way");
+  expect(wrong.filter((fault) => !/status of 400/.test(fault))).toEqual([]);
+  await context.close();
 });
