@@ -17,6 +17,7 @@ import { pi } from "./pi/adapter.ts";
 import { qwen } from "./qwen/adapter.ts";
 import { specstory } from "./specstory/adapter.ts";
 import { vscodeCopilot } from "./vscode-copilot/adapter.ts";
+import { zed } from "./zed/adapter.ts";
 
 /** Every adapter, in the order of display. */
 export const adapters: readonly Adapter[] = [
@@ -28,6 +29,7 @@ export const adapters: readonly Adapter[] = [
   goose,
   kiro,
   amazonQ,
+  zed,
   copilot,
   vscodeCopilot,
   qwen,

@@ -1,0 +1,119 @@
+import { type Fields, isFields } from "../../files/json.ts";
+import type { Message } from "../adapter.ts";
+import { thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { asString } from "../values.ts";
+
+type Unhandled = (type: string) => void;
+
+/** A value of an enumeration in Rust: `"Name"`, or `{"Name": …}`. */
+export function variantOf(value: unknown): [string, unknown] {
+  if (typeof value === "string") return [value, undefined];
+  return (isFields(value) && Object.entries(value)[0]) || ["(none)", undefined];
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** The user's text, with what it mentions by name. */
+export function userMessages(content: unknown, unhandled: Unhandled): Message[] {
+  const attachments: Fields[] = [];
+  const parts = listOf(content).map((part) => {
+    const [kind, value] = variantOf(part);
+    if (kind === "Text") return asString(value) ?? "";
+    if (kind === "Mention") {
+      const name = isFields(value) ? nameOf(value.uri) : undefined;
+      attachments.push({ type: "mention", ...(name && { name }) });
+      return `@${name ?? "mention"}`;
+    }
+    if (kind === "Image") attachments.push({ type: "image" });
+    else unhandled(`user.${kind}`);
+    return "";
+  });
+  const text = parts.join("");
+  if (!text.trim() && attachments.length === 0) return [];
+  const message = { role: "user", content: text.trim() ? text : "[image]" };
+  return [withMetadata(message, { attachments: attachments.length > 0 ? attachments : undefined })];
+}
+
+/** The path, name or address in what is mentioned. */
+function nameOf(uri: unknown): string | undefined {
+  if (typeof uri === "string") return uri;
+  const [, about] = variantOf(uri);
+  if (!isFields(about)) return asString(about);
+  return asString(about.abs_path) ?? asString(about.path) ?? asString(about.name) ?? asString(about.url);
+}
+
+/** An answer: what the model said and called, and below it what the tools returned. */
+export function agentMessages({ content, tool_results: results }: Fields, unhandled: Unhandled): Message[] {
+  const said = listOf(content).flatMap((part): Message[] => {
+    const [kind, value] = variantOf(part);
+    const fields = isFields(value) ? value : {};
+    const text = asString(value) ?? asString(fields.text);
+    switch (kind) {
+      case "Text":
+        return text?.trim() ? [{ role: "assistant", content: text }] : [];
+      case "Thinking":
+        return text?.trim() ? [thinking(text)] : [];
+      case "RedactedThinking":
+        return [];
+      case "ToolUse":
+        return [toolCall(asString(fields.name) ?? "tool", asString(fields.id), fields.input ?? fields.raw_input)];
+      default:
+        unhandled(`agent.${kind}`);
+        return [];
+    }
+  });
+  const returned = Object.entries(isFields(results) ? results : {});
+  return [
+    ...said,
+    ...returned.flatMap(([id, result]) => (isFields(result) ? [resultMessage(id, result, unhandled)] : [])),
+  ];
+}
+
+function resultMessage(id: string, result: Fields, unhandled: Unhandled): Message {
+  const { content, output } = result;
+  const parts = Array.isArray(content) ? content : [content];
+  const text = parts
+    .map((part) => partText(part, unhandled))
+    .filter(Boolean)
+    .join("\n");
+  const declined = /^Permission to run tool (?:denied|action denied)|^Tool canceled by user/i.test(text);
+  return toolResult(declined ? `User rejected the call. ${text}` : text || (asString(output) ?? ""), {
+    callId: asString(result.tool_use_id) ?? id,
+    isError: result.is_error === true,
+  });
+}
+
+function partText(part: unknown, unhandled: Unhandled): string {
+  if (typeof part === "string") return part;
+  if (!isFields(part)) return "";
+  const [kind, value] = variantOf(part);
+  if (/^text$/i.test(kind)) return asString(value) ?? (isFields(value) ? (asString(value.text) ?? "") : "");
+  if (/^image$/i.test(kind)) return "[image]";
+  if (part.type === "text") return asString(part.text) ?? "";
+  unhandled(`result.${kind}`);
+  return "";
+}
+
+/** A message of versions before 2025-10: segments, and tools apart from them. */
+export function legacyMessages(message: Fields, unhandled: Unhandled): Message[] {
+  const { role } = message;
+  if (role === "system") return [];
+  if (role !== "user" && role !== "assistant") {
+    unhandled(`role.${asString(role) ?? "(none)"}`);
+    return [];
+  }
+  const said = listOf(message.segments)
+    .filter(isFields)
+    .flatMap((segment): Message[] => {
+      const text = asString(segment.text);
+      if (segment.type === "text") return text?.trim() ? [{ role, content: text }] : [];
+      if (segment.type === "thinking") return text?.trim() ? [thinking(text)] : [];
+      if (segment.type !== "redacted_thinking") unhandled(`segment.${asString(segment.type) ?? "(none)"}`);
+      return [];
+    });
+  const calls = listOf(message.tool_uses)
+    .filter(isFields)
+    .map(({ id, name, input }) => toolCall(asString(name) ?? "tool", asString(id), input));
+  const results = listOf(message.tool_results).filter(isFields);
+  return [...said, ...calls, ...results.map((result) => resultMessage("", result, unhandled))];
+}
