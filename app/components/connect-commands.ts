@@ -4,8 +4,8 @@ export const fetchCommand = (baseUrl: string) => `curl -fsSO ${baseUrl}/spoor.mj
 /** Logs a machine in. */
 export const loginCommand = "node spoor.mjs login";
 
-/** Sends every session of a logged-in machine. */
-export const pushCommand = "node spoor.mjs push";
+/** Installs the client, logs the machine in, and keeps sending in the background. */
+export const installCommand = "node spoor.mjs install";
 
 /** Reports how a scan of a machine went. */
 export const telemetryCommand = (baseUrl: string) =>

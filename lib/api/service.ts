@@ -127,17 +127,18 @@ export const readLimits = {
     cron: numbers,
     uploadRetentionDays: z.int(),
     userQuotaBytes: z.int().nullable(),
+    client: z.object({ version: z.string(), sha256: z.string(), bytes: z.int() }).nullable(),
   }),
   about: {
     group: "Server",
     summary: "Get the limits",
-    text: "Every limit that the server enforces, with the operator's own values. Each name says its unit; without one it is a count, and for a text field its length in UTF-16 code units.",
+    text: "Every limit that the server enforces, with the operator's own values. Each name says its unit; without one it is a count, and for a text field its length in UTF-16 code units. `client` is the client that `/spoor.mjs` delivers: `spoor update` verifies it by its SHA-256 in hex.",
     database: false,
     answers: {
       200: {
         text: "The limits.",
         get example() {
-          return { ok: true, ...publicLimits() };
+          return { ok: true, ...publicLimits(), client: { version: "0.2.0", sha256: "9f86d081…", bytes: 240_000 } };
         },
       },
     },

@@ -1,5 +1,7 @@
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { sha256 } from "#lib/digest";
 import { limits } from "#lib/limits";
 import { get, logIn, makeUser, post, provideServer } from "../support/server.ts";
 import { bearer, expectApiHeaders, expectProblem, unknownToken } from "./client.ts";
@@ -88,6 +90,14 @@ test("the limits are those of the card and of the contract, with the operator's 
     uploadRetentionDays: 3,
     userQuotaBytes: 7_000_000,
   });
+});
+
+test("the client's SHA-256 is that of /spoor.mjs as it is delivered", async () => {
+  const { client } = await (await get(server, "/api/limits")).json();
+  const text = Buffer.from(await (await get(server, "/spoor.mjs")).arrayBuffer());
+  const { version } = JSON.parse(await readFile("package.json", "utf8"));
+  expect(client).toEqual({ version, sha256: sha256(text).toString("hex"), bytes: text.length });
+  expect(text.toString()).toContain(`"${server.url}"`);
 });
 
 test("a body over INGEST_MAX_WIRE_BYTES is refused with the figure, however it is compressed", async () => {

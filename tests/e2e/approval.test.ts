@@ -25,7 +25,7 @@ describe("/devices", () => {
     await page.reload();
     expect(await page.content()).not.toContain(token);
     const row = page.getByRole("listitem").filter({ hasText: "build-server" }).first();
-    await row.getByText("last used").waitFor();
+    await row.getByText("last heard").waitFor();
     await row.getByRole("button", { name: "Revoke", exact: true }).click();
     await row.getByText("Revoke the token of build-server?").waitFor();
     expect(await sessionStatus(token)).toBe(200);
@@ -34,6 +34,25 @@ describe("/devices", () => {
     expect(await sessionStatus(token)).toBe(401);
     expect((await trail(owner.email)).slice(0, 2)).toEqual(["token_revoked", "token_created"]);
     expect(faults).toEqual([]);
+  });
+
+  test("a machine that was not heard for over a week is marked, with the days", async () => {
+    await tokenByHand("lost-laptop");
+    const hear = (days: number) =>
+      pool().query(
+        "update cli_token set last_used_at = now() - make_interval(days => $1) where machine = 'lost-laptop'",
+        [days],
+      );
+    const row = page.getByRole("listitem").filter({ hasText: "lost-laptop" }).first();
+    await hear(3);
+    await open("/devices");
+    await row.getByText(/^last heard 3 days ago$/).waitFor();
+    await hear(12);
+    await open("/devices");
+    await row.getByText(/silent: last heard 12 days ago/).waitFor();
+    await row.getByRole("button", { name: "Revoke", exact: true }).click();
+    await row.getByRole("button", { name: "Revoke", exact: true }).click();
+    await row.waitFor({ state: "detached" });
   });
 
   test("without script, Revoke asks in the row of its machine, and Cancel changes nothing", async () => {

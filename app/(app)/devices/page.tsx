@@ -5,7 +5,7 @@ import { listTokens } from "#lib/auth/tokens";
 import { env } from "#lib/env";
 import { scopes, usualScopes } from "#lib/fields";
 import { Command } from "../../components/command";
-import { fetchCommand, loginCommand } from "../../components/connect-commands";
+import { fetchCommand, installCommand } from "../../components/connect-commands";
 import { EventList } from "../../components/event-list";
 import { type FieldSpec, Form } from "../../components/form";
 import { scopeLabels } from "../../components/scopes";
@@ -89,9 +89,10 @@ function Connect() {
   return (
     <Section id="connect" title="Connect a machine">
       <p className="max-w-[72ch] text-muted">
-        Run this on the machine, then approve the login in the browser it opens.
+        Run this on the machine, then approve the login in the browser it opens. It shows each file before it writes it;
+        from then on what your agents write is sent in the background.
       </p>
-      <Command text={`${fetchCommand(BASE_URL)} && ${loginCommand}`} />
+      <Command text={`${fetchCommand(BASE_URL)} && ${installCommand}`} />
     </Section>
   );
 }

@@ -2,6 +2,7 @@ import type { ListedToken } from "#lib/auth/tokens";
 import { countOf } from "../../components/figures";
 import { Form } from "../../components/form";
 import { scopeWords } from "../../components/scopes";
+import { Sign } from "../../components/sign";
 import { Time } from "../../components/time";
 import { revokeAction, revokeAllAction } from "./actions";
 
@@ -31,6 +32,31 @@ export function TokenList({ tokens }: { tokens: ListedToken[] }) {
   );
 }
 
+/** A client that runs in the background reports several times a day, so longer than a holiday's weekend is a silence. */
+const silentAfterDays = 7;
+
+/** When the machine last used its token. One that was silent for long is marked: maybe its client no longer runs. */
+function Heard({ token: { lastUsedAt, lastUsedIp } }: { token: Pick<ListedToken, "lastUsedAt" | "lastUsedIp"> }) {
+  if (!lastUsedAt) return <span>never heard</span>;
+  const isSilent = Date.now() - lastUsedAt.getTime() > silentAfterDays * 86_400_000;
+  return (
+    <span className={isSilent ? "font-medium text-warn" : undefined}>
+      {isSilent && (
+        <>
+          <Sign name="ring" /> silent:{" "}
+        </>
+      )}
+      last heard <Time at={lastUsedAt.toISOString()} as="ago" />
+      {lastUsedIp && (
+        <>
+          {" "}
+          from <span className="font-mono">{lastUsedIp}</span>
+        </>
+      )}
+    </span>
+  );
+}
+
 function TokenRow({ token: { id, machine, ...token } }: { token: ListedToken }) {
   return (
     <li className="grid gap-x-6 gap-y-1 border-hairline border-b py-2.5 sm:grid-cols-[1fr_auto]">
@@ -43,19 +69,7 @@ function TokenRow({ token: { id, machine, ...token } }: { token: ListedToken }) 
           <span>
             created <Time at={token.createdAt.toISOString()} />
           </span>
-          {token.lastUsedAt ? (
-            <span>
-              last used <Time at={token.lastUsedAt.toISOString()} as="moment" />
-              {token.lastUsedIp && (
-                <>
-                  {" "}
-                  from <span className="font-mono">{token.lastUsedIp}</span>
-                </>
-              )}
-            </span>
-          ) : (
-            <span>never used</span>
-          )}
+          <Heard token={token} />
           <span>
             expires <Time at={token.expiresAt.toISOString()} />
           </span>

@@ -1,6 +1,6 @@
 import { env } from "#lib/env";
 import { Command } from "../../components/command";
-import { fetchCommand, loginCommand, pushCommand } from "../../components/connect-commands";
+import { fetchCommand, installCommand } from "../../components/connect-commands";
 import { Mark } from "../../components/mark";
 import { Refresh } from "../../components/refresh";
 import { Sign } from "../../components/sign";
@@ -13,18 +13,13 @@ export function Connect() {
       <Mark className="size-12" />
       <div className="flex flex-col gap-1">
         <h1 className="font-semibold text-title">Connect a machine</h1>
-        <p className="text-muted">Three commands in its terminal bring its sessions here.</p>
+        <p className="text-muted">Paste this line into a terminal on it. It needs Node 20 or later.</p>
       </div>
-      <ol className="flex flex-col gap-5">
-        <Step number={1} command={fetchCommand(BASE_URL)}>
-          Download the client: one file, for Node 20 or later.
-        </Step>
-        <Step number={2} command={loginCommand}>
-          Log the machine in. It opens this server in your browser, where you approve the login.
-        </Step>
-        <Step number={3} command={pushCommand}>
-          Send the sessions of every agent on it.
-        </Step>
+      <Command text={`${fetchCommand(BASE_URL)} && ${installCommand}`} />
+      <ol className="flex list-decimal flex-col gap-1 pl-5 text-muted">
+        <li>The client is downloaded: one file. It shows every file before it writes it.</li>
+        <li>It opens this server in your browser, where you approve the login.</li>
+        <li>The sessions of every agent on the machine are sent, and from then on in the background.</li>
       </ol>
       <p role="status" className="text-muted">
         <span className="text-accent">
@@ -40,16 +35,5 @@ export function Connect() {
       </p>
       <Refresh everySeconds={3} />
     </section>
-  );
-}
-
-function Step({ number, command, children }: { number: number; command: string; children: React.ReactNode }) {
-  return (
-    <li className="flex flex-col gap-2">
-      <p>
-        <span className="font-semibold">{number}.</span> {children}
-      </p>
-      <Command text={command} />
-    </li>
   );
 }

@@ -1,7 +1,8 @@
 import { endpoint, route } from "#lib/api/route";
 import { readLimits } from "#lib/api/service";
 import { publicLimits } from "#lib/limits";
+import { describeClient } from "#lib/server/client-file";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint(readLimits, () => ({ ok: true as const, ...publicLimits() })),
+  GET: endpoint(readLimits, async () => ({ ok: true as const, ...publicLimits(), client: await describeClient() })),
 });
