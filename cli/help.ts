@@ -3,6 +3,34 @@ import { version } from "./version.ts";
 
 /** What each command's `--help` shows below its usage line. */
 export const commandHelp = {
+  install: `Put \`spoor\` on your PATH, log this machine in, and keep sending in the background: a systemd user service, a
+launchd agent, or a scheduled task. Where Claude Code or Codex is there, also have them send when a session or turn
+ends. Shows each file before it writes it, and asks. Run it again at any time; uninstall undoes all of it.
+
+  --yes              write all of it without asking (files of your own are left alone)
+  --dry-run          only show the files
+  --no-service       no background service
+  --no-hooks         leave Claude Code and Codex alone
+  --no-login         do not log in
+  --no-auto-update   the service never replaces its own program (--auto-update: it does again)
+  --machine, --scopes, --no-browser   as in login`,
+  uninstall: `Stop the background service and remove what install wrote: its files, and what it added to the settings of
+Claude Code and Codex. What you changed since is left as it is, and listed. A login that install began ends.
+
+  --yes              do not ask
+  --dry-run          only list what would be removed`,
+  service: `The background service that install set up.
+
+  spoor service status   whether it runs, what the server last heard, and what is wrong (exit code 1: it does not run)
+  spoor service start    start it, now and at each login
+  spoor service stop     stop it until \`start\`
+  spoor service logs     its last lines; --lines 200 for more, --follow to keep printing`,
+  update: `Replace this program with the one that your server delivers, if it is another one. It has to have the SHA-256
+that the server tells, and to run. Programs are taken only from the server that this one came from and that you are
+logged in to. The background service does this by itself once a day, over https; see install --no-auto-update.
+
+  --check            only say whether there is another one
+  --allow-older      take an older version without asking`,
   login: `Log this machine in. Opens your browser, where you approve the login. The token is stored in your
 settings file, which only you can read.
 
@@ -50,7 +78,8 @@ The first push shows what it will send, by project, and asks; where nobody can b
   spoor push --since 7d --project ~/code/api`,
   watch: `Send new and changed sessions, then keep running and send what your agents write within seconds. Waits
 while the server is unavailable. Takes --since, --source and --project like push.`,
-  status: `List this machine's last 20 uploads and their status.`,
+  status: `Say whether sessions are sent in the background and what keeps them from it, and list this machine's last 20
+uploads with their status.`,
   doctor: `Check the server, the login, the clock, the settings, and the folders that are searched for sessions.`,
 } as const;
 
@@ -79,17 +108,21 @@ function textOf(name: CommandName | undefined): string {
   return `spoor ${version}: sends your coding-agent sessions to a Spoor server.
 
 Get started:
-  spoor login        log this machine in, in your browser
-  spoor push         send every session on this machine
+  spoor install      log this machine in, and keep sending its sessions in the background
 
 More commands:
+  spoor login        log this machine in, in your browser
+  spoor push         send every session on this machine
   spoor scan         count the sessions on this machine, without sending them
   spoor projects     choose which projects are sent
   spoor watch        send new sessions as they are written
   spoor status       show the last uploads
   spoor whoami       show the logged-in account
   spoor doctor       find out why something does not work
+  spoor service      status, start, stop and logs of the background service
+  spoor update       take the version that your server delivers
   spoor logout       log this machine out
+  spoor uninstall    undo install
 
 Each command has its own --help. Options of every command:
 ${commonOptions}

@@ -5,17 +5,22 @@ import { setImmediate } from "node:timers/promises";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { logout, whoami } from "./commands/account.ts";
 import { doctor } from "./commands/doctor.ts";
+import { install } from "./commands/install.ts";
 import { login } from "./commands/login.ts";
 import { projects } from "./commands/projects.ts";
 import { push } from "./commands/push.ts";
 import { scan } from "./commands/scan.ts";
+import { service } from "./commands/service.ts";
 import { status } from "./commands/status.ts";
+import { uninstall } from "./commands/uninstall.ts";
+import { update } from "./commands/update.ts";
 import { watch } from "./commands/watch.ts";
 import { type Context, patienceOf, type Values } from "./context.ts";
 import { CommandError, exitCodes } from "./errors.ts";
 import { type CommandName, commandNames, helpOf } from "./help.ts";
 import { program } from "./program.ts";
 import { HttpError } from "./server/api.ts";
+import { forgetTroubles } from "./service/troubles.ts";
 import { suggest } from "./terminal/suggestion.ts";
 import { Terminal } from "./terminal/terminal.ts";
 import { version } from "./version.ts";
@@ -39,8 +44,25 @@ const source = { type: "string", multiple: true } as const;
 const filters: Options = { since: { type: "string" }, source, project: { type: "string", multiple: true } };
 const telemetry: Options = { "no-telemetry": { type: "boolean" } };
 
+const flag = { type: "boolean" } as const;
+const loginOptions: Options = { machine: text, scopes: text, "no-browser": flag };
+const consent: Options = { yes: flag, "dry-run": flag };
+const installOptions: Options = {
+  ...consent,
+  ...loginOptions,
+  "no-service": flag,
+  "no-hooks": flag,
+  "no-login": flag,
+  "no-auto-update": flag,
+  "auto-update": flag,
+};
+
 const commands: Record<CommandName, { run: Run; options: Options; takesWords?: boolean }> = {
-  login: { run: login, options: { machine: text, scopes: text, "no-browser": { type: "boolean" } } },
+  install: { run: install, options: installOptions },
+  uninstall: { run: uninstall, options: consent },
+  service: { run: service, options: { lines: text, follow: flag, source }, takesWords: true },
+  update: { run: update, options: { check: flag, "allow-older": flag } },
+  login: { run: login, options: loginOptions },
   logout: { run: logout, options: {} },
   whoami: { run: whoami, options: {} },
   scan: { run: scan, options: { source, "show-telemetry": { type: "boolean" }, ...telemetry } },
@@ -103,7 +125,12 @@ async function run(words: string[], terminal: Terminal, signal: AbortSignal): Pr
   }
   patienceOf({ values });
   const host = { home: homedir(), cwd: process.cwd(), env: process.env, platform: process.platform };
-  return (await command.run({ host, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
+  const code = (await command.run({ host, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
+  if (code === exitCodes.done && values["dry-run"] !== true) {
+    if (name === "push") await forgetTroubles(host);
+    if (name === "login") await forgetTroubles(host, ["login", "expiring"]);
+  }
+  return code;
 }
 
 function parse(args: string[], options: Options, command = ""): { values: Values; positionals: string[] } {

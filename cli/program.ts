@@ -3,6 +3,9 @@ import { basename, relative } from "node:path";
 const [, path = "spoor"] = process.argv;
 const local = relative(process.cwd(), path);
 
+/** As a command: `spoor` itself (npm's link), what its launcher runs (cli/install/places.ts), or npm's file on Windows. */
+const isCommand =
+  basename(path) === "spoor" || basename(path) === "client.mjs" || /node_modules.spoor-client/.test(path);
+
 /** How to call this program in suggested commands: `node spoor.mjs`, or `spoor` where it is installed as a command. */
-export const program =
-  basename(path) === "spoor" ? "spoor" : `node ${local.startsWith("..") || local === "" ? path : local}`;
+export const program = isCommand ? "spoor" : `node ${local.startsWith("..") || local === "" ? path : local}`;

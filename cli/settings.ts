@@ -103,6 +103,10 @@ export function serverOfToken(host: Host): string | undefined {
   return named ? originIn(named) : undefined;
 }
 
+/** The server that delivered this file; undefined for one that npm or a build made. */
+export const deliveringServer = (): string | undefined =>
+  URL.canParse(deliveredBy) ? originIn(deliveredBy) : undefined;
+
 const namedServer = ({ env }: Host): string | undefined =>
   env.SPOOR_URL || (URL.canParse(deliveredBy) ? deliveredBy : undefined);
 

@@ -11,8 +11,14 @@ import { faultOf } from "../server/token.ts";
 import { type Account, serverOfToken, writeSettings } from "../settings.ts";
 import { styled } from "../terminal/styled.ts";
 
-/** Logs this machine in: the user approves it in a browser, and the token is stored in the settings. */
+/** Logs this machine in, and says what to do next. */
 export async function login(context: Context): Promise<void> {
+  await logIn(context);
+  context.terminal.say(`Send your sessions with: ${commandHint(context, "push")}`);
+}
+
+/** Logs this machine in: the user approves it in a browser, and the token is stored in the settings. */
+export async function logIn(context: Context): Promise<void> {
   const { host, terminal, values } = context;
   const patient = { ...context, values: { ...values, patience: values.patience ?? "10" } };
   const connection = await connect(patient, { token: "none" });
@@ -36,7 +42,6 @@ export async function login(context: Context): Promise<void> {
   await storeAccount(connection, account, context);
   terminal.say();
   terminal.say(styled("green", "✓"), ` Logged in as ${account.name} <${account.email}>.`);
-  terminal.say(`Send your sessions with: ${commandHint(context, "push")}`);
   const { token: _, ...publicFields } = account;
   terminal.json({ event: "loggedIn", server: connection.server, ...publicFields });
   const isOverridden = host.env.SPOOR_TOKEN && serverOfToken(host) === connection.server;

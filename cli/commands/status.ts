@@ -1,5 +1,10 @@
 import { type Context, commandHint } from "../context.ts";
 import { exitCodes } from "../errors.ts";
+import { readManifest } from "../install/manifest.ts";
+import { serviceOf } from "../install/services/platform.ts";
+import { describeService, sayTroubles } from "../service/report.ts";
+import { readState } from "../service/state.ts";
+import { readTroubles } from "../service/troubles.ts";
 import { openTarget, refreshJobs } from "../sync/push-target.ts";
 import { formatBytes } from "../terminal/format.ts";
 import type { Column } from "../terminal/terminal.ts";
@@ -11,9 +16,15 @@ const columns: Column[] = [
   { title: "Size", align: "right" },
 ];
 
-/** Lists this machine's last 20 uploads with their jobs' status. */
+/** Says whether sessions are sent in the background, and lists this machine's last 20 uploads with their jobs' status. */
 export async function status(context: Context): Promise<number> {
-  const { terminal } = context;
+  const { host, terminal } = context;
+  const manifest = await readManifest(host);
+  const troubles = await readTroubles(host);
+  const isRunning = manifest?.hasService === true && (await serviceOf(host)?.isRunning()) === true;
+  // First, since the server may not answer.
+  if (manifest?.hasService) terminal.say(describeService({ manifest, isRunning, state: await readState(host) }));
+  sayTroubles(terminal, troubles);
   const target = await openTarget(context);
   await refreshJobs(target, 0);
   const { server } = target.connection;
@@ -32,6 +43,8 @@ export async function status(context: Context): Promise<number> {
   if (failed.length > 0) terminal.say(`Failed uploads can be replayed at ${server}/uploads`);
   terminal.json({
     server,
+    service: { installed: manifest?.hasService === true, running: isRunning },
+    troubles,
     jobs: jobs.map(({ sessions, ...job }) => ({ ...job, sessions: Object.keys(sessions).length })),
   });
   return failed.length > 0 ? exitCodes.leftOut : exitCodes.done;

@@ -111,10 +111,10 @@ export class Api {
   }
 
   async #send(path: string, options: RequestOptions): Promise<ApiResponse> {
-    const { response, text } = await this.#fetch(path, this.#initOf(options));
-    if (text === undefined)
+    const { response, bytes } = await this.#fetch(path, this.#initOf(options));
+    if (bytes === undefined)
       throw new CommandError("failed", `${this.url} answered with more than ${maxAnswerMiB} MiB.`);
-    const value = parseJson(text);
+    const value = parseJson(bytes.toString());
     const fields = isFields(value) ? value : {};
     if (!isFields(value) && (unknownRoute.has(response.status) || (response.ok && response.status !== 204))) {
       throw new CommandError(
@@ -124,6 +124,24 @@ export class Api {
     }
     if (!response.ok) throw new HttpError(response.status, fields, response.headers);
     return { status: response.status, body: fields, headers: response.headers };
+  }
+
+  /**
+   * Reads a file, once.
+   *
+   * @returns `unchanged` where the server says that it is the one that If-None-Match names; `long` for more than `maxBytes`
+   * @throws as `request`
+   */
+  async download(
+    path: string,
+    headers: Record<string, string>,
+    maxBytes: number,
+  ): Promise<Buffer | "unchanged" | "long"> {
+    const init = this.#initOf({ headers: { Accept: "*/*", ...headers }, timeoutSeconds: 120 });
+    const { response, bytes } = await this.#fetch(path, init, maxBytes);
+    if (response.status === 304) return "unchanged";
+    if (!response.ok) throw new HttpError(response.status, {}, response.headers);
+    return bytes ?? "long";
   }
 
   #initOf({ method = "GET", json, body, headers = {}, timeoutSeconds = 30 }: RequestOptions): RequestInit {
@@ -147,11 +165,15 @@ export class Api {
     };
   }
 
-  /** @returns no text where the answer is too long */
-  async #fetch(path: string, init: RequestInit): Promise<{ response: Response; text: string | undefined }> {
+  /** @returns no bytes where there are more than `maxBytes` */
+  async #fetch(
+    path: string,
+    init: RequestInit,
+    maxBytes = maxAnswerMiB * 1024 * 1024,
+  ): Promise<{ response: Response; bytes: Buffer | undefined }> {
     try {
       const response = await fetch(this.url + path, init);
-      return { response, text: await readText(response) };
+      return { response, bytes: await readBody(response, maxBytes) };
     } catch (error) {
       this.#options.signal?.throwIfAborted();
       throw new CommandError("unreachable", `${this.url} can't be reached: ${describeNetworkError(error)}.`);
@@ -159,17 +181,17 @@ export class Api {
   }
 }
 
-/** Reads a response's body; undefined where it is longer than any answer of a Spoor server. */
-async function readText({ body }: Response): Promise<string | undefined> {
-  if (!body) return "";
+/** Reads a response's body; undefined where it is longer than it may be. */
+async function readBody({ body }: Response, maxBytes: number): Promise<Buffer | undefined> {
+  if (!body) return Buffer.alloc(0);
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of body) {
     bytes += part.length;
-    if (bytes > maxAnswerMiB * 1024 * 1024) return undefined; // leaving the loop closes the connection
+    if (bytes > maxBytes) return undefined; // leaving the loop closes the connection
     parts.push(part);
   }
-  return Buffer.concat(parts).toString();
+  return Buffer.concat(parts);
 }
 
 /** The cause of fetch's "fetch failed". Without one, its message may contain the headers and so the token. */

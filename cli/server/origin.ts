@@ -14,9 +14,12 @@ function isLoopback(origin: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
+/** Whether nobody between can read or change what is exchanged with a server. */
+export const isPrivate = (server: string): boolean => server.startsWith("https:") || isLoopback(server);
+
 /** Whether a server may be talked to without asking: it is encrypted, on this machine, or was agreed to. */
 export const isAgreed = ({ values }: Context, { plainHttp = [] }: Settings, server: string): boolean =>
-  server.startsWith("https:") || isLoopback(server) || values.insecure === true || plainHttp.includes(server);
+  isPrivate(server) || values.insecure === true || plainHttp.includes(server);
 
 /**
  * Asks before anything is sent unencrypted over a network, and remembers a yes.

@@ -119,13 +119,18 @@ export class Terminal {
     return !this.isJson && this.#err.isTTY === true && this.#input?.().isTTY === true;
   }
 
-  /** Asks a question whose answer is no unless it is yes. @returns false where nobody can answer */
-  async ask(question: string, signal: AbortSignal): Promise<boolean> {
+  /**
+   * Asks a question whose answer is no unless it is yes.
+   *
+   * @param usual what an empty line means
+   * @returns false where nobody can answer
+   */
+  async ask(question: string, signal: AbortSignal, usual = false): Promise<boolean> {
     if (!this.canAsk || !this.#input) return false;
     this.clear();
-    this.#err.write(`${this.#plain(question)} [y/N] `);
+    this.#err.write(`${this.#plain(question)} ${usual ? "[Y/n]" : "[y/N]"} `);
     const lines = createInterface({ input: this.#input(), terminal: false, signal });
-    for await (const line of lines) return /^\s*y(?:es)?\s*$/i.test(line);
+    for await (const line of lines) return /^\s*y(?:es)?\s*$/i.test(line) || (usual && line.trim() === "");
     return false;
   }
 

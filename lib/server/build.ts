@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { bundleClient } from "#lib/server/client-bundle";
 import { clientFile, serverFolder } from "#lib/server/outputs";
 import { digestOf, webDigest } from "#lib/server/sources";
 
@@ -92,27 +93,12 @@ const builtThread = {
     id.endsWith("/thread-pool.ts") ? code.replace("./thread-entry.ts", "./thread-entry.mjs") : undefined,
 };
 
-/**
- * Builds the client that `/spoor.mjs` serves: one file for Node 20 and later, without dependencies. It is not minified, so
- * that people can read what they run.
- */
+/** Builds the client that `/spoor.mjs` serves. */
 async function buildClientIfNeeded(): Promise<void> {
   const wanted = await digestOf(clientSources);
   const built = await readFile(clientStamp, "utf8").catch(() => undefined);
   if (built === wanted && existsSync(clientFile)) return;
-  const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
-  // Only a build needs the bundler.
-  const { rolldown } = await import("rolldown");
-  const bundle = await rolldown({
-    input: "cli/main.ts",
-    platform: "node",
-    tsconfig: false,
-    transform: { target: "node20", define: { SPOOR_VERSION: JSON.stringify(version) } },
-  });
-  const banner = `#!/usr/bin/env node\n// spoor ${version}: sends coding-agent sessions to a Spoor server.`;
-  const { output } = await bundle.generate({ format: "esm", codeSplitting: false, comments: { legal: false }, banner });
-  await bundle.close();
-  await replace(clientFile, output[0].code);
+  await replace(clientFile, await bundleClient());
   await replace(clientStamp, wanted);
 }
 

@@ -1,0 +1,206 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Host } from "../adapters/adapter.ts";
+import type { Context } from "../context.ts";
+import { CommandError, exitCodes } from "../errors.ts";
+import { stateFolder } from "../files/state-files.ts";
+import { addHook, removeHook } from "../install/agents/claude-hook.ts";
+import { addNotify, removeNotify } from "../install/agents/codex-notify.ts";
+import { isThere } from "../install/files.ts";
+import { Installation } from "../install/installation.ts";
+import { type Manifest, readManifest } from "../install/manifest.ts";
+import { isOnPath, placesOf } from "../install/places.ts";
+import { environmentOf, type Program, programOf } from "../install/program.ts";
+import { quoteSh } from "../install/quoting.ts";
+import { serviceOf } from "../install/services/platform.ts";
+import { runAll } from "../install/services/service.ts";
+import { HttpError } from "../server/api.ts";
+import { type Connection, connect, fetchAccount } from "../server/connection.ts";
+import { settingsPath } from "../settings.ts";
+import { styled } from "../terminal/styled.ts";
+import { logIn } from "./login.ts";
+import { push } from "./push.ts";
+
+/** Puts the client on the PATH, logs the machine in, and keeps sending in the background; shows each file before it writes it. */
+export async function install(context: Context): Promise<number> {
+  const { host, terminal, values } = context;
+  if (values.yes !== true && values["dry-run"] !== true && !terminal.canAsk) {
+    const advice = "Look at the files with --dry-run, and write them without being asked with --yes.";
+    throw new CommandError("usage", `Every file is asked about, but nobody can answer here. ${advice}`);
+  }
+  const program = await programOf(host);
+  const { server } = await connect({ ...context, values: { ...values, patience: "5" } }, { token: "none" });
+  const installation = new Installation(context, await manifestFor(context, server));
+  const isReady = await installation.offer("The program", program.files);
+  const { client } = placesOf(host);
+  const isDeclined = program.files.length > 0 && ["declined", "kept"].includes(installation.outcomes[client] ?? "");
+  if (isDeclined) {
+    terminal.say("Nothing was installed.");
+    terminal.json({ server, files: installation.outcomes, installed: false });
+    return exitCodes.done;
+  }
+  const words = program.words(isReady && program.files.length > 0);
+  await offerAgents(context, installation, program, words);
+  const service = await offerService(context, installation, words, server);
+  if (installation.isDry) {
+    terminal.say();
+    terminal.say("Nothing was written. Without --dry-run each of these is asked about.");
+    terminal.json({ server, dryRun: true, files: installation.outcomes });
+    return exitCodes.done;
+  }
+  return finish(context, installation, { server, service, command: isReady ? words : undefined });
+}
+
+/** What is known of an earlier installation, or of none. */
+async function manifestFor({ host, values }: Context, server: string): Promise<Manifest> {
+  const known = await readManifest(host);
+  const madeSettings = known?.madeSettings ?? !(await isThere(settingsPath(host)));
+  const madeState = known?.madeState ?? !(await isThere(stateFolder(host)));
+  const autoUpdate =
+    values["no-auto-update"] === true ? false : values["auto-update"] === true || known?.autoUpdate !== false;
+  const { files = {}, folders = [], edits = [], hasService = false, loggedIn = false } = known ?? {};
+  return { server, autoUpdate, files, folders, edits, hasService, loggedIn, madeSettings, madeState };
+}
+
+/** What starts a sending when an agent's session or turn ends. */
+async function offerAgents({ host, values }: Context, installation: Installation, program: Program, words: string[]) {
+  if (values["no-hooks"] === true) return;
+  const { home, env, platform } = host;
+  const claude = env.CLAUDE_CONFIG_DIR?.split(",")[0]?.trim() || join(home, ".claude");
+  if (await isFolder(claude)) {
+    // Claude Code gives it to a shell; on Windows to one of several, which agree on these quotation marks and slashes.
+    const quote = (word: string) => (platform === "win32" ? `"${word.replaceAll("\\", "/")}"` : quoteSh(word));
+    const command = `${words.map(quote).join(" ")} service hook claude-code`;
+    const about = {
+      title: "Claude Code: send when a session ends",
+      path: join(claude, "settings.json"),
+      agent: "claude-code" as const,
+    };
+    await installation.offerEdit(about, (text) => addHook(text, command), removeHook);
+  }
+  const codex = env.CODEX_HOME || join(home, ".codex");
+  if (await isFolder(codex)) {
+    const about = { title: "Codex: send after each turn", path: join(codex, "config.toml"), agent: "codex" as const };
+    const notify = [...(platform === "win32" ? program.words(false) : words), "service", "hook", "codex-cli"];
+    await installation.offerEdit(about, (text) => addNotify(text, notify), removeNotify);
+  }
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+/** How far the background service has come. */
+type Offered = "ready" | "declined" | "impossible";
+
+async function offerService(
+  context: Context,
+  installation: Installation,
+  words: string[],
+  server: string,
+): Promise<Offered> {
+  const { host, terminal, values } = context;
+  if (values["no-service"] === true) return "declined";
+  const service = serviceOf(host);
+  const obstacle = service
+    ? await service.obstacle()
+    : [`Spoor knows no background service on ${host.platform}. Let cron run \`spoor push\` every ten minutes.`];
+  if (obstacle || !service) {
+    terminal.say();
+    for (const line of obstacle ?? []) terminal.say(line);
+    return "impossible";
+  }
+  const spec = { words: [...words, "service", "run", "--server", server], server, env: environmentOf(host) };
+  const files = service.files(spec);
+  const title = `Background service: sends the sessions of every agent on this machine to ${server}`;
+  const isReady = await installation.offer(title, files);
+  // A file that the user changed is a service all the same.
+  return isReady || files.every(({ path }) => installation.outcomes[path] !== "declined") ? "ready" : "declined";
+}
+
+type Installed = { server: string; service: Offered; command: string[] | undefined };
+
+/** Logs in, starts the service, and says what is left to do. */
+async function finish(
+  context: Context,
+  installation: Installation,
+  { server, service, command }: Installed,
+): Promise<number> {
+  const { host, terminal, values } = context;
+  const { manifest } = installation;
+  manifest.hasService ||= service === "ready";
+  await installation.noteFolders(settingsPath(host));
+  await installation.noteFolders(join(stateFolder(host), "service.json"));
+  await installation.save();
+  const isLoggedIn = values["no-login"] === true ? undefined : await ensureLogin(context, installation);
+  const isStarted = service === "ready" && (await start(context));
+  terminal.say();
+  if (isStarted) {
+    terminal.say(
+      styled("green", "✓"),
+      " Running in the background, also after the next login. What it does: ",
+      "spoor service logs",
+    );
+    terminal.say(`Read your sessions at ${server}/traces`);
+  }
+  if (command) sayHowToFindIt(context);
+  terminal.json({ server, files: installation.outcomes, installed: true, service: isStarted ? "running" : service });
+  if (service === "ready" && !isStarted) return exitCodes.failed;
+  // Without a service nothing else would send what is there.
+  return service === "impossible" && isLoggedIn === true ? push({ ...context, words: [] }) : exitCodes.done;
+}
+
+/** @returns whether the machine is logged in; undefined where the server can't be asked */
+async function ensureLogin(context: Context, installation: Installation): Promise<boolean | undefined> {
+  const { host, terminal, values } = context;
+  const connection = await connect({ ...context, values: { ...values, patience: "5" } });
+  if (host.env.SPOOR_TOKEN && connection.token) {
+    terminal.warn("SPOOR_TOKEN is set. It is written nowhere: the background service needs a login. See: spoor login");
+    return true;
+  }
+  if (connection.token && (await isValid(connection))) return true;
+  await logIn(context);
+  installation.manifest.loggedIn ||= connection.settings.accounts[connection.server] === undefined;
+  await installation.save();
+  return true;
+}
+
+async function isValid(connection: Connection): Promise<boolean> {
+  try {
+    await fetchAccount(connection);
+    return true;
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 401) return false;
+    throw error;
+  }
+}
+
+async function start({ host, terminal }: Context): Promise<boolean> {
+  const service = serviceOf(host);
+  if (!service) return false;
+  const failed = await runAll(host, (await service.isRunning()) ? service.restart() : service.start());
+  for (const line of failed) terminal.warn(`! ${line}`);
+  if (failed.length > 0) terminal.warn("The service was not started. Until it is, keep `spoor watch` running.");
+  return failed.length === 0;
+}
+
+/** What to do where the command's folder is not on the PATH; nothing where it is. */
+function sayHowToFindIt({ host, terminal }: Context): void {
+  const { binFolder } = placesOf(host);
+  if (isOnPath(host, binFolder)) return;
+  terminal.say(`${binFolder} is not on your PATH. To use \`spoor\` in new terminals, run once:`);
+  terminal.say("  ", styled("bold", pathAdvice(host, binFolder)));
+}
+
+function pathAdvice({ platform, env }: Host, folder: string): string {
+  if (platform === "win32") {
+    const old = "[Environment]::GetEnvironmentVariable('Path','User')";
+    return `powershell -c "[Environment]::SetEnvironmentVariable('Path', ${old} + ';${folder.replaceAll("'", "''")}', 'User')"`;
+  }
+  const shell = env.SHELL?.split("/").at(-1);
+  if (shell === "fish") return `fish_add_path ${quoteSh(folder)}`;
+  const file = shell === "zsh" ? "~/.zshrc" : shell === "bash" ? "~/.bashrc" : "~/.profile";
+  return `echo 'export PATH="$HOME/.local/bin:$PATH"' >> ${file}`;
+}

@@ -1,0 +1,126 @@
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Context, listValue } from "../context.ts";
+import { CommandError, exitCodes } from "../errors.ts";
+import { readManifest } from "../install/manifest.ts";
+import { runningFile } from "../install/places.ts";
+import { serviceOf } from "../install/services/platform.ts";
+import { type Command, runAll, type Service } from "../install/services/service.ts";
+import { note, runInBackground } from "../service/background.ts";
+import { lastLines, logPath, ServiceLog } from "../service/log.ts";
+import { describeService, sayTroubles } from "../service/report.ts";
+import { readState, runningPid } from "../service/state.ts";
+import { forgetTroubles, readTroubles } from "../service/troubles.ts";
+import { styled } from "../terminal/styled.ts";
+import { Terminal } from "../terminal/terminal.ts";
+import { push } from "./push.ts";
+
+/** What people call, and what the installed files do: `run` is the service, `hook` and `send` are called by agents. */
+const verbs = { status, start, stop, logs, run: runInBackground, hook, send };
+
+/** `spoor service VERB`. */
+export async function service(context: Context): Promise<number> {
+  const [verb = "status", ...words] = context.words;
+  if (!Object.hasOwn(verbs, verb)) {
+    throw new CommandError("usage", `There is no "service ${verb}": it takes status, start, stop or logs.`);
+  }
+  return (await verbs[verb as keyof typeof verbs]({ ...context, words })) ?? exitCodes.done;
+}
+
+async function status(context: Context): Promise<number> {
+  const { host, terminal } = context;
+  const manifest = await readManifest(host);
+  const isRunning = manifest?.hasService === true && (await serviceOf(host)?.isRunning()) === true;
+  const state = await readState(host);
+  const troubles = await readTroubles(host);
+  terminal.say(describeService({ manifest, isRunning, state }));
+  sayTroubles(terminal, troubles);
+  terminal.json({ installed: manifest?.hasService === true, running: isRunning, ...(state && { state }), troubles });
+  return isRunning ? exitCodes.done : exitCodes.failed;
+}
+
+/** @throws CommandError where no service is installed */
+async function installed({ host }: Context): Promise<Service> {
+  const found = (await readManifest(host))?.hasService ? serviceOf(host) : undefined;
+  if (!found) throw new CommandError("usage", "No background service is installed. Install it with: spoor install");
+  return found;
+}
+
+async function start(context: Context): Promise<number> {
+  const found = await installed(context);
+  return run(context, found.start(), "Running in the background.");
+}
+
+async function stop(context: Context): Promise<number> {
+  const found = await installed(context);
+  const code = await run(context, found.stop(), "Stopped. It begins again with: spoor service start");
+  // Windows ends the window that a program runs in, which may leave the program.
+  const pid = context.host.platform === "win32" ? await runningPid(context.host) : undefined;
+  if (pid !== undefined) process.kill(pid);
+  return code;
+}
+
+async function run({ host, terminal }: Context, commands: Command[], done: string): Promise<number> {
+  const failed = await runAll(host, commands);
+  for (const line of failed) terminal.warn(`! ${line}`);
+  terminal.json({ ok: failed.length === 0, failed });
+  if (failed.length > 0) return exitCodes.failed;
+  terminal.say(styled("green", "✓"), ` ${done}`);
+  return exitCodes.done;
+}
+
+const followMs = 500;
+
+async function logs({ host, terminal, values, signal }: Context): Promise<void> {
+  const count = Number(values.lines ?? 50);
+  if (!Number.isInteger(count) || count < 1) throw new CommandError("usage", "--lines takes a number from 1.");
+  let shown = await lastLines(host, count);
+  if (shown.length === 0) terminal.say(`Nothing was logged yet in ${logPath(host)}`);
+  for (const line of shown) terminal.write(line);
+  while (values.follow === true && !terminal.isUnread) {
+    await sleep(followMs, undefined, { signal });
+    const all = await lastLines(host, Number.POSITIVE_INFINITY);
+    const last = shown.at(-1);
+    const fresh = last === undefined ? all : all.slice(all.lastIndexOf(last) + 1);
+    for (const line of fresh) terminal.write(line);
+    if (fresh.length > 0) shown = fresh;
+  }
+}
+
+/**
+ * Called by an agent when a session or turn ends. It returns at once, and what it starts goes on after the agent has ended. Where the
+ * service runs, that sends. It never fails: an agent would show that to its user.
+ */
+async function hook({ host, words: [source] }: Context): Promise<void> {
+  if (source === undefined || (await runningPid(host)) !== undefined) return;
+  const server = (await readManifest(host))?.server;
+  const words = ["service", "send", "--source", source, ...(server === undefined ? [] : ["--server", server])];
+  const child = spawn(process.execPath, [runningFile(), ...words], {
+    cwd: host.home,
+    env: host.env as NodeJS.ProcessEnv,
+    stdio: "ignore",
+    detached: true,
+    windowsHide: true,
+  });
+  child.on("error", () => {});
+  child.unref();
+}
+
+/** A `push` whose outcome is in the service's log. */
+async function send(foreground: Context): Promise<number> {
+  const { host, signal } = foreground;
+  const log = new ServiceLog(host);
+  const terminal = new Terminal(log, log, { isJson: false, env: { ...host.env, NO_COLOR: "1" } });
+  const sources = listValue(foreground, "source");
+  const context = { ...foreground, terminal, words: [], values: { ...foreground.values, "no-telemetry": true } };
+  try {
+    terminal.warn(`Sending what is new of ${sources.join(", ")}.`);
+    const code = await push(context);
+    await forgetTroubles(host);
+    return code;
+  } catch (error) {
+    signal.throwIfAborted();
+    await note(context, error);
+    return exitCodes.failed;
+  }
+}

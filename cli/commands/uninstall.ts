@@ -1,0 +1,102 @@
+import { rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Host } from "../adapters/adapter.ts";
+import type { Context } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { configFolder, stateFolder } from "../files/state-files.ts";
+import { removeHook } from "../install/agents/claude-hook.ts";
+import { removeNotify } from "../install/agents/codex-notify.ts";
+import { readIfThere, removeEmptyFolders, sha256Of } from "../install/files.ts";
+import { undoEdit } from "../install/installation.ts";
+import { type Manifest, readManifest, removeManifest } from "../install/manifest.ts";
+import { placesOf } from "../install/places.ts";
+import { serviceOf } from "../install/services/platform.ts";
+import { runAll } from "../install/services/service.ts";
+import { logPath } from "../service/log.ts";
+import { removeState, runningPid } from "../service/state.ts";
+import { forgetTroubles, troublesPath } from "../service/troubles.ts";
+import { readSettings, settingsPath } from "../settings.ts";
+import { styled } from "../terminal/styled.ts";
+import { logout } from "./account.ts";
+
+/** Undoes what `install` did, and leaves what the user has changed since. Sessions that were sent stay on the server. */
+export async function uninstall(context: Context): Promise<void> {
+  const { host, terminal, values } = context;
+  const manifest = await readManifest(host);
+  if (!manifest) {
+    terminal.say("Nothing is installed.");
+    terminal.json({ installed: false, removed: [], kept: [] });
+    return;
+  }
+  const paths = [...Object.keys(manifest.files), ...manifest.edits.map(({ path }) => path)];
+  const isDry = values["dry-run"] === true;
+  if (values.yes !== true || isDry) {
+    terminal.say(`This ${isDry ? "would remove" : "removes"} what \`install\` wrote:`);
+    for (const path of paths) terminal.say(`  ${path}${path in manifest.files ? "" : " (what was added to it)"}`);
+    if (manifest.hasService) terminal.say("and stops the background service.");
+    if (manifest.loggedIn) terminal.say(`The login at ${manifest.server} ends. Sessions that were sent stay there.`);
+    if (isDry) return terminal.json({ dryRun: true, paths });
+    await confirm(context);
+  }
+  const { removed, kept } = await undo(context, manifest);
+  for (const path of kept) terminal.warn(`! ${path} was changed since: it was left as it is.`);
+  terminal.say(styled("green", "✓"), " Uninstalled.");
+  if (!manifest.loggedIn)
+    terminal.say(`The login stays in ${settingsPath(host)}; revoke it at ${manifest.server}/devices`);
+  terminal.json({ installed: true, removed, kept });
+}
+
+async function confirm({ terminal, signal }: Context): Promise<void> {
+  if (!terminal.canAsk) throw new CommandError("usage", "Nobody can be asked here. Agree to it with --yes.");
+  const isAgreed = await terminal.ask("Go on?", signal, true);
+  signal.throwIfAborted();
+  if (!isAgreed) throw new CommandError("usage", "Nothing was removed.");
+}
+
+async function undo(context: Context, manifest: Manifest): Promise<{ removed: string[]; kept: string[] }> {
+  const { host, terminal } = context;
+  const [removed, kept]: [string[], string[]] = [[], []];
+  if (manifest.hasService) await stopService(context);
+  for (const edit of manifest.edits) {
+    const isUndone = await undoEdit(edit, edit.agent === "claude-code" ? removeHook : removeNotify);
+    if (isUndone) removed.push(edit.path);
+  }
+  if (manifest.loggedIn) await logOut(context, manifest.server);
+  for (const [path, hashes] of Object.entries(manifest.files)) {
+    const now = await readIfThere(path);
+    if (now === undefined) continue;
+    if (hashes.includes(sha256Of(now))) {
+      await rm(path);
+      removed.push(path);
+    } else kept.push(path);
+  }
+  if (manifest.hasService)
+    for (const line of await runAll(host, serviceOf(host)?.forget() ?? [])) terminal.warn(`! ${line}`);
+  await removeTraces(host, manifest);
+  await removeManifest(host);
+  await removeEmptyFolders([...manifest.folders, configFolder(host), dirname(placesOf(host).manifest)]);
+  return { removed, kept };
+}
+
+async function stopService({ host, terminal }: Context): Promise<void> {
+  const service = serviceOf(host);
+  for (const line of await runAll(host, service?.stop() ?? [])) terminal.warn(`! ${line}`);
+  const pid = host.platform === "win32" ? await runningPid(host) : undefined;
+  if (pid !== undefined) process.kill(pid);
+}
+
+/** Of a login that `install` began; where it has ended since there is nothing to do. */
+async function logOut(context: Context, server: string): Promise<void> {
+  if (!(await readSettings(context.host)).accounts[server]) return;
+  await logout({ ...context, values: { ...context.values, server } });
+}
+
+/** What the service wrote, and what there would not be without the installation. */
+async function removeTraces(host: Host, { madeSettings, madeState }: Manifest): Promise<void> {
+  await removeState(host);
+  await forgetTroubles(host);
+  for (const path of [troublesPath(host), logPath(host), `${logPath(host)}.1`]) await rm(path, { force: true });
+  if (madeState) await rm(stateFolder(host), { recursive: true, force: true });
+  const { accounts } = await readSettings(host);
+  if (madeSettings && Object.keys(accounts).length === 0) await rm(settingsPath(host), { force: true });
+}

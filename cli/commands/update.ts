@@ -1,0 +1,50 @@
+import type { Context } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import type { Api } from "../server/api.ts";
+import { connect } from "../server/connection.ts";
+import { MismatchError, readRelease } from "../update/release.ts";
+import { checkOrigin, type Found, findUpdate, takeUpdate } from "../update/update.ts";
+import { version as ownVersion } from "../version.ts";
+
+/** Takes the client that the server delivers in this one's place, after it was verified. */
+export async function update(context: Context): Promise<void> {
+  const { terminal, values, signal } = context;
+  const { settings, server, api } = await connect(context, { token: "none" });
+  await checkOrigin(context, settings, server);
+  const found = await findUpdate(api);
+  const report = (outcome: string) =>
+    terminal.json({ server, outcome, from: ownVersion, to: found?.release.version ?? ownVersion });
+  if (!found) {
+    terminal.say(`Up to date: version ${ownVersion} is what ${server} delivers.`);
+    return report("same");
+  }
+  const { release, isOlder } = found;
+  if (values.check === true) {
+    const what = isOlder ? "an older version" : release.version === ownVersion ? "another build" : "a newer version";
+    terminal.say(`${server} has ${what}: ${release.version} (this is ${ownVersion}). Nothing was changed.`);
+    return report(isOlder ? "older" : "newer");
+  }
+  if (isOlder && values["allow-older"] !== true) {
+    const question = `${server} has version ${release.version}, which is older than this one (${ownVersion}). Take it?`;
+    if (!(await terminal.ask(question, signal))) {
+      signal.throwIfAborted();
+      throw new CommandError("usage", `Version ${release.version} is older than this one. Take it with --allow-older.`);
+    }
+  }
+  const isTaken = await takeNow(context, api, found);
+  if (isTaken) terminal.say(`Updated from version ${ownVersion} to ${release.version}: ${found.path}`);
+  else terminal.say(`Up to date: version ${ownVersion}.`);
+  report(isTaken ? "updated" : "same");
+}
+
+/** Tries once more where the server was just being updated itself. */
+async function takeNow(context: Context, api: Api, found: Found): Promise<boolean> {
+  try {
+    return await takeUpdate(context, api, found);
+  } catch (error) {
+    if (!(error instanceof MismatchError)) throw error;
+    const release = await readRelease(api);
+    if (!release || release.sha256 === found.release.sha256 || release.version !== found.release.version) throw error;
+    return takeUpdate(context, api, { ...found, release });
+  }
+}

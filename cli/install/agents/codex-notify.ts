@@ -1,0 +1,76 @@
+import type { Edit } from "../manifest.ts";
+import { quoteToml } from "../quoting.ts";
+import type { Edited } from "./claude-hook.ts";
+
+const note = "# Made by `spoor install`: sends a session after each turn. `spoor uninstall` removes it.";
+
+const settingOf = (words: string[]): string => `notify = [${words.map(quoteToml).join(", ")}]`;
+
+/**
+ * Makes Codex run a program after each turn. It stands before everything else: a key below a table's head would be the table's.
+ *
+ * @param text undefined where the file is missing
+ */
+export function addNotify(text: string | undefined, words: string[]): Edited {
+  const command = settingOf(words);
+  const before = text ?? "";
+  const keys = firstKeysOf(before);
+  if (!keys) return { problem: "it is not valid TOML" };
+  const line = before.includes("\r\n") ? "\r\n" : "\n";
+  if (keys.includes("notify")) {
+    return hasLine(before, command) ? undefined : { problem: "it has a notify of its own already" };
+  }
+  const inserted = note + line + command + line;
+  const offset = before.startsWith("\uFEFF") ? 1 : 0;
+  const edited = before.slice(0, offset) + inserted + before.slice(offset);
+  return { text: edited, edit: { inserted, offset, command, made: text === undefined ? ["file"] : [] } };
+}
+
+const hasLine = (text: string, line: string): boolean => text.split(/\r?\n/).includes(line);
+
+/** Takes it out again. @returns undefined where it is not there, or was changed */
+export function removeNotify(text: string, { inserted, offset, command }: Edit): string | undefined {
+  for (const at of [offset, text.indexOf(inserted)]) {
+    if (at >= 0 && text.slice(at, at + inserted.length) === inserted) {
+      return text.slice(0, at) + text.slice(at + inserted.length);
+    }
+  }
+  const lines = text.split(/(?<=\n)/);
+  const at = lines.findIndex((line) => line.trimEnd() === command);
+  if (at === -1) return undefined;
+  const from = lines[at - 1]?.trimEnd() === note ? at - 1 : at;
+  return lines.toSpliced(from, at - from + 1).join("");
+}
+
+/** The keys before the first table of a TOML text; undefined where it is broken there. */
+function firstKeysOf(text: string): string[] | undefined {
+  const keys: string[] = [];
+  let rest = text.replace(/^\uFEFF/, "");
+  for (;;) {
+    rest = rest.replace(/^(?:[ \t\r\n]+|#[^\n]*)+/, "");
+    if (rest === "" || rest.startsWith("[")) return keys;
+    const [found, bare, quoted] = /^(?:([\w-]+)|"([^"\n]*)"|'[^'\n]*')[ \t]*(?:\.[^=\n]*)?=[ \t]*/.exec(rest) ?? [];
+    const end = found === undefined ? undefined : endOfValue(rest, found.length);
+    if (found === undefined || end === undefined) return undefined;
+    keys.push(bare ?? quoted ?? /'([^'\n]*)'/.exec(found)?.[1] ?? "");
+    rest = rest.slice(end);
+  }
+}
+
+const tokens =
+  /"""[\s\S]*?(?<!\\)(?:\\\\)*"""+|'''[\s\S]*?'''+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[[\]{}]|\n|[^"'#[\]{}\n]+|["']/gy;
+
+/** Where a value ends that begins at `from`: at the end of the line on which all of its brackets are closed. */
+function endOfValue(text: string, from: number): number | undefined {
+  let depth = 0;
+  tokens.lastIndex = from;
+  for (let match = tokens.exec(text); match; match = tokens.exec(text)) {
+    const [token] = match;
+    if (token === '"' || token === "'") return undefined; // a string that has no end
+    if (token === "[" || token === "{") depth++;
+    else if (token === "]" || token === "}") depth--;
+    else if (token === "\n" && depth === 0) return tokens.lastIndex;
+    if (depth < 0) return undefined;
+  }
+  return depth === 0 ? text.length : undefined;
+}

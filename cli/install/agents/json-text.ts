@@ -1,0 +1,87 @@
+/** A value in a JSON text: where it stands, and what is in it. */
+export type JsonNode = {
+  start: number;
+  end: number;
+  members?: { key: string; start: number; value: JsonNode }[];
+  items?: JsonNode[];
+};
+
+/** Finds every value's place in a text that `JSON.parse` takes. */
+export function placesIn(text: string): JsonNode {
+  let at = 0;
+  const skipSpace = () => {
+    while (/\s/.test(text[at] ?? "")) at++;
+  };
+  const string = (): string => {
+    const start = at++;
+    while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+    return JSON.parse(text.slice(start, ++at)) as string;
+  };
+  const value = (): JsonNode => {
+    skipSpace();
+    const start = at;
+    if (text[at] === "{") return { start, members: list("}", member), end: at };
+    if (text[at] === "[") return { start, items: list("]", value), end: at };
+    if (text[at] === '"') string();
+    else while (/[\w.+-]/.test(text[at] ?? "")) at++;
+    return { start, end: at };
+  };
+  const member = () => {
+    const start = at;
+    const key = string();
+    skipSpace();
+    at++; // the colon
+    return { key, start, value: value() };
+  };
+  const list = <One>(closing: string, read: () => One): One[] => {
+    const all: One[] = [];
+    for (at++, skipSpace(); text[at] !== closing; skipSpace()) {
+      if (text[at] === ",") at++;
+      skipSpace();
+      all.push(read());
+    }
+    at++;
+    return all;
+  };
+  return value();
+}
+
+/** Of several members with one name, the last counts. */
+export const memberOf = (node: JsonNode | undefined, key: string) => node?.members?.findLast((one) => one.key === key);
+
+/** The parts of an object or array, each from its start (a member's is that of its key) to its end. */
+const partsOf = ({ members, items }: JsonNode): { start: number; end: number }[] =>
+  members?.map(({ start, value }) => ({ start, end: value.end })) ?? items ?? [];
+
+/** What inserts a part at an object's or array's end, in the style of the text around it. */
+export function insertionInto(
+  text: string,
+  node: JsonNode,
+  depth: number,
+  render: (indent: string, unit: string, line: string) => string,
+): { offset: number; inserted: string } {
+  const parts = partsOf(node);
+  const last = parts.at(-1);
+  const line = text.includes("\r\n") ? "\r\n" : "\n";
+  const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
+  if (last && !text.slice(node.start, node.end).includes("\n")) {
+    return { offset: last.end, inserted: `, ${render("", "", "")}` };
+  }
+  const first = parts[0];
+  const own = first && /[ \t]*$/.exec(text.slice(0, first.start))?.[0];
+  const indent = own || unit.repeat(depth + 1);
+  const entry = line + indent + render(indent, unit, line);
+  if (last) return { offset: last.end, inserted: `,${entry}` };
+  const isOpen = text.slice(node.start, node.end).includes("\n");
+  return { offset: node.start + 1, inserted: entry + (isOpen ? "" : line + unit.repeat(depth)) };
+}
+
+/** A text without one part of an object or array, and without the comma beside it. */
+export function withoutPart(text: string, node: JsonNode, index: number): string {
+  const parts = partsOf(node);
+  const [before, part, after] = [parts[index - 1], parts[index], parts[index + 1]];
+  if (!part) return text;
+  if (before) return text.slice(0, before.end) + text.slice(part.end);
+  if (after) return text.slice(0, part.start) + text.slice(after.start);
+  return text.slice(0, node.start + 1) + text.slice(node.end - 1);
+}

@@ -1,0 +1,187 @@
+import { rm, stat } from "node:fs/promises";
+import type { Context } from "../context.ts";
+import { formatBytes } from "../terminal/format.ts";
+import { styled } from "../terminal/styled.ts";
+import type { Edited } from "./agents/claude-hook.ts";
+import { bytesOf, missingFolders, type PlannedFile, readIfThere, replaceFile, sha256Of } from "./files.ts";
+import { type Edit, type Manifest, writeManifest } from "./manifest.ts";
+
+/** What has become of a file: it is as planned, or the user did not want it, or has another one there. */
+type Outcome = "same" | "written" | "declined" | "kept";
+
+/** Shows files, asks, writes them, and keeps a record of all that it wrote, before it writes it. */
+export class Installation {
+  readonly #context: Context;
+  readonly manifest: Manifest;
+  /** Paths with what became of them, for programs. */
+  readonly outcomes: Record<string, Outcome> = {};
+
+  constructor(context: Context, manifest: Manifest) {
+    this.#context = context;
+    this.manifest = manifest;
+  }
+
+  get isDry(): boolean {
+    return this.#context.values["dry-run"] === true;
+  }
+
+  /** Offers files that belong together. @returns whether all of them are in place */
+  async offer(title: string, files: PlannedFile[]): Promise<boolean> {
+    const { terminal } = this.#context;
+    const plans = await Promise.all(files.map(async (file) => ({ file, now: await readIfThere(file.path) })));
+    const open = plans.filter(({ file, now }) => !now?.equals(bytesOf(file)));
+    for (const { file } of plans) this.outcomes[file.path] = "same";
+    if (open.length === 0) {
+      terminal.say(styled("green", "✓"), ` ${title}: in place already.`);
+      await this.#record(files);
+      return true;
+    }
+    terminal.say();
+    terminal.say(styled("bold", title));
+    for (const { file } of open) this.#show(file);
+    let isComplete = true;
+    for (const { file, now } of await this.#agreed(open)) {
+      if (!this.isDry) await this.#write(file, now);
+      this.outcomes[file.path] = "written";
+    }
+    for (const { file } of open) isComplete &&= this.outcomes[file.path] === "written";
+    return isComplete;
+  }
+
+  /** The files that may be written. One that is there and not ours is asked about alone, and with `--yes` left alone. */
+  async #agreed<One extends { file: PlannedFile; now: Buffer | undefined }>(open: One[]): Promise<One[]> {
+    const { terminal } = this.#context;
+    const agreed: One[] = [];
+    const ours = open.filter(({ file, now }) => this.#isOurs(file.path, now));
+    if (ours.length > 0 && (await this.#confirm(ours.length > 1 ? "Write these files?" : "Write this file?"))) {
+      agreed.push(...ours);
+    }
+    for (const one of ours) if (!agreed.includes(one)) this.outcomes[one.file.path] = "declined";
+    for (const one of open.filter((one) => !ours.includes(one))) {
+      const { path } = one.file;
+      const what = `${path} exists, and is not as \`install\` wrote it`;
+      const isWanted =
+        this.#context.values.yes !== true && !this.isDry && (await this.#confirm(`${what}. Replace it?`, false));
+      if (isWanted) agreed.push(one);
+      else {
+        this.outcomes[path] = "kept";
+        terminal.warn(`! ${what}: it was left as it is.`);
+      }
+    }
+    return agreed;
+  }
+
+  #isOurs(path: string, now: Buffer | undefined): boolean {
+    return now === undefined || this.manifest.files[path]?.includes(sha256Of(now)) === true;
+  }
+
+  async #confirm(question: string, usual = true): Promise<boolean> {
+    const { terminal, values, signal } = this.#context;
+    if (values.yes === true || this.isDry) return true;
+    const isAgreed = await terminal.ask(question, signal, usual);
+    signal.throwIfAborted();
+    return isAgreed;
+  }
+
+  #show({ path, text, summary }: PlannedFile): void {
+    const { terminal } = this.#context;
+    terminal.say(`  ${path}`);
+    const lines =
+      summary === undefined
+        ? text
+            .replace(/^\uFEFF/, "")
+            .trimEnd()
+            .split(/\r?\n/)
+        : [summary];
+    for (const line of lines) terminal.say(styled("dim", `    ${line}`));
+  }
+
+  async #write(file: PlannedFile, replaces: Buffer | undefined): Promise<void> {
+    const bytes = bytesOf(file);
+    await this.#record([file]);
+    await replaceFile(file.path, bytes, { mode: file.mode, replaces });
+    this.#context.terminal.say(styled("green", "✓"), ` ${file.path} (${formatBytes(bytes.length)})`);
+  }
+
+  /** Notes the contents of files, beside those that were there. */
+  async #record(files: PlannedFile[]): Promise<void> {
+    if (this.isDry) return;
+    for (const file of files) {
+      await this.noteFolders(file.path);
+      const known = this.manifest.files[file.path] ?? [];
+      this.manifest.files[file.path] = [...new Set([...known.slice(-2), sha256Of(bytesOf(file))])];
+    }
+    await this.save();
+  }
+
+  /** Notes the folders that will be made for a path. */
+  async noteFolders(path: string): Promise<void> {
+    const { folders } = this.manifest;
+    folders.unshift(...(await missingFolders(path)).filter((folder) => !folders.includes(folder)));
+    // The deepest first, so that each is empty when its turn comes.
+    folders.sort((a, b) => b.length - a.length);
+  }
+
+  save(): Promise<void> {
+    return writeManifest(this.#context.host, this.manifest);
+  }
+
+  /**
+   * Offers a change of another program's file.
+   *
+   * @param change makes it of the file's text
+   * @param undo takes an earlier one, with another command, out of it
+   * @returns whether it is in the file
+   */
+  async offerEdit(
+    { title, path, agent }: { title: string; path: string; agent: Edit["agent"] },
+    change: (text: string | undefined) => Edited,
+    undo: (text: string, edit: Edit) => string | undefined,
+  ): Promise<boolean> {
+    const { terminal } = this.#context;
+    const now = await readIfThere(path);
+    const known = this.manifest.edits.find((edit) => edit.agent === agent && edit.path === path);
+    const text = now?.toString("utf8");
+    const edited = now && !Buffer.from(text ?? "").equals(now) ? notText : change(text);
+    if (edited === undefined) {
+      terminal.say(styled("green", "✓"), ` ${title}: in place already.`);
+      this.outcomes[path] = "same";
+      return true;
+    }
+    const renewed = known && text !== undefined ? change(undo(text, known) ?? text) : edited;
+    if (renewed === undefined || "problem" in renewed) {
+      this.outcomes[path] = "kept";
+      terminal.warn(`! ${title}: ${path} was left alone: ${renewed?.problem ?? ""}.`);
+      return false;
+    }
+    terminal.say();
+    terminal.say(styled("bold", title));
+    terminal.say(`  ${path}${now === undefined ? "" : ", with this added"}`);
+    for (const line of renewed.edit.inserted.trim().split(/\r?\n/)) terminal.say(styled("dim", `  + ${line}`));
+    if (!(await this.#confirm("Write it?"))) {
+      this.outcomes[path] = "declined";
+      return false;
+    }
+    this.outcomes[path] = "written";
+    if (this.isDry) return true;
+    await this.noteFolders(path);
+    this.manifest.edits = [...this.manifest.edits.filter((one) => one !== known), { path, agent, ...renewed.edit }];
+    await this.save();
+    await replaceFile(path, Buffer.from(renewed.text), { mode: 0o600, replaces: now });
+    terminal.say(styled("green", "✓"), ` ${path}`);
+    return true;
+  }
+}
+
+const notText: Edited = { problem: "it is not UTF-8" };
+
+/** Takes a change out of another program's file again. @returns whether it was there; false also where it can't be found */
+export async function undoEdit(edit: Edit, undo: (text: string, edit: Edit) => string | undefined): Promise<boolean> {
+  const now = await readIfThere(edit.path);
+  const text = now?.toString("utf8");
+  const rest = now === undefined || text === undefined ? undefined : undo(text, edit);
+  if (now === undefined || rest === undefined) return false;
+  if (rest.trim() === "" && edit.made.includes("file")) await rm(edit.path);
+  else await replaceFile(edit.path, Buffer.from(rest), { mode: (await stat(edit.path)).mode & 0o777, replaces: now });
+  return true;
+}

@@ -1,0 +1,71 @@
+import { readFile, rm } from "node:fs/promises";
+import type { Host } from "../adapters/adapter.ts";
+import { isMissingOrForbidden } from "../files/discovery.ts";
+import { isFields, parseJson } from "../files/json.ts";
+import { writeFileAtomically } from "../files/state-files.ts";
+import { placesOf } from "./places.ts";
+
+/** A change of another program's file: what was inserted, so that exactly this is taken out again. */
+export type Edit = {
+  path: string;
+  agent: "claude-code" | "codex";
+  /** The text that was inserted, and where. */
+  inserted: string;
+  offset: number;
+  /** What the agent runs. */
+  command: string;
+  /** The containers that the insertion made, from the outside; they go where nothing else is in them. */
+  made: string[];
+};
+
+/** What `install` did, so that `uninstall` undoes just that, and `update` knows what it may do. */
+export type Manifest = {
+  /** The origin that the service sends to, and updates come from. */
+  server: string;
+  autoUpdate: boolean;
+  /** Files of ours by their paths: the SHA-256 of each content that we wrote, in hex. */
+  files: Record<string, string[]>;
+  /** Folders that did not exist, the deepest first. */
+  folders: string[];
+  edits: Edit[];
+  hasService: boolean;
+  /** Whether the login was part of the installation. */
+  loggedIn: boolean;
+  /** Settings and state that did not exist before. */
+  madeSettings: boolean;
+  madeState: boolean;
+};
+
+/** @returns undefined where nothing is installed */
+export async function readManifest(host: Host): Promise<Manifest | undefined> {
+  const text = await readFile(placesOf(host).manifest, "utf8").catch((error) => {
+    if (isMissingOrForbidden(error)) return "";
+    throw error;
+  });
+  const found = parseJson(text);
+  if (!isFields(found) || typeof found.server !== "string" || !isFields(found.files)) return undefined;
+  return {
+    server: found.server,
+    autoUpdate: found.autoUpdate !== false,
+    files: Object.fromEntries(Object.entries(found.files).map(([path, hashes]) => [path, listOf(hashes).map(String)])),
+    folders: listOf(found.folders).map(String),
+    edits: listOf(found.edits).filter(isEdit),
+    hasService: found.hasService === true,
+    loggedIn: found.loggedIn === true,
+    madeSettings: found.madeSettings === true,
+    madeState: found.madeState === true,
+  };
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+const isEdit = (value: unknown): value is Edit =>
+  isFields(value) &&
+  [value.path, value.agent, value.inserted, value.command].every((one) => typeof one === "string") &&
+  typeof value.offset === "number" &&
+  Array.isArray(value.made);
+
+export const writeManifest = (host: Host, manifest: Manifest): Promise<void> =>
+  writeFileAtomically(placesOf(host).manifest, `${JSON.stringify(manifest, null, 2)}\n`);
+
+export const removeManifest = (host: Host): Promise<void> => rm(placesOf(host).manifest, { force: true });

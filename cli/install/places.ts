@@ -1,0 +1,72 @@
+import { realpathSync } from "node:fs";
+import { access, constants, realpath } from "node:fs/promises";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import type { Host } from "../adapters/adapter.ts";
+
+/** Where the installed client is. */
+export type Places = {
+  /** Of what only we write. */
+  dataFolder: string;
+  /** The client itself. Its name tells `program.ts` that it is installed. */
+  client: string;
+  /** The folder that has to be on the PATH, and the command in it. */
+  binFolder: string;
+  launcher: string;
+  /** What was installed, for `uninstall`. */
+  manifest: string;
+};
+
+export function placesOf({ home, env, platform }: Host): Places {
+  const isWindows = platform === "win32";
+  const dataFolder = isWindows
+    ? join(env.LOCALAPPDATA || join(home, "AppData", "Local"), "spoor")
+    : join(env.XDG_DATA_HOME || join(home, ".local", "share"), "spoor");
+  const binFolder = isWindows ? join(dataFolder, "bin") : join(home, ".local", "bin");
+  return {
+    dataFolder,
+    client: join(dataFolder, "client.mjs"),
+    binFolder,
+    launcher: join(binFolder, isWindows ? "spoor.cmd" : "spoor"),
+    manifest: join(dataFolder, "install.json"),
+  };
+}
+
+const pathOf = ({ env }: Host): string[] => (env.PATH ?? env.Path ?? "").split(delimiter).filter(isAbsolute);
+
+/** Whether a folder is on the PATH. */
+export const isOnPath = (host: Host, folder: string): boolean =>
+  pathOf(host).some((one) => resolve(one) === resolve(folder));
+
+/** Of a version manager's shells, or of a package runner: gone tomorrow. */
+const isPassing = (path: string): boolean => /^\/(?:tmp|run|var\/folders)\/|fnm_multishells|[\\/]_npx[\\/]/.test(path);
+
+/**
+ * Node's path that lasts longest: a link on the PATH to the Node that runs this outlives an update of it (Homebrew's own folder is
+ * named after the version).
+ */
+export async function nodeOf(host: Host, running = process.execPath): Promise<string> {
+  const target = await realpath(running).catch(() => running);
+  for (const folder of pathOf(host)) {
+    const path = join(folder, host.platform === "win32" ? "node.exe" : "node");
+    if (isPassing(path) || isBelow(path, "node_modules")) continue;
+    const leads = await access(path, constants.X_OK)
+      .then(() => realpath(path))
+      .catch(() => undefined);
+    if (leads === target) return path;
+  }
+  return running;
+}
+
+const isBelow = (path: string, folder: string): boolean => dirname(path).split(/[\\/]/).includes(folder);
+
+/** The file of the running program, without links on the way; npm links its commands. */
+export function runningFile(path = process.argv[1] ?? ""): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Whether a file belongs to a package that npm installed: npm replaces and removes it. */
+export const isNpmFile = (path: string): boolean => path.split(/[\\/]/).includes("node_modules");

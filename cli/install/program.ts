@@ -1,0 +1,78 @@
+import { readFile } from "node:fs/promises";
+import type { Host } from "../adapters/adapter.ts";
+import { adapters } from "../adapters/registry.ts";
+import { CommandError } from "../errors.ts";
+import { formatBytes } from "../terminal/format.ts";
+import { version } from "../version.ts";
+import { type PlannedFile, sha256Of } from "./files.ts";
+import { isNpmFile, nodeOf, placesOf, runningFile } from "./places.ts";
+import { quoteCmd, quoteSh } from "./quoting.ts";
+
+/** The client as it is to be installed. */
+export type Program = {
+  files: PlannedFile[];
+  /** How other programs start it; with the launcher, where that was written. */
+  words: (hasLauncher: boolean) => string[];
+};
+
+/** @throws CommandError where this client is no single file, as in its repository */
+export async function programOf(host: Host): Promise<Program> {
+  const file = runningFile();
+  const node = await nodeOf(host);
+  if (isNpmFile(file)) return { files: [], words: () => [node, file] };
+  if (version === "source") {
+    throw new CommandError("usage", "This client runs from its source. Install the one that a server delivers.");
+  }
+  const { client, launcher } = placesOf(host);
+  const isWindows = host.platform === "win32";
+  const text = await readFile(file, "utf8");
+  return {
+    files: [
+      {
+        path: client,
+        text,
+        mode: 0o644,
+        summary: `a copy of ${file}, version ${version}, ${formatBytes(Buffer.byteLength(text))}, SHA-256 ${sha256Of(text)}`,
+      },
+      { path: launcher, text: (isWindows ? batch : script)(node, client), mode: 0o755 },
+    ],
+    words: (hasLauncher) => (hasLauncher && !isWindows ? [launcher] : [node, client]),
+  };
+}
+
+/** Nodes come and go with their versions: where the one that is known is gone, another is taken. */
+const script = (node: string, client: string): string => `#!/bin/sh
+# Made by \`spoor install\`; \`spoor uninstall\` removes it.
+for node in ${quoteSh(node)} "$(command -v node)" /opt/homebrew/bin/node /usr/local/bin/node /usr/bin/node; do
+  [ -x "$node" ] && exec "$node" ${quoteSh(client)} "$@"
+done
+echo "spoor: there is no Node.js. Install it (20 or later), and try again." >&2
+exit 1
+`;
+
+const batch = (node: string, client: string): string =>
+  [
+    "@echo off",
+    "rem Made by `spoor install`; `spoor uninstall` removes it.",
+    "setlocal",
+    `set ${quoteCmd(`node=${node}`)}`,
+    'if not exist "%node%" set "node=node"',
+    `"%node%" ${quoteCmd(client)} %*`,
+    "",
+  ].join("\r\n");
+
+/** What the client, or Node, reads from the environment, besides the adapters' folders. Never a token. */
+const variables = [
+  ...["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "LOCALAPPDATA", "DO_NOT_TRACK"],
+  ...["NODE_EXTRA_CA_CERTS", "NODE_USE_SYSTEM_CA", "NODE_USE_ENV_PROXY"],
+  ...["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"],
+];
+
+/** The variables that a service needs to find what this shell finds. */
+export function environmentOf(host: Host): Record<string, string> {
+  const own = adapters.flatMap((adapter) => adapter.searchRoots(host).map(({ variable }) => variable));
+  const names = [...new Set([...variables, ...own])].sort();
+  return Object.fromEntries(
+    names.flatMap((name) => (name !== undefined && host.env[name] ? [[name, host.env[name]]] : [])),
+  );
+}

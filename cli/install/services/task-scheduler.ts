@@ -1,0 +1,97 @@
+import { join } from "node:path";
+import type { Host } from "../../adapters/adapter.ts";
+import { runningPid } from "../../service/state.ts";
+import { placesOf } from "../places.ts";
+import { escapeXml, quoteCmd } from "../quoting.ts";
+import { runTool } from "../tools.ts";
+import type { Command, Service, Spec } from "./service.ts";
+
+/**
+ * A task of Windows' Task Scheduler that begins at the user's login, without a window. It is tried again every five minutes,
+ * which does nothing while it runs, since "restart on failure" does not see every end.
+ */
+export function taskScheduler(host: Host): Service {
+  const { dataFolder } = placesOf(host);
+  const [script, task] = [join(dataFolder, "service.cmd"), join(dataFolder, "service.xml")];
+  const user = [host.env.USERDOMAIN, host.env.USERNAME].filter(Boolean).join("\\");
+  // Tasks of all users share their names.
+  const name = `Spoor ${host.env.USERNAME ?? ""}`.trim();
+  const schtasks = (...words: string[]): Command => ({ words: ["schtasks", ...words] });
+  const end = { ...schtasks("/End", "/TN", name), mayFail: true };
+  const run = schtasks("/Run", "/TN", name);
+  const create = schtasks("/Create", "/TN", name, "/XML", task, "/F");
+  return {
+    title: "scheduled task",
+    files: (spec) => [
+      { path: script, text: scriptOf(spec), mode: 0o600 },
+      {
+        path: task,
+        text: `\uFEFF${taskOf(user, script, spec)}`,
+        mode: 0o600,
+        encoding: "utf16le",
+      },
+    ],
+    obstacle: async () => {
+      const { code, output } = await runTool(host, ["schtasks", "/Query", "/FO", "CSV", "/NH"]);
+      return code === 0
+        ? undefined
+        : [`Task Scheduler can't be used (${output.split("\n")[0]}). Keep \`spoor watch\` running.`];
+    },
+    start: () => [create, run],
+    // Windows would begin it again within five minutes, so it is disabled, too; `create` enables it.
+    stop: () => [end, schtasks("/Change", "/TN", name, "/DISABLE")],
+    restart: () => [end, create, run],
+    forget: () => [end, { ...schtasks("/Delete", "/TN", name, "/F"), mayFail: true }],
+    // The words of `schtasks /Query` are in the language of the system.
+    isRunning: async () => (await runningPid(host)) !== undefined,
+  };
+}
+
+const scriptOf = ({ words, env }: Spec): string =>
+  [
+    "@echo off",
+    "rem Made by `spoor install`; `spoor uninstall` removes it.",
+    "chcp 65001 >nul",
+    ...Object.entries(env).map(([name, value]) => `set ${quoteCmd(`${name}=${value}`)}`),
+    words.map(quoteCmd).join(" "),
+    "",
+  ].join("\r\n");
+
+const taskOf = (user: string, script: string, { server }: Spec): string =>
+  `<?xml version="1.0" encoding="UTF-16"?>
+<!-- Made by \`spoor install\`; \`spoor uninstall\` removes it. -->
+<Task version="1.3" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
+  <RegistrationInfo>
+    <Description>Spoor: sends coding-agent sessions to ${escapeXml(server)}</Description>
+  </RegistrationInfo>
+  <Triggers>
+    <LogonTrigger>
+      <Repetition>
+        <Interval>PT5M</Interval>
+      </Repetition>
+      <UserId>${escapeXml(user)}</UserId>
+    </LogonTrigger>
+  </Triggers>
+  <Principals>
+    <Principal id="Author">
+      <UserId>${escapeXml(user)}</UserId>
+      <LogonType>InteractiveToken</LogonType>
+      <RunLevel>LeastPrivilege</RunLevel>
+    </Principal>
+  </Principals>
+  <Settings>
+    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
+    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
+    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
+    <StartWhenAvailable>true</StartWhenAvailable>
+    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
+    <Priority>8</Priority>
+  </Settings>
+  <Actions Context="Author">
+    <Exec>
+      <Command>conhost.exe</Command>
+      <Arguments>--headless cmd.exe /d /s /c ""${escapeXml(script)}""</Arguments>
+    </Exec>
+  </Actions>
+</Task>
+`.replaceAll("\n", "\r\n");

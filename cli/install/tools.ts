@@ -1,0 +1,27 @@
+import { spawn } from "node:child_process";
+import type { Host } from "../adapters/adapter.ts";
+
+/** How a program of the system ended; `code` is undefined where there is no such program. */
+export type Ran = { code: number | undefined; output: string };
+
+const timeoutMs = 30_000;
+
+/** Runs a program of the system to its end. @param more variables beside the host's */
+export function runTool(
+  { env }: Host,
+  [name = "", ...words]: string[],
+  more: Record<string, string> = {},
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    let output = "";
+    const child = spawn(name, words, {
+      env: { ...env, ...more } as NodeJS.ProcessEnv,
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: timeoutMs,
+      windowsHide: true,
+    });
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk));
+    child.on("error", () => resolve({ code: undefined, output: `there is no ${name}` }));
+    child.on("close", (code) => resolve({ code: code ?? 1, output: output.trim() }));
+  });
+}

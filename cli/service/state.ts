@@ -1,0 +1,40 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Host } from "../adapters/adapter.ts";
+import { isFields } from "../files/json.ts";
+import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
+
+/** What the service says of itself. Times are ISO 8601. */
+export type ServiceState = { pid: number; version: string; server: string; startedAt: string; heardAt?: string };
+
+const pathOf = (host: Host): string => join(stateFolder(host), "service.json");
+
+export const writeState = (host: Host, state: ServiceState): Promise<void> =>
+  writeFileAtomically(pathOf(host), JSON.stringify(state));
+
+export const removeState = (host: Host): Promise<void> => rm(pathOf(host), { force: true });
+
+/** The service that runs, or the one that ran last. */
+export async function readState(host: Host): Promise<ServiceState | undefined> {
+  const found = await readJsonFile(pathOf(host));
+  if (!isFields(found) || typeof found.pid !== "number" || typeof found.startedAt !== "string") return undefined;
+  return {
+    pid: found.pid,
+    version: String(found.version),
+    server: String(found.server),
+    startedAt: found.startedAt,
+    ...(typeof found.heardAt === "string" && { heardAt: found.heardAt }),
+  };
+}
+
+/** The process of the service; undefined where none runs. */
+export async function runningPid(host: Host): Promise<number | undefined> {
+  const state = await readState(host);
+  if (!state) return undefined;
+  try {
+    process.kill(state.pid, 0);
+    return state.pid;
+  } catch {
+    return undefined;
+  }
+}

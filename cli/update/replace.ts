@@ -1,0 +1,62 @@
+import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { open, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Host } from "../adapters/adapter.ts";
+import { CommandError } from "../errors.ts";
+import { sha256Of } from "../install/files.ts";
+import { readManifest, writeManifest } from "../install/manifest.ts";
+
+const draftName = /^\.spoor-[0-9a-f]{12}\.mjs$/;
+/** Of a draft that an update left behind which was killed. */
+const staleMs = 3_600_000;
+
+/**
+ * Puts a verified program in another one's place. Until the last step, which is one rename, the old one stays as it was; before it,
+ * the new one has to run here and say its version.
+ *
+ * @throws CommandError where it does not run, or the file can't be written
+ */
+export async function replaceProgram(host: Host, path: string, bytes: Uint8Array, version: string): Promise<void> {
+  const draft = join(dirname(path), `.spoor-${randomBytes(6).toString("hex")}.mjs`);
+  try {
+    await removeStaleDrafts(dirname(path));
+    const { mode } = await stat(path);
+    const file = await open(draft, "wx", mode & 0o777);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const { stdout } = spawnSync(process.execPath, [draft, "--version"], { encoding: "utf8", timeout: 30_000 });
+    if (stdout?.trim() !== version) {
+      throw new CommandError(
+        "failed",
+        `Version ${version} does not run on Node ${process.version}. Nothing was changed.`,
+      );
+    }
+    await record(host, path, sha256Of(bytes));
+    await rename(draft, path);
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError("failed", `Can't replace ${path}: ${(error as Error).message}. Nothing was changed.`);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Notes the new content, before it is there: `uninstall` removes what is known, the old and the new one. */
+async function record(host: Host, path: string, hash: string): Promise<void> {
+  const manifest = await readManifest(host);
+  const known = manifest?.files[path];
+  if (!manifest || !known) return;
+  await writeManifest(host, { ...manifest, files: { ...manifest.files, [path]: [...known.slice(-1), hash] } });
+}
+
+async function removeStaleDrafts(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    if (draftName.test(name) && Date.now() - (await stat(path)).mtimeMs > staleMs) await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,88 @@
+import { readFile } from "node:fs/promises";
+import { type Context, stringValue } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { sha256Of } from "../install/files.ts";
+import { readManifest } from "../install/manifest.ts";
+import { isNpmFile, placesOf, runningFile } from "../install/places.ts";
+import { Api } from "../server/api.ts";
+import { isPrivate } from "../server/origin.ts";
+import { deliveringServer, readSettings, type Settings, serverOf, serverOfToken } from "../settings.ts";
+import { version as ownVersion } from "../version.ts";
+import { compareVersions, downloadRelease, type Release, readRelease } from "./release.ts";
+import { replaceProgram } from "./replace.ts";
+
+/** A newer client than this one, or one of another content. */
+export type Found = { release: Release; own: Uint8Array; path: string; isOlder: boolean };
+
+/**
+ * Compares this client with the one that the server delivers.
+ *
+ * @returns undefined where they are the same
+ * @throws CommandError where the client can't replace itself, or the server is not the one it belongs to
+ */
+export async function findUpdate(api: Api): Promise<Found | undefined> {
+  const path = runningFile();
+  if (ownVersion === "source") throw new CommandError("usage", "This client runs from its source: update the source.");
+  if (isNpmFile(path)) {
+    throw new CommandError("usage", "npm installed this client. Update it with: npm install -g spoor-client@latest");
+  }
+  const own = await readFile(path);
+  const release = await readRelease(api);
+  if (!release) {
+    const advice = "It is older than this client, or was built without one. Nothing was changed.";
+    throw new CommandError("failed", `${api.url} does not tell the SHA-256 of its client. ${advice}`);
+  }
+  if (release.sha256 === sha256Of(own)) return undefined;
+  const difference = compareVersions(release.version, ownVersion);
+  return { release, own, path, isOlder: difference === undefined || difference < 0 };
+}
+
+/** Downloads, verifies and puts it in place. @returns whether there was something else than what is there */
+export async function takeUpdate({ host }: Context, api: Api, { release, own, path }: Found): Promise<boolean> {
+  const bytes = await downloadRelease(api, release, own);
+  if (!bytes) return false;
+  await replaceProgram(host, path, bytes, release.version);
+  return true;
+}
+
+/**
+ * A program is taken from no other server than the one that this machine is logged in to, and that it was installed from.
+ *
+ * @throws CommandError for any other
+ */
+export async function checkOrigin({ host }: Context, settings: Settings, server: string): Promise<void> {
+  const isLoggedIn =
+    settings.accounts[server] !== undefined || (host.env.SPOOR_TOKEN && serverOfToken(host) === server);
+  if (!isLoggedIn) {
+    throw new CommandError("login", `This machine is not logged in to ${server}, so no program is taken from there.`);
+  }
+  const isInstalled = runningFile() === placesOf(host).client;
+  const origin = (isInstalled ? (await readManifest(host))?.server : undefined) ?? deliveringServer();
+  if (origin !== undefined && origin !== server) {
+    const advice = "To use another server's, download it there and run its install.";
+    throw new CommandError("usage", `This client belongs to ${origin}: it takes no program from ${server}. ${advice}`);
+  }
+}
+
+/**
+ * Takes a newer client without asking: never an older one, and never over a network that others can write to.
+ *
+ * @returns whether this client's file was replaced
+ */
+export async function updateInBackground(context: Context): Promise<boolean> {
+  const { host, terminal, signal } = context;
+  const settings = await readSettings(host);
+  const server = serverOf(host, settings, stringValue(context, "server"));
+  if (!isPrivate(server) || isNpmFile(runningFile()) || ownVersion === "source") return false;
+  await checkOrigin(context, settings, server);
+  const api = new Api(server, { patienceSeconds: 0, signal });
+  const found = await findUpdate(api);
+  if (!found) return false;
+  if (found.isOlder) {
+    terminal.warn(`${server} has version ${found.release.version}, which is older: this one stays.`);
+    return false;
+  }
+  if (!(await takeUpdate(context, api, found))) return false;
+  terminal.warn(`Updated to version ${found.release.version}.`);
+  return true;
+}

@@ -1,0 +1,25 @@
+import "server-only";
+import { readFile } from "node:fs/promises";
+
+/**
+ * Makes the client: one file for Node 20 and later, without dependencies. It is not minified, so that people can read what
+ * they run.
+ *
+ * @param version what it says of itself
+ */
+export async function bundleClient(version?: string): Promise<string> {
+  const own = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
+  const named = version ?? own.version;
+  // Only a build needs the bundler.
+  const { rolldown } = await import("rolldown");
+  const bundle = await rolldown({
+    input: "cli/main.ts",
+    platform: "node",
+    tsconfig: false,
+    transform: { target: "node20", define: { SPOOR_VERSION: JSON.stringify(named) } },
+  });
+  const banner = `#!/usr/bin/env node\n// spoor ${named}: sends coding-agent sessions to a Spoor server.`;
+  const { output } = await bundle.generate({ format: "esm", codeSplitting: false, comments: { legal: false }, banner });
+  await bundle.close();
+  return output[0].code;
+}

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import { addHook, removeHook } from "../../cli/install/agents/claude-hook.ts";
+import { addNotify, removeNotify } from "../../cli/install/agents/codex-notify.ts";
+import type { Edit } from "../../cli/install/manifest.ts";
+
+const command = "'/home/a\"da/.local/bin/spoor' service hook claude-code";
+const ours = { hooks: [{ type: "command", command, timeout: 10 }] };
+
+type Added = { text: string; edit: Omit<Edit, "path" | "agent"> };
+
+function added(edited: ReturnType<typeof addHook>): Added {
+  if (!edited || "problem" in edited) throw new Error(edited?.problem ?? "nothing was to be done");
+  return edited;
+}
+const editOf = ({ edit }: Added, agent: Edit["agent"]): Edit => ({ path: "/x", agent, ...edit });
+
+const settings: [string, string][] = [
+  ["{}", "nothing"],
+  ["{\n}\n", "nothing, on two lines"],
+  ['{"model":"opus"}', "one line"],
+  ['{"hooks": {}, "a": [1, 2]}', "no hooks"],
+  ['{\n  "hooks": {\n    "SessionEnd": []\n  }\n}\n', "no hooks at the end"],
+  ['{\n\t"a": 1.0,\n\t"b": 1.10e2\n}', "tabs, and numbers that JavaScript would change"],
+  ['{\r\n  "a": "\\u00e9 // no comment",\r\n  "hooks": {"Stop": [{"hooks": []}]}\r\n}\r\n', "Windows' line ends"],
+  [
+    '{\n  "hooks": {\n    "SessionEnd": [\n      {\n        "matcher": "",\n        "hooks": [{ "type": "command", "command": "x" }]\n      }\n    ]\n  },\n  "a": {"b": "}"}\n}\n',
+    "another hook",
+  ],
+  ['{"hooks": {"SessionEnd": [{"hooks": [{"type": "command", "command": "x"}]}]}}', "another hook on one line"],
+];
+
+describe("Claude Code's settings", () => {
+  test.each(settings)("get the hook beside %j, and lose it again to the byte (%s)", (text) => {
+    const result = added(addHook(text, command));
+    const [before, after] = [JSON.parse(text), JSON.parse(result.text)];
+    const groups = before.hooks?.SessionEnd ?? [];
+    expect(after).toEqual({ ...before, hooks: { ...before.hooks, SessionEnd: [...groups, ours] } });
+    // Only an insertion: all that was there is there, in its order.
+    const { offset, inserted } = result.edit;
+    expect(text.slice(0, offset) + inserted + text.slice(offset)).toBe(result.text);
+    expect(addHook(result.text, command)).toBeUndefined();
+    expect(removeHook(result.text, editOf(result, "claude-code"))).toBe(text);
+  });
+
+  test.each(settings)("that were written anew since lose the hook alone: %j (%s)", (text) => {
+    const result = added(addHook(text, command));
+    const before = JSON.parse(text);
+    for (const indent of [undefined, 4]) {
+      const rewritten = JSON.stringify({ first: true, ...JSON.parse(result.text), more: [1] }, null, indent);
+      const rest = removeHook(rewritten, editOf(result, "claude-code")) ?? "";
+      expect(JSON.parse(rest)).toEqual({ first: true, ...before, more: [1] });
+    }
+  });
+
+  test("keep hooks that were added beside ours, and around it", () => {
+    const result = added(addHook("{}", command));
+    const after = JSON.parse(result.text);
+    after.hooks.SessionEnd[0].hooks.unshift({ type: "command", command: "y" });
+    after.hooks.Stop = [];
+    const rest = JSON.parse(removeHook(JSON.stringify(after), editOf(result, "claude-code")) ?? "");
+    expect(rest).toEqual({ hooks: { SessionEnd: [{ hooks: [{ type: "command", command: "y" }] }], Stop: [] } });
+  });
+
+  test("are made where there are none, and removed with their hook", () => {
+    const result = added(addHook(undefined, command));
+    expect(JSON.parse(result.text)).toEqual({ hooks: { SessionEnd: [ours] } });
+    expect(removeHook(result.text, editOf(result, "claude-code"))).toBe("");
+    expect(removeHook(JSON.stringify(JSON.parse(result.text)), editOf(result, "claude-code"))).toBe("");
+  });
+
+  test("without the hook, or broken since, are left as they are", () => {
+    const edit = editOf(added(addHook("{}", command)), "claude-code");
+    expect(removeHook("{}", edit)).toBeUndefined();
+    expect(removeHook(`{"a": ${command}`, edit)).toBeUndefined();
+  });
+
+  test.each([
+    ['{ // mine\n "a": 1 }', "plain JSON"],
+    ['{"a": 1,}', "plain JSON"],
+    ['\uFEFF{"a": 1}', "plain JSON"],
+    ["", "plain JSON"],
+    ["[]", "plain JSON"],
+    ['{"hooks": []}', "hooks"],
+    ['{"hooks": {"SessionEnd": {}}}', "SessionEnd"],
+    ['{"a": {"__proto__": 1}, "a": 2, "hooks": {}, "hooks": 3}', "hooks"],
+  ])("of the form %j are left alone", (text, reason) => {
+    expect(addHook(text, command)).toEqual({ problem: expect.stringContaining(reason) });
+  });
+});
+
+const words = ['/home/a"da/.local/bin/spoor', "service", "hook", "codex-cli"];
+const line = `notify = ["/home/a\\"da/.local/bin/spoor", "service", "hook", "codex-cli"]`;
+
+describe("Codex' config", () => {
+  test.each([
+    "",
+    "# nothing\n",
+    'model = "x"\r\n\r\n[tui]\r\nnotify = true\r\n',
+    '\uFEFFmodel = "x"\n',
+    "a = [\n  1, # ]\n  { b = '[' },\n]\n[x]\nnotify = 1",
+    'text = """\nnotify = ["no"]\n""" # a string\n',
+    "text = '''\nnotify = 1\n'''\n",
+    'a.b = "\\""\n"c d" = 1979-05-27T07:32:00Z\n[[x]]\n',
+  ])("%j gets notify, and loses it again to the byte", (text) => {
+    const result = added(addNotify(text, words));
+    expect(result.text.replace(/^\uFEFF/, "").split(/\r?\n/)[1]).toBe(line);
+    expect(result.text.includes("\r\n")).toBe(text.includes("\r\n"));
+    expect(addNotify(result.text, words)).toBeUndefined();
+    const edit = editOf(result, "codex");
+    expect(removeNotify(result.text, edit)).toBe(text);
+    expect(removeNotify(`new = 1\n${result.text}`, edit)).toBe(`new = 1\n${text}`);
+    // As a program writes it that keeps no comments.
+    expect(removeNotify(`new = 1\n${line}\nrest = 2\n`, edit)).toBe("new = 1\nrest = 2\n");
+    expect(removeNotify(`notify = ["mine"]\n`, edit)).toBeUndefined();
+  });
+
+  test.each([
+    'notify = ["say"]\n',
+    '"notify" = ["say"]',
+    "'notify' = ['say']",
+    "a = 1\nnotify=[]\n[x]\n",
+    "notify.command = 1\n",
+  ])("%j has a notify of its own, which stays", (text) => {
+    expect(addNotify(text, words)).toEqual({ problem: expect.stringContaining("notify of its own") });
+  });
+
+  test.each(['a = "x\n', "a = [1\n", "nonsense\n", "a = ]\n", "a = '''\n"])("%j is broken, and left alone", (text) => {
+    expect(addNotify(text, words)).toEqual({ problem: "it is not valid TOML" });
+  });
+});
