@@ -15,9 +15,5 @@ export const quoteExec = (word: string): string => quoteUnit(word).replaceAll("$
 export const escapeXml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** A program's argument on Windows, by the rules of its C library. */
-export const quoteArgument = (word: string): string =>
-  `"${word.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, "$&$&")}"`;
-
 /** A TOML string. JSON's escapes are TOML's, but for DEL. */
 export const quoteToml = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007F");

@@ -41,22 +41,36 @@ export function causeOf(error: unknown): Cause {
   return error.kind === "login" || error.kind === "unreachable" ? error.kind : "failed";
 }
 
+/** The service notes what goes wrong with its sending and with its reports, which may be at the same moment. */
+let changes: Promise<void> = Promise.resolve();
+
+function change(make: (troubles: Trouble[]) => Promise<Trouble[]>, host: Host): Promise<void> {
+  const one = changes.then(async () => {
+    const troubles = await readTroubles(host);
+    const next = await make(troubles);
+    if (next !== troubles) await save(host, next);
+  });
+  changes = one.catch(() => {}); // whoever asked for it is told
+  return one;
+}
+
 /** Notes a trouble, and shows it on the desktop: at most once a day for each cause, a server that is away after a day. */
-export async function noteTrouble(host: Host, cause: Cause, message: string, now = new Date()): Promise<void> {
-  const troubles = await readTroubles(host);
-  const known = troubles.find((one) => one.cause === cause);
-  const trouble: Trouble = {
-    ...(known?.notifiedAt && { notifiedAt: known.notifiedAt }),
-    cause,
-    message,
-    since: known?.since ?? now.toISOString(),
-    times: (known?.times ?? 0) + 1,
-  };
-  if (isDue(trouble, now)) {
-    trouble.notifiedAt = now.toISOString();
-    await notify(host, message);
-  }
-  await save(host, [...troubles.filter((one) => one !== known), trouble]);
+export function noteTrouble(host: Host, cause: Cause, message: string, now = new Date()): Promise<void> {
+  return change(async (troubles) => {
+    const known = troubles.find((one) => one.cause === cause);
+    const trouble: Trouble = {
+      ...(known?.notifiedAt && { notifiedAt: known.notifiedAt }),
+      cause,
+      message,
+      since: known?.since ?? now.toISOString(),
+      times: (known?.times ?? 0) + 1,
+    };
+    if (isDue(trouble, now)) {
+      trouble.notifiedAt = now.toISOString();
+      await notify(host, message);
+    }
+    return [...troubles.filter((one) => one !== known), trouble];
+  }, host);
 }
 
 function isDue({ cause, since, times, notifiedAt }: Trouble, now: Date): boolean {
@@ -66,10 +80,11 @@ function isDue({ cause, since, times, notifiedAt }: Trouble, now: Date): boolean
 }
 
 /** Forgets troubles that are over; all of them without `causes`. */
-export async function forgetTroubles(host: Host, causes?: Cause[]): Promise<void> {
-  const troubles = await readTroubles(host);
-  const rest = causes ? troubles.filter(({ cause }) => !causes.includes(cause)) : [];
-  if (rest.length < troubles.length) await save(host, rest);
+export function forgetTroubles(host: Host, causes?: Cause[]): Promise<void> {
+  return change(async (troubles) => {
+    const rest = causes ? troubles.filter(({ cause }) => !causes.includes(cause)) : [];
+    return rest.length < troubles.length ? rest : troubles;
+  }, host);
 }
 
 /** Where the state can't be written, a trouble is shown again; that is better than not at all. */

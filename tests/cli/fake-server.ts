@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { onTestFinished } from "vitest";
+import { sha256 } from "#lib/digest";
 
 type Trace = {
   source: string;
@@ -33,6 +34,7 @@ export async function startFake(options: { limits?: Record<string, unknown>; job
     requests: [] as string[],
   };
   const keys = new Map<string, string>();
+  const delivered = { text: "", version: "" };
   let fault: Fault = () => undefined;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -48,7 +50,8 @@ export async function startFake(options: { limits?: Record<string, unknown>; job
         failing.headers,
       );
     const path = request.url ?? "";
-    if (path === "/api/limits") return send(response, 200, { ok: true, ingest: limits });
+    if (path === "/api/limits") return send(response, 200, { ok: true, ingest: limits, client: describe(delivered) });
+    if (path === "/spoor.mjs") return void response.writeHead(200).end(delivered.text);
     if (path === "/api/cli/session")
       return send(response, 200, {
         ok: true,
@@ -136,11 +139,17 @@ export async function startFake(options: { limits?: Record<string, unknown>; job
     url: `http://127.0.0.1:${port}`,
     close,
     listen: () => listen(port),
+    /** Delivers a client from now on. */
+    deliver: (text: string, version: string) => void Object.assign(delivered, { text, version }),
     failWith(next: Fault) {
       fault = next;
     },
   };
 }
+
+/** What `/api/limits` says of a client. */
+const describe = ({ text, version }: { text: string; version: string }) =>
+  text === "" ? null : { version, sha256: sha256(text).toString("hex"), bytes: Buffer.byteLength(text) };
 
 /** Node decodes one frame of a zstd stream at a time. */
 function zstdFrames(body: Buffer): Buffer {
