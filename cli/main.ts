@@ -60,7 +60,7 @@ const installOptions: Options = {
 const commands: Record<CommandName, { run: Run; options: Options; takesWords?: boolean }> = {
   install: { run: install, options: installOptions },
   uninstall: { run: uninstall, options: consent },
-  service: { run: service, options: { lines: text, follow: flag, source }, takesWords: true },
+  service: { run: service, options: { lines: text, follow: flag, source, sender: flag }, takesWords: true },
   update: { run: update, options: { check: flag, "allow-older": flag } },
   login: { run: login, options: loginOptions },
   logout: { run: logout, options: {} },

@@ -6,17 +6,17 @@ import { readManifest } from "../install/manifest.ts";
 import { runningFile } from "../install/places.ts";
 import { serviceOf } from "../install/services/platform.ts";
 import { type Command, runAll, type Service } from "../install/services/service.ts";
-import { note, runInBackground } from "../service/background.ts";
-import { lastLines, logPath, ServiceLog } from "../service/log.ts";
-import { describeService, sayTroubles } from "../service/report.ts";
+import { inLog, note, runInBackground } from "../service/background.ts";
+import { describeService, sayTroubles } from "../service/description.ts";
+import { lastLines, logPath } from "../service/log.ts";
+import { report } from "../service/report.ts";
 import { readState, runningPid } from "../service/state.ts";
 import { forgetTroubles, readTroubles } from "../service/troubles.ts";
 import { styled } from "../terminal/styled.ts";
-import { Terminal } from "../terminal/terminal.ts";
 import { push } from "./push.ts";
 
-/** What people call, and what the installed files do: `run` is the service, `hook` and `send` are called by agents. */
-const verbs = { status, start, stop, logs, run: runInBackground, hook, send };
+/** What people call; then what the system calls (`run`, which starts `report`), and what agents do (`hook`, which starts `send`). */
+const verbs = { status, start, stop, logs, run: runInBackground, report, hook, send };
 
 /** `spoor service VERB`. */
 export async function service(context: Context): Promise<number> {
@@ -108,11 +108,10 @@ async function hook({ host, words: [source] }: Context): Promise<void> {
 
 /** A `push` whose outcome is in the service's log. */
 async function send(foreground: Context): Promise<number> {
-  const { host, signal } = foreground;
-  const log = new ServiceLog(host);
-  const terminal = new Terminal(log, log, { isJson: false, env: { ...host.env, NO_COLOR: "1" } });
+  const { values, signal } = foreground;
   const sources = listValue(foreground, "source");
-  const context = { ...foreground, terminal, words: [], values: { ...foreground.values, "no-telemetry": true } };
+  const context = { ...inLog(foreground), words: [], values: { ...values, "no-telemetry": true, yes: true } };
+  const { host, terminal } = context;
   try {
     terminal.warn(`Sending what is new of ${sources.join(", ")}.`);
     const code = await push(context);

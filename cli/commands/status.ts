@@ -2,7 +2,7 @@ import { type Context, commandHint } from "../context.ts";
 import { exitCodes } from "../errors.ts";
 import { readManifest } from "../install/manifest.ts";
 import { serviceOf } from "../install/services/platform.ts";
-import { describeService, sayTroubles } from "../service/report.ts";
+import { describeService, sayTroubles } from "../service/description.ts";
 import { readState } from "../service/state.ts";
 import { readTroubles } from "../service/troubles.ts";
 import { openTarget, refreshJobs } from "../sync/push-target.ts";

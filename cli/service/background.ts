@@ -1,101 +1,112 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { sendRounds } from "../commands/send-rounds.ts";
 import { watch } from "../commands/watch.ts";
 import type { Context } from "../context.ts";
-import { CommandError } from "../errors.ts";
-import { readManifest } from "../install/manifest.ts";
+import { CommandError, exitCodes } from "../errors.ts";
+import { runningFile } from "../install/places.ts";
 import { HttpError } from "../server/api.ts";
-import { type AccountInfo, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { settingsPath } from "../settings.ts";
 import { Terminal } from "../terminal/terminal.ts";
-import { updateInBackground } from "../update/update.ts";
 import { version } from "../version.ts";
 import { ServiceLog } from "./log.ts";
-import { readState, removeState, type ServiceState, writeState } from "./state.ts";
+import { readState, removeState, saveState } from "./state.ts";
 import { type Cause, causeOf, forgetTroubles, noteTrouble, readTroubles } from "./troubles.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
-/** How often it does what, in milliseconds; tests are in a hurry. */
-export const paces = {
+/** How often the service does what, in milliseconds. */
+const paces = {
   /** The server hears of a service that has nothing to send, and the service of a token that was revoked. */
-  heartbeatMs: 6 * hourMs,
+  reportMs: 6 * hourMs,
   /** While something is wrong. */
-  troubledHeartbeatMs: 15 * minuteMs,
-  updateMs: dayMs,
-  firstUpdateMs: 10 * minuteMs,
+  troubledReportMs: 15 * minuteMs,
   /** After an account was full, or an unexpected error. */
   restMs: hourMs,
   /** Between looks at the settings, for a new login. */
   lookMs: 5000,
-  /** A sending that went so long without an error is well. */
+  /** A sending that went so long without an error is well; longer than its patience. */
   wellMs: 20 * minuteMs,
 };
 
-/** Shorter than `wellMs`; then the trouble is noted, and it goes on. */
+/** Then the trouble is noted, and it goes on. */
 const patienceSeconds = 600;
-const expiringDays = 7;
+
+/** The exit code of a report that has put a newer client in place. */
+export const updatedCode = 10;
+
+/** The same context with the service's log for its output. */
+export function inLog(context: Context): Context {
+  const log = new ServiceLog(context.host);
+  const env = { ...context.host.env, NO_COLOR: "1" };
+  return { ...context, terminal: new Terminal(log, log, { isJson: false, env }) };
+}
 
 /**
  * Watches and sends until it is stopped, whatever happens: it waits for a new login, for room in the account, for the server.
- * What is wrong is noted, and shown on the desktop.
+ * What is wrong is noted, and shown on the desktop. All that talks to the server is in processes of their own, so that this one
+ * stays small (see watch).
  */
-export async function runInBackground(foreground: Context): Promise<void> {
+export async function runInBackground(foreground: Context): Promise<number> {
+  if (foreground.values.sender === true) return sendInBackground(foreground);
   const { host, signal } = foreground;
-  const log = new ServiceLog(host);
-  const terminal = new Terminal(log, log, { isJson: false, env: { ...host.env, NO_COLOR: "1" } });
   const ended = new AbortController();
-  const both = AbortSignal.any([signal, ended.signal]);
-  const context: Context = { ...foreground, terminal, signal: both };
+  const context: Context = { ...inLog(foreground), signal: AbortSignal.any([signal, ended.signal]) };
   const server = String(context.values.server ?? "");
-  const state: ServiceState = { pid: process.pid, version, server, startedAt: new Date().toISOString() };
-  terminal.warn(`Started: version ${version}, process ${process.pid}.`);
-  await save(context, state);
+  context.terminal.warn(`Started: version ${version}, process ${process.pid}.`);
+  await saveState(host, { pid: process.pid, version, server, startedAt: new Date().toISOString() });
   try {
-    const tasks = [sendForever(context), reportForever(context, state), updateForever(context)];
+    const tasks = [sendForever(context), reportForever(context)];
     await Promise.race(tasks).finally(() => ended.abort());
     await Promise.allSettled(tasks);
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    terminal.warn("Stopped.");
+    context.terminal.warn("Stopped.");
     if ((await readState(host))?.pid === process.pid) await removeState(host);
+  }
+  return exitCodes.done;
+}
+
+/** The process of `watch` that sends. What ends it is a trouble. */
+async function sendInBackground(foreground: Context): Promise<number> {
+  const context = inLog({ ...foreground, values: { ...foreground.values, patience: String(patienceSeconds) } });
+  try {
+    return await sendRounds(context);
+  } catch (error) {
+    foreground.signal.throwIfAborted();
+    const cause = await note(context, error);
+    if (cause === "login") return exitCodes.login;
+    return cause === "unreachable" ? exitCodes.unreachable : exitCodes.failed;
   }
 }
 
-/** The state is for people to read: where it can't be written, all else goes on. */
-async function save({ host }: Context, state: ServiceState): Promise<void> {
-  await writeState(host, state).catch((error) => {
-    if (!(error instanceof CommandError)) throw error;
-  });
-}
-
 async function sendForever(context: Context): Promise<void> {
-  const { signal, values } = context;
-  const patient = { ...context, values: { ...values, patience: String(patienceSeconds) } };
+  const { host, signal } = context;
   for (;;) {
     const login = await stampOfLogin(context);
-    const well = setTimeout(() => void forgetTroubles(context.host, ["quota", "failed"]), paces.wellMs);
+    const well = setTimeout(() => void forgetTroubles(host, ["quota", "failed"]), paces.wellMs);
     try {
-      await watch(patient);
-    } catch (error) {
-      signal.throwIfAborted();
-      const cause = await note(context, error);
-      if (cause !== "unreachable") await restOrLogin(context, cause, login);
-    } finally {
+      const code = await watch(context);
       clearTimeout(well);
+      if (code !== exitCodes.unreachable) await restOrLogin(context, code === exitCodes.login, login);
+    } catch (error) {
+      clearTimeout(well);
+      signal.throwIfAborted();
+      await note(context, error);
+      await restOrLogin(context, false, login);
     }
     await sleep(paces.lookMs, undefined, { signal });
   }
 }
 
 /** Waits until there is a reason to try again: a login, or that time has passed. */
-async function restOrLogin(context: Context, cause: Cause, login: string): Promise<void> {
+async function restOrLogin(context: Context, needsLogin: boolean, login: string): Promise<void> {
   const deadline = performance.now() + paces.restMs;
-  // Without a login nothing else helps; the others may end by themselves.
-  while (cause === "login" || performance.now() < deadline) {
+  while (needsLogin || performance.now() < deadline) {
     if ((await stampOfLogin(context)) !== login) return;
     await sleep(paces.lookMs, undefined, { signal: context.signal });
   }
@@ -108,58 +119,28 @@ const stampOfLogin = ({ host }: Context): Promise<string> =>
     () => "",
   );
 
-/** Tells the server that this machine is there, and learns from the answer whether it is still welcome. */
-async function reportForever(context: Context, state: ServiceState): Promise<void> {
-  const { host, signal } = context;
+/** Reports again and again (report.ts). Ends where a newer client has taken this one's place: the system starts that one then. */
+async function reportForever({ host, values, signal }: Context): Promise<void> {
   for (;;) {
-    try {
-      const connection = await connectLoggedIn({ ...context, values: { ...context.values, patience: "0" } });
-      const account = await fetchAccount(connection);
-      state.heardAt = new Date().toISOString();
-      await save(context, state);
-      await forgetTroubles(host, ["login", "unreachable", "expiring"]);
-      await noteExpiry(context, connection.server, account);
-    } catch (error) {
-      signal.throwIfAborted();
-      await note(context, error);
-    }
+    const words = [runningFile(), "service", "report", "--server", String(values.server ?? "")];
+    const child = spawn(process.execPath, words, { stdio: "ignore", windowsHide: true, signal });
+    child.on("error", () => {}); // it is not started, or aborted; the next one is
+    const [code] = (await once(child, "close", { signal })) as [number | null];
+    if (code === updatedCode) return;
     const isTroubled = (await readTroubles(host)).some(({ cause }) => cause === "login" || cause === "unreachable");
-    const pace = isTroubled ? paces.troubledHeartbeatMs : paces.heartbeatMs;
+    const pace = isTroubled ? paces.troubledReportMs : paces.reportMs;
     await sleep(pace * (0.9 + Math.random() / 5), undefined, { signal });
-  }
-}
-
-async function noteExpiry({ host }: Context, server: string, { expiresAt }: AccountInfo): Promise<void> {
-  const days = (Date.parse(expiresAt) - Date.now()) / dayMs;
-  if (!(days < expiringDays)) return;
-  const message = `This machine's login at ${server} ends on ${expiresAt.slice(0, 10)}. Log in again with: spoor login`;
-  await noteTrouble(host, "expiring", message);
-}
-
-/** Ends where a newer client has taken this one's place: the system starts that one then. */
-async function updateForever(context: Context): Promise<void> {
-  const { host, terminal, signal } = context;
-  await sleep(paces.firstUpdateMs * (1 + Math.random()), undefined, { signal });
-  for (;;) {
-    try {
-      if ((await readManifest(host))?.autoUpdate && (await updateInBackground(context))) return;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof CommandError || error instanceof HttpError)) throw error;
-      terminal.warn(`Not updated: ${error.message}`);
-    }
-    await sleep(paces.updateMs * (0.9 + Math.random() / 5), undefined, { signal });
   }
 }
 
 /** Logs and notes an error. @returns which trouble it is */
 export async function note(context: Context, error: unknown): Promise<Cause> {
-  const { host, terminal } = context;
+  const { host, terminal, values } = context;
   const cause = causeOf(error);
   const reason = error instanceof Error ? error.message : String(error);
   const isExpected = error instanceof CommandError || error instanceof HttpError;
   terminal.warn(isExpected || !(error instanceof Error) ? reason : (error.stack ?? reason).replaceAll("\n", " "));
-  await noteTrouble(host, cause, describe(cause, String(context.values.server ?? "the server"), reason));
+  await noteTrouble(host, cause, describe(cause, String(values.server ?? "the server"), reason));
   return cause;
 }
 

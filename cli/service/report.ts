@@ -1,26 +1,54 @@
-import type { Manifest } from "../install/manifest.ts";
-import { styled } from "../terminal/styled.ts";
-import type { Terminal } from "../terminal/terminal.ts";
-import type { ServiceState } from "./state.ts";
-import type { Trouble } from "./troubles.ts";
+import type { Context } from "../context.ts";
+import { CommandError, exitCodes } from "../errors.ts";
+import { readManifest } from "../install/manifest.ts";
+import { HttpError } from "../server/api.ts";
+import { type AccountInfo, connectLoggedIn, fetchAccount } from "../server/connection.ts";
+import { updateInBackground } from "../update/update.ts";
+import { inLog, note, updatedCode } from "./background.ts";
+import { readState, saveState } from "./state.ts";
+import { forgetTroubles, noteTrouble } from "./troubles.ts";
 
-type Known = { manifest: Manifest | undefined; isRunning: boolean; state: ServiceState | undefined };
+const dayMs = 86_400_000;
+const expiringDays = 7;
 
-const minuteOf = (at: string): string => `${at.slice(0, 16).replace("T", " ")} UTC`;
-
-/** Whether sessions are sent in the background, in a sentence. */
-export function describeService({ manifest, isRunning, state }: Known): string {
-  if (!manifest?.hasService) return "No background service is installed. Install it with: spoor install";
-  const heard = state?.heardAt ? ` The server last heard it at ${minuteOf(state.heardAt)}.` : "";
-  if (!isRunning) return `The background service does not run. Start it with: spoor service start.${heard}`;
-  const since = state ? ` since ${minuteOf(state.startedAt)} (version ${state.version})` : "";
-  const updates = manifest.autoUpdate ? "" : " It does not update itself.";
-  return `The background service runs${since}, and sends to ${manifest.server}.${heard}${updates}`;
+/**
+ * Tells the server that this machine is there, learns from the answer whether it is still welcome, and takes a newer client where
+ * that is allowed.
+ *
+ * @returns `updatedCode` where a newer client is in place
+ */
+export async function report(foreground: Context): Promise<number> {
+  const context = inLog(foreground);
+  const { host, values, signal } = context;
+  try {
+    const connection = await connectLoggedIn({ ...context, values: { ...values, patience: "0" } });
+    const account = await fetchAccount(connection);
+    const state = await readState(host);
+    if (state) await saveState(host, { ...state, heardAt: new Date().toISOString() });
+    await forgetTroubles(host, ["login", "unreachable", "expiring"]);
+    await noteExpiry(context, connection.server, account);
+  } catch (error) {
+    signal.throwIfAborted();
+    await note(context, error);
+    return exitCodes.failed;
+  }
+  return (await hasUpdated(context)) ? updatedCode : exitCodes.done;
 }
 
-/** Says what keeps sessions from being sent. */
-export function sayTroubles(terminal: Terminal, troubles: Trouble[]): void {
-  for (const { message, since } of troubles) {
-    terminal.warn(styled("yellow", "!"), ` Since ${minuteOf(since)}: ${message}`);
+async function noteExpiry({ host }: Context, server: string, { expiresAt }: AccountInfo): Promise<void> {
+  const days = (Date.parse(expiresAt) - Date.now()) / dayMs;
+  if (!(days < expiringDays)) return;
+  const message = `This machine's login at ${server} ends on ${expiresAt.slice(0, 10)}. Log in again with: spoor login`;
+  await noteTrouble(host, "expiring", message);
+}
+
+async function hasUpdated(context: Context): Promise<boolean> {
+  try {
+    return (await readManifest(context.host))?.autoUpdate === true && (await updateInBackground(context));
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!(error instanceof CommandError || error instanceof HttpError)) throw error;
+    context.terminal.warn(`Not updated: ${error.message}`);
+    return false;
   }
 }

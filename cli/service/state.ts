@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
+import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
 
@@ -9,8 +10,12 @@ export type ServiceState = { pid: number; version: string; server: string; start
 
 const pathOf = (host: Host): string => join(stateFolder(host), "service.json");
 
-export const writeState = (host: Host, state: ServiceState): Promise<void> =>
-  writeFileAtomically(pathOf(host), JSON.stringify(state));
+/** It is for people to read: where it can't be written, all else goes on. */
+export async function saveState(host: Host, state: ServiceState): Promise<void> {
+  await writeFileAtomically(pathOf(host), JSON.stringify(state)).catch((error) => {
+    if (!(error instanceof CommandError)) throw error;
+  });
+}
 
 export const removeState = (host: Host): Promise<void> => rm(pathOf(host), { force: true });
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
+import { withLock } from "../files/file-lock.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { HttpError } from "../server/api.ts";
@@ -41,22 +42,17 @@ export function causeOf(error: unknown): Cause {
   return error.kind === "login" || error.kind === "unreachable" ? error.kind : "failed";
 }
 
-/** The service notes what goes wrong with its sending and with its reports, which may be at the same moment. */
-let changes: Promise<void> = Promise.resolve();
-
-function change(make: (troubles: Trouble[]) => Promise<Trouble[]>, host: Host): Promise<void> {
-  const one = changes.then(async () => {
+/** Several processes of the service note what goes wrong, maybe at the same moment. */
+const change = (host: Host, make: (troubles: Trouble[]) => Promise<Trouble[]>): Promise<void> =>
+  withLock(`${troublesPath(host)}.lock`, async () => {
     const troubles = await readTroubles(host);
     const next = await make(troubles);
     if (next !== troubles) await save(host, next);
   });
-  changes = one.catch(() => {}); // whoever asked for it is told
-  return one;
-}
 
 /** Notes a trouble, and shows it on the desktop: at most once a day for each cause, a server that is away after a day. */
 export function noteTrouble(host: Host, cause: Cause, message: string, now = new Date()): Promise<void> {
-  return change(async (troubles) => {
+  return change(host, async (troubles) => {
     const known = troubles.find((one) => one.cause === cause);
     const trouble: Trouble = {
       ...(known?.notifiedAt && { notifiedAt: known.notifiedAt }),
@@ -70,7 +66,7 @@ export function noteTrouble(host: Host, cause: Cause, message: string, now = new
       await notify(host, message);
     }
     return [...troubles.filter((one) => one !== known), trouble];
-  }, host);
+  });
 }
 
 function isDue({ cause, since, times, notifiedAt }: Trouble, now: Date): boolean {
@@ -80,11 +76,12 @@ function isDue({ cause, since, times, notifiedAt }: Trouble, now: Date): boolean
 }
 
 /** Forgets troubles that are over; all of them without `causes`. */
-export function forgetTroubles(host: Host, causes?: Cause[]): Promise<void> {
-  return change(async (troubles) => {
+export async function forgetTroubles(host: Host, causes?: Cause[]): Promise<void> {
+  if ((await readTroubles(host)).length === 0) return;
+  await change(host, async (troubles) => {
     const rest = causes ? troubles.filter(({ cause }) => !causes.includes(cause)) : [];
     return rest.length < troubles.length ? rest : troubles;
-  }, host);
+  });
 }
 
 /** Where the state can't be written, a trouble is shown again; that is better than not at all. */

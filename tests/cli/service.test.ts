@@ -1,16 +1,14 @@
+import { once } from "node:events";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
-import type { Context } from "../../cli/context.ts";
 import { writeManifest } from "../../cli/install/manifest.ts";
-import { paces, runInBackground } from "../../cli/service/background.ts";
 import { lastLines, logPath } from "../../cli/service/log.ts";
 import { notify } from "../../cli/service/notification.ts";
-import { writeState } from "../../cli/service/state.ts";
+import { saveState } from "../../cli/service/state.ts";
 import { forgetTroubles, noteTrouble, readTroubles } from "../../cli/service/troubles.ts";
-import { Terminal } from "../../cli/terminal/terminal.ts";
 import { startFake } from "./fake-server.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { bundle, makeMachine } from "./machine.ts";
@@ -26,8 +24,16 @@ async function until(holds: () => Promise<boolean> | boolean, what: string): Pro
   }
 }
 
-const usual = { ...paces };
-afterEach(() => Object.assign(paces, usual));
+/** The client in a hurry: the built one has the paces of every day. @param paces in milliseconds, by their names */
+function hurried(paces: Record<string, number>): string {
+  let text = client;
+  for (const [name, milliseconds] of Object.entries(paces)) {
+    const hasty = text.replace(new RegExp(`\\b${name}: [^,\\n]+`), `${name}: ${milliseconds}`);
+    if (hasty === text) throw new Error(`the client has no ${name}`);
+    text = hasty;
+  }
+  return text;
+}
 
 /** A machine with a login and a session, and a server of which each test makes what it needs. */
 async function world() {
@@ -42,23 +48,17 @@ async function world() {
     );
   await logIn("spoor_first");
   await writeBelow(machine.home, claudePath(1), linesOf(...claudeLines(idOf(1), 1)));
-  const begin = () => {
-    const ended = new AbortController();
-    const quiet = { write: () => {}, on: () => {} };
-    const context: Context = {
-      host,
-      terminal: new Terminal(quiet, quiet, { isJson: false, env: {} }),
-      values: { server: fake.url },
-      words: [],
-      signal: ended.signal,
-    };
-    const running = runInBackground(context);
+  /** Starts the service. @returns what stops it and tells its exit code */
+  const begin = async (paces: Record<string, number> = {}) => {
+    await writeFile(machine.file, hurried(paces).replaceAll("@SPOOR_SERVER@", fake.url));
+    const child = machine.start([process.execPath, machine.file, "service", "run", "--server", fake.url]);
+    const gone = once(child, "close") as Promise<[number | null]>;
     const stop = async () => {
-      ended.abort();
-      await running;
+      child.kill("SIGTERM");
+      return (await gone)[0];
     };
-    onTestFinished(stop);
-    return stop;
+    onTestFinished(() => void stop());
+    return { stop, gone };
   };
   const notices = async () => (await machine.calls()).filter((call) => call.startsWith("notify-send"));
   const troubles = async () => (await readTroubles(host)).map(({ cause }) => cause);
@@ -68,7 +68,7 @@ async function world() {
 describe("the service", () => {
   test("sends, is heard, and leaves no trace of running behind when it is stopped", async () => {
     const { fake, host, begin, exec, file, home } = await world();
-    const stop = begin();
+    const { stop } = await begin();
     await until(() => fake.archive.size === 1, "the session");
     await until(
       async () => /heardAt/.test(await readFile(join(home, ".local/state/spoor/service.json"), "utf8")),
@@ -78,19 +78,18 @@ describe("the service", () => {
       async () => /^\S+Z {2}Started[\s\S]*\n\S+Z .*1 new/.test((await lastLines(host, 99)).join("\n")),
       "the log",
     );
-    await stop();
+    expect(await stop()).toBe(0);
     expect((await lastLines(host, 1))[0]).toContain("Stopped.");
     const logs = await exec([process.execPath, file, "service", "logs", "--lines", "1"]);
     expect([logs.code, logs.output]).toEqual([0, expect.stringContaining("Stopped.")]);
   });
 
   test("with a dead token says so once, in the status too, and goes on after the next login", async () => {
-    Object.assign(paces, { lookMs: 20, heartbeatMs: 30, troubledHeartbeatMs: 30 });
     const { fake, begin, logIn, notices, troubles, run, host } = await world();
     fake.failWith(({ headers, url }) =>
       url !== "/api/limits" && headers.authorization !== "Bearer spoor_second" ? problem(401) : undefined,
     );
-    begin();
+    await begin({ lookMs: 20, reportMs: 30, troubledReportMs: 30 });
     await until(async () => (await notices()).length > 0, "the notification");
     await until(async () => ((await readTroubles(host))[0]?.times ?? 0) > 3, "more tries");
     expect(await notices()).toEqual([
@@ -104,7 +103,6 @@ describe("the service", () => {
   });
 
   test("with a full account says so, tries again, and forgets it once there is room", async () => {
-    Object.assign(paces, { lookMs: 20, restMs: 50, wellMs: 1500 });
     const { fake, begin, notices, troubles } = await world();
     let isFull = true;
     fake.failWith(({ url }) =>
@@ -112,7 +110,7 @@ describe("the service", () => {
         ? problem(413, { error: "payload_too_large", detail: "You have 7 of 7 MB." })
         : undefined,
     );
-    begin();
+    await begin({ lookMs: 20, restMs: 50, wellMs: 1500 });
     await until(async () => (await notices()).length > 0, "the notification");
     expect((await notices())[0]).toContain(
       `Your account at ${fake.url} is full, so no session is sent: You have 7 of 7 MB.`,
@@ -125,7 +123,7 @@ describe("the service", () => {
 
   test("takes a newer client by itself, ends, and leaves the rest to the system; not where that is not allowed", async () => {
     for (const isAllowed of [true, false]) {
-      const { exec, file, host, home, fake, start } = await world();
+      const { exec, file, host, home, fake, begin } = await world();
       await writeManifest(host, {
         server: fake.url,
         autoUpdate: isAllowed,
@@ -137,20 +135,14 @@ describe("the service", () => {
         madeSettings: false,
         madeState: false,
       });
-      // The built client has the paces of every day: this one is in a hurry.
-      const hasty = client.replace(/firstUpdateMs: [^,]+,/, "firstUpdateMs: 100,");
-      expect(hasty).not.toBe(client);
-      await writeFile(file, hasty.replaceAll("@SPOOR_SERVER@", fake.url));
-      const newer = client.replaceAll("1.2.0", "1.3.0");
-      fake.deliver(newer, "1.3.0");
-      const service = start([process.execPath, file, "service", "run", "--server", fake.url]);
-      const gone = new Promise<number | null>((resolve) => service.on("close", resolve));
-      if (isAllowed) expect(await gone).toBe(0);
+      const { gone, stop } = await begin({ reportMs: 100 });
+      await until(() => fake.archive.size === 1, "the session");
+      fake.deliver(client.replaceAll("1.2.0", "1.3.0"), "1.3.0");
+      if (isAllowed) expect((await gone)[0]).toBe(0);
       else {
-        await until(() => fake.archive.size === 1, "the session");
-        await sleep(500); // longer than it takes where it is allowed
-        service.kill("SIGTERM");
-        expect(await gone).toBe(0);
+        const heard = fake.requests.length;
+        await until(() => fake.requests.length > heard + 3, "some reports");
+        expect(await stop()).toBe(0);
       }
       const version = (await exec([process.execPath, file, "--version"])).output.trim();
       expect(version).toBe(isAllowed ? "1.3.0" : "1.2.0");
@@ -235,7 +227,7 @@ describe("spoor service", () => {
     // What a `push` by hand can do is no trouble any more.
     expect((await run(["push", "--server", fake.url])).code).toBe(0);
     expect(await readTroubles(host)).toEqual([]);
-    await writeState(host, { pid: process.pid, version: "1", server: fake.url, startedAt: new Date().toISOString() });
+    await saveState(host, { pid: process.pid, version: "1", server: fake.url, startedAt: new Date().toISOString() });
     const log = await readFile(logPath(host), "utf8");
     await writeBelow(home, claudePath(2), linesOf(...claudeLines(idOf(2), 1)));
     await run(["service", "hook", "claude-code"]);

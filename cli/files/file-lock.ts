@@ -1,0 +1,31 @@
+import { mkdir, open, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Longer than anything that is done under a lock. One that is older was left behind by a kill. */
+const staleMs = 60_000;
+
+/** Runs something while no other process runs anything under this lock. Where the lock can't be written, it runs all the same. */
+export async function withLock<Result>(path: string, run: () => Promise<Result>): Promise<Result> {
+  const isHeld = await take(path);
+  try {
+    return await run();
+  } finally {
+    if (isHeld) await rm(path, { force: true });
+  }
+}
+
+async function take(path: string): Promise<boolean> {
+  for (;;) {
+    try {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await (await open(path, "wx", 0o600)).close();
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
+    }
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > staleMs) await rm(path, { force: true });
+    else await sleep(10 + Math.random() * 20);
+  }
+}
