@@ -16,9 +16,12 @@ export async function withLock<Result>(path: string, run: () => Promise<Result>)
 }
 
 async function take(path: string): Promise<boolean> {
-  for (;;) {
+  const hasFolder = await mkdir(dirname(path), { recursive: true, mode: 0o700 }).then(
+    () => true,
+    () => false,
+  );
+  while (hasFolder) {
     try {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await (await open(path, "wx", 0o600)).close();
       return true;
     } catch (error) {
@@ -28,4 +31,5 @@ async function take(path: string): Promise<boolean> {
     if (Date.now() - mtimeMs > staleMs) await rm(path, { force: true });
     else await sleep(10 + Math.random() * 20);
   }
+  return false;
 }

@@ -103,7 +103,8 @@ export const oddName = `a b'c $HOME %h & <d> é`;
  */
 export async function makeMachine(client: string, tools: Record<string, string> = {}) {
   const root = await mkdtemp(join(tmpdir(), "spoor-machine-"));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  // What a test leaves running may write for a moment.
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
   const [home, bin, calls] = [join(root, oddName), join(root, "bin"), join(root, "calls")];
   await mkdir(home);
   await mkdir(bin);

@@ -57,7 +57,7 @@ async function world() {
       child.kill("SIGTERM");
       return (await gone)[0];
     };
-    onTestFinished(() => void stop());
+    onTestFinished(async () => void (await stop()));
     return { stop, gone };
   };
   const notices = async () => (await machine.calls()).filter((call) => call.startsWith("notify-send"));
