@@ -114,7 +114,7 @@ async function offerService(
   }
   const spec = { words: [...words, "service", "run", "--server", server], server, env: environmentOf(host) };
   const files = service.files(spec);
-  const title = `Background service: sends the sessions of every agent on this machine to ${server}`;
+  const title = `Background service: sends the sessions of every agent on this machine to ${server}, but for projects that you leave out (spoor projects exclude)`;
   const isReady = await installation.offer(title, files);
   // A file that the user changed is a service all the same.
   return isReady || files.every(({ path }) => installation.outcomes[path] !== "declined") ? "ready" : "declined";
