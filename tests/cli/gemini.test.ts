@@ -49,7 +49,7 @@ test("a message that grew appears once, in its last version, at its first positi
       source: "gemini-cli",
       sourceId: id,
       messages: [
-        { role: "user", content: "Look.", createdAt: at(10) },
+        { role: "user", content: "Look.", createdAt: at(10), metadata: { uuid: "u1" } },
         {
           role: "assistant",
           content: "Plan\n\nList first.",
@@ -58,6 +58,7 @@ test("a message that grew appears once, in its last version, at its first positi
           metadata: {
             kind: "thinking",
             model: "gemini-3-pro",
+            uuid: "a1",
             usage: { inputTokens: 400, outputTokens: 25, cacheReadTokens: 600, reasoningTokens: 5 },
           },
         },
@@ -68,7 +69,7 @@ test("a message that grew appears once, in its last version, at its first positi
           metadata: { tool: { name: "run_shell_command", callId: "c1", input: { command: "ls" }, content: "call" } },
         },
         { role: "tool", content: "a.ts", createdAt: at(12), metadata: { result: { callId: "c1" } } },
-        { role: "system", content: "Loaded.", createdAt: at(10), metadata: { kind: "notice" } },
+        { role: "system", content: "Loaded.", createdAt: at(10), metadata: { kind: "notice", uuid: "i1" } },
       ],
       ending: {
         model: "gemini-3-pro",
@@ -166,6 +167,7 @@ test("an older recording is one JSON text; a log beside it replaces it; a later 
     [id, "Hi"],
     [`${id}/session-2026-10-01T10-30-aaaa1111`, "After a compression"],
     ["bbbb1111", "Copied"],
+    ["dddd1111", "Update!"],
   ]);
   expect(sessions[0]?.ending).toMatchObject({ project: "shop", metadata: { cwd: root, usage: { outputTokens: 25 } } });
   expect(counts.invalid).toBe(1);

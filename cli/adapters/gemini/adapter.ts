@@ -1,13 +1,11 @@
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { findFiles, isMissingOrForbidden, listFolder } from "../../files/discovery.ts";
+import { findFiles, listFolder } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readRecords, readWholeFile } from "../../files/json-lines.ts";
-import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
 import { withoutCounts } from "../uncounted-sink.ts";
 import { asString } from "../values.ts";
+import { projectFolder, readProjects } from "./projects.ts";
 import { Reorderer, ReplayPlan } from "./replay.ts";
 import { GeminiSession, type Identity, source } from "./session.ts";
 
@@ -23,7 +21,7 @@ import { GeminiSession, type Identity, source } from "./session.ts";
 export const gemini: Adapter = {
   name: source,
   title: "Gemini CLI",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
@@ -33,20 +31,27 @@ export const gemini: Adapter = {
     }
   },
   async parse(input, sink) {
-    const folder = await findProjectFolder(input.path);
+    const known = await readProjects(input.path);
+    const folder = projectFolder(known, [known.name]);
     if (folder) sink.folder(folder);
     const read = await openRecording(input, sink);
     if (!read) return;
     const plan = new ReplayPlan();
     await read(sink, (record, at) => countRecord(plan.add(record, at), sink));
     if (!plan.hasMessages) return;
-    const session = new GeminiSession(sink, plan.meta, await identityOf(input, plan.meta));
+    const identity = await identityOf(input, plan.meta);
+    const session = new GeminiSession(
+      sink,
+      plan.meta,
+      identity,
+      folder ?? projectFolder(known, [plan.meta.projectHash]),
+    );
     const reorderer = new Reorderer(plan.order(), (record) => session.add(record));
     await read(withoutCounts(sink), (record, at) => {
       for (const [key, message] of plan.messagesAt(record, at)) reorderer.add(key, message);
     });
     reorderer.end();
-    session.end(folder);
+    session.end();
   },
 };
 
@@ -119,29 +124,4 @@ async function isContinued(folder: string, name: string): Promise<boolean> {
   const [id] = /-[0-9a-f]{8}\.json$/.exec(`${name}.json`) ?? [];
   if (!id) return false;
   return (await listFolder(folder)).some((entry) => entry.name.endsWith(id) && entry.name < `${name}.json`);
-}
-
-/** The project's folder of a recording, where Gemini CLI has noted it. */
-async function findProjectFolder(path: string): Promise<string | undefined> {
-  let chats = dirname(path);
-  while (basename(chats) !== "chats" && dirname(chats) !== chats) chats = dirname(chats);
-  const project = dirname(chats);
-  const noted = await readText(join(project, ".project_root"));
-  if (noted) return noted;
-  const registry = await readJsonFile(join(dirname(dirname(project)), "projects.json"));
-  const projects = isFields(registry) && isFields(registry.projects) ? registry.projects : {};
-  const name = basename(project);
-  const [folder] = Object.entries(projects).find(([root, slug]) => slug === name || hashOf(root) === name) ?? [];
-  return folder;
-}
-
-const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
-
-async function readText(path: string): Promise<string> {
-  try {
-    return (await readFile(path, "utf8")).trim();
-  } catch (error) {
-    if (isMissingOrForbidden(error)) return "";
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { inlineText } from "../blocks.ts";
-import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { asString, asTimestamp } from "../values.ts";
 
 /** How user messages begin that the program injected. */
@@ -84,11 +84,14 @@ export class GeminiMessages {
   #parts(content: unknown, role: "user" | "assistant" | "system"): Message[] {
     const messages: Message[] = [];
     let text = "";
+    let attachments: Fields[] = [];
     const flush = () => {
-      if (text.trim() !== "") messages.push(textMessage(text, role));
+      if (text.trim() !== "") messages.push(withAttachments(textMessage(text, role), attachments));
       text = "";
+      attachments = [];
     };
     for (const part of listOf(content)) {
+      if (isFields(part)) attachments.push(...attachmentsIn(part));
       const words = typeof part === "string" ? part : isFields(part) ? this.#textOf(part) : "";
       if (words) text += text ? `\n${words}` : words;
       const others = isFields(part) ? this.#separateMessages(part) : [];
@@ -127,6 +130,17 @@ export class GeminiMessages {
     this.#unhandled(`content.${Object.keys(part)[0] ?? "(none)"}`);
     return "";
   }
+}
+
+const withAttachments = (message: Message, attachments: Fields[]): Message =>
+  withMetadata(message, { attachments: attachments.length > 0 ? attachments : undefined });
+
+/** A file in a part, by its type and name. */
+function attachmentsIn({ inlineData, fileData }: Fields): Fields[] {
+  return [inlineData, fileData].filter(isFields).map(({ mimeType, displayName, fileUri }) => {
+    const [type, name] = [asString(mimeType), asString(displayName) ?? asString(fileUri)];
+    return { ...(type && { type }), ...(name && { name: name.slice(0, 2048) }) };
+  });
 }
 
 function textMessage(text: string, role: "user" | "assistant" | "system"): Message {

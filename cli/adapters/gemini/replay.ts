@@ -1,6 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import { asString } from "../values.ts";
 
+const messageTypes = new Set(["user", "gemini", "info", "warning", "error"]);
+
 /** Records wait for an earlier one whose last version comes later; beyond this number they are sent without it. */
 const maxHeld = 20;
 
@@ -54,7 +56,7 @@ export class ReplayPlan {
 
   #addMessage({ id, type }: Fields, position: Position): void {
     if (typeof id !== "string") return;
-    this.hasMessages ||= type === "user" || type === "gemini";
+    this.hasMessages ||= messageTypes.has(String(type));
     this.#live.set(id, type === "user");
     const before = this.#positions.get(id);
     if (!before || before.isReplaced || !position.isReplaced) this.#positions.set(id, position);
