@@ -4,10 +4,12 @@ import { claudeCode } from "./claude-code/adapter.ts";
 import { cline, kiloCode, rooCode } from "./cline/adapter.ts";
 import { codex } from "./codex/adapter.ts";
 import { copilot } from "./copilot/adapter.ts";
+import { cowork } from "./cowork/adapter.ts";
 import { cursor } from "./cursor/adapter.ts";
 import { droid } from "./droid/adapter.ts";
 import { gemini } from "./gemini/adapter.ts";
 import { goose } from "./goose/adapter.ts";
+import { iflow } from "./iflow/adapter.ts";
 import { jsonl } from "./jsonl/adapter.ts";
 import { kimi } from "./kimi/adapter.ts";
 import { kiro } from "./kiro/adapter.ts";
@@ -16,12 +18,14 @@ import { opencode } from "./opencode/adapter.ts";
 import { pi } from "./pi/adapter.ts";
 import { qwen } from "./qwen/adapter.ts";
 import { specstory } from "./specstory/adapter.ts";
+import { trae } from "./trae/adapter.ts";
 import { vscodeCopilot } from "./vscode-copilot/adapter.ts";
 import { zed } from "./zed/adapter.ts";
 
 /** Every adapter, in the order of display. */
 export const adapters: readonly Adapter[] = [
   claudeCode,
+  cowork,
   codex,
   gemini,
   opencode,
@@ -37,6 +41,8 @@ export const adapters: readonly Adapter[] = [
   kimi,
   pi,
   openclaw,
+  iflow,
+  trae,
   cline,
   rooCode,
   kiloCode,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { listFolder } from "../files/discovery.ts";
 import type { Host } from "./adapter.ts";
-import { editorFolders } from "./editor-folders.ts";
+import { editorFolders, programFolder } from "./editor-folders.ts";
 
 /** An agent whose sessions no adapter reads. */
 type UnreadableAgent = {
@@ -19,6 +19,13 @@ const agents: readonly UnreadableAgent[] = [
     name: "windsurf",
     title: "Windsurf",
     folders: ({ home }) => [".codeium/windsurf/cascade", ".codeium/windsurf-next/cascade"].map((at) => join(home, at)),
+    why: "it encrypts them",
+  },
+  {
+    name: "trae-editor",
+    title: "Trae's editor",
+    folders: (host) =>
+      ["Trae", "Trae CN", "TRAE SOLO CN"].map((name) => join(programFolder(host), name, "ModularData", "ai-agent")),
     why: "it encrypts them",
   },
   {

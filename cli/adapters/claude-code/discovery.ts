@@ -4,7 +4,7 @@ import { findFiles, isForbidden, isMissingOrForbidden, listFolder } from "../../
 import type { Input } from "../adapter.ts";
 
 /** A session's or sub-agent's file; a workflow's journal has neither. */
-const isSession = (name: string): boolean => name.endsWith(".jsonl") && name !== "journal.jsonl";
+export const isSession = (name: string): boolean => name.endsWith(".jsonl") && name !== "journal.jsonl";
 
 /**
  * The sessions' files in folders of projects. A project's folder may be a link to another place; one that is reached by

@@ -11,7 +11,7 @@ export type Dialect = {
   /** The `source` of its sessions. */
   source: string;
   /** Reads a tool's output that is an object. */
-  readOutput?(content: Fields): { output: string; patch?: string };
+  readOutput?(content: Fields): { output: string; patch?: string } | undefined;
 };
 
 export type LineContext = { dialect: Dialect /** Called with unknown types. */; unhandled(type: string): void };

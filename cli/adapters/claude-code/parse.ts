@@ -1,0 +1,52 @@
+import type { Fields } from "../../files/json.ts";
+import { readRecords } from "../../files/json-lines.ts";
+import type { Input, Sink } from "../adapter.ts";
+import { withoutCounts } from "../uncounted-sink.ts";
+import { findAgentsOriginal, findOriginal, readUuids } from "./forks.ts";
+import { summariesBeside } from "./heads.ts";
+import type { Identity } from "./identity.ts";
+import type { Dialect } from "./messages.ts";
+import { ClaudeSession, type Surroundings } from "./session.ts";
+
+/** Parses a file in Claude Code's format: its session, and the sub-agents that older versions wrote into it. */
+export async function parseSession(input: Input, sink: Sink, told: Dialect, identity: Identity): Promise<void> {
+  const hasSidechain = await parseOne(input, sink, told, { identity, wanted: identity.isAgent ? "all" : "main" });
+  if (!hasSidechain) return;
+  const { from: _, ...whole } = input;
+  await parseOne(whole, withoutCounts(sink), told, { identity: { ...identity, isSidechain: true }, wanted: "side" });
+}
+
+type Part = { identity: Identity; wanted: "main" | "side" | "all" };
+
+/** @returns whether lines of a sidechain were left out */
+async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wanted }: Part): Promise<boolean> {
+  const { path, from } = input;
+  const session = new ClaudeSession(sink, told, identity, await surroundingsOf(path, wanted), from);
+  let hasSidechain = false;
+  const counts = {
+    entry: (line?: number) => sink.entry(line),
+    invalid: (reason?: string) => sink.invalid(reason),
+    pause: () => sink.pause(),
+    message: session.addMessage,
+  };
+  const end = await readRecords(path, counts, takeLine, from);
+  const missing = session.titles.linesToFind();
+  if (missing.size > 0) session.titles.foundLines(await readUuids(path, missing));
+  const state = hasSidechain || end.isOpen ? undefined : session.save();
+  if (state) sink.checkpoint({ offset: end.offset, line: end.line, state });
+  session.end();
+  return wanted === "main" && hasSidechain;
+
+  function takeLine(record: Fields): void {
+    const isSide = record.isSidechain === true;
+    hasSidechain ||= isSide && (record.type === "user" || record.type === "assistant");
+    if (wanted !== "all" && isSide !== (wanted === "side")) return;
+    session.add(record);
+  }
+}
+
+async function surroundingsOf(path: string, wanted: Part["wanted"]): Promise<Surroundings> {
+  if (wanted === "all") return { original: await findAgentsOriginal(path), summaries: new Map() };
+  if (wanted === "side") return { summaries: new Map() };
+  return { original: await findOriginal(path), summaries: await summariesBeside(path) };
+}
