@@ -1,8 +1,11 @@
 import type { Adapter } from "./adapter.ts";
+import { aider } from "./aider/adapter.ts";
 import { amazonQ } from "./amazon-q/adapter.ts";
+import { amp } from "./amp/adapter.ts";
 import { claudeCode } from "./claude-code/adapter.ts";
 import { cline, kiloCode, rooCode } from "./cline/adapter.ts";
 import { codex } from "./codex/adapter.ts";
+import { continueDev } from "./continue/adapter.ts";
 import { copilot } from "./copilot/adapter.ts";
 import { cowork } from "./cowork/adapter.ts";
 import { cursor } from "./cursor/adapter.ts";
@@ -19,6 +22,7 @@ import { pi } from "./pi/adapter.ts";
 import { qwen } from "./qwen/adapter.ts";
 import { specstory } from "./specstory/adapter.ts";
 import { trae } from "./trae/adapter.ts";
+import { vibe } from "./vibe/adapter.ts";
 import { vscodeCopilot } from "./vscode-copilot/adapter.ts";
 import { zed } from "./zed/adapter.ts";
 
@@ -46,6 +50,10 @@ export const adapters: readonly Adapter[] = [
   cline,
   rooCode,
   kiloCode,
+  amp,
+  continueDev,
+  vibe,
+  aider,
   specstory,
   jsonl,
 ];

@@ -6,7 +6,7 @@ import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, Sink } from "../adapter.ts";
 import { editorFolders } from "../editor-folders.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { asString } from "../values.ts";
+import { uriPath } from "../uri.ts";
 import { LogPlan, Replay } from "./replay.ts";
 import { Turn } from "./turn.ts";
 
@@ -143,16 +143,4 @@ async function folderOf(storage: string): Promise<string | undefined> {
   const noted = (await statInput(path)) ? await readJsonFile(path) : undefined;
   if (!isFields(noted)) return undefined;
   return uriPath(noted.folder) ?? uriPath(noted.workspace)?.replace(/\.code-workspace$/, "");
-}
-
-/** The path in a URI, also of a remote machine's: `file:///C%3A/code`, `vscode-remote://ssh-remote%2Bhost/home/ada`. */
-function uriPath(uri: unknown): string | undefined {
-  const [, path] = /^[a-z][a-z0-9+.-]*:\/\/[^/]*(\/.*)$/i.exec(asString(uri) ?? "") ?? [];
-  if (path === undefined) return undefined;
-  try {
-    return decodeURIComponent(path).replace(/^\/([a-z]:)/i, "$1");
-  } catch (error) {
-    if (error instanceof URIError) return path;
-    throw error;
-  }
 }

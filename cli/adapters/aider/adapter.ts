@@ -1,0 +1,53 @@
+import { basename, delimiter, dirname, join, parse, resolve } from "node:path";
+import { statInput } from "../../files/discovery.ts";
+import { readLines } from "../../files/line-reader.ts";
+import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { Chats, source } from "./chats.ts";
+
+const historyFile = ".aider.chat.history.md";
+
+/**
+ * Aider: one Markdown file for all chats in a project, to which each start of the program adds a chat.
+ *
+ * - Lines that begin with `#### ` are the user's, those with `> ` the program's, all others the model's. Aider ends its own
+ *   lines with two spaces, which tells them from the model's headings and quotations.
+ * - Only the times at which chats began are kept, in the machine's time zone.
+ */
+export const aider: Adapter = {
+  name: source,
+  title: "Aider",
+  version: 1,
+  searchRoots,
+  async *discover(host) {
+    const known = new Set<string>();
+    for (const { path } of searchRoots(host)) {
+      const input = known.has(path) ? undefined : await statInput(path);
+      known.add(path);
+      if (input) yield input;
+    }
+  },
+  async parse({ path }, sink) {
+    const chats = new Chats(sink, dirname(path));
+    await readLines(path, (line, number, isOpen) => chats.addLine(line, number, isOpen), {
+      tooLong: (number) => sink.lost(`line ${number} is too long`),
+      pause: () => sink.pause(),
+    });
+    chats.end();
+  },
+};
+
+/** The histories in SPOOR_AIDER, else those of the current folder and the folders above it, up to the home folder. */
+function searchRoots({ home, cwd, env }: Host): SearchRoot[] {
+  const own = env.AIDER_CHAT_HISTORY_FILE;
+  const ownRoot = own ? [{ path: resolve(cwd, own), variable: "AIDER_CHAT_HISTORY_FILE" }] : [];
+  const named = (env.SPOOR_AIDER ?? "").split(delimiter).filter(Boolean);
+  if (named.length > 0) return [...ownRoot, ...named.map((path) => ({ path: fileIn(path), variable: "SPOOR_AIDER" }))];
+  const folders = [cwd];
+  for (let folder = cwd; folder !== home && folder !== parse(folder).root; folder = dirname(folder)) {
+    folders.push(dirname(folder));
+  }
+  return [...ownRoot, ...folders.map((path) => ({ path: fileIn(path) }))];
+}
+
+/** Accepts a project's folder and the file itself. */
+const fileIn = (path: string): string => (basename(path).endsWith(".md") ? path : join(path, historyFile));

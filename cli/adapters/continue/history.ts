@@ -1,0 +1,138 @@
+import { type Fields, isFields } from "../../files/json.ts";
+import type { Message, Sink } from "../adapter.ts";
+import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import type { SessionBuilder } from "../session-builder.ts";
+import type { Usage } from "../usage.ts";
+import { asCount, asString } from "../values.ts";
+
+export const source = "continue";
+
+const ended = new Set(["done", "errored", "canceled"]);
+
+/** Builds a session from the items of its history. */
+export class History {
+  readonly #sink: Sink;
+  readonly #session: SessionBuilder;
+  readonly #answered = new Set<string>();
+  /** Whether answers name their tokens. */
+  hasUsage = false;
+
+  constructor(sink: Sink, session: SessionBuilder) {
+    this.#sink = sink;
+    this.#session = session;
+  }
+
+  add(item: Fields): void {
+    const message = isFields(item.message) ? item.message : {};
+    const reasoning = isFields(item.reasoning) ? item.reasoning : {};
+    const usage = readUsage(message.usage);
+    this.hasUsage ||= usage !== undefined;
+    const messages = this.#messagesOf(message, item, reasoning);
+    if (messages.length === 0) this.#sink.skipped();
+    const at = asCount(reasoning.startAt);
+    this.#session.send(messages, { at, model: message.role === "assistant" ? modelOf(item) : undefined, usage });
+    const summary = asString(item.conversationSummary);
+    if (summary) this.#session.send([notice(summary)]);
+  }
+
+  #messagesOf(message: Fields, item: Fields, reasoning: Fields): Message[] {
+    const text = this.#textOf(message.content);
+    switch (message.role) {
+      case "user":
+        return text === "" ? [] : [withAttachments({ role: "user", content: text }, message, item)];
+      case "assistant":
+        return [
+          ...(asString(reasoning.text) ? [thinking(String(reasoning.text))] : []),
+          ...(text.trim() === "" ? [] : [{ role: "assistant", content: text }]),
+          ...this.#calls(message, item),
+        ];
+      case "thinking":
+        return text === "" ? [] : [thinking(text)];
+      case "tool": {
+        const callId = asString(message.toolCallId);
+        return callId && this.#answered.has(callId) ? [] : [toolResult(text, { callId })];
+      }
+      case "system":
+        return text === "" ? [] : [notice(text)];
+      default:
+        this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);
+        return [];
+    }
+  }
+
+  #textOf(content: unknown): string {
+    if (typeof content === "string") return content;
+    const parts = Array.isArray(content) ? content.filter(isFields) : [];
+    const texts = parts.map((part) => {
+      if (part.type === "imageUrl") return "[image]";
+      if (part.type !== "text") this.#sink.unhandled(`content.${asString(part.type) ?? "(none)"}`);
+      return asString(part.text) ?? "";
+    });
+    return texts.filter(Boolean).join("\n");
+  }
+
+  /** An answer's calls: as the model made them, with what became of them. */
+  #calls({ toolCalls }: Fields, { toolCallStates, toolCallState }: Fields): Message[] {
+    const listed = Array.isArray(toolCallStates) ? toolCallStates : toolCallState === undefined ? [] : [toolCallState];
+    const states = listed.filter(isFields);
+    const calls = Array.isArray(toolCalls) ? toolCalls.filter(isFields) : [];
+    const ids = new Set(states.map(({ toolCallId }) => toolCallId));
+    const rest = calls
+      .filter(({ id }) => !ids.has(id))
+      .map((toolCallOfModel) => ({ toolCall: toolCallOfModel, toolCallId: toolCallOfModel.id }));
+    return [...states, ...rest].flatMap((state: Fields) => this.#callOf(state));
+  }
+
+  #callOf({ toolCallId, toolCall: call, parsedArgs, status, output }: Fields): Message[] {
+    const callId = asString(toolCallId);
+    const made = isFields(call) && isFields(call.function) ? call.function : {};
+    const input = isFields(parsedArgs) && Object.keys(parsedArgs).length > 0 ? parsedArgs : made.arguments;
+    const message = toolCall(asString(made.name) ?? "tool", callId, input);
+    if (!ended.has(asString(status) ?? "")) return [message];
+    if (callId) this.#answered.add(callId);
+    const parts = Array.isArray(output) ? output.filter(isFields) : [];
+    const text = parts
+      .map(({ content }) => asString(content))
+      .filter(Boolean)
+      .join("\n\n");
+    const isError = status !== "done";
+    return [message, toolResult(text || (status === "canceled" ? "The call was canceled." : ""), { callId, isError })];
+  }
+}
+
+/** Files that were attached to a question, and images in it. */
+function withAttachments(message: Message, { content }: Fields, { contextItems }: Fields): Message {
+  const items = Array.isArray(contextItems) ? contextItems.filter(isFields) : [];
+  const images = Array.isArray(content) ? content.filter((part) => isFields(part) && part.type === "imageUrl") : [];
+  const attachments = [
+    ...items.flatMap(({ name }) => (asString(name) ? [{ type: "file", name: String(name) }] : [])),
+    ...images.map(() => ({ type: "image" })),
+  ];
+  return attachments.length > 0 ? withMetadata(message, { attachments }) : message;
+}
+
+/** The model that answered: Continue notes it with the request's log, older versions as `completionOptions`. */
+function modelOf({ promptLogs }: Fields): string | undefined {
+  const log = Array.isArray(promptLogs) ? promptLogs.filter(isFields).at(-1) : undefined;
+  const options = isFields(log?.completionOptions) ? log.completionOptions : {};
+  return asString(options.model) ?? asString(log?.modelTitle);
+}
+
+/** Tokens as providers report them: with OpenAI's, cached ones are among those of the prompt; with Anthropic's they are not. */
+export function readUsage(value: unknown): Usage | undefined {
+  if (!isFields(value)) return undefined;
+  const prompt = asCount(value.promptTokens);
+  const outputTokens = asCount(value.completionTokens);
+  if (prompt === undefined && outputTokens === undefined) return undefined;
+  const details = isFields(value.promptTokensDetails) ? value.promptTokensDetails : {};
+  const cacheReadTokens = asCount(details.cachedTokens) ?? 0;
+  const cacheWriteTokens = asCount(details.cacheWriteTokens) ?? 0;
+  const cached = cacheReadTokens + cacheWriteTokens;
+  const input = prompt ?? 0;
+  return {
+    inputTokens: input >= cached ? input - cached : input,
+    outputTokens: outputTokens ?? 0,
+    cacheReadTokens,
+    cacheWriteTokens,
+  };
+}
