@@ -17,6 +17,7 @@ import { update } from "./commands/update.ts";
 import { watch } from "./commands/watch.ts";
 import { type Context, patienceOf, type Values } from "./context.ts";
 import { CommandError, exitCodes } from "./errors.ts";
+import { keepNewSpaceSmall } from "./files/garbage-collection.ts";
 import { type CommandName, commandNames, helpOf } from "./help.ts";
 import { program } from "./program.ts";
 import { HttpError } from "./server/api.ts";
@@ -176,4 +177,5 @@ function stackOf(error: unknown): string[] {
   return (error.stack ?? "").split("\n").filter((line) => /^ {4}at /.test(line));
 }
 
+keepNewSpaceSmall();
 process.exitCode = await main(process.argv.slice(2));
