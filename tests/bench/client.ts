@@ -1,4 +1,4 @@
-// `npm run bench:client`: the client's time and memory for a file of 1 GB and for 5,000 files.
+// `npm run bench:client`: the client's time and memory for a file of 1 GB and for 5,000 files, for first pushes, and for `watch`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -8,6 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { claudeLines, codexLines } from "../cli/sessions.ts";
 import { tellUsage, usageOf } from "../support/usage.ts";
 import { loadTexts } from "./corpus.ts";
+import { idle, lines, startArchive } from "./watching.ts";
 
 const MB = 1_000_000;
 const { texts } = loadTexts();
@@ -21,7 +22,8 @@ async function writeLarge(path: string, bytes: number): Promise<number> {
   const id = idOf(1);
   let written = 0;
   for (let turn = 0; written < bytes; turn++) {
-    const chunk = jsonOf(claudeLines(id, 25, { text: texts[turn % texts.length] ?? "" }));
+    const [first, ...rest] = claudeLines(id, 25, { text: texts[turn % texts.length] ?? "" });
+    const chunk = jsonOf([{ ...first, uuid: `turn-${turn}` }, ...rest]);
     written += chunk.length;
     if (!file.write(chunk)) await once(file, "drain");
   }
@@ -50,11 +52,13 @@ async function writeMany(home: string, count: number): Promise<number> {
 
 type Run = { seconds: number; memoryMb: number; cpuSeconds: number };
 
-/** Runs the client from its source in a child process. */
-async function run(home: string, words: string[]): Promise<Run> {
+const program = resolve("dist/spoor.mjs");
+
+/** Runs the client as it is delivered in a child process. */
+async function run(home: string, words: string[], environment: Record<string, string> = {}): Promise<Run> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ["--import", tellUsage, resolve("cli/main.ts"), ...words, "--json"], {
-    env: { NODE_ENV: "production", PATH: process.env.PATH, HOME: home },
+  const child = spawn(process.execPath, ["--import", tellUsage, program, ...words, "--json"], {
+    env: { NODE_ENV: "production", PATH: process.env.PATH, HOME: home, ...environment },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let output = "";
@@ -70,8 +74,34 @@ function line(name: string, { seconds, cpuSeconds, memoryMb }: Run, bytes: numbe
   console.log(`${name.padEnd(48)} ${(bytes / MB).toFixed(0)} MB in ${times}; ${rate}; ${memoryMb.toFixed(0)} MB peak`);
 }
 
+/** First pushes, and what `watch` costs, against a server that only counts. */
+async function measureSending(folder: string): Promise<void> {
+  const archive = await startArchive();
+  const path = (home: string) => join(home, ".claude/projects/p", `${idOf(1)}.jsonl`);
+  const large = join(folder, "large");
+  const size = await writeLarge(path(large), 300 * MB);
+  line("first push of one file of 300 MB", await run(large, ["push"], archive.environment), size);
+  const sessions = join(folder, "sessions");
+  const bytes = await writeMany(sessions, 3000);
+  line("first push of 3,000 files", await run(sessions, ["push"], archive.environment), bytes);
+  const { cpuSecondsPerMinute, memoryMb } = await idle(program, sessions, archive, 60);
+  const idleCost = `${cpuSecondsPerMinute.toFixed(2)} s of CPU a minute; ${memoryMb.toFixed(0)} MB`;
+  console.log(`${"watch of these, idle".padEnd(48)} ${idleCost}`);
+  const grown = join(folder, "grown");
+  await writeLarge(path(grown), 60 * MB);
+  await run(grown, ["push"], archive.environment);
+  const { sentBytes, uploads, readBytes, firstMs } = await lines(program, grown, archive, {
+    path: path(grown),
+    count: 30,
+  });
+  const cost = `${(sentBytes / 1000).toFixed(0)} kB sent in ${uploads} uploads, ${(readBytes / MB).toFixed(1)} MB read; the first after ${firstMs.toFixed(0)} ms`;
+  console.log(`${"watch of 60 MB, thirty lines in thirty seconds".padEnd(48)} ${cost}`);
+  archive.close();
+}
+
 const work = await mkdtemp(join(tmpdir(), "spoor-bench-"));
 try {
+  await measureSending(work);
   const one = join(work, "one");
   const size = await writeLarge(join(one, ".claude/projects/p", `${idOf(1)}.jsonl`), 1000 * MB);
   line("scan of one file of 1 GB", await run(one, ["scan"]), size);
