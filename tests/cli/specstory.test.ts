@@ -194,3 +194,94 @@ test("histories are searched in the current folder and those above it up to the 
     "/.specstory/history",
   ]);
 });
+
+test("what Claude Code's own agent guesses that the user types next is a notice, and not a part of the answer", async () => {
+  const { sessions, unhandled } = await parse(`${head}
+_**Agent (m 2026-11-01 10:00:00Z)**_
+
+Shall I commit?
+
+_**Agent - sidechain (2026-11-01 10:00:02Z)**_
+
+[SUGGESTION MODE: Suggest what the user might naturally type next into Claude Code.]
+
+FIRST: Look at the user's recent messages.
+
+_**Agent - sidechain (m-small 2026-11-01 10:00:04Z)**_
+
+commit this
+
+---
+
+_**User (2026-11-01 10:00:09Z)**_
+
+No.
+
+---
+
+_**User (2026-11-01 10:00:10Z)**_
+
+<task-notification>
+<tool-use-id>toolu_1</tool-use-id>
+</task-notification>
+
+_**Agent (m 2026-11-01 10:00:11Z)**_
+
+It has ended.
+`);
+  expect(
+    sessions[0]?.messages.map(({ role, content, createdAt, metadata }) => [
+      role,
+      content.split("\n")[0],
+      createdAt,
+      metadata?.kind,
+    ]),
+  ).toEqual([
+    ["assistant", "Shall I commit?", "2026-11-01T10:00:00Z", undefined],
+    ["system", expect.stringMatching(/^\[SUGGESTION MODE/), "2026-11-01T10:00:02Z", "notice"],
+    ["system", "commit this", "2026-11-01T10:00:04Z", "notice"],
+    ["user", "No.", "2026-11-01T10:00:09Z", undefined],
+    ["user", "<task-notification>", "2026-11-01T10:00:10Z", undefined],
+    ["assistant", "It has ended.", "2026-11-01T10:00:11Z", undefined],
+  ]);
+  expect(sessions[0]?.ending.model).toBe("m");
+  expect(unhandled).toEqual([]);
+});
+
+test("times with an offset, ids of messages and a sub-agent's questions are as the newest writer writes them", async () => {
+  const { sessions } = await parse(`${head}
+_**User (2026-11-01 12:00:00+0200)**_
+<!-- message-id: 3f1c -->
+
+Look.
+
+---
+
+_**Agent (m 2026-11-01 05:00:01-0500)**_
+
+<tool-use data-tool-type="task" data-tool-name="Task"><details>
+</details></tool-use>
+
+_**User - sidechain (2026-11-01 10:00:02Z)**_
+
+Inner question.
+
+_**Agent - sidechain**_
+
+_**Agent (2026-11-01 10:00:04Z)**_
+
+Done.
+`);
+  expect(sessions[0]?.messages.map(({ content, createdAt, metadata }) => [content, createdAt, metadata?.uuid])).toEqual(
+    [
+      ["Look.", "2026-11-01T12:00:00+02:00", "3f1c"],
+      [
+        expect.stringContaining("_**User - sidechain (2026-11-01 10:00:02Z)**_\n\nInner question."),
+        "2026-11-01T05:00:01-05:00",
+        undefined,
+      ],
+      ["Done.", "2026-11-01T10:00:04Z", undefined],
+    ],
+  );
+  expect(sessions[0]?.messages[1]?.content).toMatch(/_\*\*Agent - sidechain\*\*_$/);
+});

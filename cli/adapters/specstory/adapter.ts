@@ -10,12 +10,12 @@ import { history, source, Transcript } from "./transcript.ts";
  * - A heading such as `_**Agent (MODEL TIME)**_` begins each message. Inside a fence, a thought or a tool's output it is text;
  *   so is a sub-agent's (`_**Agent - sidechain (…)**_`), which belongs to the tool call before it.
  * - Tools and thoughts have markup inside the message, which the reader knows (docs/trace-format.md).
- * - There are no token counts. Times are UTC where they end with Z; others have no known time zone and are dropped.
+ * - There are no token counts. Times without a time zone are dropped.
  */
 export const specstory: Adapter = {
   name: source,
   title: "SpecStory",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name.endsWith(".md"));

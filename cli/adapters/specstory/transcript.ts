@@ -9,13 +9,15 @@ export const history = join(".specstory", "history");
 
 const session = /^<!-- (.{1,64}?) Session ([\w-]{1,128})(?: \((.{1,64}?)\))? -->$/;
 const heading = /^_\*\*(\w+)(?: \(([^*]{1,200})\))?\*\*_$/;
-const time = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d+)?)?Z$/;
+const sidechain = /^_\*\*(?:User|Agent) - sidechain(?: \(([^*]{1,200})\))?\*\*_$/;
+const messageId = /^<!-- message-id: (\S{1,128}) -->$/;
+const time = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
 
 /** A session's identity and details. */
 type Header = { sourceId: string; agent?: string; createdAt?: string; title?: string };
 
 /** The message being read. */
-type Draft = { role: string; about: string; lines: string[]; chars: number };
+type Draft = { role: string; about: string; lines: string[]; chars: number; id?: string };
 
 /** Builds sessions from the lines of a transcript. */
 export class Transcript {
@@ -29,6 +31,10 @@ export class Transcript {
   #hasHeader = false;
   #quote: Quote | undefined;
   #isAfterRule = false;
+  /** The heading of a sub-agent's message whose text is still to come. */
+  #side: { line: string; about: string } | undefined;
+  /** Whether such messages are about what the user might type next. */
+  #isSuggesting = false;
 
   constructor(sink: Sink, { path }: Input) {
     this.#sink = sink;
@@ -50,8 +56,13 @@ export class Transcript {
       this.#add(line);
       return;
     }
+    if (this.#side && line === "") return;
     const [, agent, id, began] = session.exec(line) ?? [];
-    if (agent !== undefined && id !== undefined) this.#beginSession(agent, id, began);
+    const side = this.#draft && sidechain.exec(line);
+    if (side || speaker !== undefined || agent !== undefined) this.#endSide();
+    else if (this.#side) this.#beginSide(line);
+    if (side) this.#side = { line, about: side[1] ?? "" };
+    else if (agent !== undefined && id !== undefined) this.#beginSession(agent, id, began);
     else if (speaker !== undefined) this.#beginMessage(speaker, about ?? "");
     else if (!this.#draft) this.#readTitle(line);
     else {
@@ -60,12 +71,36 @@ export class Transcript {
     }
   }
 
+  /**
+   * A sub-agent's messages belong to the call before them. Claude Code's own agent, which guesses what the user types next, was
+   * not called: its messages are notices.
+   */
+  #beginSide(line: string): void {
+    const { about = "" } = this.#side ?? {};
+    this.#isSuggesting ||= line.startsWith("[SUGGESTION MODE: ");
+    if (!this.#isSuggesting) {
+      this.#endSide();
+      return;
+    }
+    this.#side = undefined;
+    this.#endMessage();
+    this.#draft = { role: "notice", about, lines: [], chars: 0 };
+  }
+
+  #endSide(): void {
+    if (!this.#side) return;
+    this.#add(this.#side.line);
+    this.#add("");
+    this.#side = undefined;
+  }
+
   /** Reports a message that can't be read. */
   reportTooLong(): void {
     this.#sink.lost(`one of its messages is larger than ${maxWholeBytes / 1024 / 1024} MiB`);
   }
 
   end(): void {
+    this.#endSide();
     this.#endMessage();
     if (this.#isOpen) this.#sink.end(this.#details());
     else this.#countEmpty();
@@ -98,6 +133,7 @@ export class Transcript {
   }
 
   #beginMessage(speaker: string, about: string): void {
+    this.#isSuggesting = false;
     this.#endMessage();
     const role = roles.get(speaker);
     if (role === undefined) this.#sink.unhandled(`heading.${speaker}`);
@@ -106,6 +142,11 @@ export class Transcript {
 
   #add(line: string): void {
     if (!this.#draft) return;
+    const [, id] = (this.#draft.lines.length === 0 && messageId.exec(line)) || [];
+    if (id !== undefined) {
+      this.#draft.id = id;
+      return;
+    }
     this.#draft.chars += line.length + 1;
     if (this.#draft.chars <= maxWholeBytes) this.#draft.lines.push(line);
   }
@@ -130,14 +171,14 @@ export class Transcript {
     this.#sink.message(this.#messageOf(draft, content));
   }
 
-  #messageOf({ role, about }: Draft, content: string): Message {
+  #messageOf({ role, about, id }: Draft, content: string): Message {
     const createdAt = parseTime(about);
     if (createdAt) this.#header.createdAt ??= createdAt;
     const model = role === "assistant" ? parseModel(about) : undefined;
     const isNew = model !== undefined && model !== this.#model;
     if (isNew) this.#model = model;
     const message = role === "notice" ? notice(content) : { role, content };
-    const complete = withMetadata(message, { model: isNew ? model : undefined });
+    const complete = withMetadata(message, { model: isNew ? model : undefined, uuid: id });
     return createdAt ? { ...complete, createdAt } : complete;
   }
 
@@ -167,14 +208,14 @@ type Quote = { end: RegExp; isFence: boolean };
 function findQuote(line: string): Quote | undefined {
   const [, fence = ""] = /^ {0,3}(`{3,}|~{3,})[^`]*$/.exec(line) ?? [];
   if (fence) return { end: new RegExp(`^ {0,3}${fence[0]}{${fence.length},}[ \\t]*$`), isFence: true };
-  const [, mark] = /^<(tool-use|think)\b/.exec(line) ?? [];
+  const [, mark] = /^<(tool-use|think)(?=[\s>])/.exec(line) ?? [];
   return mark && !line.includes(`</${mark}>`) ? { end: new RegExp(`</${mark}>\\s*$`), isFence: false } : undefined;
 }
 
-/** A UTC time, with or without seconds. */
+/** A time with its zone, with or without seconds. */
 function parseTime(text: string | undefined): string | undefined {
-  const [, date, minute, seconds = ":00"] = time.exec(text ?? "") ?? [];
-  return date && asTimestamp(`${date}T${minute}${seconds}Z`);
+  const [, date, minute, seconds = ":00", zone = "Z"] = time.exec(text ?? "") ?? [];
+  return date && asTimestamp(`${date}T${minute}${seconds}${zone.replace(/^([+-]\d\d)(\d\d)$/, "$1:$2")}`);
 }
 
 /** `MODEL TIME`, or `model MODEL, mode MODE`. */
