@@ -17,7 +17,7 @@ import { jsonl } from "./jsonl/adapter.ts";
 import { kimi } from "./kimi/adapter.ts";
 import { kiro } from "./kiro/adapter.ts";
 import { openclaw } from "./openclaw/adapter.ts";
-import { opencode } from "./opencode/adapter.ts";
+import { kilo, opencode } from "./opencode/adapter.ts";
 import { pi } from "./pi/adapter.ts";
 import { qwen } from "./qwen/adapter.ts";
 import { specstory } from "./specstory/adapter.ts";
@@ -33,6 +33,7 @@ export const adapters: readonly Adapter[] = [
   codex,
   gemini,
   opencode,
+  kilo,
   cursor,
   goose,
   kiro,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { kiloCode, rooCode } from "../../cli/adapters/cline/adapter.ts";
+import { kilo } from "../../cli/adapters/opencode/adapter.ts";
 import { request, say, task } from "./cline-tasks.ts";
 import { makeHome, parseAll } from "./home.ts";
 
@@ -87,4 +88,20 @@ test("cached tokens are taken from the input where a newer Roo Code includes the
     "kilo-code",
     { inputTokens: 10, outputTokens: 3, cacheReadTokens: 100, cacheWriteTokens: 10 },
   ]);
+});
+
+test("the newer Kilo keeps its sessions as OpenCode does, in its own folder", async () => {
+  const kept = ".local/share/kilo/storage";
+  const host = await makeHome({
+    [`${kept}/session/p/ses_a.json`]: JSON.stringify({ id: "ses_a", directory: "/code/api", title: "Listing" }),
+    [`${kept}/message/ses_a/msg_1.json`]: JSON.stringify({ id: "msg_1", role: "user", time: { created: 1 } }),
+    [`${kept}/part/msg_1/prt_1.json`]: JSON.stringify({ id: "prt_1", type: "text", text: "List." }),
+    ".local/share/kilo/kilo-dev.db": "no database, but long enough to look at".repeat(40),
+    ".local/share/opencode/opencode.db": "not Kilo's",
+  });
+  const { sessions, lost } = await parseAll(kilo, host);
+  expect(sessions).toMatchObject([
+    { source: "kilo", sourceId: "ses_a", messages: [{ content: "List." }], ending: { project: "api" } },
+  ]);
+  expect(lost).toEqual([expect.stringContaining("not a database")]);
 });

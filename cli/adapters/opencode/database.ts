@@ -7,8 +7,9 @@ import { asString } from "../values.ts";
 import type { Store } from "./store.ts";
 
 /** The names of the databases in a folder: `opencode.db`, and one per release channel (`opencode-CHANNEL.db`). */
-export async function listDatabases(folder: string): Promise<string[]> {
-  return (await listFolder(folder)).map(({ name }) => name).filter((name) => /^opencode(?:-[\w.-]+)?\.db$/.test(name));
+export async function listDatabases(folder: string, names: string[]): Promise<string[]> {
+  const isDatabase = new RegExp(`^(?:${names.join("|")})(?:-[w.-]+)?.db$`);
+  return (await listFolder(folder)).map(({ name }) => name).filter((name) => isDatabase.test(name));
 }
 
 /**

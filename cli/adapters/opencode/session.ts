@@ -7,15 +7,13 @@ import { newerMessages } from "./newer-messages.ts";
 import { errorMessages, partMessages, readUsage } from "./parts.ts";
 import type { Store } from "./store.ts";
 
-export const source = "opencode";
-
 /** Builds one session from a store. */
 export class OpencodeSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #takenBack: string | undefined;
 
-  constructor(sink: Sink, details: Fields, id: string) {
+  constructor(sink: Sink, source: string, details: Fields, id: string) {
     this.#sink = sink;
     this.#session = new SessionBuilder(sink, source, id);
     this.#session.noteFolder(details.directory);

@@ -156,6 +156,7 @@ test("a long path loses its middle and keeps its file's name", () => {
 test("a session is resumed by its agent's own command, if that is known and safe to paste", () => {
   expect(resumeCommand("claude-code", "0199-ab")).toBe("claude --resume 0199-ab");
   expect(resumeCommand("codex-cli", "0199-ab")).toBe("codex resume 0199-ab");
+  expect(resumeCommand("amp", "T-0199-ab")).toBe("amp threads continue T-0199-ab");
   expect(resumeCommand("cursor-ide", "0199-ab")).toBeUndefined();
   expect(resumeCommand("constructor", "0199-ab")).toBeUndefined();
   expect(resumeCommand("claude-code", "x; rm -rf /")).toBeUndefined();

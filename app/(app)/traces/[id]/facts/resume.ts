@@ -7,6 +7,9 @@ const resumes: Record<string, (id: string) => string> = {
   "copilot-cli": (id) => `copilot --resume ${id}`,
   "gemini-cli": (id) => `gemini --resume ${id}`,
   "qwen-code": (id) => `qwen --resume ${id}`,
+  amp: (id) => `amp threads continue ${id}`,
+  kilo: (id) => `kilo --session ${id}`,
+  "mistral-vibe": (id) => `vibe --resume ${id}`,
   opencode: (id) => `opencode --session ${id}`,
 };
 
