@@ -2,6 +2,7 @@ import type { Adapter } from "./adapter.ts";
 import { aider } from "./aider/adapter.ts";
 import { amazonQ } from "./amazon-q/adapter.ts";
 import { amp } from "./amp/adapter.ts";
+import { antigravity } from "./antigravity/adapter.ts";
 import { claudeCode } from "./claude-code/adapter.ts";
 import { cline, kiloCode, rooCode } from "./cline/adapter.ts";
 import { codex } from "./codex/adapter.ts";
@@ -34,6 +35,7 @@ export const adapters: readonly Adapter[] = [
   gemini,
   opencode,
   kilo,
+  antigravity,
   cursor,
   goose,
   kiro,

@@ -34,6 +34,13 @@ const agents: readonly UnreadableAgent[] = [
     folders: (host) => editorFolders(host, "globalStorage", "augment.vscode-augment").map(({ path }) => path),
     why: "it keeps them in a LevelDB whose format is not documented",
   },
+  {
+    name: "antigravity",
+    title: "Antigravity",
+    folders: ({ home }) =>
+      ["antigravity", "antigravity-ide"].map((name) => join(home, ".gemini", name, "conversations")),
+    why: "it encrypts them; only those with a transcript beside them are read",
+  },
 ];
 
 /** An agent's folder that was found and can't be read. */

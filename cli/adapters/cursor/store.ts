@@ -25,9 +25,9 @@ export const storeSessionId = (path: string): string => basename(dirname(path));
 /** Reads a session of the CLI. Its messages have no times and no tokens. */
 export async function readStore(database: DatabaseSync, path: string, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, storeSessionId(path));
-  const meta = readMeta(database, sink);
   const about = await readStoreAbout(path);
   session.noteFolder(about.cwd);
+  const meta = readMeta(database, sink);
   for (const name of [meta.name, about.title]) if (name !== "New Agent") session.noteTitle(name);
   for (const time of [meta.createdAt, about.createdAtMs]) session.noteTime(time);
   const root = asString(meta.latestRootBlobId);

@@ -34,16 +34,14 @@ export async function readThread(database: DatabaseSync, id: string, sink: Sink)
   const optional = ["parent_id", "folder_paths", "created_at"].map((name) =>
     hasColumn(database, "threads", name) ? name : `NULL AS ${name}`,
   );
-  const row = database
-    .prepare(
-      `SELECT summary, data_type, ${optional.join(", ")}, updated_at, ${boundedColumn("data")} FROM threads WHERE id = ?`,
-    )
-    .get(id);
+  const row = database.prepare(`SELECT summary, ${optional.join(", ")}, updated_at FROM threads WHERE id = ?`).get(id);
   if (!row) return;
-  const thread = decode(row, id, sink);
+  const session = new SessionBuilder(sink, source, id);
+  session.noteFolder(firstFolder(row.folder_paths));
+  const stored = database.prepare(`SELECT data_type, ${boundedColumn("data")} FROM threads WHERE id = ?`).get(id);
+  const thread = stored && decode(stored, id, sink);
   if (!thread) return;
   sink.skipped();
-  const session = new SessionBuilder(sink, source, id);
   noteDetails(session, row, thread);
   const requests = new Map(usagesIn(thread.request_token_usage));
   let usage: Usage | undefined;
@@ -125,7 +123,6 @@ function noteDetails(session: SessionBuilder, row: Fields, thread: Fields): void
   if (title && !/^New (?:Agent )?Thread$/.test(title)) session.noteTitle(title);
   session.note("parent", row.parent_id);
   session.noteTime(row.created_at ?? row.updated_at);
-  session.noteFolder(firstFolder(row.folder_paths));
   const snapshot = isFields(thread.initial_project_snapshot) ? thread.initial_project_snapshot : {};
   session.noteTime(snapshot.timestamp);
   const [worktree] = (Array.isArray(snapshot.worktree_snapshots) ? snapshot.worktree_snapshots : []).filter(isFields);
