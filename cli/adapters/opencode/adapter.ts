@@ -1,8 +1,9 @@
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { listFolder } from "../../files/discovery.ts";
 import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
 import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
-import { databaseStore, listDatabases, listSessions } from "./database.ts";
+import { databaseStore, listSessions } from "./database.ts";
 import { findStoredSessions, openStorage } from "./json-folder.ts";
 import { OpencodeSession } from "./session.ts";
 import type { Store } from "./store.ts";
@@ -13,8 +14,8 @@ type Relative = {
   version: number;
   /** Its folder among the user's data. */
   folder: string;
-  /** How its databases are called. */
-  databases: string[];
+  /** How its databases are called: one per release channel. */
+  databases: RegExp;
   /** The variable that names one more database. */
   variable: string;
 };
@@ -87,7 +88,8 @@ function searchRoots(relative: Relative, host: Host): SearchRoot[] {
 
 async function findDatabases(relative: Relative, host: Host): Promise<string[]> {
   const folder = dataFolder(relative, host);
-  const found = (await listDatabases(folder, relative.databases)).sort().map((name) => join(folder, name));
+  const names = (await listFolder(folder)).map(({ name }) => name).filter((name) => relative.databases.test(name));
+  const found = names.sort().map((name) => join(folder, name));
   const named = host.env[relative.variable];
   if (!named || named === ":memory:") return found;
   const path = isAbsolute(named) ? named : join(folder, named);
@@ -99,7 +101,7 @@ export const opencode = adapterOf({
   title: "OpenCode",
   version: 2,
   folder: "opencode",
-  databases: ["opencode"],
+  databases: /^opencode(?:-[\w.-]+)?\.db$/,
   variable: "OPENCODE_DB",
 });
 
@@ -109,6 +111,6 @@ export const kilo = adapterOf({
   title: "Kilo",
   version: 1,
   folder: "kilo",
-  databases: ["kilo", "opencode"],
+  databases: /^(?:kilo|opencode)(?:-[\w.-]+)?\.db$/,
   variable: "KILO_DB",
 });

@@ -1,16 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import { listFolder } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { boundedColumn, hasColumn, inputPath, readJsonColumn } from "../sqlite.ts";
 import { asString } from "../values.ts";
 import type { Store } from "./store.ts";
-
-/** The names of the databases in a folder: `opencode.db`, and one per release channel (`opencode-CHANNEL.db`). */
-export async function listDatabases(folder: string, names: string[]): Promise<string[]> {
-  const isDatabase = new RegExp(`^(?:${names.join("|")})(?:-[w.-]+)?.db$`);
-  return (await listFolder(folder)).map(({ name }) => name).filter((name) => isDatabase.test(name));
-}
 
 /**
  * A session's messages are rows of `message` with parts, or, in newer versions, rows of `session_message` that have all of a
