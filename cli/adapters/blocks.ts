@@ -1,7 +1,7 @@
 // Content as a list of blocks, which most agents share: a text, or a list of `{type, …}`.
 import { type Fields, isFields } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
-import { notice, thinking, toolCall, toolResult } from "./messages.ts";
+import { notice, thinking, toolCall, toolResult, withMetadata } from "./messages.ts";
 import { asString } from "./values.ts";
 
 /** A content as blocks: a text becomes one, anything else none. */
@@ -35,13 +35,21 @@ function blockText(block: Fields, unhandled: (type: string) => void): string {
     case "toolResult":
       return asString(block.text) ?? "";
     case "image": {
-      const from = isFields(block.source) ? block.source : block;
-      return dataText("image", from.mimeType ?? from.media_type ?? from.mediaType, from.data);
+      const { data } = isFields(block.source) ? block.source : block;
+      return dataText("image", attachmentOf(block).type, data);
     }
     default:
       unhandled(`content.${asString(block.type) ?? "(none)"}`);
       return "";
   }
+}
+
+/** An attached file, by its type and name. */
+function attachmentOf(block: Fields): { type?: string; name?: string } {
+  const from = isFields(block.source) ? block.source : block;
+  const type = asString(from.mimeType) ?? asString(from.media_type) ?? asString(from.mediaType);
+  const name = asString(block.filename) ?? asString(block.fileName) ?? asString(block.name);
+  return { ...(type && { type }), ...(name && { name: name.slice(0, 2048) }) };
 }
 
 /** Tags around what an agent's program adds to the user's words. */
@@ -86,6 +94,8 @@ export function userBlocks(content: unknown, unhandled: (type: string) => void):
       return [toolResult(output, { callId: asString(block.tool_use_id), isError: block.is_error === true })];
     }
     const text = blockText(block, unhandled);
+    if (block.type === "image")
+      return [withMetadata({ role: "user", content: text }, { attachments: [attachmentOf(block)] })];
     return text.trim() === "" ? [] : userMessages(text);
   });
 }

@@ -19,6 +19,8 @@ export type EntryFacts = {
   requestId?: unknown;
   uuid?: unknown;
   stopReason?: unknown;
+  /** Whether the entry was copied from the session that this one was forked from: it is counted there. */
+  isReplayed?: boolean;
 };
 
 /** A fact of a session that is a text. */
@@ -130,8 +132,13 @@ export class SessionBuilder {
   }
 
   /** Sends an entry's messages; the first of them bears the entry's facts, and the model where it changed. */
-  send(messages: Message[], { at, model, usage, ...facts }: EntryFacts = {}): void {
-    this.noteTime(at);
+  send(messages: Message[], { isReplayed, ...told }: EntryFacts = {}): void {
+    if (!isReplayed) this.noteTime(told.at);
+    const replayed = messages.map((message) => withMetadata(message, { replayed: isReplayed || undefined }));
+    this.#sendEntry(replayed, isReplayed ? { at: told.at, model: told.model, uuid: told.uuid } : told);
+  }
+
+  #sendEntry(messages: Message[], { at, model, usage, ...facts }: EntryFacts): void {
     const isNewModel = asString(model) !== undefined && model !== this.#model;
     if (messages.length === 0) {
       if (usage) this.addUsage(usage);
@@ -180,7 +187,7 @@ export class SessionBuilder {
   }
 }
 
-const known = ({ costUsd, ...texts }: Omit<EntryFacts, "at" | "model" | "usage">): Fields => ({
+const known = ({ costUsd, ...texts }: Omit<EntryFacts, "at" | "model" | "usage" | "isReplayed">): Fields => ({
   costUsd: typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd > 0 ? costUsd : undefined,
   ...Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, asString(value)])),
 });

@@ -105,7 +105,7 @@ test("a sub-agent's events are a session of their own, which names its parent an
     [id, 4],
     [`${id}/c1`, 3],
   ]);
-  expect(sessions[0]?.messages[2]?.metadata).toEqual({ result: { callId: "c1", session: `${id}/c1` } });
+  expect(sessions[0]?.messages[2]?.metadata).toMatchObject({ result: { callId: "c1", session: `${id}/c1` } });
   expect(sessions[1]?.ending.metadata).toMatchObject({ parent: id, cwd: "/home/ada/code/web" });
 });
 

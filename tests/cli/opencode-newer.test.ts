@@ -27,7 +27,7 @@ async function makeDatabase(rows: Row[], older: { info: object; parts: object[] 
   for (const [seq, { type, at = 10 + seq, ...message }] of rows.entries()) {
     const time = start + at * 1000;
     const row = [
-      `msg_${9 - seq}`,
+      `msg_${99 - seq}`,
       "ses_a",
       type,
       seq,
@@ -115,7 +115,7 @@ test("a session whose messages are whole rows is read in its order, with costs, 
             kind: "thinking",
             costUsd: 0.125,
             stopReason: "tool-calls",
-            uuid: "msg_7",
+            uuid: "msg_97",
             usage: {
               inputTokens: 100,
               outputTokens: 47,
@@ -219,4 +219,32 @@ test("rows of other shapes are counted and stop nothing", async () => {
   expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["tool", "bash", "Hi"]);
   expect(unhandled).toEqual(["content.hologram"]);
   expect(invalid).toEqual([expect.stringContaining("msg_z is not a JSON object")]);
+});
+
+test("a small reading of the rows, in SQL, counts the same", async () => {
+  const talk = Array.from({ length: 5 }, (_, turn) =>
+    rows.slice(1, 4).map((row, at) => ({ ...row, at: turn * 60 + at })),
+  ).flat();
+  const { host, db } = await makeDatabase(talk);
+  const { sessions } = await parseAll(opencode, host);
+  const count = (sql: string) => Number(db.prepare(sql).get()?.n);
+  const content =
+    "session_message, json_each(data, '$.content') AS part WHERE session_message.type = 'assistant' AND part.value ->> 'type'";
+  const messages = sessions[0]?.messages ?? [];
+  const has = (key: string) => messages.filter(({ metadata }) => metadata?.[key] !== undefined).length;
+  const shells = count("SELECT count(*) AS n FROM session_message WHERE type = 'shell'");
+  const tools = count(`SELECT count(*) AS n FROM ${content} = 'tool'`);
+  expect([has("tool"), has("result")]).toEqual([tools + shells, tools + shells]);
+  const texts = messages.filter(({ role, metadata }) => role === "assistant" && !metadata?.kind && !metadata?.tool);
+  expect(texts).toHaveLength(count(`SELECT count(*) AS n FROM ${content} = 'text'`));
+  const sums = sessions[0]?.ending.metadata?.usage as Record<string, number>;
+  expect(sums.inputTokens).toBe(count("SELECT sum(data ->> '$.tokens.input') AS n FROM session_message"));
+  expect(sums.outputTokens).toBe(
+    count("SELECT sum((data ->> '$.tokens.output') + (data ->> '$.tokens.reasoning')) AS n FROM session_message"),
+  );
+  const costs = messages.map(({ metadata }) => Number(metadata?.costUsd ?? 0));
+  expect(costs.reduce((sum, cost) => sum + cost, 0)).toBe(
+    count("SELECT sum(data ->> '$.cost') AS n FROM session_message"),
+  );
+  db.close();
 });

@@ -21,7 +21,7 @@ const maxAgents = 50;
 export const copilot: Adapter = {
   name: source,
   title: "GitHub Copilot CLI",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

@@ -13,7 +13,7 @@ const skippedEvents = new Set(
   `assistant.turn_start assistant.turn_end assistant.intent assistant.message_delta assistant.reasoning_delta
   assistant.usage hook.start hook.end pending_messages.modified session.auto_mode_resolved session.compaction_start
   session.context_changed session.handoff session.idle session.import_legacy session.snapshot_rewind
-  session.title_changed session.truncation session.usage_checkpoint session.usage_info skill.invoked subagent.completed
+  session.truncation session.usage_checkpoint session.usage_info skill.invoked subagent.completed
   subagent.deselected subagent.selected subagent.started tool.execution_partial_result tool.execution_progress
   tool.user_requested`.split(/\s+/),
 );
@@ -60,6 +60,7 @@ export class CopilotSession {
     this.#session.noteFolder(context.cwd);
     this.#session.note("branch", context.branch);
     this.#session.note("agentVersion", data.copilotVersion);
+    this.#session.noteRepository(remoteOf(context));
     this.#session.noteTime(data.startTime);
   }
 
@@ -74,11 +75,14 @@ export class CopilotSession {
       case "session.model_change":
         this.#session.noteModel(data.newModel);
         break;
+      case "session.title_changed":
+        this.#session.noteTitle(data.title);
+        break;
       case "session.shutdown":
         this.#addTotals(data);
         break;
       case "assistant.message":
-        this.#addAnswer(data, at);
+        this.#addAnswer(record, data);
         return;
       case "tool.execution_start":
         this.#noteCall(data);
@@ -86,7 +90,7 @@ export class CopilotSession {
       default: {
         const messages = this.#messagesOf(asString(record.type) ?? "(none)", data);
         if (messages.length === 0) this.#sink.skipped();
-        this.#session.send(messages, { at });
+        this.#session.send(messages, { at, uuid: record.id });
         return;
       }
     }
@@ -131,7 +135,7 @@ export class CopilotSession {
     return [withMetadata({ role: "user", content: text }, { attachments: names.length > 0 ? names : undefined })];
   }
 
-  #addAnswer(data: Fields, at: unknown): void {
+  #addAnswer({ timestamp: at, id }: Fields, data: Fields): void {
     const thought = asString(data.reasoningText);
     const text = asString(data.content);
     const requests = (Array.isArray(data.toolRequests) ? data.toolRequests : []).filter(isFields);
@@ -144,7 +148,13 @@ export class CopilotSession {
     if (messages.length === 0) this.#sink.skipped();
     const outputTokens = asCount(data.outputTokens);
     this.#counted += outputTokens ?? 0;
-    this.#session.send(messages, { at, model: data.model, ...(outputTokens && { usage: { outputTokens } }) });
+    this.#session.send(messages, {
+      at,
+      model: data.model,
+      usage: outputTokens ? { outputTokens } : undefined,
+      uuid: data.messageId ?? id,
+      requestId: data.requestId ?? data.serviceRequestId,
+    });
   }
 
   #call(callId: unknown, name: unknown, input: unknown): Message {
@@ -197,6 +207,15 @@ export class CopilotSession {
   end(): void {
     this.#session.end();
   }
+}
+
+/** The Git remote of a session's folder, where it names its host. */
+function remoteOf({ repository, repositoryHost, hostType }: Fields): string | undefined {
+  const [host, name] = [
+    asString(repositoryHost) ?? (hostType === "github" ? "github.com" : undefined),
+    asString(repository),
+  ];
+  return host && name && /^[\w.-]+$/.test(host) && /^[\w./-]+$/.test(name) ? `https://${host}/${name}` : undefined;
 }
 
 const noticeOf = (text: unknown): Message[] => (asString(text) ? [notice(asString(text) ?? "")] : []);

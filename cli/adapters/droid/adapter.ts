@@ -14,7 +14,7 @@ import { DroidSession, source } from "./session.ts";
 export const droid: Adapter = {
   name: source,
   title: "Droid",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

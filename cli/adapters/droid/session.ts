@@ -22,7 +22,7 @@ export class DroidSession {
   add(record: Fields): void {
     const messages = this.#messagesOf(record);
     if (messages?.length === 0) this.#sink.skipped();
-    if (messages) this.#session.send(messages, { at: record.timestamp });
+    if (messages) this.#session.send(messages, { at: record.timestamp, uuid: record.id });
   }
 
   #messagesOf(record: Fields): Message[] | undefined {

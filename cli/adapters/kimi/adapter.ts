@@ -18,7 +18,7 @@ const log = "wire.jsonl";
 export const kimi: Adapter = {
   name: source,
   title: "Kimi Code",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name === log);

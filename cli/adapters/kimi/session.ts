@@ -2,7 +2,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { assistantMessages, textOf, userBlocks } from "../blocks.ts";
 import { notice, toolCall, toolResult } from "../messages.ts";
-import { SessionBuilder } from "../session-builder.ts";
+import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
 
@@ -44,6 +44,8 @@ export class KimiSession {
   add(record: Fields): void {
     this.#noteFacts(record);
     const at = asTimestamp(record.time);
+    // A turn's records repeat what its steps tell; a compaction's request is only here.
+    if (record.type === "usage.record" && record.usageScope === "session") this.#addUsage(record.usage);
     if (record.type === "context.append_loop_event" && isFields(record.event)) this.#addEvent(record.event, at);
     else this.#addMessages(record, at);
   }
@@ -92,7 +94,12 @@ export class KimiSession {
 
   #addEvent(event: Fields, at: string | undefined): void {
     if (event.type === "step.end") {
-      this.#flush(readUsage(event.usage));
+      this.#flush({
+        usage: readUsage(event.usage),
+        stopReason: event.finishReason,
+        requestId: event.messageId,
+        uuid: event.uuid,
+      });
       this.#sink.skipped();
       return;
     }
@@ -125,10 +132,15 @@ export class KimiSession {
     return toolResult(text, { callId, isError: isError === true, session });
   }
 
-  #flush(usage?: Usage): void {
+  #flush(facts: EntryFacts = {}): void {
     const held = this.#held;
     this.#held = [];
-    this.#session.send(held, { at: held[0]?.createdAt, model: this.#model, usage });
+    this.#session.send(held, { at: held[0]?.createdAt, model: this.#model, ...facts });
+  }
+
+  #addUsage(reported: unknown): void {
+    const usage = readUsage(reported);
+    if (usage) this.#session.addUsage(usage);
   }
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);

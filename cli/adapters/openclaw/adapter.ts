@@ -18,7 +18,7 @@ const sessionFile = /^(.+)\.jsonl(?:\.(?:reset|deleted)\.[^/\\]+)?$/;
 export const openclaw: Adapter = {
   name: source,
   title: "OpenClaw",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

@@ -11,13 +11,14 @@ const source = "pi";
  *
  * - Lines form a tree (`parentId`): after going back, the branch that was left stays in the file. All of it is kept, in the
  *   order of writing.
- * - A fork names the file that it was made from (`branchedFrom`, `parentSession`).
+ * - A fork names the file that it was made from (`branchedFrom`, `parentSession`), and begins with its lines, whose times are
+ *   before its own: they are marked and not counted.
  * - An answer names its own tokens and its cost.
  */
 export const pi: Adapter = {
   name: source,
   title: "Pi",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name.endsWith(".jsonl"));

@@ -1,10 +1,10 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { assistantMessages, blocksOf, textOf, userBlocks } from "../blocks.ts";
-import { notice, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { SessionBuilder } from "../session-builder.ts";
+import { notice, toolCall, toolResult } from "../messages.ts";
+import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asString, asTimestamp } from "../values.ts";
 
 /** Types of lines that belong to no message. */
 const skippedTypes = new Set(["thinking_level_change", "custom", "label", "leaf"]);
@@ -15,6 +15,8 @@ export class PiSession {
   readonly #session: SessionBuilder;
   readonly #prefix: string;
   #commands = 0;
+  /** When the session was forked, in milliseconds since 1970: lines before were copied, with their times. */
+  #forkedAt = 0;
 
   /** @param prefix of the `sourceId`, before the id that the file names */
   constructor(sink: Sink, source: string, fallbackId: string, prefix = "") {
@@ -42,10 +44,10 @@ export class PiSession {
         return;
       case "compaction":
       case "branch_summary":
-        this.#send(summaryOf(record.summary), record.timestamp);
+        this.#send(summaryOf(record.summary), record, record.timestamp);
         return;
       case "custom_message":
-        this.#send(this.#custom(record), record.timestamp);
+        this.#send(this.#custom(record), record, record.timestamp);
         return;
       default:
         if (!skippedTypes.has(asString(record.type) ?? "")) this.#sink.unhandled(asString(record.type) ?? "(none)");
@@ -59,7 +61,9 @@ export class PiSession {
     this.#session.noteTitle(title);
     this.#session.noteTime(timestamp);
     const from = asString(branchedFrom) ?? asString(parentSession);
-    if (from) this.#session.note("forkedFrom", this.#prefix + idOfPath(from));
+    if (!from) return;
+    this.#session.note("forkedFrom", this.#prefix + idOfPath(from));
+    this.#forkedAt = millisecondsOf(timestamp);
   }
 
   #addMessage(record: Fields): void {
@@ -70,17 +74,19 @@ export class PiSession {
     }
     const at = record.timestamp ?? message.timestamp;
     if (message.role !== "assistant") {
-      this.#send(this.#others(message), at);
+      this.#send(this.#others(message), record, at);
       return;
     }
     const messages = assistantMessages(message.content, this.#unhandled);
     const failure = asString(message.errorMessage);
     if (failure) messages.push(notice(failure));
-    if (messages.length === 0) this.#sink.skipped();
-    this.#session.send(withCost(messages, message.usage), {
-      at,
+    const cost = isFields(message.usage) && isFields(message.usage.cost) ? message.usage.cost.total : undefined;
+    this.#send(messages, record, at, {
       model: message.model,
       usage: readUsage(message.usage),
+      costUsd: cost,
+      requestId: message.responseId,
+      stopReason: message.stopReason,
     });
   }
 
@@ -124,9 +130,10 @@ export class PiSession {
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
-  #send(messages: Message[], at: unknown): void {
+  #send(messages: Message[], record: Fields, at: unknown, facts: EntryFacts = {}): void {
     if (messages.length === 0) this.#sink.skipped();
-    this.#session.send(messages, { at });
+    const isReplayed = this.#forkedAt > 0 && millisecondsOf(record.timestamp) < this.#forkedAt;
+    this.#session.send(messages, { at, uuid: record.id, isReplayed, ...facts });
   }
 
   end(): void {
@@ -153,10 +160,5 @@ function readUsage(usage: unknown): Usage | undefined {
   };
 }
 
-/** The first message bears what the agent itself says that the answer cost, in US dollars. */
-function withCost(messages: Message[], usage: unknown): Message[] {
-  const cost = isFields(usage) && isFields(usage.cost) ? usage.cost.total : undefined;
-  const [first, ...rest] = messages;
-  if (!first || typeof cost !== "number" || cost <= 0) return messages;
-  return [withMetadata(first, { costUsd: cost }), ...rest];
-}
+/** 0 where there is no time. */
+const millisecondsOf = (at: unknown): number => Date.parse(asTimestamp(at) ?? "1970-01-01T00:00:00Z");

@@ -15,7 +15,7 @@ import { QwenSession, source } from "./session.ts";
 export const qwen: Adapter = {
   name: source,
   title: "Qwen Code",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { inlineText } from "../blocks.ts";
-import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
@@ -10,8 +10,12 @@ export const source = "qwen-code";
 
 /** System records that belong to no message. */
 const skippedSystem = new Set(
-  `ui_telemetry slash_command at_command rewind session_artifact_snapshot file_history_snapshot
-  attribution_snapshot custom_title`.split(/\s+/),
+  `ui_telemetry at_command rewind session_artifact_event session_artifact_snapshot session_sources_snapshot file_history_snapshot
+  attribution_snapshot custom_title parent_session session_source session_execution_engine session_model session_approval_mode
+  agent_bootstrap agent_retry agent_session_ready user_text_elements branch_checkpoint goal_state goal_turn_end turn_result
+  background_task_completed omni_recall managed_session_header_v1 managed_session_event_v1 managed_session_commit_v1`.split(
+    /\s+/,
+  ),
 );
 
 /** How parts of a user's message begin that the program or a hook added. */
@@ -21,6 +25,7 @@ const injected = /^\s*<(?:qwen:[\w-]+|system-reminder)\b/;
 export class QwenSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
+  #hasOwnTitle = false;
 
   constructor(sink: Sink, id: string) {
     this.#sink = sink;
@@ -31,16 +36,27 @@ export class QwenSession {
     this.#session.noteFolder(record.cwd);
     this.#session.note("branch", record.gitBranch);
     this.#session.note("agentVersion", record.version);
-    if (record.subtype === "custom_title" && isFields(record.systemPayload)) {
-      this.#session.noteTitle(record.systemPayload.customTitle);
-    }
+    if (isFields(record.systemPayload)) this.#notePayload(record.subtype, record.systemPayload);
+    const from = isFields(record.forkedFrom) ? asString(record.forkedFrom.sessionId) : undefined;
+    this.#session.note("forkedFrom", from);
     const messages = this.#messagesOf(record);
     if (messages.length === 0) this.#sink.skipped();
     this.#session.send(messages, {
       at: record.timestamp,
       model: record.model,
       usage: record.type === "assistant" ? readUsage(record.usageMetadata) : undefined,
+      uuid: record.uuid,
+      isReplayed: from !== undefined,
     });
+  }
+
+  /** A title that the user gave stays, whatever the program finds later. */
+  #notePayload(subtype: unknown, payload: Fields): void {
+    if (subtype === "parent_session") this.#session.note("parent", payload.parentSessionId);
+    if (subtype !== "custom_title") return;
+    const isGenerated = payload.titleSource === "auto";
+    if (!isGenerated || !this.#hasOwnTitle) this.#session.noteTitle(payload.customTitle);
+    this.#hasOwnTitle ||= !isGenerated;
   }
 
   #messagesOf(record: Fields): Message[] {
@@ -69,6 +85,8 @@ export class QwenSession {
     if (isFields(part.functionResponse)) return [resultOf(part.functionResponse, record)];
     const text = this.#text(part);
     if (text.trim() === "") return [];
+    const attachment = role === "user" ? attachmentIn(part) : undefined;
+    if (attachment) return [withMetadata({ role, content: text }, { attachments: [attachment] })];
     if (part.thought === true) return [thinking(text)];
     if (role !== "user") return [{ role, content: text }];
     const isInjected = injected.test(text) || record.subtype === "notification";
@@ -88,6 +106,7 @@ export class QwenSession {
     const name = asString(subtype) ?? "(none)";
     if (skippedSystem.has(name)) return [];
     const payload = isFields(systemPayload) ? systemPayload : {};
+    if (name === "slash_command") return commandMessages(payload);
     const texts = [
       ...parts.map((part) => asString(part.text)),
       asString(payload.summary),
@@ -101,6 +120,25 @@ export class QwenSession {
   end(): void {
     this.#session.end();
   }
+}
+
+/** A command of the program, and what it showed. */
+function commandMessages({ phase, rawCommand, sentToModel, hiddenInvocation, outputHistoryItems }: Fields): Message[] {
+  if (phase === "invocation") {
+    const command = sentToModel === true || hiddenInvocation === true ? undefined : asString(rawCommand);
+    return command ? [{ role: "user", content: command, metadata: { kind: "command" } }] : [];
+  }
+  const items = Array.isArray(outputHistoryItems) ? outputHistoryItems.filter(isFields) : [];
+  return items
+    .filter(({ type }) => type !== "user")
+    .flatMap(({ text }) => (asString(text) ? [notice(String(text))] : []));
+}
+
+function attachmentIn({ inlineData, fileData }: Fields): Fields | undefined {
+  const file = isFields(inlineData) ? inlineData : fileData;
+  if (!isFields(file)) return undefined;
+  const [type, name] = [asString(file.mimeType), asString(file.displayName) ?? asString(file.fileUri)];
+  return { ...(type && { type }), ...(name && { name: name.slice(0, 2048) }) };
 }
 
 /** A tool's result, with what the program noted beside it: whether it failed, and the change it made. */

@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import { adapters } from "../../cli/adapters/registry.ts";
+import { linesOf, makeHome, type Parsed, parseAll } from "./home.ts";
+import { codex } from "./samples/codex.ts";
+import { copilot } from "./samples/copilot.ts";
+import { droid } from "./samples/droid.ts";
+import { gemini } from "./samples/gemini.ts";
+import { kimi } from "./samples/kimi.ts";
+import { openclaw, pi } from "./samples/pi.ts";
+import { qwen } from "./samples/qwen.ts";
+import type { Counts, Sample } from "./samples/sample.ts";
+
+const agents: [name: string, sample: Sample][] = [
+  ["codex-cli", codex],
+  ["gemini-cli", gemini],
+  ["copilot-cli", copilot],
+  ["qwen-code", qwen],
+  ["droid", droid],
+  ["kimi-code", kimi],
+  ["pi", pi],
+  ["openclaw", openclaw],
+];
+
+async function read(name: string, { path, others = {} }: Sample, lines: string): Promise<Parsed> {
+  const adapter = adapters.find((one) => one.name === name);
+  if (!adapter) throw new Error(`${name} is not read`);
+  return parseAll(adapter, await makeHome({ ...others, [path]: lines }));
+}
+
+function countsOf({ sessions }: Parsed): Counts {
+  const messages = sessions.flatMap((session) => session.messages);
+  const number = (is: (role: string | undefined, metadata: Record<string, unknown>) => boolean) =>
+    messages.filter(({ role, metadata = {} }) => is(role, metadata)).length;
+  const plain = (metadata: Record<string, unknown>) => !metadata.kind && !metadata.tool && !metadata.result;
+  const [session] = sessions;
+  const usage = (session?.ending.metadata?.usage ?? {}) as Record<string, number>;
+  return {
+    questions: number((role, metadata) => role === "user" && plain(metadata)),
+    answers: number((role, metadata) => role === "assistant" && plain(metadata)),
+    thoughts: number((_, { kind }) => kind === "thinking"),
+    calls: number((_, { tool }) => tool !== undefined),
+    results: number((_, { result }) => result !== undefined),
+    input: usage.inputTokens ?? 0,
+    output: usage.outputTokens ?? 0,
+    cacheRead: usage.cacheReadTokens ?? 0,
+  };
+}
+
+test.each(agents)("%s: a small reading of the same file counts the same", async (name, sample) => {
+  const parsed = await read(name, sample, linesOf(...sample.lines));
+  expect(countsOf(parsed)).toEqual(sample.count(sample.lines));
+  expect([parsed.unhandled, parsed.counts.invalid, parsed.counts.entries]).toEqual([[], 0, sample.lines.length]);
+  const messages = parsed.sessions[0]?.messages ?? [];
+  const times = messages.map(({ createdAt }) => createdAt ?? "");
+  expect(times).toEqual([...times].sort());
+  // What the answers add up to is what the session says, apart from what no message names.
+  const added = messages.reduce(
+    (sum, { metadata }) => sum + ((metadata?.usage as { outputTokens?: number })?.outputTokens ?? 0),
+    0,
+  );
+  expect(added).toBeLessThanOrEqual(countsOf(parsed).output);
+});
+
+/** Every value of a line, replaced by each of some others, or left out. */
+function* drifted(value: unknown): Generator<unknown> {
+  if (typeof value !== "object" || value === null) return;
+  for (const key of Object.keys(value)) {
+    const before = (value as Record<string, unknown>)[key];
+    for (const other of [null, 7, "?", [null], { type: "hologram" }, undefined]) {
+      yield Array.isArray(value)
+        ? value.map((one, at) => (String(at) === key ? other : one))
+        : { ...value, [key]: other };
+    }
+    for (const inner of drifted(before)) {
+      yield Array.isArray(value)
+        ? value.map((one, at) => (String(at) === key ? inner : one))
+        : { ...value, [key]: inner };
+    }
+  }
+}
+
+test.each(agents)("%s: lines of any other shape end nothing, and each is counted", async (name, sample) => {
+  const own = linesOf(...sample.lines);
+  const strange = [...new Set(sample.lines.flatMap((line) => [...drifted(line)].map((one) => JSON.stringify(one))))];
+  const lines = [{ type: "dream" }, [], "text", 7, null].map((one) => JSON.stringify(one)).concat(strange);
+  const parsed = await read(name, sample, `${own}${lines.join("\n")}\nnot JSON\n${own.slice(0, 30)}`);
+  expect(parsed.counts.entries).toBe(sample.lines.length + lines.length + 1);
+  expect(parsed.counts.invalid).toBeGreaterThanOrEqual(5);
+  expect(parsed.sessions.length).toBeGreaterThan(0);
+  for (const { messages } of parsed.sessions) {
+    for (const { content, createdAt, tokenCount } of messages) {
+      expect(typeof content).toBe("string");
+      if (createdAt !== undefined) expect(Number.isNaN(Date.parse(createdAt))).toBe(false);
+      if (tokenCount !== undefined) expect(Number.isSafeInteger(tokenCount) && tokenCount >= 0).toBe(true);
+    }
+  }
+  const kinds = new Set(parsed.unhandled);
+  expect([...kinds].some((kind) => /dream|hologram|\(none\)/.test(kind)) || parsed.counts.invalid > 10).toBe(true);
+});

@@ -1,0 +1,58 @@
+// Made-up sessions of each agent, as its program writes them, and a small reading of the same files beside each: it counts without
+// any code of the client, so that both can only agree where both are right.
+
+export type Line = Record<string, unknown>;
+
+export type Counts = {
+  questions: number;
+  answers: number;
+  thoughts: number;
+  calls: number;
+  results: number;
+  input: number;
+  output: number;
+  cacheRead: number;
+};
+
+export type Sample = {
+  /** The lines of the session's log. */
+  lines: Line[];
+  /** The log's path below the home folder. */
+  path: string;
+  /** Other files, by their paths below the home folder. */
+  others?: Record<string, string>;
+  /** The small reading. */
+  count(lines: Line[]): Counts;
+};
+
+const turns = 4;
+export const start = Date.parse("2026-11-01T10:00:00.000Z");
+export const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
+export const many = (make: (turn: number) => Line[]): Line[] =>
+  Array.from({ length: turns }, (_, turn) => make(turn)).flat();
+export const id = "0199aaaa-2222-7333-8444-555555555555";
+
+// biome-ignore lint/suspicious/noExplicitAny: the small readings look at the samples above alone
+export type Any = any;
+
+export const none = (): Counts => ({
+  questions: 0,
+  answers: 0,
+  thoughts: 0,
+  calls: 0,
+  results: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+});
+
+/** A message's blocks as Anthropic's API has them, counted. */
+export function countBlocks(counts: Counts, role: string, blocks: Any[]): void {
+  for (const { type } of blocks) {
+    if (type === "thinking") counts.thoughts++;
+    else if (type === "toolCall" || type === "tool_use") counts.calls++;
+    else if (type === "tool_result") counts.results++;
+    else if (role === "assistant") counts.answers++;
+    else counts.questions++;
+  }
+}
