@@ -9,6 +9,7 @@ import { codex } from "./codex/adapter.ts";
 import { continueDev } from "./continue/adapter.ts";
 import { copilot } from "./copilot/adapter.ts";
 import { cowork } from "./cowork/adapter.ts";
+import { crush } from "./crush/adapter.ts";
 import { cursor } from "./cursor/adapter.ts";
 import { droid } from "./droid/adapter.ts";
 import { gemini } from "./gemini/adapter.ts";
@@ -37,6 +38,7 @@ export const adapters: readonly Adapter[] = [
   kilo,
   antigravity,
   cursor,
+  crush,
   goose,
   kiro,
   amazonQ,

@@ -38,11 +38,15 @@ export const cursor: Adapter = {
       for await (const { path, ...file } of findFiles(folder, (name) => name === storeName)) {
         const input = file.stamp === "forbidden" ? { path, ...file } : await findStore(path);
         if (!input || known.has(storeSessionId(path))) continue;
-        // Where no database can be read, one of them tells why, and transcripts take their place.
-        if (hasSqlite()) known.add(storeSessionId(path));
-        else if (hasTold) continue;
-        else hasTold = true;
-        yield { ...input, path: inputPath(path, storeSessionId(path)) };
+        const session = { ...input, path: inputPath(path, storeSessionId(path)) };
+        if (hasSqlite()) {
+          known.add(storeSessionId(path));
+          yield session;
+        } else if (!hasTold) {
+          // One of the databases tells why none is read; transcripts take their place.
+          hasTold = true;
+          yield { ...session, stamp: "needs SQLite", needsNewerNode: true };
+        }
       }
     }
     for await (const input of findFiles(projects, (name) => name.endsWith(".jsonl"))) {
