@@ -1,6 +1,7 @@
 // The client, `spoor`. It is built into one file, which every server delivers at /spoor.mjs.
 
 import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { logout, whoami } from "./commands/account.ts";
@@ -19,9 +20,11 @@ import { type Context, patienceOf, type Values } from "./context.ts";
 import { CommandError, exitCodes } from "./errors.ts";
 import { keepNewSpaceSmall } from "./files/garbage-collection.ts";
 import { type CommandName, commandNames, helpOf } from "./help.ts";
-import { program } from "./program.ts";
+import { currentFolder, program } from "./program.ts";
 import { HttpError } from "./server/api.ts";
+import { invalidToken } from "./server/token.ts";
 import { forgetTroubles } from "./service/troubles.ts";
+import { formatDuration } from "./terminal/format.ts";
 import { suggest } from "./terminal/suggestion.ts";
 import { Terminal } from "./terminal/terminal.ts";
 import { version } from "./version.ts";
@@ -125,13 +128,25 @@ async function run(words: string[], terminal: Terminal, signal: AbortSignal): Pr
     throw new CommandError("usage", `${name} takes no argument "${positionals[1]}". See: ${program} ${name} --help`);
   }
   patienceOf({ values });
-  const host = { home: homedir(), cwd: process.cwd(), env: process.env, platform: process.platform };
+  const home = homeFolder();
+  const host = { home, cwd: currentFolder() ?? home, env: process.env, platform: process.platform };
   const code = (await command.run({ host, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
   if (code === exitCodes.done && values["dry-run"] !== true) {
     if (name === "push") await forgetTroubles(host);
     if (name === "login") await forgetTroubles(host, ["login", "expiring"]);
   }
   return code;
+}
+
+/** @throws CommandError where it isn't known: files would be looked for, and written, wherever the program was started */
+function homeFolder(): string {
+  try {
+    const home = homedir();
+    if (isAbsolute(home)) return home;
+  } catch {
+    // Some systems know no home folder of the user; what to do is the same.
+  }
+  throw new CommandError("usage", "Your home folder is not known. Set HOME to its path.");
 }
 
 function parse(args: string[], options: Options, command = ""): { values: Values; positionals: string[] } {
@@ -142,8 +157,16 @@ function parse(args: string[], options: Options, command = ""): { values: Values
     const { code = "", message } = error as NodeJS.ErrnoException;
     if (!code.startsWith("ERR_PARSE_ARGS")) throw error;
     const help = [program, command, "--help"].filter(Boolean).join(" ");
-    throw new CommandError("usage", `${message.split(". ")[0]}. See: ${help}`);
+    const meant = suggestOption(message, options);
+    throw new CommandError("usage", `${message.split(". ")[0]}. ${meant}See: ${help}`);
   }
+}
+
+/** The option that a mistyped one may mean, in words. */
+function suggestOption(message: string, options: Options): string {
+  const [, given = ""] = /^Unknown option '--([\w-]+)/.exec(message) ?? [];
+  const meant = given && suggest(given, Object.keys(options));
+  return meant ? `Did you mean --${meant}? ` : "";
 }
 
 function unknownCommand(name: string): CommandError {
@@ -164,11 +187,16 @@ function reportError(error: unknown, terminal: Terminal): number {
 function describeError(error: unknown): [CommandError["kind"], string] {
   if (error instanceof CommandError) return [error.kind, error.message];
   if (!(error instanceof HttpError)) return ["failed", String(error)];
-  if (error.status === 401) return ["login", `The token is no longer valid. Log in again with: ${program} login`];
+  if (error.status === 401) return ["login", `${invalidToken(process.env, `${program} login`)}.`];
   const fields = error.errors.map(({ path, message }) => ` ${path}: ${message}.`).join("");
   const request = error.requestId ? ` (request ${error.requestId})` : "";
   const isUnavailable = error.status === 429 || error.status >= 500;
-  return [isUnavailable ? "unreachable" : "failed", error.message + fields + request];
+  const { retryAfterSeconds = 0 } = error;
+  const later =
+    isUnavailable && retryAfterSeconds >= 1
+      ? ` Try again in ${formatDuration(Math.ceil(retryAfterSeconds) * 1000)}.`
+      : "";
+  return [isUnavailable ? "unreachable" : "failed", error.message + fields + later + request];
 }
 
 /** Where an unexpected error was thrown. */

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { HttpError } from "../server/api.ts";
 import { connect, connectLoggedIn, fetchAccount } from "../server/connection.ts";
-import { writeSettings } from "../settings.ts";
+import { updateSettings } from "../settings.ts";
 
 /** Revokes this machine's token at the server and removes it here, here also where the server can't be reached. */
 export async function logout(context: Context): Promise<void> {
@@ -13,8 +13,7 @@ export async function logout(context: Context): Promise<void> {
     return;
   }
   const isRevoked = await revoke();
-  const { [server]: _, ...accounts } = settings.accounts;
-  await writeSettings(host, { ...settings, accounts });
+  await updateSettings(host, ({ accounts: { [server]: _, ...accounts }, ...now }) => ({ ...now, accounts }));
   terminal.say(`Logged out of ${server}.`);
   if (!isRevoked) terminal.warn(`The token is still valid on the server. Revoke it at ${server}/devices`);
   terminal.json({ server, loggedOut: true, revoked: isRevoked });

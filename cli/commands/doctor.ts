@@ -1,4 +1,6 @@
-import { access, constants, readFile, stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { access, constants, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { SearchRoot } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import { type Context, commandHint } from "../context.ts";
@@ -8,6 +10,7 @@ import { isFields, parseJson } from "../files/json.ts";
 import { configFolder, stateFolder } from "../files/state-files.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount } from "../server/connection.ts";
+import { invalidToken } from "../server/token.ts";
 import { settingsPath } from "../settings.ts";
 import { styled } from "../terminal/styled.ts";
 import { version } from "../version.ts";
@@ -28,11 +31,17 @@ export async function doctor(context: Context): Promise<number> {
     ...(await Promise.all(
       adapters.flatMap((one) => one.searchRoots(context.host).map((root) => checkRoot(one.title, root))),
     )),
-    { name: "state", ok: true, isNote: true, detail: `${stateFolder(context.host)} (may be deleted)` },
+    await checkWritable(
+      "settings folder",
+      configFolder(context.host),
+      "no login and no choice of projects can be kept there",
+    ),
+    await checkWritable("state folder", stateFolder(context.host), "everything is read and sent again each time"),
   ];
+  const width = Math.max(...checks.map(({ name }) => name.length));
   for (const { name, ok, isNote, detail } of checks) {
     const mark = !ok ? styled("red", "✗") : isNote ? "·" : styled("green", "✓");
-    terminal.say(mark, ` ${name.padEnd(12)} ${detail}`);
+    terminal.say(mark, ` ${name.padEnd(width)} ${detail}`);
   }
   terminal.json({ ok: checks.every(({ ok }) => ok), checks });
   const isReachable = checks.find(({ name }) => name === "server")?.ok;
@@ -75,7 +84,7 @@ async function checkLogin(context: Context, connection: Connection): Promise<Che
     return { name: "login", ok: true, detail: `${name} <${email}>, expires ${expiresAt.slice(0, 10)}` };
   } catch (error) {
     if (!(error instanceof HttpError) || error.status !== 401) throw error;
-    return { name: "login", ok: false, detail: `the token is no longer valid; log in again with: ${hint}` };
+    return { name: "login", ok: false, detail: invalidToken(context.host.env, hint) };
   }
 }
 
@@ -103,6 +112,20 @@ async function findSettingsProblem(path: string, context: Context): Promise<stri
   } catch (error) {
     if (isMissingOrForbidden(error)) return "can't be read: permission denied";
     throw error;
+  }
+}
+
+/** Writes a file to a folder and removes it again: a right to write is not yet room on the disk. */
+async function checkWritable(name: string, folder: string, otherwise: string): Promise<Check> {
+  const path = join(folder, `doctor.${randomBytes(6).toString("hex")}`);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(path, "x".repeat(4096), { mode: 0o600 });
+    return { name, ok: true, detail: `${folder} can be written to` };
+  } catch (error) {
+    return { name, ok: false, detail: `${folder} can't be written to, so ${otherwise}: ${(error as Error).message}` };
+  } finally {
+    await rm(path, { force: true }).catch(() => {}); // it may never have been created
   }
 }
 

@@ -1,14 +1,24 @@
 import { spawn } from "node:child_process";
+import { rename } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Context, commandHint, stringValue } from "../context.ts";
+import { type Context, commandHint, patienceOf, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, textOf } from "../files/json.ts";
+import { program } from "../program.ts";
 import { Api, HttpError } from "../server/api.ts";
 import { type Connection, connect } from "../server/connection.ts";
 import { isPlain } from "../server/origin.ts";
 import { faultOf } from "../server/token.ts";
-import { type Account, serverOfToken, writeSettings } from "../settings.ts";
+import {
+  type Account,
+  areSettingsBroken,
+  serverOfToken,
+  settingsPath,
+  updateSettings,
+  writeSettings,
+} from "../settings.ts";
+import { formatDuration } from "../terminal/format.ts";
 import { styled } from "../terminal/styled.ts";
 
 /** Logs this machine in, and says what to do next. */
@@ -24,11 +34,9 @@ export async function logIn(context: Context): Promise<void> {
   const connection = await connect(patient, { token: "none" });
   const machine = stringValue(context, "machine") ?? hostname();
   const scopes = stringValue(context, "scopes")?.split(",");
+  await keepBrokenSettings(context);
   await writeSettings(host, connection.settings); // fails now rather than after the approval
-  const { body: started } = await connection.api.request("/api/cli/device/start", {
-    method: "POST",
-    json: { machine, ...(scopes && { scopes }) },
-  });
+  const started = await startLogin(connection.api, { machine, ...(scopes && { scopes }) }, context);
   terminal.hide(textOf(started.deviceCode)); // whoever has it can fetch the token
   const page = approvalPage(started, connection.server, context);
   terminal.say(`To log in to ${connection.server}, open this page in your browser and approve the login:`);
@@ -46,6 +54,41 @@ export async function logIn(context: Context): Promise<void> {
   terminal.json({ event: "loggedIn", server: connection.server, ...publicFields });
   const isOverridden = host.env.SPOOR_TOKEN && serverOfToken(host) === connection.server;
   if (isOverridden) terminal.warn("SPOOR_TOKEN is set: it overrides this login.");
+}
+
+/** Settings that can't be read are replaced by a login: what they held is put aside. */
+async function keepBrokenSettings({ host, terminal }: Context): Promise<void> {
+  if (!(await areSettingsBroken(host))) return;
+  const path = settingsPath(host);
+  const aside = `${path}.broken`;
+  await rename(path, aside).catch((error) => {
+    throw new CommandError("failed", `${path} can't be read or replaced: ${error.message}.`);
+  });
+  const lost = "The choice of projects in it no longer counts";
+  terminal.warn(`${path} could not be read, and was moved to ${aside}. ${lost}: see ${program} projects`);
+}
+
+/** Network limits of logins are minutes long; without `--patience` they are waited for. */
+const maxLimitSeconds = 900;
+
+/** Starts a login. Where too many were started from this network, it waits as long as the server says. */
+async function startLogin(api: Api, json: object, context: Context): Promise<Fields> {
+  const patienceSeconds = context.values.patience === undefined ? maxLimitSeconds : patienceOf(context);
+  const deadline = performance.now() + patienceSeconds * 1000;
+  for (;;) {
+    try {
+      return (await api.request("/api/cli/device/start", { method: "POST", json })).body;
+    } catch (error) {
+      if (!(error instanceof HttpError) || error.status !== 429 || error.retryAfterSeconds === undefined) throw error;
+      if (performance.now() + error.retryAfterSeconds * 1000 > deadline) throw error;
+      await waitAsTold(error.retryAfterSeconds, error.message, context);
+    }
+  }
+}
+
+async function waitAsTold(seconds: number, reason: string, { terminal, signal }: Context): Promise<void> {
+  terminal.warn(`${reason} Trying again in ${formatDuration(Math.ceil(seconds) * 1000)}. Stop with Ctrl-C.`);
+  await sleep(seconds * 1000, undefined, { signal });
 }
 
 /**
@@ -92,10 +135,13 @@ async function waitForToken(api: Api, started: Fields, context: Context): Promis
   while (performance.now() < deadline) {
     await sleep(interval * 1000, undefined, { signal: context.signal });
     const answer = await poll(api, path, context);
-    if (typeof answer === "number") {
-      interval = within(Math.max(interval, answer), intervalRange, interval);
+    if (answer instanceof HttpError) {
+      const seconds = answer.retryAfterSeconds ?? 5;
+      if (performance.now() + seconds * 1000 > deadline) throw answer;
+      if (seconds > interval) await waitAsTold(seconds - interval, answer.message, context);
       continue;
     }
+    if (answer === undefined) continue;
     if (answer.status === "approved") return accountOf(answer, context);
     interval = within(answer.interval, intervalRange, interval);
     context.terminal.progress(() => "Waiting for approval…");
@@ -119,14 +165,14 @@ function loginError(code: string, context: Context, fallback = "The login failed
   return new CommandError("login", messages[code] ?? fallback);
 }
 
-/** @returns the response, or the seconds to wait before the next poll */
-async function poll(api: Api, path: string, context: Context): Promise<Fields | number> {
+/** @returns the response; that of a server which has no time now; undefined where there was none */
+async function poll(api: Api, path: string, context: Context): Promise<Fields | HttpError | undefined> {
   try {
     return (await api.request(path, { retries: false })).body;
   } catch (error) {
-    if (error instanceof CommandError && error.kind === "unreachable") return 2;
+    if (error instanceof CommandError && error.kind === "unreachable") return undefined;
     if (!(error instanceof HttpError)) throw error;
-    if (error.status === 429 || error.status >= 500) return error.retryAfterSeconds ?? 5;
+    if (error.status === 429 || error.status >= 500) return error;
     throw loginError(error.code, context, error.message);
   }
 }
@@ -150,9 +196,18 @@ function accountOf(answer: Fields, { terminal }: Context): Account {
 /** Stores the account and revokes the token that it replaces. */
 async function storeAccount({ settings, server }: Connection, account: Account, context: Context): Promise<void> {
   const previous = settings.accounts[server]?.token;
-  await writeSettings(context.host, { ...settings, server, accounts: { ...settings.accounts, [server]: account } });
-  if (!previous) return;
-  const api = new Api(server, { token: previous, patienceSeconds: 0 });
+  try {
+    // The approval took minutes: another command may have changed the settings since.
+    await updateSettings(context.host, (now) => ({ ...now, server, accounts: { ...now.accounts, [server]: account } }));
+  } catch (error) {
+    await revoke(server, account.token); // nobody has it
+    throw error;
+  }
+  if (previous) await revoke(server, previous);
+}
+
+async function revoke(server: string, token: string): Promise<void> {
+  const api = new Api(server, { token, patienceSeconds: 0 });
   await api.request("/api/cli/session", { method: "DELETE", retries: false, timeoutSeconds: 5 }).catch((error) => {
     // It expires after 90 days anyway.
     if (!(error instanceof CommandError || error instanceof HttpError)) throw error;

@@ -1,12 +1,13 @@
 import { type Context, patienceOf, stringValue } from "../context.ts";
-import { exitCodes } from "../errors.ts";
+import { CommandError, exitCodes } from "../errors.ts";
 import { program } from "../program.ts";
-import { loadSettings } from "../server/connection.ts";
+import { HttpError } from "../server/api.ts";
+import { connect, fetchAccount, loadSettings } from "../server/connection.ts";
 import { sendTelemetry } from "../server/telemetry.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import type { ParseStats } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
-import { serverOf } from "../settings.ts";
+import { type Settings, serverOf } from "../settings.ts";
 import { namedFile } from "../sync/changed-inputs.ts";
 import { planPush } from "../sync/push-plan.ts";
 import { type PushResult, pushOnce } from "../sync/push-round.ts";
@@ -78,11 +79,24 @@ function finish({ terminal }: Context, { left, stats, filter }: Outcome, result:
   return left.length > 0 || (stats.get("jsonl")?.invalid ?? 0) > 0 ? exitCodes.leftOut : exitCodes.done;
 }
 
+/** Who sessions would be sent as; undefined where that isn't known. Only the server knows whose a token in the environment is. */
+async function userOf(context: Context, settings: Settings, server: string): Promise<string | undefined> {
+  if (!context.host.env.SPOOR_TOKEN) return settings.accounts[server]?.userId;
+  try {
+    return (await fetchAccount(await connect(context, { patienceSeconds: 5 }))).userId;
+  } catch (error) {
+    const isAway = error instanceof HttpError && (error.status === 429 || error.status >= 500);
+    if (!isAway && !(error instanceof CommandError && error.kind === "unreachable")) throw error;
+    context.terminal.warn(`${error.message} Sessions that were sent before are listed as new.`);
+    return undefined;
+  }
+}
+
 async function dryRun(context: Context): Promise<number> {
   const { host, terminal } = context;
   const settings = await loadSettings(context);
   const server = serverOf(host, settings, stringValue(context, "server"));
-  const userId = settings.accounts[server]?.userId;
+  const userId = await userOf(context, settings, server);
   const plan = await planPush(context, userId ? await SentRecord.open(host, server, userId) : undefined);
   const bytes = plan.sessions.reduce((sum, session) => sum + session.bytes, 0);
   for (const { source, sourceId, messages, project, change, bytes: size } of plan.sessions) {

@@ -69,6 +69,8 @@ export type ApiResponse = { status: number; body: Fields; headers: Headers };
 
 /** Statuses for unknown paths and methods: without a JSON body they come from another program than Spoor. */
 const unknownRoute = new Set([404, 405, 501]);
+/** Statuses with which a proxy or a network asks for a sign-in, or forbids something, in a page of its own. */
+const fromBetween = new Set([401, 403, 407, 451, 511]);
 const retryable = new Set([408, 429, 500, 502, 503, 504]);
 /** A 500 may be caused by the request itself, so it is retried less often. */
 const maxInternalRetries = 3;
@@ -121,6 +123,10 @@ export class Api {
         "failed",
         `${this.url} is not a Spoor server (it answered ${response.status}). Check the URL.`,
       );
+    }
+    if (!isFields(value) && fromBetween.has(response.status)) {
+      const who = "A proxy or a sign-in page in between may have answered";
+      throw new CommandError("failed", `${this.url} answered ${response.status}, but not as Spoor does. ${who}.`);
     }
     if (!response.ok) throw new HttpError(response.status, fields, response.headers);
     return { status: response.status, body: fields, headers: response.headers };

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { type Settings, writeSettings } from "../settings.ts";
+import { type Settings, updateSettings } from "../settings.ts";
 
 /**
  * Whether a server's address that another server sent may stand in a command which is suggested: hosts of URLs can hold `;` and
@@ -37,7 +37,7 @@ export async function agreeToPlainHttp(context: Context, settings: Settings, ser
     throw new CommandError("usage", `${warning} ${advice}`);
   }
   const agreed = { ...settings, plainHttp: [...(settings.plainHttp ?? []), server] };
-  await writeSettings(host, agreed).catch((error) => {
+  await updateSettings(host, (now) => ({ ...now, plainHttp: agreed.plainHttp })).catch((error) => {
     if (!(error instanceof CommandError)) throw error;
     terminal.warn(`${error.message} You will be asked again.`);
   });
