@@ -80,7 +80,8 @@ The first push shows what it will send, by project, and asks; where nobody can b
 while the server is unavailable. Takes --since, --source and --project like push.`,
   status: `Say whether sessions are sent in the background and what keeps them from it, and list this machine's last 20
 uploads with their status.`,
-  doctor: `Check the server, the login, the clock, the settings, and the folders that are searched for sessions.`,
+  doctor: `Check the server, the login, the clock, the settings, the folders that are searched for sessions, and that settings
+and state can be written.`,
 } as const;
 
 export type CommandName = keyof typeof commandHelp;
@@ -102,9 +103,14 @@ export function helpOf(name?: CommandName): string {
   return textOf(name).replace(/\bspoor(?= [a-z]+\b(?!:))/g, program);
 }
 
+const words: Partial<Record<CommandName, string>> = {
+  push: " [FILE...]",
+  projects: " [include|exclude GLOB...]",
+};
+
 function textOf(name: CommandName | undefined): string {
   if (name)
-    return `spoor ${name} [options]${name === "push" ? " [FILE...]" : ""}\n\n${commandHelp[name]}\n\nOptions of every command:\n${commonOptions}\n\n${exitCodeHelp}`;
+    return `spoor ${name} [options]${words[name] ?? ""}\n\n${commandHelp[name]}\n\nOptions of every command:\n${commonOptions}\n\n${exitCodeHelp}`;
   return `spoor ${version}: sends your coding-agent sessions to a Spoor server.
 
 Get started:

@@ -23,7 +23,10 @@ export function storedGlob(given: string, host: Host): string {
   }
   const isHere = /^\.{1,2}(?:[\\/]|$)/.test(text) || (/[\\/]/.test(text) && !/^(?:[~/\\]|\*\*|[A-Za-z]:)/.test(text));
   if (!isHere)
-    return withoutEnd(literal(text, host) ?? (isWindowsPath(text) ? text.replaceAll("\\", "/") : foldHome(text, host)));
+    return withoutEnd(
+      literal(text, host) ??
+        (isWindowsPath(text) || text.startsWith("~\\") ? text.replaceAll("\\", "/") : foldHome(text, host)),
+    );
   const whole = `${escapeGlob(host.cwd)}/${host.platform === "win32" ? text.replaceAll("\\", "/") : text}`;
   return withoutEnd(literal(text, host) ?? foldHome(simplify(whole), host));
 }

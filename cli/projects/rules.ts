@@ -145,11 +145,13 @@ function compile(glob: string, host: Host): (paths: Paths) => boolean {
 /** A glob for paths without `~`; also one whose beginning has no symbolic links. */
 function pathGlobs(glob: string, host: Host): string[] {
   const home = escapeGlob(toParts(host.home).join("/"));
-  const whole = glob.replace(/^~(?=\/|$)/, () => `/${home}`).replace(/^([a-z]):/, (drive) => drive.toUpperCase());
-  const parts = partsOf(whole);
+  const whole = glob.replace(/^~(?=\/|$)/, () => `/${home}`);
+  const parts = partsOf(whole).map((part, index) => (index === 0 && /^[a-z]:$/.test(part) ? part.toUpperCase() : part));
   const plain = parts.findIndex((part) => part === "**" || hasWildcards(part));
   const fixed = parts.slice(0, plain === -1 ? parts.length : plain);
-  if (fixed.length === 0 || !whole.startsWith("/")) return [whole];
-  const real = escapeGlob(realpathOf(`/${fixed.map(unescapeGlob).join("/")}`));
-  return [whole, [real, ...parts.slice(fixed.length)].join("/")];
+  const hasDrive = /^[A-Z]:$/.test(fixed[0] ?? "");
+  const isHere = fixed.length > 0 && hasDrive === (host.platform === "win32");
+  if (!isHere) return [parts.join("/")];
+  const real = realpathOf(`${hasDrive ? "" : "/"}${fixed.map(unescapeGlob).join("/")}${fixed.length === 1 ? "/" : ""}`);
+  return [parts.join("/"), [...toParts(real).map(escapeGlob), ...parts.slice(fixed.length)].join("/")];
 }

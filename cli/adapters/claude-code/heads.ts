@@ -7,8 +7,8 @@ import { asString } from "../values.ts";
 /** The part of a file that is searched for its first message, and for summaries of other sessions. */
 const headBytes = 64 * 1024;
 
-/** What a file begins with: the id of its first message, and summaries by the lines that they name. */
-export type Head = { first?: string; summaries: readonly (readonly [string, string])[] };
+/** What a file begins with: its folder, the id of its first message, and summaries by the lines that they name. */
+export type Head = { folder?: string; first?: string; summaries: readonly (readonly [string, string])[] };
 
 /** By path. Neither changes once there is a first message, so each file is read once. */
 const heads = new Map<string, Head>();
@@ -51,18 +51,19 @@ export async function readHead(path: string): Promise<Head> {
   const known = heads.get(path);
   if (known) return known;
   const summaries: [string, string][] = [];
-  let first: string | undefined;
+  let [first, folder]: (string | undefined)[] = [];
   for (const line of (await readHeadText(path)).split("\n").slice(0, -1)) {
     const isSummary = line.includes('"summary"');
     if (first !== undefined && !isSummary) continue;
     const record = parseJson(line);
     if (!isFields(record)) continue;
+    folder ??= asString(record.cwd);
     if (isMessage(record.type)) first ??= asString(record.uuid);
     const { type, summary, leafUuid } = record;
     if (type === "summary" && asString(summary) && asString(leafUuid))
       summaries.push([String(leafUuid), String(summary)]);
   }
-  const head = { ...(first !== undefined && { first }), summaries };
+  const head = { ...(folder !== undefined && { folder }), ...(first !== undefined && { first }), summaries };
   if (first !== undefined) heads.set(path, head);
   return head;
 }

@@ -3,7 +3,7 @@ import { readRecords } from "../../files/json-lines.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { withoutCounts } from "../uncounted-sink.ts";
 import { findAgentsOriginal, findOriginal, readUuids } from "./forks.ts";
-import { summariesBeside } from "./heads.ts";
+import { readHead, summariesBeside } from "./heads.ts";
 import type { Identity } from "./identity.ts";
 import type { Dialect } from "./messages.ts";
 import { ClaudeSession, type Surroundings } from "./session.ts";
@@ -21,6 +21,8 @@ type Part = { identity: Identity; wanted: "main" | "side" | "all" };
 /** @returns whether lines of a sidechain were left out */
 async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wanted }: Part): Promise<boolean> {
   const { path, from } = input;
+  const { folder } = await readHead(path);
+  if (folder !== undefined) sink.folder(folder); // before other files are read
   const session = new ClaudeSession(sink, told, identity, await surroundingsOf(path, wanted), from);
   let hasSidechain = false;
   const counts = {
