@@ -45,9 +45,35 @@ function takeLine(
     sink.entry(number);
     handle(record);
   } else if (!isOpen && (record !== undefined || line.trim() !== "")) {
+    const glued = record === undefined ? gluedRecords(line) : [];
+    for (const one of glued) {
+      sink.entry(number);
+      handle(one);
+    }
+    if (glued.length > 0) return;
     sink.entry(number);
     sink.invalid(record === undefined ? "not JSON" : "not a JSON object");
   }
+}
+
+/** So many places of a line are tried, of lines up to this length: a hostile one must not cost minutes. */
+const maxGlues = 32;
+const maxGluedChars = 4 * MiB;
+
+/** The objects of a line in which two writers, or one that was interrupted, left out the newline between them; else none. */
+function gluedRecords(line: string): Fields[] {
+  const records: Fields[] = [];
+  if (line.length > maxGluedChars) return records;
+  let begin = 0;
+  let at = line.indexOf("}{");
+  for (let tried = 0; at !== -1 && tried < maxGlues; tried++, at = line.indexOf("}{", at + 1)) {
+    const record = parseJson(line.slice(begin, at + 1));
+    if (!isFields(record)) continue; // these braces stand in a text
+    records.push(record);
+    begin = at + 1;
+  }
+  const last = begin > 0 ? parseJson(line.slice(begin)) : undefined;
+  return isFields(last) ? [...records, last] : [];
 }
 
 /**

@@ -193,3 +193,36 @@ test("Qwen: a branch's copied records are its parent's; commands, files, and the
   });
   expect(unhandled).toEqual(["system.sunrise"]);
 });
+
+test("Qwen: a background agent's transcript is a session, named by the result of the call that started it", async () => {
+  const agents = `.qwen/projects/-code-api/subagents/${id}`;
+  const host = await makeHome({
+    [qwenPath]: linesOf(
+      record("assistant", 1, [{ functionCall: { id: "c1", name: "task", args: {} } }]),
+      record("tool_result", 2, [{ functionResponse: { id: "c1", response: { output: "Started." } } }]),
+    ),
+    [`${agents}/agent-explore-7f3c.jsonl`]: linesOf(
+      record("user", 1, [{ text: "Explore." }], { cwd: "/code/api", isSidechain: true }),
+    ),
+    [`${agents}/agent-explore-7f3c.meta.json`]: JSON.stringify({
+      description: "Explore it",
+      toolUseId: "c1",
+      model: "qwen3-coder",
+    }),
+  });
+  const { sessions } = await parseAll(qwen, host);
+  expect(sessions[0]?.messages[1]?.metadata).toMatchObject({ result: { callId: "c1", session: `${id}/explore-7f3c` } });
+  expect(sessions[1]).toMatchObject({
+    sourceId: `${id}/explore-7f3c`,
+    ending: { title: "Explore it", model: "qwen3-coder", metadata: { parent: id, cwd: "/code/api" } },
+  });
+});
+
+test("two records in one line, without the newline between them, are both read", async () => {
+  const one = JSON.stringify(record("user", 1, [{ text: 'It says }{ and "}{" here.' }]));
+  const two = JSON.stringify(record("user", 2, [{ text: "And }{ there." }]));
+  const host = await makeHome({ [qwenPath]: `${one}${two}\n${one}{"cut": \n` });
+  const { sessions, counts, invalid } = await parseAll(qwen, host);
+  expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(['It says }{ and "}{" here.', "And }{ there."]);
+  expect([counts.entries, invalid]).toEqual([3, ["2: not JSON"]]);
+});

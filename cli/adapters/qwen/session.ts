@@ -25,11 +25,25 @@ const injected = /^\s*<(?:qwen:[\w-]+|system-reminder)\b/;
 export class QwenSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
+  readonly #agents: ReadonlyMap<string, string>;
   #hasOwnTitle = false;
 
-  constructor(sink: Sink, id: string) {
+  /**
+   * @param parent the session that a background agent works for
+   * @param agents the `sourceId`s of the session's own agents, by the calls that started them
+   */
+  constructor(sink: Sink, id: string, parent?: string, agents: ReadonlyMap<string, string> = new Map()) {
     this.#sink = sink;
+    this.#agents = agents;
     this.#session = new SessionBuilder(sink, source, id);
+    this.#session.note("parent", parent);
+  }
+
+  /** Notes what stands beside a background agent's transcript. */
+  noteAgent(meta: unknown): void {
+    if (!isFields(meta)) return;
+    this.#session.noteTitle(meta.description);
+    this.#session.noteModel(meta.model);
   }
 
   add(record: Fields): void {
@@ -82,7 +96,7 @@ export class QwenSession {
       const { id, name, args } = part.functionCall;
       return [toolCall(asString(name) ?? "tool", asString(id), args)];
     }
-    if (isFields(part.functionResponse)) return [resultOf(part.functionResponse, record)];
+    if (isFields(part.functionResponse)) return [resultOf(part.functionResponse, record, this.#agents)];
     const text = this.#text(part);
     if (text.trim() === "") return [];
     const attachment = role === "user" ? attachmentIn(part) : undefined;
@@ -142,12 +156,14 @@ function attachmentIn({ inlineData, fileData }: Fields): Fields | undefined {
 }
 
 /** A tool's result, with what the program noted beside it: whether it failed, and the change it made. */
-function resultOf({ id, response }: Fields, { toolCallResult }: Fields): Message {
+function resultOf({ id, response }: Fields, { toolCallResult }: Fields, agents: ReadonlyMap<string, string>): Message {
   const about = isFields(toolCallResult) ? toolCallResult : {};
   const display = isFields(about.resultDisplay) ? about.resultDisplay : {};
+  const callId = asString(id) ?? asString(about.callId);
   const isError = about.status === "error" || about.status === "cancelled";
   return toolResult(outputOf(response) || (asString(about.resultDisplay) ?? ""), {
-    callId: asString(id) ?? asString(about.callId),
+    callId,
+    session: agents.get(callId ?? ""),
     isError,
     patch: asString(display.fileDiff),
   });
