@@ -27,7 +27,7 @@ Claude Code and Codex. What you changed since is left as it is, and listed. A lo
   spoor service logs     its last lines; --lines 200 for more, --follow to keep printing`,
   update: `Replace this program with the one that your server delivers, if it is another one. It has to have the SHA-256
 that the server tells, and to run. Programs are taken only from the server that this one came from and that you are
-logged in to. The background service does this by itself once a day, over https; see install --no-auto-update.
+logged in to. The background service does this by itself every six hours, over https; see install --no-auto-update.
 
   --check            only say whether there is another one
   --allow-older      take an older version without asking`,

@@ -3,12 +3,13 @@ import { CommandError } from "../errors.ts";
 import type { Api } from "../server/api.ts";
 import { connect } from "../server/connection.ts";
 import { MismatchError, readRelease } from "../update/release.ts";
-import { checkOrigin, type Found, findUpdate, takeUpdate } from "../update/update.ts";
+import { checkOrigin, checkOwnFile, type Found, findUpdate, takeUpdate } from "../update/update.ts";
 import { version as ownVersion } from "../version.ts";
 
 /** Takes the client that the server delivers in this one's place, after it was verified. */
 export async function update(context: Context): Promise<void> {
   const { terminal, values, signal } = context;
+  checkOwnFile();
   const { settings, server, api } = await connect(context, { token: "none" });
   await checkOrigin(context, settings, server);
   const found = await findUpdate(api);

@@ -14,18 +14,22 @@ import { replaceProgram } from "./replace.ts";
 /** A newer client than this one, or one of another content. */
 export type Found = { release: Release; own: Uint8Array; path: string; isOlder: boolean };
 
+/** @throws CommandError where the running client is not a file that may be replaced */
+export function checkOwnFile(): void {
+  if (ownVersion === "source") throw new CommandError("usage", "This client runs from its source: update the source.");
+  if (isNpmFile(runningFile())) {
+    throw new CommandError("usage", "npm installed this client. Update it with: npm install -g spoor-client@latest");
+  }
+}
+
 /**
  * Compares this client with the one that the server delivers.
  *
  * @returns undefined where they are the same
- * @throws CommandError where the client can't replace itself, or the server is not the one it belongs to
+ * @throws CommandError where the server says nothing of its client
  */
 export async function findUpdate(api: Api): Promise<Found | undefined> {
   const path = runningFile();
-  if (ownVersion === "source") throw new CommandError("usage", "This client runs from its source: update the source.");
-  if (isNpmFile(path)) {
-    throw new CommandError("usage", "npm installed this client. Update it with: npm install -g spoor-client@latest");
-  }
   const own = await readFile(path);
   const release = await readRelease(api);
   if (!release) {

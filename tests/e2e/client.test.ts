@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { linesOf, writeBelow } from "../cli/home.ts";
+import { makeMachine } from "../cli/machine.ts";
 import { claudeLines, claudeMessagesPerTurn, codexLines } from "../cli/sessions.ts";
 import { provideBrowser, signIn } from "../support/browser.ts";
 import { download, ended, provideClient, wrote } from "../support/client.ts";
@@ -135,6 +136,47 @@ describe("a new machine", () => {
     const { code, output } = await client.run(["push", "--json"]);
     expect([code, JSON.parse(output).sent]).toEqual([0, expect.objectContaining({ created: 1, written: 12_000 })]);
     expect((await archive(token)).get(idOf(90))?.messageCount).toBe(12_000);
+  });
+});
+
+describe("the line of the README", () => {
+  test("in a fresh home installs, logs in, and sends in the background, and `uninstall` leaves nothing", async ({
+    annotate,
+  }) => {
+    // A systemd that starts the service, as the real one does where there is one.
+    const { home, bin, env, start, run, tree } = await makeMachine("", {
+      systemctl: `case "$*" in
+        *is-active*) echo inactive; exit 3;;
+        *enable*) "$HOME/.local/bin/spoor" service run --server ${server.url} >/dev/null 2>&1 & echo $! > "$HOME.pid";;
+        *disable*) kill "$(cat "$HOME.pid")";;
+      esac`,
+    });
+    await writeBelow(home, claudePath(400), linesOf(...claudeLines(idOf(400), 2)));
+    const before = await tree();
+    const startedAt = performance.now();
+    const line = `curl -fsSO ${server.url}/spoor.mjs && node spoor.mjs install --yes`;
+    const node = join(process.execPath, "..");
+    const installing = start(["/bin/sh", "-c", line], { PATH: `${bin}:${node}:/usr/bin:/bin` });
+    const done = ended(installing);
+    const [address] = await wrote(installing, /http:\/\/\S+\/device\?code=\S+/);
+    await page.goto(address);
+    await button("Approve").click();
+    const { code, output, errors } = await done;
+    expect([code, errors, output]).toEqual([0, "", expect.stringContaining("Running in the background")]);
+    for (;;) {
+      if ((await archive(token)).get(idOf(400))?.messageCount === 8) break;
+      expect(performance.now() - startedAt).toBeLessThan(60_000);
+      await sleep(50);
+    }
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    await annotate(`from the pasted line to a readable session: ${seconds} s, with the approval by a program`);
+    const status = await run(["service", "logs"]);
+    expect(status.output).toContain("1 new");
+    const gone = await run(["uninstall", "--yes"], env);
+    expect([gone.code, gone.errors]).toEqual([0, ""]);
+    const { "spoor.mjs": _, ...rest } = await tree();
+    const { "spoor.mjs": __, ...fresh } = before;
+    expect(rest).toEqual(fresh);
   });
 });
 

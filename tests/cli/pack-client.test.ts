@@ -1,0 +1,33 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { packClient } from "#lib/server/pack-client";
+import { version } from "../../package.json" with { type: "json" };
+import { ended } from "../support/client.ts";
+import { makeMachine } from "./machine.ts";
+
+test("the npm package is installed from its file alone, and runs as `spoor`", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "spoor-pack-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const packed = await packClient(folder);
+  const prefix = join(folder, "prefix");
+  const words = ["install", "-g", "--offline", "--no-audit", "--no-fund", "--cache", join(folder, "cache")];
+  await promisify(execFile)("npm", [...words, "--prefix", prefix, packed]);
+  const files = join(prefix, "lib/node_modules/spoor-client");
+  expect((await readdir(files)).sort()).toEqual(["LICENSE", "README.md", "package.json", "spoor.mjs"]);
+  const spoor = join(prefix, "bin/spoor");
+  const { start, home } = await makeMachine("");
+  const env = { PATH: `${join(process.execPath, "..")}:/usr/bin:/bin` };
+  const run = (...args: string[]) => ended(start([spoor, ...args], env));
+  expect(await run("--version")).toEqual({ code: 0, output: `${version}\n`, errors: "" });
+  expect((await run("--help")).output).toContain("\n  spoor push ");
+  expect((await run("push")).errors).toContain("No server is set");
+  expect(await run("update")).toMatchObject({ code: 2, errors: expect.stringContaining("npm install -g") });
+  // npm's own file is what the service runs; nothing is copied.
+  const dry = await run("install", "--dry-run", "--server", "http://127.0.0.1:9", "--no-hooks");
+  expect([dry.code, dry.output.includes("client.mjs")]).toEqual([0, false]);
+  expect((await readdir(home)).sort()).toEqual(["spoor.mjs"]);
+});
