@@ -129,9 +129,18 @@ export class Terminal {
     if (!this.canAsk || !this.#input) return false;
     this.clear();
     this.#err.write(`${this.#plain(question)} ${usual ? "[Y/n]" : "[y/N]"} `);
-    const lines = createInterface({ input: this.#input(), terminal: false, signal });
-    for await (const line of lines) return /^\s*y(?:es)?\s*$/i.test(line) || (usual && line.trim() === "");
-    return false;
+    const input = this.#input();
+    // Streams that are no files have neither `ref` nor `unref`.
+    input.ref?.();
+    try {
+      const lines = createInterface({ input, terminal: false, signal });
+      for await (const line of lines) return /^\s*y(?:es)?\s*$/i.test(line) || (usual && line.trim() === "");
+      return false;
+    } finally {
+      // A terminal that was read from would keep the program from ending.
+      input.pause();
+      input.unref?.();
+    }
   }
 
   #writeOut(line: string): void {

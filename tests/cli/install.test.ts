@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -190,6 +192,27 @@ describe("install --yes", () => {
 });
 
 describe("install", () => {
+  test("in a terminal asks about each step, writes what is agreed to, and ends with the last answer", async () => {
+    const { home, file, env, tree } = await world();
+    await withAgents(home);
+    // util-linux' `script` gives it a terminal; the shell that it calls reads the paths from variables.
+    const command = '"$NODE" "$CLIENT" install --no-login';
+    const variables = { NODE: process.execPath, CLIENT: file, SHELL: "/bin/sh", NODE_ENV: "production" as const };
+    const child = spawn("script", ["-qec", command, "/dev/null"], { cwd: home, env: { ...env, ...variables } });
+    let [output, answered] = ["", 0];
+    const answers = ["", "n", "y", "yes"];
+    child.stdout.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+      if ((output.match(/\[Y\/n\] /g)?.length ?? 0) > answered) child.stdin.write(`${answers[answered++]}\n`);
+    });
+    const [code] = (await once(child, "close")) as [number];
+    expect([code, answered]).toEqual([0, 4]);
+    const paths = await tree();
+    expect(paths[".claude/settings.json"]).toBe(Buffer.from(settings).toString("latin1"));
+    expect(paths[".codex/config.toml"]).toMatch(/^notify = /m);
+    for (const path of [".local/bin/spoor", ".config/systemd/user/spoor.service"]) expect(paths).toHaveProperty([path]);
+  });
+
   test("without a terminal writes nothing, and --dry-run shows every file and writes none", async () => {
     const { home, run, tree, calls } = await world();
     await withAgents(home);
