@@ -1,7 +1,8 @@
 import "server-only";
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { APIError } from "better-auth/api";
-import { verifyPassword as verifyEarlier } from "better-auth/crypto";
+import { hashPassword as hashEarlier, verifyPassword as verifyEarlier } from "better-auth/crypto";
+import { isUpgrading } from "#lib/auth/sql";
 import { FairQueue } from "#lib/concurrency/fair-queue";
 import { requestAddress } from "#lib/current-request";
 import { SpoorError } from "#lib/errors";
@@ -67,11 +68,14 @@ async function isMatch(given: { hash: string; password: string }): Promise<boole
   return derived.length === expected.length && timingSafeEqual(derived, expected);
 }
 
-/** A hash of an earlier version took a third of the work. Without the rest the time would tell for which addresses there is one. */
-async function isEarlierMatch(given: { hash: string; password: string }): Promise<boolean> {
-  const isRight = await verifyEarlier(given);
-  await derive(given.password, randomBytes(saltBytes), { ...work, p: work.p - 1 });
-  return isRight;
+const isEarlierMatch = (given: { hash: string; password: string }) =>
+  inFullTime(given.password, () => verifyEarlier(given));
+
+/** A hash of an earlier version takes a third of the work. Without the rest the time would tell for which addresses there is one. */
+async function inFullTime<T>(password: string, hash: () => Promise<T>): Promise<T> {
+  const result = await hash();
+  await derive(password, randomBytes(saltBytes), { ...work, p: work.p - 1 });
+  return result;
 }
 
 /** Whether a stored hash was made with other parameters than today's. */
@@ -80,13 +84,19 @@ export const isOutdated = (hash: string): boolean => !hash.startsWith(`$scrypt$l
 /** A password's scrypt hash, as it is stored. @throws SpoorError `overloaded` */
 export const hashPassword = (password: string): Promise<string> => inTurn(() => makeHash(password));
 
+/** As `hashPassword`, in the form of the release before for as long as its webs may have to read it. */
+export async function hashForNow(password: string): Promise<string> {
+  if (!(await isUpgrading())) return hashPassword(password);
+  return inTurn(() => inFullTime(password, () => hashEarlier(password)));
+}
+
 /** Whether a password is the one of a stored hash. @throws SpoorError `overloaded` */
 export const verifyPassword = (given: { hash: string; password: string }): Promise<boolean> =>
   inTurn(() => isMatch(given));
 
 /** The same for better-auth, which answers its own errors only. */
 export const betterAuthPasswords = {
-  hash: (password: string) => hashPassword(password).catch(asApiError),
+  hash: (password: string) => hashForNow(password).catch(asApiError),
   verify: (given: { hash: string; password: string }) => verifyPassword(given).catch(asApiError),
 };
 

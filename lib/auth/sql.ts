@@ -1,5 +1,5 @@
 import "server-only";
-import { type Db, type Queryable, transaction } from "#lib/db/client";
+import { type Db, pool, type Queryable, transaction } from "#lib/db/client";
 import type { User } from "#lib/generated/prisma/client";
 
 /**
@@ -38,6 +38,22 @@ export async function holdUsers(tx: Queryable, userIds: string[], wait: boolean)
     [userIds],
   );
   return new Set(rows.map(({ id }) => id));
+}
+
+/** A migration of the release since which passwords have today's hashes. */
+const newHashesSince = "20261122160000_account_deletion";
+
+/**
+ * Whether webs of the release before may still serve beside this one, which do not know today's hashes: for a day after its
+ * schema was migrated, where there were accounts then. SQL: the record of migrations is not Prisma's.
+ */
+export async function isUpgrading(): Promise<boolean> {
+  const { rows } = await pool().query<{ isOver: boolean }>(
+    `select finished_at < now() - interval '1 day' or not exists (select 1 from "user" where created_at < finished_at) as "isOver"
+     from _prisma_migrations where migration_name = $1 and finished_at is not null`,
+    [newHashesSince],
+  );
+  return !rows[0]?.isOver;
 }
 
 /** What is deleted of a user in one transaction: about a tenth of a second's work, or one long session. */
