@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { asResponse, bearer, expectProblem, openRequest, senderOf } from "../api/client.ts";
-import { until } from "../faults/wait.ts";
+import { seconds, until } from "../faults/wait.ts";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
 import { get, jobEnd, logIn, makeUser, setupToken } from "../support/server.ts";
 import { Host, Output } from "./host.ts";
@@ -124,37 +124,42 @@ async function sendUntilTaken(sourceId: string): Promise<{ jobId: string; refusa
   }
 }
 
+/** The database's connections: the host's, and a few of this test. */
+async function countConnections(): Promise<number> {
+  const { rowCount } = await pool().query("select 1 from pg_stat_activity where datname = current_database()");
+  return rowCount ?? 0;
+}
+
 test("a thousand uploads at once are taken, or told to come back, and all are readable in the end", {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
-  const connections =
-    "select count(*)::int as count from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
   let most = 0;
   const counting = setInterval(async () => {
-    const { rows } = await pool().query(connections);
-    most = Math.max(most, rows[0].count);
+    // A busy machine may not answer in time.
+    most = Math.max(most, await countConnections().catch(() => 0));
   }, 200);
   const startedAt = performance.now();
-  const sent = await Promise.all(Array.from({ length: 1000 }, (_, n) => sendUntilTaken(`at-once-${n}`))).finally(() =>
-    clearInterval(counting),
-  );
+  const uploads = Array.from({ length: 1000 }, (_, n) => sendUntilTaken(`at-once-${n}`));
+  const sent = await Promise.all(uploads).finally(() => clearInterval(counting));
   const takenMs = performance.now() - startedAt;
   expect(new Set(sent.map(({ jobId }) => jobId)).size).toBe(1000);
-  await until(120, "all are processed", async () => {
+  const open = "select 1 from ingest_job where status <> 'succeeded' limit 1";
+  await until(200, "all are processed", async () => {
     await cron();
-    return (await pool().query("select 1 from ingest_job where status <> 'succeeded' limit 1")).rowCount === 0;
+    return (await pool().query(open)).rowCount === 0;
   });
+  const readableMs = performance.now() - startedAt;
   const { rows } = await pool().query(
-    "select count(*)::int as sessions, count(distinct source_id)::int as ids, sum(message_count)::int as messages from trace where source = 'at-once'",
+    `select count(*)::int as sessions, count(distinct source_id)::int as ids, sum(message_count)::int as messages
+     from trace where source = 'at-once'`,
   );
   expect(rows).toEqual([{ sessions: 1000, ids: 1000, messages: 1000 }]);
   const refusals = sent.reduce((sum, one) => sum + one.refusals, 0);
-  const seconds = (ms: number) => (ms / 1000).toFixed(1);
   process.stdout.write(
-    `function host: 1,000 uploads at once taken in ${seconds(takenMs)} s with ${refusals} times 503, readable after ${seconds(performance.now() - startedAt)} s, ${most} connections\n`,
+    `function host: 1,000 uploads at once taken in ${seconds(takenMs)} with ${refusals} times 503, readable after ` +
+      `${seconds(readableMs)}, ${most} connections\n`,
   );
-  // This test's own pool has some of them.
-  expect(most).toBeLessThanOrEqual(20);
+  expect(most).toBeLessThanOrEqual(15);
 });
 
 test("an upload of 3.9 MB is readable soon after it was taken", async () => {

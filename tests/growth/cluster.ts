@@ -9,13 +9,13 @@ import { joinNodes, run } from "../support/nodes.ts";
 
 const execute = promisify(execFile);
 
-// A node that is killed loses nothing without fsync: the operating system keeps what was written.
-const settings = {
+const defaults = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   shared_preload_libraries: "citus",
   max_connections: 300,
   max_prepared_transactions: 300,
+  // A node that is killed loses nothing without it: the operating system keeps what was written.
   fsync: "off",
   log_min_messages: "warning",
   "citus.enable_statistics_collection": "off",
@@ -37,8 +37,15 @@ export async function findCitus(): Promise<string | undefined> {
 /** A node's data folder, and the folder of the programs. */
 export type Node = { bin: string; data: string };
 
-/** Starts the three nodes; with `stop` they and their folder are gone. */
-export async function startCluster(bin: string): Promise<{ url: string; nodes: Node[]; stop: () => Promise<void> }> {
+/**
+ * Starts the three nodes; with `stop` they and their folder are gone.
+ *
+ * @param own settings of PostgreSQL besides those that are needed here.
+ */
+export async function startCluster(
+  bin: string,
+  own: Record<string, string> = {},
+): Promise<{ url: string; nodes: Node[]; stop: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "spoor-citus-"));
   const account = await findAccount();
   if (account) {
@@ -51,7 +58,9 @@ export async function startCluster(bin: string): Promise<{ url: string; nodes: N
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const [coordinator = "", ...workers] = await Promise.all(nodes.map(makeNode));
+    const [coordinator = "", ...workers] = await Promise.all(
+      nodes.map((node) => makeNode(node, { ...defaults, ...own })),
+    );
     const addresses = workers.map((worker) => new URL(worker));
     await joinNodes(
       coordinator,
@@ -64,7 +73,7 @@ export async function startCluster(bin: string): Promise<{ url: string; nodes: N
   }
 }
 
-async function makeNode(node: Node): Promise<string> {
+async function makeNode(node: Node, settings: Record<string, string | number>): Promise<string> {
   await call(node, "initdb", "--username=spoor", "--auth=trust", "--encoding=UTF8", "--locale=C");
   const port = await freePort();
   const lines = Object.entries({ ...settings, port }).map(([name, value]) => `${name} = '${value}'\n`);
