@@ -1,5 +1,6 @@
 // Loaded into the processes of a server that a test has started (`--import`): writes each statement on tenant tables to a file,
-// once a process, for the test run to check (recorded.ts). Checked here, each start would wait for the parser.
+// once a process, for the test run to check (recorded.ts). Checked here, each start would wait for the parser. Warnings of `pg`
+// are written as well: its next major version refuses what it warns of.
 import { appendFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 import pg from "pg";
@@ -14,6 +15,10 @@ const seen = new Set<string>();
 const maxKept = 5000;
 
 if (file && isMainThread) {
+  process.on("warning", ({ name, message }) => {
+    if (name === "DeprecationWarning" && message.includes("client.query()"))
+      appendFileSync(file, `${JSON.stringify(`-- ${message}`)}\n`);
+  });
   const ask = pg.Client.prototype.query as Runner;
   pg.Client.prototype.query = function (this: unknown, query: Query, ...rest: unknown[]) {
     const text = (typeof query === "string" ? query : query?.text) ?? "";

@@ -29,9 +29,11 @@ export class Statements {
   }
 }
 
-/** @throws naming the statements that a distributed database would refuse, and why */
+/** @throws naming the statements that a distributed database would refuse, and why; or a warning of `pg` */
 export async function checkStatements(texts: string[]): Promise<void> {
   if (texts.length === 0) return;
+  const warning = texts.find((text) => text.startsWith("-- "));
+  if (warning) throw new Error(`A process of the server warned: ${warning}`);
   const { refusalOf } = await import("./rules.ts"); // it loads PostgreSQL's parser
   const refused = texts.flatMap((text) => {
     const reason = refusalOf(text);
