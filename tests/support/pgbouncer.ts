@@ -28,7 +28,7 @@ export async function startPgbouncer(serverUrl: string, settings: Record<string,
     ...{ pool_mode: "transaction", max_client_conn: 200, default_pool_size: 20 },
     ...settings,
   };
-  const account = `user=${username} password=${decodeURIComponent(password)}`;
+  const account = `user=${username}${password ? ` password=${decodeURIComponent(password)}` : ""}`;
   const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
   const file = join(folder, "pgbouncer.ini");
   await writeFile(
