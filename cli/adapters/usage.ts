@@ -74,7 +74,7 @@ export class UsageCounter {
 export function withUsage(message: Message, usage: Usage | undefined): Message {
   if (!usage) return message;
   const before = message.metadata?.usage as Usage | undefined;
-  const total = nonZero(before ? addUsage(before, usage) : usage);
+  const total = before ? sumOf(before, usage) : usage;
   const metadata = { ...message.metadata, usage: total };
   return { ...message, ...(total.outputTokens && { tokenCount: total.outputTokens }), metadata };
 }
@@ -88,4 +88,6 @@ export const subtractUsage = (a: Usage, b: Usage): Usage => combined(a, b, (one,
 const combined = (a: Usage, b: Usage, combine: (one: number, other: number) => number): Usage =>
   Object.fromEntries(usageFields.map((field) => [field, combine(a[field] ?? 0, b[field] ?? 0)]));
 
-const nonZero = (usage: Usage): Usage => Object.fromEntries(Object.entries(usage).filter(([, count]) => count > 0));
+/** The sum of what two lines of one answer added, without zeros. */
+export const sumOf = (one: Usage, other: Usage): Usage =>
+  Object.fromEntries(Object.entries(addUsage(one, other)).filter(([, count]) => count > 0));

@@ -63,10 +63,14 @@ export class Answer {
 
   /** Of an answer's facts, which each of its lines repeats, those that have not been told. */
   news(facts: Record<string, unknown>): Record<string, unknown> {
-    const news = Object.entries(facts).filter(([name, value]) => value !== undefined && this.#told[name] !== value);
-    const told = Object.fromEntries(news);
-    Object.assign(this.#told, told);
-    return told;
+    const news: Record<string, unknown> = {};
+    for (const name in facts) {
+      const value = facts[name];
+      if (value === undefined || this.#told[name] === value) continue;
+      this.#told[name] = value;
+      news[name] = value;
+    }
+    return news;
   }
 
   /**

@@ -33,8 +33,9 @@ export class Facts {
 
   /** Notes when something of the session happened; it was created at the earliest such time. */
   noteTime(value: unknown): void {
-    const time = asTimestamp(value);
     const before = this.#known.createdAt;
+    if (before && isNotEarlier(value, before)) return;
+    const time = asTimestamp(value);
     if (time && (!before || Date.parse(time) < Date.parse(before))) this.#known.createdAt = time;
   }
 
@@ -115,6 +116,14 @@ export class Facts {
     return isAgent ? (parent ?? this.session) : undefined;
   }
 }
+
+/** Whether a time is surely not earlier, as nearly all are: told by the letters of two times that are written alike. */
+const isNotEarlier = (value: unknown, before: string): boolean =>
+  typeof value === "string" &&
+  value.length === before.length &&
+  value >= before &&
+  value.endsWith("Z") &&
+  before.endsWith("Z");
 
 /** The folder of the repository that a worktree of Claude Code's belongs to, else the folder itself. */
 const repositoryOf = (cwd: string | undefined): string | undefined =>

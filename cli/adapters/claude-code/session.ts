@@ -2,7 +2,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { GitEvidence, type SavedEvidence } from "../git-evidence.ts";
 import { notice, withMetadata } from "../messages.ts";
-import { addUsage, UsageCounter, withUsage } from "../usage.ts";
+import { sumOf, UsageCounter, withUsage } from "../usage.ts";
 import { asString, asTimestamp } from "../values.ts";
 import { Answer, type SavedAnswer } from "./answer.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
@@ -10,8 +10,9 @@ import { type Cost, costOf } from "./costs.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
 import type { Original } from "./forks.ts";
 import type { Identity } from "./identity.ts";
+import { KnownLines } from "./known-lines.ts";
 import { skippedTypes } from "./line-types.ts";
-import { type Dialect, messagesOf } from "./messages.ts";
+import { type Dialect, type LineContext, messagesOf } from "./messages.ts";
 import { savedHookMessages } from "./notices.ts";
 import { PromptQueue, type SavedQueue } from "./prompt-queue.ts";
 import { type SavedTitles, Titles } from "./titles.ts";
@@ -30,16 +31,13 @@ type SavedSession = {
   unplaced: Cost;
 };
 
-/** Lines that came before are told by their ids; of so many. */
-const maxKnownLines = 20_000;
-
 /** Builds one session from the lines of a file. */
 export class ClaudeSession {
   readonly #sink: Sink;
-  readonly #dialect: Dialect;
+  readonly #context: LineContext;
   readonly #identity: Identity;
   readonly #around: Surroundings;
-  readonly #lines = new Set<string>();
+  readonly #lines = new KnownLines();
   readonly titles: Titles;
   #usage = new UsageCounter();
   #evidence = new GitEvidence();
@@ -61,7 +59,7 @@ export class ClaudeSession {
     from?: { state: Fields; messages: number },
   ) {
     this.#sink = sink;
-    this.#dialect = dialect;
+    this.#context = { dialect, unhandled: (type) => sink.unhandled(type) };
     this.#identity = identity;
     this.#around = around;
     const saved = from?.state as SavedSession | undefined;
@@ -100,13 +98,9 @@ export class ClaudeSession {
       case "user":
       case "assistant":
       case "system":
-        this.#addLine(record, () => messagesOf(record, { dialect: this.#dialect, unhandled: this.#unhandled }));
-        return;
       case "attachment":
-        this.#addLine(record, () => this.#readAttachment(record));
-        return;
       case "saved_hook_context":
-        this.#addLine(record, () => savedHookMessages(record));
+        this.#addLine(record);
         return;
       default:
         this.#addState(record, asString(record.type) ?? "(none)");
@@ -117,8 +111,6 @@ export class ClaudeSession {
   /** Adds a message in the place of a line that can't be read. */
   readonly addMessage = (message: Message): void => this.#emit(message, false);
 
-  readonly #unhandled = (type: string): void => this.#sink.unhandled(type);
-
   #addState(record: Fields, type: string): void {
     if (this.titles.read(record) || this.#facts.readState(record)) return;
     if (type === "pr-link") {
@@ -128,8 +120,14 @@ export class ClaudeSession {
     else if (!skippedTypes.has(type)) this.#sink.unhandled(type);
   }
 
+  #read(record: Fields): Message[] | undefined {
+    if (record.type === "attachment") return this.#readAttachment(record);
+    if (record.type === "saved_hook_context") return savedHookMessages(record);
+    return messagesOf(record, this.#context);
+  }
+
   #readAttachment(record: Fields): Message[] | undefined {
-    const attached = readAttachment(record, this.#unhandled);
+    const attached = readAttachment(record, this.#context.unhandled);
     if (!attached) return undefined;
     if (attached.file) this.#attach(attached.file);
     if (attached.isQueued) for (const { content } of attached.messages) this.#queue.sawPrompt(content);
@@ -143,8 +141,8 @@ export class ClaudeSession {
     else this.#emit(attachFile(notice(`Attached: ${file.name ?? file.type ?? "a file"}`), file), false);
   }
 
-  #addLine(record: Fields, read: () => Message[] | undefined): void {
-    if (this.#isKnownLine(record)) {
+  #addLine(record: Fields): void {
+    if (this.#lines.has(record)) {
       this.#sink.skipped();
       return;
     }
@@ -152,7 +150,7 @@ export class ClaudeSession {
     const uuid = asString(record.uuid);
     if (uuid) this.titles.sawLine(uuid);
     if (record.type === "assistant") this.#addLostPrompts(record);
-    const messages = read();
+    const messages = this.#read(record);
     if (messages === undefined) this.#sink.invalid();
     else if (messages.length === 0) this.#sink.skipped();
     if (messages) this.#send(messages, record);
@@ -161,16 +159,6 @@ export class ClaudeSession {
   #tellFolder(): void {
     const folder = this.#identity.given?.folder ?? this.#facts.folder;
     if (folder) this.#sink.folder(folder);
-  }
-
-  /** Some versions write a line once more when a session is resumed. */
-  #isKnownLine({ uuid, timestamp }: Fields): boolean {
-    if (typeof uuid !== "string" || typeof timestamp !== "string" || !isUuid(uuid)) return false;
-    const key = `${uuid}${timestamp}`;
-    if (this.#lines.has(key)) return true;
-    this.#lines.add(key);
-    if (this.#lines.size > maxKnownLines) this.#lines.delete(this.#lines.values().next().value ?? "");
-    return false;
   }
 
   #addLostPrompts({ timestamp }: Fields): void {
@@ -186,7 +174,7 @@ export class ClaudeSession {
     const copiedFrom = this.#copiedFrom(record);
     const isFirst = isAnswer && this.#beginAnswer(record);
     const own = isAnswer && !copiedFrom ? this.#readCost(record, isFirst) : {};
-    let cost = joined(isAnswer && !isFirst ? this.#unplaced : {}, own, { uuid: asString(record.uuid) });
+    let cost = joined(isAnswer && !isFirst ? this.#unplaced : {}, own, record.uuid);
     if (!isAnswer) this.#answer.pause();
     if (!copiedFrom) this.#readOperation(record);
     const createdAt = asTimestamp(record.timestamp);
@@ -195,15 +183,26 @@ export class ClaudeSession {
       if (place === "known") continue;
       const isLonger = place === "longer" && this.#held !== undefined;
       const whole = isLonger ? { ...this.#held, content: message.content } : message;
-      const branch = this.#facts.branchNews();
-      const told = withMetadata(whole, { branch, ...cost.facts, replayed: copiedFrom ? true : undefined });
-      const complete = withUsage(told, cost.usage);
+      const complete = this.#completed(whole, cost, isLonger ? undefined : createdAt, copiedFrom !== undefined);
       cost = {};
       if (isLonger) this.#held = complete;
-      else this.#emit(createdAt ? { ...complete, createdAt } : complete, copiedFrom !== undefined);
+      else this.#emit(complete, copiedFrom !== undefined);
       if (message.content.startsWith("<local-command-stdout>")) this.titles.readOutput(message.content);
     }
     if (isAnswer) this.#unplaced = this.#placeUsage(cost, isFirst);
+  }
+
+  /** A message with what is known of it, in as few copies as can be: there is one for each line. */
+  #completed(message: Message, { facts, usage }: Cost, createdAt: string | undefined, isCopied: boolean): Message {
+    const branch = this.#facts.branchNews();
+    const complete: Message = { ...message };
+    if (createdAt) complete.createdAt = createdAt;
+    if (!facts && !branch && !isCopied) return complete;
+    const metadata: Fields = { ...message.metadata, ...facts };
+    if (branch) metadata.branch = branch;
+    if (isCopied) metadata.replayed = true;
+    if (Object.keys(metadata).length > 0) complete.metadata = metadata;
+    return usage ? withUsage(complete, usage) : complete;
   }
 
   /** Tokens of a line that only repeats its answer's beginning belong to what was sent of it. @returns what is left */
@@ -222,7 +221,7 @@ export class ClaudeSession {
 
   #release(): void {
     if (!this.#held) return;
-    if (this.#messages === 0) this.#sink.begin(this.#dialect.source, this.#sourceId());
+    if (this.#messages === 0) this.#sink.begin(this.#context.dialect.source, this.#sourceId());
     if (!this.#isHeldCopied) this.#evidence.see(this.#held, this.#messages);
     this.#messages++;
     this.#sink.message(this.#held);
@@ -239,7 +238,7 @@ export class ClaudeSession {
     const named = isFields(forkedFrom) ? asString(forkedFrom.sessionId) : undefined;
     const { name, isAgent, isSidechain } = this.#identity;
     const own = isAgent || isSidechain ? undefined : name;
-    const other = own && typeof sessionId === "string" && isUuid(own) && sessionId !== own ? sessionId : undefined;
+    const other = own && typeof sessionId === "string" && sessionId !== own && isUuid(own) ? sessionId : undefined;
     const { original } = this.#around;
     const copied = typeof uuid === "string" && original?.uuids.has(uuid) ? original.sourceId : undefined;
     const from = named ?? other ?? copied;
@@ -254,7 +253,9 @@ export class ClaudeSession {
   #readCost(record: Fields, isFirst: boolean): Cost {
     const model = isFields(record.message) ? this.#facts.modelNews(record.message.model) : undefined;
     const { usage, facts } = costOf(record, this.#usage, isFirst);
-    return { usage, facts: { ...(model && { model }), ...this.#answer.news(facts ?? {}) } };
+    const news = this.#answer.news(facts ?? {});
+    if (model) news.model = model;
+    return { usage, facts: news };
   }
 
   /** What newer versions tell of a command's commit and pull request beside its output. */
@@ -279,10 +280,12 @@ export class ClaudeSession {
   }
 }
 
-/** Joins what is known of an answer; the latter counts. */
-const joined = (before: Cost, { usage, facts }: Cost, more: Fields): Cost => ({
-  usage: before.usage && usage ? addUsage(before.usage, usage) : (before.usage ?? usage),
-  facts: { ...before.facts, ...facts, ...Object.fromEntries(Object.entries(more).filter(([, value]) => value)) },
-});
+/** Joins what is known of an answer and a line of it; the latter counts. */
+function joined(before: Cost, { usage, facts }: Cost, uuid: unknown): Cost {
+  const all: Fields = before.facts ? { ...before.facts, ...facts } : (facts ?? {});
+  if (typeof uuid === "string" && uuid !== "") all.uuid = uuid;
+  const both = before.usage && usage ? sumOf(before.usage, usage) : (before.usage ?? usage);
+  return { usage: both, facts: all };
+}
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
