@@ -26,8 +26,11 @@ export async function push(context: Context): Promise<number> {
   if (values["dry-run"] === true) return dryRun(context);
   const target = await openTarget(context);
   await agreeToFirstPush(context, target);
-  await refreshJobs(target, patienceOf(context));
-  const result = await pushOnce(context, target);
+  const onWait = () => context.terminal.warn("Another spoor on this machine is sending: waiting for it.");
+  const result = await target.record.inTurn({ signal: context.signal, onWait }, async () => {
+    await refreshJobs(target, patienceOf(context));
+    return pushOnce(context, target);
+  });
   const { server } = target.connection;
   await sendTelemetry(context, target.connection, "push", result.stats);
   printResult(context, result, server);

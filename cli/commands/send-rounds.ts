@@ -1,5 +1,6 @@
 import { on } from "node:events";
 import { setImmediate } from "node:timers/promises";
+import type { Host } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import type { Context } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
@@ -46,8 +47,10 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
   target.record.addUnsendable(carried.unsendable);
   const filter = new SessionFilter(context);
   const searches = searchesOf(wanted, filter);
-  await refreshJobs(target, 0);
-  const { sent, left, stats, milliseconds } = await pushOnce(context, target, filter, searches);
+  const { sent, left, stats, milliseconds } = await target.record.inTurn(context, async () => {
+    await refreshJobs(target, 0);
+    return pushOnce(context, target, filter, searches);
+  });
   const reported = new Set(carried.reported);
   const samples = [...stats.values()].flatMap((one) => one.invalidSamples.filter((it) => !reported.has(it)));
   warnInvalid(terminal, [{ invalid: samples.length, invalidSamples: samples }]);
@@ -61,7 +64,7 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
     terminal.json({ event: "sent", at: new Date().toISOString(), sent, left });
   }
   return {
-    lookedAt: Object.fromEntries([...searches].map(([name, search]) => [name, lookedAtBy(search)])),
+    lookedAt: lookedAtIn(searches, context.host),
     milliseconds,
     hasSent: sent.sessions > 0,
     carried: { unsendable: target.record.unsendable, reported: [...reported, ...samples] },
@@ -78,9 +81,17 @@ function searchesOf(wanted: RoundRequest["wanted"], filter: SessionFilter): Map<
   return searches;
 }
 
-const lookedAtBy = ({ only, walked, listed, milliseconds }: Search): LookedAt => ({
-  isWhole: only === undefined,
-  walked: [...walked],
-  listed: [...listed],
-  milliseconds,
-});
+function lookedAtIn(searches: ReadonlyMap<string, Search>, host: Host): Record<string, LookedAt> {
+  const lookedAt: Record<string, LookedAt> = {};
+  for (const adapter of adapters) {
+    const search = searches.get(adapter.name);
+    if (!search) continue;
+    const { only, walked, listed, files, milliseconds } = search;
+    // An adapter may have looked at its folder with functions of its own.
+    if (!only)
+      for (const { path } of adapter.searchRoots(host)) if (!walked.has(path) && !files.has(path)) listed.add(path);
+    const paths = { walked: [...walked], listed: [...listed], files: [...files] };
+    lookedAt[adapter.name] = { isWhole: only === undefined, ...paths, milliseconds };
+  }
+  return lookedAt;
+}

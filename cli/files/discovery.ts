@@ -17,6 +17,11 @@ export const isForbidden = (error: unknown): boolean => forbidden.has(codeOf(err
 
 /** A file as an adapter's input; undefined where it is missing, forbidden or no file. */
 export async function statInput(path: string): Promise<Input | undefined> {
+  currentSearch()?.noteFile(path);
+  return statFile(path);
+}
+
+async function statFile(path: string): Promise<Input | undefined> {
   try {
     const found = await stat(path);
     if (!found.isFile()) return undefined;
@@ -56,7 +61,7 @@ export async function* findFiles(root: string, matches: (name: string) => boolea
   for (const top of tops) yield* walk(top, matches);
   for (const folder of besides) if (!isWalked(folder)) yield* walk(folder, matches, false);
   for (const path of files) {
-    const input = besides.has(dirname(path)) || isWalked(path) ? undefined : await statInput(path);
+    const input = besides.has(dirname(path)) || isWalked(path) ? undefined : await statFile(path);
     if (input) yield input;
   }
 }
@@ -81,7 +86,7 @@ async function* walk(root: string, matches: (name: string) => boolean, isDeep = 
     }
     if (!isDeep) folders.length = 0;
     for (let at = 0; at < paths.length; at += maxConcurrentStats) {
-      const inputs = await Promise.all(paths.slice(at, at + maxConcurrentStats).map(statInput));
+      const inputs = await Promise.all(paths.slice(at, at + maxConcurrentStats).map(statFile));
       for (const input of inputs) if (input) yield input;
     }
   }

@@ -8,10 +8,18 @@ export class Search {
   readonly walked = new Set<string>();
   /** Folders that were looked at in another way: a change in one of them may concern any input. */
   readonly listed = new Set<string>();
+  /** Single files elsewhere, whether they exist or not: so may a change of one of them. */
+  readonly files = new Set<string>();
   milliseconds = 0;
 
   constructor(only?: readonly string[]) {
     this.only = only;
+  }
+
+  /** Notes that something depends on a single file. */
+  noteFile(path: string): void {
+    const folder = dirname(path);
+    if (!this.walked.has(folder) && !this.listed.has(folder)) this.files.add(path);
   }
 }
 

@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
-import { listFolder } from "../files/discovery.ts";
+import { listFolder, statInput } from "../files/discovery.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
 import { begunAgain, type SentState, type SessionLabels } from "../sessions/session.ts";
 import { isFinished } from "./jobs.ts";
+import { inTurn } from "./turn.ts";
 
 /** A session's key among all that one account sends. */
 export const sessionKey = ({ source, sourceId }: { source: string; sourceId: string }): string =>
@@ -52,15 +53,37 @@ const statesIn = (value: unknown) =>
   ]);
 const withStates = (job: SentJob): SentJob => ({ ...job, sessions: Object.fromEntries(statesIn(job.sessions)) });
 
+type Stored = {
+  inputs: Map<string, ReadInput>;
+  sent: Map<string, SentState>;
+  jobs: SentJob[];
+  stamp: string | undefined;
+};
+
+/** Reads a record; it is empty where there is none. */
+async function readStored(path: string): Promise<Stored> {
+  const stamp = (await statInput(path))?.stamp; // before it is read: a later version is then read again
+  const found = await readJsonFile(path);
+  const known = isFields(found) && found.version === 1 ? found : {};
+  return {
+    inputs: new Map(entriesOf(known.read) as [string, ReadInput][]),
+    sent: new Map(statesIn(known.sent)),
+    jobs: Array.isArray(known.jobs) ? (known.jobs as SentJob[]).map(withStates) : [],
+    stamp,
+  };
+}
+
 /**
  * What was sent to one account at one server, so that nothing is sent twice. It may be deleted at any time: everything is
  * then sent again, and the server finds it unchanged.
  */
 export class SentRecord {
   readonly #path: string;
-  readonly #inputs: Map<string, ReadInput>;
-  readonly #sent: Map<string, SentState>;
-  readonly #jobs: SentJob[];
+  #inputs: Map<string, ReadInput>;
+  #sent: Map<string, SentState>;
+  #jobs: SentJob[];
+  /** Of the file's version that is known. */
+  #stamp: string | undefined;
   /** What this run could not send: inputs' stamps and sessions' hashes. Not stored, so the next run tries again. */
   readonly #unsendable = new Map<string, string>();
   #writtenAt = 0;
@@ -68,16 +91,13 @@ export class SentRecord {
   #writing: Promise<void> = Promise.resolve();
   #onWriteError: ((reason: string) => void) | undefined;
 
-  private constructor(
-    path: string,
-    known: { inputs: Map<string, ReadInput>; sent: Map<string, SentState>; jobs: SentJob[] },
-    onWriteError?: (reason: string) => void,
-  ) {
+  private constructor(path: string, { inputs, sent, jobs, stamp }: Stored, onWriteError?: (reason: string) => void) {
     this.#path = path;
     this.#onWriteError = onWriteError;
-    this.#inputs = known.inputs;
-    this.#sent = known.sent;
-    this.#jobs = known.jobs;
+    this.#inputs = inputs;
+    this.#sent = sent;
+    this.#jobs = jobs;
+    this.#stamp = stamp;
   }
 
   /**
@@ -96,14 +116,33 @@ export class SentRecord {
   }
 
   static async #read(path: string, onWriteError?: (reason: string) => void): Promise<SentRecord> {
-    const found = await readJsonFile(path);
-    const known = isFields(found) && found.version === 1 ? found : {};
-    const stored = {
-      inputs: new Map(entriesOf(known.read) as [string, ReadInput][]),
-      sent: new Map(statesIn(known.sent)),
-      jobs: Array.isArray(known.jobs) ? (known.jobs as SentJob[]).map(withStates) : [],
-    };
-    return new SentRecord(path, stored, onWriteError);
+    return new SentRecord(path, await readStored(path), onWriteError);
+  }
+
+  /**
+   * Runs something while no other process of this machine sends to the account, with what the others have recorded until then.
+   *
+   * @param onWait called where it has to wait for another one
+   */
+  async inTurn<Result>(
+    { signal, onWait = () => {} }: { signal: AbortSignal; onWait?: () => void },
+    run: () => Promise<Result>,
+  ): Promise<Result> {
+    const lock = this.#path.replace(/\.json$/, ".sending");
+    return inTurn(lock, { signal, onWait }, async () => {
+      const stamp = (await statInput(this.#path))?.stamp;
+      // One that was deleted is written again.
+      if (stamp !== undefined && stamp !== this.#stamp) await this.#reload();
+      return run();
+    });
+  }
+
+  async #reload(): Promise<void> {
+    const { inputs, sent, jobs, stamp } = await readStored(this.#path);
+    this.#inputs = inputs;
+    this.#sent = sent;
+    this.#jobs = jobs;
+    this.#stamp = stamp;
   }
 
   /** The sessions that were sent to any account, as far as it was recorded in which project they were. */
@@ -238,6 +277,7 @@ export class SentRecord {
   async #write(): Promise<void> {
     try {
       await writeFileAtomically(this.#path, this.#toJson());
+      this.#stamp = (await statInput(this.#path))?.stamp;
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       this.#onWriteError?.(error.message);

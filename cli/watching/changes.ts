@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FolderEvents } from "./folder-events.ts";
 import type { LookedAt, RoundReport, RoundRequest } from "./messages.ts";
@@ -23,7 +23,7 @@ const maxPaths = 1000;
 /** The wall clock gains so much on the process's own where the machine was asleep. */
 const sleepMs = 30_000;
 
-type Known = { walked: Set<string>; listed: Set<string>; restUntil: number };
+type Known = { walked: Set<string>; listed: Set<string>; files: Set<string>; restUntil: number };
 
 /** Tells which adapters must search again, and for what, by events of the folders that they looked at before. */
 export class Changes {
@@ -90,29 +90,37 @@ export class Changes {
   }
 
   /** @returns whether there are folders to be watched that were not known */
-  #learn(adapter: string, { isWhole, walked, listed, milliseconds }: LookedAt, now: number): boolean {
-    const before = this.#known.get(adapter);
+  #learn(adapter: string, looked: LookedAt, now: number): boolean {
+    const { isWhole, milliseconds } = looked;
     const restUntil = isWhole ? now + Math.min(maxRestMs * 6, milliseconds / maxSearchShare) : 0;
-    const known = isWhole || !before ? { walked: new Set(walked), listed: new Set(listed), restUntil } : { ...before };
-    this.#known.set(adapter, { ...known, restUntil });
-    if (known.walked !== before?.walked) return true;
-    const isNew = walked.some((one) => !known.walked.has(one)) || listed.some((one) => !known.listed.has(one));
-    for (const folder of walked) known.walked.add(folder);
-    for (const folder of listed) known.listed.add(folder);
+    const before = isWhole ? undefined : this.#known.get(adapter);
+    const known = before ?? { walked: new Set(), listed: new Set(), files: new Set(), restUntil };
+    this.#known.set(adapter, known);
+    known.restUntil = restUntil;
+    let isNew = before === undefined;
+    for (const kind of ["walked", "listed", "files"] as const) {
+      for (const path of looked[kind]) {
+        isNew ||= !known[kind].has(path);
+        known[kind].add(path);
+      }
+    }
     return isNew;
   }
 
   #watch(): void {
     this.#adaptersOf = new Map();
-    for (const [adapter, { walked, listed }] of this.#known) {
-      for (const folder of new Set([...walked, ...listed])) {
+    const deep = new Set<string>();
+    for (const [adapter, { walked, listed, files }] of this.#known) {
+      const folders = new Set([...walked, ...listed]);
+      for (const folder of folders) deep.add(folder);
+      for (const folder of new Set([...folders, ...[...files].map((path) => dirname(path))])) {
         const adapters = this.#adaptersOf.get(folder);
         if (adapters) adapters.push(adapter);
         else this.#adaptersOf.set(folder, [adapter]);
       }
     }
     // Between the search and the beginning of the watch a folder may have changed.
-    for (const folder of this.#events.watch(this.#adaptersOf.keys())) this.#note(folder, undefined);
+    for (const folder of this.#events.watch(this.#adaptersOf.keys(), deep)) this.#note(folder, undefined);
     const { problem } = this.#events;
     if (problem && !this.#hasTold) this.#onProblem(problem);
     this.#hasTold ||= problem !== undefined;
@@ -128,12 +136,14 @@ export class Changes {
     if (isOfOurs(path)) return;
     for (const adapter of this.#adaptersOf.get(folder) ?? []) {
       const known = this.#known.get(adapter);
-      const paths = this.#changed.get(adapter) ?? new Set();
-      if (known?.listed.has(folder) || paths === "all" || paths.size >= maxPaths) this.#changed.set(adapter, "all");
-      else this.#changed.set(adapter, paths.add(path));
+      const before = this.#changed.get(adapter) ?? new Set();
+      const isFile = name === undefined ? !known?.walked.has(folder) : known?.files.has(path);
+      if (isFile || known?.listed.has(folder)) this.#changed.set(adapter, "all");
+      else if (!known?.walked.has(folder) || before === "all") continue;
+      else this.#changed.set(adapter, before.size < maxPaths ? before.add(path) : "all");
       this.#changedAt ||= performance.now();
+      this.#wake();
     }
-    this.#wake();
   }
 
   /** Has everything searched next. */

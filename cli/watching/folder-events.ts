@@ -17,9 +17,11 @@ export class FolderEvents {
   readonly #onChange: OnChange;
   readonly #isRecursive: boolean;
   #wanted = new Set<string>();
-  readonly #watchers = new Map<string, { watcher: FSWatcher; identity: string }>();
-  /** The identities of folders that nothing else tells of: no wanted one is above them. */
-  readonly #tops = new Map<string, string>();
+  readonly #watchers = new Map<string, { watcher: FSWatcher; isDeep: boolean }>();
+  /** Of the wanted folders those of which a tree may be watched. */
+  #deep: ReadonlySet<string> = new Set();
+  /** What stood at the wanted folders' paths when they were looked at last. */
+  readonly #identities = new Map<string, string>();
   /** By their devices. */
   readonly #remote = new Map<number, boolean>();
   /** The wanted folders of which the system can't tell. */
@@ -32,26 +34,29 @@ export class FolderEvents {
     this.#isRecursive = isRecursive;
   }
 
-  /** Watches these folders, whether they exist or not. @returns those that were not watched before: they may have changed */
-  watch(folders: Iterable<string>): string[] {
+  /**
+   * Watches these folders, whether they exist or not.
+   *
+   * @param deep those of which the tree may be watched; of the others, such as a home, too much would be told
+   * @returns those that were not watched before: they may have changed
+   */
+  watch(folders: Iterable<string>, deep: ReadonlySet<string>): string[] {
     this.#wanted = new Set(folders);
+    this.#deep = deep;
     this.unwatched.clear();
+    this.#identities.clear();
     for (const folder of this.#watchers.keys()) if (!this.#wanted.has(folder)) this.#close(folder);
-    this.#tops.clear();
-    const added: string[] = [];
-    for (const folder of [...this.#wanted].sort()) {
-      if (!this.#wanted.has(dirname(folder))) this.#tops.set(folder, identityOf(folder));
-      if (!this.#covers(folder) && this.#add(folder)) added.push(folder);
-    }
-    return added;
+    return [...this.#wanted].sort().filter((folder) => {
+      this.#identities.set(folder, identityOf(folder));
+      return !this.#covers(folder) && this.#add(folder);
+    });
   }
 
   /** Looks for folders that have appeared, gone, or been replaced without an event. */
   check(): void {
-    for (const [folder, before] of this.#tops) {
-      const identity = identityOf(folder);
-      if (identity === before) continue;
-      this.#tops.set(folder, identity);
+    for (const folder of this.#wanted) {
+      const isTold = this.#covers(folder) && this.#wanted.has(dirname(folder));
+      if (isTold || this.unwatched.has(folder) || !this.#isOther(folder)) continue;
       this.#replace(folder);
       this.#onChange(folder, undefined);
     }
@@ -63,8 +68,10 @@ export class FolderEvents {
 
   #covers(folder: string): boolean {
     if (this.#watchers.has(folder)) return true;
-    const above = dirname(folder);
-    return this.#isRecursive && above !== folder && this.#covers(above);
+    for (let at = folder; this.#isRecursive && at !== dirname(at); at = dirname(at)) {
+      if (this.#watchers.get(dirname(at))?.isDeep) return true;
+    }
+    return false;
   }
 
   /** @returns whether it is now watched */
@@ -72,11 +79,12 @@ export class FolderEvents {
     try {
       if (this.#isRemote(folder)) return this.#leave(folder, "remote");
       if (this.#watchers.size >= maxWatchers) return this.#leave(folder, "limit");
-      const watcher = watch(folder, { recursive: this.#isRecursive, persistent: false }, (kind, name) =>
+      const isDeep = this.#isRecursive && this.#deep.has(folder);
+      const watcher = watch(folder, { recursive: isDeep, persistent: false }, (kind, name) =>
         this.#notice(folder, kind, name ?? undefined),
       );
       watcher.on("error", () => this.#replace(folder));
-      this.#watchers.set(folder, { watcher, identity: identityOf(folder) });
+      this.#watchers.set(folder, { watcher, isDeep });
       return true;
     } catch (error) {
       if (isMissingOrForbidden(error)) return false; // `check`, or the folder above it, tells when that changes
@@ -103,23 +111,29 @@ export class FolderEvents {
     const path = name === undefined ? watched : join(watched, name);
     const folder = name === undefined ? watched : dirname(path);
     // A folder is told of when it is deleted or moved, too, by its own name.
-    if (kind === "rename") for (const one of [path, watched]) if (this.#isOther(one)) this.#replace(one);
+    for (const one of kind === "rename" ? [path, watched] : []) {
+      if (!this.#isOther(one)) continue;
+      this.#replace(one);
+      this.#onChange(one, undefined);
+    }
     if (this.#wanted.has(folder))
       this.#onChange(folder, name === undefined ? undefined : path.slice(folder.length + 1));
     else if (this.#wanted.has(path)) this.#onChange(path, undefined);
   }
 
-  /** Whether something else, or nothing, stands where a watched folder was. */
+  /** Whether something else, or nothing, stands where a wanted folder was, or the other way round. */
   #isOther(path: string): boolean {
-    const watched = this.#watchers.get(path);
-    return watched !== undefined && watched.identity !== identityOf(path);
+    return this.#wanted.has(path) && this.#identities.get(path) !== identityOf(path);
   }
 
   /** Watches a folder and those below it anew, as far as they exist. */
   #replace(folder: string): void {
     const below = [...this.#wanted].filter((one) => one === folder || one.startsWith(join(folder, "/")));
     for (const one of below) this.#close(one);
-    for (const one of below.sort()) if (!this.#covers(one)) this.#add(one);
+    for (const one of below.sort()) {
+      this.#identities.set(one, identityOf(one));
+      if (!this.#covers(one)) this.#add(one);
+    }
   }
 
   #close(folder: string): void {

@@ -18,6 +18,7 @@ export type LookedAt = {
   isWhole: boolean;
   walked: string[];
   listed: string[];
+  files: string[];
   milliseconds: number;
 };
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { until } from "../faults/wait.ts";
 import { ended, wrote } from "../support/client.ts";
+import { makeDatabase } from "./databases.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, idOf, world } from "./world.ts";
@@ -43,7 +44,7 @@ const childrenOf = (pid = 0): number[] => {
   }
 };
 
-describe("watch", () => {
+describe("watch", { timeout: 90_000 }, () => {
   test("sends new lines, sessions, projects, and agents that appear later", async () => {
     const { home, path, stored, fake } = await watched(2);
     await appendFile(path, turns(1, 1, 2));
@@ -76,6 +77,33 @@ describe("watch", () => {
     await stored(key(2), 4);
     await appendFile(join(home, claudePath(2)), turns(2, 1, 2));
     await stored(key(2), 8);
+  });
+
+  test("notices a database by its log, and single files in a folder where much else happens", async () => {
+    const { home, stored, fake, watching } = await watched(1);
+    const database = makeDatabase(join(home, ".local/share/goose/sessions/sessions.db"), gooseSchema);
+    onTestFinished(() => database.close());
+    database.exec(
+      "INSERT INTO sessions VALUES ('s1', '', '', 'user', '/code', '2026-11-01 10:00:00', '2026-11-01 10:00:00')",
+    );
+    const say = (text: string) =>
+      database
+        .prepare(
+          "INSERT INTO messages (session_id, role, content_json, created_timestamp, metadata_json) VALUES ('s1','user',?,1,'{}')",
+        )
+        .run(JSON.stringify([{ type: "text", text }]));
+    say("One.");
+    await stored("goose/s1", 1);
+    await until(20, "the sender has ended", () => childrenOf(watching.pid).length === 0);
+    say("Two.");
+    await stored("goose/s1", 2);
+    await until(30, "the sender has ended, woken by nothing of its own", () => childrenOf(watching.pid).length === 0);
+    const { length } = fake.requests;
+    for (const name of [".bash_history", "notes.txt"]) await writeBelow(home, name, "Nothing.");
+    await sleep(1500);
+    expect([fake.requests.length, childrenOf(watching.pid)]).toEqual([length, []]);
+    await writeBelow(home, ".aider.chat.history.md", aiderChat);
+    await until(20, "the chat", () => [...fake.archive.keys()].some((one) => one.startsWith("aider/")));
   });
 
   test("sends a file that was truncated and written again, or replaced by renaming", async () => {
@@ -152,6 +180,15 @@ describe("watch", () => {
     expect((await done).code).toBe(130);
   });
 });
+
+const gooseSchema = `PRAGMA journal_mode = WAL;
+  CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT NOT NULL DEFAULT '', description TEXT NOT NULL DEFAULT '',
+    session_type TEXT NOT NULL DEFAULT 'user', working_dir TEXT NOT NULL, created_at TIMESTAMP, updated_at TIMESTAMP);
+  CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, role TEXT NOT NULL,
+    content_json TEXT NOT NULL, created_timestamp INTEGER NOT NULL, metadata_json TEXT);`;
+
+const aiderChat =
+  "\n# aider chat started at 2026-11-01 10:00:00\n\n#### Why does it fire twice?  \n\nIt is never cleared.\n";
 
 const codexEnd = linesOf(...codexLines(idOf(5), 2).slice(2 + 5));
 
