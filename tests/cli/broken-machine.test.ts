@@ -25,6 +25,7 @@ const started = (url: string) => ({
     interval: 0.05,
   },
 });
+const pending = { status: 202, body: { ok: true, status: "pending", interval: 0.05, expiresIn: 600 } };
 const approved = {
   status: 200,
   body: { ok: true, status: "approved", token: `spoor_${"a".repeat(36)}`, userId: "u1", user: { name: "Ada" } },
@@ -95,13 +96,15 @@ describe("a login", () => {
   test("keeps what another command changed meanwhile, and puts broken settings aside", async () => {
     const { host, home, fake } = await worldInside(0);
     const path = await writeBelow(home, settingsFile, '{"projects":');
+    let isApproved = false;
     fake.failWith(({ url }) => {
       if (url === "/api/cli/device/start") return started(fake.url);
-      return approved;
+      return isApproved ? approved : pending;
     });
     const began = runInside(login, host, { values: { "no-browser": true } });
     await expect.poll(() => fake.requests.length).toBeGreaterThan(0);
     await writeBelow(home, settingsFile, '{"projects":[{"exclude":"api"}],"fromNewer":1}');
+    isApproved = true;
     const { code, errors } = await began;
     expect([code, errors]).toEqual([
       0,
@@ -115,15 +118,17 @@ describe("a login", () => {
   test("whose token can't be stored is revoked: nobody has it", async () => {
     const { host, home, fake } = await worldInside(0);
     const revoked: string[] = [];
+    let isApproved = false;
     fake.failWith(({ url, method, headers }) => {
       if (url === "/api/cli/device/start") return started(fake.url);
       if (method === "DELETE") revoked.push(String(headers.authorization));
-      return approved;
+      return isApproved ? approved : pending;
     });
     const began = runInside(login, host, { values: { "no-browser": true } });
     await expect.poll(() => fake.requests.length).toBeGreaterThan(0);
     await rm(join(home, ".config"), { recursive: true });
     await writeBelow(home, ".config", "a file in the folder's place");
+    isApproved = true;
     const { code, message } = await began;
     expect([code, message]).toEqual([1, expect.stringContaining("Can't write ")]);
     expect(revoked).toEqual([`Bearer spoor_${"a".repeat(36)}`]);
