@@ -1,7 +1,9 @@
 import { symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { push } from "../../cli/commands/push.ts";
 import { linesOf, writeBelow } from "./home.ts";
+import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudePath, idOf, problem, world } from "./world.ts";
 
 const session = (sourceId: string, more: object = {}) => ({
@@ -55,78 +57,74 @@ describe("a file named as an argument", () => {
 });
 
 describe("--source and --project", () => {
+  const names = (source: string[], project: string[] = []) => ({ source, project });
+
   test("that match no session fail with the known ones, before and after the sessions were sent", async () => {
-    const { run, push, fake } = await world(2);
+    const { host, fake } = await worldInside(2);
     for (const sent of [false, true]) {
-      if (sent) await push();
-      const source = await run(["push", "--source", "claude-cod"]);
+      if (sent) await pushInside(host);
+      const source = await runInside(push, host, { values: names(["claude-cod"]) });
       expect([source.code, source.output]).toEqual([2, "Nothing to send: no session matches.\n"]);
       expect(source.errors).toMatch(
         /^spoor: --source "claude-cod" matches no session\. Known sources: .*claude-code, .*\.\n$/,
       );
-      const project = await run(["push", "--project", "apj"]);
+      const project = await runInside(push, host, { values: names([], ["apj"]) });
       expect([project.code, project.errors]).toEqual([
         2,
         'spoor: --project "apj" matches no session. Known projects: api.\n',
       ]);
-      const dry = await push("--dry-run", "--project", "apj");
+      const dry = await pushInside(host, { "dry-run": true, ...names([], ["apj"]) });
       expect(dry).toMatchObject({ code: 2, error: "usage", message: expect.stringContaining("apj"), sessions: [] });
     }
     expect(fake.archive.size).toBe(2);
   });
 
   test("fail where one of several matches nothing, and the others are sent", async () => {
-    const { push, fake } = await world(2);
-    const { code, sent, message } = await push("--project", "api", "--project", "web");
+    const { host, fake } = await worldInside(2);
+    const { code, sent, message } = await pushInside(host, names([], ["api", "web"]));
     expect([code, sent.sessions, message]).toEqual([2, 2, expect.stringContaining('--project "web"')]);
     expect(fake.archive.size).toBe(2);
   });
 
   test("list at most ten known projects", async () => {
-    const { home, run } = await world(0);
+    const { host, home } = await worldInside(0);
     const traces = Array.from({ length: 22 }, (_, index) => session(`s${index}`, { project: `p${index + 10}` }));
     await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf(...traces));
-    const { errors } = await run(["push", "--dry-run", "--project", "x"]);
+    const { errors } = await runInside(push, host, { values: { "dry-run": true, ...names([], ["x"]) } });
     expect(errors).toContain("Known projects: p10, p11, p12, p13, p14, p15, p16, p17, p18, p19 and 12 more.");
   });
 
   test("count only matching sessions as archived", async () => {
-    const { home, push } = await world(2);
-    await writeBelow(
-      home,
-      ".local/share/spoor/jsonl/x.jsonl",
-      linesOf(session("a", { source: "own", project: "web" })),
-    );
-    expect(await push()).toMatchObject({ code: 0, sent: { sessions: 3 } });
-    expect(await push()).toMatchObject({ code: 0, same: 3 });
-    expect(await push("--project", "web")).toMatchObject({ code: 0, same: 1, sent: { sessions: 0 } });
-    expect(await push("--source", "own")).toMatchObject({ code: 0, same: 1 });
-    expect(await push("--source", "claude-code", "--project", "api")).toMatchObject({ code: 0, same: 2 });
+    const { host, home } = await worldInside(2);
+    const own = session("a", { source: "own", project: "web" });
+    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf(own));
+    expect(await pushInside(host)).toMatchObject({ code: 0, sent: { sessions: 3 } });
+    expect(await pushInside(host)).toMatchObject({ code: 0, same: 3 });
+    expect(await pushInside(host, names([], ["web"]))).toMatchObject({ code: 0, same: 1, sent: { sessions: 0 } });
+    expect(await pushInside(host, names(["own"]))).toMatchObject({ code: 0, same: 1 });
+    expect(await pushInside(host, names(["claude-code"], ["api"]))).toMatchObject({ code: 0, same: 2 });
   });
 
   test("select by each session's own source in a file named as an argument", async () => {
-    const { home, push, fake } = await world(0);
-    const path = await writeBelow(
-      home,
-      "x.jsonl",
-      linesOf(session("a", { source: "one" }), session("b", { source: "two" })),
-    );
-    expect(await push("--source", "two", path)).toMatchObject({ code: 0, sent: { sessions: 1 } });
+    const { host, home, fake } = await worldInside(0);
+    const lines = linesOf(session("a", { source: "one" }), session("b", { source: "two" }));
+    const path = await writeBelow(home, "x.jsonl", lines);
+    expect(await pushInside(host, names(["two"]), [path])).toMatchObject({ code: 0, sent: { sessions: 1 } });
     expect([...fake.archive.keys()]).toEqual(["two/b"]);
   });
 
   test("only warn where --since leaves out files that were never read", async () => {
-    const { home, push, run } = await world(2);
+    const { host, home } = await worldInside(2);
     for (const number of [1, 2]) await utimes(join(home, claudePath(number)), new Date(), new Date(Date.now() - 9e9));
-    const unread = await run(["push", "--since", "1d", "--project", "api"]);
-    expect(unread).toEqual({
+    const recent = (project: string) => ({ since: "1d", ...names([], [project]) });
+    expect(await runInside(push, host, { values: recent("api") })).toMatchObject({
       code: 0,
       output: "Nothing to send: no session matches.\n",
       errors: '--project "api" matches no session.\n',
     });
-    await push();
-    expect(await push("--since", "1d", "--project", "api")).toMatchObject({ code: 0, errors: "" });
-    expect(await push("--since", "1d", "--project", "web")).toMatchObject({ code: 2 });
+    await pushInside(host);
+    expect(await pushInside(host, recent("api"))).toMatchObject({ code: 0, errors: "" });
+    expect(await pushInside(host, recent("web"))).toMatchObject({ code: 2 });
   });
 });
 

@@ -146,7 +146,7 @@ describe("wrong arguments", () => {
     [["scan", "extra"], 'scan takes no argument "extra". See: '],
     [["push", "--frob"], "Unknown option '--frob'. See: "],
     [["scan", "--since", "7d"], "Unknown option '--since'. See: "],
-    [["scan", "--source", "frob"], 'Unknown source "frob". Known sources: claude-code, codex-cli, '],
+    [["scan", "--source", "frob"], 'Unknown source "frob". Known sources: claude-code, '],
     [["scan", "--server", "frob"], '"frob" is not an http or https URL'],
     [["push", "--server", "frob"], '"frob" is not an http or https URL'],
     [["status", "--patience", "soon"], '--patience takes a number of seconds, not "soon"'],

@@ -1,5 +1,6 @@
 import { PassThrough } from "node:stream";
 import type { Host } from "../../cli/adapters/adapter.ts";
+import { push } from "../../cli/commands/push.ts";
 import type { Context } from "../../cli/context.ts";
 import { CommandError, exitCodes } from "../../cli/errors.ts";
 import { HttpError } from "../../cli/server/api.ts";
@@ -65,4 +66,10 @@ export async function worldInside(sessions: number, options: Parameters<typeof s
   host.env.SPOOR_URL = fake.url;
   host.env.SPOOR_TOKEN = "spoor_test";
   return { fake, host, home: host.home };
+}
+
+/** `push --json`: its exit code and output. */
+export async function pushInside(host: Host, values: Context["values"] = {}, words: string[] = []) {
+  const { code, output, errors, message } = await runInside(push, host, { words, values: { json: true, ...values } });
+  return { code, errors, message, ...(output ? JSON.parse(output) : {}) };
 }

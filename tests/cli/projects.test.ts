@@ -1,15 +1,13 @@
 import { appendFile, mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Host } from "../../cli/adapters/adapter.ts";
 import { push } from "../../cli/commands/push.ts";
 import { scan } from "../../cli/commands/scan.ts";
-import type { Context } from "../../cli/context.ts";
 import { Glob } from "../../cli/projects/globs.ts";
 import { type ProjectRule, ProjectRules } from "../../cli/projects/rules.ts";
 import { ended, wrote } from "../support/client.ts";
 import { linesOf, makeHome, writeBelow } from "./home.ts";
-import { runInside, worldInside } from "./inside.ts";
+import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, idOf, world } from "./world.ts";
 
@@ -135,21 +133,16 @@ const settings = (projects: ProjectRule[]) => JSON.stringify({ projects });
 const settingsFile = ".config/spoor/settings.json";
 
 describe("what is left out", () => {
-  const pushed = async (host: Host, values: Context["values"] = {}, words: string[] = []) => {
-    const { code, output, errors, message } = await runInside(push, host, { words, values: { json: true, ...values } });
-    return { code, errors, message, ...(output ? JSON.parse(output) : {}) };
-  };
-
   test("is neither read further nor sent by scan and push, and is sent once it is wanted again", async () => {
     const { home, host, fake } = await worldInside(1);
     const web = { cwd: "/home/ada/code/web" };
     const secret = await writeBelow(home, claudePath(2), `${linesOf(...claudeLines(idOf(2), 1, web))}{"broken\n`);
     await writeBelow(home, `.codex/sessions/rollout-${idOf(3)}.jsonl`, `${linesOf(...codexLines(idOf(3), 1, web))}{\n`);
     await writeBelow(home, settingsFile, settings([{ exclude: "~/nowhere" }, { exclude: "/home/ada/*/web" }]));
-    const plan = await pushed(host, { "dry-run": true });
+    const plan = await pushInside(host, { "dry-run": true });
     expect(plan).toMatchObject({ code: 0, invalid: 0, sessions: [{ sourceId: idOf(1) }], projectsLeftOut: 1 });
     for (const sessions of [1, 0]) {
-      const { code, sent, errors } = await pushed(host);
+      const { code, sent, errors } = await pushInside(host);
       expect([code, sent.sessions, errors]).toEqual([0, sessions, ""]);
     }
     for (const grown of [false, true]) {
@@ -161,7 +154,7 @@ describe("what is left out", () => {
     const named = await runInside(push, host, { values: { project: ["web"] } });
     expect([named.code, named.output]).toEqual([0, expect.stringMatching(/^Nothing to send\.\n1 project is left out/)]);
     await writeBelow(home, settingsFile, settings([]));
-    expect((await pushed(host)).sent.sessions).toBe(2);
+    expect((await pushInside(host)).sent.sessions).toBe(2);
     expect((await runInside(scan, host)).errors).toContain(`${secret}:5: not JSON`);
     expect(fake.archive.size).toBe(3);
   });
@@ -175,19 +168,19 @@ describe("what is left out", () => {
     });
     const path = await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf(one("a", "api"), one("b", "web")));
     await writeBelow(home, settingsFile, settings([{ exclude: "web" }]));
-    expect(await pushed(host, {}, [path])).toMatchObject({ code: 0, sent: { sessions: 1 }, projectsLeftOut: 1 });
-    expect(await pushed(host)).toMatchObject({ code: 0, same: 1, sent: { sessions: 0 }, projectsLeftOut: 1 });
+    expect(await pushInside(host, {}, [path])).toMatchObject({ code: 0, sent: { sessions: 1 }, projectsLeftOut: 1 });
+    expect(await pushInside(host)).toMatchObject({ code: 0, same: 1, sent: { sessions: 0 }, projectsLeftOut: 1 });
     await writeBelow(home, settingsFile, settings([]));
-    expect((await pushed(host)).sent.sessions).toBe(1);
+    expect((await pushInside(host)).sent.sessions).toBe(1);
     expect([...fake.archive.keys()]).toEqual(["unknown/a", "unknown/b"]);
   });
 
   test("is not sent any more after it was, and not read either", async () => {
     const { home, host, fake } = await worldInside(1);
-    await pushed(host);
+    await pushInside(host);
     await writeBelow(home, settingsFile, settings([{ exclude: "api" }]));
     await appendFile(join(home, claudePath(1)), `${linesOf(...claudeLines(idOf(1), 1))}{"broken\n`);
-    expect(await pushed(host)).toMatchObject({ code: 0, invalid: 0, sent: { sessions: 0 }, projectsLeftOut: 1 });
+    expect(await pushInside(host)).toMatchObject({ code: 0, invalid: 0, sent: { sessions: 0 }, projectsLeftOut: 1 });
     expect(fake.uploads).toHaveLength(1);
   });
 
