@@ -17,6 +17,7 @@ import { goose } from "./goose/adapter.ts";
 import { iflow } from "./iflow/adapter.ts";
 import { jsonl } from "./jsonl/adapter.ts";
 import { kimi } from "./kimi/adapter.ts";
+import { kimiCli } from "./kimi-cli/adapter.ts";
 import { kiro } from "./kiro/adapter.ts";
 import { openclaw } from "./openclaw/adapter.ts";
 import { kilo, opencode } from "./opencode/adapter.ts";
@@ -48,6 +49,7 @@ export const adapters: readonly Adapter[] = [
   qwen,
   droid,
   kimi,
+  kimiCli,
   pi,
   openclaw,
   iflow,

@@ -6,6 +6,7 @@ import { copilot } from "./samples/copilot.ts";
 import { droid } from "./samples/droid.ts";
 import { gemini } from "./samples/gemini.ts";
 import { kimi } from "./samples/kimi.ts";
+import { kimiCli } from "./samples/kimi-cli.ts";
 import { openclaw, pi } from "./samples/pi.ts";
 import { qwen } from "./samples/qwen.ts";
 import type { Counts, Sample } from "./samples/sample.ts";
@@ -17,6 +18,7 @@ const agents: [name: string, sample: Sample][] = [
   ["qwen-code", qwen],
   ["droid", droid],
   ["kimi-code", kimi],
+  ["kimi-cli", kimiCli],
   ["pi", pi],
   ["openclaw", openclaw],
 ];
