@@ -9,7 +9,7 @@ import { maxWholeBytes } from "../files/line-reader.ts";
 import type { Input, Sink } from "./adapter.ts";
 
 /** How long a statement waits for a writer that locks the database. */
-const busyTimeoutMs = 3000;
+const busyTimeoutMs = 1000;
 
 const loadSqlite = (): typeof import("node:sqlite") | undefined => process.getBuiltinModule?.("node:sqlite");
 
