@@ -28,9 +28,7 @@ export async function doctor(context: Context): Promise<number> {
     { name: "client", ok: true, detail: `spoor ${version}, Node ${process.version}, ${context.host.platform}` },
     ...(await checkServer(context, connection)),
     await checkSettings(context),
-    ...(await Promise.all(
-      adapters.flatMap((one) => one.searchRoots(context.host).map((root) => checkRoot(one.title, root))),
-    )),
+    ...(await Promise.all(adapters.map((one) => checkRoots(one.title, one.searchRoots(context.host))))).flat(),
     await checkWritable(
       "settings folder",
       configFolder(context.host),
@@ -129,14 +127,25 @@ async function checkWritable(name: string, folder: string, otherwise: string): P
   }
 }
 
-async function checkRoot(title: string, { path, variable }: SearchRoot): Promise<Check> {
+/** The folders of an agent that exist, or else the first one: some agents have dozens of places. */
+async function checkRoots(title: string, roots: SearchRoot[]): Promise<Check[]> {
+  const checked = await Promise.all(roots.map((root) => checkRoot(title, root)));
+  const found = checked.filter(({ isMissing }) => !isMissing);
+  const [first] = checked;
+  if (found.length > 0 || !first) return found.map(({ isMissing: _isMissing, ...check }) => check);
+  const { isMissing: _isMissing, ...check } = first;
+  const more = roots.length > 1 ? `, nor do ${roots.length - 1} other places` : "";
+  return [{ ...check, detail: check.detail + more }];
+}
+
+async function checkRoot(title: string, { path, variable }: SearchRoot): Promise<Check & { isMissing: boolean }> {
   const source = variable ? ` (from ${variable})` : "";
   try {
     await access(path, constants.R_OK);
-    return { name: title, ok: true, detail: path + source };
+    return { name: title, ok: true, detail: path + source, isMissing: false };
   } catch (error) {
     const isMissing = ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
     const reason = isMissing ? "does not exist" : "can't be read: permission denied";
-    return { name: title, ok: isMissing, isNote: true, detail: `${path}${source} ${reason}` };
+    return { name: title, ok: isMissing, isNote: true, detail: `${path}${source} ${reason}`, isMissing };
   }
 }
