@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cline } from "../../cli/adapters/cline/adapter.ts";
+import { findDuring, Search } from "../../cli/files/search.ts";
 import { at, environment, id, request, say, start, storage, task, text } from "./cline-tasks.ts";
 import { discoverAll, makeHome, parseAll, writeBelow } from "./home.ts";
 
@@ -268,4 +269,16 @@ test("only the task whose files changed gets another stamp; drift and cut-off fi
   expect(sessions.map(({ sourceId, messages }) => [sourceId, messages.length])).toEqual([[id, 3]]);
   expect(unhandled).toEqual(["content.dream", "role.ghost"]);
   expect(invalid).toHaveLength(2);
+});
+
+test("a search depends on the folders of tasks, and on none below them", async () => {
+  const host = await makeHome({
+    ...task({ "api_conversation_history.json": talk }),
+    [`${storage}/tasks/${id}/checkpoints/.git/objects/x`]: "",
+  });
+  const search = new Search();
+  for await (const _input of findDuring(search, cline.discover(host)));
+  const tasks = join(host.home, storage, "tasks");
+  expect([...search.listed]).toEqual(expect.arrayContaining([tasks, join(tasks, id)]));
+  expect([...search.listed, ...search.walked].filter((folder) => folder.includes("checkpoints"))).toEqual([]);
 });

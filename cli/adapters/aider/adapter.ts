@@ -1,6 +1,7 @@
 import { basename, delimiter, dirname, join, parse, resolve } from "node:path";
 import { statInput } from "../../files/discovery.ts";
 import { readLines } from "../../files/line-reader.ts";
+import { currentSearch } from "../../files/search.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { Chats, source } from "./chats.ts";
 
@@ -21,6 +22,8 @@ export const aider: Adapter = {
   async *discover(host) {
     const known = new Set<string>();
     for (const { path } of searchRoots(host)) {
+      // Of a project's folder only this file matters, whatever else changes there.
+      currentSearch()?.listed.add(path);
       const input = known.has(path) ? undefined : await statInput(path);
       known.add(path);
       if (input) yield input;

@@ -1,7 +1,6 @@
-import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { findFiles, isForbidden, isMissingOrForbidden, statInput } from "../../files/discovery.ts";
+import { findFiles, isForbidden, isMissingOrForbidden, listFolder, statInput } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
@@ -60,26 +59,29 @@ function adapterOf({ name, title, extensions, folders, sessions }: Relative): Ad
 
 const forbidden = (path: string): Input => ({ path, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" });
 
-/** @returns the folder's entries, or why there are none */
-async function listOr(path: string): Promise<Dirent[] | "missing" | "forbidden"> {
+async function isForbiddenFolder(path: string): Promise<boolean> {
   try {
-    return await readdir(path, { withFileTypes: true });
+    await readdir(path);
+    return false;
   } catch (error) {
     if (!isMissingOrForbidden(error)) throw error;
-    return isForbidden(error) ? "forbidden" : "missing";
+    return isForbidden(error);
   }
 }
 
+/** The tasks in a folder. Only the folders themselves are listed: those below may have a copy of the project (checkpoints). */
 async function* findTasks(root: string): AsyncGenerator<Input> {
-  const entries = await listOr(root);
-  if (entries === "forbidden") yield forbidden(root);
-  for (const entry of Array.isArray(entries) ? entries : []) {
+  const entries = await listFolder(root);
+  if (entries.length === 0 && (await isForbiddenFolder(root))) yield forbidden(root);
+  for (const entry of entries) {
     if (!entry.isDirectory()) continue;
     const path = join(root, entry.name);
-    const found = await Promise.all(files.map((file) => statInput(join(path, file))));
+    const names = new Set((await listFolder(path)).map(({ name }) => name));
+    if (names.size === 0 && (await isForbiddenFolder(path))) yield forbidden(path);
+    if (!files.some((file) => file !== noteFile && names.has(file))) continue;
+    const found = await Promise.all(files.map((file) => (names.has(file) ? statInput(join(path, file)) : undefined)));
     const inputs = found.filter((input) => input !== undefined);
-    if (inputs.length === 0 && (await listOr(path)) === "forbidden") yield forbidden(path);
-    if (!found[0] && !found[1] && !found[2]) continue;
+    if (inputs.length === 0) continue;
     yield {
       path,
       bytes: inputs.reduce((sum, { bytes }) => sum + bytes, 0),
