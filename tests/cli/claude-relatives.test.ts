@@ -5,6 +5,7 @@ import { iflow } from "../../cli/adapters/iflow/adapter.ts";
 import { trae } from "../../cli/adapters/trae/adapter.ts";
 import { findUnreadable } from "../../cli/adapters/unreadable.ts";
 import { call, id, Lines, otherId, text } from "./claude-lines.ts";
+import { makeDatabase } from "./databases.ts";
 import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
 import { codexLines } from "./sessions.ts";
 
@@ -128,4 +129,52 @@ test("Trae CLI's rollouts are its own sessions, and the editor's folder is named
       why: "it encrypts them",
     },
   ]);
+});
+
+test("conversations that older versions of Trae's editor kept in the open are read", async () => {
+  const host = await makeHome({
+    ".config/Trae/User/workspaceStorage/w1/workspace.json": JSON.stringify({ folder: "file:///home/ada/code/api" }),
+  });
+  const database = makeDatabase(
+    join(host.home, ".config/Trae/User/workspaceStorage/w1/state.vscdb"),
+    "CREATE TABLE ItemTable (key TEXT PRIMARY KEY, value TEXT)",
+  );
+  const at = Date.parse("2026-11-01T10:00:00Z");
+  const list = [
+    {
+      sessionId: "one",
+      createdAt: at,
+      model: "m",
+      messages: [
+        { role: "user", content: "Mend it", timestamp: at / 1000 },
+        { role: "assistant", content: "", agentTaskContent: { guideline: { planItems: [{ content: "Plan" }] } } },
+        { role: "oracle", content: "Beware" },
+        7,
+      ],
+    },
+    { sessionId: "empty", messages: [] },
+    "odd",
+  ];
+  const write = database.prepare("INSERT INTO ItemTable VALUES (?, ?)");
+  write.run("memento/icube-ai-agent-storage", JSON.stringify({ list }));
+  write.run("memento/other", "{");
+  const { sessions, counts, unhandled } = await parseAll(trae, host);
+  database.close();
+  expect(sessions).toEqual([
+    {
+      source: "trae",
+      sourceId: "one",
+      messages: [
+        { role: "user", content: "Mend it", createdAt: "2026-11-01T10:00:00.000Z" },
+        { role: "assistant", content: "Plan" },
+      ],
+      ending: {
+        model: "m",
+        project: "api",
+        createdAt: "2026-11-01T10:00:00.000Z",
+        metadata: { cwd: "/home/ada/code/api" },
+      },
+    },
+  ]);
+  expect([counts, unhandled]).toEqual([{ entries: 4, skipped: 1, invalid: 1 }, ["role.oracle"]]);
 });

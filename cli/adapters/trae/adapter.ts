@@ -2,28 +2,36 @@ import { join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
 import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
 import { codex } from "../codex/adapter.ts";
+import { inputParts } from "../sqlite.ts";
+import { findConversations, readConversation, userFolders } from "./editor.ts";
 
 const source = "trae";
 
 /**
- * Trae CLI (TraeX), which is made from Codex: the same rollouts, in folders of its own. The editor's conversations are
- * encrypted, see unreadable.ts.
+ * Trae: the CLI (TraeX) is made from Codex and writes the same rollouts, in folders of its own. Older versions of the editor keep
+ * conversations in the open, see editor.ts; newer ones encrypt them, see unreadable.ts.
  */
 export const trae: Adapter = {
   name: source,
-  title: "Trae CLI",
+  title: "Trae",
   version: 1,
   searchRoots,
   async *discover(host) {
-    for (const { path } of searchRoots(host))
-      yield* findFiles(path, (name) => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name));
+    for (const { path } of rollouts(host)) yield* findFiles(path, (name) => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name));
+    yield* findConversations(host);
   },
-  parse: (input, sink) => codex.parse(input, underOwnName(sink)),
+  async parse(input, sink) {
+    if (inputParts(input.path).database.endsWith(".vscdb")) await readConversation(input.path, source, sink);
+    else await codex.parse(input, underOwnName(sink));
+  },
 };
 
-function searchRoots({ home }: Host): SearchRoot[] {
-  return ["sessions", "archived_sessions"].map((name) => ({ path: join(home, ".trae", "cli", name) }));
+function searchRoots(host: Host): SearchRoot[] {
+  return [...rollouts(host), ...userFolders(host).map((path) => ({ path }))];
 }
+
+const rollouts = ({ home }: Host): SearchRoot[] =>
+  ["sessions", "archived_sessions"].map((name) => ({ path: join(home, ".trae", "cli", name) }));
 
 const underOwnName = (sink: Sink): Sink => ({
   begin: (_, sourceId, messages) => sink.begin(source, sourceId, messages),

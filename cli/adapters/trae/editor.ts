@@ -1,0 +1,102 @@
+// Conversations that versions of Trae's editor kept in the open, in a value of JSON in its database of settings.
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { listFolder } from "../../files/discovery.ts";
+import { type Fields, isFields } from "../../files/json.ts";
+import { readJsonFile } from "../../files/state-files.ts";
+import type { Host, Input, Message, Sink } from "../adapter.ts";
+import { folderOfUrl } from "../cursor/places.ts";
+import { programFolder } from "../editor-folders.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import { boundedColumn, findSessions, inputParts, inputPath, readDatabase, readJsonColumn } from "../sqlite.ts";
+import { asCount, asString } from "../values.ts";
+
+const key = "memento/icube-ai-agent-storage";
+
+/** The editor's variants, by the names of their folders. */
+const editors = ["Trae", "Trae CN", "TRAE SOLO CN"];
+
+/** The `User` folders of the editor. */
+export const userFolders = (host: Host): string[] => editors.map((name) => join(programFolder(host), name, "User"));
+
+/** Each conversation of the editor's databases. */
+export async function* findConversations(host: Host): AsyncGenerator<Input> {
+  for (const user of userFolders(host)) {
+    const workspaces = await listFolder(join(user, "workspaceStorage"));
+    const folders = workspaces.filter((entry) => entry.isDirectory()).map(({ name }) => join("workspaceStorage", name));
+    for (const folder of ["globalStorage", ...folders]) {
+      const database = join(user, folder, "state.vscdb");
+      yield* await findSessions(database, (open) => listConversations(database, open));
+    }
+  }
+}
+
+function listConversations(path: string, database: DatabaseSync): Input[] {
+  return readList(database).map((session) => {
+    const text = JSON.stringify(session);
+    return {
+      path: inputPath(path, String(session.sessionId)),
+      bytes: text.length,
+      modifiedAt: asCount(session.updatedAt) ?? 0,
+      stamp: createHash("sha256").update(text).digest("base64url"),
+    };
+  });
+}
+
+/** The sessions in a database; those of newer versions are encrypted elsewhere. */
+function readList(database: DatabaseSync, sink?: Sink): Fields[] {
+  const row = database.prepare(`SELECT ${boundedColumn("value")} FROM ItemTable WHERE key = ?`).get(key);
+  if (!row) return [];
+  const counts = sink ?? { lost() {}, invalid() {} };
+  const store = readJsonColumn(row, "value", "the list of conversations", counts as Sink);
+  const list = Array.isArray(store?.list) ? store.list : [];
+  return list.filter(isFields).filter(({ sessionId }) => asString(sessionId) !== undefined);
+}
+
+/** Reads one conversation. */
+export async function readConversation(path: string, source: string, sink: Sink): Promise<void> {
+  const { database: file } = inputParts(path);
+  const list = (open: DatabaseSync) => listConversations(file, open);
+  const workspace = await readJsonFile(join(dirname(file), "workspace.json"));
+  const folder = isFields(workspace) ? folderOfUrl(workspace.folder) : undefined;
+  await readDatabase(path, sink, list, async (database, id) => {
+    const found = readList(database, sink).find(({ sessionId }) => sessionId === id);
+    if (found) readSession(found, new SessionBuilder(sink, source, id), folder, sink);
+  });
+}
+
+function readSession(session: Fields, builder: SessionBuilder, folder: string | undefined, sink: Sink): void {
+  builder.noteFolder(folder);
+  builder.noteTime(timeOf(session.createdAt));
+  builder.noteModel(session.model);
+  for (const entry of Array.isArray(session.messages) ? session.messages : []) {
+    sink.entry();
+    const messages = isFields(entry) ? messagesOf(entry, sink) : undefined;
+    if (!messages) sink.invalid("not a message");
+    else if (messages.length === 0) sink.skipped();
+    else if (isFields(entry)) builder.send(messages, { at: timeOf(entry.timestamp), model: entry.model });
+  }
+  builder.end();
+}
+
+function messagesOf({ role, content, agentTaskContent }: Fields, sink: Sink): Message[] {
+  const name = asString(role)?.toLowerCase() ?? "(none)";
+  if (name !== "user" && name !== "assistant") {
+    sink.unhandled(`role.${name}`);
+    return [];
+  }
+  const text = asString(content)?.trim() || (name === "assistant" ? taskText(agentTaskContent) : "");
+  return text === "" ? [] : [{ role: name, content: text }];
+}
+
+/** What the agent said or planned, where the answer is empty. */
+function taskText(task: unknown): string {
+  if (!isFields(task)) return asString(task) ?? "";
+  const said = asString(task.content) ?? asString(task.text) ?? asString(task.proposal);
+  const items = isFields(task.guideline) && Array.isArray(task.guideline.planItems) ? task.guideline.planItems : [];
+  return said ?? items.flatMap((item) => (isFields(item) ? (asString(item.content) ?? []) : [])).join("\n");
+}
+
+/** Milliseconds or seconds since 1970, or a text. */
+const timeOf = (value: unknown): unknown => (typeof value === "number" && value < 1e11 ? value * 1000 : value);
