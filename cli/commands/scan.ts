@@ -24,7 +24,7 @@ export async function scan(context: Context): Promise<void> {
   const { stats, leftOut } = await countSessions(context);
   const milliseconds = performance.now() - startedAt;
   const unreadable = listValue(context, "source").length > 0 ? [] : await findUnreadable(context.host);
-  printStats(context, stats, milliseconds);
+  printStats(context, { stats, leftOut }, milliseconds);
   sayLeftOut(terminal, leftOut);
   printUnreadable(context, unreadable);
   const { submission, sent } = await sendTelemetry(context, destination, "scan", stats);
@@ -77,13 +77,14 @@ const columns: Column[] = [
   })),
 ];
 
-function printStats({ terminal }: Context, stats: Map<string, ParseStats>, milliseconds: number): void {
+function printStats({ terminal }: Context, { stats, leftOut }: Found, milliseconds: number): void {
   const found = adapters.flatMap(({ name, title }) => {
     const one = stats.get(name);
     return one && one.inputs > 0 ? [{ title, ...one }] : [];
   });
   if (found.length === 0) {
-    terminal.say(`No sessions found. See where Spoor looks: ${program} doctor`);
+    const where = `No sessions found. See where Spoor looks: ${program} doctor`;
+    terminal.say(leftOut.size > 0 ? "No session was counted." : where);
     return;
   }
   const rows = found.map(({ title, sessions, messages, skipped, left, unhandled, invalid, bytes }) => {

@@ -135,6 +135,7 @@ export class Terminal {
     try {
       const lines = createInterface({ input, terminal: false, signal });
       for await (const line of lines) return /^\s*y(?:es)?\s*$/i.test(line) || (usual && line.trim() === "");
+      this.#err.write("\n"); // the input ended, and the cursor stands behind the question
       return false;
     } finally {
       // A terminal that was read from would keep the program from ending.

@@ -182,6 +182,8 @@ describe("what is left out", () => {
     await appendFile(join(home, claudePath(1)), `${linesOf(...claudeLines(idOf(1), 1))}{"broken\n`);
     expect(await pushInside(host)).toMatchObject({ code: 0, invalid: 0, sent: { sessions: 0 }, projectsLeftOut: 1 });
     expect(fake.uploads).toHaveLength(1);
+    const scanned = await runInside(scan, host, { values: { "no-telemetry": true } });
+    expect(scanned.output).toMatch(/^No session was counted\.\n1 project is left out\./);
   });
 
   test("is not known where the settings can't be read: nothing is sent then", async () => {
