@@ -45,7 +45,7 @@ function adapterOf({ name, title, extensions, folders, sessions }: Relative): Ad
           known.add(`${id}:${input.stamp}`);
         }
       }
-      if (sessions) yield* findFiles(sessions(host).path, (file) => file.endsWith(".messages.json"));
+      if (sessions) yield* findMessages(sessions(host).path);
     },
     async parse({ path }, sink) {
       if (path.endsWith(".messages.json")) await readMessages(path, name, sink);
@@ -88,6 +88,15 @@ async function* findTasks(root: string): AsyncGenerator<Input> {
       modifiedAt: Math.max(...inputs.map(({ modifiedAt }) => modifiedAt)),
       stamp: found.map((input) => input?.stamp ?? "").join("|"),
     };
+  }
+}
+
+/** Sessions of the newer form; the folder and title of each are in a file beside its messages, named as their folder. */
+async function* findMessages(root: string): AsyncGenerator<Input> {
+  for await (const input of findFiles(root, (file) => file.endsWith(".messages.json"))) {
+    const folder = dirname(input.path);
+    const note = await statInput(join(folder, `${basename(folder)}.json`));
+    yield note ? { ...input, stamp: `${input.stamp}|${note.stamp}` } : input;
   }
 }
 
