@@ -117,6 +117,9 @@ export class SessionBuilder {
 
   /** Notes when something of the session happened; it was created at the earliest such time. */
   noteTime(at: unknown): void {
+    // Most lines come in order, with their times in one form: those need no parsing.
+    const isLater = typeof at === "string" && this.#createdAt?.length === at.length && at >= this.#createdAt;
+    if (isLater && at.endsWith("Z") && this.#createdAt?.endsWith("Z")) return;
     const time = asTimestamp(at);
     if (time && (!this.#createdAt || Date.parse(time) < Date.parse(this.#createdAt))) this.#createdAt = time;
   }
@@ -133,9 +136,13 @@ export class SessionBuilder {
 
   /** Sends an entry's messages; the first of them bears the entry's facts, and the model where it changed. */
   send(messages: Message[], { isReplayed, ...told }: EntryFacts = {}): void {
-    if (!isReplayed) this.noteTime(told.at);
-    const replayed = messages.map((message) => withMetadata(message, { replayed: isReplayed || undefined }));
-    this.#sendEntry(replayed, isReplayed ? { at: told.at, model: told.model, uuid: told.uuid } : told);
+    if (isReplayed) {
+      const replayed = messages.map((message) => withMetadata(message, { replayed: true }));
+      this.#sendEntry(replayed, { at: told.at, model: told.model, uuid: told.uuid });
+    } else {
+      this.noteTime(told.at);
+      this.#sendEntry(messages, told);
+    }
   }
 
   #sendEntry(messages: Message[], { at, model, usage, ...facts }: EntryFacts): void {
@@ -146,7 +153,7 @@ export class SessionBuilder {
     }
     this.noteModel(model);
     const added = usage && this.#usage.addOnce(usage);
-    const createdAt = asTimestamp(at);
+    const createdAt = messages.every((message) => message.createdAt) ? undefined : asTimestamp(at);
     for (const [index, message] of messages.entries()) {
       const isFirst = index === 0;
       const named = isFirst

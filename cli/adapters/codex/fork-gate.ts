@@ -1,10 +1,11 @@
-import { asCount } from "../values.ts";
+import { type Fields, isFields } from "../../files/json.ts";
+import { asCount, asString } from "../values.ts";
 
 /** Where nothing else tells, a parent's history ends at the first pause of more than this, in milliseconds. */
 const maxPauseMs = 1000;
 
 /** What a line tells about whose it is. */
-export type LineFacts = {
+type LineFacts = {
   /** The line's number in the thread's history; newer versions write it. */
   ordinal?: unknown;
   /** When it was written, in milliseconds since 1970. */
@@ -79,4 +80,19 @@ export class ForkGate {
 function timeOf(id: string): number | undefined {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.exec(id) ?? [];
   return high === undefined || low === undefined ? undefined : Number.parseInt(high + low, 16);
+}
+
+/** What a line tells about whose it is. @param at when it was written */
+export const lineFacts = ({ type, ordinal }: Fields, payload: Fields, at: string | undefined): LineFacts => ({
+  ordinal,
+  at: at ? Date.parse(at) : undefined,
+  ...turnOf(type, payload),
+});
+
+/** The turn that a line begins or belongs to, as far as it tells. */
+function turnOf(type: unknown, payload: Fields): { turnId?: string | undefined; startedAt?: unknown } {
+  const about = payload.internal_chat_message_metadata_passthrough;
+  if (type === "response_item") return { turnId: isFields(about) ? asString(about.turn_id) : undefined };
+  const begins = type === "turn_context" || payload.type === "task_started" || payload.type === "turn_started";
+  return begins ? { turnId: asString(payload.turn_id), startedAt: payload.started_at } : {};
 }

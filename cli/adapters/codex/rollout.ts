@@ -5,7 +5,7 @@ import { SessionBuilder } from "../session-builder.ts";
 import { asString, asTimestamp } from "../values.ts";
 import { Echoes } from "./echoes.ts";
 import { eventNotices, startedAgent } from "./events.ts";
-import { ForkGate } from "./fork-gate.ts";
+import { ForkGate, lineFacts } from "./fork-gate.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { agentMessages, itemMessages } from "./items.ts";
 import { TokenLedger } from "./token-ledger.ts";
@@ -81,14 +81,13 @@ export class Rollout {
   }
 
   add(record: Fields): void {
-    const { type, payload, timestamp, ordinal, ...bare } = record;
+    const { type, payload, timestamp } = record;
     const at = asTimestamp(timestamp);
     if (!isFields(payload)) {
-      this.#count(payload === undefined ? this.#addBareLine({ type, ...bare }, at) : undefined);
+      this.#count(payload === undefined ? this.#addBareLine(record, at) : undefined);
       return;
     }
-    const turn = turnOf(type, payload);
-    this.#isReplaying = this.#gate?.replays({ ordinal, at: at ? Date.parse(at) : undefined, ...turn }) ?? false;
+    this.#isReplaying = this.#gate?.replays(lineFacts(record, payload, at)) ?? false;
     this.#count(this.#addLine(type, payload, { at, isReplayed: this.#isReplaying }));
   }
 
@@ -279,14 +278,6 @@ export class Rollout {
   get threadId(): string {
     return this.#session.id.split("/")[0] ?? this.#session.id;
   }
-}
-
-/** The turn that a line begins or belongs to, as far as it tells. */
-function turnOf(type: unknown, payload: Fields): { turnId?: string | undefined; startedAt?: unknown } {
-  const about = payload.internal_chat_message_metadata_passthrough;
-  if (type === "response_item") return { turnId: isFields(about) ? asString(about.turn_id) : undefined };
-  const begins = type === "turn_context" || payload.type === "task_started" || payload.type === "turn_started";
-  return begins ? { turnId: asString(payload.turn_id), startedAt: payload.started_at } : {};
 }
 
 const spawnOf = (from: unknown): Fields => {
