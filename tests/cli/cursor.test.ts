@@ -152,6 +152,7 @@ test("what was declined, cancelled, attached, injected or said by a sub-agent is
     type: 2,
     toolFormerData: { tool: 1, name: "write", toolCallId: "w", params: '{"path":"a"}', ...more },
   });
+  const chunk = { diffString: "- a\n+ b", oldStart: 1, oldLines: 1, newStart: 1, newLines: 1 };
   converse(
     db,
     "kinds",
@@ -162,6 +163,7 @@ test("what was declined, cancelled, attached, injected or said by a sub-agent is
         context: { fileSelections: [{ uri: { fsPath: "/code/a.ts" } }], selectedImages: [{ path: "/tmp/x.png" }] },
       },
       tool({ status: "completed", userDecision: "rejected", result: '{"rejected":true}' }),
+      tool({ status: "completed", result: JSON.stringify({ diff: { chunks: [chunk] } }) }),
       tool({ status: "cancelled" }),
       tool({ status: "loading" }),
       tool({
@@ -178,7 +180,6 @@ test("what was declined, cancelled, attached, injected or said by a sub-agent is
     { createdOnBranch: "main" },
   );
   converse(db, "sub", [said], { subagentInfo: { parentComposerId: "kinds" } });
-  put(db, "bubbleId:kinds:kinds-b6", { ...said, text: "Later" });
   const { sessions, unhandled, counts } = await parseAll(cursor, host);
   db.close();
   const [main, sub] = sessions;
@@ -201,11 +202,13 @@ test("what was declined, cancelled, attached, injected or said by a sub-agent is
     ["assistant", "write\na", undefined],
     ["tool", "User rejected the call.", { callId: "w" }],
     ["assistant", "write\na", undefined],
+    ["tool", "", { callId: "w", patch: "@@ -1,1 +1,1 @@\n- a\n+ b" }],
+    ["assistant", "write\na", undefined],
     ["tool", "Cancelled.", { callId: "w", isError: true }],
     ["assistant", "write\na", undefined],
     ["assistant", "task_v2\na", undefined],
     ["tool", '{"agentId":"sub"}', { callId: "w", session: "sub" }],
-    ["assistant", "Later", undefined],
+    ["assistant", "Hm", "thinking"],
     ["system", "Connection lost", "notice"],
   ]);
   expect(main?.ending.metadata).toMatchObject({ branch: "main" });

@@ -94,11 +94,13 @@ function resultMessage(tool: Fields, callId: string | undefined): Message {
   const about = isFields(result) ? result : {};
   const isDeclined = tool.userDecision === "rejected" || about.rejected === true;
   const isError = tool.status === "error";
+  const patch = patchOf(about.diff);
   const output = isDeclined ? "User rejected the call." : isError ? errorText(tool) : outputText(result, tool.result);
   const more = isFields(tool.additionalData) ? tool.additionalData : {};
   return toolResult(output || (tool.status === "cancelled" ? "Cancelled." : ""), {
     callId,
-    isError: isError || tool.status === "cancelled",
+    isError: isError || tool.status === "cancelled" || about.applyFailed === true,
+    patch,
     exitCode: [about.exitCodeV2, about.exitCode].find((code): code is number => Number.isSafeInteger(code)),
     session: asString(more.subagentComposerId) ?? asString(about.agentId),
   });
@@ -111,9 +113,20 @@ function outputText(result: unknown, raw: unknown): string {
       const text = result[name];
       if (typeof text === "string" && text !== "") return text;
     }
-    if (result.output === "") return "";
+    if (result.output === "" || patchOf(result.diff)) return "";
   }
   return asString(raw) ?? (result === undefined || result === null ? "" : JSON.stringify(result));
+}
+
+/** A unified diff from the chunks of an edit. */
+function patchOf(diff: unknown): string | undefined {
+  const chunks = isFields(diff) && Array.isArray(diff.chunks) ? diff.chunks.filter(isFields) : [];
+  const parts = chunks.flatMap((chunk) => {
+    const text = asString(chunk.diffString);
+    const [from, lines, to, toLines] = [chunk.oldStart, chunk.oldLines, chunk.newStart, chunk.newLines].map(asCount);
+    return text ? [`@@ -${from ?? 0},${lines ?? 0} +${to ?? 0},${toLines ?? 0} @@\n${text}`] : [];
+  });
+  return parts.length > 0 ? parts.join("\n") : undefined;
 }
 
 function errorText({ error, result }: Fields): string {
