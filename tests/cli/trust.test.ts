@@ -188,7 +188,7 @@ describe("plain http to another machine", () => {
     for (const answer of ["", "\n", "no\n", "nay\n", "yesterday\n"]) {
       const { agreed, shown } = await ask(host, answer);
       await expect(agreed).rejects.toThrow("Nothing was sent.");
-      expect(shown()).toMatch(/http:\/\/nas\.test is not encrypted: .* Use it all the same\? \[y\/N\] $/);
+      expect(shown()).toMatch(/http:\/\/nas\.test is not encrypted: .* Use it all the same\? \[y\/N] \n?$/);
     }
     const { agreed } = await ask(host, "y\n");
     expect((await agreed).plainHttp).toEqual(["http://nas.test"]);
