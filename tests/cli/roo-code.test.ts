@@ -1,8 +1,9 @@
+import { utimes } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { kiloCode, rooCode } from "../../cli/adapters/cline/adapter.ts";
 import { kilo } from "../../cli/adapters/opencode/adapter.ts";
 import { request, say, task } from "./cline-tasks.ts";
-import { makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, writeBelow } from "./home.ts";
 
 const ask = (seconds: number, kind: string, words: string) => ({
   ...say(seconds, "", words),
@@ -104,4 +105,16 @@ test("the newer Kilo keeps its sessions as OpenCode does, in its own folder", as
     { source: "kilo", sourceId: "ses_a", messages: [{ content: "List." }], ending: { project: "api" } },
   ]);
   expect(lost).toEqual([expect.stringContaining("not a database")]);
+});
+
+test("of a task that two editors have, the one that was changed last is read", async () => {
+  const shown = (text: string) => ({ "ui_messages.json": [say(0, "text", text)] });
+  const below = (editor: string) => `.config/${editor}/User/globalStorage/rooveterinaryinc.roo-cline/tasks/a`;
+  const host = await makeHome(task(shown("newer"), below("Cursor")));
+  for (const [path, content] of Object.entries(task(shown("older"), below("Code")))) {
+    const file = await writeBelow(host.home, path, content);
+    await utimes(file, 1, 1);
+  }
+  const { sessions } = await parseAll(rooCode, host);
+  expect(sessions.map(({ messages }) => messages[0]?.content)).toEqual(["newer"]);
 });

@@ -36,15 +36,15 @@ function adapterOf({ name, title, extensions, folders, sessions }: Relative): Ad
     version: 1,
     searchRoots: (host) => [...taskRoots(host), ...(sessions ? [sessions(host)] : [])],
     async *discover(host) {
-      const known = new Set<string>();
+      // An editor that took over another one's files has the same tasks: of each the latest is read.
+      const latest = new Map<string, Input>();
       for (const { path } of taskRoots(host)) {
         for await (const input of findTasks(path)) {
-          // A folder that two editors share is read once.
-          const id = basename(input.path);
-          if (!known.has(`${id}:${input.stamp}`)) yield input;
-          known.add(`${id}:${input.stamp}`);
+          const key = input.stamp === "forbidden" ? input.path : basename(input.path);
+          if ((latest.get(key)?.modifiedAt ?? 0) < input.modifiedAt) latest.set(key, input);
         }
       }
+      yield* latest.values();
       if (sessions) yield* findMessages(sessions(host).path);
     },
     async parse({ path }, sink) {
