@@ -8,7 +8,7 @@ const names: Partial<Record<Kind, string>> = {
     runcommands readcommandoutput runinterminal getterminaloutput copilotruninterminal
     executebash executecmd controlbashprocess`,
   edit: `edit multiedit notebookedit applypatch applydiff searchreplace strreplace strreplaceeditor
-    strreplacebasededittool replace editfile replaceincontent replaceinfile replacefilecontent
+    strreplacebasededittool strreplacefile replace editfile replaceincontent replaceinfile replacefilecontent
     multireplacefilecontent update patch editnotebook editfilev2 multistrreplace
     developertexteditor append fsappend
     editedexistingfile applieddiff insertcontent searchandreplace editor replacestringinfile multireplacestringinfile
