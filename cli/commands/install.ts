@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
-import type { Context } from "../context.ts";
+import { type Context, stringValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { stateFolder } from "../files/state-files.ts";
 import { addHook, removeHook } from "../install/agents/claude-hook.ts";
@@ -15,8 +15,9 @@ import { quoteSh } from "../install/quoting.ts";
 import { serviceOf } from "../install/services/platform.ts";
 import { runAll } from "../install/services/service.ts";
 import { HttpError } from "../server/api.ts";
-import { type Connection, connect, fetchAccount } from "../server/connection.ts";
-import { settingsPath } from "../settings.ts";
+import { type Connection, connect, fetchAccount, loadSettings } from "../server/connection.ts";
+import { isPrivate } from "../server/origin.ts";
+import { serverOf, settingsPath, updateSettings } from "../settings.ts";
 import { styled } from "../terminal/styled.ts";
 import { logIn } from "./login.ts";
 import { push } from "./push.ts";
@@ -29,8 +30,9 @@ export async function install(context: Context): Promise<number> {
     throw new CommandError("usage", `Every file is asked about, but nobody can answer here. ${advice}`);
   }
   const program = await programOf(host);
-  const { server } = await connect({ ...context, values: { ...values, patience: "5" } }, { token: "none" });
-  const installation = new Installation(context, await manifestFor(context, server));
+  const earlier = await manifestFor(context);
+  const server = await chooseServer(context);
+  const installation = new Installation(context, { ...earlier, server });
   const isReady = await installation.offer("The program", program.files);
   const { client } = placesOf(host);
   const isDeclined = program.files.length > 0 && ["declined", "kept"].includes(installation.outcomes[client] ?? "");
@@ -51,15 +53,27 @@ export async function install(context: Context): Promise<number> {
   return finish(context, installation, { server, service, command: isReady ? words : undefined });
 }
 
+/** The server that this machine is to send to; plain http to it is agreed to, since the service can't ask. */
+async function chooseServer(context: Context): Promise<string> {
+  const { host, values } = context;
+  const option = stringValue(context, "server");
+  if (values["dry-run"] === true) return serverOf(host, await loadSettings(context), option);
+  const { server } = await connect(context, { token: "none" });
+  if (values.insecure === true && !isPrivate(server)) {
+    await updateSettings(host, (now) => ({ ...now, plainHttp: [...new Set([...(now.plainHttp ?? []), server])] }));
+  }
+  return server;
+}
+
 /** What is known of an earlier installation, or of none. */
-async function manifestFor({ host, values }: Context, server: string): Promise<Manifest> {
+async function manifestFor({ host, values }: Context): Promise<Omit<Manifest, "server">> {
   const known = await readManifest(host);
   const madeSettings = known?.madeSettings ?? !(await isThere(settingsPath(host)));
   const madeState = known?.madeState ?? !(await isThere(stateFolder(host)));
   const autoUpdate =
     values["no-auto-update"] === true ? false : values["auto-update"] === true || known?.autoUpdate !== false;
   const { files = {}, folders = [], edits = [], hasService = false, loggedIn = false } = known ?? {};
-  return { server, autoUpdate, files, folders, edits, hasService, loggedIn, madeSettings, madeState };
+  return { autoUpdate, files, folders, edits, hasService, loggedIn, madeSettings, madeState };
 }
 
 /** What starts a sending when an agent's session or turn ends. */

@@ -10,7 +10,7 @@ import { inLog, note, runInBackground } from "../service/background.ts";
 import { describeService, sayTroubles } from "../service/description.ts";
 import { lastLines, logPath } from "../service/log.ts";
 import { report } from "../service/report.ts";
-import { readState, runningPid } from "../service/state.ts";
+import { endProcess, readState, runningPid } from "../service/state.ts";
 import { forgetTroubles, readTroubles } from "../service/troubles.ts";
 import { styled } from "../terminal/styled.ts";
 import { push } from "./push.ts";
@@ -55,8 +55,7 @@ async function stop(context: Context): Promise<number> {
   const found = await installed(context);
   const code = await run(context, found.stop(), "Stopped. It begins again with: spoor service start");
   // Windows ends the window that a program runs in, which may leave the program.
-  const pid = context.host.platform === "win32" ? await runningPid(context.host) : undefined;
-  if (pid !== undefined) process.kill(pid);
+  if (context.host.platform === "win32") await endProcess(context.host);
   return code;
 }
 

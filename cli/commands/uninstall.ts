@@ -13,7 +13,7 @@ import { placesOf } from "../install/places.ts";
 import { serviceOf } from "../install/services/platform.ts";
 import { runAll } from "../install/services/service.ts";
 import { logPath } from "../service/log.ts";
-import { removeState, runningPid } from "../service/state.ts";
+import { endProcess, removeState } from "../service/state.ts";
 import { forgetTroubles, troublesPath } from "../service/troubles.ts";
 import { readSettings, settingsPath } from "../settings.ts";
 import { styled } from "../terminal/styled.ts";
@@ -81,8 +81,7 @@ async function undo(context: Context, manifest: Manifest): Promise<{ removed: st
 async function stopService({ host, terminal }: Context): Promise<void> {
   const service = serviceOf(host);
   for (const line of await runAll(host, service?.stop() ?? [])) terminal.warn(`! ${line}`);
-  const pid = host.platform === "win32" ? await runningPid(host) : undefined;
-  if (pid !== undefined) process.kill(pid);
+  if (host.platform === "win32") await endProcess(host);
 }
 
 /** Of a login that `install` began; where it has ended since there is nothing to do. */

@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { uptime } from "node:os";
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
@@ -32,14 +33,24 @@ export async function readState(host: Host): Promise<ServiceState | undefined> {
   };
 }
 
-/** The process of the service; undefined where none runs. */
+/** The process of the service; undefined where none runs. One from before the system's start has left its file behind. */
 export async function runningPid(host: Host): Promise<number | undefined> {
   const state = await readState(host);
-  if (!state) return undefined;
+  if (!state || Date.parse(state.startedAt) < Date.now() - uptime() * 1000) return undefined;
+  return signal(state.pid, 0) ? state.pid : undefined;
+}
+
+/** Ends the service's process, where one runs. */
+export async function endProcess(host: Host): Promise<void> {
+  const pid = await runningPid(host);
+  if (pid !== undefined) signal(pid, "SIGTERM");
+}
+
+/** @returns whether there is such a process */
+function signal(pid: number, name: "SIGTERM" | 0): boolean {
   try {
-    process.kill(state.pid, 0);
-    return state.pid;
+    return process.kill(pid, name);
   } catch {
-    return undefined;
+    return false;
   }
 }
