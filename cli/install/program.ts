@@ -50,14 +50,15 @@ echo "spoor: there is no Node.js. Install it (20 or later), and try again." >&2
 exit 1
 `;
 
-const batch = (node: string, client: string): string =>
+/** By its own folder: a name in it may have letters that the console's code page lacks. */
+const batch = (node: string): string =>
   [
     "@echo off",
     "rem Made by `spoor install`; `spoor uninstall` removes it.",
     "setlocal",
     `set ${quoteCmd(`node=${node}`)}`,
     'if not exist "%node%" set "node=node"',
-    `"%node%" ${quoteCmd(client)} %*`,
+    '"%node%" "%~dp0..\\client.mjs" %*',
     "",
   ].join("\r\n");
 

@@ -101,7 +101,9 @@ describe("install --yes", () => {
     expect(task).toContain(`<Arguments>--headless cmd.exe /d /s /c ""${escaped}""</Arguments>`);
     const client = join(local, "spoor/client.mjs").replaceAll("%", "%%");
     expect(await readFile(script, "utf8")).toContain(`"${client}" "service" "run" "--server" "${releases.url}"\r\n`);
-    expect(await readFile(join(local, "spoor/bin/spoor.cmd"), "utf8")).toContain(`"%node%" "${client}" %*\r\n`);
+    expect(await readFile(join(local, "spoor/bin/spoor.cmd"), "utf8")).toContain(
+      '"%node%" "%~dp0..\\client.mjs" %*\r\n',
+    );
     expect(ran.output).toContain("SetEnvironmentVariable('Path'");
     expect(await calls()).toEqual([
       "schtasks /Query /FO CSV /NH",
