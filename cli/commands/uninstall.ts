@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Host } from "../adapters/adapter.ts";
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
@@ -13,7 +14,7 @@ import { placesOf } from "../install/places.ts";
 import { serviceOf } from "../install/services/platform.ts";
 import { runAll } from "../install/services/service.ts";
 import { logPath } from "../service/log.ts";
-import { endProcess, removeState } from "../service/state.ts";
+import { endProcess, removeState, runningPid } from "../service/state.ts";
 import { forgetTroubles, troublesPath } from "../service/troubles.ts";
 import { readSettings, settingsPath } from "../settings.ts";
 import { styled } from "../terminal/styled.ts";
@@ -78,10 +79,17 @@ async function undo(context: Context, manifest: Manifest): Promise<{ removed: st
   return { removed, kept };
 }
 
+const maxEndMs = 8000;
+const endStepMs = 50;
+
 async function stopService({ host, terminal }: Context): Promise<void> {
   const service = serviceOf(host);
   for (const line of await runAll(host, service?.stop() ?? [])) terminal.warn(`! ${line}`);
   if (host.platform === "win32") await endProcess(host);
+  // Not every system waits; what is still running would write its state anew.
+  for (let waited = 0; waited < maxEndMs && (await runningPid(host)) !== undefined; waited += endStepMs) {
+    await sleep(endStepMs);
+  }
 }
 
 /** Of a login that `install` began; where it has ended since there is nothing to do. */
