@@ -28,7 +28,7 @@ const names: Partial<Record<Kind, string>> = {
   question: "askuserquestion askquestion askfollowupquestion requestuserinput askuser question",
   plan: "exitplanmode enterplanmode planmoderespond createplan presentplan",
   tasks: `todowrite todoread taskcreate taskupdate tasklist taskget updateplan todo todolist managetask writetodos
-    updatetodos setplan todotodowrite updatetodolist focuschain managetodolist`,
+    updatetodos setplan settodolist todotodowrite updatetodolist focuschain managetodolist`,
   subagent:
     "task agent spawnagent invokesubagent subagent delegate newtask dispatchagent agentswarm taskv2 subagentexecutetask usesubagents usesubagent runsubagent",
   command: "skill slashcommand useskill activateskill",
