@@ -50,7 +50,7 @@ export function tokenOf(host: Host, settings: Settings, server: string): string 
 /** What to do about a token that the server no longer takes. @param login the command that logs in anew */
 export const invalidToken = ({ SPOOR_TOKEN }: Host["env"], login: string): string =>
   SPOOR_TOKEN
-    ? "SPOOR_TOKEN is not valid any more. Replace it with a new one, made on the server's page /devices, or unset it to use a login"
+    ? "SPOOR_TOKEN is no longer valid. Replace it with a new one, made on the server's page /devices, or unset it to use a login"
     : `The token is no longer valid. Log in again with: ${login}`;
 
 /** The token of the login at a server. @throws CommandError `login` where it has stray characters */

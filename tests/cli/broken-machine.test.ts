@@ -56,7 +56,7 @@ describe("SPOOR_TOKEN", () => {
       url === "/api/health" ? { status: 200, body: { ok: true } } : problem(401, { error: "invalid_token" }),
     );
     const told =
-      /SPOOR_TOKEN is not valid any more\. Replace it with a new one, made on the server's page \/devices, or unset/;
+      /SPOOR_TOKEN is no longer valid\. Replace it with a new one, made on the server's page \/devices, or unset/;
     const { code, errors } = await run(["whoami"]);
     expect([code, errors]).toEqual([3, expect.stringMatching(told)]);
     const checked = await run(["doctor"]);

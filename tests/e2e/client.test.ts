@@ -170,8 +170,9 @@ describe("the line of the README", () => {
     }
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     await annotate(`from the pasted line to a readable session: ${seconds} s, with the approval by a program`);
-    const status = await run(["service", "logs"]);
-    expect(status.output).toContain("1 new");
+    // The session is readable before the client has asked for its job.
+    const logs = async () => (await run(["service", "logs"])).output;
+    await expect.poll(logs, { timeout: 20_000, interval: 250 }).toContain("1 new");
     const gone = await run(["uninstall", "--yes"], env);
     expect([gone.code, gone.errors]).toEqual([0, ""]);
     const { "spoor.mjs": _, ...rest } = await tree();
