@@ -169,7 +169,7 @@ test("a token revoked while its uploads are processed ends the push with 3, and 
   const done = ended(pushing);
   await until(20, "some uploads wait", async () => (await jobs()).open > 1);
   await fetch(`${server.url}/api/cli/session`, { method: "DELETE", headers: bearer(login.SPOOR_TOKEN) });
-  expect(await done).toMatchObject({ code: 3, errors: expect.stringContaining("is not valid any more") });
+  expect(await done).toMatchObject({ code: 3, errors: expect.stringContaining("is no longer valid") });
   worker = await start("worker");
   const next = await createTokenByHand(userId, "ada-laptop", operator);
   expect((await run(["push"], { SPOOR_TOKEN: next })).code).toBe(0);
