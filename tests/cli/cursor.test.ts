@@ -80,6 +80,18 @@ test("a database is read while the editor writes, and only the conversation that
   db.close();
 });
 
+test("the account's tokens, which stand in the same database, are not read", async () => {
+  const host = await makeHome();
+  const db = editor(host);
+  converse(db, "c", talk, { blobEncryptionKey: "a-secret" });
+  db.exec("INSERT INTO ItemTable VALUES ('cursorAuth/accessToken', 'a-secret')");
+  put(db, "agentKv:blob:1", "a-secret");
+  const parsed = await parseAll(cursor, host);
+  db.close();
+  expect(parsed.sessions).toHaveLength(1);
+  expect(JSON.stringify(parsed)).not.toContain("a-secret");
+});
+
 test("counts by kind and sums of tokens are those of the rows", async () => {
   const host = await makeHome();
   const db = editor(host);
