@@ -58,7 +58,6 @@ export class FolderEvents {
       const isTold = this.#covers(folder) && this.#wanted.has(dirname(folder));
       if (isTold || this.unwatched.has(folder) || !this.#isOther(folder)) continue;
       this.#replace(folder);
-      this.#onChange(folder, undefined);
     }
   }
 
@@ -112,9 +111,7 @@ export class FolderEvents {
     const folder = name === undefined ? watched : dirname(path);
     // A folder is told of when it is deleted or moved, too, by its own name.
     for (const one of kind === "rename" ? [path, watched] : []) {
-      if (!this.#isOther(one)) continue;
-      this.#replace(one);
-      this.#onChange(one, undefined);
+      if (this.#isOther(one)) this.#replace(one);
     }
     if (this.#wanted.has(folder))
       this.#onChange(folder, name === undefined ? undefined : path.slice(folder.length + 1));
@@ -126,13 +123,14 @@ export class FolderEvents {
     return this.#wanted.has(path) && this.#identities.get(path) !== identityOf(path);
   }
 
-  /** Watches a folder and those below it anew, as far as they exist. */
+  /** Watches a folder and those below it anew, as far as they exist, and tells of each: other adapters may want what is below. */
   #replace(folder: string): void {
     const below = [...this.#wanted].filter((one) => one === folder || one.startsWith(join(folder, "/")));
     for (const one of below) this.#close(one);
     for (const one of below.sort()) {
       this.#identities.set(one, identityOf(one));
       if (!this.#covers(one)) this.#add(one);
+      this.#onChange(one, undefined);
     }
   }
 
@@ -142,11 +140,11 @@ export class FolderEvents {
   }
 }
 
-/** Empty where there is no folder, or it may not be looked at. */
+/** Empty where there is no folder, or it may not be looked at. A new folder may have the number of a deleted one. */
 function identityOf(path: string): string {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
-    return found?.isDirectory() ? `${found.dev}:${found.ino}` : "";
+    return found?.isDirectory() ? `${found.dev}:${found.ino}:${found.birthtimeMs}` : "";
   } catch (error) {
     if (isMissingOrForbidden(error)) return "";
     throw error;

@@ -42,6 +42,7 @@ describe.each([
     await rename(join(home, "a"), join(home, "gone"));
     await writeBelow(home, "a/deep/four.jsonl", "");
     await tells("a");
+    await tells("a/deep");
     await until(10, "a line in the folder that took its place", async () => {
       await appendFile(join(home, "a/deep/four.jsonl"), "x");
       events.check();
