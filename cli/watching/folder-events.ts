@@ -44,8 +44,10 @@ export class FolderEvents {
     this.#wanted = new Set(folders);
     this.#deep = deep;
     this.unwatched.clear();
+    for (const folder of this.#watchers.keys()) {
+      if (!this.#wanted.has(folder) || this.#isOther(folder)) this.#close(folder);
+    }
     this.#identities.clear();
-    for (const folder of this.#watchers.keys()) if (!this.#wanted.has(folder)) this.#close(folder);
     return [...this.#wanted].sort().filter((folder) => {
       this.#identities.set(folder, identityOf(folder));
       return !this.#covers(folder) && this.#add(folder);
