@@ -32,7 +32,7 @@ const agents: readonly UnreadableAgent[] = [
     name: "augment",
     title: "Augment",
     folders: (host) => editorFolders(host, "globalStorage", "augment.vscode-augment").map(({ path }) => path),
-    why: "it keeps them in a LevelDB whose format is not documented",
+    why: "the form in which it keeps them is not documented",
   },
   {
     name: "antigravity",

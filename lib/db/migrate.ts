@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { pendingMigrations } from "#lib/db/migrations";
 import { withMigrationLock } from "#lib/db/sql/migration-lock";
+import { statementsOf } from "#lib/db/statements";
 import { EnvError } from "#lib/errors";
 
 const ownFolder = resolve("prisma/migrations");
@@ -75,7 +76,8 @@ async function applyMigration(client: pg.Client, folder: string, name: string, d
   for (;;) {
     try {
       await client.query(`begin; set local lock_timeout = '${lockTimeout}'`);
-      await client.query(script);
+      // One by one: Citus sends its nodes the whole text that a statement came in, and they take one at a time.
+      for (const statement of statementsOf(script)) await client.query(statement);
       await client.query(
         `insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
          values ($1, $2, $3, clock_timestamp(), 1)`,

@@ -1,5 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
+import { loadModule, parseSync } from "libpg-query";
 import { expect, test } from "vitest";
+import { statementsOf } from "#lib/db/statements";
+
+await loadModule();
 
 /** What a process of the former version would fail at while the migration is applied beside it, or afterwards. */
 const breaking: [what: string, pattern: RegExp][] = [
@@ -42,4 +46,32 @@ test.each([
   [`CREATE INDEX CONCURRENTLY "a" ON "trace"("id");`, 1],
 ])("%s is recognised", (sql, found) => {
   expect(findBreaking(sql).length).toBe(found);
+});
+
+test.each(names)("the statements of %s are those that PostgreSQL's own parser finds", async (name) => {
+  const script = await readFile(`prisma/migrations/${name}/migration.sql`, "utf8");
+  const statements = statementsOf(script);
+  const parsed = parseSync(script).stmts.map(({ stmt }) => Object.keys(stmt as object));
+  expect(statements.flatMap((one) => parseSync(one).stmts.map(({ stmt }) => Object.keys(stmt as object)))).toEqual(
+    parsed,
+  );
+  expect(statements).toHaveLength(parsed.length);
+});
+
+test.each([
+  ["", []],
+  [" -- nothing; at all\n/* nor; here */ ;; ", []],
+  ["select 1; select 2;", ["select 1", "select 2"]],
+  ["select 1 -- one; still\n;select 2", ["select 1 -- one; still", "select 2"]],
+  [
+    "select 'a;''b;' || e'c\\';d' || \"e;\"\"f\"; select 2",
+    ["select 'a;''b;' || e'c\\';d' || \"e;\"\"f\"", "select 2"],
+  ],
+  [
+    "do $$ begin; end $$; do $x$ a; $$; b; $x$; select $1",
+    ["do $$ begin; end $$", "do $x$ a; $$; b; $x$", "select $1"],
+  ],
+  ["select some'a\\'; select 2", ["select some'a\\'", "select 2"]],
+])("%j is %j", (script, statements) => {
+  expect(statementsOf(script)).toEqual(statements);
 });
