@@ -48,14 +48,12 @@ test.each([
   expect(findBreaking(sql).length).toBe(found);
 });
 
+const kindsOf = (sql: string) => (parseSync(sql).stmts ?? []).map(({ stmt }) => Object.keys(stmt ?? {}));
+
 test.each(names)("the statements of %s are those that PostgreSQL's own parser finds", async (name) => {
   const script = await readFile(`prisma/migrations/${name}/migration.sql`, "utf8");
   const statements = statementsOf(script);
-  const parsed = parseSync(script).stmts.map(({ stmt }) => Object.keys(stmt as object));
-  expect(statements.flatMap((one) => parseSync(one).stmts.map(({ stmt }) => Object.keys(stmt as object)))).toEqual(
-    parsed,
-  );
-  expect(statements).toHaveLength(parsed.length);
+  expect(statements.map(kindsOf)).toEqual(kindsOf(script).map((kind) => [kind]));
 });
 
 test.each([
