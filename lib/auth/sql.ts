@@ -70,6 +70,15 @@ const inBatches = [
   ["search_block", "id"],
   ["trace_usage", "trace_id"],
   ["usage_facets", "facets"],
+  ["message_usage", "trace_id"],
+  ["usage_day", "day"],
+  ["budget", "facet"],
+  ["trace_branch", "trace_id"],
+  ["trace_commit", "trace_id"],
+  ["trace_pull_request", "trace_id"],
+  ["trace_file", "trace_id"],
+  ["project_alias", "value"],
+  ["project", "id"],
   ["trace", "id"],
 ] as const;
 

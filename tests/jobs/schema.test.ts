@@ -56,6 +56,7 @@ const byHand = [
   "index diagnostic_day_key",
   "index diagnostic_machine_key",
   "index telemetry_device_key",
+  "index trace_commit_hash",
   "index trace_list",
   "trigger audit_event_append_only",
   "unlogged rate_limit",

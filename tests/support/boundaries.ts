@@ -11,18 +11,18 @@ const layers = [
   ["env", "fields", "memory", "streams", "copy-format", "digest", "current-request", "concurrency"],
   ["limits", "log"],
   ["json"],
-  ["reader"],
+  ["reader", "prices"],
   ["db", "store"],
   ["queue", "http"],
   ["observability"],
   ["auth"],
   ["search"],
-  ["device", "ingest", "traces", "telemetry", "usage"],
+  ["device", "ingest", "traces", "telemetry", "usage", "ledger", "projects"],
   ["api"],
   ["server"],
 ];
 
-const domains = ["device", "ingest", "traces", "telemetry", "usage"];
+const domains = ["device", "ingest", "traces", "telemetry", "usage", "ledger", "projects"];
 
 const maxLines = 300;
 const maxLooseFiles = 12;
