@@ -58,6 +58,7 @@ const byHand = [
   "index telemetry_device_key",
   "index trace_commit_hash",
   "index trace_list",
+  "index trace_roots",
   "trigger audit_event_append_only",
   "unlogged rate_limit",
 ];
