@@ -30,6 +30,7 @@ CREATE TABLE "usage_day" (
     "tokens" BIGINT NOT NULL,
     "untimed" INTEGER NOT NULL,
     "uncounted" INTEGER NOT NULL,
+    "sessions" INTEGER NOT NULL DEFAULT 0,
     "input_tokens" BIGINT NOT NULL,
     "output_tokens" BIGINT NOT NULL,
     "cache_read_tokens" BIGINT NOT NULL,
@@ -39,6 +40,8 @@ CREATE TABLE "usage_day" (
     "cost_nano" BIGINT NOT NULL,
     "recorded_nano" BIGINT NOT NULL,
     "unpriced_tokens" BIGINT NOT NULL,
+    "compared_nano" BIGINT NOT NULL DEFAULT 0,
+    "compared_recorded_nano" BIGINT NOT NULL DEFAULT 0,
 
     CONSTRAINT "usage_day_pkey" PRIMARY KEY ("user_id","day","facets")
 );
