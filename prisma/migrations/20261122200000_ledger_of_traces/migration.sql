@@ -29,7 +29,7 @@ CREATE INDEX "trace_awaits_parent" ON "trace"("user_id", "source", "parent_sourc
 
 CREATE INDEX "trace_continued" ON "trace"("user_id", "source", "continued_in") WHERE (continued_in IS NOT NULL);
 
-CREATE INDEX "trace_project" ON "trace"("user_id", "project_id") WHERE (project_id IS NOT NULL);
+CREATE INDEX "trace_project" ON "trace"("user_id", "project_id", "activity_at" DESC, "id" DESC) WHERE (project_id IS NOT NULL);
 
 CREATE INDEX "trace_ledger_due" ON "trace"("user_id", "id") WHERE (ledger_due);
 

@@ -61,6 +61,8 @@ CREATE TABLE "project" (
     "id" UUID NOT NULL,
     "name" TEXT NOT NULL,
     "renamed" BOOLEAN NOT NULL DEFAULT false,
+    "merged_into" UUID,
+    "unsettled" INTEGER NOT NULL DEFAULT 0,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "project_pkey" PRIMARY KEY ("user_id","id")
@@ -69,10 +71,12 @@ CREATE TABLE "project" (
 CREATE TABLE "project_alias" (
     "user_id" UUID NOT NULL,
     "kind" TEXT NOT NULL,
+    "machine" TEXT NOT NULL DEFAULT '',
     "value" TEXT NOT NULL,
     "project_id" UUID NOT NULL,
+    "moved_from" UUID,
 
-    CONSTRAINT "project_alias_pkey" PRIMARY KEY ("user_id","kind","value")
+    CONSTRAINT "project_alias_pkey" PRIMARY KEY ("user_id","kind","machine","value")
 );
 
 CREATE TABLE "trace_branch" (
@@ -126,6 +130,8 @@ CREATE TABLE "trace_file" (
 CREATE INDEX "message_usage_user_id_at_idx" ON "message_usage"("user_id", "at");
 
 CREATE INDEX "message_usage_request" ON "message_usage"("user_id", "request_key") WHERE (request_key IS NOT NULL);
+
+CREATE INDEX "project_unsettled" ON "project"("user_id", "id") WHERE (unsettled > 0);
 
 CREATE INDEX "project_alias_user_id_project_id_idx" ON "project_alias"("user_id", "project_id");
 
