@@ -1,0 +1,41 @@
+import { calcPrice, type PriceCalculation } from "@pydantic/genai-prices";
+import { means } from "#lib/prices/match";
+import type { ModelName } from "#lib/prices/model";
+
+/** The provider of an agent's models, where their name alone does not tell: `codex-mini-latest`. */
+const providerOfAgent: Record<string, string> = {
+  "claude-code": "anthropic",
+  codex: "openai",
+  gemini: "google",
+  cursor: "cursor",
+};
+
+/**
+ * A model in the price list as of a moment, with the prices of its provider; undefined where the list has not this very model.
+ * Of a router's or a cloud's model that it doesn't have, the price of the model's own provider.
+ * @param provider as an agent recorded it; else the name tells, and last the agent
+ */
+export function listed(
+  name: ModelName,
+  { provider, source, at }: { provider?: string; source?: string; at: Date },
+): PriceCalculation | undefined {
+  const own = [name.dated, name.model];
+  for (const providerId of new Set([provider, name.provider])) {
+    const found = providerId && firstOf([name.listed, ...own], providerId, at);
+    if (found) return found;
+  }
+  const agents = source === undefined ? undefined : providerOfAgent[source];
+  return firstOf(own, undefined, at) ?? (agents === undefined ? undefined : firstOf(own, agents, at));
+}
+
+function firstOf(names: string[], providerId: string | undefined, timestamp: Date): PriceCalculation | undefined {
+  for (const name of new Set(names)) {
+    const found = calcPrice({}, name, { providerId, timestamp });
+    if (found && means(found.model.match, name)) return found;
+  }
+  return undefined;
+}
+
+/** Whether a model's price depends on the hour, as DeepSeek's does. */
+export const changesInADay = ({ model: { prices } }: PriceCalculation): boolean =>
+  Array.isArray(prices) && prices.some(({ constraint }) => constraint !== undefined && !("start_date" in constraint));

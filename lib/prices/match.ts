@@ -1,0 +1,40 @@
+import type { MatchLogic } from "@pydantic/genai-prices";
+
+/** What may stand behind a name without making it another model: a date, `latest`, a preview, a number of a snapshot. */
+const harmless =
+  /^(?:[-@:.](?:latest|preview|exp|beta|v\d+(?::\d+)?|\d{3,4}|\d{6}|\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2}(?:-\d{4})?|\d{2}-\d{4}))*$/;
+/** And before it: a cloud's or vendor's name. */
+const vendor = /^(?:[a-z-]+[./])*$/;
+
+/**
+ * Whether a rule of the price list means this very model. Its rules are prefixes, too: `claude-sonnet-5` also finds
+ * claude-sonnet-5-5, which is another model with another price.
+ */
+export function means(rule: MatchLogic, name: string): boolean {
+  if ("or" in rule) return rule.or.some((one) => means(one, name));
+  if ("and" in rule) return rule.and.some((one) => means(one, name)) && rule.and.every((one) => holds(one, name));
+  if ("equals" in rule) return rule.equals.toLowerCase() === name;
+  if ("regex" in rule) return /^\^[^(|]*\$$/.test(rule.regex) && new RegExp(rule.regex).test(name);
+  if ("starts_with" in rule) return around(rule.starts_with, name, (before) => before === "");
+  if ("ends_with" in rule)
+    return around(rule.ends_with, name, (before, behind) => behind === "" && vendor.test(before));
+  return around(rule.contains, name, (before) => vendor.test(before));
+}
+
+function around(part: string, name: string, fits: (before: string, behind: string) => boolean): boolean {
+  const wanted = part.toLowerCase();
+  const at = name.indexOf(wanted);
+  if (at === -1) return false;
+  const [before, behind] = [name.slice(0, at), name.slice(at + wanted.length)];
+  return fits(before, behind) && harmless.test(/[-@.]$/.test(wanted) ? `${wanted.at(-1)}${behind}` : behind);
+}
+
+function holds(rule: MatchLogic, name: string): boolean {
+  if ("or" in rule) return rule.or.some((one) => holds(one, name));
+  if ("and" in rule) return rule.and.every((one) => holds(one, name));
+  if ("equals" in rule) return rule.equals.toLowerCase() === name;
+  if ("regex" in rule) return new RegExp(rule.regex).test(name);
+  if ("starts_with" in rule) return name.startsWith(rule.starts_with.toLowerCase());
+  if ("ends_with" in rule) return name.endsWith(rule.ends_with.toLowerCase());
+  return name.includes(rule.contains.toLowerCase());
+}

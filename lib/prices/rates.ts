@@ -1,0 +1,80 @@
+import type { ModelPrice } from "@pydantic/genai-prices";
+import { decimal, one, times } from "#lib/prices/exact";
+
+/** What is paid for. `request` is each answer, whatever its tokens are. */
+export const kinds = [
+  "input",
+  "output",
+  "reasoning",
+  "cacheRead",
+  "cacheWrite5m",
+  "cacheWrite1h",
+  "webSearch",
+  "request",
+] as const;
+export type Kind = (typeof kinds)[number];
+
+/** A price in nano-dollars for one token, search or request, in 10^-12; higher ones apply above so many tokens of input. */
+type Rate = { base: bigint; tiers: { above: number; price: bigint }[] };
+export type Rates = Partial<Record<Kind, Rate>>;
+
+const keys: Record<Kind, string> = {
+  input: "input_mtok",
+  output: "output_mtok",
+  reasoning: "output_reasoning_mtok",
+  cacheRead: "cache_read_mtok",
+  cacheWrite5m: "cache_write_mtok",
+  cacheWrite1h: "cache_write_1h_mtok",
+  webSearch: "web_searches_kcount",
+  request: "requests_kcount",
+};
+
+/** A dollar for a million tokens is 1,000 nano-dollars for one; a dollar for a thousand requests 1,000,000 for one. */
+const nano = (kind: Kind) => (keys[kind].endsWith("_kcount") ? 1_000_000n : 1000n);
+
+/** The rates of a model in the price list. */
+export function ratesOf(price: ModelPrice): Rates {
+  const rates: Rates = {};
+  for (const kind of kinds) {
+    const value = price[keys[kind]];
+    if (value === undefined) continue;
+    const { base, tiers } = typeof value === "number" ? { base: value, tiers: [] } : value;
+    rates[kind] = {
+      base: decimal(base) * nano(kind),
+      tiers: tiers
+        .map(({ start, price }) => ({ above: start, price: decimal(price) * nano(kind) }))
+        .sort((a, b) => a.above - b.above),
+    };
+  }
+  return rates;
+}
+
+/** Rates of single amounts: dollars for a million tokens, or for a thousand web searches or requests. */
+export function ratesFrom(amounts: Partial<Record<Kind, bigint>>): Rates {
+  const rates: Rates = {};
+  for (const kind of kinds) {
+    const amount = amounts[kind];
+    if (amount !== undefined) rates[kind] = { base: amount * nano(kind), tiers: [] };
+  }
+  return rates;
+}
+
+/** All rates of tokens by a factor of 10^-12; `searches` says whether it also applies to web searches and requests. */
+export function scaled(rates: Rates, factor: bigint, searches: boolean): Rates {
+  if (factor === one) return rates;
+  const result: Rates = {};
+  for (const kind of kinds) {
+    const rate = rates[kind];
+    if (rate === undefined) continue;
+    const by = (price: bigint) => (searches || keys[kind].endsWith("_mtok") ? times(price, factor) : price);
+    result[kind] = { base: by(rate.base), tiers: rate.tiers.map((tier) => ({ ...tier, price: by(tier.price) })) };
+  }
+  return result;
+}
+
+/** What one unit costs in a request with so many tokens of input in total, cached ones among them. */
+export function rateAt(rate: Rate, totalInput: number): bigint {
+  let price = rate.base;
+  for (const tier of rate.tiers) if (totalInput > tier.above) price = tier.price;
+  return price;
+}
