@@ -1,6 +1,7 @@
+import { publicRemote } from "../../lib/evidence/remotes.ts";
 import type { Fields } from "../files/json.ts";
 import type { Message, Sink } from "./adapter.ts";
-import { GitEvidence, publicRemote } from "./git-evidence.ts";
+import { GitEvidence } from "./git-evidence.ts";
 import { withMetadata } from "./messages.ts";
 import { type Usage, UsageCounter, withUsage } from "./usage.ts";
 import { asString, asTimestamp, projectName, truncate } from "./values.ts";

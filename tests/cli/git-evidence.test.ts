@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { GitEvidence, publicRemote } from "../../cli/adapters/git-evidence.ts";
+import { GitEvidence } from "../../cli/adapters/git-evidence.ts";
 import { toolCall, toolResult } from "../../cli/adapters/messages.ts";
+import { publicRemote } from "../../lib/evidence/remotes.ts";
 
 /** What one command and its output prove. */
 function read(command: unknown, output: string) {

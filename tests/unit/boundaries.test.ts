@@ -29,6 +29,7 @@ test.each([
   ["app/components/x.tsx", '"use client";\nimport { listTraces } from "#lib/traces/queries";', "a client component"],
   ["cli/x.ts", 'import { limits } from "#lib/limits";', "the client is one file"],
   ["cli/commands/x.ts", 'import { z } from "zod";', "the client is one file"],
+  ["lib/evidence/x.ts", 'import { limits } from "#lib/limits";', "imports nothing but itself"],
   ["lib/x.ts", 'import { Api } from "../cli/api.ts";', "knows the client as a file"],
   ["lib/traces/x.ts", "export const port = process.env.PORT;", "process.env"],
   ["lib/traces/x.ts", 'const rows = await tx.query("select 1");', "SQL stands in a sql.ts"],
@@ -39,6 +40,10 @@ test.each([
   ["lib/traces/x.ts", 'import { pool } from "#lib/db/client";', "server-only"],
 ])("%s with %j is refused", (path, text, reason) => {
   expect(violations(path, text).join("\n")).toContain(reason);
+});
+
+test("the client may import what reads Git's output", () => {
+  expect(violations("cli/x.ts", 'import { actsOf } from "../lib/evidence/commands.ts";')).toEqual([]);
 });
 
 test("a type alone may be imported from anywhere", () => {

@@ -1,4 +1,5 @@
-import { isFields, parseJson } from "../../files/json.ts";
+import { commandsOfScript, outputsOfScript } from "../../../lib/evidence/commands.ts";
+import { isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import type { GitEvidence } from "../git-evidence.ts";
 import { asString } from "../values.ts";
@@ -31,25 +32,13 @@ export class ExecScripts {
     const commands = this.#commands.get(callId);
     if (commands === undefined) return;
     this.#commands.delete(callId);
-    for (const output of outputsIn(content)) evidence.addOutput(commands, output, position);
+    for (const output of outputsOfScript(content)) evidence.addOutput(commands, output, position);
   }
 
   #seeCall(callId: unknown, script: unknown): void {
-    if (typeof callId !== "string" || typeof script !== "string" || !/\b(?:git|gh|glab)\b/.test(script)) return;
-    const quoted = script.matchAll(/\bcmd["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)/g);
-    const commands = [...quoted].map(([, text = ""]) =>
-      text.slice(1, -1).replace(/\\n/g, "\n").replace(/\\(.)/g, "$1"),
-    );
-    if (commands.length > 0) this.#commands.set(callId, commands.join("\n"));
+    if (typeof callId !== "string" || typeof script !== "string") return;
+    const commands = commandsOfScript(script);
+    if (commands !== undefined) this.#commands.set(callId, commands);
     if (this.#commands.size > maxCalls) this.#commands.delete(this.#commands.keys().next().value ?? "");
-  }
-}
-
-/** What the commands of a script printed: `{"output": …}`, or the same as the `value` of a promise. */
-function* outputsIn(text: string): Generator<string> {
-  for (const line of text.split("\n")) {
-    const parsed = line.startsWith("{") ? parseJson(line) : undefined;
-    const chunk = isFields(parsed) && isFields(parsed.value) ? parsed.value : parsed;
-    if (isFields(chunk) && typeof chunk.output === "string") yield chunk.output;
   }
 }

@@ -1,0 +1,80 @@
+// Which commands and tools prove commits and pull requests by what they print.
+import { isFields } from "#lib/evidence/text";
+
+/** What a call does that its output can prove. */
+export type Act = "git-commit" | "git-push" | "gh-pr-create" | "glab-mr-create" | "pull-request-tool";
+
+// No alternatives below match the same text: a command of any shape is matched in linear time.
+/** Settings before a command. */
+const settings = String.raw`(?:\w+=(?:"[^"]*"|'[^']*'|[^\s"']\S*|)\s+)*`;
+/** Where a command begins: at the start, after an operator or a keyword, or inside `bash -lc "…"`. */
+const commandStart = String.raw`(?:^|[;&|({\n\u0060]|\b(?:then|do|else|sudo|time|command)\s|\s-\w*c\s+['"])[ \t]*${settings}`;
+/** The options before Git's command, of which some take a value. */
+const valued = String.raw`(?:-[Cc]|--(?:git-dir|work-tree|namespace))\s`;
+const gitOptions = String.raw`(?:${valued}+(?:"[^"]*"|'[^']*'|[^\s"']\S*)\s+|(?!${valued})-\S+\s+)*`;
+const git = String.raw`(?:(?:"[^"\n]*[\\/]|[\w.~:\\/-]*[\\/])?git(?:\.exe)?"?\s+${gitOptions}(commit|cherry-pick|revert|push))`;
+/** Git's commands that print the commit they made, or where it was pushed; and those that open a pull request. */
+const acting = new RegExp(
+  String.raw`${commandStart}(?:${git}|(gh)\s+pr\s+(?:create|new)|(glab)\s+mr\s+(?:create|new))(?![\w-])`,
+  "g",
+);
+
+/** So much of a command is searched. */
+const maxCommandChars = 64 * 1024;
+
+/** What a shell command does, each act once. */
+export function actsOfCommand(command: string): Act[] {
+  if (!/\b(?:git|gh|glab)\b/.test(command)) return [];
+  const acts = new Set<Act>();
+  for (const [, git, gh] of command.slice(0, maxCommandChars).matchAll(acting))
+    acts.add(git === "push" ? "git-push" : git ? "git-commit" : gh ? "gh-pr-create" : "glab-mr-create");
+  return [...acts];
+}
+
+/** The names of a shell command among the inputs that agents give to their tools. */
+const commandKeys = ["command", "cmd", "script", "commands", "CommandLine", "input"];
+
+/** What a tool's call does. @param input fields, JSON of such, or the command itself */
+export function actsOf(name: string, input: unknown): Act[] {
+  if (/(?:^|[_.-])create_(?:pull|merge)_request$/.test(name.slice(-256))) return ["pull-request-tool"];
+  const fields = typeof input === "string" && input.startsWith("{") ? parse(input) : input;
+  if (!isFields(fields)) return typeof input === "string" ? actsOfCommand(input) : [];
+  return [...new Set(commandKeys.flatMap((key) => commandsIn(fields[key]).flatMap(actsOfCommand)))];
+}
+
+/** A command as text: of a list, its parts in one line, and each of them. */
+function commandsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (!Array.isArray(value)) return [];
+  const texts = value.filter((part) => typeof part === "string").slice(0, 100);
+  return [texts.join(" "), ...texts];
+}
+
+/**
+ * The shell commands in a script from which newer versions of Codex call tools (`exec`), as one text; undefined where it has
+ * none for Git. Its output is that of `outputsOfScript`.
+ */
+export function commandsOfScript(script: string): string | undefined {
+  if (!/\b(?:git|gh|glab)\b/.test(script)) return undefined;
+  const quoted = script.matchAll(/\bcmd["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)/g);
+  const commands = [...quoted].map(([, text = ""]) => text.slice(1, -1).replace(/\\n/g, "\n").replace(/\\(.)/g, "$1"));
+  return commands.length > 0 ? commands.join("\n") : undefined;
+}
+
+/** What the commands of a script printed: `{"output": …}` a line, or the same as the `value` of a promise. */
+export function outputsOfScript(text: string): string[] {
+  return text.split("\n").flatMap((line) => {
+    const parsed = line.startsWith("{") ? parse(line) : undefined;
+    const chunk = isFields(parsed) && isFields(parsed.value) ? parsed.value : parsed;
+    return isFields(chunk) && typeof chunk.output === "string" ? [chunk.output] : [];
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

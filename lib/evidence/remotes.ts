@@ -1,0 +1,50 @@
+// Addresses of Git's hosts.
+import { plainText } from "#lib/evidence/text";
+
+/** A pull request, or GitLab's merge request. `repository` is its path on the host: `OWNER/NAME`, also of deeper groups. */
+export type PullRequest = { number: number; url: string; repository: string };
+
+const maxNumber = 2_147_483_647;
+
+/** GitHub's pull requests and GitLab's merge requests, also on hosts of one's own. */
+const pullRequest =
+  /^https?:\/\/(?:[^\s/@"']*@)?([\w.-]{1,255}(?::\d{1,5})?)\/((?:[\w.~-]+\/)+?[\w.~-]+)\/(pull|-\/merge_requests)\/(\d{1,10})\b/;
+
+/** The pull request at an address, which may go on after its number; undefined for anything else. */
+export function pullRequestAt(url: unknown): PullRequest | undefined {
+  const [, host, repository = "", kind, digits] =
+    pullRequest.exec(typeof url === "string" ? url.slice(0, 2048) : "") ?? [];
+  const number = Number(digits);
+  if (!host || repository.length > 256 || !(number >= 1 && number <= maxNumber)) return undefined;
+  return { number, url: `https://${host.toLowerCase()}/${repository}/${kind}/${number}`, repository };
+}
+
+/** A remote's URL without user name, password and query; undefined for anything but a text. */
+export function publicRemote(url: unknown): string | undefined {
+  const text = typeof url === "string" ? url.trim() : "";
+  if (text === "") return undefined;
+  const [, scheme, rest = ""] = /^([a-z][a-z\d+.-]*:\/\/)(.*)$/i.exec(text) ?? [];
+  if (scheme !== undefined) {
+    const [authority = "", ...path] = rest.replace(/[?#].*$/, "").split("/");
+    return plainText([scheme + authority.replace(/^.*@/, ""), ...path].join("/"), 2048);
+  }
+  // git@host:path names no secret, and user:password@host:path is no remote.
+  return plainText(text.replace(/^[^@/]*:[^@/]*@/, ""), 2048);
+}
+
+const hosts: Record<string, string> = {
+  "github.com": "commit",
+  "gitlab.com": "-/commit",
+  "codeberg.org": "commit",
+  "bitbucket.org": "commits",
+};
+
+/** The page of a commit on a well-known host; undefined for any other remote. */
+export function commitPage(remote: string | null | undefined, hash: string): string | undefined {
+  const [, host = "", path] =
+    /^(?:(?:https?|ssh|git):\/\/(?:[^@/]*@)?|[\w.-]+@)([\w.-]{1,255})(?::\d{1,5}(?=\/))?[:/]([\w.~/-]+?)(?:\.git)?\/?$/.exec(
+      remote?.slice(0, 2048) ?? "",
+    ) ?? [];
+  const kind = Object.hasOwn(hosts, host) ? hosts[host] : undefined;
+  return kind && path && /^[^/]+(?:\/[^/]+)+$/.test(path) ? `https://${host}/${path}/${kind}/${hash}` : undefined;
+}

@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import { actsOf, actsOfCommand } from "#lib/evidence/commands";
+import { proofIn } from "#lib/evidence/output";
+import { commitPage, pullRequestAt } from "#lib/evidence/remotes";
+import { plainText } from "#lib/evidence/text";
+
+const opened = (command: string, output: string) =>
+  proofIn(actsOfCommand(command), output).pullRequests.map(({ url, act }) => [act, url]);
+
+test("a command's acts are told apart", () => {
+  expect(actsOfCommand("git add . && git commit -m x; git push && gh pr create --fill")).toEqual([
+    "git-commit",
+    "git-push",
+    "gh-pr-create",
+  ]);
+  expect(actsOfCommand("glab mr new")).toEqual(["glab-mr-create"]);
+  expect(actsOfCommand("gh pr view 3; gh pr list")).toEqual([]);
+  expect(actsOf("Bash", '{"command":["bash","-lc","git commit -m x"]}')).toEqual(["git-commit"]);
+  expect(actsOf("mcp__gitlab__create_merge_request", {})).toEqual(["pull-request-tool"]);
+  expect(actsOf("create_pull_request_review", {})).toEqual([]);
+});
+
+const pull = "https://github.com/ada/api/pull/12";
+const merge = "https://gitlab.com/team/sub/api/-/merge_requests/7";
+
+test("an address proves a pull request only on a line of its own, by the command that prints it", () => {
+  expect(opened("gh pr create", `Creating pull request for x into main in ada/api\n\n${pull}\n`)).toEqual([
+    ["gh-pr-create", pull],
+  ]);
+  expect(opened("glab mr create", `!7 Mend (x)\n ${merge}\n`)).toEqual([["glab-mr-create", merge]]);
+  expect(opened("gh pr create", `See also: ${pull}`)).toEqual([]);
+  expect(opened("gh pr create", merge)).toEqual([]);
+  expect(opened("git commit -m x && gh pr view 12", pull)).toEqual([]);
+});
+
+test("what GitLab answers a push proves the merge request that is open", () => {
+  const answer = `remote: \nremote: View merge request for x:\nremote:   ${merge}\nremote: \nTo gitlab.com:team/sub/api.git`;
+  expect(opened("git push", answer)).toEqual([["git-push", merge]]);
+  const invitation = "remote:   https://gitlab.com/team/api/-/merge_requests/new?merge_request%5Bsource_branch%5D=x";
+  expect(opened("git push", invitation)).toEqual([]);
+});
+
+test("of a tool's answer the pull request itself counts, and not those that its text mentions", () => {
+  const answer = { body: "After https://github.com/ada/api/pull/3", html_url: pull, base: { repo: {} } };
+  const byTool = (output: string) => proofIn(["pull-request-tool"], output).pullRequests.map(({ url }) => url);
+  expect(byTool(JSON.stringify(answer))).toEqual([pull]);
+  expect(byTool(`Opened ${pull}, after https://github.com/ada/api/pull/3`)).toEqual([pull]);
+  expect(byTool("Error: a pull request exists")).toEqual([]);
+});
+
+test("an address is read without credentials, and with a number that can be stored", () => {
+  expect(pullRequestAt("https://ada:secret@GitHub.com/ada/api/pull/007/files?x#y")).toEqual({
+    number: 7,
+    url: "https://github.com/ada/api/pull/7",
+    repository: "ada/api",
+  });
+  for (const number of ["0", "2147483648", "99999999999999999999"])
+    expect(pullRequestAt(`https://github.com/ada/api/pull/${number}`)).toBeUndefined();
+  expect(pullRequestAt(`https://github.com/ada/${"a".repeat(300)}/pull/1`)).toBeUndefined();
+  expect(["javascript:alert(1)//a/b/pull/1", "https://github.com/pull/1", 7].map(pullRequestAt)).toEqual(
+    Array(3).fill(undefined),
+  );
+});
+
+test("a commit has a page where its remote is on a well-known host", () => {
+  const page = (remote: string) => commitPage(remote, "abc1234");
+  expect(page("git@github.com:ada/api.git")).toBe("https://github.com/ada/api/commit/abc1234");
+  expect(page("ssh://git@github.com:22/ada/api.git")).toBe("https://github.com/ada/api/commit/abc1234");
+  expect(page("https://gitlab.com/team/sub/api/")).toBe("https://gitlab.com/team/sub/api/-/commit/abc1234");
+  for (const remote of [
+    "https://git.test/ada/api",
+    "/srv/git/api.git",
+    "https://github.com/ada",
+    "constructor:a/b",
+    "",
+  ])
+    expect(page(remote)).toBeUndefined();
+});
+
+test("texts are one line without what can't be seen or stored", () => {
+  expect(plainText(" Fix\u202e it\nnow\u0000 \ud800!", 40)).toBe("Fix it now  �!");
+  expect(plainText("a😀", 2)).toBe("a");
+  expect([plainText("\u200e \n", 9), plainText(7, 9)]).toEqual([undefined, undefined]);
+});
+
+test.each([
+  "[HEAD ",
+  "[detached HEAD HEAD HEAD \n",
+  "[main (root",
+  "[main abc123",
+  "https://a/b/",
+  "\nhttps://a.b/c/d/pull/",
+  '"url":"https://a',
+  "\nTo ",
+  "\n   abc1234..abc1234 ",
+  "\u001b[1;",
+  "\nremote: ",
+])("a megabyte of %j is read in time that grows with its length", (part) => {
+  const output = part.repeat(1_000_000 / part.length);
+  const began = performance.now();
+  const { commits, pullRequests } = proofIn(["git-commit", "git-push", "gh-pr-create", "pull-request-tool"], output);
+  expect([commits, pullRequests]).toEqual([[], []]);
+  expect(performance.now() - began).toBeLessThan(2000);
+});
