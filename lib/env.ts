@@ -13,6 +13,7 @@ import {
   wholeNumber,
   withDefault,
 } from "#lib/variables/kinds";
+import { priceVariables } from "#lib/variables/prices";
 import { checkStore, storeVariables } from "#lib/variables/store";
 
 const MiB = 1024 * 1024;
@@ -121,6 +122,7 @@ const variables = {
     "days for which the raw uploads of succeeded jobs are kept; those of failed jobs are kept for 30 days",
   ),
   ...storeVariables,
+  ...priceVariables,
   WORKER_CONCURRENCY: wholeNumber(2, [1, 16], "uploads that a worker, or a call of `/api/cron`, processes at a time"),
   CRON_SECRET: secret(16, { text: "authorizes `/api/cron`", unset: "the route does not exist" }),
   METRICS_TOKEN: secret(16, { text: "authorizes `/api/metrics`", unset: "the route does not exist" }),

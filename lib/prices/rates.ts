@@ -29,6 +29,14 @@ const keys: Record<Kind, string> = {
   request: "requests_kcount",
 };
 
+/** What has no price of its own costs what it is a part of. */
+export const partOf: Partial<Record<Kind, Kind>> = {
+  reasoning: "output",
+  cacheRead: "input",
+  cacheWrite5m: "input",
+  cacheWrite1h: "cacheWrite5m",
+};
+
 /** A dollar for a million tokens is 1,000 nano-dollars for one; a dollar for a thousand requests 1,000,000 for one. */
 const nano = (kind: Kind) => (keys[kind].endsWith("_kcount") ? 1_000_000n : 1000n);
 
@@ -78,3 +86,9 @@ export function rateAt(rate: Rate, totalInput: number): bigint {
   for (const tier of rate.tiers) if (totalInput > tier.above) price = tier.price;
   return price;
 }
+
+/** A rate as it is told to people: dollars for a million tokens, or for a thousand searches or requests. */
+export const inDollars = (kind: Kind, rate: bigint): number => Number(rate / nano(kind)) / Number(one);
+
+/** What `inDollars` is the price of. */
+export const unitOf = (kind: Kind): string => (keys[kind].endsWith("_mtok") ? "a million tokens" : "a thousand");

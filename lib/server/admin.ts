@@ -8,6 +8,8 @@ import { invite } from "#lib/auth/invitations";
 import { EnvError } from "#lib/errors";
 import { runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
+import { takePriceList } from "#lib/server/price-list";
+import { priceTable } from "#lib/server/price-table";
 
 const help = `Usage: npm run admin -- COMMAND
 
@@ -16,7 +18,9 @@ const help = `Usage: npm run admin -- COMMAND
   reset-password EMAIL    set a new password; also signs the account out everywhere,
                           revokes its tokens and turns its second factor off
       --keep-tokens       keep its tokens: for a password that was forgotten, not
-                          compromised`;
+                          compromised
+  prices MODEL [DAY]      what a model costs, today or on a day such as 2026-11-01, and
+                          from where`;
 
 const commands: Record<string, (argument: string | undefined, option: string | undefined) => Promise<void>> = {
   async list() {
@@ -47,6 +51,12 @@ const commands: Record<string, (argument: string | undefined, option: string | u
       `The new password of ${email} is\n  ${password}\nThe account is signed out everywhere, and its second factor is off.`,
     );
     say(keepTokens ? "Its tokens stay valid." : "Its tokens are revoked: each machine must log in again.");
+  },
+
+  async prices(model, day) {
+    if (model === undefined) throw new EnvError(`A model is required.\n\n${help}`);
+    await takePriceList();
+    for (const line of priceTable(model, day)) say(line);
   },
 };
 

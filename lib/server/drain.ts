@@ -16,6 +16,7 @@ import { queues } from "#lib/queue/queues";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
 import { housekeepHourly } from "#lib/server/housekeeping";
+import { refreshPriceList, takePriceList } from "#lib/server/price-list";
 import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 import { countUsage } from "#lib/usage/count";
@@ -48,6 +49,7 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   await superviseQueues();
   await resumeDeletions();
   await reconcileJobs();
+  await takePriceList().catch((error) => log.warn({ err: error }, "the price list could not be read"));
   const uploads = await drainUploads(deadline);
   await purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000));
   await countUsage(usageSeconds);
@@ -56,6 +58,7 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));
   await removeObjects(removalSeconds).catch((error) => log.warn({ err: error }, "objects could not be deleted"));
   await housekeepHourly();
+  await refreshPriceList();
   await sendHeartbeat(substituteId);
   await writeCounts(); // a serverless function may not run again
   return uploads;

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { openSetup } from "#lib/auth/setup";
 import { env, requiredEnv } from "#lib/env";
 import { isUnmigrated } from "#lib/observability/readiness";
+import { ownPrices } from "#lib/prices/own";
 import { runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
 import { warningOf } from "#lib/server/listen";
@@ -44,6 +45,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {}
 
 await runCommand(async () => {
   const [role] = process.argv.slice(2);
+  ownPrices(); // a wrong PRICES_FILE stops the start
   const dataDir = env().DATABASE_URL ? undefined : env().DATA_DIR;
   await withDatabase(async () => {
     if (role !== "web" && role !== "worker") {

@@ -21,10 +21,12 @@ import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { deleteHeartbeat, sendHeartbeat } from "#lib/observability/heartbeat";
 import { flushTracing, startTracing } from "#lib/observability/tracing";
+import { ownPrices } from "#lib/prices/own";
 import { queues } from "#lib/queue/queues";
 import { makeWorkerBoss, queueConnections } from "#lib/queue/worker-boss";
 import { keepIndexing } from "#lib/search/schedule";
 import { housekeep } from "#lib/server/housekeeping";
+import { refreshPriceList, takePriceList } from "#lib/server/price-list";
 import { restWhenIdle } from "#lib/server/rest";
 import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
@@ -48,8 +50,11 @@ const lookMs = 200;
 const drainMs = 12_000;
 /** Pause between two scans of the telemetry outbox. */
 const forwardMs = 2000;
+/** Pause between two looks at the price list, which is fetched once a day. */
+const pricesMs = 60_000;
 const heartbeatFailed = "the worker's heartbeat failed";
 const reconcileFailed = "the check for uploads without a queue entry failed";
+const pricesFailed = "the price list could not be read";
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 
 await startTracing("spoor-worker");
@@ -148,6 +153,8 @@ await boss.work(
 await boss.schedule(queues.housekeeping, "17 * * * *");
 await sendHeartbeat(processId).catch((error) => log.warn({ err: error }, heartbeatFailed));
 await reconcile().catch((error) => log.warn({ err: error }, reconcileFailed));
+ownPrices(); // as they are at the start
+await takePriceList().catch((error) => log.warn({ err: error }, pricesFailed));
 loops = [
   repeat(heartbeatMs, heartbeatFailed, () => sendHeartbeat(processId)),
   repeat(reconcileMs, reconcileFailed, reconcile),
@@ -156,6 +163,7 @@ loops = [
   repeat(removal.pauseMs, "objects of the upload store could not be deleted", () => removeObjects(removal.seconds)),
   repeat(limitsMs, "ended rate limits could not be deleted", purgeLimits),
   repeat(usageMs, "counting usage failed", count),
+  repeat(pricesMs, pricesFailed, () => refreshPriceList().then(takePriceList)),
   repeat(forwardMs, "the telemetry outbox scan failed", () => forwardDue(stopping.signal)),
   keepIndexing(stopping.signal, { uploadsWait: hasOpenJobs, jobsRun: () => running > 0 }),
 ];

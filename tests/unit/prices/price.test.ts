@@ -33,7 +33,12 @@ describe("what a request cost", () => {
       other: 20_000_000n,
     });
     expect(price?.costNano).toBe(61_638_250n);
-    expect(price?.by).toEqual({ provider: "anthropic", model: "claude-opus-4-8", tier: "standard" });
+    expect(price?.by).toEqual({
+      from: "genai-prices",
+      provider: "anthropic",
+      model: "claude-opus-4-8",
+      tier: "standard",
+    });
   });
 
   test("cache writes of which only the sum is known count as written for five minutes", () => {

@@ -1,0 +1,153 @@
+// PRICES_FILE: what an operator pays, where that is not the list price.
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { env } from "#lib/env";
+import { EnvError } from "#lib/errors";
+import { decimal, one } from "#lib/prices/exact";
+import { type Rates, ratesFrom } from "#lib/prices/rates";
+
+const maxBytes = 1024 * 1024;
+
+const amount = z.number().min(0).max(1_000_000);
+const positive = z.number().gt(0.000001).max(1_000_000);
+const code = z.string().regex(/^[A-Z]{3}$/, "must be a currency's code, such as EUR");
+const amounts = {
+  input: amount.optional(),
+  output: amount.optional(),
+  reasoning: amount.optional(),
+  cacheRead: amount.optional(),
+  cacheWrite5m: amount.optional(),
+  cacheWrite1h: amount.optional(),
+  webSearch: amount.optional(),
+};
+
+const entry = z
+  .strictObject({
+    model: z.string().min(1).max(200),
+    from: z.iso.date("must be a day, such as 2026-11-01").optional(),
+    currency: code.optional(),
+    factor: z.number().min(0).max(100).optional(),
+    ...amounts,
+  })
+  .superRefine((given, context) => {
+    const named = Object.keys(amounts).some((kind) => given[kind as keyof typeof amounts] !== undefined);
+    const wrong = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+    if (given.factor !== undefined && named) wrong("factor", "stands alone: it is of the list price");
+    if (given.factor !== undefined) return;
+    for (const kind of ["input", "output"] as const) {
+      if (given[kind] === undefined) wrong(kind, "must be given, or a factor on the list price");
+    }
+  });
+
+const file = z
+  .strictObject({
+    currency: z.strictObject({ code, perDollar: positive }).optional(),
+    prices: z.array(entry).max(1000).default([]),
+  })
+  .superRefine(({ currency, prices }, context) => {
+    const known = ["USD", currency?.code];
+    prices.forEach((price, index) => {
+      if (price.currency === undefined || known.includes(price.currency)) return;
+      context.addIssue({
+        code: "custom",
+        path: ["prices", index, "currency"],
+        message: "must be USD or the file's currency, whose rate it tells",
+      });
+    });
+  });
+
+/** The currency in which money is shown: how much of it is a dollar. */
+export type Currency = { code: string; perDollar: number };
+
+/** Either the price of each kind, or a factor of 10^-12 on the list price. */
+export type OwnPrice = { model: string; since: number; rates?: Rates; factor?: bigint };
+export type OwnPrices = { currency: Currency; prices: OwnPrice[] };
+
+const dollars: Currency = { code: "USD", perDollar: 1 };
+
+/** Reads the text of PRICES_FILE. @throws EnvError that names what is wrong with it, by its path */
+export function parseOwnPrices(text: string): OwnPrices {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new EnvError(`PRICES_FILE is not JSON: ${(error as Error).message}`);
+  }
+  const parsed = file.safeParse(json);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(({ path, message }) => `${pathOf(path)}: ${message}`);
+    throw new EnvError(`PRICES_FILE is not valid.\n  ${faults.slice(0, 20).join("\n  ")}`);
+  }
+  const { currency = dollars, prices } = parsed.data;
+  return { currency, prices: prices.map((price) => ownPrice(price, currency)).sort(byRank) };
+}
+
+const pathOf = (path: PropertyKey[]) =>
+  path.map((step, i) => (typeof step === "number" ? `[${step}]` : `${i > 0 ? "." : ""}${String(step)}`)).join("") ||
+  "the file";
+
+function ownPrice({ model, from, currency, factor, ...given }: z.output<typeof entry>, shown: Currency): OwnPrice {
+  const base = { model: model.toLowerCase(), since: from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from) };
+  if (factor !== undefined) return { ...base, factor: decimal(factor) };
+  const per = currency === undefined || currency === "USD" ? one : decimal(shown.perDollar);
+  const inDollars = Object.entries(given).flatMap(([kind, value]) =>
+    value === undefined ? [] : [[kind, (decimal(value) * one) / per]],
+  );
+  return { ...base, rates: ratesFrom(Object.fromEntries(inDollars)) };
+}
+
+const isPattern = (model: string) => model.includes("*");
+
+/** An exact name before a pattern, a longer pattern before a shorter, and of one name the latest date. */
+const byRank = (a: OwnPrice, b: OwnPrice) =>
+  Number(isPattern(a.model)) - Number(isPattern(b.model)) ||
+  b.model.length - a.model.length ||
+  (b.since > a.since ? 1 : b.since < a.since ? -1 : 0);
+
+/** Whether a name has a pattern's parts one after the other; `*` is any text. Takes time in proportion to the name. */
+function fits(pattern: string, name: string): boolean {
+  const [first = "", ...parts] = pattern.split("*");
+  const last = parts.pop();
+  if (last === undefined) return name === pattern;
+  if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false;
+  let at = first.length;
+  for (const part of parts) {
+    at = name.indexOf(part, at);
+    if (at === -1) return false;
+    at += part.length;
+  }
+  return at <= name.length - last.length;
+}
+
+let own: OwnPrices | undefined;
+
+/** The operator's prices, read at the first call; later changes of the file count after a restart. @throws EnvError */
+export function ownPrices(): OwnPrices {
+  own ??= readOwnPrices(env().PRICES_FILE);
+  return own;
+}
+
+/** Reads the file again at the next use: for tests, which change it. */
+export function forgetOwnPrices(): void {
+  own = undefined;
+}
+
+function readOwnPrices(path: string | undefined): OwnPrices {
+  if (path === undefined) return { currency: dollars, prices: [] };
+  let bytes: Buffer;
+  try {
+    // Next would trace every file of the project.
+    bytes = readFileSync(/* turbopackIgnore: true */ path);
+  } catch (error) {
+    throw new EnvError(`PRICES_FILE can't be read: ${(error as Error).message}`);
+  }
+  if (bytes.length > maxBytes) throw new EnvError(`PRICES_FILE is larger than ${maxBytes} bytes: ${path}`);
+  return parseOwnPrices(bytes.toString("utf8"));
+}
+
+/** The operator's price of a model as of a moment. @param names all of its spellings, in lower case */
+export function ownPriceOf(names: string[], at: Date): OwnPrice | undefined {
+  return ownPrices().prices.find(
+    ({ model, since }) => since <= at.getTime() && names.some((name) => fits(model, name)),
+  );
+}

@@ -1,0 +1,118 @@
+// Which prices a request has, and from where.
+import type { PriceCalculation } from "@pydantic/genai-prices";
+import { changesInADay, listed } from "#lib/prices/catalog";
+import { decimal, one } from "#lib/prices/exact";
+import { priceListInUse } from "#lib/prices/list";
+import { type ModelName, modelOf } from "#lib/prices/model";
+import { ownPriceOf, ownPrices } from "#lib/prices/own";
+import { type Rates, ratesFrom, ratesOf, scaled } from "#lib/prices/rates";
+import { tierOf } from "#lib/prices/tiers";
+
+/** What decides the prices of a request. */
+export type Asked = {
+  model: string;
+  provider?: string;
+  /** The agent. */
+  source: string;
+  /** When the message was written: prices are as of then. */
+  at: Date;
+  serviceTier?: string | null;
+  speed?: string | null;
+};
+
+/** What priced a request. */
+export type PricedBy = {
+  /** The list, or PRICES_FILE. */
+  from: string;
+  /** Absent where PRICES_FILE has the price. */
+  provider?: string;
+  /** The list's or the file's name of the model. */
+  model: string;
+  /** Of the list price, where PRICES_FILE has a factor for the model. */
+  factor?: number;
+  /** The tier that it is priced as, and the one that it was served at where that has no known price. */
+  tier: string;
+  unknownTier?: string;
+};
+
+type Tariff = { rates: Rates; by: PricedBy };
+
+const kept = new Map<string, Tariff | undefined>();
+const maxKept = 5000;
+/** Of the prices that are kept: whose they are. */
+let keptOf: unknown[] = [];
+/** The keys of models whose price is another one at another hour of the day. */
+const hourly = new Set<string>();
+
+/** The rates for a model, as of a day or, where they depend on it, a minute; looking them up takes 10 to 20 µs. */
+export function tariffOf(question: Asked): Tariff | undefined {
+  const { model, provider, source, at, serviceTier, speed } = question;
+  if (Number.isNaN(at.getTime())) return undefined;
+  const asked = JSON.stringify([model, provider, source, serviceTier, speed]);
+  forgetOthers();
+  const key = `${asked}${Math.floor(at.getTime() / (hourly.has(asked) ? 60_000 : 86_400_000))}`;
+  if (kept.has(key)) return kept.get(key);
+  const { tariff, lasts } = lookUp(question);
+  if (kept.size >= maxKept) forget();
+  if (!lasts) hourly.add(asked);
+  kept.set(key, tariff);
+  return tariff;
+}
+
+/** What is kept belongs to one list and one file of prices. */
+function forgetOthers(): void {
+  const now = [priceListInUse().generation, ownPrices()];
+  if (now.every((one, i) => one === keptOf[i])) return;
+  keptOf = now;
+  forget();
+}
+
+function forget(): void {
+  kept.clear();
+  hourly.clear();
+}
+
+/** @returns `lasts` false: the price is another one at another hour of the day */
+function lookUp(question: Asked): { tariff: Tariff | undefined; lasts: boolean } {
+  const name = modelOf(question.model);
+  const names = [question.model.trim().toLowerCase(), ...(name ? [name.listed, name.dated, name.model] : [])];
+  const own = ownPriceOf(names, question.at);
+  if (own?.rates) {
+    return {
+      tariff: { rates: own.rates, by: { from: "PRICES_FILE", model: own.model, tier: "standard" } },
+      lasts: true,
+    };
+  }
+  const found = name && listed(name, question);
+  if (!name || !found) return { tariff: undefined, lasts: true };
+  const tariff = listTariff(question, name, found);
+  if (own?.factor === undefined) return { tariff, lasts: !changesInADay(found) };
+  const by = { ...tariff.by, factor: Number(own.factor) / Number(one) };
+  return { tariff: { rates: scaled(tariff.rates, own.factor, true), by }, lasts: !changesInADay(found) };
+}
+
+function listTariff(question: Asked, name: ModelName, found: PriceCalculation): Tariff {
+  const { provider, model, model_price } = found;
+  const free = model.id.endsWith(":free"); // the list has no amounts for these: nothing is what they cost
+  const standard = free ? ratesFrom({ input: 0n, output: 0n }) : withHour(ratesOf(model_price), name.model);
+  const tier = tierOf(provider.id, name.model, {
+    serviceTier: question.serviceTier,
+    speed: question.speed ?? name.speed,
+  });
+  return {
+    rates: scaled(standard, decimal(tier.percent) / 100n, false),
+    by: {
+      from: priceListInUse().from,
+      provider: provider.id,
+      model: model.id,
+      tier: tier.name,
+      ...(tier.unknown !== undefined && { unknownTier: tier.unknown }),
+    },
+  };
+}
+
+/** Claude's cache for an hour costs twice the input wherever it is served; clouds' lists often lack it. */
+function withHour(rates: Rates, model: string): Rates {
+  if (rates.cacheWrite1h || !rates.cacheWrite5m || !rates.input || !model.startsWith("claude-")) return rates;
+  return { ...rates, cacheWrite1h: scaled({ input: rates.input }, 2n * one, true).input };
+}

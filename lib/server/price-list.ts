@@ -1,0 +1,72 @@
+// PRICES_URL: a newer price list, fetched once a day by one process and used by all. The last good copy is a row of the server's
+// settings, so that every process has the same prices, also after a restart without network.
+import "server-only";
+import { z } from "zod";
+import { prisma } from "#lib/db/client";
+import { env } from "#lib/env";
+import { log } from "#lib/log";
+import { fetchText } from "#lib/prices/fetch";
+import { applyPriceList, type PriceList, parsePriceList } from "#lib/prices/list";
+
+const keys = { copy: "price_list", tried: "price_list_tried" };
+const dayMs = 86_400_000;
+const retryMs = 3_600_000;
+
+const stored = z.object({ url: z.string(), fetchedAt: z.string(), list: z.string() });
+
+/** The copy as it was stored, if it is from the configured address. */
+function readCopy(value: string | undefined, url: string): z.output<typeof stored> | undefined {
+  const copy = value === undefined ? undefined : stored.parse(JSON.parse(value));
+  return copy?.url === url ? copy : undefined;
+}
+
+/** Of all processes, one may try within an hour. */
+async function mayTry(): Promise<boolean> {
+  const key = keys.tried;
+  const made = await prisma().serverSetting.createMany({ data: [{ key, value: "" }], skipDuplicates: true });
+  const taken = await prisma().serverSetting.updateMany({
+    where: { key, updatedAt: { lt: new Date(Date.now() - retryMs) } },
+    data: { updatedAt: new Date() },
+  });
+  return made.count + taken.count > 0;
+}
+
+/** Fetches the list where that is a day ago, at most once an hour. A bad answer changes nothing and is logged. */
+export async function refreshPriceList(): Promise<void> {
+  const url = env().PRICES_URL;
+  if (url === undefined) return;
+  const row = await prisma().serverSetting.findUnique({ where: { key: keys.copy } });
+  const last = readCopy(row?.value, url);
+  if (last && Date.parse(last.fetchedAt) > Date.now() - dayMs) return;
+  if (!(await mayTry())) return;
+  let list: PriceList;
+  try {
+    list = parsePriceList(await fetchText(url));
+  } catch (error) {
+    log.warn({ err: error }, "the price list could not be fetched from PRICES_URL; the prices stay as they were");
+    return;
+  }
+  const value = JSON.stringify({ url, fetchedAt: new Date().toISOString(), list: JSON.stringify(list) });
+  await prisma().serverSetting.upsert({
+    where: { key: keys.copy },
+    create: { key: keys.copy, value },
+    update: { value },
+  });
+  log.info({ providers: list.length }, "the price list was fetched from PRICES_URL");
+}
+
+let taken: number | undefined;
+
+/** Prices by the stored copy of the list, where PRICES_URL is set and the copy is from there. Costs a look where it is in use. */
+export async function takePriceList(): Promise<void> {
+  const url = env().PRICES_URL;
+  if (url === undefined) return;
+  const where = { key: keys.copy };
+  const seen = await prisma().serverSetting.findUnique({ where, select: { updatedAt: true } });
+  if (seen === null || seen.updatedAt.getTime() === taken) return;
+  const row = await prisma().serverSetting.findUniqueOrThrow({ where });
+  const copy = readCopy(row.value, url);
+  if (!copy) return;
+  applyPriceList(parsePriceList(copy.list), `genai-prices, fetched ${copy.fetchedAt.slice(0, 10)}`);
+  taken = row.updatedAt.getTime();
+}

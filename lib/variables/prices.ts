@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { optional, type Variable } from "#lib/variables/kinds";
+
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Where prices of models come from, besides the list that is delivered with Spoor. */
+export const priceVariables = {
+  PRICES_FILE: optional(z.string(), {
+    text: "a JSON file of own or negotiated prices, and the currency to show; see [Prices](#prices)",
+    unset: "list prices, in US dollars",
+  }),
+  PRICES_URL: optional(
+    z.url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true }).refine((text) => {
+      const { protocol, hostname, username, password } = new URL(text);
+      return (protocol === "https:" || loopback.test(hostname)) && username === "" && password === "";
+    }, "must be https (http only on loopback), without a user name and a password"),
+    {
+      text: "fetches newer list prices once a day, in the format of genai-prices; see [Prices](#prices)",
+      unset: "nothing is fetched",
+      allowed: "an https URL without credentials; http on loopback",
+    },
+  ),
+} satisfies Record<string, Variable>;
