@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aider } from "../../cli/adapters/aider/adapter.ts";
 import { vibe } from "../../cli/adapters/vibe/adapter.ts";
+import { tally } from "./databases.ts";
 import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
 
 const kinds = (messages: { role?: string; content: string; metadata?: Record<string, unknown> }[] | undefined) =>
@@ -63,6 +64,51 @@ test("a history of Aider has a session for each chat, and its own lines are told
     ["system", "notice", "Applied edit to a.py"],
   ]);
   expect(invalid).toEqual(["1: before the first chat"]);
+});
+
+/** Who wrote what, told by a line's beginning and end alone: a chat of our own, whose lines all have their marks. */
+function countAider(text: string) {
+  const counts = { chats: 0, user: 0, notice: 0, assistant: 0, cost: 0, commits: 0 };
+  let last = "";
+  for (const line of text.split("\n").filter((one) => one.trim() !== "")) {
+    const isOwn = line.endsWith("  ");
+    const author = isOwn && line.startsWith("####") ? "user" : isOwn && line.startsWith(">") ? "notice" : "assistant";
+    if (line.startsWith("# aider chat started")) {
+      counts.chats++;
+      last = "";
+      continue;
+    }
+    if (author !== last) counts[author]++;
+    last = author;
+    counts.cost += Number(/Cost: \$(\S+) message/.exec(line)?.[1] ?? 0);
+    if (line.startsWith("> Commit ")) counts.commits++;
+  }
+  return counts;
+}
+
+test("Aider: a small reading of the same history counts the same", async () => {
+  const turn = (number: number) =>
+    [
+      `\n${own(`#### Why ${number}?`)}${own("#### And how?")}`,
+      `\nSo ${number}.\n\n> A quotation\n\n#### A heading\n\n`,
+      own(`> Tokens: 2k sent, 150 received. Cost: $0.25 message, $${number} session.`),
+      own(`> Commit abc123${number} fix: ${number}`),
+      `\n${own("#### /run ls")}`,
+      own(`> file ${number}`),
+    ].join("");
+  const chat = (hour: number) =>
+    `\n# aider chat started at 2026-11-01 1${hour}:00:00\n\n${[1, 2, 3].map(turn).join("")}`;
+  const text = [0, 1, 2].map(chat).join("");
+  const host = await makeHome({ "code/api/.aider.chat.history.md": text });
+  const { sessions, unhandled, invalid } = await parseAll(aider, { ...host, cwd: join(host.home, "code/api") });
+  const messages = sessions.flatMap((session) => session.messages);
+  expect({
+    chats: sessions.length,
+    ...tally(messages),
+    cost: messages.reduce((sum, { metadata }) => sum + Number(metadata?.costUsd ?? 0), 0),
+    commits: sessions.flatMap(({ ending }) => ending.metadata?.commits ?? []).length,
+  }).toEqual(countAider(text));
+  expect([unhandled, invalid]).toEqual([[], []]);
 });
 
 test("Aider's histories are found in the current folder and those above, or where a variable says", async () => {

@@ -158,8 +158,17 @@ test("conversations that older versions of Trae's editor kept in the open are re
   const write = database.prepare("INSERT INTO ItemTable VALUES (?, ?)");
   write.run("memento/icube-ai-agent-storage", JSON.stringify({ list }));
   write.run("memento/other", "{");
+  // A small reading of the same value, in SQL.
+  const counted = database
+    .prepare(
+      `SELECT count(*) AS n FROM (SELECT value FROM ItemTable WHERE key LIKE '%icube%') AS store,
+        json_each(store.value, '$.list') AS one, json_each(one.value, '$.messages') AS message
+      WHERE one.type = 'object' AND message.type = 'object' AND message.value ->> 'role' IN ('user', 'assistant')`,
+    )
+    .get();
   const { sessions, counts, unhandled } = await parseAll(trae, host);
   database.close();
+  expect(sessions[0]?.messages).toHaveLength(Number(counted?.n));
   expect(sessions).toEqual([
     {
       source: "trae",

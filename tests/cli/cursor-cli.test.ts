@@ -86,6 +86,32 @@ test("transcripts are read where no database has the session; a sub-agent's name
   expect(counts.invalid).toBe(0);
 });
 
+test("a small reading of the CLI's messages, in a database and in a transcript, counts the same", async () => {
+  const turns = (talk: object[]) => Array.from({ length: 12 }, () => talk).flat();
+  const lines = turns(
+    transcript
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  );
+  const host = await makeHome({ ".cursor/projects/p/agent-transcripts/s-2/s-2.jsonl": linesOf(...lines) });
+  store(host, "s-1", turns(cliTalk));
+  const { sessions } = await parseAll(cursor, host);
+  const counted = (messages: object[]) => {
+    const count = (word: string) => JSON.stringify(messages).split(word).length - 1;
+    return {
+      ...(count("<user_info>") > 0 && { notice: count("<user_info>") }),
+      ...(count('"reasoning"') > 0 && { thinking: count('"reasoning"'), assistant: count("The same.") }),
+      user: count("<user_query>"),
+      call: count('"tool-call"') + count('"tool_use"'),
+      result: count('"tool-result"') + count('"tool_result"'),
+    };
+  };
+  const tallies = new Map(sessions.map(({ sourceId, messages }) => [sourceId, tally(messages)]));
+  expect(tallies.get("s-1")).toEqual(counted(turns(cliTalk)));
+  expect(tallies.get("s-2")).toEqual(counted(lines));
+});
+
 test("damaged databases and rows are told, and stop nothing", async () => {
   const host = await makeHome({ ".cursor/chats/0123/bad/store.db": "no database, but long enough".repeat(40) });
   const db = editor(host);

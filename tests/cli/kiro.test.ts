@@ -129,6 +129,16 @@ test("Amazon Q, and the CLI's older table, have the latest conversation of each 
       [source, "q-1", "web", 7],
     ]);
     expect(sessions[0]?.messages[0]).toMatchObject({ content: "So far: nothing.", metadata: { kind: "notice" } });
+    // A small reading of the same value.
+    const count = (word: string) => value.split(word).length - 1;
+    expect(tally(sessions[0]?.messages ?? [])).toEqual({
+      notice: count("So far"),
+      user: count('"Prompt":'),
+      thinking: count('"reasoningText":'),
+      call: count('"tool_uses":'),
+      result: count('"tool_use_results":'),
+      assistant: count('"message_id":'),
+    });
   }
 });
 

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
-import { opencode } from "../../cli/adapters/opencode/adapter.ts";
+import { kilo, opencode } from "../../cli/adapters/opencode/adapter.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";
+import { tally } from "./databases.ts";
 import { discoverAll, makeHome, parseAll, writeBelow } from "./home.ts";
 
 const data = ".local/share/opencode";
@@ -130,6 +131,33 @@ test("a session in files has its turns, tool calls with results, and each messag
     },
   ]);
   expect([counts, unhandled]).toEqual([{ entries: 8, skipped: 3, invalid: 0 }, []]);
+});
+
+test.each([opencode, kilo])("$name: a small reading of the same files counts the same", async (adapter) => {
+  const turns = Array.from({ length: 6 }, () => [...talk, answer([{ type: "text", text: "One." }, bash(done)])]).flat();
+  const written = Object.entries(files("ses_a", turns)).map(
+    ([path, text]) => [path.replace("opencode", adapter.name), text] as const,
+  );
+  const { sessions } = await parseAll(adapter, await makeHome(Object.fromEntries(written)));
+  const below = (folder: string) =>
+    written.filter(([path]) => path.includes(`/${folder}/`)).map(([, text]) => JSON.parse(text));
+  const has = (type: string) => below("part").filter((part) => part.type === type).length;
+  const asked = below("message").filter(({ role }) => role === "user").length;
+  expect(tally(sessions[0]?.messages ?? [])).toEqual({
+    user: asked,
+    thinking: has("reasoning"),
+    assistant: has("text") - asked,
+    call: has("tool"),
+    result: has("tool"),
+  });
+  const used = below("message").flatMap((message) => message.tokens ?? []);
+  const sum = (read: (one: typeof tokens) => number) => used.reduce((all, one) => all + read(one), 0);
+  expect(sessions[0]?.ending.metadata?.usage).toMatchObject({
+    inputTokens: sum(({ input }) => input),
+    outputTokens: sum(({ output }) => output),
+    cacheReadTokens: sum(({ cache }) => cache.read),
+    cacheWriteTokens: sum(({ cache }) => cache.write),
+  });
 });
 
 test("a session in the database is read there, and not again from the files it came from", async () => {

@@ -74,3 +74,6 @@ export const codex: Sample = {
     return counts;
   },
 };
+
+/** Trae's CLI writes Codex's lines, in a folder of its own. */
+export const trae: Sample = { ...codex, path: codex.path.replace(".codex", ".trae/cli") };

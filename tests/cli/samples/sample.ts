@@ -15,10 +15,14 @@ export type Counts = {
 };
 
 export type Sample = {
-  /** The lines of the session's log. */
+  /** The lines of the session's log, or the elements of its list. */
   lines: Line[];
   /** The log's path below the home folder. */
   path: string;
+  /** The text of a file that is one JSON value. @param items the elements of its list, as JSON */
+  document?(items: string[]): string;
+  /** How many entries the other files have. */
+  otherEntries?: number;
   /** Other files, by their paths below the home folder. */
   others?: Record<string, string>;
   /** The small reading. */
