@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 const MB = 1_000_000;
-const maxRouteBytes = 60 * MB;
-const maxStandaloneBytes = 120 * MB;
+const maxRouteBytes = 20 * MB;
+const maxStandaloneBytes = 80 * MB;
 
 const sizeOf = (path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 const filesBelow = (folder) =>

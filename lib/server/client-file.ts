@@ -3,7 +3,6 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
-import { clientFile } from "#lib/server/outputs";
 
 /** The placeholder for the server's address in the built client (cli/settings.ts). */
 const addressPlaceholder = "@SPOOR_SERVER@";
@@ -13,21 +12,25 @@ export type Client = { text: string; etag: string; version: string; sha256: stri
 
 let known: { stamp: string; client: Client } | undefined;
 
+// Each call names the built client (lib/server/outputs.ts) in full: from a variable the build can't see which file a route reads,
+// and packs the whole project with it (1,872 files).
+const statBuilt = () => stat(join(process.cwd(), "dist/spoor.mjs"));
+const readBuilt = () => readFile(join(process.cwd(), "dist/spoor.mjs"), "utf8");
+
 /**
  * Reads the client and inserts this server's address, its default server.
  *
  * @returns undefined where it has not been built
  */
 export async function readClient(): Promise<Client | undefined> {
-  const path = join(process.cwd(), clientFile);
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+  const found = await statBuilt().catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });
   if (found === undefined) return undefined;
   const { BASE_URL } = env();
   const stamp = [found.ino, found.size, found.mtimeMs, BASE_URL].join();
-  if (known?.stamp !== stamp) known = { stamp, client: clientOf(await readFile(path, "utf8"), BASE_URL) };
+  if (known?.stamp !== stamp) known = { stamp, client: clientOf(await readBuilt(), BASE_URL) };
   return known.client;
 }
 
