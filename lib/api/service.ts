@@ -138,7 +138,7 @@ export const readLimits = {
       200: {
         text: "The limits.",
         get example() {
-          return { ok: true, ...publicLimits(), client: { version: "0.2.0", sha256: "9f86d081…", bytes: 240_000 } };
+          return { ok: true, ...publicLimits(), client: { version: "0.2.0", sha256: "9f86d081…", bytes: 720_000 } };
         },
       },
     },
