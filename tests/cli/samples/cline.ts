@@ -50,7 +50,7 @@ const taskIn = (folder: string): Sample => ({
     for (const { role, content } of lines as Any[]) countBlocks(counts, role, content);
     for (const { say, text } of shown) {
       if (say !== "api_req_started") continue;
-      const told = JSON.parse(text);
+      const told = JSON.parse(String(text));
       counts.input += told.tokensIn;
       counts.output += told.tokensOut;
       counts.cacheRead += told.cacheReads;
