@@ -1,6 +1,7 @@
 // The operations of reading and deleting traces (lib/http/operation.ts).
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
+import { messages, trace } from "#lib/traces/examples";
 import {
   changesQuery,
   changesResponse,
@@ -19,40 +20,6 @@ import {
 } from "#lib/traces/schema";
 
 const params = z.object({ id: z.uuid() });
-
-const trace = {
-  id: "019a9c3e-5b8f-7a10-8c44-92d5e1f06a3b",
-  source: "claude-code",
-  sourceId: "6f1c2b9e",
-  model: "claude-opus-4-5",
-  title: "Fix the flaky test",
-  project: "api",
-  createdAt: "2026-11-20T10:00:00.000Z",
-  updatedAt: "2026-11-20T10:00:00.000Z",
-  messageCount: 2,
-  tokenCount: 7,
-  sanitized: false,
-  metadata: null,
-};
-
-const messages = [
-  {
-    position: 0,
-    role: "user",
-    content: "The retry test fails now and then.",
-    tokenCount: null,
-    createdAt: "2026-11-20T10:00:00.000Z",
-    metadata: null,
-  },
-  {
-    position: 1,
-    role: "assistant",
-    content: "I'll look at its timers.",
-    tokenCount: 7,
-    createdAt: null,
-    metadata: null,
-  },
-];
 
 export const readTraceList = {
   methods: ["GET"],
@@ -124,7 +91,7 @@ export const readTrace = {
   about: {
     group: "Traces",
     summary: "Get a trace",
-    text: "`title` falls back to the first line of the first user message. `sanitized` means that characters which PostgreSQL can't store were replaced with U+FFFD.",
+    text: "`title` falls back to the first line of the first user message. `sanitized` means that characters which PostgreSQL can't store were replaced with U+FFFD. What follows `metadata` is derived from the messages a few seconds after an upload: `usage` has each token once, `inputTokens` without cached ones and `outputTokens` with `reasoningTokens`; `costNano` is what they cost by the prices of their day, in nano-dollars (10⁻⁹ US dollars), without `unpricedTokens`, those of models without a price; `recordedNano` is what the agent itself recorded. `parentId` is the session that started this one, or that it continues (`parentRelation`). Files and lines are those that it changed.",
     answers: { 200: { text: "The trace, without its messages.", example: { ok: true, trace } } },
   },
 } satisfies Operation;

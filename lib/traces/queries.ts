@@ -15,14 +15,27 @@ export type Message = z.input<typeof messageShape>;
 export type { TraceRow };
 
 function presentTrace(row: TraceRow): Trace {
-  const { derivedTitle, activityAt, title, createdAt, tokenCount, metadata, ...rest } = row;
+  const { id, source, sourceId, model, project, messageCount, sanitized, recordedNano } = row;
+  const { parentId, parentRelation, projectId, filesChanged, linesAdded, linesRemoved } = row;
   return {
-    ...rest,
-    title: title ?? derivedTitle,
-    createdAt: createdAt?.toISOString() ?? null,
-    updatedAt: activityAt.toISOString(),
-    tokenCount: Number(tokenCount),
-    metadata: metadata as Trace["metadata"],
+    ...{ id, source, sourceId, model, project, messageCount, sanitized },
+    title: row.title ?? row.derivedTitle,
+    createdAt: row.createdAt?.toISOString() ?? null,
+    updatedAt: row.activityAt.toISOString(),
+    tokenCount: Number(row.tokenCount),
+    metadata: row.metadata as Trace["metadata"],
+    usage: {
+      inputTokens: Number(row.inputTokens),
+      outputTokens: Number(row.outputTokens),
+      cacheReadTokens: Number(row.cacheReadTokens),
+      cacheWrite5mTokens: Number(row.cacheWrite5mTokens),
+      cacheWrite1hTokens: Number(row.cacheWrite1hTokens),
+      reasoningTokens: Number(row.reasoningTokens),
+      unpricedTokens: Number(row.unpricedTokens),
+    },
+    costNano: Number(row.costNano),
+    recordedNano: recordedNano === null ? null : Number(recordedNano),
+    ...{ parentId, parentRelation, projectId, filesChanged, linesAdded, linesRemoved },
   };
 }
 

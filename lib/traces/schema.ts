@@ -6,6 +6,17 @@ const { traces: page } = limits;
 
 const metadata = z.record(z.string(), z.unknown()).nullable();
 
+/** What a trace's messages used, each token once; `unpricedTokens` are those of models without a price. */
+const usageShape = z.object({
+  inputTokens: z.int(),
+  outputTokens: z.int(),
+  cacheReadTokens: z.int(),
+  cacheWrite5mTokens: z.int(),
+  cacheWrite1hTokens: z.int(),
+  reasoningTokens: z.int(),
+  unpricedTokens: z.int(),
+});
+
 export const traceShape = z.object({
   id: z.uuid(),
   source: z.string(),
@@ -19,6 +30,15 @@ export const traceShape = z.object({
   tokenCount: z.int(),
   sanitized: z.boolean(),
   metadata,
+  usage: usageShape,
+  costNano: z.int(),
+  recordedNano: z.int().nullable(),
+  parentId: z.uuid().nullable(),
+  parentRelation: z.string().nullable(),
+  projectId: z.uuid().nullable(),
+  filesChanged: z.int(),
+  linesAdded: z.int(),
+  linesRemoved: z.int(),
 });
 
 export const messageShape = z.object({

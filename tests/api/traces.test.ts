@@ -53,6 +53,15 @@ describe("the list", () => {
         tokenCount: 0,
         sanitized: false,
         metadata: null,
+        usage: expect.objectContaining({ inputTokens: 0, unpricedTokens: 0 }),
+        costNano: 0,
+        recordedNano: null,
+        parentId: null,
+        parentRelation: null,
+        projectId: null,
+        filesChanged: 0,
+        linesAdded: 0,
+        linesRemoved: 0,
       },
     ]);
   });

@@ -29,14 +29,37 @@ export const traceFields = {
   tokenCount: true,
   sanitized: true,
   metadata: true,
+  inputTokens: true,
+  outputTokens: true,
+  cacheReadTokens: true,
+  cacheWrite5mTokens: true,
+  cacheWrite1hTokens: true,
+  reasoningTokens: true,
+  unpricedTokens: true,
+  costNano: true,
+  recordedNano: true,
+  parentId: true,
+  parentRelation: true,
+  projectId: true,
+  filesChanged: true,
+  linesAdded: true,
+  linesRemoved: true,
 } satisfies Prisma.TraceSelect;
 
-/** A trace as it is stored. `pg` gives its bigint as text, Prisma as a bigint. */
-export type TraceRow = Omit<Pick<Trace, keyof typeof traceFields>, "tokenCount"> & { tokenCount: bigint | string };
+type Fields = Pick<Trace, keyof typeof traceFields>;
+
+/** A trace as it is stored. `pg` gives a bigint as text, Prisma as a bigint. */
+export type TraceRow = {
+  [Name in keyof Fields]: bigint extends Fields[Name] ? Fields[Name] | string : Fields[Name];
+};
 
 const columns = Prisma.raw(`id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
   created_at as "createdAt", activity_at as "activityAt", message_count as "messageCount", token_count as "tokenCount",
-  sanitized, metadata`);
+  sanitized, metadata, input_tokens as "inputTokens", output_tokens as "outputTokens", cache_read_tokens as "cacheReadTokens",
+  cache_write_5m_tokens as "cacheWrite5mTokens", cache_write_1h_tokens as "cacheWrite1hTokens",
+  reasoning_tokens as "reasoningTokens", unpriced_tokens as "unpricedTokens", cost_nano as "costNano",
+  recorded_nano as "recordedNano", parent_id as "parentId", parent_relation as "parentRelation",
+  project_id as "projectId", files_changed as "filesChanged", lines_added as "linesAdded", lines_removed as "linesRemoved"`);
 
 /**
  * Runs a statement that goes through the list's index in its order. PostgreSQL takes the two conditions of a facet for

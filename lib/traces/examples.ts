@@ -1,0 +1,52 @@
+// What the descriptions of the API show of traces.
+
+export const trace = {
+  id: "019a9c3e-5b8f-7a10-8c44-92d5e1f06a3b",
+  source: "claude-code",
+  sourceId: "6f1c2b9e",
+  model: "claude-opus-4-5",
+  title: "Fix the flaky test",
+  project: "api",
+  createdAt: "2026-11-20T10:00:00.000Z",
+  updatedAt: "2026-11-20T10:00:00.000Z",
+  messageCount: 2,
+  tokenCount: 7,
+  sanitized: false,
+  metadata: null,
+  usage: {
+    inputTokens: 12,
+    outputTokens: 7,
+    cacheReadTokens: 18_400,
+    cacheWrite5mTokens: 0,
+    cacheWrite1hTokens: 310,
+    reasoningTokens: 0,
+    unpricedTokens: 0,
+  },
+  costNano: 12_535_000,
+  recordedNano: null,
+  parentId: null,
+  parentRelation: null,
+  projectId: "019a9c3e-5c02-7b31-a1d4-0f4be27a9c55",
+  filesChanged: 1,
+  linesAdded: 4,
+  linesRemoved: 2,
+};
+
+export const messages = [
+  {
+    position: 0,
+    role: "user",
+    content: "The retry test fails now and then.",
+    tokenCount: null,
+    createdAt: "2026-11-20T10:00:00.000Z",
+    metadata: null,
+  },
+  {
+    position: 1,
+    role: "assistant",
+    content: "I'll look at its timers.",
+    tokenCount: 7,
+    createdAt: null,
+    metadata: null,
+  },
+];
