@@ -71,6 +71,12 @@ export const exactText = (min: number, max: number) =>
     .max(max)
     .refine((text) => text.isWellFormed() && !text.includes("\0"), "must not contain U+0000 or a lone surrogate");
 
+/** Control and bidirectional formatting characters, which could make a name look like another. */
+const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** A text without characters that could make it look like another, and well-formed. */
+export const withoutInvisible = (text: string): string => text.replace(invisible, "").toWellFormed();
+
 /** The fields of a trace by which traces are filtered and counted: what the list's menus offer, and what usage is broken down by. */
 export const facets = ["source", "model", "project", "machine"] as const;
 export type Facet = (typeof facets)[number];

@@ -1,13 +1,10 @@
 import { z } from "zod";
-import { scopes, scopesIn, usualScopes } from "#lib/fields";
+import { scopes, scopesIn, usualScopes, withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
-
-/** Control and bidirectional formatting characters, which could make a name look like another. */
-const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const machine = z
   .string()
-  .transform((name) => name.replace(invisible, "").trim().toWellFormed())
+  .transform((name) => withoutInvisible(name).trim())
   .pipe(z.string().min(1, "must not be empty").max(limits.device.machine))
   // The bounds are those behind the trimming, which the pipe hides from the API's description.
   .meta({

@@ -1,0 +1,87 @@
+/** The folder of a project, as an absolute path with slashes, and its name. */
+export type Folder = { path: string; name: string };
+
+/** A path's beginning (`/`, `C:/`, `//server/`, `~/`) and what follows. */
+type Path = { root: string; parts: string[] };
+
+/**
+ * The main folder of the repository that a folder is a worktree of, where its path says so, else the folder itself.
+ *
+ * Known are the worktrees that lie in their repository (`REPO/.claude/worktrees/x` and other agents' hidden folders,
+ * `REPO/.worktrees/x`, `REPO/.conductor/x`, `REPO/.git/worktrees/x`), beside it (`REPO.worktrees/x`), and those of agents that
+ * collect all repositories' in one place. There the path has the repository's name and not its folder, so that all of the same
+ * name in that place are one.
+ *
+ * @returns undefined for what is no absolute path, or has no name.
+ */
+export function folderOf(cwd: unknown): Folder | undefined {
+  if (typeof cwd !== "string" || cwd.length > 4096) return undefined;
+  const path = parse(cwd);
+  if (!path) return undefined;
+  return path.parts.length === 0 ? undefined : (worktreeOf(path) ?? folderAt(path, path.parts));
+}
+
+function parse(cwd: string): Path | undefined {
+  const isWindows = /^(?:[a-z]:[\\/]|\\\\)/i.test(cwd);
+  const text = isWindows ? cwd.replaceAll("\\", "/") : cwd;
+  const [, root] = /^([a-z]:\/|\/\/(?=[^/])|\/|~\/)/i.exec(text) ?? [];
+  if (root === undefined || (root === "//" && !isWindows)) return root ? parse(cwd.replace(/^\/+/, "/")) : undefined;
+  const parts: string[] = [];
+  for (const part of text.slice(root.length).split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return { root: root.toUpperCase(), parts };
+}
+
+function folderAt({ root }: Path, parts: string[], name = parts.at(-1)): Folder | undefined {
+  return name ? { path: root + parts.join("/"), name } : undefined;
+}
+
+/** The outermost worktree counts: one may hold others. */
+function worktreeOf(path: Path): Folder | undefined {
+  for (let at = 0; at < path.parts.length; at += 1) {
+    const found = collected(path, at) ?? inside(path, at);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** A worktree among those of all repositories: `.cursor/worktrees/NAME/x`, `.codex/worktrees/x/NAME`, `conductor/workspaces/NAME/x`. */
+function collected(path: Path, at: number): Folder | undefined {
+  const { parts } = path;
+  const [place, kind, first, second] = parts.slice(at, at + 4);
+  if (!first) return undefined;
+  const before = parts.slice(0, at + 2);
+  if (place === ".cursor" && kind === "worktrees" && second) return folderAt(path, [...before, first]);
+  if (place === "conductor" && kind === "workspaces") return folderAt(path, [...before, first]);
+  if (place === ".codex" && kind === "worktrees" && second) return folderAt(path, [...before, "*", second]);
+  return undefined;
+}
+
+/** A worktree in its repository's folder, or beside it. */
+function inside(path: Path, at: number): Folder | undefined {
+  const { parts } = path;
+  const [part = "", next, further] = parts.slice(at, at + 3);
+  const before = parts.slice(0, at);
+  if (part === ".git") return folderAt(path, before);
+  if (/.\.git$/.test(part) && next === "worktrees")
+    return folderAt(path, parts.slice(0, at + 1), part.replace(/\.git$/, ""));
+  if (next === undefined) return undefined;
+  if (/.\.worktrees$/.test(part)) {
+    const repository = part.replace(/\.worktrees$/, "");
+    return folderAt(path, [...before, repository]);
+  }
+  if (part === ".worktrees" || part === ".conductor") return isHome(path, at) ? undefined : folderAt(path, before);
+  if (next === "worktrees" && further && /^\.[^.]/.test(part))
+    return part === ".claude" || !isHome(path, at) ? folderAt(path, before) : undefined;
+  const isAgents = part === "worktrees" && /^agent-[0-9a-f]{4,}$/i.test(next);
+  return isAgents && !isHome(path, at) ? folderAt(path, before) : undefined;
+}
+
+/** Whether a path's first parts are a person's home, or nothing. */
+function isHome({ root, parts }: Path, count: number): boolean {
+  if (count === 0) return true;
+  if (root === "~/") return false;
+  return count === 1 ? parts[0] === "root" : count === 2 && /^(?:home|users)$/i.test(parts[0] ?? "");
+}

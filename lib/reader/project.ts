@@ -1,0 +1,54 @@
+import { withoutInvisible } from "#lib/fields";
+import { folderOf } from "#lib/reader/folder";
+import { remoteOf } from "#lib/reader/remote";
+import { cut } from "#lib/reader/text";
+
+export const aliasKinds = ["remote", "folder", "name"] as const;
+export type AliasKind = (typeof aliasKinds)[number];
+
+/** What a project is recognized by. `machine` is the one that a folder is on, and empty for the other kinds. */
+export type ProjectAlias = { kind: AliasKind; machine: string; value: string };
+
+/** An alias, and the name of a project that is known by it alone. */
+export type ProjectSign = ProjectAlias & { name: string };
+
+/** What a trace tells of its project. */
+export type Whereabouts = {
+  project: string | null;
+  machine: string | null;
+  metadata: Record<string, unknown> | null;
+};
+
+/** Names that agents give to the folders and sessions of their sub-agents: a hash, and no project. */
+const hashed = /^agent-(?:[0-9a-f]{7,}|(?=[a-f]*\d)[0-9a-f]{4,6})$/i;
+
+/** The longest name of a project. */
+export const maxNameChars = 128;
+/** The longest value of an alias in UTF-8: what an index entry takes, which has a machine's name beside it. */
+const maxAliasBytes = 1024;
+
+/**
+ * What proves a trace's project, the strongest first: its Git remote and its folder, or where it has neither the name that came
+ * with it. Empty where nothing proves one.
+ */
+export function signsOf({ project, machine, metadata }: Whereabouts): ProjectSign[] {
+  const remote = remoteOf(metadata?.repository);
+  const folder = folderOf(metadata?.cwd);
+  const signs = [
+    remote && signOf("remote", "", remote.value, remote.name),
+    folder && signOf("folder", machine ?? "", folder.path, folder.name),
+  ].filter((sign) => sign !== undefined);
+  if (signs.length > 0) return signs;
+  const named = project === null ? undefined : signOf("name", "", project, project);
+  return named ? [named] : [];
+}
+
+function signOf(kind: AliasKind, machine: string, value: string, text: string): ProjectSign | undefined {
+  const name = projectName(text);
+  if (!name || (kind !== "remote" && hashed.test(name)) || Buffer.byteLength(value) > maxAliasBytes) return undefined;
+  return { kind, machine, value, name };
+}
+
+/** A text as a project's name: without characters that are not seen, and not too long. Empty where nothing is left. */
+export const projectName = (text: string): string =>
+  cut(withoutInvisible(text).replace(/\s+/g, " ").trim(), maxNameChars).trim();
