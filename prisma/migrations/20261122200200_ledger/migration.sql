@@ -63,6 +63,7 @@ CREATE TABLE "project" (
     "renamed" BOOLEAN NOT NULL DEFAULT false,
     "merged_into" UUID,
     "unsettled" INTEGER NOT NULL DEFAULT 0,
+    "moving" BOOLEAN NOT NULL DEFAULT false,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "project_pkey" PRIMARY KEY ("user_id","id")

@@ -1,0 +1,136 @@
+// Projects of many traces at once, set-based. SQL: Prisma joins no lists of values.
+import "server-only";
+import type { PoolClient } from "pg";
+import type { ProjectAlias } from "#lib/reader/project";
+
+export type StoredAlias = ProjectAlias & {
+  projectId: string;
+  /** Whether a person put it there, so that nothing else moves it. */
+  isPlaced: boolean;
+};
+
+export type StoredProject = {
+  id: string;
+  name: string;
+  renamed: boolean;
+  aliases: number;
+  hasRemote: boolean;
+};
+
+const columnsOf = (aliases: ProjectAlias[]) => [
+  aliases.map(({ kind }) => kind),
+  aliases.map(({ machine }) => machine),
+  aliases.map(({ value }) => value),
+];
+
+/** Those of some aliases that belong to a project. */
+export async function readAliases(tx: PoolClient, userId: string, wanted: ProjectAlias[]): Promise<StoredAlias[]> {
+  const { rows } = await tx.query<StoredAlias>(
+    `select alias.kind, alias.machine, alias.value, alias.project_id as "projectId",
+       alias.moved_from is not null as "isPlaced"
+     from unnest($2::text[], $3::text[], $4::text[]) as wanted (kind, machine, value)
+     join project_alias alias on alias.user_id = $1::uuid and alias.kind = wanted.kind and alias.machine = wanted.machine
+       and alias.value = wanted.value`,
+    [userId, ...columnsOf(wanted)],
+  );
+  return rows;
+}
+
+export async function readProjects(tx: PoolClient, userId: string, ids: string[]): Promise<StoredProject[]> {
+  const { rows } = await tx.query<StoredProject>(
+    `select project.id, project.name, project.renamed, count(alias.kind)::int as aliases,
+       coalesce(bool_or(alias.kind = 'remote'), false) as "hasRemote"
+     from project left join project_alias alias on alias.user_id = $1::uuid and alias.project_id = project.id
+     where project.user_id = $1::uuid and project.id = any($2) group by project.id, project.name, project.renamed`,
+    [userId, ids],
+  );
+  return rows;
+}
+
+/** The projects in which traces are so far, by the traces' ids. */
+export async function readPlaces(tx: PoolClient, userId: string, traceIds: string[]): Promise<Map<string, string>> {
+  const { rows } = await tx.query<{ id: string; projectId: string }>(
+    `select id, project_id as "projectId" from trace where user_id = $1 and id = any($2) and project_id is not null`,
+    [userId, traceIds],
+  );
+  return new Map(rows.map(({ id, projectId }) => [id, projectId]));
+}
+
+export async function insertProjects(
+  tx: PoolClient,
+  userId: string,
+  projects: { id: string; name: string }[],
+): Promise<void> {
+  await tx.query(
+    `insert into project (user_id, id, name) select $1, id, name from unnest($2::uuid[], $3::text[]) as added (id, name)`,
+    [userId, projects.map(({ id }) => id), projects.map(({ name }) => name)],
+  );
+}
+
+/** @throws where another transaction, that took no turn, has added one of them */
+export async function insertAliases(
+  tx: PoolClient,
+  userId: string,
+  aliases: (ProjectAlias & { projectId: string })[],
+): Promise<void> {
+  const { rowCount } = await tx.query(
+    `insert into project_alias (user_id, kind, machine, value, project_id)
+     select $1, kind, machine, value, project_id
+     from unnest($2::text[], $3::text[], $4::text[], $5::uuid[]) as added (kind, machine, value, project_id)
+     on conflict (user_id, kind, machine, value) do nothing`,
+    [userId, ...columnsOf(aliases), aliases.map(({ projectId }) => projectId)],
+  );
+  if (rowCount !== aliases.length) throw new Error("another process added the same project; this is tried again");
+}
+
+/** Moves an alias to another project. */
+export async function moveAlias(
+  tx: PoolClient,
+  userId: string,
+  { kind, machine, value }: ProjectAlias,
+  projectId: string,
+): Promise<void> {
+  await tx.query(
+    `update project_alias set project_id = $5 where user_id = $1 and kind = $2 and machine = $3 and value = $4`,
+    [userId, kind, machine, value, projectId],
+  );
+}
+
+/** Gives a project the name of its remote, or one that a person gave. */
+export async function nameProject(
+  tx: PoolClient,
+  userId: string,
+  { id, name, renamed }: Pick<StoredProject, "id" | "name" | "renamed">,
+): Promise<void> {
+  await tx.query("update project set name = $3, renamed = $4 where user_id = $1 and id = $2", [
+    userId,
+    id,
+    name,
+    renamed,
+  ]);
+}
+
+/** Lets all of a project's traces go to another one, which has all of its aliases now. */
+export async function giveAway(tx: PoolClient, userId: string, id: string, into: string): Promise<void> {
+  await tx.query(
+    `update project set merged_into = $3, unsettled = abs(unsettled) + 1
+     where user_id = $1 and (id = $2 or merged_into = $2)`,
+    [userId, id, into],
+  );
+}
+
+/** Has the traces of projects compared with their aliases. @param moving whether some may have to leave them */
+export async function unsettle(tx: PoolClient, userId: string, ids: string[], moving: boolean): Promise<void> {
+  await tx.query(
+    `update project set unsettled = abs(unsettled) + 1, moving = moving or $3 where user_id = $1 and id = any($2)`,
+    [userId, ids, moving],
+  );
+}
+
+/** Counts a comparison that is under way up: traces came to these projects meanwhile. */
+export async function noteArrivals(tx: PoolClient, userId: string, ids: string[]): Promise<void> {
+  await tx.query("update project set unsettled = unsettled + 1 where user_id = $1 and id = any($2) and unsettled > 0", [
+    userId,
+    ids,
+  ]);
+}

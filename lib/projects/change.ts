@@ -1,0 +1,87 @@
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { prisma } from "#lib/db/client";
+import { heavyTurn } from "#lib/db/heavy";
+import { notFound, SpoorError } from "#lib/errors";
+import { settleProject } from "#lib/projects/settle";
+import { changing, mergeInto, readAliasesOf, readNames, splitOff } from "#lib/projects/sql/change";
+import { type ProjectAlias, projectName } from "#lib/reader/project";
+
+/** How long a request itself moves traces; a worker moves the rest. */
+const ownSeconds = 2;
+
+/** Gives a project a name that stays. @throws SpoorError `not_found` */
+export async function renameProject(userId: string, id: string, name: string): Promise<void> {
+  const { count } = await prisma().project.updateMany({
+    where: { userId, id, mergedInto: null },
+    data: { name, renamed: true },
+  });
+  if (count === 0) throw notFound();
+}
+
+/**
+ * Makes one project of two: all that the first one is recognized by, and all its traces, are the second one's.
+ *
+ * @returns the first one's name.
+ * @throws SpoorError `not_found` where either is missing
+ */
+export async function mergeProjects(userId: string, id: string, into: string): Promise<string> {
+  return heavyTurn(userId, async () => {
+    const merged = await changing(userId, async (tx) => {
+      const names = await readNames(tx, userId, [id, into]);
+      const from = names.get(id);
+      if (!from || !names.has(into) || id === into) throw notFound();
+      await mergeInto(tx, { userId, id }, into);
+      return from.name;
+    });
+    await settleProject(userId, id, ownSeconds);
+    return merged;
+  });
+}
+
+/** An alias as a form sends it. */
+export const aliasKey = ({ kind, machine, value }: ProjectAlias): string => JSON.stringify([kind, machine, value]);
+
+/**
+ * Makes a new project of some of what a project is recognized by, with the traces that have it: undoes a merge.
+ *
+ * @param chosen the aliases' keys, or the project that was merged into this one.
+ * @param name undefined: the first alias's own name.
+ * @returns the new project's id.
+ * @throws SpoorError `not_found` for a missing project, `invalid_request` where nothing of it would be left, or nothing is chosen
+ */
+export async function splitProject(
+  userId: string,
+  id: string,
+  chosen: { keys: string[] } | { mergedFrom: string },
+  name?: string,
+): Promise<string> {
+  return heavyTurn(userId, async () => {
+    const added = await changing(userId, async (tx) => {
+      if (!(await readNames(tx, userId, [id])).has(id)) throw notFound();
+      const aliases = await readAliasesOf(tx, { userId, id });
+      const keys = "keys" in chosen ? new Set(chosen.keys) : undefined;
+      const split = aliases.filter((alias) =>
+        "mergedFrom" in chosen ? alias.movedFrom === chosen.mergedFrom : keys?.has(aliasKey(alias)),
+      );
+      const [first] = split.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+      if (!first) throw new SpoorError("invalid_request", "Choose at least one of them.");
+      if (split.length === aliases.length)
+        throw new SpoorError("invalid_request", "Leave at least one of them: the rest is what this project is.");
+      const own = nameOf(first);
+      const project = { id: randomUUID(), name: name ?? own, renamed: name !== undefined && name !== own };
+      await splitOff(tx, { userId, id }, split, project);
+      return project.id;
+    });
+    await settleProject(userId, id, ownSeconds);
+    return added;
+  });
+}
+
+const order = ["remote", "folder", "name"];
+
+/** The name of a project that is known by an alias alone. */
+function nameOf({ kind, value }: ProjectAlias): string {
+  const last = kind === "name" ? value : (value.split("/").filter(Boolean).at(-1) ?? value);
+  return projectName(last) || "Unnamed";
+}

@@ -1,0 +1,98 @@
+// Merging and splitting projects. SQL: several aliases at once, in a transaction that holds an advisory lock.
+import "server-only";
+import type { PoolClient } from "pg";
+import { holdUsers } from "#lib/auth/sql";
+import { transaction } from "#lib/db/client";
+import { lockProjects } from "#lib/db/sql/project-lock";
+import { notFound } from "#lib/errors";
+import type { ProjectAlias } from "#lib/reader/project";
+
+type Owned = { userId: string; id: string };
+
+/** A transaction that is the only one to change a user's projects. @throws SpoorError `not_found` where the user is being deleted */
+export const changing = <T>(userId: string, work: (tx: PoolClient) => Promise<T>): Promise<T> =>
+  transaction(async (tx) => {
+    if (!(await holdUsers(tx, [userId], true)).has(userId)) throw notFound();
+    await lockProjects(tx, userId);
+    return work(tx);
+  });
+
+/** Those of some projects that there are, but for those that are merged into another one. */
+export async function readNames(
+  tx: PoolClient,
+  userId: string,
+  ids: string[],
+): Promise<Map<string, { name: string; renamed: boolean }>> {
+  const { rows } = await tx.query<{ id: string; name: string; renamed: boolean }>(
+    "select id, name, renamed from project where user_id = $1 and id = any($2) and merged_into is null",
+    [userId, ids],
+  );
+  return new Map(rows.map(({ id, ...names }) => [id, names]));
+}
+
+/** Gives all aliases of a project to another one, and marks that its traces have to follow. */
+export async function mergeInto(tx: PoolClient, { userId, id }: Owned, into: string): Promise<void> {
+  await tx.query("update project_alias set project_id = $3, moved_from = $2 where user_id = $1 and project_id = $2", [
+    userId,
+    id,
+    into,
+  ]);
+  await tx.query(
+    `update project set merged_into = $3, unsettled = abs(unsettled) + 1
+     where user_id = $1 and (id = $2 or merged_into = $2)`,
+    [userId, id, into],
+  );
+  await tx.query("update project set unsettled = unsettled + 1 where user_id = $1 and id = $2 and unsettled > 0", [
+    userId,
+    into,
+  ]);
+}
+
+export type OwnAlias = ProjectAlias & { movedFrom: string | null };
+
+/** What a project is recognized by, the newest merges last. */
+export async function readAliasesOf(tx: PoolClient, { userId, id }: Owned): Promise<OwnAlias[]> {
+  const { rows } = await tx.query<OwnAlias>(
+    `select kind, machine, value, moved_from as "movedFrom" from project_alias where user_id = $1 and project_id = $2`,
+    [userId, id],
+  );
+  return rows;
+}
+
+/** Gives some aliases of a project to a new one, and marks that their traces have to follow. */
+export async function splitOff(
+  tx: PoolClient,
+  { userId, id }: Owned,
+  aliases: ProjectAlias[],
+  added: { id: string; name: string; renamed: boolean },
+): Promise<void> {
+  await tx.query("insert into project (user_id, id, name, renamed) values ($1, $2, $3, $4)", [
+    userId,
+    added.id,
+    added.name,
+    added.renamed,
+  ]);
+  await tx.query(
+    `update project_alias set project_id = $3, moved_from = $2
+     from unnest($4::text[], $5::text[], $6::text[]) as split (kind, machine, value)
+     where project_alias.user_id = $1 and project_id = $2 and project_alias.kind = split.kind
+       and project_alias.machine = split.machine and project_alias.value = split.value`,
+    [
+      userId,
+      id,
+      added.id,
+      aliases.map(({ kind }) => kind),
+      aliases.map(({ machine }) => machine),
+      aliases.map(({ value }) => value),
+    ],
+  );
+  // What stays was decided as well: a folder does not follow its remote.
+  await tx.query(
+    "update project_alias set moved_from = $2 where user_id = $1 and project_id = $2 and moved_from is null",
+    [userId, id],
+  );
+  await tx.query("update project set unsettled = abs(unsettled) + 1, moving = true where user_id = $1 and id = $2", [
+    userId,
+    id,
+  ]);
+}

@@ -1,0 +1,277 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
+import { pool, transaction } from "#lib/db/client";
+import { placeTraces, releaseTraces } from "#lib/ledger/projects";
+import { aliasKey, mergeProjects, renameProject, splitProject } from "#lib/projects/change";
+import { settleProjects } from "#lib/projects/settle";
+import { deleteTrace } from "#lib/traces/deletion";
+import { makeUser, provideOwner } from "../support/server.ts";
+import { messages, uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+const { send, stored } = uploadsOf(userId);
+
+beforeEach(async () => {
+  for (const table of ["trace", "usage_facets", "project_alias", "project"]) await pool().query(`delete from ${table}`);
+});
+
+type Told = { cwd?: string; repository?: string; project?: string; machine?: string };
+
+/** A session that tells where it was. */
+const session = (sourceId: string, { cwd, repository, project }: Told) => ({
+  sourceId,
+  ...(project && { project }),
+  metadata: { ...(cwd && { cwd }), ...(repository && { repository }) },
+  messages: messages("x"),
+});
+
+/** Sends sessions one by one and takes each in. */
+async function tell(sessions: Record<string, Told>, user = userId) {
+  for (const [sourceId, told] of Object.entries(sessions)) {
+    await uploadsOf(user).send(session(sourceId, told));
+    await pool().query("update trace set ledger_due = true where source_id = $1", [sourceId]);
+    if (told.machine)
+      await pool().query("update trace set machine = $2 where source_id = $1", [sourceId, told.machine]);
+    await takeIn(user);
+  }
+}
+
+/** What the ledger does with all that is due, and what it leaves to be settled. */
+async function takeIn(user = userId) {
+  await transaction(async (tx) => {
+    const { rows } = await tx.query(
+      "select id, project, machine, metadata from trace where user_id = $1 and ledger_due",
+      [user],
+    );
+    for (const [id, projectId] of await placeTraces(tx, user, rows)) {
+      await tx.query("update trace set project_id = $2, ledger_due = false where id = $1", [id, projectId]);
+    }
+  });
+}
+
+/** Settles and takes in until nothing is left. */
+async function settleAll() {
+  for (let round = 0; round < 10; round += 1) {
+    await settleProjects(10);
+    await takeIn();
+    const { rows } = await pool().query("select 1 from project where unsettled > 0");
+    if (rows.length === 0) return;
+  }
+  throw new Error("it never settled");
+}
+
+/** The projects' names with the source ids of their sessions. */
+async function placed(user = userId) {
+  const { rows } = await pool().query(
+    `select project.name, coalesce(string_agg(source_id, ' ' order by source_id), '') as sessions
+     from project left join trace on trace.project_id = project.id and trace.deleted_at is null
+     where project.user_id = $1 group by project.id, name order by 2`,
+    [user],
+  );
+  return rows.map(({ name, sessions }) => `${name}: ${sessions}`);
+}
+
+const projectOf = async (sourceId: string): Promise<string> => {
+  const { rows } = await pool().query("select project_id from trace where source_id = $1", [sourceId]);
+  return rows[0]?.project_id;
+};
+
+const folder = (value: string, machine = "test") => aliasKey({ kind: "folder", machine, value });
+const api = "git@github.com:ada/api.git";
+
+describe("a session's project", () => {
+  test("is one over machines and worktrees, by its remote", async () => {
+    await tell({
+      a: { cwd: "/home/ada/api", repository: api },
+      b: { cwd: "/Users/ada/code/api", repository: "https://github.com/Ada/api", machine: "mac" },
+      c: { cwd: "/home/ada/api/.claude/worktrees/agent-a1b2c3d4" },
+      d: { repository: "ssh://git@github.com/ada/api" },
+    });
+    expect(await placed()).toEqual(["api: a b c d"]);
+  });
+
+  test("is not that of another folder or machine of the same name", async () => {
+    await tell({
+      a: { cwd: "/home/ada/api" },
+      b: { cwd: "/home/bob/api" },
+      c: { cwd: "/home/ada/api", machine: "other" },
+      d: { project: "api" },
+      e: { cwd: "/srv/api", repository: "https://git.example.org/x/api" },
+      f: { cwd: "/srv/api", repository: api, machine: "other" },
+    });
+    expect(await placed()).toEqual(["api: a", "api: b", "api: c", "api: d", "api: e", "api: f"]);
+  });
+
+  test("is none where nothing proves one, and never a sub-agent's name", async () => {
+    await tell({
+      a: {},
+      b: { project: "agent-a1b2c3d4" },
+      c: { project: "agent-0011aabb", cwd: "/tmp/agent-0011aabb" },
+    });
+    expect(await placed()).toEqual([]);
+    expect(await projectOf("b")).toBeNull();
+  });
+
+  test("follows what a later upload tells, and the empty one goes", async () => {
+    await tell({ a: { cwd: "/home/ada/old" } });
+    await tell({ a: { cwd: "/home/ada/new" } });
+    await settleAll();
+    expect(await placed()).toEqual(["new: a"]);
+  });
+});
+
+describe("a remote that is learnt later", () => {
+  test("is the folder's from then on, which keeps its id", async () => {
+    await tell({ a: { cwd: "/home/ada/server" } });
+    const before = await projectOf("a");
+    await tell({ b: { cwd: "/home/ada/server", repository: api }, c: { cwd: "/home/ada/server" } });
+    expect(await placed()).toEqual(["api: a b c"]);
+    expect(await projectOf("c")).toBe(before);
+  });
+
+  test("and known from another folder takes the folder with its sessions", async () => {
+    await tell({ a: { cwd: "/x/api", repository: api }, b: { cwd: "/y/api" }, c: { cwd: "/y/api" } });
+    await renameProject(userId, await projectOf("b"), "My API");
+    await tell({ d: { cwd: "/y/api", repository: api } });
+    await settleAll();
+    expect(await placed()).toEqual(["My API: a b c d"]);
+  });
+
+  test("leaves a folder with another remote where it is", async () => {
+    const fork = "https://github.com/bob/fork";
+    await tell({
+      a: { cwd: "/x", repository: api },
+      b: { cwd: "/x", repository: fork },
+      c: { cwd: "/x" },
+      d: { cwd: "/z", repository: fork },
+    });
+    await settleAll();
+    expect(await placed()).toEqual(["api: a c", "fork: b d"]);
+  });
+
+  test("takes a folder out of a project that was merged by hand only where no person put it there", async () => {
+    await tell({ a: { cwd: "/x" }, b: { cwd: "/y" }, c: { cwd: "/z", repository: api } });
+    await mergeProjects(userId, await projectOf("a"), await projectOf("b"));
+    await tell({ d: { cwd: "/x", repository: api } }); // /x was put to /y
+    await tell({ e: { cwd: "/y", repository: api } }); // /y was not
+    await settleAll();
+    expect(await placed()).toEqual(["y: a", "api: b c d e"]);
+  });
+});
+
+describe("by hand", () => {
+  test("two projects are merged, with their usage and what comes later, and split again", async () => {
+    await tell({ a: { cwd: "/x/api" }, b: { cwd: "/y/web" }, c: { cwd: "/y/web", repository: api } });
+    const [from, into] = [await projectOf("a"), await projectOf("b")];
+    await pool().query("insert into usage_facets (user_id, facets, source, project_id) values ($1, 1, 'x', $2)", [
+      userId,
+      from,
+    ]);
+    expect(await mergeProjects(userId, from, into)).toBe("api");
+    await tell({ d: { cwd: "/x/api" } });
+    expect(await placed()).toEqual(["api: a b c d"]);
+    expect((await pool().query("select project_id from usage_facets")).rows).toEqual([{ project_id: into }]);
+    await expect(mergeProjects(userId, from, into)).rejects.toThrow();
+
+    const added = await splitProject(userId, into, { mergedFrom: from }, "First");
+    await settleAll();
+    expect(await placed()).toEqual(["First: a d", "api: b c"]);
+    expect(await projectOf("a")).toBe(added);
+  });
+
+  test("a folder that was split off stays apart, also from its remote", async () => {
+    await tell({ a: { cwd: "/x", repository: api }, b: { cwd: "/y", repository: api }, c: { cwd: "/y" } });
+    await splitProject(userId, await projectOf("a"), { keys: [folder("/y")] });
+    await settleAll();
+    await tell({ d: { cwd: "/y", repository: api }, e: { cwd: "/y" } });
+    await settleAll();
+    expect(await placed()).toEqual(["api: a b d", "y: c e"]);
+  });
+
+  test("a project is not split into nothing, nor by what is another's", async () => {
+    await tell({ a: { cwd: "/x" }, b: { cwd: "/y" } });
+    const id = await projectOf("a");
+    await expect(splitProject(userId, id, { keys: [folder("/x")] })).rejects.toThrow("Leave at least one");
+    await expect(splitProject(userId, id, { keys: [folder("/y"), "x"] })).rejects.toThrow("Choose at least one");
+    const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
+    await expect(renameProject(other, id, "mine")).rejects.toThrow("nothing here");
+    await expect(mergeProjects(other, id, await projectOf("b"))).rejects.toThrow("nothing here");
+    await expect(splitProject(other, id, { keys: [folder("/x")] })).rejects.toThrow("nothing here");
+    expect(await placed()).toEqual(["x: a", "y: b"]);
+  });
+
+  test("a chain of merges under way ends in its last project", async () => {
+    await tell({ a: { cwd: "/a" }, b: { cwd: "/b" }, c: { cwd: "/c" } });
+    const [a, b, c] = [await projectOf("a"), await projectOf("b"), await projectOf("c")];
+    const locked = await pool().connect();
+    await locked.query("begin");
+    await locked.query("select 1 from trace where source_id = 'a' for update"); // an upload of it
+    await mergeProjects(userId, a, b);
+    await mergeProjects(userId, b, c);
+    expect(await projectOf("a")).toBe(a); // it did not wait for the upload
+    await locked.query("commit");
+    locked.release();
+    await settleAll();
+    expect(await placed()).toEqual(["c: a b c"]);
+  });
+});
+
+describe("at once", () => {
+  test("two workers that see the same new project make one", async () => {
+    await send(...["a", "b", "c", "d"].map((id) => session(id, { cwd: "/x", repository: api })));
+    const { rows } = await pool().query("select id, project, machine, metadata from trace");
+    const places = await Promise.all(rows.map((row) => transaction((tx) => placeTraces(tx, userId, [row]))));
+    expect(new Set(places.flatMap((place) => [...place.values()])).size).toBe(1);
+    expect((await pool().query("select 1 from project")).rowCount).toBe(1);
+  });
+
+  test("merges in both directions, uploads and a worker leave every session in a project that there is", async () => {
+    await tell({ a: { cwd: "/x" }, b: { cwd: "/y" } });
+    const [a, b] = [await projectOf("a"), await projectOf("b")];
+    await send(session("c", { cwd: "/x" }), session("d", { cwd: "/y" }));
+    await Promise.allSettled([
+      mergeProjects(userId, a, b),
+      takeIn(),
+      mergeProjects(userId, b, a),
+      takeIn(),
+      settleProjects(5),
+    ]);
+    await settleAll();
+    expect(await placed()).toEqual([expect.stringMatching(/^[xy]: a b c d$/)]);
+  });
+
+  test("a merge of many sessions is taken up where it was interrupted", async () => {
+    await tell({ a: { cwd: "/x" }, b: { cwd: "/y" } });
+    const [a, b] = [await projectOf("a"), await projectOf("b")];
+    await pool().query(
+      `insert into trace (user_id, id, source, source_id, message_count, token_count, content_hash, upload_sequence, activity_at,
+         project_id, ledger_due, machine, metadata)
+       select $1, gen_random_uuid(), 'test', 'n' || n, 0, 0, '', 0, now(), $2, false, 'test', '{"cwd":"/x"}'
+       from generate_series(1, 5000) as n`,
+      [userId, a],
+    );
+    await pool().query("update project set merged_into = $2, unsettled = 1 where id = $1", [a, b]); // and killed
+    await pool().query("update project_alias set project_id = $2, moved_from = $1 where project_id = $1", [a, b]);
+    await settleProjects(0.001);
+    await settleAll();
+    const { rows } = await pool().query("select project_id, count(*)::int from trace group by 1");
+    expect(rows).toEqual([{ project_id: b, count: 5002 }]);
+    await splitProject(userId, b, { mergedFrom: a });
+    await settleAll();
+    const split = await pool().query("select count(*)::int from trace group by project_id order by 1");
+    expect(split.rows).toEqual([{ count: 1 }, { count: 5001 }]);
+  });
+});
+
+test("of deleted sessions neither projects nor folders are left", async () => {
+  await tell({ a: { cwd: "/x", repository: api }, b: { cwd: "/secret", repository: api }, c: { cwd: "/other" } });
+  for (const sourceId of ["b", "c"]) {
+    const id = (await stored(sourceId))?.id ?? "";
+    await deleteTrace(userId, id, operator);
+    await transaction((tx) => releaseTraces(tx, userId, [id]));
+  }
+  await settleAll();
+  expect(await placed()).toEqual(["api: a"]);
+  const { rows } = await pool().query("select value from project_alias order by kind");
+  expect(rows).toEqual([{ value: "/x" }, { value: "github.com/ada/api" }]);
+});
