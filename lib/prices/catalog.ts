@@ -5,8 +5,8 @@ import type { ModelName } from "#lib/prices/model";
 /** The provider of an agent's models, where their name alone does not tell: `codex-mini-latest`. */
 const providerOfAgent: Record<string, string> = {
   "claude-code": "anthropic",
-  codex: "openai",
-  gemini: "google",
+  "codex-cli": "openai",
+  "gemini-cli": "google",
   cursor: "cursor",
 };
 

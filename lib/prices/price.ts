@@ -14,7 +14,12 @@ export type TokenUsage = {
   reasoningTokens?: number;
 };
 
-export type PriceQuestion = Asked & { usage: TokenUsage; webSearches?: number | null };
+export type PriceQuestion = Asked & {
+  usage: TokenUsage;
+  /** Of the whole request, cached ones among them, where `usage` is what a later message of its answer added. */
+  requestInputTokens?: number;
+  webSearches?: number | null;
+};
 
 /** Whole nano-dollars. The split's parts add up to the total. */
 export type Price = {
@@ -28,7 +33,8 @@ export function priceOf(question: PriceQuestion): Price | undefined {
   const tariff = tariffOf(question);
   const counts = countsOf(question);
   if (!tariff || !covers(tariff.rates, counts)) return undefined;
-  const totalInput = counts.input + counts.cacheRead + counts.cacheWrite5m + counts.cacheWrite1h;
+  const ownInput = counts.input + counts.cacheRead + counts.cacheWrite5m + counts.cacheWrite1h;
+  const totalInput = Math.max(ownInput, whole(question.requestInputTokens));
   const cost = (kind: Kind): bigint => {
     const rate = rateFor(tariff.rates, kind);
     return rate && counts[kind] > 0 ? rateAt(rate, totalInput) * BigInt(counts[kind]) : 0n;

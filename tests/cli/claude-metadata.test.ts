@@ -255,3 +255,19 @@ test("a copied history proves no commit of the copy's, and costs nothing", async
   expect(sessions[0]?.ending.metadata).toMatchObject({ forkedFrom: otherId });
   expect(sessions[0]?.ending.metadata).not.toHaveProperty("commits");
 });
+
+test("answers without any id of their own are counted each", async () => {
+  const answer = (output_tokens: number) => ({
+    type: "assistant",
+    timestamp: "2026-11-01T10:00:00.000Z",
+    message: {
+      role: "assistant",
+      model: "claude-opus-4-5",
+      content: text(`${output_tokens}`),
+      usage: { output_tokens },
+    },
+  });
+  const { sessions } = await parse(answer(50), answer(75));
+  expect(sessions[0]?.ending.metadata?.usage).toEqual({ outputTokens: 125 });
+  expect(sessions[0]?.messages.map(({ tokenCount }) => tokenCount)).toEqual([50, 75]);
+});

@@ -9,7 +9,7 @@ export type Cost = { usage?: Usage | undefined; facts?: Fields };
 /** Reads the cost in an assistant's line. @param isFirst whether the line is the first one of its answer */
 export function costOf({ message, requestId, uuid, costUSD }: Fields, counter: UsageCounter, isFirst: boolean): Cost {
   if (!isFields(message)) return {};
-  const id = asString(message.id) ?? asString(requestId) ?? asString(uuid) ?? "";
+  const id = asString(message.id) ?? asString(requestId) ?? asString(uuid);
   const usage = isFields(message.usage) ? message.usage : undefined;
   const facts = {
     requestId: asString(requestId),
@@ -20,7 +20,9 @@ export function costOf({ message, requestId, uuid, costUSD }: Fields, counter: U
     costUsd: isFirst ? amountOf(costUSD) : undefined,
     stopReason: asString(message.stop_reason),
   };
-  return { usage: usage && counter.add(id, readUsage(usage)), facts };
+  if (!usage) return { facts };
+  // Without any id nothing tells that a line repeats another one.
+  return { usage: id ? counter.add(id, readUsage(usage)) : counter.addOnce(readUsage(usage)), facts };
 }
 
 const searchesIn = (uses: unknown): number | undefined =>

@@ -88,7 +88,7 @@ describe("a model by the name that an agent wrote", () => {
     const at = new Date("2026-11-01");
     const usage = { inputTokens: 100 };
     expect(priceOf({ model: "codex-mini-latest", source: "aider", at, usage })).toBeUndefined();
-    expect(priceOf({ model: "codex-mini-latest", source: "codex", at, usage })?.by.provider).toBe("openai");
+    expect(priceOf({ model: "codex-mini-latest", source: "codex-cli", at, usage })?.by.provider).toBe("openai");
     expect(priceOf({ model: "gpt-5", source: "claude-code", at, usage })?.by.provider).toBe("openai");
     const through = { model: "gpt-5", provider: "openrouter", source: "opencode", at, usage };
     expect(priceOf(through)?.by.provider).toBe("openai"); // a router's list has `openai/gpt-5`: the model's own provider
