@@ -113,6 +113,11 @@ describe("npm run admin", () => {
     });
   }
 
+  test("tells what a model costs", () => {
+    const { stdout, status } = admin("prices", "claude-opus-4-8", "2026-11-01");
+    expect([status, stdout.split("\n")[1]]).toEqual([0, "  input               $5 a million tokens"]);
+  });
+
   test("lists, invites and resets, and reports errors in one line", async () => {
     const { email, userId, token } = await member("racer");
     expect(admin("list").stdout).toMatch(/member +racer@example\.org/);

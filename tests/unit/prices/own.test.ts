@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -97,6 +98,16 @@ describe("PRICES_FILE", () => {
     useFile(content);
     expect(() => ownPrices()).toThrow(message);
   });
+
+  test("that is wrong stops the start before anything is done, in words", () => {
+    useFile({ prices: [{ model: "a", input: 1 }] });
+    const { status, stderr } = spawnSync(process.execPath, ["--conditions=react-server", "lib/server/prepare.ts"], {
+      env: { ...process.env, PRICES_FILE: file },
+      encoding: "utf8",
+    });
+    expect(stderr).toMatch(/^PRICES_FILE is not valid\.\n {2}prices\[0\]\.output: must be given/);
+    expect(status).toBe(1);
+  }, 30_000);
 
   test("that is not there stops, too", () => {
     setEnv({ PRICES_FILE: `${file}.missing` });
