@@ -39,6 +39,8 @@ type Tariff = { rates: Rates; by: PricedBy };
 
 const kept = new Map<string, Tariff | undefined>();
 const maxKept = 5000;
+/** Longer names and tiers are nobody's, and are not kept. */
+const maxText = 256;
 /** Of the prices that are kept: whose they are. */
 let keptOf: unknown[] = [];
 /** The keys of models whose price is another one at another hour of the day. */
@@ -47,8 +49,9 @@ const hourly = new Set<string>();
 /** The rates for a model, as of a day or, where they depend on it, a minute; looking them up takes 10 to 20 µs. */
 export function tariffOf(question: Asked): Tariff | undefined {
   const { model, provider, source, at, serviceTier, speed } = question;
-  if (Number.isNaN(at.getTime())) return undefined;
-  const asked = JSON.stringify([model, provider, source, serviceTier, speed]);
+  const texts = [model, provider, source, serviceTier, speed];
+  if (Number.isNaN(at.getTime()) || texts.some((text) => text && text.length > maxText)) return undefined;
+  const asked = JSON.stringify(texts);
   forgetOthers();
   const key = `${asked}${Math.floor(at.getTime() / (hourly.has(asked) ? 60_000 : 86_400_000))}`;
   if (kept.has(key)) return kept.get(key);
