@@ -20,13 +20,18 @@ type Daily = {
 };
 
 /** What ccusage calls an agent; and what we do. */
-const agents = {
+const agents: Record<string, string> = {
   claude: "claude-code",
   codex: "codex-cli",
   gemini: "gemini-cli",
   opencode: "opencode",
   pi: "pi",
   qwen: "qwen-code",
+  kimi: "kimi-cli",
+  amp: "amp",
+  droid: "droid",
+  openclaw: "openclaw",
+  copilot: "copilot-cli",
 };
 
 /** ccusage's sums with the prices that it brings along. @param folder where it is installed */
@@ -42,7 +47,7 @@ export async function ccusageSums(folder: string, home: string): Promise<Sums> {
     for (const { date, modelBreakdowns, models } of (JSON.parse(stdout) as Partial<Daily>).daily ?? []) {
       const all = modelBreakdowns ?? Object.entries(models ?? {}).map(([modelName, one]) => ({ modelName, ...one }));
       for (const { modelName, inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens, cost } of all) {
-        add(sums, keyOf(ours, modelName.replace(/^\[pi\] /, ""), date), {
+        add(sums, keyOf(ours, modelName.replace(/^\[\w+\] /, ""), date), {
           input: inputTokens,
           output: outputTokens,
           cacheRead: cacheReadTokens,
@@ -68,7 +73,7 @@ export function tokscaleSums(folder: string, home: string): Sums {
   const core = createRequire(join(folder, "package.json"))("@tokscale/core") as Core;
   for (const one of core.parseLocalSources({ homeDir: home }).messages) {
     const key = keyOf(
-      agents[one.source as keyof typeof agents] ?? one.source,
+      agents[one.source] ?? one.source,
       one.modelId,
       new Date(one.timestamp).toISOString().slice(0, 10),
     );

@@ -112,12 +112,11 @@ function readUsage(used: Fields): Usage | undefined {
     used.cacheReadInputTokens,
   ].map(asCount);
   if (input === undefined && outputTokens === undefined) return undefined;
-  const isPlain = asString(used.model)?.startsWith("gpt-") ?? false;
   return {
-    inputTokens: (input ?? 0) + (isPlain ? (written ?? 0) : 0),
+    inputTokens: input ?? 0,
     outputTokens: outputTokens ?? 0,
     cacheReadTokens: cacheReadTokens ?? 0,
-    cacheWriteTokens: isPlain ? 0 : (written ?? 0),
+    cacheWriteTokens: written ?? 0,
   };
 }
 

@@ -47,8 +47,7 @@ export const amp: Sample = {
         if (type === "text" && role === "user") counts.questions++;
         if (type === "text" && role === "assistant") counts.answers++;
       }
-      // What OpenAI's models write to the cache is plain input.
-      counts.input += (used?.inputTokens ?? 0) + (used?.model.startsWith("gpt") ? used.cacheCreationInputTokens : 0);
+      counts.input += used?.inputTokens ?? 0;
       counts.output += used?.outputTokens ?? 0;
       counts.cacheRead += used?.cacheReadInputTokens ?? 0;
     }
