@@ -1,5 +1,13 @@
 // A made-up home of several agents, with everything that makes tools count differently: answers over several lines, forks and
 // resumed sessions that repeat their parent's lines, sub-agents, cumulative totals, both durations of the cache.
+import { amp } from "../cli/samples/amp.ts";
+import { copilot } from "../cli/samples/copilot.ts";
+import { droid } from "../cli/samples/droid.ts";
+import { kimi } from "../cli/samples/kimi.ts";
+import { kimiCli } from "../cli/samples/kimi-cli.ts";
+import { openclaw, pi } from "../cli/samples/pi.ts";
+import { qwen } from "../cli/samples/qwen.ts";
+import type { Sample } from "../cli/samples/sample.ts";
 import { claudeCode, clock, jsonl, type Line } from "./claude-home.ts";
 
 const codexId = (n: number) => `0199b000-000${n}-7333-8444-555555555555`;
@@ -163,6 +171,13 @@ function opencode(): Record<string, string> {
   return files;
 }
 
+/** The sessions of other agents that a second reading checks, too (tests/cli/readings.test.ts). */
+function filesOf({ path, others = {}, lines, document }: Sample): Record<string, string> {
+  const items = lines.map((line) => JSON.stringify(line));
+  return { ...others, [path]: document ? document(items) : jsonl(...(lines as Line[])) };
+}
+const samples = [amp, copilot, droid, kimi, kimiCli, openclaw, pi, qwen];
+
 /** The home's files in the order in which they came to be: a copy is younger than what it was copied from. */
 export const usageHome = (): [string, string][] =>
-  [claudeCode(), codex(), gemini(), opencode()].flatMap((files) => Object.entries(files));
+  [claudeCode(), codex(), gemini(), opencode(), ...samples.map(filesOf)].flatMap((files) => Object.entries(files));

@@ -2,7 +2,7 @@
 
 import { modelOf } from "#lib/prices/model";
 import { priceOf, type TokenUsage } from "#lib/prices/price";
-import type { Host, Message } from "../../cli/adapters/adapter.ts";
+import type { Host, Message, SessionDetails } from "../../cli/adapters/adapter.ts";
 import { adapters } from "../../cli/adapters/registry.ts";
 import { parseAll } from "../cli/home.ts";
 
@@ -36,6 +36,7 @@ export async function ourSums(host: Host): Promise<Sums> {
         if (typeof told === "string") model = told;
         request = addMessage(sums, { source, model, message, request });
       }
+      addRest(sums, { source, messages, ending });
     }
   }
   return sums;
@@ -63,4 +64,20 @@ function addMessage(sums: Sums, { source, model, message, request }: Seen): Requ
     nano: price?.costNano,
   });
   return served;
+}
+
+type Ended = { source: string; messages: Message[]; ending: SessionDetails };
+
+/** Adds what the session used beyond its messages: some agents tell it for the whole session alone. */
+function addRest(sums: Sums, { source, messages, ending }: Ended): void {
+  const rest = { ...(ending.metadata?.usage as TokenUsage | undefined) };
+  for (const { metadata } of messages) {
+    if (metadata?.replayed) continue;
+    for (const [kind, count] of Object.entries((metadata?.usage ?? {}) as TokenUsage)) {
+      rest[kind as keyof TokenUsage] = (rest[kind as keyof TokenUsage] ?? 0) - count;
+    }
+  }
+  const createdAt = messages.findLast((message) => message.createdAt)?.createdAt ?? ending.createdAt;
+  const message: Message = { content: "", ...(createdAt && { createdAt }), metadata: { usage: rest } };
+  addMessage(sums, { source, model: ending.model ?? "", message, request: undefined });
 }

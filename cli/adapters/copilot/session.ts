@@ -188,9 +188,11 @@ export class CopilotSession {
 
   /** The tokens of a run by model; only the output's are known for each message. */
   #addTotals({ modelMetrics, currentModel }: Fields): void {
-    this.#session.noteModel(currentModel);
+    const byModel = isFields(modelMetrics) ? modelMetrics : {};
+    const models = Object.keys(byModel);
+    this.#session.noteModel(currentModel ?? (models.length === 1 ? models[0] : undefined));
     let reported = 0;
-    for (const metrics of Object.values(isFields(modelMetrics) ? modelMetrics : {})) {
+    for (const metrics of Object.values(byModel)) {
       const { outputTokens = 0, ...others } =
         isFields(metrics) && isFields(metrics.usage) ? readTotals(metrics.usage) : {};
       this.#session.addUsage(others);
