@@ -70,7 +70,7 @@ export type Reading<Found> = {
   see(message: LedgerMessage): void;
   /**
    * The position from which it has to see messages again when the trace grows, such as an open call's; undefined: none. One
-   * further back than `maxSeenAgain` messages is not waited for.
+   * further back than 1000 messages is not waited for.
    */
   openFrom?(): number | undefined;
   found(): Found;
@@ -80,6 +80,8 @@ export type Reading<Found> = {
 export type Finding<Found> = { trace: LedgerTrace; from: number; found: Found };
 
 export type LedgerPart<Found> = {
+  /** Those of these traces, which grew, that it has to see from their start on: something of the trace itself changed. */
+  findStale?(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>>;
   begin(trace: LedgerTrace, from: number): Reading<Found>;
   /** Replaces the rows of these traces at positions >= from; each trace has its own `from`. They are none of a deleted trace. */
   write(tx: PoolClient, userId: string, traces: Finding<Found>[]): Promise<Columns>;

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { after } from "next/server";
 import { patiently } from "#lib/db/client";
 import { hasOwnServer } from "#lib/http/address";
+import { accountTraces } from "#lib/ledger/account";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
@@ -12,7 +13,6 @@ import { deleteHeartbeat, hasLastingWorker, sendHeartbeat, substituteId, takeTur
 import { superviseQueues } from "#lib/queue/enqueuer";
 import { indexNext } from "#lib/search/indexer";
 import { drainUploads } from "#lib/server/drain";
-import { countUsage } from "#lib/usage/count";
 
 /** As many processes do it at a time, however many accept uploads. */
 const turns = [0, 1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000d00${n}`);
@@ -24,7 +24,7 @@ const stuckMs = 120_000;
 /** How long a worker that was seen need not be looked for again. */
 const workerMs = 5000;
 /** A longer backlog is left to the next calls. */
-const usageSeconds = 2;
+const ledgerSeconds = 2;
 
 const globals = globalThis as typeof globalThis & { spoorAfter?: { run?: Promise<void>; workerUntil: number } };
 
@@ -89,6 +89,6 @@ async function work(deadline: number): Promise<void> {
   await superviseQueues(); // entries of killed processes
   do await drainUploads(deadline);
   while (performance.now() < deadline && (await indexNext()) > 0);
-  if (performance.now() < deadline) await countUsage(usageSeconds);
+  if (performance.now() < deadline) await accountTraces(ledgerSeconds);
   await writeCounts(); // a function may not run again
 }

@@ -7,6 +7,7 @@ import { reconcileJobs } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
 import { removeObjects } from "#lib/ingest/raw/removal";
 import { ingestPayload } from "#lib/ingest/schema";
+import { accountTraces } from "#lib/ledger/account";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
@@ -19,10 +20,9 @@ import { housekeepHourly } from "#lib/server/housekeeping";
 import { refreshPriceList, takePriceList } from "#lib/server/price-list";
 import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
-import { countUsage } from "#lib/usage/count";
 
 /** A longer backlog is left to the next calls. */
-const usageSeconds = 5;
+const ledgerSeconds = 5;
 /** How long a call forwards telemetry, after the uploads; an attempt in flight ends within 10 s. */
 const forwardSeconds = 3;
 
@@ -31,7 +31,7 @@ const removalSeconds = 3;
 
 /**
  * Does a worker's work for a bounded time, for hosts without one: requeues entries of dead processes, enqueues jobs that lost
- * their entry, processes queued uploads, purges deleted traces, counts usage, updates the search index, forwards telemetry,
+ * their entry, processes queued uploads, purges deleted traces, keeps the ledger, updates the search index, forwards telemetry,
  * and does the hourly housekeeping.
  *
  * @param seconds how long to keep taking jobs; the last ones taken may end later.
@@ -52,7 +52,7 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   await takePriceList().catch((error) => log.warn({ err: error }, "the price list could not be read"));
   const uploads = await drainUploads(deadline);
   await purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000));
-  await countUsage(usageSeconds);
+  await accountTraces(ledgerSeconds);
   while (performance.now() < deadline && (await indexNext()) > 0);
   while (performance.now() < deadline && (await purgeNext()));
   await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));

@@ -5,12 +5,12 @@ import { purgeLogins } from "#lib/device/login";
 import { purgeLimits } from "#lib/http/rate-limit";
 import { sweepOrphans } from "#lib/ingest/raw/removal";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
+import { purgeFacets } from "#lib/ledger/sql/facets";
 import { log } from "#lib/log";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
 import { purgeReports } from "#lib/telemetry/record";
 import { purgeShares } from "#lib/traces/shares";
 import { forgetInJobs } from "#lib/traces/sql/deletion";
-import { purgeFacets } from "#lib/usage/sql";
 
 /** Deletes what is past its retention. A worker does it once an hour. */
 export async function housekeep(): Promise<void> {

@@ -17,6 +17,7 @@ import { reconcileJobs } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
 import { removeObjects } from "#lib/ingest/raw/removal";
 import { ingestPayload } from "#lib/ingest/schema";
+import { accountTraces } from "#lib/ledger/account";
 import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { deleteHeartbeat, sendHeartbeat } from "#lib/observability/heartbeat";
@@ -30,7 +31,6 @@ import { refreshPriceList, takePriceList } from "#lib/server/price-list";
 import { restWhenIdle } from "#lib/server/rest";
 import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
-import { countUsage } from "#lib/usage/count";
 
 const heartbeatMs = 10_000;
 const reconcileMs = 60_000;
@@ -41,8 +41,8 @@ const removal = { pauseMs: 10_000, seconds: 8 };
 /** Pause between two deletions of ended rate limits: strangers can make a row with each request. */
 const limitsMs = 300_000;
 /** Pause between two checks for changed traces. */
-const usageMs = 1000;
-/** How long a trace must be unchanged before it is counted, in seconds: while uploads wait, they get the processor. */
+const ledgerMs = 1000;
+/** How long a trace must be unchanged before it is accounted for, in seconds: while uploads wait, they get the processor. */
 const settledSeconds = { usually: 3, whileUploadsWait: 120 };
 /** Pause between two looks at the queue of a worker that can't listen. */
 const lookMs = 200;
@@ -94,9 +94,9 @@ async function reconcile(): Promise<void> {
   if (enqueued > 0) log.warn({ enqueued }, "uploads without an entry in the queue were enqueued again");
 }
 
-async function count(): Promise<void> {
+async function account(): Promise<void> {
   const { usually, whileUploadsWait } = settledSeconds;
-  await countUsage(usageMs / 1000, (await hasOpenJobs()) ? whileUploadsWait : usually);
+  await accountTraces(ledgerMs / 1000, (await hasOpenJobs()) ? whileUploadsWait : usually);
 }
 
 /** The queue's names of the loops that take uploads. */
@@ -162,7 +162,7 @@ loops = [
   repeat(purge.pauseMs, "the purge of deleted traces failed", () => purgeDeleted(purge.seconds)),
   repeat(removal.pauseMs, "objects of the upload store could not be deleted", () => removeObjects(removal.seconds)),
   repeat(limitsMs, "ended rate limits could not be deleted", purgeLimits),
-  repeat(usageMs, "counting usage failed", count),
+  repeat(ledgerMs, "accounting for sessions failed", account),
   repeat(pricesMs, pricesFailed, () => refreshPriceList().then(takePriceList)),
   repeat(forwardMs, "the telemetry outbox scan failed", () => forwardDue(stopping.signal)),
   keepIndexing(stopping.signal, { uploadsWait: hasOpenJobs, jobsRun: () => running > 0 }),

@@ -82,6 +82,22 @@ export async function deleteTrace(userId: string, traceId: string, from: Origin)
   });
 }
 
+/** What the ledger fills, but for what links a trace to others: it needs that once more, and clears it (lib/ledger). */
+const nothingDerived = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWrite5mTokens: 0,
+  cacheWrite1hTokens: 0,
+  reasoningTokens: 0,
+  unpricedTokens: 0,
+  costNano: 0,
+  recordedNano: null,
+  filesChanged: 0,
+  linesAdded: 0,
+  linesRemoved: 0,
+};
+
 /**
  * Removes all content of traces but their messages. `messageCount` stays until these are purged: by it the worker knows what is
  * left to do.
@@ -107,7 +123,9 @@ async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<nu
       messagesBytes: null,
       messagesHash: null,
       storedBytes: 0,
+      ...nothingDerived,
       usageDue: true,
+      ledgerDue: true,
       searchPending: true,
     },
   });

@@ -37,9 +37,9 @@ const toUsage = (row: Usage | undefined): Usage => ({
   tokens: row?.tokens ?? 0,
 });
 
-/** How many of a user's traces are still to be counted. */
+/** How many of a user's traces the ledger has not taken in yet. */
 export function countDueTraces(userId: string): Promise<number> {
-  return prisma().trace.count({ where: { userId, usageDue: true, deletedAt: null } });
+  return prisma().trace.count({ where: { userId, ledgerDue: true, deletedAt: null } });
 }
 
 export { findLastUse } from "#lib/usage/sql";

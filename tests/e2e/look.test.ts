@@ -4,8 +4,8 @@ import type { Browser, BrowserContextOptions, Page } from "playwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
+import { accountTraces } from "#lib/ledger/account";
 import { shareTrace } from "#lib/traces/shares";
-import { countUsage } from "#lib/usage/count";
 import { launchBrowser, signIn, watchFaults } from "../support/browser.ts";
 import { expectGoodLook } from "../support/look.ts";
 import { ingest, logIn, makeUser, owner, post, type Server, someAddress, startServer } from "../support/server.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
     token,
     await Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), "utf8")))),
   );
-  await countUsage(10);
+  await accountTraces(10);
   const { rows } = await pool().query<{ id: string }>("select id from trace order by message_count desc limit 1");
   traceId = rows[0]?.id ?? "";
   shared = new URL(await shareTrace(userId, traceId, 7, operator)).pathname;

@@ -3,7 +3,7 @@ import { pool } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { runJob } from "#lib/ingest/process/run-job";
-import { countUsage } from "#lib/usage/count";
+import { accountTraces } from "#lib/ledger/account";
 import { signIn } from "../support/browser.ts";
 import { owner } from "../support/server.ts";
 import { provideSignedIn } from "./signed-in.ts";
@@ -34,7 +34,7 @@ test("while sessions are still being counted, the page says so and updates autom
   await upload(["02", "codex", "api", 10_000], ["03", "codex", "web", 20_000], ["03", "cursor", "api", 50_000]);
   await open(march);
   await page.getByText("Still counting 3 sessions").waitFor();
-  await countUsage(10);
+  await accountTraces(10);
   await page.getByText("The busiest day was 3 Mar, with 70K tokens").waitFor();
   expect(await page.getByText("Still counting").count()).toBe(0);
 });

@@ -5,8 +5,8 @@ import { deleteAccount, resumeDeletions } from "#lib/auth/deletion";
 import { createTokenByHand, requireBearer } from "#lib/auth/tokens";
 import { pool, transaction } from "#lib/db/client";
 import { runJob } from "#lib/ingest/process/run-job";
+import { accountTraces } from "#lib/ledger/account";
 import { indexNext } from "#lib/search/indexer";
-import { countUsage } from "#lib/usage/count";
 import { accept, trace } from "../support/ingesting.ts";
 import { findResidue } from "../support/residue.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -30,7 +30,7 @@ describe("the deletion of an account", () => {
     const jobId = await accept(userId, trace("one", "zyxcontent"));
     await runJob({ userId, jobId });
     await indexNext();
-    await countUsage(1);
+    await accountTraces(1);
     await accept(userId, trace("two", "zyxwaiting"));
 
     await transaction(async (tx) => {

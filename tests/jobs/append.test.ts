@@ -7,10 +7,10 @@ import { mergeBatch } from "#lib/ingest/process/merge";
 import { runJob } from "#lib/ingest/process/run-job";
 import { withStoredBatch } from "#lib/ingest/process/stored-batch";
 import { readStored } from "#lib/ingest/quota/sql";
+import { accountTraces } from "#lib/ledger/account";
 import { indexNext } from "#lib/search/indexer";
 import { deleteTrace } from "#lib/traces/deletion";
 import { listTraces } from "#lib/traces/queries";
-import { countUsage } from "#lib/usage/count";
 import { provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
 
@@ -239,7 +239,7 @@ describe("what is derived from a session's messages", () => {
     expect(one).toMatchObject({ title: "Mend the zebra timer", updatedAt: later, tokenCount: 7 });
     expect((await size()) - appended).toBe(appended - before);
     while ((await indexNext()) > 0);
-    await countUsage(30);
+    await accountTraces(30);
     const found = await listTraces(userId, { q: "zebra" }, { limit: 10 });
     expect(found.traces.map(({ sourceId }) => sourceId).sort()).toEqual(["sums parts", "sums whole"]);
     const { rows } = await pool().query(

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { deleteAccount } from "#lib/auth/deletion";
 import { pool } from "#lib/db/client";
+import { accountTraces } from "#lib/ledger/account";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
 import { forEachTerm } from "#lib/search/terms";
@@ -10,7 +11,6 @@ import { countSelection, deleteSelection, deleteTrace } from "#lib/traces/deleti
 import { purgeDeleted } from "#lib/traces/purge";
 import { listTraces } from "#lib/traces/queries";
 import { shareTrace } from "#lib/traces/shares";
-import { countUsage } from "#lib/usage/count";
 import { findResidue, indexedTerms } from "../support/residue.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll } from "./searching.ts";
@@ -23,7 +23,7 @@ afterEach(clearTraces);
 async function purgeAll(): Promise<void> {
   await purgeDeleted(30);
   while (await purgeNext());
-  await countUsage(30);
+  await accountTraces(30);
   await pool().query("update ingest_job set finished_at = now() - interval '1 year'");
   await housekeep();
 }
@@ -71,7 +71,7 @@ describe("after a deletion and its purge", () => {
     await send(secret("gone", "zyxgone"), secret("kept", "zyxkept"));
     await indexAll();
     await send(secret("gone", "zyxgone", ["zyxgonelater"])); // its former postings lead nowhere from now on
-    await countUsage(10);
+    await accountTraces(10);
     const id = (await stored("gone"))?.id ?? "";
     await shareTrace(userId, id, null, operator);
     await insertFiller();
@@ -148,7 +148,7 @@ test("after the deletion of an account nothing of its traces is in any table", a
   await uploadsOf(other).send(secret("left", "zyxleft"));
   await uploadsOf(userId).send(secret("kept", "zyxkept"));
   await indexAll();
-  await countUsage(10);
+  await accountTraces(10);
   await deleteAccount(other);
   expect(await findResidue(["zyxleft", other, "bob@example.org"])).toEqual([]);
   expect([await areIndexed("zyxleftcontent"), await areIndexed("zyxkeptcontent")]).toEqual([0, 1]);

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
+import { accountTraces } from "#lib/ledger/account";
+import { purgeFacets } from "#lib/ledger/sql/facets";
 import { deleteTrace } from "#lib/traces/deletion";
-import { countUsage } from "#lib/usage/count";
 import { countDueTraces, findLastUse, readUsage } from "#lib/usage/queries";
-import { purgeFacets } from "#lib/usage/sql";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
 
@@ -13,7 +13,8 @@ const { send, stored } = uploadsOf(userId);
 
 beforeEach(async () => {
   await pool().query("delete from trace");
-  await pool().query("delete from trace_usage");
+  for (const table of ["trace_usage", "message_usage", "usage_day", "usage_facets"])
+    await pool().query(`delete from ${table}`);
 });
 
 const day = (text: string) => new Date(`2026-03-${text}`);
@@ -52,7 +53,7 @@ describe("usage", () => {
     });
     await send({ sourceId: "short", source: "codex", model: "opus", messages: [message(0, "23:59", 100)] });
     expect(await countDueTraces(userId)).toBe(2);
-    expect(await countUsage(10)).toBe(2);
+    expect(await accountTraces(10)).toBe(2);
     expect(await countDueTraces(userId)).toBe(0);
     expect(await spans()).toEqual({ 1: "2/3/111", 2: "1/1/7", 5: "1/1/8" });
     const { total, byFacet } = await readUsage(userId, week, "source");
@@ -67,7 +68,7 @@ describe("usage", () => {
 
   test("is exact for the days of every time zone, by quarters of an hour", async () => {
     await send({ sourceId: "a", messages: [message(0, "18:14", 1), message(1, "18:15", 2), message(2, "19:00", 4)] });
-    await countUsage(10);
+    await accountTraces(10);
     // In Kathmandu, 5:45 ahead, the 3rd of March begins at 18:15.
     const kathmandu = ["01T18:15Z", "02T18:15Z", "03T18:15Z"].map(day);
     expect(await spans(kathmandu)).toEqual({ 0: "1/1/1", 1: "1/2/6" });
@@ -80,7 +81,7 @@ describe("usage", () => {
     await send({ sourceId: "a", messages: [message(0, null, 1), message(1, "10:00"), message(2, null, 2)] });
     await send({ sourceId: "b", createdAt: "2026-03-04T09:00:00Z", messages: [message(0, null, 16)] });
     await sentLater();
-    await countUsage(10);
+    await accountTraces(10);
     // The first message of "a" has nothing before it: it counts when the session was last active, outside of this week.
     expect(await spans()).toEqual({ 1: "1/2/2", 3: "1/1/16" });
     const { total } = await readUsage(userId, [day("01T00:00Z"), new Date("2026-04-02")], "source");
@@ -89,7 +90,7 @@ describe("usage", () => {
 
   test("counts no message later than its upload, whatever its time", async () => {
     await send({ sourceId: "a", messages: [{ position: 0, content: "x", createdAt: "2099-01-01T00:00:00Z" }] });
-    await countUsage(10);
+    await accountTraces(10);
     expect((await readUsage(userId, [new Date("2098-01-01"), new Date("2100-01-01")], "source")).total.messages).toBe(
       0,
     );
@@ -99,25 +100,25 @@ describe("usage", () => {
 
   test("follows later uploads: more messages, other names", async () => {
     await send({ sourceId: "a", project: "old", messages: [message(0, "10:00", 1)] });
-    await countUsage(10);
+    await accountTraces(10);
     await send({ sourceId: "a", project: "new", messages: [message(0, "10:00", 1), message(1, "03T10:00", 2)] });
     expect(await countDueTraces(userId)).toBe(1);
-    expect(await countUsage(10)).toBe(1);
+    expect(await accountTraces(10)).toBe(1);
     expect(await spans()).toEqual({ 1: "1/1/1", 2: "1/1/2" });
     const { byFacet } = await readUsage(userId, week, "project");
     expect(byFacet.project).toEqual([{ value: "new", sessions: 1, messages: 2, tokens: 3 }]);
-    expect(await countUsage(10)).toBe(0);
+    expect(await accountTraces(10)).toBe(0);
   });
 
   test("excludes a deleted session at once, and its names after the housekeeping", async () => {
     await send({ sourceId: "a", project: "secret", messages: [message(0, "10:00", 1)] });
     await send({ sourceId: "b", project: "open", messages: [message(0, "09:00", 2)] });
-    await countUsage(10);
+    await accountTraces(10);
     await deleteTrace(userId, (await stored("a"))?.id ?? "", operator);
     expect(await spans()).toEqual({ 1: "1/1/2" });
     expect(await findLastUse(userId, day("08T00:00Z"))).toEqual(day("02T09:00Z"));
     expect(await countDueTraces(userId)).toBe(0);
-    expect(await countUsage(10)).toBe(1);
+    expect(await accountTraces(10)).toBe(1);
     await purgeFacets();
     const { rows } = await pool().query("select project from usage_facets");
     expect(rows).toEqual([{ project: "open" }]);
@@ -125,7 +126,7 @@ describe("usage", () => {
 
   test("is visible only to its user", async () => {
     await send({ sourceId: "a", messages: [message(0, "10:00", 1)] });
-    await countUsage(10);
+    await accountTraces(10);
     const other = await makeUser({ name: "Bo", email: "bo@example.org", password: "correct horse battery" });
     expect(await spans(week, other)).toEqual({});
     expect(await findLastUse(other, new Date())).toBeUndefined();
@@ -139,14 +140,16 @@ describe("counting", () => {
     try {
       await upload.query("begin");
       await upload.query("select from trace where source_id = 'held' for update");
-      expect(await countUsage(0.001)).toBe(2);
+      expect(await accountTraces(0.001)).toBe(2);
       expect(await countDueTraces(userId)).toBe(1);
-      await upload.query("update trace set model = 'changed', usage_due = true where source_id = 'held'");
+      await upload.query(
+        "update trace set model = 'changed', ledger_due = true, upload_sequence = upload_sequence + 1 where source_id = 'held'",
+      );
       await upload.query("commit");
     } finally {
       upload.release();
     }
-    expect(await countUsage(10)).toBe(1);
+    expect(await accountTraces(10)).toBe(1);
     const { byFacet } = await readUsage(userId, week, "source");
     expect(byFacet.model.map(({ value }) => value).toSorted()).toEqual(["changed", null]);
   });
@@ -155,23 +158,23 @@ describe("counting", () => {
     await send({ sourceId: "leaving", messages: [message(0, "10:00", 1)] });
     await transaction(async (leaving) => {
       await leaving.query(`select from "user" where id = $1 for update`, [userId]);
-      expect(await countUsage(10)).toBe(0);
+      expect(await accountTraces(10)).toBe(0);
     });
-    expect(await countUsage(10)).toBe(1);
+    expect(await accountTraces(10)).toBe(1);
   });
 
   test("counts each trace once, with several workers at once", async () => {
     const traces = Array.from({ length: 40 }, (_, n) => ({ sourceId: `t${n}`, messages: [message(0, "10:00", 1)] }));
     await send(...traces);
-    const counted = await Promise.all(Array.from({ length: 4 }, () => countUsage(10)));
+    const counted = await Promise.all(Array.from({ length: 4 }, () => accountTraces(10)));
     expect(counted.reduce((sum, one) => sum + one)).toBe(40);
     expect(await spans()).toEqual({ 1: "40/40/40" });
   });
 
   test("is delayed for traces that have just changed", async () => {
     await send({ sourceId: "growing", messages: [message(0, "10:00", 1)] });
-    expect(await countUsage(10, 60)).toBe(0);
+    expect(await accountTraces(10, 60)).toBe(0);
     await sentLater();
-    expect(await countUsage(10, 60)).toBe(1);
+    expect(await accountTraces(10, 60)).toBe(1);
   });
 });

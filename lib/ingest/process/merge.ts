@@ -13,6 +13,7 @@ import {
   type Pair,
   recordHashes,
   recordReplace,
+  recordRewrite,
   recordSequence,
   type UploadSource,
   updateMessageSums,
@@ -67,6 +68,7 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
   await updateChanged(tx, changed, upload);
   await updateAppends(tx, appends.changed, upload);
   const { grown, edited } = await split;
+  await recordRewrite(tx, edited, upload.userId);
   const { rewritten, deletedBytes } = await deleteDiffering(tx, batch, edited, upload.userId);
   const plan: CopyPlan["traces"] = [
     ...[...created].map(([index, traceId]) => ({ index, traceId, skipBytes: 0 })),

@@ -186,10 +186,19 @@ async function updateColumns(
   const set = columns.map(({ name }) => `${name} = given.${name}`);
   await tx.query(
     `update trace set ${set.join(", ")}, machine = $3, upload_sequence = $2::bigint, stored_at = now(),
-            usage_due = true, search_pending = true,
+            ledger_due = true, usage_due = true, search_pending = true,
             activity_at = least(given.last_message_at, now())
      from ${unnest(["uuid", ...given.map(({ type }) => type)])} as given (id, ${namesOf(given)})
      where trace.user_id = $1::uuid and trace.id = given.id`,
     [userId, sequence, machine, pairs.map(({ stored }) => stored.id), ...valuesOf(given, pairs)],
   );
+}
+
+/** Has the ledger read traces whose stored messages changed from their start on. */
+export async function recordRewrite(tx: PoolClient, pairs: Pair[], userId: string): Promise<void> {
+  if (pairs.length === 0) return;
+  await tx.query("update trace set accounted_to = 0 where user_id = $1 and id = any($2) and accounted_to <> 0", [
+    userId,
+    pairs.map(({ stored }) => stored.id),
+  ]);
 }

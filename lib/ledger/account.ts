@@ -1,0 +1,180 @@
+import "server-only";
+import type { PoolClient } from "pg";
+import { holdUsers } from "#lib/auth/sql";
+import { pool, transaction } from "#lib/db/client";
+import { type ColumnsToSet, columnValues, joinColumns } from "#lib/ledger/columns";
+import type { Finding } from "#lib/ledger/part";
+import { parts } from "#lib/ledger/parts";
+import { type ReadTrace, readTracesInto, type Wanted } from "#lib/ledger/read";
+import {
+  clearLinks,
+  clearMarks,
+  type DueTrace,
+  findDueTraces,
+  findNextUser,
+  lockOthers,
+  lockUnchanged,
+  readTraces,
+  setColumns,
+  tryLedgerLock,
+} from "#lib/ledger/sql/due";
+import { readTarget, sweep } from "#lib/ledger/version";
+import { log } from "#lib/log";
+
+/** What one transaction takes: about a second's work, or one long session; and the metadata of its traces in memory. */
+const chunk = { messages: 20_000, traces: 500, metadataBytes: 8 * 1024 * 1024 };
+/** A trace that was accounted for once is read from its end on: by its count alone that is not known. */
+const assumedTail = 100;
+/** How long a trace that fails is left alone, and how many of them are known. */
+const failing = { ms: 600_000, traces: 1000 };
+
+/** Traces at which the ledger failed in this process, and when each is tried again. */
+const failed = new Map<string, number>();
+
+/** An upload has a trace that has to change together with others: they are accounted for when it has ended. */
+class Busy extends Error {}
+
+/**
+ * Accounts for traces that changed since they were last accounted for: reads their messages once, shows them to each part of
+ * the ledger, and writes what these found. The work left is marked in their rows (`ledger_due`), so that an interrupted run
+ * continues. Users take turns, a chunk each.
+ *
+ * Uploads don't wait for it: it locks a trace only at the end of its transaction, to set its columns and clear the mark, and
+ * skips one that an upload has locked. A trace that an upload changed meanwhile keeps its mark and is accounted for again.
+ *
+ * @param seconds how long to continue; the rest is left to the next call.
+ * @param settledSeconds how long a trace must have been unchanged, so that one that grows line by line isn't read each time.
+ * @returns how many traces were accounted for.
+ */
+export async function accountTraces(seconds: number, settledSeconds = 0): Promise<number> {
+  const deadline = performance.now() + seconds * 1000;
+  await sweep(deadline);
+  let accounted = 0;
+  for (;;) {
+    const before = accounted;
+    for (let userId = await findNextUser(pool(), noUser, settledSeconds); userId; ) {
+      if (accounted > 0 && performance.now() >= deadline) return accounted;
+      const count = await accountFor(userId, settledSeconds);
+      if (count === undefined) return accounted; // another process is at it
+      accounted += count;
+      userId = await findNextUser(pool(), userId, settledSeconds);
+    }
+    if (accounted === before || performance.now() >= deadline) return accounted;
+  }
+}
+
+const noUser = "00000000-0000-0000-0000-000000000000";
+
+/** A chunk of one user's; where it fails, trace by trace, so that one trace keeps up no other. */
+async function accountFor(userId: string, settledSeconds: number): Promise<number | undefined> {
+  try {
+    return await accountChunk(userId, settledSeconds, chunk.traces);
+  } catch (error) {
+    if (error instanceof Busy) return 0;
+    log.warn({ err: error }, "sessions could not be accounted for together; each is tried by itself");
+  }
+  let accounted = 0;
+  for (let n = 0; n < chunk.traces; n += 1) {
+    const tried: { id?: string } = {};
+    try {
+      const count = await accountChunk(userId, settledSeconds, 1, tried);
+      if (!count) break;
+      accounted += count;
+    } catch (error) {
+      if (!tried.id || error instanceof Busy) break;
+      log.warn({ err: error, trace: tried.id }, "a session could not be accounted for");
+      if (failed.size >= failing.traces) failed.clear();
+      failed.set(tried.id, Date.now() + failing.ms);
+    }
+  }
+  return accounted;
+}
+
+/** @returns how many traces it took; undefined where another process accounts */
+function accountChunk(
+  userId: string,
+  settledSeconds: number,
+  limit: number,
+  tried: { id?: string } = {},
+): Promise<number | undefined> {
+  return transaction(async (tx) => {
+    if (!(await tryLedgerLock(tx))) return undefined;
+    // Waiting for a user would be a deadlock with a deletion that waits for the rows written here.
+    if (!(await holdUsers(tx, [userId], false)).has(userId)) return 0;
+    const target = await readTarget(tx);
+    const except = [...failed].filter(([, until]) => until > Date.now()).map(([id]) => id);
+    const due = takeChunk(await findDueTraces(tx, userId, { settledSeconds, limit, except }));
+    if (due.length === 0) return 0;
+    if (due.length === 1 && due[0]) tried.id = due[0].id;
+    const read = await readTracesInto(tx, userId, await wantedOf(tx, userId, due, target), parts);
+    const columns = await writeParts(tx, userId, due, read);
+    await finish(tx, userId, { due, read, columns, target });
+    return due.length;
+  });
+}
+
+/** The first traces with at most `chunk.messages` messages together, and at least one trace. */
+function takeChunk(due: DueTrace[]): DueTrace[] {
+  let [messages, metadata] = [0, 0];
+  return due.filter(({ isDeleted, messageCount, accountedTo, metadataBytes }, index) => {
+    const known = accountedTo === 0 ? messageCount : Math.max(assumedTail, messageCount - accountedTo);
+    messages += isDeleted ? 0 : Math.min(messageCount, known);
+    metadata += metadataBytes;
+    return index === 0 || (messages <= chunk.messages && metadata <= chunk.metadataBytes);
+  });
+}
+
+/** The live traces of a chunk, each with the position from which its messages are to be seen. */
+async function wantedOf(tx: PoolClient, userId: string, due: DueTrace[], target: number): Promise<Wanted[]> {
+  const live = new Map(due.filter(({ isDeleted }) => !isDeleted).map((one) => [one.id, one]));
+  const wanted = (await readTraces(tx, userId, [...live.keys()])).flatMap((trace) => {
+    const one = live.get(trace.id);
+    return one ? [{ trace, due: one, from: one.accountedVersion < target ? 0 : one.accountedTo }] : [];
+  });
+  const grown = wanted.filter(({ from }) => from > 0).map(({ trace }) => trace);
+  if (grown.length === 0) return wanted;
+  const stale = await Promise.all(parts.map((part) => part.findStale?.(tx, userId, grown)));
+  return wanted.map((one) => (stale.some((ids) => ids?.has(one.trace.id)) ? { ...one, from: 0 } : one));
+}
+
+async function writeParts(tx: PoolClient, userId: string, due: DueTrace[], read: ReadTrace[]): Promise<ColumnsToSet> {
+  const columns: ColumnsToSet = new Map();
+  const deleted = due.filter(({ isDeleted }) => isDeleted).map(({ id }) => id);
+  for (const [at, part] of parts.entries()) {
+    if (deleted.length > 0) joinColumns(columns, (await part.remove(tx, userId, deleted)) ?? new Map());
+    const found = read.flatMap(({ trace, from, found }): Finding<unknown>[] =>
+      found[at] ? [{ trace, from, found: found[at].value }] : [],
+    );
+    if (found.length === 0) continue;
+    joinColumns(columns, await part.write(tx, userId, found));
+    for (const { trace } of read) {
+      const projectId = columns.get(trace.id)?.projectId;
+      if (projectId !== undefined) trace.projectId = projectId;
+    }
+  }
+  return columns;
+}
+
+/** Sets the columns of the chunk's traces that no upload holds or changed, and of others, and clears the marks. */
+async function finish(
+  tx: PoolClient,
+  userId: string,
+  { due, read, columns, target }: { due: DueTrace[]; read: ReadTrace[]; columns: ColumnsToSet; target: number },
+): Promise<void> {
+  const ours = new Set(due.map(({ id }) => id));
+  const others = [...columns.keys()].filter((id) => !ours.has(id));
+  if (!(await lockOthers(tx, userId, others))) throw new Busy("an upload has a session that changes with these");
+  const locked = await lockUnchanged(tx, userId, due);
+  for (const { ids, values } of columnValues(columns, (id) => locked.has(id) || !ours.has(id))) {
+    await setColumns(tx, userId, ids, values);
+  }
+  const deleted = due.filter(({ id, isDeleted }) => isDeleted && locked.has(id));
+  await clearLinks(
+    tx,
+    userId,
+    deleted.map(({ id }) => id),
+  );
+  const accountedTo = new Map(read.map((one) => [one.trace.id, one.accountedTo]));
+  const done = [...locked].map((id) => ({ id, accountedTo: accountedTo.get(id) ?? 0 }));
+  await clearMarks(tx, userId, done, target);
+}

@@ -1,0 +1,50 @@
+import type { Columns, DerivedColumns } from "#lib/ledger/part";
+import type { ColumnValues } from "#lib/ledger/sql/due";
+
+export type ColumnsToSet = Columns;
+
+const columns: { [Name in keyof DerivedColumns]: { name: string; type: string } } = {
+  inputTokens: { name: "input_tokens", type: "bigint" },
+  outputTokens: { name: "output_tokens", type: "bigint" },
+  cacheReadTokens: { name: "cache_read_tokens", type: "bigint" },
+  cacheWrite5mTokens: { name: "cache_write_5m_tokens", type: "bigint" },
+  cacheWrite1hTokens: { name: "cache_write_1h_tokens", type: "bigint" },
+  reasoningTokens: { name: "reasoning_tokens", type: "bigint" },
+  unpricedTokens: { name: "unpriced_tokens", type: "bigint" },
+  costNano: { name: "cost_nano", type: "bigint" },
+  recordedNano: { name: "recorded_nano", type: "bigint" },
+  parentSourceId: { name: "parent_source_id", type: "text" },
+  parentRelation: { name: "parent_relation", type: "text" },
+  parentId: { name: "parent_id", type: "uuid" },
+  parentPosition: { name: "parent_position", type: "int" },
+  continuedIn: { name: "continued_in", type: "text" },
+  childrenAt: { name: "children_at", type: "timestamptz" },
+  projectId: { name: "project_id", type: "uuid" },
+  filesChanged: { name: "files_changed", type: "int" },
+  linesAdded: { name: "lines_added", type: "int" },
+  linesRemoved: { name: "lines_removed", type: "int" },
+  ledgerDue: { name: "ledger_due", type: "bool" },
+};
+const names = Object.keys(columns) as (keyof DerivedColumns)[];
+
+/** Adds columns to those of the parts before. */
+export function joinColumns(all: Columns, more: Columns): void {
+  for (const [id, set] of more) all.set(id, { ...all.get(id), ...set });
+}
+
+/** What is to be set of the traces that are wanted, in groups of those with the same columns: nearly always one. */
+export function columnValues(
+  all: Columns,
+  isWanted: (id: string) => boolean,
+): { ids: string[]; values: ColumnValues[] }[] {
+  const wanted = [...all].filter(([id]) => isWanted(id));
+  const setIn = (set: Partial<DerivedColumns>) => names.filter((name) => set[name] !== undefined);
+  const groups = Map.groupBy(wanted, ([, set]) => setIn(set).join());
+  return [...groups.values()].map((group) => ({
+    ids: group.map(([id]) => id),
+    values: setIn(group[0]?.[1] ?? {}).map((name) => ({
+      ...columns[name],
+      values: group.map(([, set]) => set[name]),
+    })),
+  }));
+}

@@ -1,0 +1,185 @@
+// What messages used. SQL: rows of all traces of a chunk in one statement each.
+import "server-only";
+import type { PoolClient } from "pg";
+import type { LedgerTrace } from "#lib/ledger/part";
+import { facetsOf, given, givenValues } from "#lib/ledger/sql/facets";
+
+/** What the rows of a trace from a position on follow. */
+type Place = { id: string; from: number };
+
+/** What was deleted or changed: the days, as text, whose sums change, and the answers whose winner may be another one. */
+export type Changed = { day: string; key: string | null }[];
+
+const changed = `(at at time zone 'UTC')::date::text as day, request_key::text as key`;
+const idsOf = (places: Place[]) => places.map(({ id }) => id);
+
+/** Deletes the rows of traces from a position on. */
+export async function deleteUsage(tx: PoolClient, userId: string, places: Place[]): Promise<Changed> {
+  const { rows } = await tx.query<Changed[number]>(
+    `delete from message_usage using unnest($2::uuid[], $3::int[]) as given (id, start)
+     where message_usage.user_id = $1::uuid and trace_id = given.id and position >= given.start returning ${changed}`,
+    [userId, idsOf(places), places.map(({ from }) => from)],
+  );
+  return rows;
+}
+
+/** The latest time and branch before a position of traces: those of the last row there, or of a message after it. */
+export async function readBefore(
+  tx: PoolClient,
+  userId: string,
+  places: Place[],
+): Promise<Map<string, { at: Date | null; branch: string | null }>> {
+  const { rows } = await tx.query<{ id: string; at: Date | null; branch: string | null }>(
+    `select given.id, greatest(stored.at, since.at) as at, coalesce(since.branch, stored.branch) as branch
+     from unnest($2::uuid[], $3::int[]) as given (id, start)
+     left join lateral (
+       select position, at, branch from message_usage
+       where message_usage.user_id = $1 and trace_id = given.id and position < given.start order by position desc limit 1
+     ) as stored on true
+     left join lateral (
+       select max(message.created_at) as at,
+         (array_agg(metadata->>'branch' order by message.position desc) filter (where metadata ? 'branch'))[1] as branch
+       from message where message.user_id = $1 and trace_id = given.id and message.position < given.start
+         and message.position > coalesce(stored.position, -1)
+     ) as since on true`,
+    [userId, idsOf(places), places.map(({ from }) => from)],
+  );
+  return new Map(rows.map(({ id, ...before }) => [id, before]));
+}
+
+/** A row as it is written; `trace` is the place of its trace among those given, from 1. */
+export type UsageRow = {
+  trace: number;
+  position: number;
+  at: Date;
+  model: string | null;
+  branch: string | null;
+  serviceTier: string | null;
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite5m: number;
+  cacheWrite1h: number;
+  reasoning: number;
+  costNano: bigint | null;
+  recordedNano: bigint | null;
+  key: string | undefined;
+};
+
+/** A time's and a number's text: `pg` would format each of thousands in the zone of this process. */
+const columns: [string, (row: UsageRow) => unknown][] = [
+  ["int", ({ trace }) => trace],
+  ["int", ({ position }) => position],
+  ["timestamptz", ({ at }) => at.toISOString()],
+  ["text", ({ model }) => model],
+  ["text", ({ branch }) => branch],
+  ["text", ({ serviceTier }) => serviceTier],
+  ["int", ({ input }) => input],
+  ["int", ({ output }) => output],
+  ["int", ({ cacheRead }) => cacheRead],
+  ["int", ({ cacheWrite5m }) => cacheWrite5m],
+  ["int", ({ cacheWrite1h }) => cacheWrite1h],
+  ["int", ({ reasoning }) => reasoning],
+  ["bigint", ({ costNano }) => costNano],
+  ["bigint", ({ recordedNano }) => recordedNano],
+  ["text", ({ key }) => key],
+];
+
+const insertRows = `
+  with given as (select * from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
+      with ordinality as given (id, source, trace_model, project, machine, project_id, place)),
+  used as (select given.*, used.*, ${facetsOf("given", "used.model", "used.branch")} as facets
+    from unnest(${columns.map(([type], at) => `$${at + 8}::${type}[]`).join(", ")})
+      as used (trace, position, at, model, branch, service_tier, input, output, cache_read, cache_write_5m, cache_write_1h,
+        reasoning, cost_nano, recorded_nano, key)
+    join given on given.place = used.trace),
+  named as (insert into usage_facets (user_id, facets, source, model, project, machine, branch, project_id)
+    select distinct $1::uuid, facets, source, model, project, machine, branch, project_id from used
+    on conflict do nothing)
+  insert into message_usage (user_id, trace_id, position, at, facets, model, branch, service_tier, input_tokens, output_tokens,
+    cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, cost_nano, recorded_nano, request_key)
+  select $1::uuid, id, position, at, facets, model, branch, service_tier, input, output, cache_read, cache_write_5m,
+    cache_write_1h, reasoning, cost_nano, recorded_nano, hashtextextended(key, 0) from used
+  returning ${changed}`;
+
+export async function insertUsage(
+  tx: PoolClient,
+  userId: string,
+  traces: LedgerTrace[],
+  rows: UsageRow[],
+): Promise<Changed> {
+  if (rows.length === 0) return [];
+  const values = [...givenValues(userId, traces), ...columns.map(([, value]) => rows.map(value))];
+  return (await tx.query<Changed[number]>(insertRows, values)).rows;
+}
+
+/** Names what traces are counted under by themselves. */
+export async function nameFacets(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<void> {
+  await tx.query(
+    `insert into usage_facets (user_id, facets, source, model, project, machine, branch, project_id)
+     select distinct $1::uuid, ${facetsOf("given")}, source, model, project, machine, null, project_id from ${given}
+     on conflict do nothing`,
+    givenValues(userId, traces),
+  );
+}
+
+/** Counts the rows that traces have under what these are now, where one of its messages, or all, counted under another. */
+export async function renameUsage(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Changed> {
+  const { rows: moved } = await tx.query<{ id: string }>(
+    `select id from ${given} where exists (select 1 from trace_usage
+       where trace_usage.user_id = $1 and trace_usage.trace_id = given.id and trace_usage.facets <> ${facetsOf("given")})`,
+    givenValues(userId, traces),
+  );
+  const ids = new Set(moved.map(({ id }) => id));
+  if (ids.size === 0) return [];
+  const values = givenValues(
+    userId,
+    traces.filter(({ id }) => ids.has(id)),
+  );
+  const own = facetsOf("given", "message_usage.model", "message_usage.branch");
+  await tx.query(
+    `insert into usage_facets (user_id, facets, source, model, project, machine, branch, project_id)
+     select distinct $1::uuid, ${own}, given.source, message_usage.model, given.project, given.machine, message_usage.branch,
+       given.project_id
+     from ${given} join message_usage on message_usage.user_id = $1::uuid and message_usage.trace_id = given.id
+     on conflict do nothing`,
+    values,
+  );
+  const { rows } = await tx.query<Changed[number]>(
+    `update message_usage set facets = ${own} from ${given}
+     where message_usage.user_id = $1::uuid and message_usage.trace_id = given.id and message_usage.facets <> ${own}
+     returning ${changed}`,
+    values,
+  );
+  return rows;
+}
+
+/**
+ * Has the first of the rows of the same answer count, and no other: the one of the trace that began first. @returns the traces
+ * and days, as text, of the rows that changed
+ */
+export async function settleWinners(
+  tx: PoolClient,
+  userId: string,
+  keys: string[],
+): Promise<{ traceId: string; day: string }[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await tx.query<{ traceId: string; day: string }>(
+    `with several as (
+       select request_key from message_usage where message_usage.user_id = $1::uuid and request_key = any($2::bigint[])
+       group by request_key having count(*) > 1 or not bool_and(counted)
+     ), ranked as (
+       select message_usage.trace_id, message_usage.position, row_number() over (
+         partition by message_usage.request_key order by trace.created_at, trace.id, message_usage.position) = 1 as wins
+       from several
+       join message_usage on message_usage.user_id = $1::uuid and message_usage.request_key = several.request_key
+       join trace on trace.user_id = $1::uuid and trace.id = message_usage.trace_id
+     )
+     update message_usage set counted = ranked.wins from ranked
+     where message_usage.user_id = $1::uuid and message_usage.trace_id = ranked.trace_id
+       and message_usage.position = ranked.position and message_usage.counted <> ranked.wins
+     returning message_usage.trace_id as "traceId", (at at time zone 'UTC')::date::text as day`,
+    [userId, keys],
+  );
+  return rows;
+}

@@ -1,0 +1,168 @@
+import "server-only";
+import type { PoolClient } from "pg";
+import type { Columns, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
+import { makePauses } from "#lib/ledger/read";
+import { countTails, findCounted, findRenamed, forget, linkDays, recount } from "#lib/ledger/sql/activity";
+import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
+import {
+  type Changed,
+  deleteUsage,
+  insertUsage,
+  nameFacets,
+  readBefore,
+  renameUsage,
+  settleWinners,
+  type UsageRow,
+} from "#lib/ledger/sql/usage";
+import { type FoundUsage, readUsageOf, type Used } from "#lib/ledger/usage/reading";
+import { branchIn } from "#lib/ledger/usage/shapes";
+import { priceOf } from "#lib/prices/price";
+
+/**
+ * What messages used and cost, when, and the sums of days and traces. Sums are made anew from their rows in the same transaction,
+ * never added to. An answer that several traces have, because one was resumed or forked, counts in the one that began first.
+ */
+export const usagePart: LedgerPart<FoundUsage> = {
+  findStale: findRenamed,
+  begin: readUsageOf,
+
+  async write(tx, userId, findings) {
+    const traces = findings.map(({ trace }) => trace);
+    await nameFacets(tx, userId, traces);
+    const changes = [
+      await deleteUsage(tx, userId, placesOf(findings)),
+      await insertUsage(tx, userId, traces, await rowsOf(tx, userId, findings)),
+      await renameUsage(tx, userId, traces),
+    ].flat();
+    const active = await countActivity(tx, userId, findings);
+    return settle(tx, userId, { traceIds: traces.map(({ id }) => id), changes, days: active });
+  },
+
+  async remove(tx, userId, traceIds) {
+    const changes = await deleteUsage(
+      tx,
+      userId,
+      traceIds.map((id) => ({ id, from: 0 })),
+    );
+    const days = await forget(tx, userId, traceIds);
+    return settle(tx, userId, { traceIds: [], changes, days });
+  },
+};
+
+const placesOf = (findings: Finding<FoundUsage>[]) => findings.map(({ trace: { id }, from }) => ({ id, from }));
+
+/** @returns the days whose sums change */
+async function countActivity(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<string[]> {
+  const counted = await findCounted(
+    tx,
+    userId,
+    findings.filter(({ from }) => from > 0).map(({ trace }) => trace.id),
+  );
+  const { grown = [], whole = [] } = Object.groupBy(
+    findings.map(({ trace }) => trace),
+    ({ id }) => (counted.has(id) ? "grown" : "whole"),
+  );
+  const days = [
+    ...(whole.length > 0 ? await recount(tx, userId, whole) : []),
+    ...(grown.length > 0 ? await countTails(tx, userId, grown) : []),
+  ];
+  await linkDays(
+    tx,
+    userId,
+    findings.map(({ trace }) => trace.id),
+  );
+  return days;
+}
+
+type Written = { traceIds: string[]; changes: Changed; days: string[] };
+
+/** Decides which rows count, sums up, and gives the columns of all traces whose rows changed. */
+async function settle(tx: PoolClient, userId: string, { traceIds, changes, days }: Written): Promise<Columns> {
+  const keys = new Set(changes.flatMap(({ key }) => key ?? []));
+  const turned = await settleWinners(tx, userId, [...keys]);
+  const touched = new Set([...days, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
+  await rollUp(tx, userId, [...touched]);
+  const ids = [...new Set([...traceIds, ...turned.map(({ traceId }) => traceId)])];
+  const sums = new Map((await sumTraces(tx, userId, ids)).map((one) => [one.id, one]));
+  return new Map(
+    ids.map((id) => {
+      const sum = sums.get(id);
+      return [
+        id,
+        {
+          inputTokens: BigInt(sum?.input ?? 0),
+          outputTokens: BigInt(sum?.output ?? 0),
+          cacheReadTokens: BigInt(sum?.cacheRead ?? 0),
+          cacheWrite5mTokens: BigInt(sum?.cacheWrite5m ?? 0),
+          cacheWrite1hTokens: BigInt(sum?.cacheWrite1h ?? 0),
+          reasoningTokens: BigInt(sum?.reasoning ?? 0),
+          unpricedTokens: BigInt(sum?.unpriced ?? 0),
+          costNano: BigInt(sum?.cost ?? 0),
+          recordedNano: sum?.recorded ? BigInt(sum.recorded) : null,
+        },
+      ];
+    }),
+  );
+}
+
+async function rowsOf(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
+  const open = findings.filter(({ from, found }) => from > 0 && found.used.some((one) => !one.at || !one.branch));
+  const before = open.length > 0 ? await readBefore(tx, userId, placesOf(open)) : new Map();
+  const pause = makePauses();
+  const rows: UsageRow[] = [];
+  for (const [place, { trace, found }] of findings.entries()) {
+    const known = before.get(trace.id);
+    for (const used of found.used) {
+      rows.push(rowOf(used, trace, place + 1, known));
+      await pause();
+    }
+  }
+  return rows;
+}
+
+function rowOf(
+  used: Used,
+  trace: LedgerTrace,
+  place: number,
+  before: { at: Date | null; branch: string | null } | undefined,
+): UsageRow {
+  const at = used.at ?? before?.at ?? trace.createdAt ?? trace.activityAt;
+  const moment = new Date(Math.min(at.getTime(), trace.storedAt.getTime()));
+  const model = used.model ?? trace.model;
+  return {
+    trace: place,
+    position: used.position,
+    at: moment,
+    model,
+    branch: used.branch ?? before?.branch ?? branchIn(trace) ?? null,
+    serviceTier: used.serviceTier ?? null,
+    ...used.tokens,
+    costNano: costOf(used, trace, moment, model),
+    recordedNano: used.recordedNano ?? null,
+    key: used.key,
+  };
+}
+
+/** Null where nothing has a price, and of an answer of which only a recorded cost is known. */
+function costOf(used: Used, trace: LedgerTrace, at: Date, model: string | null): bigint | null {
+  const { input, output, cacheRead, cacheWrite5m, cacheWrite1h, reasoning } = used.tokens;
+  if (model === null || input + output + cacheRead + cacheWrite5m + cacheWrite1h === 0) return null;
+  const price = priceOf({
+    model,
+    source: trace.source,
+    at,
+    serviceTier: used.serviceTier,
+    speed: used.speed,
+    usage: {
+      inputTokens: input,
+      outputTokens: output,
+      cacheReadTokens: cacheRead,
+      cacheWriteTokens: cacheWrite5m + cacheWrite1h,
+      cacheWrite5mTokens: cacheWrite5m,
+      cacheWrite1hTokens: cacheWrite1h,
+      reasoningTokens: reasoning,
+    },
+    webSearches: used.webSearches,
+  });
+  return price?.costNano ?? null;
+}

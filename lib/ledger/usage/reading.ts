@@ -1,0 +1,103 @@
+import type { LedgerMessage, LedgerTrace, Reading } from "#lib/ledger/part";
+import { branchIn, type Tokens, type Told, tokenNames, toldBy } from "#lib/ledger/usage/shapes";
+
+/** What a message used. `at` and `branch` are undefined where only messages before the reading tell them. */
+export type Used = Omit<Told, "isRaw" | "uuid"> & {
+  position: number;
+  at: Date | undefined;
+  branch: string | undefined;
+  /** What is the same for the same answer in another session; undefined where nothing tells one answer from others. */
+  key: string | undefined;
+};
+
+export type FoundUsage = { used: Used[] };
+
+/** In these, one id stands for all calls that a prompt led to. */
+const withSeveralCalls = new Set(["cursor", "copilot-cli", "vscode-copilot"]);
+
+/** Reads what the messages of a trace used. */
+export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
+  const isSeveral = withSeveralCalls.has(trace.source);
+  const used: (Used & Pick<Told, "isRaw" | "uuid">)[] = [];
+  const byRequest = new Map<string, (typeof used)[number][]>();
+  const branches: { first?: string; now?: string } = {};
+  const own = branchIn(trace);
+  let latest: Date | undefined;
+
+  function see(message: LedgerMessage): void {
+    if (message.createdAt && (!latest || message.createdAt > latest)) latest = message.createdAt;
+    const branch = branchIn(message);
+    if (branch !== undefined) {
+      branches.first ??= branch;
+      branches.now = branch;
+    }
+    const told = toldBy(message);
+    if (!told) return;
+    const known = told.requestId === undefined || isSeveral ? undefined : byRequest.get(told.requestId);
+    if (known?.some((one) => join(one, told))) return;
+    const one = {
+      ...told,
+      position: message.position,
+      at: message.createdAt ?? latest,
+      branch: branches.now,
+      key: undefined,
+    };
+    used.push(one);
+    if (told.requestId !== undefined) byRequest.set(told.requestId, [...(known ?? []), one]);
+  }
+
+  return {
+    see,
+    // The lines of a request follow each other: the last one's may go on.
+    openFrom: () => (used.at(-1)?.requestId === undefined || isSeveral ? undefined : used.at(-1)?.position),
+    found() {
+      // Agents that name the session's branch at its end tell each one, those that name it at its beginning the others.
+      const before = branches.now === own ? branches.first : undefined;
+      return {
+        used: used.map(({ isRaw: _, uuid, ...one }) => ({
+          ...one,
+          branch: one.branch ?? before,
+          key: keyOf(one, isSeveral ? uuid : ""),
+        })),
+      };
+    },
+  };
+}
+
+/**
+ * An answer's usage is part of its key: an id that stands for several calls does not hide any. @param more what else is told of
+ * the answer; undefined where it can't be told from others
+ */
+function keyOf(
+  { requestId, tokens }: Pick<Used, "requestId" | "tokens">,
+  more: string | undefined,
+): string | undefined {
+  if (requestId === undefined || more === undefined) return undefined;
+  return JSON.stringify([requestId, more, ...tokenNames.map((name) => tokens[name])]);
+}
+
+type Joined = Pick<Told, "tokens" | "isRaw" | "model" | "recordedNano" | "webSearches">;
+
+/**
+ * Takes what another message of the same request told into what is known of it, where it is the same answer: repeated, further
+ * on, or what its last line added to the first. @returns whether it is
+ */
+function join(known: Joined, told: Joined): boolean {
+  if (told.model !== undefined && known.model !== undefined && told.model !== known.model) return false;
+  const adds = isOutputOnly(told.tokens) && !isOutputOnly(known.tokens);
+  const repeats = tokenNames.every((name) => known.tokens[name] === told.tokens[name]);
+  if (!adds && !repeats && !known.isRaw && !hasSameInput(known.tokens, told.tokens)) return false;
+  for (const name of tokenNames) {
+    const [one, other] = [known.tokens[name], told.tokens[name]];
+    known.tokens[name] = adds && !known.isRaw ? one + other : Math.max(one, other);
+  }
+  known.webSearches = Math.max(known.webSearches, told.webSearches);
+  if (told.recordedNano !== undefined && !repeats) known.recordedNano = (known.recordedNano ?? 0n) + told.recordedNano;
+  known.recordedNano ??= told.recordedNano;
+  return true;
+}
+
+const inputNames = ["input", "cacheRead", "cacheWrite5m", "cacheWrite1h"] as const;
+const isOutputOnly = (tokens: Tokens) => inputNames.every((name) => tokens[name] === 0);
+const hasSameInput = (one: Tokens, other: Tokens) =>
+  !isOutputOnly(one) && inputNames.every((name) => one[name] === other[name]);

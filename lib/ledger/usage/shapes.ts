@@ -1,0 +1,130 @@
+// What a message says that it used: in the vocabulary of docs/trace-format.md, or as agents write it in their own files.
+import type { LedgerMessage } from "#lib/ledger/part";
+
+export type Tokens = {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite5m: number;
+  cacheWrite1h: number;
+  reasoning: number;
+};
+
+/** What one message used. */
+export type Told = {
+  tokens: Tokens;
+  /** Whether the agent's own file is the source, which repeats a request's usage over its lines. */
+  isRaw: boolean;
+  model: string | undefined;
+  requestId: string | undefined;
+  uuid: string | undefined;
+  serviceTier: string | undefined;
+  speed: string | undefined;
+  webSearches: number;
+  recordedNano: bigint | undefined;
+};
+
+type Fields = Record<string, unknown>;
+
+export const tokenNames = ["input", "output", "cacheRead", "cacheWrite5m", "cacheWrite1h", "reasoning"] as const;
+
+/** The largest number of a column. */
+const maxCount = 2_147_483_647;
+/** Ten million dollars, in dollars: more is no cost of an answer. */
+const maxUsd = 1e7;
+/** Longer texts are no names. */
+const maxText = 512;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" && value.length <= maxText && !value.includes("\0") ? value : undefined;
+
+function countOf(...values: unknown[]): number {
+  for (const value of values) {
+    if (typeof value === "number" && Number.isFinite(value) && value >= 0) return Math.min(Math.round(value), maxCount);
+  }
+  return 0;
+}
+
+/** What a message used; undefined where it used nothing, or where it is another session's that was replayed. */
+export function toldBy({ metadata, tokenCount }: LedgerMessage): Told | undefined {
+  if (metadata?.replayed === true) return undefined;
+  const own = metadata ?? {};
+  const inner = fieldsOf(isFields(own.message) ? own.message : own.payload);
+  const usage = [own.usage, inner.usage].find(isFields);
+  const known = usage && (vocabulary(usage) ?? agents(usage));
+  const tokens = known ?? { ...none, output: countOf(tokenCount) };
+  const recordedNano = nanoOf(own.costUsd ?? own.costUSD);
+  if (recordedNano === undefined && tokenNames.every((name) => tokens[name] === 0)) return undefined;
+  return {
+    tokens,
+    isRaw: usage !== undefined && !isVocabulary(usage),
+    model: textOf(own.model) ?? textOf(inner.model),
+    requestId: textOf(own.requestId) ?? textOf(inner.id),
+    uuid: textOf(own.uuid),
+    serviceTier: textOf(own.serviceTier) ?? textOf(usage?.service_tier),
+    speed: textOf(own.speed) ?? textOf(usage?.speed),
+    webSearches: countOf(own.webSearches, fieldsOf(usage?.server_tool_use).web_search_requests),
+    recordedNano,
+  };
+}
+
+/** The branch that a message names. */
+export const branchIn = ({ metadata }: Pick<LedgerMessage, "metadata">): string | undefined =>
+  textOf(metadata?.branch) ?? textOf(metadata?.gitBranch);
+
+const none: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, reasoning: 0 };
+
+const isVocabulary = (usage: Fields) => vocabularyNames.some((name) => typeof usage[name] === "number");
+const vocabularyNames = [
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "cacheWrite5mTokens",
+  "cacheWrite1hTokens",
+  "reasoningTokens",
+];
+
+function vocabulary(usage: Fields): Tokens | undefined {
+  if (!isVocabulary(usage)) return undefined;
+  return {
+    input: countOf(usage.inputTokens),
+    output: countOf(usage.outputTokens),
+    cacheRead: countOf(usage.cacheReadTokens),
+    ...writes(usage.cacheWriteTokens, usage.cacheWrite5mTokens, usage.cacheWrite1hTokens),
+    reasoning: countOf(usage.reasoningTokens),
+  };
+}
+
+/** What is written to the cache without saying for how long counts as five minutes. */
+function writes(sum: unknown, short: unknown, long: unknown): Pick<Tokens, "cacheWrite5m" | "cacheWrite1h"> {
+  const hour = countOf(long);
+  const rest = Math.max(0, countOf(sum) - hour - countOf(short));
+  return { cacheWrite5m: Math.min(maxCount, countOf(short) + rest), cacheWrite1h: hour };
+}
+
+/** Anthropic's counts leave cached tokens out of the input; those of OpenAI's APIs, and of Codex' files, include them. */
+function agents(usage: Fields): Tokens {
+  const created = fieldsOf(usage.cache_creation);
+  const [inputDetails, outputDetails] = [
+    fieldsOf(usage.input_tokens_details ?? usage.prompt_tokens_details),
+    fieldsOf(usage.output_tokens_details ?? usage.completion_tokens_details),
+  ];
+  const input = countOf(usage.input_tokens, usage.prompt_tokens);
+  const included = countOf(inputDetails.cached_tokens, usage.cached_input_tokens, usage.cached_tokens);
+  return {
+    input: Math.max(0, input - included),
+    output: countOf(usage.output_tokens, usage.completion_tokens),
+    cacheRead: included || countOf(usage.cache_read_input_tokens),
+    ...writes(usage.cache_creation_input_tokens, created.ephemeral_5m_input_tokens, created.ephemeral_1h_input_tokens),
+    reasoning: countOf(outputDetails.reasoning_tokens, outputDetails.thinking_tokens, usage.reasoning_output_tokens),
+  };
+}
+
+function nanoOf(usd: unknown): bigint | undefined {
+  if (typeof usd !== "number" || !Number.isFinite(usd) || usd <= 0 || usd > maxUsd) return undefined;
+  return BigInt(Math.round(usd * 1e9));
+}
