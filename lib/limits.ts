@@ -112,6 +112,10 @@ export const limits = {
     maxMessagesPerPage: 1000,
     messagesPageBytes: 8 * MiB,
     query: 512,
+    filesPerPage: 100,
+    maxFilesPerPage: 500,
+    /** What a session's calls read and changed beyond that is left out of its files. */
+    fileRows: 50_000,
     sharedPagesPerMinutePerNetwork: 120,
     sharedPagesPerMinutePerLink: 600,
   },

@@ -27,12 +27,14 @@ import {
   readTraceList,
   removeTrace,
 } from "#lib/traces/api";
+import { readFileList, readTraceFileList } from "#lib/traces/files-api";
 
 export const operations: readonly Operation[] = [
   ...[startDeviceLogin, pollDeviceLogin],
   ...[readSession, endSession],
   ...[sendBatch, readJob, readRawUpload, uploadFile],
   ...[readTraceList, readFacetValues, readChanges, readTrace, removeTrace, readMessageList, findMatches, readGrowth],
+  ...[readTraceFileList, readFileList],
   ...[exportTraceList, exportTraceAsJson, exportTraceAsMarkdown],
   sendTelemetry,
   ...[callAuth, postAuth],

@@ -1,9 +1,11 @@
 import { structuredPatch } from "diff";
+import { type Counts, countChange, type Effort } from "#lib/reader/line-diff";
 import type { DiffLine } from "#lib/reader/message";
+import { patchLines } from "#lib/reader/patches";
 import { countLines } from "#lib/reader/text";
 
 /** What changed: lines to draw, at most `maxLines` of them, and how many were added and removed in all. */
-export type Change = { lines: DiffLine[]; added: number; removed: number };
+export type Change = { lines: DiffLine[] } & Counts;
 
 /** A larger change is not compared but shown as all of the old and all of the new. */
 const comparable = { characters: 200_000, edits: 2000, milliseconds: 50 };
@@ -27,16 +29,18 @@ function timeLeft(spentMs: number): number {
 
 /**
  * A text in place of another, as a unified diff's lines with three lines of context. Both are pieces of a file, so whether the
- * last line ends with a newline is no difference, unless it is the only one.
+ * last line ends with a newline is no difference, unless it is the only one. The counts are those of `countChange`, also where
+ * there is no time to find the lines.
  */
-export function compare(before: string, after: string): Change {
+export function compare(before: string, after: string, effort?: Effort): Change {
   const ended = [withNewline(before), withNewline(after)] as const;
-  return ended[0] === ended[1] ? compareLines(before, after) : compareLines(...ended);
+  const lines = ended[0] === ended[1] ? compareLines(before, after) : compareLines(...ended);
+  return { lines, ...countChange(before, after, effort) };
 }
 
 const withNewline = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
-function compareLines(before: string, after: string): Change {
+function compareLines(before: string, after: string): DiffLine[] {
   const { characters, edits, milliseconds } = comparable;
   if (before === "" || before.length + after.length > characters || timeLeft(0) <= 0) return replaced(before, after);
   const options = { context: 3, maxEditLength: edits, timeout: milliseconds };
@@ -44,17 +48,20 @@ function compareLines(before: string, after: string): Change {
   const patch = structuredPatch("", "", before, after, "", "", options);
   timeLeft(performance.now() - startedAt);
   if (!patch) return replaced(before, after);
-  return changeOf(
-    patch.hunks.flatMap((hunk, index) => [...(index > 0 ? ["@@"] : []), ...hunk.lines.filter(isContent)]),
-  );
+  const lines = patch.hunks.flatMap((hunk, index) => [
+    ...(index > 0 ? [{ type: "hunk", text: "" } as const] : []),
+    ...hunk.lines.filter((line) => !line.startsWith("\\")).map(readLine),
+  ]);
+  return [...lines.slice(0, maxLines), ...notDrawn(lines.length - maxLines)];
 }
 
-const isContent = (line: string) => !line.startsWith("\\");
+const signs: Record<string, DiffLine["type"]> = { "+": "added", "-": "removed" };
+const readLine = (line: string): DiffLine => ({ type: signs[line.charAt(0)] ?? "same", text: line.slice(1) });
 
-function replaced(before: string, after: string): Change {
-  const lines = [...linesOf(before, "removed"), ...linesOf(after, "added")];
-  return { lines, added: countLines(after), removed: countLines(before) };
-}
+const replaced = (before: string, after: string): DiffLine[] => [
+  ...linesOf(before, "removed"),
+  ...linesOf(after, "added"),
+];
 
 function linesOf(text: string, type: DiffLine["type"]): DiffLine[] {
   if (text === "") return [];
@@ -68,30 +75,17 @@ const notDrawn = (lines: number): DiffLine[] =>
   lines > 0 ? [{ type: "hunk", text: `${lines.toLocaleString("en")} more lines are not shown` }] : [];
 
 /** The lines of a unified diff; headers of files are left out, hunks' headings are kept. */
-export const readPatch = (patch: string): Change =>
-  changeOf(
-    patch
-      .replace(/\n$/, "")
-      .split("\n")
-      .filter((line) => !header.test(line)),
-  );
-
-const header = /^(?:\\ |--- |\+\+\+ |diff --git |index [0-9a-f]|\*\*\* )/;
-
-function changeOf(lines: string[]): Change {
-  const first = /^@@[^\n]*?(?:@@ ?)?$/.test(lines[0] ?? "") ? 1 : 0;
-  const count = (sign: string) => lines.reduce((sum, line) => sum + (line.startsWith(sign) ? 1 : 0), 0);
-  return {
-    lines: [...lines.slice(first, maxLines).map(readLine), ...notDrawn(lines.length - maxLines)],
-    added: count("+"),
-    removed: count("-"),
-  };
-}
-
-function readLine(line: string): DiffLine {
-  if (line.startsWith("@@")) return { type: "hunk", text: line.replace(/^@@.*?@@ ?|^@@ ?/, "") };
-  const type = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "same";
-  return { type, text: type === "same" && !line.startsWith(" ") ? line : line.slice(1) };
+export function readPatch(patch: string): Change {
+  const lines: DiffLine[] = [];
+  let more = 0;
+  const counts = { added: 0, removed: 0 };
+  for (const line of patchLines(patch)) {
+    if (line.type === "added" || line.type === "removed") counts[line.type] += 1;
+    if (lines.length < maxLines) lines.push(line);
+    else more += 1;
+  }
+  if (lines[0]?.type === "hunk") lines.shift();
+  return { lines: [...lines, ...notDrawn(more)], ...counts };
 }
 
 /** Several changes of one file as one. */
@@ -104,13 +98,3 @@ export const sumOf = (counts: { added: number; removed: number }[]) => ({
   added: counts.reduce((total, { added }) => total + added, 0),
   removed: counts.reduce((total, { removed }) => total + removed, 0),
 });
-
-/** The files of a patch in the form of Codex's `apply_patch`, each with its part of the patch; undefined for other text. */
-export function readFilePatches(text: string): { path: string; patch: string; isNew: boolean }[] | undefined {
-  if (!/^\*\*\* (?:Begin Patch|Add File|Update File|Delete File)/m.test(text)) return undefined;
-  const parts = text.split(/^(?=\*\*\* (?:Add|Update|Delete) File: )/m).slice(1, 1001);
-  return parts.map((part) => {
-    const [, verb, path = ""] = /^\*\*\* (Add|Update|Delete) File: ([^\n]*)/.exec(part) ?? [];
-    return { path: path.trim(), patch: part.slice(part.indexOf("\n") + 1), isNew: verb === "Add" };
-  });
-}

@@ -1,67 +1,58 @@
-import type { Call, Result } from "#lib/reader/call";
-import { piecesOf } from "#lib/reader/kind";
+import { makeTouching, type Session, type Touch } from "#lib/reader/files/touches";
 import type { ReaderMessage } from "#lib/reader/message";
 import { outcomeOf } from "#lib/reader/outcome";
+import { makePairing } from "#lib/reader/pairing";
 import { firstLine } from "#lib/reader/text";
-import { describeTool, kindOfCall } from "#lib/reader/tools/tools";
+import { describeTool } from "#lib/reader/tools/tools";
 
-/** The outline of a whole session: what the person asked, the files that changed, and what failed. */
+/** The outline of a whole session: what the person asked, the files that it read and changed, and what failed. */
 export type Outline = {
   turns: { position: number; title: string }[];
-  files: { path: string; added: number; removed: number; positions: number[] }[];
+  files: FileSum[];
+  /** How many files there are; `files` has the first of them. */
+  fileCount: number;
   errors: { position: number; title: string }[];
+};
+
+/** A file with all that was done to it: changed ones come first. */
+export type FileSum = {
+  path: string;
+  reads: number;
+  edits: number;
+  added: number;
+  removed: number;
+  firstPosition: number;
+  lastPosition: number;
+  /** Where it was changed, else where it was read: the first places. */
+  places: { position: number; added: number; removed: number }[];
 };
 
 export type Outliner = { add: (message: ReaderMessage) => void; result: () => Outline };
 
-/** Calls wait for their results; when more wait, the oldest are taken without one. */
-const maxOpen = 1000;
-
 /** Makes an outline message by message, in the order of positions; keeps only what the outline needs. */
-export function makeOutliner(): Outliner {
+export function makeOutliner(session: Session): Outliner {
   const turns: Outline["turns"] = [];
   const errors: Outline["errors"] = [];
-  const files = new Map<string, Outline["files"][number]>();
-  const open = new Map<string, { call: Call; position: number }>();
-
-  const take = (call: Call, result: Result | undefined, position: number) => {
-    const kind = kindOfCall(call);
-    if (kind !== "edit" && kind !== "write" && outcomeOf(result).status !== "failed") return;
-    const part = describeTool(call, result);
-    if (part.status === "failed") errors.push({ position, title: firstLine(part.title || call.name, 120) });
-    for (const { path, added, removed } of part.files ?? []) {
-      const file = files.get(path) ?? { path, added: 0, removed: 0, positions: [] };
-      files.set(path, file);
-      file.added += added;
-      file.removed += removed;
-      if (file.positions.at(-1) !== position) file.positions.push(position);
-    }
-  };
-  const close = (key: string, result?: Result) => {
-    const waiting = open.get(key);
-    open.delete(key);
-    if (waiting) take(waiting.call, result, waiting.position);
-  };
-
+  const touching = makeTouching(session);
+  const pairing = makePairing((placed, result) => {
+    touching.take(placed, result);
+    if (outcomeOf(result).status !== "failed") return;
+    const part = describeTool(placed.call, result);
+    if (part.status === "failed")
+      errors.push({ position: placed.position, title: firstLine(part.title || placed.call.name, 120) });
+  });
   const add = (message: ReaderMessage) => {
     const { position } = message;
-    for (const piece of piecesOf(message)) {
+    touching.see(position);
+    for (const piece of pairing.add(message))
       if (piece.type === "text" && piece.kind === "user") turns.push({ position, title: firstLine(piece.text, 120) });
-      else if (piece.type === "result") close(piece.result.callId ?? "", piece.result);
-      else if (piece.type === "call" && (piece.result || piece.call.callId === undefined))
-        take(piece.call, piece.result, position);
-      else if (piece.type === "call") {
-        const [oldest] = open.size >= maxOpen ? open.keys() : [];
-        if (oldest !== undefined) close(oldest);
-        open.set(piece.call.callId ?? "", { call: piece.call, position });
-      }
-    }
   };
   const result = () => {
-    for (const key of [...open.keys()]) close(key);
+    const waiting = pairing.waiting();
+    pairing.end();
     return {
       turns,
-      files: [...files.values()].sort((a, b) => (a.positions[0] ?? 0) - (b.positions[0] ?? 0)),
+      ...sumFiles(touching.touches(waiting)),
       errors: errors.sort((a, b) => a.position - b.position),
     };
   };
@@ -69,8 +60,38 @@ export function makeOutliner(): Outliner {
 }
 
 /** The outline of messages that are all in memory. */
-export function outlineOf(messages: Iterable<ReaderMessage>): Outline {
-  const outliner = makeOutliner();
+export function outlineOf(messages: Iterable<ReaderMessage>, session: Session = unknownSession): Outline {
+  const outliner = makeOutliner(session);
   for (const message of messages) outliner.add(message);
   return outliner.result();
+}
+
+const unknownSession: Session = { source: "unknown", metadata: null };
+
+/** More places of a file than anyone looks through, and more files than a list shows. */
+export const maxShown = { places: 20, files: 500 };
+
+/** Sums up what was done to each file: changed files first, each group in the order of their first places. */
+function sumFiles(touches: Touch[]): Pick<Outline, "files" | "fileCount"> {
+  const files = [...Map.groupBy(touches, ({ path }) => path)].map(([path, some]) => sumFile(path, some));
+  const isRead = ({ edits }: FileSum) => Number(edits === 0);
+  files.sort((a, b) => isRead(a) - isRead(b) || a.firstPosition - b.firstPosition);
+  return { files: files.slice(0, maxShown.files), fileCount: files.length };
+}
+
+function sumFile(path: string, touches: Touch[]): FileSum {
+  const edits = touches.filter(({ action }) => action !== "read");
+  const sum = (side: "added" | "removed") => edits.reduce((total, touch) => total + touch[side], 0);
+  return {
+    path,
+    reads: touches.length - edits.length,
+    edits: edits.length,
+    added: sum("added"),
+    removed: sum("removed"),
+    firstPosition: touches[0]?.position ?? 0,
+    lastPosition: touches.at(-1)?.position ?? 0,
+    places: (edits.length > 0 ? edits : touches)
+      .slice(0, maxShown.places)
+      .map(({ position, added, removed }) => ({ position, added, removed })),
+  };
 }

@@ -13,7 +13,8 @@ const names: Partial<Record<Kind, string>> = {
     developertexteditor append fsappend
     editedexistingfile applieddiff insertcontent searchandreplace editor replacestringinfile multireplacestringinfile
     inserteditintofile copilotreplacestring copilotmultireplacestring copilotinsertedit copilotapplypatch editexistingfile
-    singlefindandreplace editnotebookfile vscodeeditfileinternal copiloteditnotebook`,
+    singlefindandreplace editnotebookfile vscodeeditfileinternal copiloteditnotebook
+    deletefile deletefilev2 removefile deletepath movefile movepath renamefile`,
   write: "write writefile writetofile createfile newfile create newfilecreated copilotcreatefile createnewfile fswrite",
   read: `read readfile viewfile view readmanyfiles listdir listdirectory listfiles ls notebookread openfile
     viewfileoutline viewcodeitem viewimage readfiles listcodedefinitionnames readfilev2 listdirv2
@@ -38,6 +39,13 @@ const kindByName = new Map(
   Object.entries(names).flatMap(([kind, list]) => list.split(/\s+/).map((name) => [name, kind as Kind] as const)),
 );
 
+/** A tool's name in lower case and without anything but letters and digits. */
+export const plainName = (name: string): string =>
+  name
+    .slice(0, 128)
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, "");
+
 /** Types of tools, as wrappers in the content and other clients name them. */
 const kindByType: Record<string, Kind> = {
   shell: "shell",
@@ -53,11 +61,7 @@ const kindByType: Record<string, Kind> = {
  * @param type the client's type of the tool, which decides where the name is unknown
  */
 export function kindOfTool(name: string, type?: string): Kind {
-  const plain = name
-    .slice(0, 128)
-    .toLowerCase()
-    .replace(/[^a-z0-9]/g, "");
-  return kindByName.get(plain) ?? kindByType[type ?? ""] ?? "unknown";
+  return kindByName.get(plainName(name)) ?? kindByType[type ?? ""] ?? "unknown";
 }
 
 const languages: Record<string, string> = {

@@ -8,35 +8,74 @@ import { combining, composed, forEachTerm, isBoundary, wordsAndGaps } from "#lib
  */
 type Unit = { words: number; terms: number[]; pattern: RegExp; coarse: string; longest: string };
 
+/**
+ * A file that sessions touched (`file:src/x.ts`), or did not (`-file:x.ts`): its name, and the end of its path with a slash
+ * before it, both in lower case. `written` is the term as it stands in the query.
+ */
+export type FileTerm = { name: string; ending: string; excluded: boolean; written: string };
+
 /** All of its units must be found. */
 export type Query = { units: Unit[] };
 
 const maxWords = 32;
-const quoted = /["“”]([^"“”]*)["“”]|[^\s"“”]+/gu;
+const maxFiles = 8;
+const quoted = /(-?file:)?(?:["“”]([^"“”]*)["“”]|([^\s"“”]+))/giu;
+const fileTerm = /^(-?)file:(.*)$/i;
 
 /**
  * Reads a query: words, and phrases in quotes. A word with signs inside (`src/lib/x.ts`, `foo_bar`) is found as it is
- * written; signs at its ends do not count, and neither does case.
+ * written; signs at its ends do not count, and neither does case. `file:x.ts`, `file:src/x.ts` and `file:"a b.md"` are no
+ * words: they name a file that a session touched by the end of its path, and with a `-` one that it did not touch.
  *
- * @throws SpoorError `invalid_request` where there is no word in it, or more than 32.
+ * @throws SpoorError `invalid_request` where there is no word in it and no file, more than 32 words, or more than 8 files.
  */
-export function parseQuery(text: string): Query {
-  const { units, words } = read(text);
-  if (words === 0) throw refused("has no word or number to search for");
+export function parseQuery(text: string): Query & { files: FileTerm[] } {
+  const { units, words, files } = read(text);
+  if (words === 0 && files.length === 0) throw refused("has no word or number to search for");
   if (words > maxWords) throw refused(`must have at most ${maxWords} words`);
-  return { units };
+  if (files.length > maxFiles) throw refused(`must name at most ${maxFiles} files`);
+  return { units, files };
 }
 
-function read(text: string): { units: Unit[]; words: number } {
-  const units = [...composed(text).matchAll(quoted)].flatMap(([whole, phrase]) => unitOf(phrase ?? whole) ?? []);
-  return { units, words: units.reduce((sum, unit) => sum + unit.words, 0) };
+function read(text: string): { units: Unit[]; words: number; files: FileTerm[] } {
+  const units: Unit[] = [];
+  const files: FileTerm[] = [];
+  for (const [whole, prefix, phrase, word] of composed(text).matchAll(quoted)) {
+    const file = fileOf(
+      prefix && phrase !== undefined ? `${prefix}${phrase}` : phrase === undefined ? whole : "",
+      whole,
+    );
+    if (file) files.push(file);
+    const unit = file ? undefined : unitOf(phrase ?? `${prefix ?? ""}${word}`);
+    if (unit) units.push(unit);
+  }
+  return { units, words: units.reduce((sum, unit) => sum + unit.words, 0), files };
+}
+
+function fileOf(term: string, written: string): FileTerm | undefined {
+  const [, sign, path = ""] = fileTerm.exec(term) ?? [];
+  return sign === undefined ? undefined : fileNamed(path, sign === "-", written);
+}
+
+/** A file by the end of its path, as people write it; undefined where that names none. */
+export function fileNamed(path: string, excluded = false, written = path): FileTerm | undefined {
+  const parts = path
+    .replaceAll("\\", "/")
+    .toLowerCase()
+    .split("/")
+    .filter((part) => part !== "" && part !== ".");
+  const name = parts.at(-1);
+  return name === undefined ? undefined : { name, ending: `/${parts.join("/")}`, excluded, written };
 }
 
 /** Whether a text is a query, as `parseQuery` takes it. */
 export function isQuery(text: string): boolean {
-  const { units, words } = read(text);
-  return units.length > 0 && words <= maxWords;
+  const { units, words, files } = read(text);
+  return units.length + files.length > 0 && words <= maxWords && files.length <= maxFiles;
 }
+
+/** The files that a query names; what has too many words has none here. */
+export const filesIn = (text: string): FileTerm[] => read(text).files;
 
 function refused(message: string): SpoorError {
   return new SpoorError("invalid_request", "The request is not valid; see errors.", {

@@ -2,7 +2,9 @@ import "server-only";
 import { setImmediate } from "node:timers/promises";
 import { beginRead, hasTooMany } from "#lib/db/heavy";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
+import { readFileSums } from "#lib/traces/files";
 import { readMessagesInTurn } from "#lib/traces/messages";
+import { getTrace } from "#lib/traces/queries";
 
 /** What a larger message did is left out: understanding it takes too long at a stretch. */
 const maxMessageBytes = 1024 * 1024;
@@ -14,7 +16,7 @@ const maxBusyMs = 10;
 export const hasTooManyOutlines = (userId: string): boolean => hasTooMany(userId, "outline");
 
 /**
- * The outline of a whole trace.
+ * The outline of a whole trace. Its files are those of the ledger, and until that has counted them, of the messages.
  *
  * @throws SpoorError `overloaded` as `beginRead`, and an error that `isOverload` knows for a statement that takes too long
  */
@@ -28,7 +30,8 @@ export async function readOutline(userId: string, traceId: string): Promise<Outl
 }
 
 async function outlineOf(userId: string, traceId: string): Promise<Outline> {
-  const outliner = makeOutliner();
+  const [trace, files] = await Promise.all([getTrace(userId, traceId), readFileSums(userId, traceId)]);
+  const outliner = makeOutliner(trace);
   let since = performance.now();
   for (let after: number | null = -1; after !== null; ) {
     const read: Awaited<ReturnType<typeof readMessagesInTurn>> = await readMessagesInTurn(userId, traceId, after, page);
@@ -40,5 +43,5 @@ async function outlineOf(userId: string, traceId: string): Promise<Outline> {
     }
     after = read.nextAfter;
   }
-  return outliner.result();
+  return { ...outliner.result(), ...files };
 }

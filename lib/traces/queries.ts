@@ -41,19 +41,26 @@ function presentTrace(row: TraceRow): Trace {
 
 const cursorShape = z.tuple([utcInstant, z.uuid()]);
 
-/** The place after a trace in the list's order. */
-const cursorOf = ({ activityAt, id }: TraceRow) =>
-  Buffer.from(JSON.stringify([activityAt.toISOString(), id])).toString("base64url");
+/** A place in an order, as a client keeps it. */
+export const encodeCursor = (place: unknown[]) => Buffer.from(JSON.stringify(place)).toString("base64url");
 
-function readCursor(cursor: string): Place {
+/** @throws SpoorError `invalid_request` for a cursor that no page gave out */
+export function decodeCursor<Shape extends z.ZodType>(shape: Shape, cursor: string): z.output<Shape> {
   try {
-    const [activityAt, id] = cursorShape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
-    return { activityAt, id };
+    return shape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
     const errors = [{ path: "cursor", message: "is not one that this list gave out" }];
     throw new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
   }
+}
+
+/** The place after a trace in the list's order. */
+const cursorOf = ({ activityAt, id }: TraceRow) => encodeCursor([activityAt.toISOString(), id]);
+
+function readCursor(cursor: string): Place {
+  const [activityAt, id] = decodeCursor(cursorShape, cursor);
+  return { activityAt, id };
 }
 
 /**

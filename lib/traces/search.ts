@@ -7,6 +7,7 @@ import { findDocuments, type Hits } from "#lib/search/find";
 import { keepMatching } from "#lib/search/phrases";
 import { parseQuery, phrasesOf, type Query } from "#lib/search/query";
 import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
+import { findByFiles } from "#lib/traces/sql/file-search";
 import { joinHits, lookUpHits, scanList } from "#lib/traces/sql/search";
 
 /** What one row costs, relatively: read in the list's order, looked up from a hit, read where all are. */
@@ -24,9 +25,11 @@ type Page = { after?: Place | undefined; limit: number; maxVerified?: number; pa
  *
  * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `heavyRead`.
  */
-export async function searchTraces(userId: string, { q = "", ...selection }: Selection, page: Page): Promise<string[]> {
-  const query = parseQuery(q);
+export async function searchTraces(userId: string, { q = "", ...given }: Selection, page: Page): Promise<string[]> {
+  const { files, ...query } = parseQuery(q);
+  const selection = files.length > 0 ? { ...given, files } : given;
   const search = async (tx: PoolClient) => {
+    if (query.units.length === 0) return findByFiles(tx, { userId, selection, after: page.after }, page.limit);
     const hits = await findDocuments(tx, userId, query);
     return hits.count === 0 ? [] : findPage(tx, { userId, selection, text: q, query, hits }, page);
   };

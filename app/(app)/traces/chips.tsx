@@ -1,24 +1,56 @@
+import { filesIn } from "#lib/search/query";
 import { filterNames } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
 import { type Given, labelOf, listHref, without } from "./hrefs";
 
-/** The filters that are set, each with a link that removes it. */
+/** The filters that are set, each with a link that removes it; of a search each file that it names. */
 export function Chips({ given }: { given: Given }) {
-  return filterNames.map((name) => {
+  return filterNames.flatMap((name) => {
     const value = given[name];
-    if (value === undefined) return null;
-    return (
-      <li key={name} className="min-w-0">
-        <a
-          href={listHref(without(given, name))}
-          className="flex h-6 items-center gap-1 rounded-control bg-tint px-2 text-code text-text hover:opacity-80 pointer-coarse:h-11"
-        >
-          <span className="sr-only">Remove filter</span>
-          <span className="text-muted">{labelOf(name)}</span>
-          <span className="max-w-60 truncate">{value}</span>
-          <Sign name="cross" />
-        </a>
-      </li>
-    );
+    if (value === undefined) return [];
+    if (name !== "q")
+      return [<Chip key={name} label={labelOf(name)} value={value} href={listHref(without(given, name))} />];
+    const files = filesIn(value);
+    const words = files.reduce((rest, { written }) => withoutTerm(rest, written), value);
+    const withQuery = (q: string) => listHref({ ...without(given, "q"), ...(q !== "" && { q }) });
+    return [
+      ...files.map(({ written, ending, excluded }) => (
+        <Chip
+          key={written}
+          label={excluded ? "without file" : "file"}
+          value={ending.slice(1)}
+          href={withQuery(withoutTerm(value, written))}
+        />
+      )),
+      ...(words === ""
+        ? []
+        : [
+            <Chip
+              key={name}
+              label={labelOf(name)}
+              value={words}
+              href={withQuery(files.map(({ written }) => written).join(" "))}
+            />,
+          ]),
+    ];
   });
+}
+
+/** A search without one of its terms. */
+const withoutTerm = (q: string, term: string) => q.replace(term, " ").replace(/\s+/g, " ").trim();
+
+function Chip({ label, value, href }: { label: string; value: string; href: string }) {
+  return (
+    <li className="min-w-0">
+      <a
+        href={href}
+        className="flex h-6 items-center gap-1 rounded-control bg-tint px-2 text-code text-text hover:opacity-80 pointer-coarse:h-11"
+      >
+        <span className="sr-only">Remove filter</span>
+        <span className="text-muted">{label}</span>
+        <span className="max-w-60 truncate">{value}</span>
+        <Sign name="cross" />
+      </a>
+    </li>
+  );
 }

@@ -161,5 +161,6 @@ async function readPage(userId: string, { filter, cursor, limit, ignored }: List
 
 async function excerptsOf(userId: string, { traces }: { traces: Trace[] }, { q }: ListRequest["given"]) {
   const ids = traces.map(({ id }) => id);
-  return q ? readExcerpts(userId, ids, parseQuery(q)) : undefined;
+  const query = q ? parseQuery(q) : undefined;
+  return query && query.units.length > 0 ? readExcerpts(userId, ids, query) : undefined;
 }

@@ -13,7 +13,7 @@ export function SearchBox({ given }: { given: Given }) {
           type="search"
           name="q"
           defaultValue={given.q}
-          placeholder='words "a phrase" src/x.ts'
+          placeholder='words "a phrase" file:x.ts'
           autoComplete="off"
           spellCheck={false}
           maxLength={512}

@@ -1,16 +1,17 @@
-import { type Change, compare, joinChanges, readFilePatches, readPatch, sumOf } from "#lib/reader/changes";
+import { type Change, compare, joinChanges, readPatch, sumOf } from "#lib/reader/changes";
+import { changesOf, countsOf, type FileChange } from "#lib/reader/files/changed";
+import { type Effort, newEffort } from "#lib/reader/line-diff";
 import type { Block } from "#lib/reader/message";
 import { countLines, countOf, firstLine } from "#lib/reader/text";
-import { type Describe, type Fields, field, isObject, pathOf, printed } from "#lib/reader/tools/describe";
+import { type Describe, field, pathOf, printed } from "#lib/reader/tools/describe";
 import { languageOfPath } from "#lib/reader/vocabulary";
 
 // The tools that change and read files.
 
-export const describeEdit: Describe = (input, outcome, _call, result) => {
-  const patch = field(input, "patch", "diff", "input", "patchText");
-  const files = readFilePatches(patch)?.map((file) => ({ ...file, change: readPatch(file.patch) })) ?? [
-    { path: pathOf(input), change: editOf(input, result?.patch ?? patch), isNew: false },
-  ];
+export const describeEdit: Describe = (input, outcome, call, result) => {
+  if (input.command === "view") return describeRead(input, outcome, call, result);
+  const effort = newEffort();
+  const files = changesOf({ ...call, input }, result, false).map((file) => ({ ...file, change: drawn(file, effort) }));
   const shown = files.filter(({ change }) => change.lines.length > 0);
   const blocks = shown.map(
     ({ path, change: { lines } }): Block => ({
@@ -21,38 +22,53 @@ export const describeEdit: Describe = (input, outcome, _call, result) => {
   );
   const counted = files.map(({ path, change: { added, removed } }) => ({ path, added, removed }));
   return {
-    kind: files.every(({ isNew }) => isNew) ? "write" : "edit",
-    title: files.length > 1 ? countOf(files.length, "file") : files[0]?.path || firstLine(outcome.output) || "a file",
+    kind: files.length > 0 && files.every(({ action }) => action === "write") ? "write" : "edit",
+    title: titleOf(files) || firstLine(outcome.output) || "a file",
     ...(shown.length > 0 && { changes: sumOf(counted) }),
-    ...(outcome.status !== "rejected" && { files: counted.filter(({ path }) => path !== "") }),
+    ...(isMade(outcome) && { files: counted.filter(({ path }) => path !== "") }),
     blocks: [...blocks, ...(outcome.status === "ok" && shown.length > 0 ? [] : printed(outcome))],
   };
 };
 
-function editOf(input: Fields, patch: string): Change {
-  if (patch.trim() !== "") return readPatch(patch);
-  const edits = [input.edits, input.replacements, input.ReplacementChunks].find(Array.isArray) ?? [input];
-  return joinChanges(
-    edits
-      .filter(isObject)
-      .slice(0, 200)
-      .map((edit) =>
-        compare(
-          field(edit, "old_string", "oldString", "old_str", "oldText", "TargetContent"),
-          field(edit, "new_string", "newString", "new_str", "newText", "ReplacementContent", "new_source"),
-        ),
-      ),
+/** Whether a change may have been made: the result of a call may be in another part of the session. */
+const isMade = ({ status }: { status: string }) => status === "ok" || status === "pending";
+
+function titleOf(files: FileChange[]): string {
+  const [first, second] = files;
+  if (files.length === 2 && first?.action === "delete" && second?.action === "write")
+    return `${first.path} → ${second.path}`;
+  return files.length > 1 ? countOf(files.length, "file") : (first?.path ?? "");
+}
+
+function drawn(file: FileChange, effort: Effort): Change {
+  const { pieces } = file;
+  const [piece] = pieces;
+  if (pieces.length === 1 && piece && "patch" in piece) return readPatch(piece.patch);
+  const changes = pieces.map((one) => ("patch" in one ? readPatch(one.patch) : compare(one.before, one.after, effort)));
+  return { ...joinChanges(changes), ...timesCounted(file, changes) };
+}
+
+/** An edit that was made in several places is drawn once. */
+function timesCounted({ pieces }: FileChange, changes: Change[]) {
+  return sumOf(
+    changes.map(({ added, removed }, at) => {
+      const piece = pieces[at];
+      const times = piece && "times" in piece ? (piece.times ?? 1) : 1;
+      return { added: times * added, removed: times * removed };
+    }),
   );
 }
 
-export const describeWrite: Describe = (input, outcome) => {
+export const describeWrite: Describe = (input, outcome, call, result) => {
+  const [change] = changesOf({ ...call, input }, result, true);
+  if (input.command === "view" || change?.action !== "write") return describeEdit(input, outcome, call, result);
   const path = pathOf(input);
   const text = field(input, "content", "contents", "file_text", "CodeContent", "text", "fileText");
-  const added = countLines(text);
+  const counts = countsOf(change);
   return {
     title: path || firstLine(outcome.output) || "a file",
-    ...(text !== "" && { amount: countOf(added, "line"), changes: { added, removed: 0 } }),
-    ...(outcome.status !== "rejected" && path && { files: [{ path, added, removed: 0 }] }),
+    ...(text !== "" && { amount: countOf(countLines(text), "line"), changes: counts }),
+    ...(isMade(outcome) && path && { files: [{ path, ...counts }] }),
     blocks: [
       ...(text === "" ? [] : [{ type: "code", text, language: languageOfPath(path) } as const]),
       ...(outcome.status === "ok" && text !== "" ? [] : printed(outcome)),

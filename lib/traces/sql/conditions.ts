@@ -1,5 +1,6 @@
 import "server-only";
 import { Prisma } from "#lib/generated/prisma/client";
+import type { FileTerm } from "#lib/search/query";
 import { facets, type TraceFilter } from "#lib/traces/schema";
 
 /**
@@ -8,8 +9,11 @@ import { facets, type TraceFilter } from "#lib/traces/schema";
  */
 export type Selection = TraceFilter & { ids?: string[] | undefined; storedUntil?: string | undefined };
 
-/** A selection without a search, which is no condition of SQL and is resolved first (`resolveSearch` in lib/traces/search.ts). */
-export type PlainSelection = Omit<Selection, "q"> & { q?: undefined };
+/**
+ * A selection without a search, which is no condition of SQL and is resolved first (`resolveSearch` in lib/traces/search.ts).
+ * `files` are those that the search names.
+ */
+export type PlainSelection = Omit<Selection, "q"> & { q?: undefined; files?: FileTerm[] | undefined };
 
 /** A position in the list's order: a trace's last activity and its id. */
 export type Place = { activityAt: Date | string; id: string };
@@ -39,6 +43,16 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
   if (from) conditions.push(Prisma.sql`activity_at >= ${from}::timestamptz`);
   if (to) conditions.push(Prisma.sql`activity_at < ${to}::timestamptz`);
   if (ids) conditions.push(Prisma.sql`id = any(${ids}::uuid[])`);
+  for (const file of selection.files ?? [])
+    conditions.push(Prisma.sql`${Prisma.raw(file.excluded ? "not" : "")} exists (select from trace_file
+      where trace_file.user_id = ${userId} and trace_file.trace_id = trace.id and ${isNamed(file)})`);
   if (storedUntil) conditions.push(Prisma.sql`stored_at <= ${storedUntil}::timestamptz`);
   return Prisma.join(conditions, " and ");
+}
+
+/** The condition that a row of `trace_file` is of a file that is named by the end of its path. */
+export function isNamed({ name, ending }: FileTerm): Prisma.Sql {
+  const byName = Prisma.sql`trace_file.name = ${name}`;
+  if (ending === `/${name}`) return byName;
+  return Prisma.sql`${byName} and right('/' || lower(trace_file.path), length(${ending}::text)) = ${ending}::text`;
 }

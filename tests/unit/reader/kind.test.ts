@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import type { Kind, ReaderMessage } from "#lib/reader/message";
-import { outlineOf } from "#lib/reader/outline";
 import { rowsOf } from "#lib/reader/rows";
 import { message } from "./rendering";
 
@@ -279,22 +278,5 @@ describe("rows", () => {
       [null, 600],
       ["m2", undefined],
     ]);
-  });
-});
-
-test("the outline has turns, files with their changes, and failures with the call's words", () => {
-  const messages = [
-    message({ role: "user", content: "Fix it\nplease" }),
-    message({ metadata: { tool: { name: "Bash", callId: "1", input: { command: "make" } } } }),
-    message({ role: "tool", content: "Exit code 2", metadata: { result: { callId: "1" } } }),
-    message({ metadata: tool("Edit", { file_path: "a.ts", old_string: "a", new_string: "b" }) }),
-    message({ metadata: tool("Edit", { file_path: "a.ts", old_string: "c", new_string: "" }) }),
-    message({ role: "user", content: "<command-name>/exit</command-name>" }),
-  ];
-  const at = messages.map(({ position }) => position);
-  expect(outlineOf(messages)).toEqual({
-    turns: [{ position: at[0], title: "Fix it" }],
-    files: [{ path: "a.ts", added: 1, removed: 2, positions: [at[3], at[4]] }],
-    errors: [{ position: at[1], title: "make" }],
   });
 });

@@ -8,7 +8,7 @@ import { useBodies } from "./folds/use-bodies";
 import { useFolds } from "./folds/use-folds";
 import { type Frame, FrameContext } from "./frame/frame";
 import { nearestTalk } from "./frame/geometry";
-import { type Links, readerHref, type View } from "./frame/links";
+import { type Links, readerHref, type View, wordsOf } from "./frame/links";
 import { readerKeys } from "./frame/reader-keys";
 import { makeStore } from "./frame/store";
 import { Toolbar } from "./frame/toolbar";
@@ -52,7 +52,7 @@ export function Reader(props: Props) {
   const { go, save } = useAddress({ list, jump, at });
   const frame = useNewFrame(traceId, props.initial.first, go);
   const jumpQuietly = useCallback((position: number) => jump({ position, quiet: true }), [jump]);
-  const find = useFind({ traceId, list, top: frame.top.get, jump: jumpQuietly, initial: filter.q ?? "", at });
+  const find = useFind({ traceId, list, top: frame.top.get, jump: jumpQuietly, initial: wordsOf(filter.q), at });
   useCopy(list, traceId, say);
   useFollow(frame, messages.noteAnchor, save);
   useClicks(traceId, go, list);

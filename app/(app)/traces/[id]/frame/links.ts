@@ -29,3 +29,6 @@ export function readerHref(traceId: string, query: Record<string, string>): stri
   const text = new URLSearchParams(query).toString();
   return text ? `/traces/${traceId}?${text}` : `/traces/${traceId}`;
 }
+
+/** The words of the list's search, which are looked for in the session: the files that it names are no words of it. */
+export const wordsOf = (q = ""): string => q.replace(/(^|\s)-?file:(?:["“”][^"“”]*["“”]|\S+)/gi, "").trim();

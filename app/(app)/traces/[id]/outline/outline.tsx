@@ -4,7 +4,9 @@ import { memo, useEffect, useRef, useSyncExternalStore } from "react";
 import type { Outline } from "#lib/reader/outline";
 import { formatCount } from "../../../../components/figures";
 import { useFrame } from "../frame/frame";
-import { shortPath, turnAt } from "./turns";
+import { FileList } from "./file-list";
+import { Pick, type Picks } from "./pick";
+import { turnAt } from "./turns";
 
 /** The outline beside the messages; it also gives the frame the outline, for the keys and the menu. */
 export function OutlineRail({ outline }: { outline: Outline }) {
@@ -17,10 +19,10 @@ const tabLook =
   "flex h-8 items-center gap-1 border-transparent border-b-2 px-2 text-code text-muted hover:text-text data-active:border-accent data-active:text-text pointer-coarse:h-11";
 
 export function OutlineTabs({ outline, onPick }: { outline: Outline; onPick?: () => void }) {
-  const { turns, files, errors } = outline;
+  const { turns, errors } = outline;
   const lists = [
     ["turns", "Turns", turns.length],
-    ["files", "Files", files.length],
+    ["files", "Files", outline.fileCount],
     ["errors", "Errors", errors.length],
   ] as const;
   return (
@@ -36,20 +38,18 @@ export function OutlineTabs({ outline, onPick }: { outline: Outline; onPick?: ()
         <Turns turns={turns} onPick={onPick} />
       </Tabs.Panel>
       <Tabs.Panel value="files" className="min-h-0 flex-1 overflow-y-auto">
-        <Files files={files} onPick={onPick} />
+        <FileList outline={outline} onPick={onPick} />
       </Tabs.Panel>
       <Tabs.Panel value="errors" className="min-h-0 flex-1 overflow-y-auto">
         <Errors errors={errors} onPick={onPick} />
       </Tabs.Panel>
       <noscript>
-        <Files files={files} onPick={undefined} />
+        <FileList outline={outline} onPick={undefined} />
         <Errors errors={errors} onPick={undefined} />
       </noscript>
     </Tabs.Root>
   );
 }
-
-type Picks = { onPick: (() => void) | undefined };
 
 function Turns({ turns, onPick }: { turns: Outline["turns"] } & Picks) {
   const { top } = useFrame();
@@ -95,25 +95,6 @@ const TurnList = memo(function TurnList({ turns, onPick }: { turns: Outline["tur
   );
 });
 
-const Files = memo(function Files({ files, onPick }: { files: Outline["files"] } & Picks) {
-  if (files.length === 0) return <p className="p-3 text-code text-muted">No file was changed.</p>;
-  return (
-    <ul className="py-1">
-      {files.map(({ path, added, removed, positions }) => (
-        <li key={path} className="outline-row">
-          <Pick position={positions[0] ?? 0} onPick={onPick} title={path}>
-            <span className="min-w-0 grow truncate font-mono">{shortPath(path)}</span>
-            <span className="shrink-0 text-meta">
-              <span className="text-ok">+{formatCount(added)}</span>{" "}
-              <span className="text-bad">−{formatCount(removed)}</span>
-            </span>
-          </Pick>
-        </li>
-      ))}
-    </ul>
-  );
-});
-
 const Errors = memo(function Errors({ errors, onPick }: { errors: Outline["errors"] } & Picks) {
   if (errors.length === 0) return <p className="p-3 text-code text-muted">Nothing failed.</p>;
   return (
@@ -131,20 +112,3 @@ const Errors = memo(function Errors({ errors, onPick }: { errors: Outline["error
     </ul>
   );
 });
-
-type PickProps = { position: number; title: string; children: React.ReactNode } & Picks;
-
-/** A link to a message; the frame handles its click and jumps there on the page. */
-function Pick({ position, title, onPick, children }: PickProps) {
-  const { traceId } = useFrame();
-  return (
-    <a
-      href={`/traces/${traceId}?at=${position}#m${position}`}
-      title={title}
-      onClick={onPick}
-      className="flex h-7 items-center gap-2 rounded-control px-2 text-code hover:bg-block aria-[current]:bg-tint pointer-coarse:h-11"
-    >
-      {children}
-    </a>
-  );
-}

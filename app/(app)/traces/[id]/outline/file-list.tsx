@@ -1,0 +1,106 @@
+"use client";
+import { memo, useState } from "react";
+import type { Outline } from "#lib/reader/outline";
+import { formatCount } from "../../../../components/figures";
+import { Sign } from "../../../../components/sign";
+import { Pick, type Picks } from "./pick";
+import { shortPath } from "./turns";
+
+type File = Outline["files"][number];
+
+/** The files of a session, changed ones first: each leads to where it was changed, else read. */
+export const FileList = memo(function FileList({ outline, onPick }: { outline: Outline } & Picks) {
+  const { files, fileCount } = outline;
+  if (files.length === 0) return <p className="p-3 text-code text-muted">No file was read or changed.</p>;
+  return (
+    <>
+      <ul className="py-1">
+        {files.map((file) => (
+          <FileRow key={file.path} file={file} onPick={onPick} />
+        ))}
+      </ul>
+      {fileCount > files.length && (
+        <p className="p-3 text-code text-muted">
+          The first {formatCount(files.length)} of {formatCount(fileCount)} files.
+        </p>
+      )}
+    </>
+  );
+});
+
+function FileRow({ file, onPick }: { file: File } & Picks) {
+  const [isOpen, setOpen] = useState(false);
+  const { path, places, edits, reads } = file;
+  return (
+    <li className="outline-row">
+      <div className="flex items-center">
+        <div className="min-w-0 grow">
+          <Pick position={places[0]?.position ?? 0} onPick={onPick} title={`${path}: ${doneTo(file)}`}>
+            <span className={`min-w-0 grow truncate font-mono ${edits === 0 ? "text-muted" : ""}`}>
+              {shortPath(path)}
+            </span>
+            <span className="shrink-0 text-meta">
+              {edits > 0 ? <Changes {...file} /> : <span className="text-muted">{timesRead(reads)}</span>}
+            </span>
+          </Pick>
+        </div>
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          aria-label={`Places of ${path}`}
+          onClick={() => setOpen(!isOpen)}
+          className="needs-script flex size-7 shrink-0 items-center justify-center rounded-control text-muted hover:bg-block aria-expanded:rotate-180 pointer-coarse:size-11"
+        >
+          <Sign name="down" />
+        </button>
+      </div>
+      {isOpen && <Places file={file} onPick={onPick} />}
+    </li>
+  );
+}
+
+const maxPlaces = 20;
+
+function Places({ file, onPick }: { file: File } & Picks) {
+  const { path, places, edits, reads } = file;
+  const count = edits > 0 ? edits : reads;
+  return (
+    <div className="mb-1 ml-3 flex flex-col border-hairline border-l pl-1 text-code">
+      <ol>
+        {places.slice(0, maxPlaces).map((place) => (
+          <li key={place.position}>
+            <Pick position={place.position} onPick={onPick} title={`Message ${place.position}`}>
+              <span className="text-muted">#{formatCount(place.position)}</span>
+              {edits > 0 && (
+                <span className="text-meta">
+                  <Changes {...place} />
+                </span>
+              )}
+            </Pick>
+          </li>
+        ))}
+      </ol>
+      {count > places.length && <p className="px-2 py-1 text-muted">and {formatCount(count - places.length)} more</p>}
+      {edits > 0 && reads > 0 && <p className="px-2 py-1 text-muted">also {timesRead(reads)}</p>}
+      <a href={`/files?${new URLSearchParams({ path })}`} className="link px-2 py-1">
+        Other sessions with this file
+      </a>
+    </div>
+  );
+}
+
+function Changes({ added, removed }: { added: number; removed: number }) {
+  return (
+    <>
+      <span className="text-ok">+{formatCount(added)}</span> <span className="text-bad">−{formatCount(removed)}</span>
+    </>
+  );
+}
+
+const times = (count: number) => (count === 1 ? "once" : `${formatCount(count)} times`);
+const timesRead = (reads: number) => `read ${times(reads)}`;
+
+function doneTo({ edits, reads }: File): string {
+  const done = [edits > 0 && `changed ${times(edits)}`, reads > 0 && timesRead(reads)];
+  return done.filter(Boolean).join(", ");
+}

@@ -1,0 +1,10 @@
+import { endpoint, route } from "#lib/api/route";
+import { listTraceFiles } from "#lib/traces/files";
+import { readTraceFileList } from "#lib/traces/files-api";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
+  GET: endpoint(readTraceFileList, async ({ caller, params, query }) => ({
+    ok: true as const,
+    ...(await listTraceFiles(caller.userId, params.id, query)),
+  })),
+});

@@ -1,0 +1,121 @@
+/** Where a session's files are, as far as its trace tells. */
+export type Place = {
+  /** The session's folder, in which relative paths are. */
+  folder?: string;
+  /** What paths are relative to: the project's root, and further folders that hold the same files. */
+  roots: string[];
+  home?: string;
+  isWindows: boolean;
+};
+
+const maxCharacters = 1024;
+/** With the other columns of the table's key it must fit into an entry of an index, of 2,704 bytes. */
+const maxBytes = 2048;
+
+type Fields = Record<string, unknown>;
+
+/**
+ * The place that a trace's metadata tells of: `cwd`, and above it the folder with the repository's name (`repository`) or of a
+ * worktree that Claude Code made (`.claude/worktrees/NAME`), which is another copy of the project's files.
+ */
+export function placeOf(metadata: Fields | null): Place {
+  const given = metadata?.cwd;
+  if (typeof given !== "string" || given.length > maxCharacters) return { roots: [], isWindows: false };
+  const isWindows = isWindowsPath(given);
+  const folder = tidy(given, isWindows).replace(/(?<=[^/])\/$/, "");
+  if (!isAbsolute(folder)) return { roots: [], isWindows };
+  const [, project, copy] = /^(.+?)\/\.claude\/worktrees\/([^/]+)(?=\/|$)/.exec(folder) ?? [];
+  const roots =
+    project === undefined
+      ? [checkoutOf(folder, metadata?.repository)]
+      : [`${project}/.claude/worktrees/${copy}`, project];
+  const [home] = /^(?:[A-Z]:)?\/(?:home|Users)\/[^/]+|^\/root(?=\/|$)/i.exec(folder) ?? [];
+  return { folder, roots, isWindows, ...(home && { home }) };
+}
+
+/** The only folder at or above one that bears the repository's name, else the folder itself. */
+function checkoutOf(folder: string, repository: unknown): string {
+  const [, name] = (typeof repository === "string" && /([^/:]+?)(?:\.git)?\/?$/.exec(repository)) || [];
+  if (!name) return folder;
+  const parts = folder.split("/");
+  const places = parts.flatMap((part, at) => (part.toLowerCase() === name.toLowerCase() ? [at] : []));
+  return places.length === 1 ? parts.slice(0, (places[0] as number) + 1).join("/") : folder;
+}
+
+/**
+ * A path as the ledger keeps it: below the project's root relative to it, else absolute; with `/` between its parts, and
+ * without `.` and `..`. Where the trace tells no root, it stays as it was written.
+ *
+ * @param folder where a relative path is, if not in the session's own folder
+ * @returns undefined where it names no file, or is too long
+ */
+export function projectPath(written: string, place: Place, folder?: string): string | undefined {
+  if (written.length > 2 * maxCharacters) return undefined;
+  const path = absolute(unquoted(written), place, folder);
+  if (path === undefined || path === place.folder || place.roots.includes(path)) return undefined;
+  const found = relative(path, place);
+  if (found.length > maxCharacters || Buffer.byteLength(found) > maxBytes) return undefined;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: PostgreSQL's texts have no NUL, and no file's name has a newline
+  if (/[\x00-\x1f\x7f]/.test(found) || !found.isWellFormed()) return undefined;
+  return /(?:^|\/)(?:|\.|\.\.|~)$|^[A-Za-z]:$/.test(found) ? undefined : found;
+}
+
+/** The last part of a path, in lower case: by it the table is searched. */
+export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+
+function unquoted(written: string): string {
+  const text = written.trim();
+  const bare = /^(["'`])(.+)\1$/.exec(text)?.[2] ?? text;
+  if (!/^file:\/\//i.test(bare)) return bare;
+  try {
+    return decodeURIComponent(bare.replace(/^file:\/\/(?:localhost)?/i, "")).replace(/^\/(?=[A-Za-z]:)/, "");
+  } catch (error) {
+    if (error instanceof URIError) return "";
+    throw error;
+  }
+}
+
+/** Undefined for an address of the web. */
+function absolute(path: string, place: Place, folder: string | undefined): string | undefined {
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) return undefined;
+  const isWindows = place.isWindows || isWindowsPath(path);
+  const clean = tidy(path, isWindows);
+  if (clean.startsWith("~/")) return place.home ? tidy(place.home + clean.slice(1), isWindows) : clean;
+  if (isAbsolute(clean)) return clean;
+  const base = folder === undefined ? place.folder : absolute(folder, place, undefined);
+  return base === undefined || !isAbsolute(base) ? clean : tidy(`${base}/${clean}`, isWindows);
+}
+
+function relative(path: string, { roots, isWindows }: Place): string {
+  const folded = (text: string) => (isWindows ? text.toLowerCase() : text);
+  for (const root of roots) {
+    const start = root === "/" ? root : `${root}/`;
+    if (!folded(path).startsWith(folded(start))) continue;
+    // A worktree holds the project's files once more.
+    return path.slice(start.length).replace(/^\.claude\/worktrees\/[^/]+\/(?=.)/, "");
+  }
+  return path;
+}
+
+const isWindowsPath = (path: string) => /^[A-Za-z]:[\\/]|^\\\\[^\\]/.test(path);
+const isAbsolute = (path: string) => path.startsWith("/") || /^[A-Z]:\//.test(path);
+
+/** One way to write a path: `/` between parts, no `.`, `..` and `//`, a drive as `C:/`; macOS' `/private/tmp` is its `/tmp`. */
+function tidy(path: string, isWindows: boolean): string {
+  const plain = isWindows
+    ? path
+        .replaceAll("\\", "/")
+        .replace(/^\/(?:mnt\/)?([A-Za-z])(?=\/)/, "$1:")
+        .replace(/^[a-z]:/, (drive) => drive.toUpperCase())
+    : path;
+  const start = /^(?:[A-Z]:\/|\/\/(?=[^/])|\/)?/.exec(plain)?.[0] ?? "";
+  const parts: string[] = [];
+  for (const part of plain.slice(start.length).split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part === ".." && parts.length > 0 && parts.at(-1) !== "..") parts.pop();
+    else if (part !== ".." || start === "") parts.push(part);
+  }
+  const end = plain.endsWith("/") && parts.length > 0 ? "/" : "";
+  const root = start === "//" && !isWindows ? "/" : start;
+  return `${root}${parts.join("/")}${end}`.replace(/^\/private(?=\/(?:tmp|var|etc)\/)/, "");
+}

@@ -1,0 +1,34 @@
+import type { Call, Result } from "#lib/reader/call";
+import type { Kind } from "#lib/reader/message";
+import { type Fields, isObject, pathOf } from "#lib/reader/tools/describe";
+import { plainName } from "#lib/reader/vocabulary";
+
+/** Tools of the kind `read` that list folders. */
+const listing = new Set(
+  `listdir listdirectory listfiles ls listcodedefinitionnames listdirv2 listfilestoplevel listfilesrecursive
+  copilotlistdirectory`.split(/\s+/),
+);
+
+const maxFiles = 1000;
+
+/** The files that a call read: none where it listed a folder, or names them by a pattern. */
+export function readsOf({ name, input }: Call, result: Result | undefined, kind: Kind): string[] {
+  const views = kind === "read" ? !listing.has(plainName(name)) : kind !== "shell" && input.command === "view";
+  if (!views || folderListed.test(result?.output.slice(0, 2000) ?? "")) return [];
+  return pathsIn(input).filter(isPath).slice(0, maxFiles);
+}
+
+const folderListed = /<type>directory<\/type>|^Here(?:'|’)s the files and directories up to|^Directory: /;
+
+function pathsIn(input: Fields): string[] {
+  const list = [input.paths, input.file_paths, input.files, input.operations].find(Array.isArray);
+  if (!list) return [pathOf(input)];
+  return list.flatMap((entry) => {
+    if (typeof entry === "string") return [entry];
+    return isObject(entry) && !/^(?:directory|search)$/i.test(String(entry.mode)) ? [pathOf(entry)] : [];
+  });
+}
+
+/** Words of a tool's heading are no path, and a pattern is none either. */
+const isPath = (path: string) =>
+  path !== "" && !/[*?]|\{[^}]*,/.test(path) && (!/\s/.test(path) || /[\\/]|\.\w{1,8}$/.test(path));

@@ -1,0 +1,122 @@
+import type { Call, Result } from "#lib/reader/call";
+import { changesOf, countsOf } from "#lib/reader/files/changed";
+import { type Place, placeOf, projectPath } from "#lib/reader/files/paths";
+import { readsOf } from "#lib/reader/files/reads";
+import { shellChanges } from "#lib/reader/files/shell";
+import { type Counts, newEffort } from "#lib/reader/line-diff";
+import type { Kind, ReaderMessage } from "#lib/reader/message";
+import { outcomeOf } from "#lib/reader/outcome";
+import { makePairing, type Placed } from "#lib/reader/pairing";
+import { kindOfTool, plainName } from "#lib/reader/vocabulary";
+
+/** What a call did with a file. */
+export type Action = "read" | "edit" | "write" | "delete";
+
+/** That a call at a position read or changed a file, and how many lines it added and removed. */
+export type Touch = { position: number; path: string; action: Action } & Counts;
+
+/** What of a trace tells how its calls are to be read. */
+export type Session = { source: string; metadata: Record<string, unknown> | null };
+
+/** A session's further touches are left out. */
+export const maxTouches = 50_000; // as limits.traces.fileRows
+
+/** Agents whose files mostly leave results out: a call is taken as carried out there once the session went on. */
+const withoutResults = new Set(["cursor"]);
+
+const kindOf = ({ kind, name, type }: Call): Kind => kind ?? kindOfTool(name, type);
+const touching = new Set<Kind>(["edit", "write", "read", "shell"]);
+
+/** Whether a call may read or change files: only for the results of such calls is it worth waiting. */
+const mayTouch = (call: Call): boolean => touching.has(kindOf(call));
+
+/**
+ * What a call did with files; nothing where it failed, was declined, or has no result.
+ *
+ * @param isOver whether a call without a result counts as carried out
+ */
+function touchesOf({ call, position, folder }: Placed, result: Result | undefined, place: Place, isOver = false) {
+  const kind = kindOf(call);
+  if (!touching.has(kind) || !(result ? outcomeOf(result).status === "ok" : isOver)) return [];
+  const byPath = new Map<string, Touch>();
+  const add = (written: string, action: Action, counts: Counts, at: string | undefined) => {
+    const path = projectPath(written, place, at);
+    if (path === undefined || written.trim() === "") return;
+    const known = byPath.get(path) ?? { position, path, action, added: 0, removed: 0 };
+    byPath.set(path, known);
+    if (action !== "read") known.action = action;
+    known.added += counts.added;
+    known.removed += counts.removed;
+  };
+  const effort = newEffort();
+  if (kind === "edit" || kind === "write") {
+    for (const change of changesOf(call, result, kind === "write"))
+      add(change.path, change.action, countsOf(change, effort), folder);
+  }
+  if (kind === "shell") {
+    for (const change of shellChanges(call.name, call.input, result ? outcomeOf(result).output : "")) {
+      const at = change.folder ?? folder;
+      if (
+        at !== undefined ||
+        startsInFolder.has(plainName(call.name)) ||
+        /^(?:[\\/~]|[A-Za-z]:[\\/])/.test(change.path)
+      )
+        add(change.path, change.action, countsOf(change, effort), at);
+    }
+  }
+  for (const path of readsOf(call, result, kind)) add(path, "read", none, folder);
+  return [...byPath.values()];
+}
+
+const none = { added: 0, removed: 0 };
+
+/** Tools that start a shell for each command, in the session's folder; others stay where an earlier `cd` led. */
+const startsInFolder = new Set(
+  "execcommand shell localshell localshellcall shellcommand runshellcommand exec".split(" "),
+);
+
+/** What a session touched, as its calls are taken. */
+export function makeTouching({ source, metadata }: Session) {
+  const place = placeOf(metadata);
+  const isLeftOut = withoutResults.has(source);
+  const touched: Touch[] = [];
+  let last = -1;
+  return {
+    /** The position of the message that comes next. */
+    see(position: number): void {
+      last = position;
+    },
+    take(placed: Placed, result: Result | undefined): void {
+      if (touched.length < 2 * maxTouches)
+        touched.push(...touchesOf(placed, result, place, isLeftOut && placed.position < last));
+    },
+    /** All of it in the order of positions, with the calls that still wait, where those count. */
+    touches(waiting: Placed[]): Touch[] {
+      const more = isLeftOut ? waiting : [];
+      const open = more.flatMap((placed) => touchesOf(placed, undefined, place, placed.position < last));
+      return [...touched, ...open].sort((a, b) => a.position - b.position).slice(0, maxTouches);
+    },
+  };
+}
+
+export type FileReader = {
+  add(message: ReaderMessage): void;
+  /** The position of the first call that waits for its result. */
+  openFrom(): number | undefined;
+  /** What was touched so far, in the order of positions. */
+  touches(): Touch[];
+};
+
+/** Reads what a session touched, message by message. */
+export function makeFileReader(session: Session): FileReader {
+  const touching = makeTouching(session);
+  const pairing = makePairing(touching.take, mayTouch);
+  return {
+    add(message) {
+      touching.see(message.position);
+      pairing.add(message);
+    },
+    openFrom: () => pairing.waiting()[0]?.position,
+    touches: () => touching.touches(pairing.waiting()),
+  };
+}

@@ -1,0 +1,119 @@
+import type { Counts } from "#lib/reader/line-diff";
+
+/** A line of a patch; `hunk` is the heading of a further part. */
+export type PatchLine = { type: "added" | "removed" | "same" | "hunk"; text: string };
+
+const fileHeader =
+  /^(?:\\ |diff --git |index [0-9a-f]+\.\.|Index: |={20,}$|(?:new|deleted) file mode |(?:old|new) mode |(?:dis)?similarity index |rename (?:from|to) |Binary files |\*\*\* )/;
+const hunkHeader = /^@@(?: -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@)?/;
+
+/**
+ * The lines of a unified diff, or of a patch in Codex's form, without its headers. A line counts by its first character; what a
+ * hunk's heading says of its length tells a removed `-- x` from the name of a file.
+ */
+export function* patchLines(patch: string): Generator<PatchLine> {
+  const lines = patch.replace(/\n$/, "").split("\n");
+  let left = 0;
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] as string;
+    if (line.startsWith("@@")) {
+      const [, before, after] = hunkHeader.exec(line) ?? [];
+      left = Number(before ?? 0) + Number(after ?? 0);
+      yield { type: "hunk", text: line.replace(/^@@.*?@@ ?|^@@ ?/, "") };
+      continue;
+    }
+    if (isNames(lines, at, left)) at += 1;
+    else if (!fileHeader.test(line)) {
+      const read = readLine(line);
+      left -= read.type === "same" ? 2 : 1;
+      yield read;
+    }
+  }
+}
+
+/** Whether `--- a` and `+++ b` name files here: within a hunk only before the next heading. */
+function isNames(lines: string[], at: number, left: number): boolean {
+  if (!lines[at]?.startsWith("--- ") || !lines[at + 1]?.startsWith("+++ ")) return false;
+  return left <= 0 || (lines[at + 2]?.startsWith("@@") ?? false);
+}
+
+function readLine(line: string): PatchLine {
+  const type = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "same";
+  return { type, text: type === "same" && !line.startsWith(" ") ? line : line.slice(1) };
+}
+
+/** How many lines a patch adds and removes. */
+export function countPatch(patch: string): Counts {
+  const counts = { added: 0, removed: 0 };
+  for (const { type } of patchLines(patch)) if (type === "added" || type === "removed") counts[type] += 1;
+  return counts;
+}
+
+/** A file of a patch. `from` is its name before, where the patch moves it. */
+export type FilePatch = { path: string; patch: string; action: "edit" | "write" | "delete"; from?: string };
+
+const maxFiles = 1000;
+
+/** The files of a patch in the form of Codex's `apply_patch`, each with its part of the patch; undefined for other text. */
+export function readFilePatches(text: string): FilePatch[] | undefined {
+  if (!/^\*\*\* (?:Begin Patch|Add File|Update File|Delete File)/m.test(text)) return undefined;
+  const parts = text.split(/^(?=\*\*\* (?:Add|Update|Delete) File: )/m).slice(1, maxFiles + 1);
+  return parts.map((part) => {
+    const [, verb, name = ""] = /^\*\*\* (Add|Update|Delete) File: ([^\n]*)/.exec(part) ?? [];
+    const patch = part.slice(part.indexOf("\n") + 1);
+    const path = name.trim();
+    const [, moved] = (verb === "Update" && /^\*\*\* Move to: ([^\n]+)/.exec(patch)) || [];
+    if (moved) return { path: moved.trim(), patch, action: "edit", from: path };
+    return { path, patch, action: verb === "Add" ? "write" : verb === "Delete" ? "delete" : "edit" };
+  });
+}
+
+/** The files of a unified diff that names them; undefined where it doesn't. */
+export function readUnifiedFiles(text: string): FilePatch[] | undefined {
+  const parts = text.split(/^(?=--- [^\n]+\n\+\+\+ [^\n]+\n@@)/m).slice(0, maxFiles + 1);
+  const files = parts.flatMap((part): FilePatch[] => {
+    const [heading, old = "", now = ""] = /^--- ([^\n]+)\n\+\+\+ ([^\n]+)\n/.exec(part) ?? [];
+    if (heading === undefined) return [];
+    const [from, path] = [nameIn(old, "a/"), nameIn(now, "b/")];
+    const patch = part.slice(heading.length);
+    if (path === "/dev/null") return [{ path: from, patch, action: "delete" }];
+    if (from === "/dev/null") return [{ path, patch, action: "write" }];
+    return [{ path, patch, action: "edit", ...(from !== path && { from }) }];
+  });
+  return files.length > 0 ? files : undefined;
+}
+
+/** A file's name in a heading, without Git's prefix and a time. */
+function nameIn(heading: string, prefix: string): string {
+  const name = (heading.split("\t", 1)[0] ?? "").trim();
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name;
+}
+
+/** A text that is put in the place of another one. */
+export type Replacement = { before: string; after: string };
+
+const opening = /^(?:<{5,9}|-{5,9}) SEARCH>?\s*$/;
+const closing = /^(?:>{5,9}|\+{5,9}) REPLACE>?\s*$/;
+
+/** The blocks of `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE` in a text; undefined where it has none. */
+export function readSearchBlocks(text: string): Replacement[] | undefined {
+  if (!/^(?:<{5,9}|-{5,9}) SEARCH/m.test(text)) return undefined;
+  const blocks: Replacement[] = [];
+  let before: string[] | undefined;
+  let after: string[] | undefined;
+  for (const line of text.split("\n")) {
+    if (after && closing.test(line)) {
+      blocks.push({ before: (before ?? []).join("\n"), after: after.join("\n") });
+      [before, after] = [undefined, undefined];
+    } else if (after) after.push(line);
+    else if (before && /^={5,9}\s*$/.test(line)) after = [];
+    else if (before) {
+      if (!isAbout(line, before)) before.push(line);
+    } else if (opening.test(line)) before = [];
+  }
+  return blocks;
+}
+
+/** A block's line numbers, and the rule below them. */
+const isAbout = (line: string, before: string[]) =>
+  before.length === 0 && /^(?::(?:start|end)_line:.*|-{5,9}\s*)$/.test(line);

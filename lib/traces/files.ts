@@ -1,0 +1,96 @@
+import "server-only";
+import { z } from "zod";
+import { prisma } from "#lib/db/client";
+import { heavyRead } from "#lib/db/heavy";
+import { notFound } from "#lib/errors";
+import { utcInstant } from "#lib/fields";
+import { limits } from "#lib/limits";
+import { maxShown, type Outline } from "#lib/reader/outline";
+import { fileNamed } from "#lib/search/query";
+import { decodeCursor, encodeCursor } from "#lib/traces/queries";
+import type { FileAction, Touched } from "#lib/traces/schema";
+import { type FileRow, readTouching, readTraceFiles } from "#lib/traces/sql/files";
+
+type Page = { action: FileAction; cursor?: string | undefined; limit: number };
+
+const position = z.int().min(0).max(limits.message.integer);
+const fileCursor = z.tuple([z.boolean(), position, z.string().max(1024)]);
+const touchCursor = z.tuple([utcInstant, z.uuid(), z.string().max(1024)]);
+
+/** What the ledger (lib/ledger) has yet to count of a trace. @throws SpoorError `not_found` for a stranger's as for a missing one */
+async function isDue(userId: string, traceId: string): Promise<boolean> {
+  const where = { userId_id: { userId, id: traceId }, deletedAt: null };
+  const trace = await prisma().trace.findUnique({ where, select: { ledgerDue: true } });
+  if (!trace) throw notFound();
+  return trace.ledgerDue;
+}
+
+/**
+ * The files that a trace's calls read and changed, changed ones first.
+ *
+ * @returns `pending` while the last upload is not counted yet, `cut` where there were too many.
+ * @throws SpoorError `not_found`, `invalid_request` for a cursor that no page gave out, and as `heavyRead`
+ */
+export async function listTraceFiles(userId: string, traceId: string, { action, cursor, limit }: Page) {
+  const pending = await isDue(userId, traceId);
+  const after = cursor === undefined ? undefined : decodeCursor(fileCursor, cursor);
+  const page = { action, after, limit: limit + 1, maxPlaces: 0 };
+  const rows = await heavyRead(userId, (tx) => readTraceFiles(tx, userId, traceId, page));
+  const files = rows.slice(0, limit).map(toFile);
+  const last = files.at(-1);
+  const more = rows.length > limit && last;
+  const next = more ? encodeCursor([last.edits === 0, last.firstPosition, last.path]) : null;
+  return { files, pending, cut: isCut(rows), nextCursor: next };
+}
+
+const isCut = ([first]: { rows: string }[]) => Number(first?.rows ?? 0) >= limits.traces.fileRows;
+
+const toFile = ({ path, reads, edits, added, removed, firstPosition, lastPosition }: FileRow): FileRow => ({
+  ...{ path, reads, edits, added, removed, firstPosition, lastPosition },
+});
+
+/** The files of a trace as its outline has them; undefined as long as the ledger has not counted them all. */
+export async function readFileSums(
+  userId: string,
+  traceId: string,
+): Promise<Pick<Outline, "files" | "fileCount"> | undefined> {
+  if (await isDue(userId, traceId)) return undefined;
+  const page = { action: "any", after: undefined, limit: maxShown.files, maxPlaces: maxShown.places } as const;
+  const rows = await heavyRead(userId, (tx) => readTraceFiles(tx, userId, traceId, page));
+  const files = rows.map((row) => ({
+    ...toFile(row),
+    places: row.places.map(([at, added, removed]) => ({ position: at, added, removed })),
+  }));
+  return { files, fileCount: Number(rows[0]?.files ?? 0) };
+}
+
+/**
+ * The traces that touched a file, newest activity first: an item for each trace and each of its paths that end with the given one.
+ *
+ * @throws SpoorError `invalid_request` for a cursor that no page gave out, and as `heavyRead`
+ */
+export async function listTouching(
+  userId: string,
+  {
+    path,
+    from,
+    to,
+    action,
+    cursor,
+    limit,
+  }: Page & { path: string; from?: string | undefined; to?: string | undefined },
+): Promise<{ files: Touched[]; nextCursor: string | null }> {
+  const place = cursor === undefined ? undefined : decodeCursor(touchCursor, cursor);
+  const after = place && { activityAt: place[0], id: place[1], path: place[2] };
+  const file = fileNamed(path);
+  if (!file) return { files: [], nextCursor: null };
+  const page = { action, after, limit: limit + 1 };
+  const rows = await heavyRead(userId, (tx) => readTouching(tx, userId, file, { from, to }, page));
+  const files = rows.slice(0, limit).map(({ traceId, source, title, project, activityAt, ...row }) => ({
+    ...{ traceId, source, title, project, updatedAt: activityAt.toISOString() },
+    ...toFile(row),
+  }));
+  const last = files.at(-1);
+  const more = rows.length > limit && last;
+  return { files, nextCursor: more ? encodeCursor([last.updatedAt, last.traceId, last.path]) : null };
+}

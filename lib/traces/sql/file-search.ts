@@ -1,0 +1,42 @@
+// Searches that name nothing but files, in the order of the list. SQL: two ways, each with its plan forced, of which the number
+// of the rarest file's rows chooses (docs/decisions/0047).
+import "server-only";
+import type { PoolClient } from "pg";
+import { Prisma } from "#lib/generated/prisma/client";
+import type { FileTerm } from "#lib/search/query";
+import { comesAfter, isNamed, isSelected, listOrder } from "#lib/traces/sql/conditions";
+import type { Scope } from "#lib/traces/sql/search";
+
+/** Of a file with more rows the list is read in its order, which has one soon. */
+const maxLookedUp = 3000;
+
+/** The ids of the first traces that touched all of the files, and none of the excluded ones. */
+export async function findByFiles(tx: PoolClient, scope: Scope, limit: number): Promise<string[]> {
+  const { userId, selection, after } = scope;
+  const wanted = selection.files?.filter(({ excluded }) => !excluded) ?? [];
+  const rare = await rarest(tx, userId, wanted);
+  const inScope = Prisma.join([isSelected(userId, selection), ...(after ? [comesAfter(after)] : [])], " and ");
+  if (!rare) await tx.query("set local enable_sort = off");
+  const statement = rare
+    ? Prisma.sql`with hit as materialized (
+          select distinct trace_id from trace_file where user_id = ${userId} and ${isNamed(rare)})
+        select trace.id from hit cross join lateral (
+          select id, activity_at from trace where ${inScope} and id = hit.trace_id limit 1) as trace
+        ${listOrder} limit ${limit}`
+    : Prisma.sql`select id from trace where ${inScope} ${listOrder} limit ${limit}`;
+  const { rows } = await tx.query<{ id: string }>(statement);
+  if (!rare) await tx.query("set local enable_sort = on");
+  return rows.map(({ id }) => id);
+}
+
+/** The file with the fewest rows; undefined where even that has many. */
+export async function rarest(tx: PoolClient, userId: string, files: FileTerm[]): Promise<FileTerm | undefined> {
+  let found: FileTerm | undefined;
+  let fewest = maxLookedUp;
+  for (const file of files) {
+    const { rows } = await tx.query<{ count: number }>(Prisma.sql`select count(*)::int as count from (
+      select from trace_file where user_id = ${userId} and name = ${file.name} limit ${fewest}) as counted`);
+    if ((rows[0]?.count ?? 0) < fewest) [found, fewest] = [file, Math.max(1, rows[0]?.count ?? 0)];
+  }
+  return found;
+}
