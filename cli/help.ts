@@ -71,13 +71,28 @@ time and run it again: nothing is lost or stored twice.
   --project NAME     only this project, by its name or folder; may be repeated
   --dry-run          list what would be sent, and send nothing
   --yes              do not ask before the first push from this machine
+  --no-redact        send secrets as they are, instead of masked
   --no-telemetry     send no telemetry (so does DO_NOT_TRACK=1)
 
 The first push shows what it will send, by project, and asks; where nobody can be asked (no terminal, --json) it sends.
 
   spoor push --since 7d --project ~/code/api`,
   watch: `Send new and changed sessions, then keep running and send what your agents write within seconds. Waits
-while the server is unavailable. Takes --since, --source and --project like push.`,
+while the server is unavailable. Takes --since, --source, --project and --no-redact like push.`,
+  redact: `List the secrets in a file (- for standard input) that push would mask, by line and kind, without showing them.
+Exit code 1: there are some.
+
+  --check FILE
+
+Private keys, tokens of known services, passwords in URLs and in environment files are masked: a masked one reads
+[redacted:github:1f0c22ab], always the same for the same secret on this machine. What only may be a secret is listed
+here and left as it is.
+
+  spoor redact --check .env`,
+  config: `Show the settings of this machine, or change one.
+
+  spoor config                   show them
+  spoor config redact on|off     whether secrets are masked before sessions are sent (on)`,
   status: `Say whether sessions are sent in the background and what keeps them from it, and list this machine's last 20
 uploads with their status.`,
   doctor: `Check the server, the login, the clock, the settings, the folders that are searched for sessions, and that settings
@@ -106,6 +121,7 @@ export function helpOf(name?: CommandName): string {
 const words: Partial<Record<CommandName, string>> = {
   push: " [FILE...]",
   projects: " [include|exclude GLOB...]",
+  config: " [redact on|off]",
 };
 
 function textOf(name: CommandName | undefined): string {
@@ -125,6 +141,8 @@ More commands:
   spoor status       show the last uploads
   spoor whoami       show the logged-in account
   spoor doctor       find out why something does not work
+  spoor config       whether secrets are masked before sending
+  spoor redact       list the secrets in a file
   spoor service      status, start, stop and logs of the background service
   spoor update       take the version that your server delivers
   spoor logout       log this machine out

@@ -5,11 +5,13 @@ import { isAbsolute } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { logout, whoami } from "./commands/account.ts";
+import { config } from "./commands/config.ts";
 import { doctor } from "./commands/doctor.ts";
 import { install } from "./commands/install.ts";
 import { login } from "./commands/login.ts";
 import { projects } from "./commands/projects.ts";
 import { push } from "./commands/push.ts";
+import { redact } from "./commands/redact.ts";
 import { scan } from "./commands/scan.ts";
 import { service } from "./commands/service.ts";
 import { status } from "./commands/status.ts";
@@ -50,6 +52,7 @@ const telemetry: Options = { "no-telemetry": { type: "boolean" } };
 
 const flag = { type: "boolean" } as const;
 const loginOptions: Options = { machine: text, scopes: text, "no-browser": flag };
+const redaction: Options = { "no-redact": flag };
 const consent: Options = { yes: flag, "dry-run": flag };
 const installOptions: Options = {
   ...consent,
@@ -73,11 +76,13 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
   projects: { run: projects, options: { all: { type: "boolean" } }, takesWords: true },
   push: {
     run: push,
-    options: { ...filters, ...telemetry, "dry-run": { type: "boolean" }, yes: { type: "boolean" } },
+    options: { ...filters, ...telemetry, ...redaction, "dry-run": { type: "boolean" }, yes: { type: "boolean" } },
     takesWords: true,
   },
   // `--sender` is how watch starts its second process.
-  watch: { run: watch, options: { ...filters, ...telemetry, sender: { type: "boolean" } } },
+  watch: { run: watch, options: { ...filters, ...telemetry, ...redaction, sender: { type: "boolean" } } },
+  redact: { run: redact, options: { check: text } },
+  config: { run: config, options: {}, takesWords: true },
   status: { run: status, options: {} },
   doctor: { run: doctor, options: {} },
 };

@@ -31,6 +31,10 @@ export type Settings = {
   projects?: unknown;
   /** Origins that this machine's sessions were agreed to be sent to. */
   agreedTo?: string[];
+  /** Whether secrets are masked before sessions are sent; they are, unless it is false. */
+  redact?: boolean;
+  /** What they are masked with, in hexadecimal. */
+  redactKey?: string;
 };
 
 /** Replaced by the server that delivers this file (lib/server/client-file.ts). */
@@ -47,6 +51,8 @@ export async function readSettings(host: Host): Promise<Settings> {
     ...(typeof known.server === "string" && { server: known.server }),
     accounts: isFields(known.accounts) ? (known.accounts as Settings["accounts"]) : {},
     ...(Array.isArray(known.plainHttp) && { plainHttp: known.plainHttp.map(String) }),
+    ...(typeof known.redact === "boolean" && { redact: known.redact }),
+    ...(typeof known.redactKey === "string" && { redactKey: known.redactKey }),
     ...(Array.isArray(known.agreedTo) && { agreedTo: known.agreedTo.map(String) }),
   };
 }

@@ -2,7 +2,9 @@ import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
 import { findProjects, totalOf } from "../projects/found.ts";
+import { foldHome } from "../projects/rules.ts";
 import { showProjects } from "../projects/show.ts";
+import { sayFound } from "../redact/describe.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import { updateSettings } from "../settings.ts";
 import type { PushTarget } from "../sync/push-target.ts";
@@ -14,7 +16,10 @@ import { styled } from "../terminal/styled.ts";
  *
  * @throws CommandError `failed` where the answer is no
  */
-export async function agreeToFirstPush(context: Context, { connection, account, record }: PushTarget): Promise<void> {
+export async function agreeToFirstPush(
+  context: Context,
+  { connection, account, record, maskKey }: PushTarget,
+): Promise<void> {
   const { host, terminal, values, words, signal } = context;
   const { server, settings } = connection;
   const isFirst = !record.hasSent && !settings.agreedTo?.includes(server);
@@ -36,6 +41,8 @@ export async function agreeToFirstPush(context: Context, { connection, account, 
   const total = `${formatCount(sessions, "session")} (${formatBytes(bytes)}) in ${formatCount(sent.length, "project")}`;
   const leftOut = found.length - sent.length;
   terminal.say(leftOut > 0 ? `${total}; ${formatCount(leftOut, "other")} left out.` : `${total}.`);
+  const projects = sent.map(({ name, secrets }) => ({ name: foldHome(name, host), secrets }));
+  sayFound(terminal, projects, maskKey !== undefined);
   terminal.say(styled("dim", `To leave some out first: ${program} projects exclude GLOB...`));
   if (values.yes !== true && !(await terminal.ask("Send them, and new ones at each push?", signal))) {
     signal.throwIfAborted();

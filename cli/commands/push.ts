@@ -1,6 +1,7 @@
 import { type Context, patienceOf, stringValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { program } from "../program.ts";
+import { saySent } from "../redact/describe.ts";
 import { HttpError } from "../server/api.ts";
 import { connect, fetchAccount, loadSettings } from "../server/connection.ts";
 import { sendTelemetry } from "../server/telemetry.ts";
@@ -11,7 +12,7 @@ import { type Settings, serverOf } from "../settings.ts";
 import { namedFile } from "../sync/changed-inputs.ts";
 import { planPush } from "../sync/push-plan.ts";
 import { type PushResult, pushOnce } from "../sync/push-round.ts";
-import { openTarget, refreshJobs } from "../sync/push-target.ts";
+import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatDuration, formatList } from "../terminal/format.ts";
 import { describeSent, sayLeftOut, warnInvalid, warnUnsent } from "../terminal/outcomes.ts";
@@ -33,20 +34,24 @@ export async function push(context: Context): Promise<number> {
   });
   const { server } = target.connection;
   await sendTelemetry(context, target.connection, "push", result.stats);
-  printResult(context, result, server);
+  printResult(context, result, target);
   const { sent, same, left, milliseconds, filter } = result;
   const projectsLeftOut = filter.leftOut.size;
-  return finish(context, result, { server, sent, same, left, projectsLeftOut, milliseconds });
+  const { secrets } = result;
+  const isRedacted = target.maskKey !== undefined;
+  return finish(context, result, { server, sent, same, left, projectsLeftOut, secrets, isRedacted, milliseconds });
 }
 
-function printResult(context: Context, { sent, same, milliseconds, filter }: PushResult, server: string): void {
+function printResult(context: Context, result: PushResult, { connection: { server }, maskKey }: PushTarget): void {
   const { terminal } = context;
+  const { sent, same, milliseconds, filter, secrets } = result;
   if (sent.sessions > 0) {
     const [sessions, messages] = [formatCount(sent.sessions, "session"), formatCount(sent.messages, "message")];
     const size = `${formatBytes(sent.wireBytes)} in ${formatDuration(milliseconds)}`;
     terminal.say(styled("green", "✓"), ` Sent ${sessions} with ${messages}, ${size}.`);
     terminal.say(`  ${describeSent(sent)}`);
     if (same > 0) terminal.say(`  ${formatCount(same, "other session")} had not changed.`);
+    saySent(terminal, secrets, maskKey !== undefined);
   } else if (sent.pending === 0) terminal.say(describeNothingSent(context, same, filter));
   if (sent.pending > 0) {
     const uploads = formatCount(sent.pending, "upload");

@@ -3,14 +3,17 @@ import { findUnreadable, type Unreadable } from "../adapters/unreadable.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
-import { nameOf, ProjectRules } from "../projects/rules.ts";
+import { foldHome, nameOf, ProjectRules } from "../projects/rules.ts";
+import { sayFound } from "../redact/describe.ts";
+import { isRedacting } from "../redact/key.ts";
+import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { loadSettings } from "../server/connection.ts";
 import { isAgreed } from "../server/origin.ts";
 import { type Destination, sendTelemetry, type TelemetryReport } from "../server/telemetry.ts";
 import { tokenOf } from "../server/token.ts";
 import { countInputs } from "../sessions/count.ts";
 import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
-import { serverIfSet } from "../settings.ts";
+import { readSettings, serverIfSet } from "../settings.ts";
 import { formatBytes, formatNumber } from "../terminal/format.ts";
 import { sayLeftOut, warnInvalid } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
@@ -21,10 +24,18 @@ export async function scan(context: Context): Promise<void> {
   const { terminal, values } = context;
   const destination = await telemetryDestination(context);
   const startedAt = performance.now();
-  const { stats, leftOut } = await countSessions(context);
+  const found = await countSessions(context);
+  const { stats, leftOut } = found;
   const milliseconds = performance.now() - startedAt;
   const unreadable = listValue(context, "source").length > 0 ? [] : await findUnreadable(context.host);
-  printStats(context, { stats, leftOut }, milliseconds);
+  printStats(context, found, milliseconds);
+  const secrets = [...found.secrets].map(([name, counts]) => ({ name, secrets: counts }));
+  const isRedacted = isRedacting(await readSettings(context.host));
+  sayFound(
+    terminal,
+    secrets.map(({ name, secrets }) => ({ name: foldHome(name, context.host), secrets })),
+    isRedacted,
+  );
   sayLeftOut(terminal, leftOut);
   printUnreadable(context, unreadable);
   const { submission, sent } = await sendTelemetry(context, destination, "scan", stats);
@@ -34,12 +45,19 @@ export async function scan(context: Context): Promise<void> {
     adapters: Object.fromEntries([...stats].map(([name, one]) => [name, one])),
     unreadable,
     projectsLeftOut: leftOut.size,
+    secrets,
+    isRedacted,
     milliseconds: Math.round(milliseconds),
     telemetry: { sent, submission },
   });
 }
 
-type Found = { stats: Map<string, ParseStats>; leftOut: ReadonlySet<string> };
+type Found = {
+  stats: Map<string, ParseStats>;
+  leftOut: ReadonlySet<string>;
+  /** By project. */
+  secrets: Map<string, SecretCounts>;
+};
 
 async function countSessions(context: Context): Promise<Found> {
   const { host, terminal } = context;
@@ -52,6 +70,7 @@ async function countSessions(context: Context): Promise<Found> {
   const wanted = adapters.filter(({ name }) => names.length === 0 || names.includes(name));
   const stats = new Map(wanted.map(({ name }) => [name, emptyStats()]));
   const leftOut = new Set<string>();
+  const secrets = new Map<string, SecretCounts>();
   const rules = await ProjectRules.open(host);
   const counting = countInputs(context, {
     wanted: (adapter) => wanted.includes(adapter),
@@ -59,14 +78,20 @@ async function countSessions(context: Context): Promise<Found> {
     isComplete: names.length === 0,
     onInput({ adapter }, found) {
       addStats(stats.get(adapter.name) ?? emptyStats(), found);
-      for (const part of found.projects) if (part.isLeftOut) leftOut.add(nameOf(part));
+      for (const part of found.projects) {
+        const name = nameOf(part);
+        if (part.isLeftOut) leftOut.add(name);
+        const counts = secrets.get(name) ?? {};
+        addCounts(counts, part.secrets);
+        if (Object.keys(counts).length > 0) secrets.set(name, counts);
+      }
     },
   });
   await counting.catch((error) => {
     if (!(error instanceof CommandError)) throw error;
     terminal.warn(`${error.message} The next scan will read every file again.`);
   });
-  return { stats, leftOut };
+  return { stats, leftOut, secrets };
 }
 
 const columns: Column[] = [

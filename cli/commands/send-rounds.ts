@@ -5,6 +5,7 @@ import { adapters } from "../adapters/registry.ts";
 import type { Context } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { Search } from "../files/search.ts";
+import { saySent } from "../redact/describe.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import { pushOnce } from "../sync/push-round.ts";
 import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
@@ -47,7 +48,7 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
   target.record.addUnsendable(carried.unsendable);
   const filter = new SessionFilter(context);
   const searches = searchesOf(wanted, filter);
-  const { sent, left, stats, milliseconds } = await target.record.inTurn(context, async () => {
+  const { sent, left, stats, secrets, milliseconds } = await target.record.inTurn(context, async () => {
     await refreshJobs(target, 0);
     return pushOnce(context, target, filter, searches);
   });
@@ -59,6 +60,7 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
     const at = new Date().toTimeString().slice(0, 8);
     terminal.say(styled("dim", at), `  ${describeSent(sent)} `, styled("dim", formatDuration(milliseconds)));
   }
+  if (sent.sessions > 0) saySent(terminal, secrets, target.maskKey !== undefined);
   warnUnsent(terminal, left);
   if (sent.sessions > 0 || left.length > 0) {
     terminal.json({ event: "sent", at: new Date().toISOString(), sent, left });

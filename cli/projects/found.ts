@@ -1,6 +1,7 @@
 import type { Adapter } from "../adapters/adapter.ts";
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
+import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { countInputs } from "../sessions/count.ts";
 import type { AdapterInput, ProjectPart } from "../sessions/inputs.ts";
 import { type LeftOutBy, nameOf, ProjectRules } from "./rules.ts";
@@ -17,6 +18,8 @@ export type FoundProject = {
   /** When its files changed last, in milliseconds since 1970. */
   lastActivity: number;
   leftOutBy: LeftOutBy | undefined;
+  /** The secrets in its sessions, by kind. */
+  secrets: SecretCounts;
 };
 
 type Wanted = {
@@ -35,10 +38,11 @@ export async function findProjects(context: Context, wanted: Wanted = everything
     const leftOutBy = rules.leavingOut(part);
     const name = nameOf(part);
     const key = `${name}\n${leftOutBy !== undefined}`;
-    const one = found.get(key) ?? { name, sessions: 0, bytes: 0, agents: [], lastActivity: 0, leftOutBy };
+    const one = found.get(key) ?? { name, sessions: 0, bytes: 0, agents: [], lastActivity: 0, leftOutBy, secrets: {} };
     found.set(key, one);
     one.sessions += part.sessions;
     one.bytes += part.bytes;
+    addCounts(one.secrets, part.secrets);
     one.lastActivity = Math.max(one.lastActivity, modifiedAt);
     const agent = adapter.holdsAnySource ? part.source : adapter.title;
     if (!one.agents.includes(agent)) one.agents.push(agent);

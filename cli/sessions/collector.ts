@@ -1,5 +1,6 @@
 import type { Checkpoint, Message, SessionDetails, Sink } from "../adapters/adapter.ts";
 import type { ProjectLabels } from "../projects/rules.ts";
+import { Masker, type SecretCounts } from "../redact/masker.ts";
 import type { Compressor } from "../sync/compression.ts";
 import {
   type Known,
@@ -14,7 +15,7 @@ import { TrivialCheck } from "./trivial.ts";
 
 type Handlers = {
   /** Called once a session is complete. @param chars the length of its texts */
-  done(session: { messages: number; chars: number; labels: SessionLabels }): void;
+  done(session: { messages: number; chars: number; labels: SessionLabels; secrets: SecretCounts }): void;
   /** Called for a session, or the rest of an input, of a project that is left out. */
   leftOut(labels: ProjectLabels): void;
   left(left: UnsentSession): void;
@@ -31,6 +32,8 @@ type Handlers = {
 export type Writing = {
   compressor: Compressor;
   limits: PartLimits;
+  /** What secrets are masked with; undefined where they are sent as they are. */
+  maskKey?: Buffer | undefined;
   /** What is known of a session that begins. */
   known(source: string, sourceId: string): Known;
   onPart(part: Session): void;
@@ -54,6 +57,7 @@ export class Collector implements Sink {
         messages: number;
         chars: number;
         trivial: TrivialCheck;
+        masker: Masker;
         writer: SessionWriter | undefined;
       }
     | undefined;
@@ -80,7 +84,8 @@ export class Collector implements Sink {
     const writer =
       writing &&
       new SessionWriter(source, sourceId, { ...writing, known: writing.known(source, sourceId) }, messages > 0);
-    this.#open = { source, sourceId, messages: 0, chars: 0, trivial: new TrivialCheck(messages > 0), writer };
+    const [trivial, masker] = [new TrivialCheck(messages > 0), new Masker(writing?.maskKey)];
+    this.#open = { source, sourceId, messages: 0, chars: 0, trivial, masker, writer };
   }
 
   message(message: Message): void {
@@ -88,7 +93,8 @@ export class Collector implements Sink {
     this.#open.messages++;
     if (typeof message?.content === "string") this.#open.chars += message.content.length;
     this.#open.trivial.see(message);
-    this.#open.writer?.add(message);
+    const masked = this.#open.masker.message(message);
+    this.#open.writer?.add(masked);
   }
 
   end(details: SessionDetails): void {
@@ -100,9 +106,10 @@ export class Collector implements Sink {
       this.#handlers.leftOut(labels);
       return;
     }
-    session.writer?.finish(session.trivial.isTrivial ? markTrivial(details) : details);
+    const masked = session.masker.details(details);
+    session.writer?.finish(session.trivial.isTrivial ? markTrivial(masked) : masked);
     if (session.writer?.hasChanged) this.#writing?.onChanged(session.source, session.sourceId);
-    this.#handlers.done({ ...session, labels });
+    this.#handlers.done({ ...session, labels, secrets: session.masker.counts });
   }
 
   checkpoint(at: Checkpoint): void {

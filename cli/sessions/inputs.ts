@@ -4,6 +4,7 @@ import { CommandError } from "../errors.ts";
 import { isForbidden } from "../files/discovery.ts";
 import { findDuring, type Search } from "../files/search.ts";
 import type { ProjectLabels } from "../projects/rules.ts";
+import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { HttpError } from "../server/api.ts";
 import { Collector, type Writing } from "./collector.ts";
 import { countInvalid, countUnhandledType, emptyStats, type ParseStats } from "./parse-stats.ts";
@@ -36,6 +37,8 @@ export type ProjectPart = SessionLabels & {
   sessions: number;
   /** Of the input's bytes, by the length of its texts. */
   bytes: number;
+  /** The secrets in its texts that were read, by kind. */
+  secrets: SecretCounts;
   /** Whether the project is left out: its sessions were not read, or not kept. */
   isLeftOut: boolean;
 };
@@ -68,10 +71,10 @@ export async function parseInput(
   let line: number | undefined;
   const collector = new Collector(
     {
-      done({ messages, chars, labels }) {
+      done({ messages, chars, labels, secrets }) {
         stats.sessions++;
         stats.messages += messages;
-        projects.add(labels, chars);
+        projects.add(labels, chars, secrets);
       },
       leftOut: (labels) => projects.leaveOut({ source: adapter.name, ...labels }),
       left: (left) => void stats.left.push(left),
@@ -111,8 +114,9 @@ class ProjectParts {
     this.#bytes = bytes;
   }
 
-  add({ source, cwd, project }: SessionLabels, chars: number): void {
+  add({ source, cwd, project }: SessionLabels, chars: number, secrets: SecretCounts): void {
     const part = this.#partOf({ source, cwd, project }, false);
+    addCounts(part.secrets, secrets);
     part.sessions++;
     part.chars += chars;
   }
@@ -123,7 +127,7 @@ class ProjectParts {
 
   #partOf(labels: SessionLabels, isLeftOut: boolean) {
     const key = JSON.stringify([labels.source, labels.cwd, labels.project, isLeftOut]);
-    const part = this.#parts.get(key) ?? { ...labels, sessions: 0, bytes: 0, chars: 0, isLeftOut };
+    const part = this.#parts.get(key) ?? { ...labels, sessions: 0, bytes: 0, chars: 0, secrets: {}, isLeftOut };
     this.#parts.set(key, part);
     return part;
   }

@@ -1,4 +1,5 @@
 import type { Context } from "../context.ts";
+import { maskKey } from "../redact/key.ts";
 import { defaultLimits, partLimitsOf } from "../server/limits.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
@@ -30,6 +31,7 @@ export async function planPush(context: Context, record: SentRecord | undefined)
   const filter = new SessionFilter(context);
   const plan: PushPlan = { sessions: [], same: 0, left: [], stats: new Map(), filter };
   const compressor = createCompressor([]);
+  const key = await maskKey(context);
   const inputs = changedInputs(context, filter, record, (sessions) => {
     plan.same += sessions;
   });
@@ -40,6 +42,7 @@ export async function planPush(context: Context, record: SentRecord | undefined)
       isLeftOut: (labels) => filter.leavesOut(labels),
       limits: partLimitsOf(defaultLimits),
       compressor,
+      maskKey: key,
       known: (source, sourceId) => ({ state: record?.stateOf(sessionKey({ source, sourceId })) }),
       onPart: (part) => {
         const key = sessionKey(part);

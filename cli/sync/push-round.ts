@@ -1,5 +1,6 @@
 import type { Checkpoint } from "../adapters/adapter.ts";
 import { type Context, patienceOf } from "../context.ts";
+import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { partLimitsOf } from "../server/limits.ts";
 import type { Writing } from "../sessions/collector.ts";
 import { SessionFilter } from "../sessions/filter.ts";
@@ -23,6 +24,8 @@ export type PushResult = {
   /** Sessions that have not changed since they were sent. */
   same: number;
   left: UnsentSession[];
+  /** The secrets in what was read, by kind; they were masked, unless that is off. */
+  secrets: SecretCounts;
   /** By the adapters' names. */
   stats: Map<string, ParseStats>;
   milliseconds: number;
@@ -62,6 +65,7 @@ class PushRound {
   readonly #startedAt = performance.now();
   readonly #stats = new Map<string, ParseStats>();
   readonly #left: UnsentSession[] = [];
+  readonly #secrets: SecretCounts = {};
   readonly #whole: WholeSessions;
   /** Parts of sessions whose labels are known at their end. */
   readonly #unlabelled = new Map<string, Session[]>();
@@ -124,6 +128,7 @@ class PushRound {
     if (end && last) await this.#saveCheckpoint(input, end, last, resumed);
     this.#readBytes += input.bytes;
     this.#left.push(...stats.left);
+    for (const part of stats.projects) addCounts(this.#secrets, part.secrets);
     const total = this.#stats.get(name) ?? emptyStats();
     addStats(total, stats);
     this.#stats.set(name, total);
@@ -159,8 +164,8 @@ class PushRound {
   }
 
   #writing(known: Writing["known"]) {
-    const { limits, compressor } = this.#target;
-    return { compressor, limits: partLimitsOf(limits), known, pause: () => this.#sender.waitForCapacity() };
+    const { limits, compressor, maskKey } = this.#target;
+    return { compressor, maskKey, limits: partLimitsOf(limits), known, pause: () => this.#sender.waitForCapacity() };
   }
 
   /** @param isFolderKnown whether the session's project is known to be wanted; else it is once the session ends */
@@ -215,6 +220,7 @@ class PushRound {
       sent: this.#sender.sent,
       same: this.same,
       left: this.#left,
+      secrets: this.#secrets,
       stats: this.#stats,
       milliseconds: performance.now() - this.#startedAt,
       filter: this.#filter,

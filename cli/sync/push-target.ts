@@ -1,4 +1,5 @@
 import type { Context } from "../context.ts";
+import { maskKey } from "../redact/key.ts";
 import { HttpError } from "../server/api.ts";
 import { type AccountInfo, type Connection, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { type Limits, readLimits } from "../server/limits.ts";
@@ -15,6 +16,8 @@ export type PushTarget = {
   compressor: Compressor;
   record: SentRecord;
   checkpoints: Checkpoints;
+  /** What secrets are masked with; undefined where they are sent as they are. */
+  maskKey: Buffer | undefined;
   /** Whether the server knows `append`, as far as its jobs have told. */
   knowsAppend: boolean;
 };
@@ -34,6 +37,7 @@ export async function openTarget(context: Context): Promise<PushTarget> {
     compressor: createCompressor(limits.contentEncodings),
     record,
     checkpoints: new Checkpoints(context.host, `${connection.server}\n${account.userId}`),
+    maskKey: await maskKey(context),
     knowsAppend: true,
   };
 }

@@ -1,0 +1,66 @@
+/** What stands where a secret would be, in examples and templates. */
+const placeholder =
+  /example|sample|placeholder|dummy|change[-_]?me|redacted|replace|insert|your[-_ ]?|my[-_]?(?:secret|token|key|password)|x{4}|\*{3}|\.{3}|…|(?:^|[^a-z])(?:fake|mock|null|undefined|none|todo|test[-_]?(?:key|token|secret|password))(?:$|[^a-z])|(.)\1{5}/i;
+
+const counts = new Uint16Array(128);
+
+/** Shannon's entropy of a text's first 400 characters, in bits a character; those beyond ASCII count as one. */
+export function entropyOf(text: string): number {
+  const length = Math.min(text.length, 400);
+  counts.fill(0);
+  for (let at = 0; at < length; at += 1) {
+    const code = text.charCodeAt(at) & 127;
+    counts[code] = (counts[code] as number) + 1;
+  }
+  let bits = 0;
+  for (const count of counts) if (count > 0) bits -= (count / length) * Math.log2(count / length);
+  return bits;
+}
+
+/** The part of neighbours in a text that follow each other, as in `abcdef` and `123456`. */
+function sequential(text: string): number {
+  let following = 0;
+  for (let at = 1; at < text.length; at += 1) {
+    const step = text.charCodeAt(at) - text.charCodeAt(at - 1);
+    if (step === 1 || step === -1 || step === 0) following += 1;
+  }
+  return following / Math.max(1, text.length - 1);
+}
+
+/** Whether the part of a secret behind its beginning may be one: no placeholder, and no row of letters. */
+export const isRandom = (text: string): boolean =>
+  !placeholder.test(text) && sequential(text) < 0.5 && entropyOf(text) >= Math.min(3, Math.log2(text.length) * 0.7);
+
+/** Words joined as programmers join them: `getAccessToken`, `my-service-token`, `config.auth.token`, `API_TOKEN`. */
+const identifier = /^[A-Za-z]+(?:[A-Z][a-z]+|[-_./:@][A-Za-z]+)*\d{0,2}$/;
+const kindsOf = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
+
+/** No password or key is longer; where one is part of a longer value, another kind finds it. */
+const maxChars = 256;
+
+/**
+ * Whether a value that something called a password or key was given may be one. Code, words, paths, numbers and what examples
+ * have there is none.
+ */
+export function isCredible(value: string): boolean {
+  if (value.length < 8 || value.length > maxChars || placeholder.test(value) || sequential(value) >= 0.5) return false;
+  if (
+    identifier.test(value) ||
+    /^eyJ[\w-]+$/.test(value) ||
+    /^[\d.,:_-]+$/.test(value) ||
+    /[(){}[\]<>$|\\]/.test(value)
+  )
+    return false;
+  if (
+    /^(?:https?:)?\/\/|^\.{0,2}\/|^[a-z]:\\|^(?:sha\d+|md5)[-:]|^[\w-]+(?:\.[\w-]+)+$/i.test(value) &&
+    !isDense(value)
+  )
+    return false;
+  const variety = kindsOf.filter((one) => one.test(value)).length;
+  if (value.length < 16) return variety >= 3 && entropyOf(value) >= 2.7;
+  return variety >= 2 && /\d/.test(value) && entropyOf(value) >= 3;
+}
+
+/** Whether a text is as varied as random letters and digits are. */
+export const isDense = (value: string): boolean =>
+  value.length >= 20 && kindsOf.slice(0, 3).every((one) => one.test(value)) && entropyOf(value) >= 3.7;

@@ -1,0 +1,92 @@
+/** Bits of a character's classes, by its code below 128. */
+const classes = {
+  digit: /[0-9]/,
+  hex: /[0-9a-fA-F]/,
+  lower: /[0-9a-z]/,
+  upper: /[0-9A-Z]/,
+  alnum: /[0-9A-Za-z]/,
+  uuid: /[0-9a-f-]/,
+  word: /[0-9A-Za-z_]/,
+  url: /[0-9A-Za-z_-]/,
+  dotted: /[0-9A-Za-z_.-]/,
+  base64: /[0-9A-Za-z+/]/,
+} as const;
+type ClassName = keyof typeof classes;
+const classNames = Object.keys(classes) as ClassName[];
+const bitOf = (name: ClassName): number => 1 << classNames.indexOf(name);
+const bits = Uint16Array.from({ length: 128 }, (_, code) =>
+  classNames.reduce((sum, name) => (classes[name].test(String.fromCharCode(code)) ? sum | bitOf(name) : sum), 0),
+);
+
+/** A form of a secret: its beginning, and the runs and texts behind it. */
+export type Template = { head: string; parts: (string | { bit: number; min: number; max: number })[] };
+
+/** Reads a template of lib/secrets/kinds.ts. @throws Error where it is none */
+export function parseTemplate(form: string): Template {
+  const [head = "", ...rest] = form.split(/(?=\{)|(?<=\})/);
+  if (head === "" || head.startsWith("{")) throw new Error(`"${form}" does not begin with text`);
+  const parts = rest.map((part) => {
+    if (!part.startsWith("{")) return part;
+    const [, name = "", min, max = min] = /^\{(\w+):(\d+)(?:-(\d+))?\}$/.exec(part) ?? [];
+    if (!(name in classes)) throw new Error(`"${part}" of "${form}" is no run of characters`);
+    return { bit: bitOf(name as ClassName), min: Number(min), max: Number(max) };
+  });
+  return { head, parts };
+}
+
+/**
+ * Where runs of characters of a class end, each read once: a text of nothing but beginnings of secrets takes linear time, too.
+ */
+export class Runs {
+  readonly #text: string;
+  readonly #last = new Map<number, { from: number; to: number }>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The end of the run of a class that contains `at`; `at` itself where there is none. */
+  endOf(bit: number, at: number): number {
+    const known = this.#last.get(bit);
+    if (known && at >= known.from && at <= known.to) return known.to;
+    let to = at;
+    while (to < this.#text.length && isOf(bit, this.#text.charCodeAt(to))) to += 1;
+    this.#last.set(bit, { from: at, to });
+    return to;
+  }
+}
+
+const alnum = bitOf("alnum");
+
+/** Whether a letter or digit of ASCII stands at a place. */
+export const isAlnum = (text: string, at: number): boolean => at >= 0 && isOf(alnum, text.charCodeAt(at));
+
+const isOf = (bit: number, code: number): boolean => code < 128 && ((bits[code] ?? 0) & bit) !== 0;
+
+/** Where a secret of a form that begins at `at` ends; undefined where there is none. */
+export function endOfForm({ head, parts }: Template, text: string, at: number, runs: Runs): number | undefined {
+  if (!text.startsWith(head, at)) return undefined;
+  let end = at + head.length;
+  for (const part of parts) {
+    if (typeof part === "string") {
+      if (!text.startsWith(part, end)) return undefined;
+      end += part.length;
+      continue;
+    }
+    const to = runs.endOf(part.bit, end);
+    if (to - end < part.min || to - end > part.max) return undefined;
+    end = to;
+  }
+  return end;
+}
+
+/** A made-up secret of a form, of characters that `random` chooses (0 to below 1). For tests. */
+export function fillForm({ head, parts }: Template, random: () => number): string {
+  const filled = parts.map((part) => {
+    if (typeof part === "string") return part;
+    const letters = [...bits.keys()].filter((code) => isOf(part.bit, code)).map((code) => String.fromCharCode(code));
+    const plain = letters.filter((letter) => /[0-9A-Za-z]/.test(letter));
+    return Array.from({ length: part.min }, () => plain[Math.floor(random() * plain.length)]).join("");
+  });
+  return head + filled.join("");
+}

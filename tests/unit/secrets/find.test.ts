@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { findSecrets } from "#lib/secrets/find";
+import { kinds } from "#lib/secrets/kinds";
+import { formed, harmless, randomOf, surrounded } from "./made-up.ts";
+
+const found = (text: string) =>
+  findSecrets(text).map(({ kind, start, end, certain }) => ({ kind, secret: text.slice(start, end), certain }));
+const isCertain = new Map(kinds.map(({ id, certain }) => [id, certain]));
+
+describe("a secret is found, with its place and kind,", () => {
+  test.each(formed)("by its form: %s %#", (kind, secret) => {
+    const here = [{ kind, secret, certain: true }];
+    for (const [before, after] of [
+      ["", ""],
+      ["export X=", "\n"],
+      ['{"x":"', '"}'],
+      ["see `", "`."],
+      ["日本語：", "です"],
+      ['"line one\\n', '\\n"'],
+    ] as const) {
+      expect(found(before + secret + after), before).toEqual(here);
+    }
+  });
+
+  test.each(surrounded)("by what stands beside it: %s %#", (kind, before, secret, after) => {
+    expect(found(before + secret + after)).toEqual([{ kind, secret, certain: isCertain.get(kind) }]);
+  });
+
+  test("in a long text among others, in their order", () => {
+    const random = randomOf(3);
+    const words = "the retry timer of the watcher is set in src/lib/x.ts and 42 others".split(" ");
+    const prose = () => Array.from({ length: 200 }, () => words[Math.floor(random() * words.length)]).join(" ");
+    const text = formed.map(([, secret]) => `${prose()} ${secret} `).join("");
+    expect(found(text).map(({ secret }) => secret)).toEqual(formed.map(([, secret]) => secret));
+  });
+
+  test("across the pieces in which a text is read", () => {
+    const [kind, secret] = formed[1] as [string, string];
+    for (const before of [65_500, 65_534, 65_536, 131_070]) {
+      expect(found(`${"x ".repeat(before / 2)}${secret} end`)).toEqual([{ kind, secret, certain: true }]);
+    }
+  });
+});
+
+test.each(harmless)("%s is none", (text) => {
+  expect(found(text)).toEqual([]);
+});
+
+test("each kind has an id, a name and advice of its own", () => {
+  expect(new Set(kinds.map(({ id }) => id)).size).toBe(kinds.length);
+  for (const { id, name, rotate } of kinds)
+    expect([id, name.length > 3, rotate.length > 5]).toEqual([expect.stringMatching(/^[\w-]+$/), true, true]);
+});
+
+describe("the time is linear:", () => {
+  const heads = kinds.flatMap(({ forms }) => forms.map((form) => form.split("{")[0] ?? ""));
+  const worst = [
+    ...new Set(heads),
+    ...'-----BEGIN |-----BEGIN PRIVATE KEY-----A|-----BEGIN PRIVATE KEY-----\nMIIE|http://|http://a:|http://a:b|eyJaaaaaaaaaaaa.|password=|password=a1B2c3D4e5|password = "|login x password |bearer |basic YWJj|authorization: token |--token |:AA|1234567890:AA|abc1Q~|-us|.G|M.G|private-lines: 9 |secret'.split(
+      "|",
+    ),
+    ...formed.slice(0, 3).map(([, secret]) => secret),
+  ];
+
+  test("1 MB of what is worst for each of them takes a few times as long as 1 MB of prose", { timeout: 60_000 }, () => {
+    const megabyte = (text: string) => text.repeat(Math.ceil(1e6 / text.length)).slice(0, 1e6);
+    const timeOf = (text: string) => {
+      const from = process.threadCpuUsage();
+      findSecrets(text);
+      return process.threadCpuUsage(from).user / 1000;
+    };
+    const prose = megabyte("the retry timer of the watcher is set in src/lib/x.ts and 42 others\n");
+    const usual = Math.max(3, Math.min(...[1, 2, 3, 4, 5].map(() => timeOf(prose))));
+    // What is slow is so each time, also where the first times compile it.
+    const isSlow = (text: string) => [1, 2, 3].every(() => timeOf(text) > 15 * usual);
+    expect(worst.map(megabyte).filter(isSlow)).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+import { kinds } from "#lib/secrets/kinds";
+import { fillForm, parseTemplate } from "#lib/secrets/template";
+
+/** A generator of numbers from 0 to below 1, the same ones for the same seed (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const random = randomOf(7);
+
+/** Characters of a form's class, as lib/secrets/template.ts names them. */
+export const run = (shape: string): string => fillForm(parseTemplate(`head{${shape}}`), random).slice("head".length);
+
+/** A made-up secret for each form of each kind. */
+export const formed = kinds.flatMap(({ id, forms }) =>
+  forms.map((form): [kind: string, secret: string] => [id, fillForm(parseTemplate(form), random)]),
+);
+
+const pem = (name: string) =>
+  `-----BEGIN ${name}-----\n${Array.from({ length: 6 }, () => run("base64:64")).join("\n")}\n-----END ${name}-----`;
+const basic = (text: string) => Buffer.from(text).toString("base64");
+
+/** Secrets that are known by what stands beside them: the text before, the secret, the text after. */
+export const surrounded: [kind: string, before: string, secret: string, after: string][] = [
+  ["private-key", "cat key.pem\n", pem("PRIVATE KEY"), "\n"],
+  ["private-key", "", pem("RSA PRIVATE KEY"), ""],
+  ["private-key", "key: |\n", pem("OPENSSH PRIVATE KEY"), "\ndone"],
+  ["private-key", '{"private_key": "', pem("PRIVATE KEY").replaceAll("\n", "\\n"), '\\n"}'],
+  ["url-password", "DATABASE_URL=postgres://ada:", run("alnum:14"), "@db.internal:5432/app"],
+  ["url-password", "git clone https://ada:", run("alnum:20"), "@git.internal/ada/api.git"],
+  ["url-password", "redis://:", run("alnum:16"), "@cache.internal"],
+  ["authorization", 'curl -H "Authorization: Bearer ', run("url:40"), '" https://api.internal'],
+  ["authorization", "authorization: Basic ", basic(`ada:${run("alnum:12")}`), "\n"],
+  ["authorization", '"Authorization": "token ', run("hex:40"), '"'],
+  ["aws-secret", "aws_secret_access_key = ", run("base64:40"), "\n"],
+  ["aws-secret", 'AWS_SECRET_ACCESS_KEY="', run("base64:40"), '"'],
+  ["environment", "SESSION_SECRET=", run("alnum:32"), "\n"],
+  ["environment", "export DB_PASSWORD='", run("alnum:24"), "'\n"],
+  ["telegram", "BOT=", `${run("digit:10")}:AA${run("alnum:33")}`, "\n"],
+  ["discord", 'client.login("', `M${run("alnum:25")}.G${run("alnum:5")}.${run("alnum:38")}`, '")'],
+  ["azure", "client secret ", `${run("alnum:3")}8Q~${run("alnum:34")}`, " made"],
+  ["mailchimp", "mc ", `${run("digit:8")}${run("hex:24").toLowerCase()}-us12`, " ok"],
+  ["assignment", 'const config = { password: "', "Tr0ub4dor&3x", '" }'],
+  ["assignment", '"apiKey": "', run("alnum:28"), '",'],
+  ["assignment", "deploy --api-token ", run("alnum:24"), " now"],
+  ["assignment", "machine git.internal login ada password ", run("alnum:16"), "\n"],
+];
+
+/** What stands in code, logs and examples where a secret would be. */
+export const harmless = [
+  'password: "changeme"',
+  "PASSWORD=your-password-here",
+  'apiKey: process.env.API_KEY ?? ""',
+  'const token = await getAccessToken(user, "default");',
+  "input_tokens: 1200, output_tokens: 45, cache_read_input_tokens: 1200345",
+  "postgres://postgres:postgres@localhost:5432/app",
+  "https://user:password@example.com/path",
+  "https://$USER:$TOKEN@github.com/ada/api",
+  "redis://localhost:6379/0",
+  "Authorization: Bearer <your-token>",
+  'headers["Authorization"] = `Bearer ${token}`',
+  "AKIAIOSFODNN7EXAMPLE",
+  "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+  "sk-ant-api03-...",
+  `ghp_${"a".repeat(36)}`,
+  "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----",
+  "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----",
+  "secret_key_base is read from credentials.yml.enc",
+  "the token is stored in your settings file, which only you can read",
+  '"integrity": "sha512-mD9uPOCJ2sOLoaTGCAA95R4Oiv6GE0GbPLOBTmPp8Xo3N7AnmMEhkHrZ6ogZ2hPq1ZGrGM4Hh8mQdIY5E8Yb0A=="',
+  "commit 7f3c9a1e5b2d8c4f6a0e1b3d5c7f9a2e4b6d8c0f",
+  "lib/auth/tokens.ts:42:export const tokenBytes = 32;",
+  "passwordHash varchar(255) not null",
+  "eyJhbGciOiJIUzI1NiJ9",
+  "task sk-list-item-with-a-long-name-for-a-css-class-selector",
+  "the path /path/pat12345678901234.txt",
+  "npm_config_registry=https://registry.npmjs.org",
+  "TOKEN_LIMIT=200000000000",
+  "password_reset_token_expires_at",
+];
