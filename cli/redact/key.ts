@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { readSettings, type Settings, updateSettings } from "../settings.ts";
+import { areSettingsBroken, readSettings, type Settings, updateSettings } from "../settings.ts";
 
 const keyBytes = 32;
 
@@ -20,7 +20,8 @@ export async function maskKey({ host, values }: Context): Promise<Buffer | undef
   if (values["no-redact"] === true || !isRedacting(settings)) return undefined;
   const made = randomBytes(keyBytes).toString("hex");
   if (keyIn(settings)) return keyIn(settings);
-  // Another command may have made one at the same time. Without settings that can be written it is only for this run.
+  // Another command may have made one at the same time. Without settings that can be read and written it is only for this run.
+  if (await areSettingsBroken(host)) return Buffer.from(made, "hex");
   await updateSettings(host, (now) => (keyIn(now) ? now : { ...now, redactKey: made })).catch((error) => {
     if (!(error instanceof CommandError)) throw error;
   });

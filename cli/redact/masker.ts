@@ -1,7 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { findSecrets, type Secret } from "../../lib/secrets/find.ts";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
-import { isFields } from "../files/json.ts";
 
 /** How many secrets of each kind (lib/secrets/kinds.ts); one that a session has several times counts once. */
 export type SecretCounts = Record<string, number>;
@@ -37,19 +36,30 @@ export class Masker {
   #value(value: unknown, depth: number): unknown {
     if (typeof value === "string") return this.text(value);
     if (typeof value !== "object" || value === null || depth > maxDepth) return value;
-    if (Array.isArray(value)) {
-      const items = value.map((item) => this.#value(item, depth + 1));
-      return items.some((item, index) => item !== value[index]) ? items : value;
+    return Array.isArray(value) ? this.#list(value, depth) : this.#fields(value as Record<string, unknown>, depth);
+  }
+
+  // A line may have millions of values: what is not changed is not copied.
+  #list(list: unknown[], depth: number): unknown[] {
+    let masked: unknown[] | undefined;
+    for (let index = 0; index < list.length; index++) {
+      const now = this.#value(list[index], depth + 1);
+      if (now === list[index]) continue;
+      masked ??= [...list];
+      masked[index] = now;
     }
-    if (!isFields(value)) return value;
+    return masked ?? list;
+  }
+
+  #fields(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
     let masked: Record<string, unknown> | undefined;
-    for (const [key, item] of Object.entries(value)) {
-      const now = this.#value(item, depth + 1);
-      if (now === item) continue;
-      masked ??= { ...value };
+    for (const key in fields) {
+      const now = this.#value(fields[key], depth + 1);
+      if (now === fields[key]) continue;
+      masked ??= { ...fields };
       masked[key] = now;
     }
-    return masked ?? value;
+    return masked ?? fields;
   }
 
   text(text: string): string {
