@@ -62,7 +62,8 @@ const rules: Rule[] = [
   {
     reason:
       "the client is one file that runs anywhere: it imports Node, its own modules, and the pure functions that it shares with the server: what Git's output proves, and what a secret is",
-    breaks: ({ path }, target) => path.startsWith("cli/") && !/^(?:cli\/|lib\/(?:evidence|secrets)\/|node:)/.test(target),
+    breaks: ({ path }, target) =>
+      path.startsWith("cli/") && !/^(?:cli\/|lib\/(?:evidence|secrets)\/|node:)/.test(target),
   },
   {
     reason: "the application knows the client as a file that it delivers, never as code: they meet over HTTP alone",
