@@ -66,6 +66,13 @@ const rules: Rule[] = [
       path.startsWith("cli/") && !/^(?:cli\/|lib\/(?:evidence|secrets)\/|node:)/.test(target),
   },
   {
+    reason: "what the client shares imports nothing but itself: all that it needs becomes part of the client's one file",
+    breaks: ({ path }, target) => {
+      const [own] = /^lib\/(?:evidence|secrets)\//.exec(path) ?? [];
+      return own !== undefined && !target.startsWith(own);
+    },
+  },
+  {
     reason: "the application knows the client as a file that it delivers, never as code: they meet over HTTP alone",
     breaks: ({ path }, target) => !path.startsWith("cli/") && target.startsWith("cli/"),
   },
