@@ -66,7 +66,8 @@ const rules: Rule[] = [
       path.startsWith("cli/") && !/^(?:cli\/|lib\/(?:evidence|secrets)\/|node:)/.test(target),
   },
   {
-    reason: "what the client shares imports nothing but itself: all that it needs becomes part of the client's one file",
+    reason:
+      "what the client shares imports nothing but itself: all that it needs becomes part of the client's one file",
     breaks: ({ path }, target) => {
       const [own] = /^lib\/(?:evidence|secrets)\//.exec(path) ?? [];
       return own !== undefined && !target.startsWith(own);
