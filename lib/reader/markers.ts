@@ -108,7 +108,7 @@ const readers: Partial<Record<Kind, ToolReader>> = {
     return scripted ? rest : fences;
   },
   edit: (call, words, fences) => {
-    const path = pathIn(words) ?? pathIn(fences.find((fence) => !isDiff(fence))?.text ?? "");
+    const path = pathIn(words) ?? toldIn(fences.find((fence) => !isDiff(fence))?.text ?? "");
     call.input = {
       file_path: path,
       diff:
@@ -121,7 +121,7 @@ const readers: Partial<Record<Kind, ToolReader>> = {
   },
   write: (call, words, fences) => {
     const [content, ...rest] = fences;
-    call.input = { file_path: pathIn(words) ?? pathIn(rest[0]?.text ?? ""), content: content?.text };
+    call.input = { file_path: pathIn(words) ?? toldIn(rest[0]?.text ?? ""), content: content?.text };
     return rest;
   },
   read: (call, words, fences) => {
@@ -150,8 +150,19 @@ const readOther: ToolReader = (call, words, fences) => {
 
 /** A path in backticks, or one that a tool's answer names. */
 function pathIn(text: string): string | undefined {
-  const ticked = readTicks(text)[0]?.value;
-  return ticked ?? /\b(?:The file|successfully at:?|file:|Updated|Wrote) (\/?[^\s`]+[^\s`.:,])/.exec(text)?.[1];
+  return pathTold(text) ?? readTicks(text)[0]?.value ?? named.exec(text)?.[1];
+}
+
+const named = /\b(?:The file|successfully at:?|file:|Updated|Wrote) (\/?[^\s`]+[^\s`.:,])/;
+const told =
+  /^(?:The file ([^\n`]{1,1024}?) has been (?:updated|modified|created|overwritten)|File created successfully at: ([^\n`]{1,1024}?)(?: \(file state|$))/m;
+
+const toldIn = (output: string) => pathTold(output) ?? named.exec(output)?.[1];
+
+/** A path that the answer of a tool names; what stands in backticks there is not the file. */
+function pathTold(text: string): string | undefined {
+  const [, changed, created] = told.exec(text.slice(0, 4000)) ?? [];
+  return changed ?? created;
 }
 
 const commandEcho = /^<(command-name|command-message)>/;

@@ -83,7 +83,7 @@ function absolute(path: string, place: Place, folder: string | undefined): strin
   if (clean.startsWith("~/")) return place.home ? tidy(place.home + clean.slice(1), isWindows) : clean;
   if (isAbsolute(clean)) return clean;
   const base = folder === undefined ? place.folder : absolute(folder, place, undefined);
-  return base === undefined || !isAbsolute(base) ? clean : tidy(`${base}/${clean}`, isWindows);
+  return base === undefined ? clean : tidy(`${base}/${clean}`, isWindows);
 }
 
 function relative(path: string, { roots, isWindows }: Place): string {

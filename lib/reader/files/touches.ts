@@ -56,11 +56,7 @@ function touchesOf({ call, position, folder }: Placed, result: Result | undefine
   if (kind === "shell") {
     for (const change of shellChanges(call.name, call.input, result ? outcomeOf(result).output : "")) {
       const at = change.folder ?? folder;
-      if (
-        at !== undefined ||
-        startsInFolder.has(plainName(call.name)) ||
-        /^(?:[\\/~]|[A-Za-z]:[\\/])/.test(change.path)
-      )
+      if (startsInFolder.has(plainName(call.name)) || absolute.test(at ?? change.path) || absolute.test(change.path))
         add(change.path, change.action, countsOf(change, effort), at);
     }
   }
@@ -68,6 +64,7 @@ function touchesOf({ call, position, folder }: Placed, result: Result | undefine
   return [...byPath.values()];
 }
 
+const absolute = /^(?:[\\/~]|[A-Za-z]:[\\/])/;
 const none = { added: 0, removed: 0 };
 
 /** Tools that start a shell for each command, in the session's folder; others stay where an earlier `cd` led. */

@@ -286,6 +286,7 @@ describe("what a shell command certainly changed", () => {
   });
 
   test("a relative path where an earlier cd may have led the shell elsewhere", () => {
+    expect(touched(called("Bash", { command: "cd docs && rm a.md" }))).toEqual([]);
     expect(touched(called("Bash", { command: "rm a.ts" }))).toEqual([]);
     expect(touched(called("Bash", { command: "rm /home/ada/api/a.ts" }))).toEqual(["delete a.ts +0 −0"]);
     expect(touched(called("Bash", { command: "cd /home/ada/api/src && rm a.ts" }))).toEqual(["delete src/a.ts +0 −0"]);

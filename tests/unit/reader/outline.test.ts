@@ -29,3 +29,15 @@ test("the outline has turns, files with their changes, and failures with the cal
     errors: [{ position: at[1], title: "make" }],
   });
 });
+
+test("a file's path is that which the tool's answer names, whatever stands in backticks there", () => {
+  const edited = (answer: string) =>
+    message({
+      content: `<tool-use data-tool-type="write" data-tool-name="Edit"><details>\n<summary>Tool use: **Edit**</summary>\n\n${answer}\n</details></tool-use>`,
+    });
+  const messages = [
+    edited("```text\nThe file /a b/x.go has been updated. Here's the result of running `cat -n` on it:\n 1→`c`\n```"),
+    edited("The file /y.go has been updated. Here's the result of running `cat -n` on it: `d`"),
+  ];
+  expect(outlineOf(messages).files.map(({ path }) => path)).toEqual(["/a b/x.go", "/y.go"]);
+});
