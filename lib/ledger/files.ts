@@ -4,7 +4,7 @@ import { deleteTouches, replaceTouches, sumTouches } from "#lib/ledger/sql/files
 import { makeFileReader, type Touch } from "#lib/reader/files/touches";
 
 /** Which files a trace's calls read and changed (lib/reader/files). */
-export const files: LedgerPart<Touch[]> = {
+export const filesPart: LedgerPart<Touch[]> = {
   begin(trace) {
     const reader = makeFileReader(trace);
     return {

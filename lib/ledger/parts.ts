@@ -1,4 +1,5 @@
 import "server-only";
+import { filesPart } from "#lib/ledger/files";
 import type { LedgerPart } from "#lib/ledger/part";
 import { usagePart } from "#lib/ledger/usage/part";
 
@@ -6,4 +7,4 @@ import { usagePart } from "#lib/ledger/usage/part";
  * The parts of the ledger, in the order in which they write: projects, usage, evidence, files, parents. A trace's project is
  * known to those after the first.
  */
-export const parts: readonly LedgerPart<unknown>[] = [usagePart];
+export const parts: readonly LedgerPart<unknown>[] = [usagePart, filesPart];

@@ -6,7 +6,7 @@ import type { ReaderMessage } from "#lib/reader/message";
 export type Placed = { call: Call; position: number; folder: string | undefined };
 
 /** Calls wait for their results: at most so many, and for at most so many messages. Then they are taken without one. */
-const max = { calls: 1000, messages: 2000 };
+const max = { calls: 1000, messages: 1000 };
 
 export type Pairing = {
   /** @returns the message's pieces */

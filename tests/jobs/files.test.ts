@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { pool, transaction } from "#lib/db/client";
-import { files } from "#lib/ledger/files";
-import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
+import { operator } from "#lib/auth/audit";
+import { pool } from "#lib/db/client";
+import { accountTraces } from "#lib/ledger/account";
 import { maxTouches } from "#lib/reader/files/touches";
+import { deleteTrace } from "#lib/traces/deletion";
 import { countTraces } from "#lib/traces/facets";
 import { listTouching, listTraceFiles } from "#lib/traces/files";
 import { neighbours } from "#lib/traces/neighbours";
@@ -37,34 +38,14 @@ const session = (sourceId: string, ...parts: Fields[][]) => ({
   messages: parts.flat().map((message, position) => ({ ...message, position })),
 });
 
-/** Shows a trace's messages from a position on to the part, and has it write. @returns from where it would see them again */
-async function account(traceId: string, from = 0): Promise<number | undefined> {
-  return transaction(async (tx) => {
-    const { rows: traces } = await tx.query<LedgerTrace>(
-      `select user_id as "userId", id, source, metadata from trace where user_id = $1 and id = $2`,
-      [userId, traceId],
-    );
-    const { rows: messages } = await tx.query<LedgerMessage>(
-      "select position, role, content, metadata from message where user_id = $1 and trace_id = $2 and position >= $3 order by 1",
-      [userId, traceId, from],
-    );
-    const trace = traces[0] as LedgerTrace;
-    const reading = files.begin(trace, from);
-    for (const message of messages) reading.see(message);
-    const columns = await files.write(tx, userId, [{ trace, from, found: reading.found() }]);
-    const { filesChanged, linesAdded, linesRemoved } = columns.get(traceId) ?? {};
-    await tx.query(
-      `update trace set files_changed = $3, lines_added = $4, lines_removed = $5, ledger_due = false where user_id = $1 and id = $2`,
-      [userId, traceId, filesChanged, linesAdded, linesRemoved],
-    );
-    return reading.openFrom?.();
-  });
+/** Runs the ledger. @returns the position from which it would see a trace's messages again, were it to grow */
+async function account(traceId: string): Promise<number> {
+  await accountTraces(60);
+  const { rows } = await pool().query("select accounted_to, ledger_due from trace where id = $1", [traceId]);
+  expect(rows[0].ledger_due).toBe(false);
+  return rows[0].accounted_to;
 }
-
-async function accountAll(): Promise<void> {
-  const { rows } = await pool().query<{ id: string }>("select id from trace where user_id = $1", [userId]);
-  for (const { id } of rows) await account(id);
-}
+const accountAll = () => accountTraces(60);
 
 const rowsOf = async (traceId: string) =>
   (
@@ -109,7 +90,7 @@ describe("the rows of a trace's files", () => {
     let from = 0;
     for (let count = 1; count <= whole.messages.length; count += 1) {
       await send({ ...whole, sourceId: "grown", messages: whole.messages.slice(0, count) });
-      from = (await account(await idOf("grown"), from)) ?? count;
+      from = await account(await idOf("grown"));
     }
     expect(from).toBe(11);
     expect(await rowsOf(await idOf("grown"))).toEqual(expected);
@@ -123,7 +104,8 @@ describe("the rows of a trace's files", () => {
     await send({ ...session("one", edit("c.ts")), replace: true });
     await account(id);
     expect(await rowsOf(id)).toEqual(["0 edit c.ts c.ts 2 1"]);
-    await transaction((tx) => files.remove(tx, userId, [id]));
+    await deleteTrace(userId, id, operator);
+    await accountTraces(60);
     expect(await rowsOf(id)).toEqual([]);
   });
 
@@ -134,7 +116,8 @@ describe("the rows of a trace's files", () => {
     await send(session("many", ...many));
     const id = await idOf("many");
     await account(id);
-    await account(id, 200);
+    await send(session("many", ...many, read("more.ts")));
+    await account(id);
     const { rows } = await pool().query("select count(*)::int as rows from trace_file where trace_id = $1", [id]);
     expect(rows[0].rows).toBe(maxTouches);
     expect(await listTraceFiles(userId, id, { action: "any", limit: 1 })).toMatchObject({ cut: true, pending: false });

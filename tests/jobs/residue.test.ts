@@ -52,7 +52,7 @@ const secret = (sourceId: string, word: string, more: string[] = []) => ({
   metadata: { [`${word}key`]: `${word}metadata` },
   messages: messages(`${word}content`, ...more).map((message) => ({
     ...message,
-    metadata: { note: `${word}note` },
+    metadata: { note: `${word}note`, tool: { name: "Read", input: { file_path: `${word}folder/${word}file.ts` } } },
   })),
 });
 
