@@ -1,0 +1,74 @@
+import { expect } from "vitest";
+import { pool } from "#lib/db/client";
+import { accountTraces } from "#lib/ledger/account";
+import { requestReaccounting } from "#lib/ledger/version";
+
+const tokens = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h", "reasoning"].map(
+  (name) => `${name}_tokens`,
+);
+const sumOf = (names: string[]) => names.map((name) => `coalesce(sum(${name}), 0)::text as ${name}`).join(", ");
+const unpriced = `sum(case when cost_nano is null then
+  input_tokens + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens end)`;
+const sums = [...tokens, "cost_nano", "recorded_nano"];
+
+const query = async (statement: string, values: unknown[] = []) => (await pool().query(statement, values)).rows;
+
+/** The rows of the ledger, comparable between two makings of them. */
+const snapshot = async () => ({
+  used: await query("select * from message_usage order by user_id, trace_id, position"),
+  counted: await query("select * from trace_usage order by user_id, trace_id, day"),
+  days: await query("select * from usage_day order by user_id, day, facets"),
+  traces: await query(
+    `select id, ${sums.join(", ")}, unpriced_tokens from trace where deleted_at is null order by user_id, id`,
+  ),
+});
+
+/** Compares messages, rows, the sums of days and the sums of traces, with another way of adding up for each. */
+export async function expectSums(): Promise<void> {
+  expect(await query("select id from trace where ledger_due or usage_due")).toEqual([]);
+  const ofTraces = `select trace_id as id, ${sumOf(sums)}, coalesce(${unpriced}, 0)::text as unpriced_tokens
+    from message_usage where counted group by trace_id order by trace_id`;
+  const columns = `select id, ${[...sums, "unpriced_tokens"].map((name) => `coalesce(${name}, 0)::text as ${name}`).join(", ")}
+    from trace where id in (select trace_id from message_usage where counted) order by id`;
+  expect(await query(columns)).toEqual(await query(ofTraces));
+  const nothing = [...sums, "unpriced_tokens"].map((name) => `coalesce(${name}, 0) <> 0`).join(" or ");
+  const without = `select id from trace where id not in (select trace_id from message_usage where counted) and (${nothing})`;
+  expect(await query(without)).toEqual([]);
+  const days = `select day::text, facets, ${sumOf([...sums, "unpriced_tokens"])} from usage_day
+    group by 1, 2 having ${sums.map((name) => `sum(${name}) <> 0`).join(" or ")} order by 1, 2`;
+  const ofDays = `select (at at time zone 'UTC')::date::text as day, facets, ${sumOf(sums)},
+      coalesce(${unpriced}, 0)::text as unpriced_tokens
+    from message_usage where counted group by 1, 2 having ${sums.map((name) => `sum(${name}) <> 0`).join(" or ")} order by 1, 2`;
+  expect(await query(days)).toEqual(await query(ofDays));
+  const counts = ["messages", "tokens", "untimed", "uncounted"];
+  const active = (from: string, sessions: string) =>
+    `select day::text, facets, ${sumOf(counts)}, ${sessions} from ${from} group by 1, 2 having sum(messages) > 0 order by 1, 2`;
+  expect(await query(active("usage_day", "sum(sessions)::int as sessions"))).toEqual(
+    await query(active("trace_usage", "count(*)::int as sessions")),
+  );
+  expect(await query("select trace_id, sum(messages)::int as messages from trace_usage group by 1 order by 1")).toEqual(
+    await query(
+      `select id as trace_id, count(*)::int as messages from trace join message on trace_id = id
+       where deleted_at is null group by 1 order by 1`,
+    ),
+  );
+  expect(
+    await query(`select request_key from message_usage where request_key is not null
+      group by user_id, request_key having count(*) filter (where counted) <> 1`),
+  ).toEqual([]);
+  for (const table of ["message_usage", "trace_usage", "usage_day"]) {
+    expect(
+      await query(`select * from ${table} as used where not exists (
+      select from usage_facets where user_id = used.user_id and facets = used.facets)`),
+    ).toEqual([]);
+  }
+}
+
+/** Makes the whole ledger anew, and compares it with what it was. */
+export async function expectSameAnew(): Promise<void> {
+  const before = await snapshot();
+  await requestReaccounting();
+  await accountTraces(30);
+  await expectSums();
+  expect(await snapshot()).toEqual(before);
+}

@@ -1,0 +1,212 @@
+import { describe, expect, test } from "vitest";
+import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
+import { readUsageOf } from "#lib/ledger/usage/reading";
+
+const at = new Date("2026-11-02T10:00:00Z");
+const trace: LedgerTrace = {
+  userId: "u",
+  id: "t",
+  source: "claude-code",
+  sourceId: "s",
+  model: null,
+  project: null,
+  machine: null,
+  createdAt: at,
+  activityAt: at,
+  storedAt: at,
+  projectId: null,
+  metadata: null,
+};
+
+/** What messages with this metadata used, without what none of them tells. */
+function usedBy(
+  messages: (Partial<LedgerMessage> | Record<string, unknown>)[],
+  { from = {}, whole = false }: { from?: Partial<LedgerTrace>; whole?: boolean } = {},
+) {
+  const reading = readUsageOf({ ...trace, ...from });
+  for (const [position, one] of messages.entries()) {
+    const given = whole ? one : { metadata: one };
+    reading.see({
+      position,
+      role: "assistant",
+      content: "",
+      tokenCount: null,
+      createdAt: null,
+      metadata: null,
+      ...given,
+    });
+  }
+  return { rows: reading.found().used, openFrom: reading.openFrom?.() };
+}
+
+const tokensOf = (...args: Parameters<typeof usedBy>) =>
+  usedBy(...args).rows.map(({ position, tokens: t }) => [
+    position,
+    `${t.input}+${t.cacheRead} w${t.cacheWrite5m}/${t.cacheWrite1h} → ${t.output} (${t.reasoning})`,
+  ]);
+
+describe("what a message says that it used", () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    [
+      "the vocabulary",
+      {
+        usage: {
+          inputTokens: 1,
+          cacheReadTokens: 2,
+          cacheWrite5mTokens: 3,
+          cacheWrite1hTokens: 4,
+          cacheWriteTokens: 7,
+          outputTokens: 5,
+          reasoningTokens: 6,
+        },
+      },
+      "1+2 w3/4 → 5 (6)",
+    ],
+    ["cache writes of an unknown time as five minutes", { usage: { cacheWriteTokens: 9 } }, "0+0 w9/0 → 0 (0)"],
+    [
+      "the rest of a sum as five minutes",
+      { usage: { cacheWriteTokens: 9, cacheWrite1hTokens: 4 } },
+      "0+0 w5/4 → 0 (0)",
+    ],
+    [
+      "Claude Code's own lines",
+      {
+        type: "assistant",
+        message: {
+          id: "msg_1",
+          model: "claude-opus-4-5",
+          usage: {
+            input_tokens: 3,
+            cache_read_input_tokens: 400,
+            cache_creation_input_tokens: 30,
+            cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
+            output_tokens: 50,
+          },
+        },
+      },
+      "3+400 w10/20 → 50 (0)",
+    ],
+    [
+      "OpenAI's chat, whose input includes what was cached",
+      {
+        usage: {
+          prompt_tokens: 100,
+          completion_tokens: 7,
+          prompt_tokens_details: { cached_tokens: 60 },
+          completion_tokens_details: { reasoning_tokens: 2 },
+        },
+      },
+      "40+60 w0/0 → 7 (2)",
+    ],
+    [
+      "Codex",
+      { usage: { input_tokens: 100, cached_input_tokens: 90, output_tokens: 5, reasoning_output_tokens: 4 } },
+      "10+90 w0/0 → 5 (4)",
+    ],
+    [
+      "cached tokens beside the input",
+      { usage: { prompt_tokens: 10, cached_tokens: 4, completion_tokens: 1 } },
+      "6+4 w0/0 → 1 (0)",
+    ],
+  ])("%s", (_, metadata, expected) => {
+    expect(tokensOf([metadata])).toEqual([[0, expected]]);
+  });
+
+  test("without usage its own count is what it produced, and without both it has none", () => {
+    expect(tokensOf([{ tokenCount: 8 }, { tokenCount: 0 }, { content: "x" }], { whole: true })).toEqual([
+      [0, "0+0 w0/0 → 8 (0)"],
+    ]);
+  });
+
+  test("what was replayed from another session counts nothing", () => {
+    expect(tokensOf([{ replayed: true, usage: { outputTokens: 5 } }])).toEqual([]);
+    expect(tokensOf([{ tokenCount: 5, metadata: { replayed: true } }], { whole: true })).toEqual([]);
+  });
+
+  test("hostile values count as nothing, or as the most that a column holds", () => {
+    const values = [Number.NaN, -5, "7", null, {}, Number.POSITIVE_INFINITY];
+    expect(usedBy(values.map((outputTokens) => ({ usage: { outputTokens } }))).rows).toEqual([]);
+    expect(tokensOf([{ usage: { outputTokens: 1e300, inputTokens: 1.4 } }])).toEqual([
+      [0, "1+0 w0/0 → 2147483647 (0)"],
+    ]);
+    expect(usedBy([{ usage: [], costUsd: 1e300, model: "\0" }, { usage: "x" }, { message: 5 }]).rows).toEqual([]);
+  });
+
+  test("a recorded cost is kept in whole nano-dollars, also without tokens", () => {
+    expect(usedBy([{ costUsd: 0.1 + 0.2 }, { costUSD: 0.000_000_001_4 }]).rows.map((one) => one.recordedNano)).toEqual([
+      300_000_000n,
+      1n,
+    ]);
+  });
+});
+
+describe("an answer over several messages", () => {
+  const raw = (id: string, output: number, input = 10) => ({
+    message: { id, usage: { input_tokens: input, output_tokens: output } },
+  });
+
+  test("that a file repeats counts once, with the most of each", () => {
+    expect(tokensOf([raw("a", 1), raw("a", 40), raw("b", 5), raw("a", 40, 12)])).toEqual([
+      [0, "12+0 w0/0 → 40 (0)"],
+      [2, "10+0 w0/0 → 5 (0)"],
+    ]);
+    const repeated = { requestId: "r", usage: { inputTokens: 10, outputTokens: 3 } };
+    const further = { requestId: "r", usage: { inputTokens: 10, outputTokens: 8 } };
+    expect(tokensOf([repeated, repeated, further])).toEqual([[0, "10+0 w0/0 → 8 (0)"]]);
+  });
+
+  test("to which a later one adds is one answer with the sum", () => {
+    const told = [{ inputTokens: 10, outputTokens: 3 }, { outputTokens: 5 }].map((usage) => ({
+      requestId: "r",
+      usage,
+    }));
+    expect(tokensOf(told)).toEqual([[0, "10+0 w0/0 → 8 (0)"]]);
+  });
+
+  test("is several where one id stands for several calls, in agents that are known for it or with other input", () => {
+    const calls = [10, 25].map((inputTokens) => ({ requestId: "r", usage: { inputTokens, outputTokens: 3 } }));
+    expect(tokensOf(calls)).toHaveLength(2);
+    const same = [
+      { requestId: "r", uuid: "1", usage: { outputTokens: 3 } },
+      { requestId: "r", uuid: "2", usage: { outputTokens: 3 } },
+    ];
+    expect(tokensOf(same, { from: { source: "cursor" } })).toHaveLength(2);
+    expect(tokensOf(same, { from: { source: "copilot-cli" } })).toHaveLength(2);
+    expect(new Set(usedBy(same, { from: { source: "cursor" } }).rows.map(({ key }) => key)).size).toBe(2);
+  });
+
+  test("may go on when the session grows: it is seen again from its first message on", () => {
+    expect(usedBy([raw("a", 1), raw("b", 1), raw("b", 2), {}]).openFrom).toBe(1);
+    expect(usedBy([{ usage: { outputTokens: 1 } }]).openFrom).toBeUndefined();
+  });
+
+  test("has the same key in a session that repeats it, and another one where it used something else", () => {
+    const [one] = usedBy([{ requestId: "req_1", usage: { inputTokens: 4, outputTokens: 2 } }]).rows;
+    const [other] = usedBy([
+      {},
+      { requestId: "req_1", message: { id: "m", usage: { input_tokens: 4, output_tokens: 2 } } },
+    ]).rows;
+    const [more] = usedBy([{ requestId: "req_1", usage: { inputTokens: 5, outputTokens: 2 } }]).rows;
+    expect(one?.key).toBe(other?.key);
+    expect(more?.key).not.toBe(one?.key);
+    expect(usedBy([{ usage: { outputTokens: 2 } }]).rows[0]?.key).toBeUndefined();
+  });
+});
+
+describe("a branch", () => {
+  const usage = { outputTokens: 1 };
+  const branches = (own: string | undefined, ...told: (string | undefined)[]) =>
+    usedBy(
+      told.map((branch) => ({ usage, ...(branch && { branch }) })),
+      { from: { metadata: own ? { branch: own } : null } },
+    ).rows.map(({ branch }) => branch);
+
+  test("is carried on from the message that names it", () => {
+    expect(branches("main", undefined, "a", undefined, "b")).toEqual([undefined, "a", "a", "b"]);
+  });
+
+  test("before the first one is that one, where the session's own is the last", () => {
+    expect(branches("b", undefined, "a", undefined, "b")).toEqual(["a", "a", "a", "b"]);
+    expect(branches(undefined, undefined, undefined)).toEqual([undefined, undefined]);
+  });
+});
