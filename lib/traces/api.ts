@@ -31,7 +31,7 @@ export const readTraceList = {
   about: {
     group: "Traces",
     summary: "List traces",
-    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not). A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
+    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not). `project` is the text that came with a trace, `projectId` one of `GET /api/projects`. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
     answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [trace], nextCursor: null } } },
     errors: {
       invalid_request: "A parameter is not valid, or the cursor is not one that this server made.",
@@ -46,6 +46,7 @@ const facetValues = {
   model: [{ value: "claude-opus-4-5", count: 40 }],
   project: [{ value: "api", count: 12 }],
   machine: [{ value: "ada-laptop", count: 41 }],
+  projectId: [{ value: trace.projectId, name: "api", count: 12 }],
 };
 
 export const readFacetValues = {
@@ -58,7 +59,7 @@ export const readFacetValues = {
   about: {
     group: "Traces",
     summary: "List the values of facets",
-    text: "The values that traces have as `source`, `model`, `project` and `machine`, with how many have each; the 100 most frequent. A facet's own filter does not narrow its values.",
+    text: "The values that traces have as `source`, `model`, `project` and `machine`, with how many have each; the 100 most frequent. A facet's own filter does not narrow its values. `projectId` has the projects with their names.",
     answers: { 200: { text: "The values.", example: { ok: true, ...facetValues } } },
     example: { query: { project: "api" } },
     wrong: { query: { from: "yesterday" } },

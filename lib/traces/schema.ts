@@ -56,6 +56,7 @@ const filter = {
   model: exactText(1, limits.trace.model).optional(),
   project: exactText(1, limits.trace.project).optional(),
   machine: exactText(1, limits.device.machine).optional(),
+  projectId: z.uuid().optional(),
   from: utcInstant.optional(),
   to: utcInstant.optional(),
 };
@@ -70,7 +71,7 @@ export const traceFilter = z.object(filter);
 export type TraceFilter = z.output<typeof traceFilter>;
 
 /** The parameters of a filter, in the order in which a page shows them. */
-export const filterNames = ["q", ...facets, "from", "to"] as const satisfies (keyof TraceFilter)[];
+export const filterNames = ["q", "projectId", ...facets, "from", "to"] as const satisfies (keyof TraceFilter)[];
 export type FilterName = (typeof filterNames)[number];
 
 /** Ids that are given by hand: at most those of one page, so that they fit in an address. */
@@ -191,12 +192,17 @@ const facetValue = z.object({ value: z.string(), count: z.int() });
 /** A value that traces have, and how many of them. */
 export type FacetValue = z.output<typeof facetValue>;
 
+/** A project that traces are of: its id, and its name as one line. */
+const projectValue = facetValue.extend({ name: z.string() });
+export type ProjectValue = z.output<typeof projectValue>;
+
 const facetValues = z.object({
   source: z.array(facetValue),
   model: z.array(facetValue),
   project: z.array(facetValue),
   machine: z.array(facetValue),
-} satisfies Record<Facet, z.ZodType>);
+  projectId: z.array(projectValue),
+} satisfies Record<Facet | "projectId", z.ZodType>);
 export type FacetValues = z.output<typeof facetValues>;
 
 export const facetsResponse = facetValues.extend({ ok: z.literal(true) });

@@ -1,12 +1,12 @@
 import { filesIn } from "#lib/search/query";
 import { filterNames } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
-import { type Given, labelOf, listHref, without } from "./hrefs";
+import { type Given, labelOf, listHref, shownValue, without } from "./hrefs";
 
-/** The filters that are set, each with a link that removes it; of a search each file that it names. */
-export function Chips({ given }: { given: Given }) {
+/** The filters that are set, each with a link that removes it; of a search each file that it names. @param project the name of the project that is filtered by */
+export function Chips({ given, project }: { given: Given; project: string | undefined }) {
   return filterNames.flatMap((name) => {
-    const value = given[name];
+    const value = shownValue(given, name, project);
     if (value === undefined) return [];
     if (name !== "q")
       return [<Chip key={name} label={labelOf(name)} value={value} href={listHref(without(given, name))} />];

@@ -10,6 +10,8 @@ export type Row = {
   source: string;
   title?: string;
   project?: string;
+  /** Where it is known as one. */
+  projectId?: string;
   model?: string;
   messages: string;
   tokens?: string;
@@ -40,7 +42,7 @@ export function Rows({ rows, given }: Props) {
 type SessionProps = { row: Row; place: number; given: Given };
 
 function Session({ row, place, given }: SessionProps) {
-  const { id, source, title, project, model, messages, tokens, at, when, exact, found } = row;
+  const { id, source, title, project, projectId, model, messages, tokens, at, when, exact, found } = row;
   return (
     <li className="session">
       <label className="tick">
@@ -53,7 +55,12 @@ function Session({ row, place, given }: SessionProps) {
         {title ?? <span className="text-muted">Untitled session</span>}
       </a>
       <div>
-        {project && <Facet name="project" value={project} given={given} />}
+        {project && projectId && (
+          <a href={`/projects/${projectId}`} title={`Project ${project}`} className="quiet-link project">
+            {project}
+          </a>
+        )}
+        {project && !projectId && <Facet name="project" value={project} given={given} />}
         {model && <Facet name="model" value={model} given={given} />}
         <span className="messages">
           {`${messages} `}

@@ -32,7 +32,7 @@ export const comesBefore = ({ activityAt, id }: Place) => Prisma.sql`(activity_a
  * each facet, and Prisma's conditions can't name an expression (docs/decisions/0014).
  */
 export function isSelected(userId: string, selection: PlainSelection): Prisma.Sql {
-  const { from, to, ids, storedUntil } = selection;
+  const { projectId, from, to, ids, storedUntil } = selection;
   const conditions = [Prisma.sql`user_id = ${userId} and deleted_at is null`];
   for (const name of facets) {
     const value = selection[name];
@@ -40,6 +40,7 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
     const column = Prisma.raw(name);
     conditions.push(Prisma.sql`${column} = ${value} and left(${column}, 32) = left(${value}::text, 32)`);
   }
+  if (projectId) conditions.push(Prisma.sql`project_id = ${projectId}::uuid`);
   if (from) conditions.push(Prisma.sql`activity_at >= ${from}::timestamptz`);
   if (to) conditions.push(Prisma.sql`activity_at < ${to}::timestamptz`);
   if (ids) conditions.push(Prisma.sql`id = any(${ids}::uuid[])`);
