@@ -25,7 +25,7 @@ export type EntryFacts = {
 };
 
 /** A fact of a session that is a text. */
-type TextFact = "branch" | "agentVersion" | "parent" | "forkedFrom";
+type TextFact = "branch" | "agentVersion" | "parent" | "forkedFrom" | "continues";
 
 type Metadata = { [name in TextFact | "cwd" | "repository"]?: string };
 

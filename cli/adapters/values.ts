@@ -19,9 +19,13 @@ export function asTimestamp(value: unknown): string | undefined {
   return undefined;
 }
 
-/** A project's name: the last part of its folder's path, on any system. */
+/** Where agents put the worktrees of a repository: in it, or in a folder of the user's with its name. */
+const worktrees = [/[/\\]\.(?:claude[/\\])?worktrees[/\\].*$/, /(?<=[/\\]\.cursor[/\\]worktrees[/\\][^/\\]+)[/\\].*$/];
+
+/** A project's name: the last part of its folder's path, on any system; of an agent's worktree that of its repository. */
 export function projectName(cwd: string | undefined): string | undefined {
-  const name = cwd
+  const folder = cwd && worktrees.reduce((path, place) => path.replace(place, ""), cwd);
+  const name = folder
     ?.split(/[/\\]+/)
     .filter(Boolean)
     .at(-1);

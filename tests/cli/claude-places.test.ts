@@ -2,6 +2,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
+import { projectName } from "../../cli/adapters/values.ts";
 import { id, otherId as other, text } from "./claude-lines.ts";
 import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
 
@@ -39,6 +40,27 @@ test("a session was created at its earliest line; a worktree belongs to its repo
   });
   const moved = await parse(said("Hi", { cwd: "/old" }), { type: "relocated", relocatedCwd: "/home/ada/code/web" });
   expect(moved.sessions[0]?.ending).toMatchObject({ project: "web", metadata: { cwd: "/home/ada/code/web" } });
+});
+
+test("a session that goes on in another one names it, and a broken line of that kind is none", async () => {
+  const line = { type: "continued-in", sessionId: id, continuedInSessionId: other };
+  const { sessions, unhandled } = await parse(said("Hi"), line);
+  expect(sessions[0]?.ending.metadata).toMatchObject({ continuedIn: other });
+  expect(unhandled).toEqual([]);
+  const broken = await parse(said("Hi"), { type: "continued-in", continuedInSessionId: 5 });
+  expect(broken.sessions[0]?.ending.metadata).not.toHaveProperty("continuedIn");
+});
+
+test.each([
+  ["/home/ada/code/api/.claude/worktrees/agent-a1b2", "api"],
+  ["C:\\code\\api\\.claude\\worktrees\\agent-a1b2\\src", "api"],
+  ["/home/ada/code/api/.worktrees/timer", "api"],
+  ["/home/ada/.cursor/worktrees/api/x1y2", "api"],
+  ["/home/ada/.cursor/worktrees/api", "api"],
+  ["/home/ada/worktrees/api", "api"],
+  ["/home/ada/code/agent-x", "agent-x"],
+])("the project of %s is %s", (folder, name) => {
+  expect(projectName(folder)).toBe(name);
 });
 
 test("a project's folder may be a link, and a session that several ways lead to is one", async () => {

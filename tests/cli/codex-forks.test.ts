@@ -159,7 +159,7 @@ test("a page of a thread that was taken up again is a session of its own, and it
   });
   expect(sessions.map(({ sourceId }) => sourceId).sort()).toEqual([child, `${child}/${page}`]);
   const later = sessions.find(({ sourceId }) => sourceId !== child);
-  expect(later?.ending.metadata).toMatchObject({ forkedFrom: child, usage: { outputTokens: 20 } });
+  expect(later?.ending.metadata).toMatchObject({ continues: child, usage: { outputTokens: 20 } });
 });
 
 test("a name that the user gave is the title, and a new one changes the stamp", async () => {

@@ -169,6 +169,7 @@ test("an older recording is one JSON text; a log beside it replaces it; a later 
     ["bbbb1111", "Copied"],
     ["dddd1111", "Update!"],
   ]);
+  expect(sessions.map(({ ending }) => ending.metadata?.continues)).toEqual([undefined, id, undefined, undefined]);
   expect(sessions[0]?.ending).toMatchObject({ project: "shop", metadata: { cwd: root, usage: { outputTokens: 25 } } });
   expect(counts.invalid).toBe(1);
 });

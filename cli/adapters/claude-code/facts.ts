@@ -5,7 +5,16 @@ import type { Identity } from "./identity.ts";
 
 /** What a session's lines tell beside its messages, as JSON. */
 export type SavedFacts = { costs?: Costs } & {
-  [name in "session" | "createdAt" | "cwd" | "branch" | "toldBranch" | "version" | "model" | "forkedFrom"]?: string;
+  [name in
+    | "session"
+    | "createdAt"
+    | "cwd"
+    | "branch"
+    | "toldBranch"
+    | "version"
+    | "model"
+    | "forkedFrom"
+    | "continuedIn"]?: string;
 };
 
 /** The fields of a session that its lines tell. */
@@ -82,15 +91,23 @@ export class Facts {
   readState(record: Fields): boolean {
     if (record.type === "cost-state") this.#known.costs = readCosts(this.#known.costs ?? {}, record);
     else if (record.type === "relocated") this.#known.cwd = asString(record.relocatedCwd) ?? this.#known.cwd ?? "";
+    else if (record.type === "continued-in") this.#noteContinuation(record);
     else return false;
     return true;
+  }
+
+  /** The session that this one went on in, such as one in the background; nothing in that one says so. */
+  #noteContinuation({ continuedInSessionId }: Fields): void {
+    const next = asString(continuedInSessionId);
+    if (next) this.#known.continuedIn = next;
   }
 
   /** The session's fields, and those of its metadata. */
   details({ given, ...identity }: Identity, title: string | undefined): { fields: Fields; metadata: Fields } {
     const { model, createdAt = asTimestamp(given?.createdAt), branch, version, forkedFrom, costs = {} } = this.#known;
+    const { continuedIn } = this.#known;
     const cwd = given?.folder ?? this.#known.cwd;
-    const project = given?.hasProject === false ? undefined : projectName(repositoryOf(cwd));
+    const project = given?.hasProject === false ? undefined : projectName(cwd);
     const runs = Object.entries(costs).map(([startedAt, costUsd]) => ({ startedAt, costUsd }));
     const parent = this.#parentOf(identity);
     return {
@@ -106,6 +123,7 @@ export class Facts {
         ...(version && { agentVersion: version }),
         ...(parent && { parent }),
         ...(forkedFrom && { forkedFrom }),
+        ...(continuedIn && { continuedIn }),
         ...(runs.length > 0 && { costs: runs }),
       },
     };
@@ -124,7 +142,3 @@ const isNotEarlier = (value: unknown, before: string): boolean =>
   value >= before &&
   value.endsWith("Z") &&
   before.endsWith("Z");
-
-/** The folder of the repository that a worktree of Claude Code's belongs to, else the folder itself. */
-const repositoryOf = (cwd: string | undefined): string | undefined =>
-  cwd?.replace(/[/\\]\.claude[/\\]worktrees[/\\].*$/, "");

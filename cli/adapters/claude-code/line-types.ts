@@ -5,7 +5,7 @@ const words = (list: string): ReadonlySet<string> => new Set(list.trim().split(/
 /** Lines of the program's own state, without a message. */
 export const skippedTypes = words(`
   agent-color agent-setting artifact-autoreact-ledger artifact-comment-monitor atis-latch attribution-snapshot bridge-session
-  checkpoint content-replacement context-collapse-commit continued-in ended-by-model file-history-delta file-history-snapshot
+  checkpoint content-replacement context-collapse-commit ended-by-model file-history-delta file-history-snapshot
   fork-context-ref frame-link history-suppression isolation-latch last-prompt marble-origami-commit marble-origami-reset
   marble-origami-snapshot mode observer-ref permission-mode progress speculation-accept tag task-summary teleported-from
   worktree-state`);

@@ -24,7 +24,7 @@ import { readTitles } from "./titles.ts";
 export const codex: Adapter = {
   name: source,
   title: "Codex CLI",
-  version: 2,
+  version: 3,
   searchRoots,
   async *discover(host) {
     const titles = await readTitles(homeOf(host));

@@ -152,7 +152,7 @@ export class Rollout {
     this.#session.noteFolder(meta.cwd);
     this.#session.note("agentVersion", meta.cli_version);
     this.#session.note("parent", meta.parent_thread_id ?? parentOf(meta.source));
-    if (this.#page) this.#session.note("forkedFrom", id);
+    if (this.#page) this.#session.note("continues", id);
     this.#facts.agentPath = asString(meta.agent_path) ?? pathOf(meta.source);
     this.#facts.isContinued = isFields(meta.history_base) || undefined;
     if (isFields(meta.git)) this.#noteGit(meta.git);

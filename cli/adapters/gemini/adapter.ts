@@ -21,7 +21,7 @@ import { GeminiSession, type Identity, source } from "./session.ts";
 export const gemini: Adapter = {
   name: source,
   title: "Gemini CLI",
-  version: 2,
+  version: 3,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
@@ -115,13 +115,21 @@ async function identityOf({ path }: Input, meta: Fields): Promise<Identity> {
   const folder = dirname(path);
   const parent = basename(folder) === "chats" ? undefined : basename(folder);
   if (parent) return { sourceId: `${parent}/${name}`, sessionId, parent };
-  const isLater = path.endsWith(".json") && (await isContinued(folder, name));
-  return { sourceId: isLater ? `${sessionId}/${name}` : sessionId, sessionId };
+  const earlier = path.endsWith(".json") ? await earlierFiles(folder, name) : [];
+  const before = earlier.at(-1);
+  if (before === undefined) return { sourceId: sessionId, sessionId };
+  // The first file of a session has its id alone.
+  const continues = earlier.length === 1 ? sessionId : `${sessionId}/${before}`;
+  return { sourceId: `${sessionId}/${name}`, sessionId, continues };
 }
 
-/** Whether an earlier file has the same session. Names are `session-MINUTE-ID`, with the id's first eight characters. */
-async function isContinued(folder: string, name: string): Promise<boolean> {
+/** The earlier files of the same session, in order. Names are `session-MINUTE-ID`, with the id's first eight characters. */
+async function earlierFiles(folder: string, name: string): Promise<string[]> {
   const [id] = /-[0-9a-f]{8}\.json$/.exec(`${name}.json`) ?? [];
-  if (!id) return false;
-  return (await listFolder(folder)).some((entry) => entry.name.endsWith(id) && entry.name < `${name}.json`);
+  if (!id) return [];
+  const names = (await listFolder(folder)).map((entry) => entry.name).filter((entry) => entry.endsWith(id));
+  return names
+    .filter((entry) => entry < `${name}.json`)
+    .sort()
+    .map((entry) => entry.replace(/\.json$/, ""));
 }

@@ -8,7 +8,7 @@ import { GeminiMessages } from "./messages.ts";
 
 export const source = "gemini-cli";
 
-export type Identity = { sourceId: string; sessionId: string; parent?: string };
+export type Identity = { sourceId: string; sessionId: string; parent?: string; continues?: string };
 
 /** Builds one session from the records of a recording. */
 export class GeminiSession {
@@ -16,7 +16,12 @@ export class GeminiSession {
   readonly #messages: GeminiMessages;
 
   /** @param folder the project's, where it is known */
-  constructor(sink: Sink, meta: Fields, { sourceId, sessionId, parent }: Identity, folder: string | undefined) {
+  constructor(
+    sink: Sink,
+    meta: Fields,
+    { sourceId, sessionId, parent, continues }: Identity,
+    folder: string | undefined,
+  ) {
     this.#session = new SessionBuilder(sink, source, sourceId);
     this.#messages = new GeminiMessages(sessionId, (type) => sink.unhandled(type));
     this.#session.noteFolder(folder);
@@ -25,6 +30,7 @@ export class GeminiSession {
     this.#session.noteTime(meta.startTime);
     this.#session.noteTitle(meta.summary);
     this.#session.note("parent", parent);
+    this.#session.note("continues", continues);
   }
 
   add(record: Fields): void {
