@@ -21,6 +21,8 @@ export type Result = {
   durationMs?: number;
   /** Lines of a unified diff that the tool itself reported. */
   patch?: string;
+  /** The source id of the sub-agent's session that did the work. */
+  session?: string;
 };
 
 /** What one message holds, before calls and results of several messages are paired. */

@@ -68,6 +68,8 @@ export type Part = {
   exitCode?: number;
   durationMs?: number;
   changes?: { added: number; removed: number };
+  /** The source id of the sub-agent's session that did the work. */
+  session?: string;
   /** The files that it changed. */
   files?: { path: string; added: number; removed: number }[];
   blocks: Block[];

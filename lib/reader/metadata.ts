@@ -80,6 +80,7 @@ function readOwnResult(fields: Fields, metadata: Fields, content: string): Resul
   const durationMs = numberOf(fields, "durationMs") ?? numberOf(metadata, "durationMs");
   const patch = stringOf(fields, "patch", "diff");
   const name = stringOf(metadata, "toolName");
+  const session = isFields(metadata.result) ? stringOf(metadata.result, "session") : undefined;
   return {
     output,
     ...(failed && { failed }),
@@ -88,6 +89,7 @@ function readOwnResult(fields: Fields, metadata: Fields, content: string): Resul
     ...(durationMs !== undefined && { durationMs }),
     ...(patch && { patch }),
     ...(name && { name }),
+    ...(session && { session }),
   };
 }
 

@@ -31,7 +31,7 @@ export const readTraceList = {
   about: {
     group: "Traces",
     summary: "List traces",
-    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not). `project` is the text that came with a trace, `projectId` one of `GET /api/projects`. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
+    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not), `parent` to what came from one session, and `roots=true` to sessions that came from no other. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
     answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [trace], nextCursor: null } } },
     errors: {
       invalid_request: "A parameter is not valid, or the cursor is not one that this server made.",
@@ -46,7 +46,6 @@ const facetValues = {
   model: [{ value: "claude-opus-4-5", count: 40 }],
   project: [{ value: "api", count: 12 }],
   machine: [{ value: "ada-laptop", count: 41 }],
-  projectId: [{ value: trace.projectId, name: "api", count: 12 }],
 };
 
 export const readFacetValues = {
@@ -59,7 +58,7 @@ export const readFacetValues = {
   about: {
     group: "Traces",
     summary: "List the values of facets",
-    text: "The values that traces have as `source`, `model`, `project` and `machine`, with how many have each; the 100 most frequent. A facet's own filter does not narrow its values. `projectId` has the projects with their names.",
+    text: "The values that traces have as `source`, `model`, `project` and `machine`, with how many have each; the 100 most frequent. A facet's own filter does not narrow its values.",
     answers: { 200: { text: "The values.", example: { ok: true, ...facetValues } } },
     example: { query: { project: "api" } },
     wrong: { query: { from: "yesterday" } },
@@ -76,7 +75,7 @@ export const readChanges = {
   about: {
     group: "Traces",
     summary: "Count new and changed traces",
-    text: "How many traces are newer in the list than the one with this `id` and `updatedAt`, counted up to 100. It takes the filters of the list.",
+    text: "How many traces are newer in the list than the one with this `id` and `updatedAt`, counted up to 100. It takes the filters of the list; with `roots=true`, a session counts as changed where one below it was active later.",
     answers: { 200: { text: "Their number.", example: { ok: true, count: 2 } } },
     example: { query: { id: trace.id, updatedAt: trace.updatedAt } },
   },

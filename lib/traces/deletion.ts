@@ -7,7 +7,7 @@ import { Prisma } from "#lib/generated/prisma/client";
 import { purgeMessages } from "#lib/traces/purge";
 import { resolveSearch } from "#lib/traces/search";
 import type { PlainSelection, Selection } from "#lib/traces/sql/conditions";
-import { countSelected, lockSelected, type SelectionCount } from "#lib/traces/sql/deletion";
+import { countSelected, lockSelected, releaseChildren, type SelectionCount } from "#lib/traces/sql/deletion";
 
 /** Tens of thousands of traces take longer than a transaction otherwise may. */
 const manyTraces = { timeout: 600_000 };
@@ -41,9 +41,11 @@ export async function deleteSelection(
 ): Promise<number | undefined> {
   const plain = await resolveSearch(userId, selection, allHits);
   // In a turn of the user's heavy reads: deletions of the same traces wait for each other's locks, each with a connection.
-  return heavyTurn(userId, () =>
-    prisma().$transaction((tx) => deleteSelected(tx, userId, plain, mark, from), manyTraces),
-  );
+  return heavyTurn(userId, async () => {
+    const ids = await prisma().$transaction((tx) => deleteSelected(tx, userId, plain, mark, from), manyTraces);
+    if (ids) await releaseChildren(userId, ids);
+    return ids?.length;
+  });
 }
 
 async function deleteSelected(tx: Db, userId: string, selection: PlainSelection, mark: string, from: Origin) {
@@ -57,7 +59,7 @@ async function deleteSelected(tx: Db, userId: string, selection: PlainSelection,
   }
   const sessions = found.traces === 1 ? "1 session" : `${found.traces} sessions`;
   if (found.traces > 0) await recordEvent(tx, userId, "traces_deleted", sessions, from);
-  return found.traces;
+  return found.ids;
 }
 
 /** How many traces one statement names; each is a parameter. */
@@ -80,6 +82,7 @@ export async function deleteTrace(userId: string, traceId: string, from: Origin)
     if (messageCount <= messagesAtOnce) await purgeMessages(tx, userId, [traceId]);
     await recordEvent(tx, userId, "trace_deleted", traceId, from);
   });
+  await releaseChildren(userId, [traceId]);
 }
 
 /** What the ledger fills, but for what links a trace to others: it needs that once more, and clears it (lib/ledger). */

@@ -1,8 +1,8 @@
 import "server-only";
 import { type Facet, type FacetValue, type FacetValues, facets, type TraceFilter } from "#lib/traces/schema";
 import { findIds, resolveSearch } from "#lib/traces/search";
-import type { Place, PlainSelection } from "#lib/traces/sql/conditions";
-import { countProjects, countUpTo, countValues } from "#lib/traces/sql/list";
+import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
+import { countUpTo, countValues } from "#lib/traces/sql/list";
 
 /** How many values a menu offers: the most frequent ones. */
 const maxValues = 100;
@@ -19,13 +19,7 @@ export async function readFacets(userId: string, filter: TraceFilter): Promise<F
   const counted = await Promise.all(
     groups.filter((names) => names.length > 0).map((names) => countGroup(userId, filter, names)),
   );
-  const projectId = await countProjectsOf(userId, filter);
-  return Object.assign({ source: [], model: [], project: [], machine: [], projectId }, ...counted);
-}
-
-/** Counts projects, by all filters but the project's own. */
-async function countProjectsOf(userId: string, { project: _, projectId: __, ...others }: TraceFilter) {
-  return countProjects(userId, await resolveOnce(userId, others, maxFound), maxValues);
+  return Object.assign({ source: [], model: [], project: [], machine: [] }, ...counted);
 }
 
 /** Counts the values of some facets, by all filters but theirs. */
@@ -38,12 +32,12 @@ async function countGroup(
   return countValues(userId, await resolveOnce(userId, others, maxFound), names, maxValues);
 }
 
-async function resolveOnce(userId: string, { q, ...plain }: TraceFilter, limit: number): Promise<PlainSelection> {
+async function resolveOnce(userId: string, { q, ...plain }: Selection, limit: number): Promise<PlainSelection> {
   return q === undefined ? plain : { ...plain, ids: await findIds(userId, { q, ...plain }, limit) };
 }
 
 /** How many traces a filter matches, counted up to `max`. */
-export async function countTraces(userId: string, filter: TraceFilter, max: number): Promise<number> {
+export async function countTraces(userId: string, filter: Selection, max: number): Promise<number> {
   const { q, ...plain } = filter;
   return q === undefined ? countUpTo(userId, plain, max) : (await findIds(userId, filter, max)).length;
 }
@@ -52,8 +46,9 @@ const maxChanges = 100;
 
 /**
  * How many of the traces that a filter matches come before a place in the list, counted up to 100: those that are new or have
- * changed since the trace at that place was the first.
+ * changed since the trace at that place was the first. With `roots`, what changed below one counts as its own change.
  */
-export async function countChanges(userId: string, filter: TraceFilter, first: Place): Promise<number> {
-  return countUpTo(userId, await resolveSearch(userId, filter, { limit: maxChanges }), maxChanges, first);
+export async function countChanges(userId: string, { roots, ...filter }: TraceFilter, first: Place): Promise<number> {
+  const selection = { ...filter, families: roots };
+  return countUpTo(userId, await resolveSearch(userId, selection, { limit: maxChanges }), maxChanges, first);
 }

@@ -1,6 +1,6 @@
 import "server-only";
-import type { TraceFilter } from "#lib/traces/schema";
 import { resolveSearch } from "#lib/traces/search";
+import type { Selection } from "#lib/traces/sql/conditions";
 import { type Neighbour, readNeighbour } from "#lib/traces/sql/list";
 
 export type { Neighbour };
@@ -16,7 +16,7 @@ const maxFound = 2000;
 export async function neighbours(
   userId: string,
   traceId: string,
-  filter: TraceFilter,
+  filter: Selection,
 ): Promise<{ newer: Neighbour | undefined; older: Neighbour | undefined }> {
   const selection = await resolveSearch(userId, filter, { limit: maxFound });
   const [newer, older] = await Promise.all([

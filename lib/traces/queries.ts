@@ -8,7 +8,7 @@ import { limits } from "#lib/limits";
 import type { messageShape, traceShape } from "#lib/traces/schema";
 import { searchTraces } from "#lib/traces/search";
 import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
-import { readBoundedRows, readRows, type TraceRow, traceFields } from "#lib/traces/sql/list";
+import { type ListedRow, readBoundedRows, readRows, type TraceRow, traceFields } from "#lib/traces/sql/list";
 
 export type Trace = z.input<typeof traceShape>;
 export type Message = z.input<typeof messageShape>;
@@ -35,7 +35,7 @@ function presentTrace(row: TraceRow): Trace {
     },
     costNano: Number(row.costNano),
     recordedNano: recordedNano === null ? null : Number(recordedNano),
-    ...{ parentId, parentRelation, projectId, filesChanged, linesAdded, linesRemoved },
+    ...{ parentId, parentRelation: parentId && parentRelation, projectId, filesChanged, linesAdded, linesRemoved },
   };
 }
 
@@ -56,11 +56,31 @@ export function decodeCursor<Shape extends z.ZodType>(shape: Shape, cursor: stri
 }
 
 /** The place after a trace in the list's order. */
-const cursorOf = ({ activityAt, id }: TraceRow) => encodeCursor([activityAt.toISOString(), id]);
+const cursorOf = ({ latestAt, id }: ListedRow) => encodeCursor([latestAt.toISOString(), id]);
 
 function readCursor(cursor: string): Place {
   const [activityAt, id] = decodeCursor(cursorShape, cursor);
   return { activityAt, id };
+}
+
+/** One of a list, with the moment by which it has its place there. */
+export type ListedTrace = Trace & { latestAt: string };
+
+/** As `listTraces`, with what pages need beyond the API. */
+export async function listPage(
+  userId: string,
+  selection: Selection,
+  page: { cursor?: string | undefined; limit: number },
+): Promise<{ traces: ListedTrace[]; nextCursor: string | null }> {
+  const after = page.cursor ? readCursor(page.cursor) : undefined;
+  const wanted = { after, limit: page.limit + 1 };
+  const [plain, rest] = await resolvePage(userId, selection, wanted);
+  const { rows, isCut } = await readBoundedRows(userId, plain, { ...rest, maxBytes: limits.traces.listPageBytes });
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  const hasMore = isCut || rows.length > page.limit;
+  const traces = shown.map(({ latestAt, ...row }) => ({ ...presentTrace(row), latestAt: latestAt.toISOString() }));
+  return { traces, nextCursor: hasMore && last ? cursorOf(last) : null };
 }
 
 /**
@@ -74,14 +94,8 @@ export async function listTraces(
   selection: Selection,
   page: { cursor?: string | undefined; limit: number },
 ): Promise<{ traces: Trace[]; nextCursor: string | null }> {
-  const after = page.cursor ? readCursor(page.cursor) : undefined;
-  const wanted = { after, limit: page.limit + 1 };
-  const [plain, rest] = await resolvePage(userId, selection, wanted);
-  const { rows, isCut } = await readBoundedRows(userId, plain, { ...rest, maxBytes: limits.traces.listPageBytes });
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  const hasMore = isCut || rows.length > page.limit;
-  return { traces: shown.map(presentTrace), nextCursor: hasMore && last ? cursorOf(last) : null };
+  const { traces, nextCursor } = await listPage(userId, selection, page);
+  return { traces: traces.map(({ latestAt: _, ...trace }) => trace), nextCursor };
 }
 
 type Page = { after?: Place | undefined; limit: number; patience?: Patience };

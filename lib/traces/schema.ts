@@ -56,22 +56,26 @@ const filter = {
   model: exactText(1, limits.trace.model).optional(),
   project: exactText(1, limits.trace.project).optional(),
   machine: exactText(1, limits.device.machine).optional(),
-  projectId: z.uuid().optional(),
   from: utcInstant.optional(),
   to: utcInstant.optional(),
+  parent: z.uuid().optional(),
+  roots: z
+    .enum(["true", "false"])
+    .transform((text) => text === "true" || undefined)
+    .optional(),
 };
 
 export { type Facet, facets };
 
 /**
  * What narrows a list or an export: a search (lib/search/query.ts), exact values, and a span of the last activity (`from`
- * included, `to` not).
+ * included, `to` not), what one session started, or only what no other one did (`roots`).
  */
 export const traceFilter = z.object(filter);
 export type TraceFilter = z.output<typeof traceFilter>;
 
 /** The parameters of a filter, in the order in which a page shows them. */
-export const filterNames = ["q", "projectId", ...facets, "from", "to"] as const satisfies (keyof TraceFilter)[];
+export const filterNames = ["q", ...facets, "from", "to", "parent"] as const satisfies (keyof TraceFilter)[];
 export type FilterName = (typeof filterNames)[number];
 
 /** Ids that are given by hand: at most those of one page, so that they fit in an address. */
@@ -192,17 +196,12 @@ const facetValue = z.object({ value: z.string(), count: z.int() });
 /** A value that traces have, and how many of them. */
 export type FacetValue = z.output<typeof facetValue>;
 
-/** A project that traces are of: its id, and its name as one line. */
-const projectValue = facetValue.extend({ name: z.string() });
-export type ProjectValue = z.output<typeof projectValue>;
-
 const facetValues = z.object({
   source: z.array(facetValue),
   model: z.array(facetValue),
   project: z.array(facetValue),
   machine: z.array(facetValue),
-  projectId: z.array(projectValue),
-} satisfies Record<Facet | "projectId", z.ZodType>);
+} satisfies Record<Facet, z.ZodType>);
 export type FacetValues = z.output<typeof facetValues>;
 
 export const facetsResponse = facetValues.extend({ ok: z.literal(true) });

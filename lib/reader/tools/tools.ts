@@ -21,6 +21,7 @@ export function describeTool(call: Call, result: Result | undefined): Part {
     status,
     ...(exitCode !== undefined && { exitCode }),
     ...(durationMs !== undefined && { durationMs }),
+    ...(result?.session && { session: result.session }),
     ...known(call.input, outcome, call, result),
   };
 }

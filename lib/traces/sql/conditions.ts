@@ -7,7 +7,12 @@ import { facets, type TraceFilter } from "#lib/traces/schema";
  * Some of a user's traces: those that a filter matches, or those of the given ids. `storedUntil` (ISO 8601) leaves out what
  * uploads wrote since: a selection that was counted can be deleted later without those added since.
  */
-export type Selection = TraceFilter & { ids?: string[] | undefined; storedUntil?: string | undefined };
+export type Selection = TraceFilter & {
+  ids?: string[] | undefined;
+  storedUntil?: string | undefined;
+  /** Only those that no other one started, each in the place of the latest activity of it and all below it. */
+  families?: boolean | undefined;
+};
 
 /**
  * A selection without a search, which is no condition of SQL and is resolved first (`resolveSearch` in lib/traces/search.ts).
@@ -15,24 +20,32 @@ export type Selection = TraceFilter & { ids?: string[] | undefined; storedUntil?
  */
 export type PlainSelection = Omit<Selection, "q"> & { q?: undefined; files?: FileTerm[] | undefined };
 
-/** A position in the list's order: a trace's last activity and its id. */
+/** A position in the list's order: a trace's last activity, or its family's, and its id. */
 export type Place = { activityAt: Date | string; id: string };
 
+type Ordered = Pick<Selection, "families">;
+
+/** The moment by which a selection is ordered. As the indexes `trace_list` and `trace_roots` have it. */
+export const momentOf = ({ families }: Ordered): Prisma.Sql =>
+  families ? Prisma.sql`greatest(activity_at, children_at)` : Prisma.sql`activity_at`;
+
 /** The list's order, newest activity first. */
-export const listOrder = Prisma.sql`order by activity_at desc, id desc`;
+export const listOrder = (selection: Ordered): Prisma.Sql => Prisma.sql`order by ${momentOf(selection)} desc, id desc`;
 
 /** The condition that a trace comes after a position in the list's order. */
-export const comesAfter = ({ activityAt, id }: Place) => Prisma.sql`(activity_at, id) < (${activityAt}, ${id}::uuid)`;
+export const comesAfter = (selection: Ordered, { activityAt, id }: Place): Prisma.Sql =>
+  Prisma.sql`(${momentOf(selection)}, id) < (${activityAt}, ${id}::uuid)`;
 
 /** The condition that a trace comes before a position in the list's order. */
-export const comesBefore = ({ activityAt, id }: Place) => Prisma.sql`(activity_at, id) > (${activityAt}, ${id}::uuid)`;
+export const comesBefore = (selection: Ordered, { activityAt, id }: Place): Prisma.Sql =>
+  Prisma.sql`(${momentOf(selection)}, id) > (${activityAt}, ${id}::uuid)`;
 
 /**
  * The condition that a trace is of a selection, and not deleted. SQL: the index of the list has the first 32 characters of
  * each facet, and Prisma's conditions can't name an expression (docs/decisions/0014).
  */
 export function isSelected(userId: string, selection: PlainSelection): Prisma.Sql {
-  const { projectId, from, to, ids, storedUntil } = selection;
+  const { from, to, ids, storedUntil, parent, roots, families } = selection;
   const conditions = [Prisma.sql`user_id = ${userId} and deleted_at is null`];
   for (const name of facets) {
     const value = selection[name];
@@ -40,7 +53,8 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
     const column = Prisma.raw(name);
     conditions.push(Prisma.sql`${column} = ${value} and left(${column}, 32) = left(${value}::text, 32)`);
   }
-  if (projectId) conditions.push(Prisma.sql`project_id = ${projectId}::uuid`);
+  if (roots || families) conditions.push(Prisma.sql`parent_id is null`);
+  if (parent) conditions.push(Prisma.sql`parent_id = ${parent}::uuid`);
   if (from) conditions.push(Prisma.sql`activity_at >= ${from}::timestamptz`);
   if (to) conditions.push(Prisma.sql`activity_at < ${to}::timestamptz`);
   if (ids) conditions.push(Prisma.sql`id = any(${ids}::uuid[])`);

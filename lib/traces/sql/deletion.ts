@@ -46,6 +46,20 @@ export async function lockSelected(
   return row;
 }
 
+/**
+ * Makes the children of deleted traces roots of the list. SQL: it leaves rows that others hold to the ledger, which does the same a
+ * little later; waiting for them within the deletion could be a deadlock with an upload.
+ */
+export async function releaseChildren(userId: string, ids: string[]): Promise<void> {
+  await pool().query(
+    `update trace set parent_id = null, parent_position = null from (
+       select id from trace where user_id = $1 and parent_id = any($2) and deleted_at is null
+       for no key update skip locked) as child
+     where trace.user_id = $1 and trace.id = child.id`,
+    [userId, ids],
+  );
+}
+
 /** Removes the ids of deleted traces from the jobs that wrote them. */
 export async function forgetInJobs(): Promise<void> {
   const users = await prisma().trace.groupBy({ by: ["userId"], where: { deletedAt: { not: null } } });

@@ -15,15 +15,18 @@ export async function findByFiles(tx: PoolClient, scope: Scope, limit: number): 
   const { userId, selection, after } = scope;
   const wanted = selection.files?.filter(({ excluded }) => !excluded) ?? [];
   const rare = await rarest(tx, userId, wanted);
-  const inScope = Prisma.join([isSelected(userId, selection), ...(after ? [comesAfter(after)] : [])], " and ");
+  const inScope = Prisma.join(
+    [isSelected(userId, selection), ...(after ? [comesAfter(selection, after)] : [])],
+    " and ",
+  );
   if (!rare) await tx.query("set local enable_sort = off");
   const statement = rare
     ? Prisma.sql`with hit as materialized (
           select distinct trace_id from trace_file where user_id = ${userId} and ${isNamed(rare)})
         select trace.id from hit cross join lateral (
-          select id, activity_at from trace where ${inScope} and id = hit.trace_id limit 1) as trace
-        ${listOrder} limit ${limit}`
-    : Prisma.sql`select id from trace where ${inScope} ${listOrder} limit ${limit}`;
+          select id, activity_at, children_at from trace where ${inScope} and id = hit.trace_id limit 1) as trace
+        ${listOrder(selection)} limit ${limit}`
+    : Prisma.sql`select id from trace where ${inScope} ${listOrder(selection)} limit ${limit}`;
   const { rows } = await tx.query<{ id: string }>(statement);
   if (!rare) await tx.query("set local enable_sort = on");
   return rows.map(({ id }) => id);

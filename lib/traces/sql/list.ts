@@ -3,14 +3,14 @@ import "server-only";
 import type pg from "pg";
 import { pool, snapshot } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
-import { labelText, readProjectLabels } from "#lib/db/sql/project-labels";
 import { Prisma, type Trace } from "#lib/generated/prisma/client";
-import type { Facet, FacetValue, ProjectValue } from "#lib/traces/schema";
+import type { Facet, FacetValue } from "#lib/traces/schema";
 import {
   comesAfter,
   comesBefore,
   isSelected,
   listOrder,
+  momentOf,
   type Place,
   type PlainSelection,
 } from "#lib/traces/sql/conditions";
@@ -54,6 +54,9 @@ export type TraceRow = {
   [Name in keyof Fields]: bigint extends Fields[Name] ? Fields[Name] | string : Fields[Name];
 };
 
+/** One of a list, with the moment by which it has its place there. */
+export type ListedRow = TraceRow & { latestAt: Date };
+
 const columns = Prisma.raw(`id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
   created_at as "createdAt", activity_at as "activityAt", message_count as "messageCount", token_count as "tokenCount",
   sanitized, metadata, input_tokens as "inputTokens", output_tokens as "outputTokens", cache_read_tokens as "cacheReadTokens",
@@ -81,8 +84,8 @@ type Page = { after?: Place | undefined; limit: number };
 
 /** A page of a selection, newest activity first. SQL: Prisma writes the position as an `or`, which no index answers:
  * the page after the 25,000th of 51,500 traces takes it 123 ms, this 1.0. */
-export async function readRows(userId: string, selection: PlainSelection, page: Page): Promise<TraceRow[]> {
-  return (await queryInOrder<TraceRow>(selection, pageOf(userId, selection, page))).rows;
+export async function readRows(userId: string, selection: PlainSelection, page: Page): Promise<ListedRow[]> {
+  return (await queryInOrder<ListedRow>(selection, pageOf(userId, selection, page))).rows;
 }
 
 /**
@@ -94,23 +97,24 @@ export async function readBoundedRows(
   userId: string,
   selection: PlainSelection,
   page: Page & { maxBytes: number },
-): Promise<{ rows: TraceRow[]; isCut: boolean }> {
-  const { rows } = await queryInOrder<TraceRow & { found: string; before: string }>(
+): Promise<{ rows: ListedRow[]; isCut: boolean }> {
+  const { rows } = await queryInOrder<ListedRow & { found: string; before: string }>(
     selection,
     Prisma.sql`select * from (
         select page.*, count(*) over () as found,
-          coalesce(sum(octet_length(metadata::text)) over (order by "activityAt" desc, id desc
+          coalesce(sum(octet_length(metadata::text)) over (order by "latestAt" desc, id desc
             rows between unbounded preceding and 1 preceding), 0) as before
         from (${pageOf(userId, selection, page)}) page) measured
-      where before < ${page.maxBytes} order by "activityAt" desc, id desc`,
+      where before < ${page.maxBytes} order by "latestAt" desc, id desc`,
   );
   const found = Number(rows[0]?.found ?? 0);
   return { rows: rows.map(({ found: _, before: __, ...row }) => row), isCut: rows.length < found };
 }
 
 function pageOf(userId: string, selection: PlainSelection, { after, limit }: Page): Prisma.Sql {
-  const rest = after ? Prisma.sql`and ${comesAfter(after)}` : Prisma.empty;
-  return Prisma.sql`select ${columns} from trace where ${isSelected(userId, selection)} ${rest} ${listOrder} limit ${limit}`;
+  const rest = after ? Prisma.sql`and ${comesAfter(selection, after)}` : Prisma.empty;
+  return Prisma.sql`select ${columns}, ${momentOf(selection)} as "latestAt" from trace
+    where ${isSelected(userId, selection)} ${rest} ${listOrder(selection)} limit ${limit}`;
 }
 
 /**
@@ -123,8 +127,10 @@ export async function countUpTo(
   max: number,
   before?: Place,
 ): Promise<number> {
-  const rest = before ? Prisma.sql`and ${comesBefore(before)}` : Prisma.empty;
-  const order = selection.ids ? Prisma.empty : listOrder; // what a search found would have to be sorted for it
+  const rest = before ? Prisma.sql`and ${comesBefore(selection, before)}` : Prisma.empty;
+  // What a search found would have to be sorted for it; and an index by an expression alone is enough only without its order.
+  const isUnordered = selection.ids !== undefined || (selection.families && !before);
+  const order = isUnordered ? Prisma.empty : listOrder(selection);
   const { rows } = await queryInOrder<{ count: number }>(
     selection,
     Prisma.sql`select count(*)::int as count from (
@@ -163,26 +169,6 @@ export async function countValues(
   );
 }
 
-/** Counts a selection by project, the most frequent `max`. SQL: their names are told apart from others of the same name. */
-export async function countProjects(userId: string, selection: PlainSelection, max: number): Promise<ProjectValue[]> {
-  const statement = Prisma.sql`
-    select project_id as value, count(*)::int as count from trace
-    where ${isSelected(userId, selection)} and project_id is not null
-    group by project_id order by count desc, project_id limit ${max}`;
-  return heavyRead(userId, async (tx) => {
-    const { rows } = await tx.query<FacetValue>(statement);
-    const labels = await readProjectLabels(
-      tx,
-      userId,
-      rows.map(({ value }) => value),
-    );
-    return rows.flatMap(({ value, count }) => {
-      const label = labels.get(value);
-      return label ? [{ value, count, name: labelText(label) }] : [];
-    });
-  });
-}
-
 /** A trace beside another one in the list. */
 export type Neighbour = Pick<Trace, "id" | "title">;
 
@@ -197,11 +183,12 @@ export async function readNeighbour(
   side: "newer" | "older",
 ): Promise<Neighbour | undefined> {
   const comparison = Prisma.raw(side === "newer" ? ">" : "<");
-  const order = Prisma.raw(side === "newer" ? "activity_at asc, id asc" : "activity_at desc, id desc");
+  const direction = Prisma.raw(side === "newer" ? "asc" : "desc");
+  const moment = momentOf(selection);
   const { rows } = await pool().query<Neighbour>(Prisma.sql`
     select id, coalesce(title, derived_title) as title from trace
-    where ${isSelected(userId, selection)} and (activity_at, id) ${comparison}
-      (select activity_at, id from trace where user_id = ${userId} and id = ${traceId} and deleted_at is null)
-    order by ${order} limit 1`);
+    where ${isSelected(userId, selection)} and (${moment}, id) ${comparison}
+      (select ${moment}, id from trace where user_id = ${userId} and id = ${traceId} and deleted_at is null)
+    order by ${moment} ${direction}, id ${direction} limit 1`);
   return rows[0];
 }

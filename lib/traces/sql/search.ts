@@ -11,7 +11,7 @@ import { comesAfter, isSelected, listOrder, type Place, type PlainSelection } fr
 export type Scope = { userId: string; selection: PlainSelection; after: Place | undefined };
 
 const isInScope = ({ userId, selection, after }: Scope) =>
-  Prisma.join([isSelected(userId, selection), ...(after ? [comesAfter(after)] : [])], " and ");
+  Prisma.join([isSelected(userId, selection), ...(after ? [comesAfter(selection, after)] : [])], " and ");
 
 /** The first hits if the first `maxRows` rows of the list have as many, or are all of it; undefined otherwise. */
 export async function scanList(
@@ -25,10 +25,10 @@ export async function scanList(
   const ids = await readIds(
     tx,
     Prisma.sql`select id from (
-        select id, activity_at from trace where ${isInScope(scope)} ${listOrder} limit ${maxRows}) as listed
+        select id, activity_at, children_at from trace where ${isInScope(scope)} ${listOrder(scope.selection)} limit ${maxRows}) as listed
       cross join lateral (select from search_document where user_id = ${scope.userId} and trace_id = listed.id
         and ${isHit(hits)} limit 1) as hit
-      ${listOrder} limit ${limit}`,
+      ${listOrder(scope.selection)} limit ${limit}`,
   );
   await tx.query("set local enable_sort = on");
   if (ids.length === limit) return ids;
@@ -48,8 +48,8 @@ export async function lookUpHits(tx: PoolClient, scope: Scope, hits: Hits, limit
         cross join lateral (select trace_id from search_document where user_id = ${scope.userId}
           and search_document.block_id = given.block_id and search_document.slot = given.slot limit 1) as found)
       select same.id from hit cross join lateral (
-        select id, activity_at from trace where ${isInScope(scope)} and id = hit.trace_id limit 1) as same
-      ${listOrder} limit ${limit}`,
+        select id, activity_at, children_at from trace where ${isInScope(scope)} and id = hit.trace_id limit 1) as same
+      ${listOrder(scope.selection)} limit ${limit}`,
   );
 }
 
@@ -60,8 +60,8 @@ export async function joinHits(tx: PoolClient, scope: Scope, hits: Hits, limit: 
     // `offset 0` keeps the planner, which expects few hits, from looking each of them up.
     Prisma.sql`with hit as materialized (
         select distinct trace_id from search_document where user_id = ${scope.userId} and ${isHit(hits)})
-      select id from (select id, activity_at from trace where ${isInScope(scope)} offset 0) as listed
-      join hit on hit.trace_id = listed.id ${listOrder} limit ${limit}`,
+      select id from (select id, activity_at, children_at from trace where ${isInScope(scope)} offset 0) as listed
+      join hit on hit.trace_id = listed.id ${listOrder(scope.selection)} limit ${limit}`,
   );
 }
 

@@ -1,0 +1,298 @@
+// One tree: sub-agents, forks and continued sessions are linked to the session that they came from (docs/decisions/0044).
+import "server-only";
+import type { PoolClient } from "pg";
+import {
+  ancestorsOf,
+  isAgentsFile,
+  maxDepth,
+  type Named,
+  namedParent,
+  type Relation,
+  sessionIn,
+  sessionOfLine,
+  startedSession,
+} from "#lib/ledger/kinship";
+import type { Columns, Finding, LedgerPart } from "#lib/ledger/part";
+import {
+  clearDeleted,
+  findAwaiting,
+  findByKey,
+  findChildren,
+  findContinued,
+  findMoved,
+  findStarts,
+  raiseLatest,
+  readLatestBelow,
+  readRelatives,
+  type StoredRelative,
+} from "#lib/ledger/sql/parents";
+
+export type FoundParents = {
+  named: Named | undefined;
+  /** The source id of the session that this one went on in. */
+  continuedIn: string | undefined;
+  /** The sessions whose work messages are the result of, with the first position of each. */
+  starts: Map<string, number>;
+};
+
+type Read = Finding<FoundParents>;
+
+/** Where a trace is linked to; nowhere for a root. */
+type Link = { relation: Relation | null; parentId: string | null; position: number | null };
+
+const noLink: Link = { relation: null, parentId: null, position: null };
+
+/** A trace with what it came from, as this run knows it. */
+type Known = StoredRelative & { read?: Read };
+
+export const parentsPart: LedgerPart<FoundParents> = {
+  begin(trace) {
+    const starts = new Map<string, number>();
+    let named = namedParent(trace);
+    const isFile = isAgentsFile(trace);
+    return {
+      see(message) {
+        const session = startedSession(message);
+        if (session && !starts.has(session)) starts.set(session, message.position);
+        if (named || !isFile) return;
+        const starter = sessionOfLine(message);
+        if (starter) named = { sourceId: starter, relation: "subagent" };
+      },
+      found: () => ({ named, continuedIn: sessionIn(trace.metadata, "continuedIn"), starts }),
+    };
+  },
+
+  async write(tx, userId, traces) {
+    const family = await Family.read(tx, userId, traces);
+    await family.link();
+    return family.columns();
+  },
+
+  async remove(tx, userId, traceIds) {
+    const children = await findChildren(tx, userId, traceIds);
+    const left = await clearDeleted(tx, userId, traceIds);
+    const latest = await readLatestBelow(tx, userId, left);
+    const columns: Columns = new Map();
+    for (const id of left) columns.set(id, { childrenAt: latest.get(id) ?? null });
+    for (const id of children) columns.set(id, { ...columns.get(id), parentId: null, parentPosition: null });
+    return columns;
+  },
+};
+
+const keyOf = ({ source, sourceId }: { source: string; sourceId: string }) => JSON.stringify([source, sourceId]);
+
+/** The traces of a chunk and those whose links it may change. */
+class Family {
+  readonly #tx: PoolClient;
+  readonly #userId: string;
+  /** By id: all that were looked at. */
+  readonly #known = new Map<string, Known>();
+  /** By id: the parent, or none. */
+  readonly #parents = new Map<string, { parent: Known; relation: Relation } | undefined>();
+  /** By key, and by the key that it goes on in: the traces that were read, whose columns are not stored yet. */
+  readonly #readByKey = new Map<string, Known>();
+  readonly #readByContinued = new Map<string, Known>();
+  readonly #links = new Map<string, Link>();
+  readonly #latest = new Map<string, Date>();
+
+  private constructor(tx: PoolClient, userId: string) {
+    this.#tx = tx;
+    this.#userId = userId;
+  }
+
+  static async read(tx: PoolClient, userId: string, traces: Read[]): Promise<Family> {
+    const family = new Family(tx, userId);
+    const reads = new Map(traces.map((read) => [read.trace.id, read]));
+    for (const stored of await readRelatives(tx, userId, [...reads.keys()])) {
+      const read = reads.get(stored.id);
+      if (read) family.#addRead(stored, read);
+    }
+    return family;
+  }
+
+  #addRead(stored: StoredRelative, read: Read): void {
+    const { found, from } = read;
+    // Of a file of an older version only its first messages, which are not read again, name the session.
+    const kept = from > 0 && isAgentsFile(read.trace) ? stored.named : undefined;
+    const continuedIn = found.continuedIn ?? null;
+    const known: Known = { ...stored, named: found.named ?? kept, continuedIn, read };
+    this.#known.set(known.id, known);
+    this.#readByKey.set(keyOf(known), known);
+    if (continuedIn !== null) this.#readByContinued.set(keyOf({ source: known.source, sourceId: continuedIn }), known);
+  }
+
+  get #reads(): (Known & { read: Read })[] {
+    return [...this.#known.values()].filter((one): one is Known & { read: Read } => one.read !== undefined);
+  }
+
+  /** The same object for each trace, with what this run read of it. */
+  #know(stored: StoredRelative): Known {
+    const known = this.#known.get(stored.id) ?? stored;
+    this.#known.set(stored.id, known);
+    return known;
+  }
+
+  /** Finds the parents of what was read, and of what waited for it, and writes what changed. */
+  async link(): Promise<void> {
+    const reads = this.#reads;
+    const awaiting = await this.#findAwaiting();
+    const candidates = [...reads, ...awaiting];
+    await this.#findParents(candidates);
+    const isRoot = new Set<string>();
+    for (const one of candidates) for (const root of this.#circleOf(one)) isRoot.add(root.id);
+    const moved = await findMoved(this.#tx, this.#userId, ...this.#readPlaces());
+    const all = [...new Set([...candidates, ...moved.map((one) => this.#know(one))])];
+    await this.#placeLinks(all, isRoot);
+    for (const id of isRoot) this.#links.set(id, noLink);
+    await this.#raiseAncestors(candidates, isRoot);
+  }
+
+  async #findAwaiting(): Promise<Known[]> {
+    const reads = this.#reads;
+    const next = reads.flatMap(({ source, continuedIn }) =>
+      continuedIn === null ? [] : [{ source, sourceId: continuedIn }],
+    );
+    const found = [
+      ...(await findAwaiting(this.#tx, this.#userId, reads)),
+      ...(await findByKey(this.#tx, this.#userId, next)),
+    ];
+    return found.map((one) => this.#know(one)).filter(({ read }) => !read);
+  }
+
+  /** Finds the parents of some traces, and theirs, as far up as counts. */
+  async #findParents(traces: Known[]): Promise<void> {
+    let level = traces;
+    for (let depth = 0; depth <= maxDepth && level.length > 0; depth += 1) {
+      const open = level.filter(({ id }) => !this.#parents.has(id));
+      const byKey = await this.#lookUp(open);
+      const continued = await this.#lookUpContinued(open);
+      for (const one of open) this.#parents.set(one.id, choose(one, byKey, continued));
+      level = open.flatMap((one) => this.#parents.get(one.id)?.parent ?? []);
+    }
+  }
+
+  async #lookUp(traces: Known[]): Promise<Map<string, Known>> {
+    const keys = traces.flatMap(({ source, named }) => (named ? [{ source, sourceId: named.sourceId }] : []));
+    const unknown = new Map(keys.filter((key) => !this.#readByKey.has(keyOf(key))).map((key) => [keyOf(key), key]));
+    const found = (await findByKey(this.#tx, this.#userId, [...unknown.values()])).map((one) => this.#know(one));
+    return new Map([...this.#readByKey, ...found.map((one) => [keyOf(one), one] as const)]);
+  }
+
+  async #lookUpContinued(traces: Known[]): Promise<Map<string, Known>> {
+    const keys = traces.filter(({ named }) => named?.relation !== "subagent");
+    const found = (await findContinued(this.#tx, this.#userId, keys)).map((one) => this.#know(one));
+    const valid = found.filter((one) => one.continuedIn !== null);
+    const entries = valid.map((one) => [keyOf({ source: one.source, sourceId: one.continuedIn ?? "" }), one] as const);
+    return new Map([...entries, ...this.#readByContinued]);
+  }
+
+  readonly #parentOf = (one: Known): Known | undefined => this.#parents.get(one.id)?.parent;
+
+  /** A trace that is its own ancestor, with all of that circle; it alone where it has too many ancestors. */
+  #circleOf(one: Known): Known[] {
+    const parent = this.#parentOf(one);
+    if (!parent || ancestorsOf(one, this.#parentOf).length > 0) return [];
+    const circle = [one];
+    for (let at: Known | undefined = parent; at && at.id !== one.id; at = this.#parentOf(at)) {
+      if (circle.length > maxDepth) return [one];
+      circle.push(at);
+    }
+    return circle;
+  }
+
+  #readPlaces(): [{ id: string; from: number }[], string[]] {
+    const reads = this.#reads.map(({ id, read }) => ({ id, from: read.from, starts: read.found.starts }));
+    return [reads, [...new Set(reads.flatMap(({ starts }) => [...starts.keys()]))]];
+  }
+
+  /** Decides where each of some traces is linked to; a message that was not read now is looked up for what is newly linked. */
+  async #placeLinks(traces: Known[], isRoot: ReadonlySet<string>): Promise<void> {
+    const placed = traces.map((one) => {
+      const kin = isRoot.has(one.id) ? undefined : this.#kinOf(one);
+      return { one, kin, position: kin ? this.#positionIn(one, kin.parent) : null };
+    });
+    const unknown = placed.flatMap(({ kin, position }) => (kin && position === undefined ? [kin.parent.id] : []));
+    const starts = await findStarts(this.#tx, this.#userId, [...new Set(unknown)]);
+    for (const { one, kin, position } of placed) {
+      const parentId = kin?.parent.id ?? null;
+      const found = parentId === null ? null : (starts.get(parentId)?.get(one.sourceId) ?? null);
+      const at = position === undefined ? found : position;
+      this.#links.set(one.id, { relation: kin?.relation ?? null, parentId, position: at });
+    }
+  }
+
+  /** The parent that this run found; of a trace that was only looked at for its position, the one that is stored. */
+  #kinOf(one: Known): { parent: Known; relation: Relation } | undefined {
+    if (this.#parents.has(one.id)) return this.#parents.get(one.id);
+    const parent = one.parentId === null ? undefined : this.#known.get(one.parentId);
+    return parent && { parent, relation: one.named?.relation ?? "subagent" };
+  }
+
+  /** @returns undefined where only the stored messages tell */
+  #positionIn(one: Known, { id, read }: Known): number | null | undefined {
+    const start = read?.found.starts.get(one.sourceId);
+    const isLinked = one.parentId === id;
+    const before = isLinked ? one.parentPosition : null;
+    if (before !== null && !(read && before >= read.from)) return before;
+    if (start !== undefined) return start;
+    return isLinked || read?.from === 0 ? null : undefined;
+  }
+
+  /** Moves the ancestors of what is linked up in the list. */
+  async #raiseAncestors(candidates: Known[], isRoot: ReadonlySet<string>): Promise<void> {
+    const ids = this.#reads.map(({ id }) => id);
+    for (const [id, at] of await readLatestBelow(this.#tx, this.#userId, ids)) this.#raise(id, at);
+    const parentOf = (one: Known) => (isRoot.has(one.id) ? undefined : this.#parentOf(one));
+    for (const one of candidates) {
+      const at = later(one.latestAt, this.#latest.get(one.id));
+      for (const { id } of ancestorsOf(one, parentOf)) this.#raise(id, at);
+    }
+    const others = [...this.#latest].filter(([id]) => !this.#known.get(id)?.read);
+    await raiseLatest(this.#tx, this.#userId, new Map(others));
+  }
+
+  #raise(id: string, at: Date): void {
+    this.#latest.set(id, later(at, this.#latest.get(id)));
+  }
+
+  /** What is to be stored: of the traces that were read, and of others whose link changed. */
+  columns(): Columns {
+    const own = this.#reads.map(({ id, named, continuedIn }) => {
+      const { relation, parentId, position } = this.#links.get(id) ?? noLink;
+      const columns = {
+        parentSourceId: named?.sourceId ?? null,
+        parentRelation: relation ?? named?.relation ?? null,
+        parentId,
+        parentPosition: position,
+        continuedIn,
+        childrenAt: this.#latest.get(id) ?? null,
+      };
+      return [id, columns] as const;
+    });
+    const others = [...this.#links].flatMap(([id, { relation, parentId, position }]) => {
+      const one = this.#known.get(id);
+      const parentRelation = relation ?? one?.named?.relation ?? null;
+      const isSame = one?.parentId === parentId && one.parentPosition === position && !isOther(one, parentRelation);
+      return !one || one.read || isSame ? [] : [[id, { parentId, parentPosition: position, parentRelation }] as const];
+    });
+    return new Map([...own, ...others]);
+  }
+}
+
+const isOther = ({ named }: Known, relation: string | null): boolean =>
+  named !== undefined && named.relation !== relation;
+
+const later = (one: Date, other: Date | undefined): Date => (other && other > one ? other : one);
+
+/** A sub-agent's parent is the one that it names; any other goes on from the one that says so, before what it names itself. */
+function choose(
+  one: Known,
+  byKey: ReadonlyMap<string, Known>,
+  continued: ReadonlyMap<string, Known>,
+): { parent: Known; relation: Relation } | undefined {
+  const { source, named } = one;
+  const before = named?.relation === "subagent" ? undefined : continued.get(keyOf(one));
+  if (before && before.id !== one.id) return { parent: before, relation: "continuation" };
+  const parent = named && byKey.get(keyOf({ source, sourceId: named.sourceId }));
+  return parent && named && { parent, relation: named.relation };
+}

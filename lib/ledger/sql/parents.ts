@@ -1,0 +1,161 @@
+// How sessions belong together. SQL: look-ups by lists of keys, and locks in the order in which uploads lock.
+import "server-only";
+import type { PoolClient } from "pg";
+import type { Named, Relation, Relative } from "#lib/ledger/kinship";
+
+/** A stored trace as far as its parent is concerned. */
+export type StoredRelative = Relative & {
+  parentId: string | null;
+  parentPosition: number | null;
+  continuedIn: string | null;
+  /** The latest activity of the trace, and of it with all below it. */
+  latestAt: Date;
+};
+
+type Row = Omit<StoredRelative, "named"> & { parentSourceId: string | null; parentRelation: string | null };
+
+const columns = `trace.id, trace.source, trace.source_id as "sourceId", trace.parent_source_id as "parentSourceId",
+  trace.parent_relation as "parentRelation", trace.parent_id as "parentId", trace.parent_position as "parentPosition",
+  trace.continued_in as "continuedIn", greatest(trace.activity_at, trace.children_at) as "latestAt"`;
+
+function toRelative({ parentSourceId, parentRelation, ...rest }: Row): StoredRelative {
+  const named: Named | undefined =
+    parentSourceId === null ? undefined : { sourceId: parentSourceId, relation: parentRelation as Relation };
+  return { ...rest, named };
+}
+
+type Key = { source: string; sourceId: string };
+const keysOf = (keys: Key[]) => [keys.map(({ source }) => source), keys.map(({ sourceId }) => sourceId)];
+
+/** Some of a user's traces as they are stored. */
+export async function readRelatives(tx: PoolClient, userId: string, ids: string[]): Promise<StoredRelative[]> {
+  const { rows } = await tx.query<Row>(
+    `select ${columns} from trace where user_id = $1 and id = any($2) and deleted_at is null`,
+    [userId, ids],
+  );
+  return rows.map(toRelative);
+}
+
+/** Those with these keys. */
+export async function findByKey(tx: PoolClient, userId: string, keys: Key[]): Promise<StoredRelative[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await tx.query<Row>(
+    `select found.* from unnest($2::text[], $3::text[]) as given (source, source_id) cross join lateral (
+       select ${columns} from trace where trace.user_id = $1 and trace.source = given.source
+         and trace.source_id = given.source_id and deleted_at is null) as found`,
+    [userId, ...keysOf(keys)],
+  );
+  return rows.map(toRelative);
+}
+
+/** Those that say that they go on in one of these keys; of several, the one with the least id counts. */
+export async function findContinued(tx: PoolClient, userId: string, keys: Key[]): Promise<StoredRelative[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await tx.query<Row>(
+    `select found.* from unnest($2::text[], $3::text[]) as given (source, source_id) cross join lateral (
+       select ${columns} from trace where trace.user_id = $1 and trace.source = given.source
+         and trace.continued_in = given.source_id and deleted_at is null order by id limit 1) as found`,
+    [userId, ...keysOf(keys)],
+  );
+  return rows.map(toRelative);
+}
+
+/** Those that name one of these as their parent, and are not linked to any. */
+export async function findAwaiting(tx: PoolClient, userId: string, keys: Key[]): Promise<StoredRelative[]> {
+  const { rows } = await tx.query<Row>(
+    `select found.* from unnest($2::text[], $3::text[]) as given (source, source_id) cross join lateral (
+       select ${columns} from trace where trace.user_id = $1 and trace.source = given.source
+         and trace.parent_source_id = given.source_id and parent_id is null and deleted_at is null) as found`,
+    [userId, ...keysOf(keys)],
+  );
+  return rows.map(toRelative);
+}
+
+/**
+ * The linked children of some traces whose place there may have changed: those that began at a position that was read again, and
+ * those that a message names.
+ */
+export async function findMoved(
+  tx: PoolClient,
+  userId: string,
+  parents: { id: string; from: number }[],
+  named: string[],
+): Promise<StoredRelative[]> {
+  const { rows } = await tx.query<Row>(
+    `select ${columns} from unnest($2::uuid[], $3::int[]) as given (id, start)
+     join trace on trace.user_id = $1 and trace.parent_id = given.id
+     where trace.deleted_at is null and (trace.parent_position >= given.start or trace.source_id = any($4))`,
+    [userId, parents.map(({ id }) => id), parents.map(({ from }) => from), named],
+  );
+  return rows.map(toRelative);
+}
+
+/** Where messages of some traces name the sessions that did the work: the first position for each. */
+export async function findStarts(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+): Promise<Map<string, Map<string, number>>> {
+  const starts = new Map(traceIds.map((id) => [id, new Map<string, number>()]));
+  if (traceIds.length === 0) return starts;
+  const { rows } = await tx.query<{ id: string; session: string; position: number }>(
+    `select trace_id as id, metadata #>> '{result,session}' as session, min(position) as position from message
+     where user_id = $1 and trace_id = any($2) and metadata #>> '{result,session}' is not null
+     group by 1, 2`,
+    [userId, traceIds],
+  );
+  for (const { id, session, position } of rows) starts.get(id)?.set(session, position);
+  return starts;
+}
+
+/** The latest activity below some traces, by their ids. */
+export async function readLatestBelow(tx: PoolClient, userId: string, ids: string[]): Promise<Map<string, Date>> {
+  const { rows } = await tx.query<{ id: string; at: Date }>(
+    `select parent_id as id, max(greatest(activity_at, children_at)) as at from trace
+     where user_id = $1 and parent_id = any($2) and deleted_at is null group by parent_id`,
+    [userId, ids],
+  );
+  return new Map(rows.map(({ id, at }) => [id, at]));
+}
+
+/**
+ * Moves traces up in the list where something below them was active later. Rows that others hold are left: an upload's trace is
+ * read again, and the next activity moves any other.
+ */
+export async function raiseLatest(tx: PoolClient, userId: string, latest: Map<string, Date>): Promise<void> {
+  if (latest.size === 0) return;
+  await tx.query(
+    `update trace set children_at = raised.at from (
+       select trace.id, given.at from unnest($2::uuid[], $3::timestamptz[]) as given (id, at)
+       join trace on trace.user_id = $1 and trace.id = given.id and deleted_at is null
+         and (trace.children_at is null or trace.children_at < given.at)
+       for no key update of trace skip locked) as raised
+     where trace.user_id = $1 and trace.id = raised.id`,
+    [userId, [...latest.keys()], [...latest.values()]],
+  );
+}
+
+/** The children of some traces. */
+export async function findChildren(tx: PoolClient, userId: string, ids: string[]): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    "select id from trace where user_id = $1 and parent_id = any($2) and deleted_at is null",
+    [userId, ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Removes from deleted traces what they came from. @returns the parents that they had */
+export async function clearDeleted(tx: PoolClient, userId: string, ids: string[]): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select distinct parent.id from trace child join trace parent on parent.user_id = $1 and parent.id = child.parent_id
+     where child.user_id = $1 and child.id = any($2) and parent.deleted_at is null`,
+    [userId, ids],
+  );
+  await tx.query(
+    `update trace set parent_source_id = null, parent_relation = null, parent_id = null, parent_position = null,
+       continued_in = null, children_at = null
+     where user_id = $1 and id = any($2) and deleted_at is not null`,
+    [userId, ids],
+  );
+  return rows.map(({ id }) => id);
+}

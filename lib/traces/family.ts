@@ -1,0 +1,139 @@
+// Sub-agents, forks and continued sessions of a session, as the ledger linked them (docs/decisions/0044).
+import "server-only";
+import { prisma } from "#lib/db/client";
+import {
+  type MemberRow,
+  type Relation,
+  readChildren,
+  readOrigins,
+  readSubagentIds,
+  readSums,
+} from "#lib/traces/sql/family";
+
+export type { Relation };
+
+/** What sessions have together; `costNano` without the tokens of models that have no price. */
+export type Sums = { messages: number; tokens: number; costNano: number; unpricedTokens: number; seconds: number };
+
+/** A session below another one. */
+export type Member = {
+  id: string;
+  relation: Relation;
+  /** The position of the message that started it, where that is known. */
+  position: number | null;
+  source: string;
+  title: string | null;
+  model: string | null;
+  createdAt: string | null;
+  updatedAt: string;
+  own: Sums;
+  /** How many sessions are below it. */
+  below: number;
+};
+
+/** What is below a session. */
+export type Family = {
+  /** How many sessions it started itself, by kind, and how many are below it in all. */
+  counts: Record<Relation, number>;
+  below: number;
+  /** Whether there are more than were counted. */
+  isCut: boolean;
+  /** Of all below it, without its own. */
+  sums: Sums;
+  /** The first of those that it started. */
+  members: Member[];
+};
+
+/** How many sessions are counted below all that are shown together. */
+const maxBelow = 5000;
+
+/** What is below some sessions; those without anything are left out. @param each how many children of each are returned */
+export async function readFamilies(userId: string, ids: string[], each: number): Promise<Map<string, Family>> {
+  const sums = await readSums(userId, ids, maxBelow);
+  const children = await readChildren(
+    userId,
+    sums.map(({ id }) => id),
+    each,
+  );
+  const below = await readSums(
+    userId,
+    children.map(({ id }) => id),
+    maxBelow,
+  );
+  const isCut = sums.reduce((sum, row) => sum + row.below, 0) >= maxBelow;
+  const belowOf = new Map(below.map((row) => [row.id, row.below]));
+  return new Map(
+    sums.map(({ id, subagents, forks, continuations, costNano, unpricedTokens, ...row }) => {
+      const { messages, tokens, seconds } = row;
+      const own = children.filter(({ parentId }) => parentId === id);
+      const family: Family = {
+        counts: { subagent: subagents, fork: forks, continuation: continuations },
+        below: row.below,
+        isCut,
+        sums: { messages, tokens, seconds, costNano: Number(costNano), unpricedTokens: Number(unpricedTokens) },
+        members: own.map((child) => presentMember(child, belowOf.get(child.id) ?? 0)),
+      };
+      return [id, family] as const;
+    }),
+  );
+}
+
+function presentMember({ parentId: _, activityAt, createdAt, ...row }: MemberRow, below: number): Member {
+  const { messageCount, tokenCount, costNano, unpricedTokens, ...rest } = row;
+  return {
+    ...rest,
+    createdAt: createdAt?.toISOString() ?? null,
+    updatedAt: activityAt.toISOString(),
+    below,
+    own: {
+      messages: messageCount,
+      tokens: Number(tokenCount),
+      costNano: Number(costNano),
+      unpricedTokens: Number(unpricedTokens),
+      seconds: secondsBetween(createdAt, activityAt),
+    },
+  };
+}
+
+/** What a session came from. */
+export type Origin = { relation: Relation; parentId: string; title: string | null; position: number | null };
+
+/** What some sessions came from, by their ids. */
+export async function readOriginsOf(userId: string, ids: string[]): Promise<Map<string, Origin>> {
+  return new Map((await readOrigins(userId, ids)).map(({ id, ...origin }) => [id, origin]));
+}
+
+/** How many sub-agents are deleted with the sessions that started them. */
+const maxSubagents = 50_000;
+
+/** The sub-agents of some sessions, and theirs, that are not among them. */
+export async function findSubagents(userId: string, ids: string[]): Promise<string[]> {
+  const given = new Set(ids);
+  return (await readSubagentIds(userId, ids, maxSubagents)).filter((id) => !given.has(id));
+}
+
+/** A session that a message names. */
+export type Started = { id: string; messages: number; costNano: number; seconds: number };
+
+/** The sessions that messages of a session name as those that did the work, by their source ids. */
+export async function findStarted(userId: string, traceId: string, sourceIds: string[]): Promise<Map<string, Started>> {
+  if (sourceIds.length === 0) return new Map();
+  const starter = await prisma().trace.findUnique({
+    where: { userId_id: { userId, id: traceId }, deletedAt: null },
+    select: { source: true },
+  });
+  if (!starter) return new Map();
+  const rows = await prisma().trace.findMany({
+    where: { userId, source: starter.source, sourceId: { in: sourceIds }, id: { not: traceId }, deletedAt: null },
+    select: { id: true, sourceId: true, messageCount: true, costNano: true, createdAt: true, activityAt: true },
+  });
+  return new Map(
+    rows.map(({ id, sourceId, messageCount, costNano, createdAt, activityAt }) => [
+      sourceId,
+      { id, messages: messageCount, costNano: Number(costNano), seconds: secondsBetween(createdAt, activityAt) },
+    ]),
+  );
+}
+
+const secondsBetween = (from: Date | null, to: Date): number =>
+  from ? Math.max(0, (to.getTime() - from.getTime()) / 1000) : 0;

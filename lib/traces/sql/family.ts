@@ -1,0 +1,126 @@
+// Sessions below others. SQL: a walk down the tree, which reads the index of children and ends after a number of rows.
+import "server-only";
+import { pool } from "#lib/db/client";
+
+/** How a session came from another one. */
+export type Relation = "subagent" | "fork" | "continuation";
+
+/** Deeper than the ledger links on its own (lib/ledger/kinship.ts): a circle would end here. */
+const maxDepth = 100;
+
+export type SumsRow = Record<`${Relation}s`, number> & {
+  id: string;
+  below: number;
+  messages: number;
+  tokens: number;
+  costNano: string;
+  unpricedTokens: string;
+  seconds: number;
+};
+
+/**
+ * What is below some traces: how many there are of each kind among their children, and the sums of all that is below.
+ *
+ * @param max of how many traces altogether; further ones are left out.
+ */
+export async function readSums(userId: string, ids: string[], max: number): Promise<SumsRow[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await pool().query<SumsRow>(
+    // Each row brings what is summed: joined to the table afterwards, all of the user's traces would be read.
+    `with recursive tree as (
+       select given.id as root, given.id, 0 as depth, null as parent_relation, 0 as message_count, 0::bigint as token_count,
+         0::bigint as cost_nano, 0::bigint as unpriced_tokens, 0::numeric as seconds
+       from unnest($2::uuid[]) as given (id)
+       union all
+       select tree.root, child.id, tree.depth + 1, child.parent_relation, child.message_count, child.token_count,
+         child.cost_nano, child.unpriced_tokens, child.seconds
+       from tree cross join lateral (
+         select id, parent_relation, message_count, token_count, cost_nano, unpriced_tokens,
+           greatest(0, extract(epoch from activity_at - created_at)) as seconds
+         from trace where user_id = $1 and parent_id = tree.id and deleted_at is null limit $3) as child
+       where tree.depth < $4)
+     select root as id, count(*)::int as below,
+       count(*) filter (where depth = 1 and parent_relation = 'subagent')::int as subagents,
+       count(*) filter (where depth = 1 and parent_relation = 'fork')::int as forks,
+       count(*) filter (where depth = 1 and parent_relation = 'continuation')::int as continuations,
+       sum(message_count)::float8 as messages, sum(token_count)::float8 as tokens, sum(cost_nano) as "costNano",
+       sum(unpriced_tokens) as "unpricedTokens", coalesce(sum(seconds), 0)::float8 as seconds
+     from (select * from tree where depth > 0 limit $3) as below group by root`,
+    [userId, ids, max, maxDepth],
+  );
+  return rows;
+}
+
+/** The sub-agents below some traces, and theirs, at most `max`. */
+export async function readSubagentIds(userId: string, ids: string[], max: number): Promise<string[]> {
+  const { rows } = await pool().query<{ id: string }>(
+    `with recursive tree as (
+       select given.id, 0 as depth from unnest($2::uuid[]) as given (id)
+       union all
+       select child.id, tree.depth + 1 from tree cross join lateral (
+         select id from trace where user_id = $1 and parent_id = tree.id and parent_relation = 'subagent'
+           and deleted_at is null limit $3) as child
+       where tree.depth < $4)
+     select distinct id from (select id from tree where depth > 0 limit $3) as below`,
+    [userId, ids, max, maxDepth],
+  );
+  return rows.map(({ id }) => id);
+}
+
+export type MemberRow = {
+  id: string;
+  parentId: string;
+  relation: Relation;
+  position: number | null;
+  source: string;
+  title: string | null;
+  model: string | null;
+  messageCount: number;
+  tokenCount: string;
+  costNano: string;
+  unpricedTokens: string;
+  createdAt: Date | null;
+  activityAt: Date;
+};
+
+const member = `id, parent_id as "parentId", parent_relation as relation, parent_position as position, source,
+  coalesce(title, derived_title) as title, model, message_count as "messageCount", token_count as "tokenCount",
+  cost_nano as "costNano", unpriced_tokens as "unpricedTokens", created_at as "createdAt", activity_at as "activityAt"`;
+
+/** How many children of one trace are sorted to find the first ones. */
+const maxSorted = 1000;
+
+/** The first children of each of some traces, in the order in which it started them. */
+export async function readChildren(userId: string, ids: string[], each: number): Promise<MemberRow[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await pool().query<MemberRow>(
+    `select child.* from unnest($2::uuid[]) as given (id) cross join lateral (
+       select * from (
+         select ${member} from trace where user_id = $1 and parent_id = given.id and deleted_at is null
+         limit ${maxSorted}) as any_of_them
+       order by position, "createdAt", id limit $3) as child`,
+    [userId, ids, each],
+  );
+  return rows;
+}
+
+export type OriginRow = {
+  id: string;
+  relation: Relation;
+  position: number | null;
+  parentId: string;
+  title: string | null;
+};
+
+/** What some traces came from, where that is stored. */
+export async function readOrigins(userId: string, ids: string[]): Promise<OriginRow[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await pool().query<OriginRow>(
+    `select child.id, child.parent_relation as relation, child.parent_position as position, parent.id as "parentId",
+       coalesce(parent.title, parent.derived_title) as title
+     from trace child join trace parent on parent.user_id = $1 and parent.id = child.parent_id
+     where child.user_id = $1 and child.id = any($2) and parent.deleted_at is null`,
+    [userId, ids],
+  );
+  return rows;
+}
