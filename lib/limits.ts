@@ -116,7 +116,6 @@ export const limits = {
     maxFilesPerPage: 500,
     /** What a session's calls read and changed beyond that is left out of its files. */
     fileRows: 50_000,
-    projectName: 128,
     sharedPagesPerMinutePerNetwork: 120,
     sharedPagesPerMinutePerLink: 600,
   },

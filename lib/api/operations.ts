@@ -13,7 +13,6 @@ import { endSession, readSession } from "#lib/auth/api";
 import { pollDeviceLogin, startDeviceLogin } from "#lib/device/api";
 import type { Group, Operation } from "#lib/http/operation";
 import { readJob, readRawUpload, sendBatch, uploadFile } from "#lib/ingest/api";
-import { readProject, readProjectList } from "#lib/projects/api";
 import { sendTelemetry } from "#lib/telemetry/api";
 import {
   exportTraceAsJson,
@@ -37,7 +36,6 @@ export const operations: readonly Operation[] = [
   ...[readTraceList, readFacetValues, readChanges, readTrace, removeTrace, readMessageList, findMatches, readGrowth],
   ...[readTraceFileList, readFileList],
   ...[exportTraceList, exportTraceAsJson, exportTraceAsMarkdown],
-  ...[readProjectList, readProject],
   sendTelemetry,
   ...[callAuth, postAuth],
   ...[readLimits, readHealth, readReadiness, readMetrics, drainNow, readDescription],
@@ -49,7 +47,6 @@ export const groups: Record<Group, string> = {
   "CLI token": "The token that a device login gave, and its end.",
   Ingest: "Sending traces, and the jobs that store them.",
   Traces: "Reading, exporting and deleting stored traces.",
-  Projects: "Sessions of the same repository, over machines and worktrees.",
   Telemetry: "Reports of a client's parsers.",
   "Sign-in": "Accounts and sign-ins of people.",
   Server: "Limits and health, and routes for the operator's programs.",

@@ -21,6 +21,7 @@ export async function provideList() {
     menu: (name: string, on = page) => on.locator("#filters summary", { hasText: name }),
     query: (on = page) => new URL(on.url()).search,
     store: (from: number, to: number) => storeSessions(userId, from, to),
+    storeFamily: () => storeFamily(userId),
     /** Replaces all sessions by 120, newest last. */
     reset: async () => {
       await pool().query("delete from trace");
@@ -40,5 +41,30 @@ async function storeSessions(userId: string, from: number, to: number): Promise<
        from generate_series($2::int, $3::int) n returning id
      ) insert into message (user_id, trace_id, position, role, content) select $1, id, 0, 'user', 'text' from made`,
     [userId, from, to],
+  );
+}
+
+/** Two sub-agents and a fork of Session 120, whose second message is the result of the first one's work. */
+async function storeFamily(userId: string): Promise<void> {
+  await pool().query(
+    `with parent as (
+       select id, activity_at from trace where user_id = $1 and title = 'Session 120'
+     ), said as (
+       insert into message (user_id, trace_id, position, role, content, metadata)
+       select $1, parent.id, position, 'assistant', content, metadata from parent, (values
+         (1, 'Look for flaky tests', '{"tool":{"name":"Task","callId":"c","input":{"description":"Look for flaky tests"},"content":"call"}}'::jsonb),
+         (2, 'Three tests are flaky.', '{"result":{"callId":"c","session":"family-1"}}'::jsonb)) as made (position, content, metadata)
+     ), made as (
+       insert into trace (user_id, id, source, source_id, title, message_count, token_count, content_hash, upload_sequence,
+         created_at, activity_at, cost_nano, parent_source_id, parent_relation, parent_id, parent_position)
+       select $1, gen_random_uuid(), 'codex-cli', 'family-' || n, relation || ' number ' || n, 40 * n, 12000, '', 1,
+         activity_at - interval '7 minutes', activity_at, 420000000, 'parent', relation, parent.id, case n when 1 then 2 end
+       from parent, (values (1, 'subagent'), (2, 'subagent'), (3, 'fork')) as made (n, relation) returning id
+     ) insert into message (user_id, trace_id, position, role, content) select $1, id, 0, 'user', 'text' from made`,
+    [userId],
+  );
+  await pool().query("update trace set message_count = 3, cost_nano = 1230000000 where title = 'Session 120'");
+  await pool().query(
+    `update trace set source = 'codex-cli', created_at = activity_at - interval '2 hours' where title = 'Session 120'`,
   );
 }

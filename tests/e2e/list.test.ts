@@ -4,7 +4,8 @@ import { watchFaults } from "../support/browser.ts";
 import { expectGoodLook } from "../support/look.ts";
 import { provideList } from "./list-page.ts";
 
-const { server, browser, page, faults, open, link, rows, boxes, menu, query, store, reset } = await provideList();
+const { server, browser, page, faults, open, link, rows, boxes, menu, query, store, storeFamily, reset } =
+  await provideList();
 
 describe("the list", () => {
   test("is narrowed by menus with counted values, each a step in the history, and widened by chips", async () => {
@@ -175,6 +176,45 @@ test("without script, sessions can be filtered, selected and deleted", async () 
   await context.close();
 });
 
+test("without script, the list folds what a session started, and the reader leads there and back", async () => {
+  await reset();
+  await storeFamily();
+  const context = await browser.newContext({
+    javaScriptEnabled: false,
+    storageState: await page.context().storageState(),
+  });
+  context.setDefaultTimeout(10_000);
+  const plain = await context.newPage();
+  await open("/traces", plain);
+  await plain.getByText("120 sessions · 123 in all").waitFor();
+  expect(await rows(plain).count()).toBe(50);
+  await rows(plain).first().getByText("2 sub-agents, 1 fork").click();
+  const children = plain.getByRole("list", { name: "2 sub-agents, 1 fork" }).getByRole("listitem");
+  expect(await children.count()).toBe(3);
+  await open("/traces?q=subagent", plain); // not indexed: the list says so
+  await open("/traces?source=codex-cli", plain);
+  await plain.getByText("44 sessions", { exact: true }).first().waitFor();
+  await rows(plain).filter({ hasText: "Fork of Session 120" }).waitFor();
+
+  await open("/traces", plain);
+  await link("Session 120", plain).click();
+  await plain.getByText("2 sub-agents, 1 fork").first().click();
+  const total = plain.getByRole("row", { name: /together/ });
+  await total.getByText("$2.49").waitFor();
+  await plain.getByRole("link", { name: /^Its session · 40 messages · \$0\.42/ }).click();
+  await plain.getByRole("heading", { name: "subagent number 1" }).waitFor();
+  await plain.getByText("at message 2").waitFor();
+  await link("Session 120", plain).click();
+  await plain.waitForURL(/\?at=2$/);
+
+  await plain.getByRole("button", { name: "Delete", exact: true }).click();
+  await plain.getByText("Delete its 2 sub-agents with 120 messages, too.").waitFor();
+  await plain.getByRole("button", { name: "Delete", exact: true }).click();
+  await plain.getByText("120 sessions", { exact: true }).first().waitFor();
+  await link("fork number 3", plain).waitFor();
+  await context.close();
+});
+
 test.each([1280, 360])("every state at %i px is accessible and fits", { timeout: 60_000 }, async (width) => {
   await reset();
   const context = await browser.newContext({
@@ -184,6 +224,23 @@ test.each([1280, 360])("every state at %i px is accessible and fits", { timeout:
   const wrong = watchFaults(context);
   const tab = await context.newPage();
   const check = (name: string) => expectGoodLook(tab, `list-${name}`);
+  await storeFamily();
+  await open("/traces", tab);
+  await tab.getByText("2 sub-agents, 1 fork").click();
+  await check("family");
+  await open("/traces?source=codex-cli", tab);
+  await check("origins");
+  await open("/traces", tab);
+  await link("Session 120", tab).click();
+  await tab.getByText("2 sub-agents, 1 fork").first().click();
+  await check("reader");
+  await link("subagent number 1", tab).click();
+  await tab.getByText("at message 2").waitFor();
+  await check("reader-child");
+  await open("/traces", tab);
+  await boxes(tab).first().check();
+  await tab.getByRole("button", { name: "Delete", exact: true }).click();
+  await check("delete-family");
   await open("/traces?project=project-3&source=codex-cli", tab);
   await check("filtered");
   await open("/traces", tab);

@@ -95,6 +95,30 @@ test("a long result is loaded with only the link, until it is revoked", async ()
   await other.getByText(missing).waitFor();
 });
 
+test("a shared session leads to no sub-agent, and not to the session that started it", async () => {
+  const [starter, agent] = [await upload("starter", ["Begin", "Report"]), await upload("starter/agent-a", ["Task"])];
+  await pool().query(
+    "update trace set parent_id = $1, parent_relation = 'subagent', parent_position = 1 where id = $2",
+    [starter, agent],
+  );
+  const result = { result: { callId: "c", session: "starter/agent-a" } };
+  await pool().query("update message set role = 'tool', metadata = $2 where trace_id = $1 and position = 1", [
+    starter,
+    result,
+  ]);
+  await open(`/traces/${starter}`);
+  await page.getByRole("link", { name: "Its session · 1 message" }).waitFor();
+  const other = await stranger();
+  for (const [shared, hidden, name] of [
+    [starter, agent, "Title of starter/agent-a"],
+    [agent, starter, "Title of starter<"],
+  ] as const) {
+    const html = (await (await other.goto(server.url + (await share(shared))))?.text()) ?? "";
+    expect(html).toContain(shared === starter ? "Report" : "Task");
+    for (const word of [hidden, name, "Its session", "Sub-agent of", "/traces/"]) expect(html).not.toContain(word);
+  }
+});
+
 test("only the link's hash is stored", async () => {
   const path = await share(await upload("hash", ["x"]));
   const token = path.split("/").at(-1) ?? "";

@@ -1,15 +1,22 @@
 import { filesIn } from "#lib/search/query";
 import { filterNames } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
-import { type Given, labelOf, listHref, shownValue, without } from "./hrefs";
+import { type Given, labelOf, listHref, without } from "./hrefs";
 
-/** The filters that are set, each with a link that removes it; of a search each file that it names. @param project the name of the project that is filtered by */
-export function Chips({ given, project }: { given: Given; project: string | undefined }) {
+/** The filters that are set, each with a link that removes it; of a search each file that it names. @param parent the title of the session whose children are listed */
+export function Chips({ given, parent }: { given: Given; parent: string | undefined }) {
   return filterNames.flatMap((name) => {
-    const value = shownValue(given, name, project);
+    const value = given[name];
     if (value === undefined) return [];
     if (name !== "q")
-      return [<Chip key={name} label={labelOf(name)} value={value} href={listHref(without(given, name))} />];
+      return [
+        <Chip
+          key={name}
+          label={labelOf(name)}
+          value={name === "parent" ? (parent ?? "a missing session") : value}
+          href={listHref(without(given, name))}
+        />,
+      ];
     const files = filesIn(value);
     const words = files.reduce((rest, { written }) => withoutTerm(rest, written), value);
     const withQuery = (q: string) => listHref({ ...without(given, "q"), ...(q !== "" && { q }) });

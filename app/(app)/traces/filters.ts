@@ -1,5 +1,6 @@
 import { isQuery } from "#lib/search/query";
 import { filterNames, listQuery, type TraceFilter } from "#lib/traces/schema";
+import type { Selection } from "#lib/traces/sql/conditions";
 import { startOfDay } from "../../components/zone";
 import { filterQuery, type Given, withQuery } from "./hrefs";
 
@@ -21,7 +22,9 @@ const day = /^\d{4}-\d\d-\d\d$/;
  * so that an old or mistyped link still shows a list. `from` and `to` also take a plain day of the reader's zone.
  */
 export function readListParams(params: Params, zone: string): ListRequest {
-  const asked = Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined && value !== ""));
+  const asked = Object.fromEntries(
+    Object.entries(params).filter(([name, value]) => value !== undefined && value !== "" && name !== "roots"),
+  );
   const exact = { ...asked };
   if (typeof asked.from === "string" && day.test(asked.from)) exact.from = startOfDay(asked.from, zone) ?? asked.from;
   if (typeof asked.to === "string" && day.test(asked.to)) exact.to = startOfDay(asked.to, zone, 1) ?? asked.to;
@@ -33,6 +36,10 @@ export function readListParams(params: Params, zone: string): ListRequest {
   const given = Object.fromEntries(filterNames.filter((name) => name in filter).map((name) => [name, asked[name]]));
   return { filter, cursor, limit, given, ignored };
 }
+
+/** What the list shows: without a filter what no other session started, with what is below each; else all that matches. */
+export const listed = (filter: TraceFilter): Selection =>
+  Object.values(filter).every((value) => value === undefined) ? { families: true } : filter;
 
 /** The export of all that a filter matches. The API knows no time zone of a reader, so it gets moments. */
 export const exportHref = (filter: TraceFilter): string => withQuery("/api/traces/export", filterQuery(filter));

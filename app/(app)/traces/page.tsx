@@ -3,13 +3,12 @@ import { after } from "next/server";
 import { requireUser } from "#lib/auth/guards";
 import { answerOverloaded } from "#lib/current-request";
 import { isOverload, SpoorError } from "#lib/errors";
-import { labelText, readLabels } from "#lib/projects/queries";
 import { readExcerpts } from "#lib/search/excerpts";
 import { countPending } from "#lib/search/find";
 import { parseQuery } from "#lib/search/query";
 import { countTraces } from "#lib/traces/facets";
-import { listTraces, type Trace } from "#lib/traces/queries";
-import type { TraceFilter } from "#lib/traces/schema";
+import { type ListedTrace, listPage } from "#lib/traces/queries";
+import type { Selection as Selected } from "#lib/traces/sql/conditions";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
 import { readerZone } from "../../components/zone";
@@ -17,8 +16,9 @@ import { warmUp } from "./[id]/drawing/draw";
 import { Chips } from "./chips";
 import { Connect } from "./connect";
 import { maxCounted, maxFound, sessionsOf } from "./count";
+import { readKin } from "./families";
 import { FilterBar } from "./filter-bar";
-import { exportHref, type ListRequest, readListParams } from "./filters";
+import { exportHref, type ListRequest, listed, readListParams } from "./filters";
 import { deleteAllHref, filterQuery, listHref } from "./hrefs";
 import { Lag } from "./lag";
 import { ListKeys } from "./list-keys";
@@ -36,21 +36,26 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const { given, cursor, filter } = request;
   const user = await requireUser(listHref(given));
   const max = given.q ? maxFound : maxCounted;
+  const selection = listed(filter);
+  const folded = selection.families === true;
   const reading = Promise.all([
-    readPage(user.id, request).then(async (page) => ({ ...page, excerpts: await excerptsOf(user.id, page, given) })),
-    countTraces(user.id, filter, max + 1),
+    readPage(user.id, request).then(async (page) => {
+      const around = [excerptsOf(user.id, page, given), readKin(user.id, page.traces, folded)] as const;
+      const [excerpts, kin] = await Promise.all(around);
+      return { ...page, excerpts, kin };
+    }),
+    countTraces(user.id, selection, max + 1),
+    folded ? countTraces(user.id, filter, max + 1) : undefined,
     given.q ? countPending(user.id) : 0,
+    given.parent ? titleOf(user.id, given.parent) : undefined,
   ]);
   const read = await reading.catch((error) => {
     if (!given.q || !isOverload(error)) throw error;
   });
   if (!read) return <TooLong given={given} />;
-  const [{ traces, nextCursor, ignored, excerpts }, count, lag] = read;
+  const [{ traces, nextCursor, ignored, excerpts, kin }, count, all = count, lag, parent] = read;
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
-  const labels = await readLabels(user.id, [...traces.map(({ projectId }) => projectId), filter.projectId ?? null]);
-  const filtered = labels.get(filter.projectId ?? "");
-  const projectName = filtered && labelText(filtered);
   const [first] = traces;
   after(warmUp);
   return (
@@ -66,23 +71,26 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
         <input type="hidden" name="list" value={new URLSearchParams(given).toString()} />
         <Selection
           shown={traces.length}
-          total={sessionsOf(count, max)}
+          total={sessionsOf(all, max)}
           exportHref={exportHref(filter)}
           deleteHref={deleteAllHref(given)}
         >
           <ul className="flex min-w-0 flex-wrap items-center gap-2">
-            <li className="whitespace-nowrap">{sessionsOf(count, max)}</li>
-            <Chips given={given} project={projectName} />
+            <li className="whitespace-nowrap">
+              {sessionsOf(count, max)}
+              {all > count && <InAll sessions={sessionsOf(all, max)} />}
+            </li>
+            <Chips given={given} parent={parent} />
             {first && !cursor && (
               <li>
-                <Newer query={changesQuery(filter, first)} href={listHref(given)} />
+                <Newer query={changesQuery(selection, first)} href={listHref(given)} />
               </li>
             )}
           </ul>
         </Selection>
-        {traces.length > 0 && <TraceList traces={traces} given={given} excerpts={excerpts} labels={labels} />}
+        {traces.length > 0 && <TraceList traces={traces} given={given} kin={kin} excerpts={excerpts} />}
       </form>
-      {traces.length === 0 && isFiltered && <NoHits userId={user.id} request={request} project={projectName} />}
+      {traces.length === 0 && isFiltered && <NoHits userId={user.id} request={request} />}
       {traces.length === 0 && !isFiltered && <p className="py-8 text-muted">Nothing older.</p>}
       <nav aria-label="Pages of the list" className="flex items-center gap-2 py-4">
         {cursor && (
@@ -104,6 +112,22 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   );
 }
 
+/** How many sessions there are with those that others started. */
+function InAll({ sessions }: { sessions: string }) {
+  return (
+    <span className="text-muted" title="With sub-agents, forks and continued sessions, which are below the others">
+      {" "}
+      · {sessions.replace(/ sessions?$/, "")} in all
+    </span>
+  );
+}
+
+/** The title of a session whose children are listed; undefined where it is missing. */
+async function titleOf(userId: string, traceId: string): Promise<string | undefined> {
+  const [trace] = (await listPage(userId, { ids: [traceId] }, { limit: 1 })).traces;
+  return trace && (trace.title || "Untitled session");
+}
+
 /** Instead of a list whose search took too long. */
 function TooLong({ given }: { given: ListRequest["given"] }) {
   answerOverloaded();
@@ -122,10 +146,11 @@ function TooLong({ given }: { given: ListRequest["given"] }) {
 }
 
 /** The query of `/api/traces/changes` for what is newer than the first session shown. */
-function changesQuery(filter: TraceFilter, { id, updatedAt }: Trace): string {
+function changesQuery({ families, ...filter }: Selected, { id, latestAt }: ListedTrace): string {
   const query = filterQuery(filter);
+  if (families) query.set("roots", "true");
   query.set("id", id);
-  query.set("updatedAt", updatedAt);
+  query.set("updatedAt", latestAt);
   return query.toString();
 }
 
@@ -156,14 +181,14 @@ function Notices({ ignored, deleted }: NoticesProps) {
 /** An invalid cursor shows the first page, as an invalid filter is left out. */
 async function readPage(userId: string, { filter, cursor, limit, ignored }: ListRequest) {
   try {
-    return { ...(await listTraces(userId, filter, { cursor, limit })), ignored };
+    return { ...(await listPage(userId, listed(filter), { cursor, limit })), ignored };
   } catch (error) {
     if (!(error instanceof SpoorError && error.code === "invalid_request")) throw error;
-    return { ...(await listTraces(userId, filter, { limit })), ignored: [...ignored, "cursor"] };
+    return { ...(await listPage(userId, listed(filter), { limit })), ignored: [...ignored, "cursor"] };
   }
 }
 
-async function excerptsOf(userId: string, { traces }: { traces: Trace[] }, { q }: ListRequest["given"]) {
+async function excerptsOf(userId: string, { traces }: { traces: ListedTrace[] }, { q }: ListRequest["given"]) {
   const ids = traces.map(({ id }) => id);
   const query = q ? parseQuery(q) : undefined;
   return query && query.units.length > 0 ? readExcerpts(userId, ids, query) : undefined;

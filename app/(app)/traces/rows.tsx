@@ -1,6 +1,7 @@
 "use client";
 import type { Excerpts } from "#lib/search/excerpts";
 import { monogramOf } from "../../components/monogram";
+import { type Below, BelowFold } from "./below";
 import { ExcerptList } from "./excerpts";
 import { type Given, listHref, traceHref } from "./hrefs";
 
@@ -10,8 +11,6 @@ export type Row = {
   source: string;
   title?: string;
   project?: string;
-  /** Where it is known as one. */
-  projectId?: string;
   model?: string;
   messages: string;
   tokens?: string;
@@ -21,6 +20,11 @@ export type Row = {
   /** The exact figures and time. */
   exact: string;
   found?: Excerpts;
+  /** What it started, and the exact figures with all of that. */
+  below?: Below;
+  withBelow?: string;
+  /** What it came from, where it is not shown below that. */
+  origin?: { words: string; title: string; href: string };
 };
 
 type Props = { rows: Row[]; given: Given };
@@ -42,7 +46,7 @@ export function Rows({ rows, given }: Props) {
 type SessionProps = { row: Row; place: number; given: Given };
 
 function Session({ row, place, given }: SessionProps) {
-  const { id, source, title, project, projectId, model, messages, tokens, at, when, exact, found } = row;
+  const { id, source, title, project, model, messages, tokens, at, when, exact, found, below, withBelow, origin } = row;
   return (
     <li className="session">
       <label className="tick">
@@ -55,12 +59,7 @@ function Session({ row, place, given }: SessionProps) {
         {title ?? <span className="text-muted">Untitled session</span>}
       </a>
       <div>
-        {project && projectId && (
-          <a href={`/projects/${projectId}`} title={`Project ${project}`} className="quiet-link project">
-            {project}
-          </a>
-        )}
-        {project && !projectId && <Facet name="project" value={project} given={given} />}
+        {project && <Facet name="project" value={project} given={given} />}
         {model && <Facet name="model" value={model} given={given} />}
         <span className="messages">
           {`${messages} `}
@@ -74,7 +73,24 @@ function Session({ row, place, given }: SessionProps) {
         )}
         <time dateTime={at}>{when}</time>
       </div>
-      <p id={`x${place}`}>{exact}</p>
+      <p id={`x${place}`}>
+        {exact}
+        {withBelow && (
+          <>
+            <br />
+            {withBelow}
+          </>
+        )}
+      </p>
+      {origin && (
+        <span className="origin">
+          {origin.words}{" "}
+          <a href={origin.href} className="quiet-link">
+            {origin.title}
+          </a>
+        </span>
+      )}
+      {below && <BelowFold id={id} below={below} />}
       {found && given.q && <ExcerptList traceId={id} q={given.q} found={found} />}
     </li>
   );

@@ -7,13 +7,15 @@ import { SpoorError } from "#lib/errors";
 import { neighbours } from "#lib/traces/neighbours";
 import { hasTooManyOutlines } from "#lib/traces/outline";
 import { getTrace, type Trace } from "#lib/traces/queries";
-import type { TraceFilter } from "#lib/traces/schema";
+import type { Selection } from "#lib/traces/sql/conditions";
 import { Notice } from "../../../components/notice";
 import { orMissing } from "../../../components/or-missing";
 import { readerZone } from "../../../components/zone";
-import { readListParams } from "../filters";
+import { listed as listedBy, readListParams } from "../filters";
 import { listHref } from "../hrefs";
+import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
+import { ownOf, readKinOf } from "./facts/kin";
 import { resumeCommand } from "./facts/resume";
 import { filterOf, type Links, readerHref } from "./frame/links";
 import "./messages/styles";
@@ -33,15 +35,20 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   // Before anything is sent: the outline comes last, and then a page has its status.
   if (hasTooManyOutlines(user.id)) throw new SpoorError("overloaded");
   const query = await searchParams;
-  const [trace, { segment, talk, opened }, list] = await Promise.all([
+  const zone = await readerZone();
+  const [trace, { segment, talk, opened }, kin] = await Promise.all([
     ownTrace(id),
     readView(user.id, id, query),
-    readListParams(filterOf(query), await readerZone()),
+    readKinOf(user.id, id),
   ]);
   const filter = filterOf(query);
   const facts = (
     <>
-      <TraceFacts trace={trace} deleting={query.delete === "1"} />
+      <TraceFacts
+        trace={trace}
+        kin={{ ...kin, own: ownOf(trace) }}
+        deleting={query.delete === "1" && <DeleteQuestion userId={user.id} trace={trace} />}
+      />
       {opened && (
         <Notice tone="info">
           <p>The message that you followed a link to is not part of the talk, so all messages are shown.</p>
@@ -61,7 +68,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         talk={talk}
         at={at}
         filter={filter}
-        links={await linksOf(user.id, id, filter, list.filter, at)}
+        links={await linksOf(user.id, id, filter, besides(filter, zone, kin.origin?.parentId), at)}
         resume={resumeCommand(trace.source, trace.sourceId)}
         facts={facts}
         outline={
@@ -88,11 +95,17 @@ async function readView(userId: string, id: string, query: Query) {
   return { segment: await renderSegment(userId, id, request, false), talk: false, opened: true };
 }
 
+/** Among which sessions this one has neighbours: those of the list that it came from, or where that folds it, its siblings. */
+function besides(filter: Record<string, string>, zone: string, parent: string | undefined): Selection {
+  const selection = listedBy(readListParams(filter, zone).filter);
+  return selection.families && parent ? { parent } : selection;
+}
+
 async function linksOf(
   userId: string,
   id: string,
   filter: Record<string, string>,
-  listed: TraceFilter,
+  listed: Selection,
   at: number | undefined,
 ): Promise<Links> {
   const { newer, older } = await neighbours(userId, id, listed);

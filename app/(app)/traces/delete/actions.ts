@@ -5,11 +5,14 @@ import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { deleteSelection } from "#lib/traces/deletion";
+import { findSubagents } from "#lib/traces/family";
 import { chosenIds, filterNames, traceFilter } from "#lib/traces/schema";
 import { text } from "../../../components/form-guard";
 import { listHref } from "../hrefs";
 
-const counted = traceFilter.extend({ ids: chosenIds.optional(), storedUntil: z.iso.datetime().optional() });
+const counted = traceFilter
+  .omit({ roots: true })
+  .extend({ ids: chosenIds.optional(), storedUntil: z.iso.datetime().optional() });
 const given = z.partialRecord(z.enum(filterNames), z.string());
 
 /** Deletes what the page counted, or asks again where the selection has changed since. */
@@ -18,7 +21,11 @@ export async function deleteSelectionAction(form: FormData): Promise<void> {
   requireSameOrigin(await headers());
   const selection = counted.parse(JSON.parse(text(form, "selection")));
   const filters = given.parse(JSON.parse(text(form, "given")));
-  const deleted = await deleteSelection(user.id, selection, text(form, "mark"), await currentOrigin());
+  const below = form.get("below");
+  const ids = selection.ids ?? [];
+  const chosen = typeof below === "string" ? { ids: [...ids, ...(await findSubagents(user.id, ids))] } : selection;
+  const mark = typeof below === "string" ? below : text(form, "mark");
+  const deleted = await deleteSelection(user.id, chosen, mark, await currentOrigin());
   if (deleted !== undefined) redirect(listHref(selection.ids ? filters : {}, { deleted: String(deleted) }));
   const again = new URLSearchParams({ ...filters, changed: "1" });
   for (const id of selection.ids ?? []) again.append("id", id);

@@ -2,16 +2,16 @@ import type { Metadata } from "next";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/env";
-import { labelText, readLabels } from "#lib/projects/queries";
 import { countSelection } from "#lib/traces/deletion";
+import { findSubagents } from "#lib/traces/family";
 import { listTraces, type Trace } from "#lib/traces/queries";
-import { chosenIds, type FilterName } from "#lib/traces/schema";
+import { chosenIds } from "#lib/traces/schema";
 import { countOf } from "../../../components/figures";
 import { Notice } from "../../../components/notice";
 import { Time } from "../../../components/time";
 import { readerZone } from "../../../components/zone";
 import { type ListRequest, readListParams } from "../filters";
-import { type Given, labelOf, listHref, shownValue } from "../hrefs";
+import { type Given, listHref } from "../hrefs";
 import { deleteSelectionAction } from "./actions";
 
 export const metadata: Metadata = { title: "Delete sessions" };
@@ -27,9 +27,11 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
   const user = await requireUser("/traces");
   const back = listHref(request.given);
   if (!asked) return <Nothing back={back} />;
-  const [{ traces, messages, mark, countedAt }, named] = await Promise.all([
+  const below = asked.ids ? await findSubagents(user.id, asked.ids) : [];
+  const [{ traces, messages, mark, countedAt }, named, withBelow] = await Promise.all([
     countSelection(user.id, asked),
     listTraces(user.id, asked, { limit: maxTitles }),
+    below.length > 0 ? countSelection(user.id, { ids: [...(asked.ids ?? []), ...below] }) : undefined,
   ]);
   if (traces === 0) return <Nothing back={back} />;
   const storedUntil = asked.ids ? undefined : countedAt;
@@ -45,19 +47,18 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
           </p>
         </Notice>
       )}
-      {!asked.ids && (
-        <Scope given={request.given} countedAt={countedAt} project={await projectName(user.id, request)} />
-      )}
+      {!asked.ids && <Scope given={request.given} countedAt={countedAt} />}
       <Titles traces={named.traces} more={traces - named.traces.length} />
       <p>
         {traces === 1 ? "It and its" : "They and their"} {countOf(messages, "message")} will be deleted permanently,
         also from searches and exports. A later sync from your machines does not bring {traces === 1 ? "it" : "them"}{" "}
         back. The raw uploads are kept for {countOf(env().UPLOAD_RETENTION_DAYS, "day")} after they were processed.
       </p>
-      <form action={deleteSelectionAction} className="flex items-center gap-4">
+      <form action={deleteSelectionAction} className="flex flex-wrap items-center gap-4">
         <Hidden name="selection" value={JSON.stringify({ ...asked, storedUntil })} />
         <Hidden name="given" value={JSON.stringify(request.given)} />
         <Hidden name="mark" value={mark} />
+        {withBelow && <Below sessions={below.length} messages={withBelow.messages - messages} mark={withBelow.mark} />}
         <button type="submit" className="button button-bad">
           Delete
         </button>
@@ -66,6 +67,20 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
         </a>
       </form>
     </div>
+  );
+}
+
+/** Lets the sub-agents that were not chosen themselves be deleted with the sessions that started them. */
+function Below({ sessions, messages, mark }: { sessions: number; messages: number; mark: string }) {
+  return (
+    <label className="flex basis-full items-start gap-2">
+      <input type="checkbox" name="below" value={mark} defaultChecked className="mt-1 size-4 accent-accent" />
+      <span>
+        Delete {countOf(sessions, "sub-agent")} that {sessions === 1 ? "is" : "are"} not chosen with{" "}
+        {countOf(messages, "message")}, too. Otherwise{" "}
+        {sessions === 1 ? "it stays, on its own" : "they stay, on their own"}.
+      </span>
+    </label>
   );
 }
 
@@ -100,15 +115,8 @@ function Nothing({ back }: { back: string }) {
   );
 }
 
-async function projectName(userId: string, { filter: { projectId } }: ListRequest): Promise<string | undefined> {
-  const label = projectId && (await readLabels(userId, [projectId])).get(projectId);
-  return label ? labelText(label) : undefined;
-}
-
-type ScopeProps = { given: Given; countedAt: string; project: string | undefined };
-
-function Scope({ given, countedAt, project }: ScopeProps) {
-  const filters = Object.keys(given) as FilterName[];
+function Scope({ given, countedAt }: { given: Given; countedAt: string }) {
+  const filters = Object.entries(given);
   return (
     <p>
       {filters.length === 0 ? (
@@ -116,10 +124,10 @@ function Scope({ given, countedAt, project }: ScopeProps) {
       ) : (
         <>
           All with{" "}
-          {filters.map((name, index) => (
+          {filters.map(([name, value], index) => (
             <span key={name}>
               {index > 0 && ", "}
-              {labelOf(name)} <strong className="break-words font-semibold">{shownValue(given, name, project)}</strong>
+              {name} <strong className="break-words font-semibold">{value}</strong>
             </span>
           ))}
         </>

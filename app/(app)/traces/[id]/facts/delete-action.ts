@@ -5,15 +5,26 @@ import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
-import { deleteTrace } from "#lib/traces/deletion";
+import { deleteSelection, deleteTrace } from "#lib/traces/deletion";
+import { findSubagents } from "#lib/traces/family";
 
-/** Deletes a session permanently; one that no longer exists counts as deleted. */
+/**
+ * Deletes a session permanently; one that no longer exists counts as deleted. With its sub-agents (`below`) it is asked again where
+ * these are others by now.
+ */
 export async function deleteAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());
   const id = z.uuid().parse(form.get("id"));
+  const mark = form.get("below");
+  const origin = await currentOrigin();
+  if (typeof mark === "string") {
+    const ids = [id, ...(await findSubagents(user.id, [id]))];
+    const deleted = await deleteSelection(user.id, { ids }, mark, origin);
+    redirect(deleted === undefined ? `/traces/${id}?delete=1` : "/traces");
+  }
   try {
-    await deleteTrace(user.id, id, await currentOrigin());
+    await deleteTrace(user.id, id, origin);
   } catch (error) {
     if (!(error instanceof SpoorError && error.code === "not_found")) throw error;
   }

@@ -1,19 +1,18 @@
-import { requireUser } from "#lib/auth/guards";
-import { labelText, readLabels } from "#lib/projects/queries";
-import { isSubAgentName } from "#lib/reader/project";
 import type { Trace } from "#lib/traces/queries";
 import { countOf, Figure } from "../../../../components/figures";
 import { Monogram } from "../../../../components/mark";
 import { Notice } from "../../../../components/notice";
 import { Time } from "../../../../components/time";
 import { listHref } from "../../hrefs";
-import { deleteAction } from "./delete-action";
+import { FamilyFacts, type Kin, OriginLine } from "./family";
 import { Metadata } from "./metadata";
 import { ShareLink } from "./share";
 
-/** What a session is, and what can be done with it as a whole. */
-export function TraceFacts({ trace, deleting }: { trace: Trace; deleting: boolean }) {
-  const { source, model } = trace;
+type Props = { trace: Trace; kin: Kin; deleting: React.ReactNode };
+
+/** What a session is, and what can be done with it as a whole. @param deleting the question whether to delete it, once asked */
+export function TraceFacts({ trace, kin, deleting }: Props) {
+  const { source, model, project } = trace;
   return (
     <div className="flex flex-col gap-2 py-3">
       <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-code">
@@ -25,7 +24,11 @@ export function TraceFacts({ trace, deleting }: { trace: Trace; deleting: boolea
             {model}
           </a>
         )}
-        <ProjectLink trace={trace} />
+        {project && (
+          <a href={listHref({ project })} className="quiet-link target break-all">
+            {project}
+          </a>
+        )}
         <Span from={trace.createdAt} to={trace.updatedAt} />
         <span>{countOf(trace.messageCount, "message")}</span>
         {trace.tokenCount > 0 && <Figure count={trace.tokenCount} unit="tokens" />}
@@ -35,6 +38,8 @@ export function TraceFacts({ trace, deleting }: { trace: Trace; deleting: boolea
           <p>Some characters couldn't be stored; each of them shows as “�”.</p>
         </Notice>
       )}
+      {kin.origin && <OriginLine origin={kin.origin} />}
+      {kin.family && <FamilyFacts traceId={trace.id} own={kin.own} family={kin.family} />}
       <div className="session-ways">
         <a href={`/api/traces/${trace.id}/export.md`} className="link">
           Markdown
@@ -49,24 +54,8 @@ export function TraceFacts({ trace, deleting }: { trace: Trace; deleting: boolea
         <ShareLink traceId={trace.id} />
         {!deleting && <AskToDelete />}
       </div>
-      {deleting && <DeleteConfirmation trace={trace} />}
+      {deleting}
     </div>
-  );
-}
-
-/** The session's project, or the name that came with it as long as none is known. */
-async function ProjectLink({ trace: { id, project, projectId } }: { trace: Trace }) {
-  const label = projectId
-    ? (await readLabels((await requireUser(`/traces/${id}`)).id, [projectId])).get(projectId)
-    : undefined;
-  if (!label && (!project || isSubAgentName(project))) return null;
-  return (
-    <a
-      href={label ? `/projects/${projectId}` : listHref({ project: project ?? "" })}
-      className="quiet-link target break-all"
-    >
-      {label ? labelText(label) : project}
-    </a>
   );
 }
 
@@ -92,27 +81,6 @@ function AskToDelete() {
       <button type="submit" className="text-muted hover:text-text">
         Delete
       </button>
-    </form>
-  );
-}
-
-function DeleteConfirmation({ trace }: { trace: Trace }) {
-  return (
-    <form action={deleteAction} className="flex max-w-[60ch] flex-col gap-3 rounded-block border border-bad p-3">
-      <input type="hidden" name="id" value={trace.id} />
-      <p className="text-ui">
-        Delete <strong className="break-words font-semibold">{trace.title || "Untitled session"}</strong>? It and its{" "}
-        {countOf(trace.messageCount, "message")} will be deleted permanently. A later sync from your machine does not
-        bring them back.
-      </p>
-      <p className="flex items-center gap-4">
-        <button type="submit" className="button button-bad">
-          Delete
-        </button>
-        <a href={`/traces/${trace.id}`} className="link">
-          Keep it
-        </a>
-      </p>
     </form>
   );
 }

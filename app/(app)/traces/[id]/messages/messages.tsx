@@ -2,11 +2,11 @@ import type { ReaderRow } from "#lib/reader/message";
 import { BlockFrom, Blocks } from "./blocks";
 import { toHtml } from "./markup";
 import { Row } from "./row";
-import { prepareScene, type Scene, type Whose } from "./scene";
+import { prepareScene, type Scene, type Sessions, type Whose } from "./scene";
 import { slices } from "./slices";
 
-/** What the messages are drawn for: whose they are, and the reader's time zone. */
-export type View = { whose: Whose; zone: string };
+/** What the messages are drawn for: whose they are, the reader's time zone, and the sessions that they lead to. */
+export type View = { whose: Whose; zone: string; sessions?: Sessions };
 
 /**
  * The HTML of rows as the reader shows them, without any state in the browser: folds are native, and the page's client shell
@@ -25,12 +25,18 @@ export type View = { whose: Whose; zone: string };
  *
  * @param talk leaves out the rows that Talk does not show
  */
-export async function drawMessages(rows: ReaderRow[], { whose, zone }: View, talk: boolean): Promise<string> {
+export async function drawMessages(
+  rows: ReaderRow[],
+  { whose, zone, sessions = {} }: View,
+  talk: boolean,
+): Promise<string> {
   const shown = talk ? rows.filter((row) => row.talk) : rows;
   const scene = await prepareScene(whose, zone, shown);
   return toHtml(
     <div className="messages" data-view={talk ? "talk" : "all"}>
-      {shown.map((row) => drawRow(row, { ...scene, drawRow, position: row.position, positions: row.positions }))}
+      {shown.map((row) =>
+        drawRow(row, { ...scene, sessions, drawRow, position: row.position, positions: row.positions }),
+      )}
     </div>,
   );
 }
@@ -49,7 +55,7 @@ export async function drawBody(row: ReaderRow, { whose, zone }: View, part = "0"
   const wanted = own.parts[Number(partIndex)];
   if (!wanted) return undefined;
   const { position, positions } = own;
-  const scene = { ...(await prepareScene(whose, zone, [own])), drawRow, position, positions };
+  const scene = { ...(await prepareScene(whose, zone, [own])), sessions: {}, drawRow, position, positions };
   const drawn = { scene, effort: scene.open, max: slices.more };
   if (blockIndex === undefined) return toHtml(<Blocks part={wanted} at={Number(partIndex)} {...drawn} />);
   const block = wanted.blocks[Number(blockIndex)];

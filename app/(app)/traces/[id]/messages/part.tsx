@@ -20,15 +20,30 @@ export function PartView({ part, index, scene }: { part: Part; index: number; sc
     return <Blocks part={part} at={index} scene={scene} effort={scene.open} max={max} />;
   if (blocks.length === 0)
     return (
-      <div className="part-line">
-        <Head part={part} />
-      </div>
+      <>
+        <div className="part-line">
+          <Head part={part} />
+        </div>
+        <Started part={part} scene={scene} />
+      </>
     );
   return (
     <>
       <Fold part={part} index={index} scene={scene} max={max} />
+      <Started part={part} scene={scene} />
       {part.status === "failed" && !isOpen(part) && <Tail part={part} scene={scene} />}
     </>
+  );
+}
+
+/** The way to the session of the sub-agent that did the work. */
+function Started({ part: { session = "" }, scene }: { part: Part; scene: Scene }) {
+  const started = Object.hasOwn(scene.sessions, session) ? scene.sessions[session] : undefined;
+  if (!started) return null;
+  return (
+    <p className="started">
+      <a href={started.href}>{started.text}</a>
+    </p>
   );
 }
 

@@ -13,6 +13,8 @@ export type Scene = {
   /** What the person is called: readers of a shared session are not them. */
   person: "You" | "User";
   zone: string;
+  /** The sessions that messages name, by their source ids: none where others read. */
+  sessions: Sessions;
   /** The row's own position, and all that lead to it. */
   position: number;
   positions: number[];
@@ -25,6 +27,9 @@ export type Scene = {
   /** Draws a row within a row: the import would close a circle, since rows are made of blocks. */
   drawRow: (row: ReaderRow, scene: Scene) => ReactNode;
 };
+
+/** Where the sessions of sub-agents are, and what is said of each, by their source ids. */
+export type Sessions = Record<string, { href: string; text: string }>;
 
 /** Messages of one's own trace, or those that are shared at an address. */
 export type Whose = { traceId: string } | { sharedAt: string };

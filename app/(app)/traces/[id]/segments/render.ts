@@ -6,6 +6,7 @@ import type { DrawnSegment } from "../drawing/operations";
 import type { Whose } from "../messages/scene";
 import { readRow, readSegment } from "./read";
 import type { BodyRequest, SegmentRequest } from "./request";
+import { sessionsOf } from "./sessions";
 
 /** HTML as React takes it. */
 export type Markup = { __html: string };
@@ -39,7 +40,9 @@ export async function drawSegment(
   const view = { whose, zone: await readerZone() };
   return draw(turnOf(shown), "segment", async () => {
     const read = await readSegment(userId, traceId, request, talk);
-    return read && { read, view, talk, ...("at" in request && { at: request.at }) };
+    if (!read) return undefined;
+    const sessions = "traceId" in whose ? await sessionsOf(userId, traceId, read.messages) : {};
+    return { read, view: { ...view, sessions }, talk, ...("at" in request && { at: request.at }) };
   });
 }
 

@@ -1,0 +1,159 @@
+import type { Family, Member, Origin, Relation, Sums } from "#lib/traces/family";
+import { countOf, formatCompact } from "../../../../components/figures";
+import { Monogram } from "../../../../components/mark";
+import { formatMoney } from "../../../../components/money";
+import { countsOf } from "../../families";
+import { listHref } from "../../hrefs";
+import { durationOf } from "../messages/clock";
+
+/** A session among those that it came from and those that came from it. */
+export type Kin = { own: Sums; origin: Origin | undefined; family: Family | undefined };
+
+const untitled = "an untitled session";
+
+/** Where a session came from, with the way back to that message. */
+export function OriginLine({ origin: { relation, parentId, title, position } }: { origin: Origin }) {
+  const words: Record<Relation, string> = { subagent: "Sub-agent of", fork: "Forked from", continuation: "Continues" };
+  const at = position === null ? "" : `?at=${position}`;
+  return (
+    <p className="text-code">
+      <span className="text-muted">{words[relation]}</span>{" "}
+      <a href={`/traces/${parentId}${at}`} className="link break-words">
+        {title ?? untitled}
+      </a>
+      {position !== null && <span className="text-muted"> at message {position}</span>}
+    </p>
+  );
+}
+
+/** What came from a session: where it goes on, and all of it in a fold, with what it comes to. */
+export function FamilyFacts({ traceId, own, family }: { traceId: string; own: Sums; family: Family }) {
+  const { counts, below, members, isCut } = family;
+  const children = counts.subagent + counts.fork + counts.continuation;
+  const next = members.find(({ relation }) => relation === "continuation");
+  return (
+    <>
+      {next && (
+        <p className="text-code">
+          <span className="text-muted">Continued in</span>{" "}
+          <a href={`/traces/${next.id}`} className="link break-words">
+            {next.title ?? untitled}
+          </a>
+        </p>
+      )}
+      <details className="family">
+        <summary>
+          {countsOf(family)}
+          {below > children && <span> · {countOf(below - children, "more", "more")} below</span>}
+          <span> · with {isCut ? "many of " : ""}them </span>
+          <Figures sums={added(own, family.sums)} />
+        </summary>
+        <table>
+          <caption className="sr-only">This session and what came from it</caption>
+          <thead>
+            <tr>
+              <th scope="col">Session</th>
+              <th scope="col">Messages</th>
+              <th scope="col">Tokens</th>
+              <th scope="col">Cost</th>
+              <th scope="col">Lasted</th>
+            </tr>
+          </thead>
+          <tbody>
+            <tr>
+              <th scope="row">This session alone</th>
+              <Cells sums={own} />
+            </tr>
+            {members.map((member) => (
+              <MemberRow key={member.id} traceId={traceId} member={member} />
+            ))}
+          </tbody>
+          <tfoot>
+            <tr>
+              <th scope="row">
+                {isCut ? `The first ${formatCompact(below)} of all` : "All"} together
+                {children > members.length && (
+                  <>
+                    {" "}
+                    <a href={listHref({ parent: traceId })} className="link">
+                      All {formatCompact(children)}
+                    </a>
+                  </>
+                )}
+              </th>
+              <Cells sums={added(own, family.sums)} />
+            </tr>
+          </tfoot>
+        </table>
+      </details>
+    </>
+  );
+}
+
+const kinds: Record<Relation, string> = { subagent: "Sub-agent", fork: "Fork", continuation: "Continuation" };
+
+function MemberRow({ traceId, member }: { traceId: string; member: Member }) {
+  const { id, relation, position, source, title, own, below } = member;
+  return (
+    <tr>
+      <th scope="row">
+        <Monogram source={source} />{" "}
+        <a href={`/traces/${id}`} className="link break-words">
+          {title ?? "Untitled session"}
+        </a>{" "}
+        <span className="text-muted">
+          {kinds[relation]}
+          {position !== null && (
+            <>
+              {" at "}
+              <a href={`/traces/${traceId}?at=${position}`} className="quiet-link">
+                {position}
+              </a>
+            </>
+          )}
+          {below > 0 && ` · ${formatCompact(below)} below`}
+        </span>
+      </th>
+      <Cells sums={own} />
+    </tr>
+  );
+}
+
+const added = (one: Sums, other: Sums): Sums => ({
+  messages: one.messages + other.messages,
+  tokens: one.tokens + other.tokens,
+  costNano: one.costNano + other.costNano,
+  unpricedTokens: one.unpricedTokens + other.unpricedTokens,
+  seconds: one.seconds + other.seconds,
+});
+
+const lasted = (seconds: number): string => (seconds > 0 ? durationOf(seconds * 1000) : "");
+
+/** Money, with a sign where some tokens have no price. */
+function moneyOf({ costNano, unpricedTokens }: Sums): string {
+  if (costNano === 0) return unpricedTokens > 0 ? "unpriced" : "";
+  return `${formatMoney(costNano)}${unpricedTokens > 0 ? " + unpriced" : ""}`;
+}
+
+function Cells({ sums }: { sums: Sums }) {
+  const { messages, tokens, seconds } = sums;
+  return (
+    <>
+      <td title={countOf(messages, "message")}>{formatCompact(messages)}</td>
+      <td title={countOf(tokens, "token")}>{tokens > 0 ? formatCompact(tokens) : ""}</td>
+      <td>{moneyOf(sums)}</td>
+      <td>{lasted(seconds)}</td>
+    </>
+  );
+}
+
+function Figures({ sums }: { sums: Sums }) {
+  const { messages, tokens, seconds } = sums;
+  const facts = [
+    countOf(messages, "message"),
+    tokens > 0 && `${formatCompact(tokens)} tokens`,
+    moneyOf(sums),
+    lasted(seconds),
+  ];
+  return <span className="text-muted">{facts.filter(Boolean).join(" · ")}</span>;
+}

@@ -1,0 +1,25 @@
+import "server-only";
+import { readFamilies, readOriginsOf } from "#lib/traces/family";
+import type { Trace } from "#lib/traces/queries";
+import type { Kin } from "./family";
+
+/** How many of those that came from a session its page lists. */
+const shown = 100;
+
+/** Where a session came from, and what came from it. */
+export async function readKinOf(userId: string, traceId: string): Promise<Omit<Kin, "own">> {
+  const [origins, families] = await Promise.all([
+    readOriginsOf(userId, [traceId]),
+    readFamilies(userId, [traceId], shown),
+  ]);
+  return { origin: origins.get(traceId), family: families.get(traceId) };
+}
+
+/** What a session has itself. */
+export const ownOf = ({ messageCount, tokenCount, createdAt, updatedAt, ...trace }: Trace): Kin["own"] => ({
+  messages: messageCount,
+  tokens: tokenCount,
+  costNano: trace.costNano,
+  unpricedTokens: trace.usage.unpricedTokens,
+  seconds: createdAt ? Math.max(0, (Date.parse(updatedAt) - Date.parse(createdAt)) / 1000) : 0,
+});

@@ -1,0 +1,34 @@
+import "server-only";
+import { findStarted, type Started } from "#lib/traces/family";
+import type { Message } from "#lib/traces/queries";
+import { countOf } from "../../../../components/figures";
+import { formatMoney } from "../../../../components/money";
+import { durationOf } from "../messages/clock";
+import type { Sessions } from "../messages/scene";
+
+/** How many sessions one segment leads to. */
+const maxSessions = 300;
+
+/** Where the sub-agents' sessions are that some messages of a trace name. */
+export async function sessionsOf(userId: string, traceId: string, messages: Message[]): Promise<Sessions> {
+  const named = new Set(messages.flatMap(({ metadata }) => namedIn(metadata)));
+  const started = await findStarted(userId, traceId, [...named].slice(0, maxSessions));
+  return Object.fromEntries(
+    [...started].map(([sourceId, session]) => [sourceId, { href: `/traces/${session.id}`, text: textOf(session) }]),
+  );
+}
+
+function namedIn(metadata: Message["metadata"]): string[] {
+  const result = metadata?.result;
+  const session = typeof result === "object" && result !== null && "session" in result ? result.session : undefined;
+  return typeof session === "string" && session !== "" ? [session] : [];
+}
+
+function textOf({ messages, costNano, seconds }: Started): string {
+  const facts = [
+    countOf(messages, "message"),
+    costNano > 0 && formatMoney(costNano),
+    seconds > 0 && durationOf(seconds * 1000),
+  ];
+  return ["Its session", ...facts].filter(Boolean).join(" · ");
+}

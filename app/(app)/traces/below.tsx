@@ -1,0 +1,89 @@
+import { monogramOf } from "../../components/monogram";
+
+/** How a session is introduced that came from another one. */
+export const originWords = { subagent: "Sub-agent of", fork: "Fork of", continuation: "Continues" } as const;
+
+/** A session below another one in the list, as text. */
+export type BelowRow = {
+  id: string;
+  relation: string;
+  source: string;
+  title?: string;
+  messages: string;
+  tokens?: string;
+  at: string;
+  when: string;
+  exact: string;
+  below?: { href: string; label: string };
+};
+
+/** What a row of the list unfolds. */
+export type Below = {
+  label: string;
+  /** What is further below. */
+  more?: string;
+  rows: BelowRow[];
+  /** Where all are listed, if these are only the first. */
+  all?: { href: string; label: string };
+};
+
+/** The sessions that one started, folded: a native fold, so that it opens without script. */
+export function BelowFold({ id, below: { label, more, rows, all } }: { id: string; below: Below }) {
+  return (
+    <details className="below">
+      <summary>
+        {label}
+        {more && <span className="text-muted"> · {more}</span>}
+      </summary>
+      <ul aria-label={label}>
+        {rows.map((row) => (
+          <BelowSession key={row.id} row={row} />
+        ))}
+        {all && (
+          <li>
+            <a href={all.href} className="link" id={`all-${id}`}>
+              {all.label}
+            </a>
+          </li>
+        )}
+      </ul>
+    </details>
+  );
+}
+
+function BelowSession({
+  row: { id, relation, source, title, messages, tokens, at, when, exact, below },
+}: {
+  row: BelowRow;
+}) {
+  return (
+    <li className="session">
+      <span role="img" aria-label={source} title={source} className="monogram">
+        {monogramOf(source)}
+      </span>
+      <a data-row href={`/traces/${id}`} aria-describedby={`x${id}`} className="quiet-link">
+        {title ?? <span className="text-muted">Untitled session</span>}
+      </a>
+      <div>
+        <span className="relation">{relation}</span>
+        {below && (
+          <a href={below.href} className="quiet-link model">
+            {below.label}
+          </a>
+        )}
+        <span className="messages">
+          {`${messages} `}
+          <i>msg</i>
+        </span>
+        {tokens && (
+          <span className="tokens">
+            {`${tokens} `}
+            <i>tokens</i>
+          </span>
+        )}
+        <time dateTime={at}>{when}</time>
+      </div>
+      <p id={`x${id}`}>{exact}</p>
+    </li>
+  );
+}

@@ -1,0 +1,83 @@
+import { type Family, type Member, type Origin, type Relation, readFamilies, readOriginsOf } from "#lib/traces/family";
+import { countOf, formatCompact } from "../../components/figures";
+import { longTime, shortTime } from "../../components/time";
+import { type Below, type BelowRow, originWords } from "./below";
+import { listHref } from "./hrefs";
+
+/** How many of a session's children its row unfolds; the others are a click away. */
+const shownEach = 10;
+
+/** What stands around the sessions of a page: what is below each, or, where children are listed themselves, what each is of. */
+export type Kin = { families: Map<string, Family>; origins: Map<string, Origin> };
+
+/** @param folded whether the page folds children under their parents */
+export async function readKin(userId: string, traces: { id: string }[], folded: boolean): Promise<Kin> {
+  const ids = traces.map(({ id }) => id);
+  const [families, origins] = await Promise.all([
+    readFamilies(userId, ids, folded ? shownEach : 0),
+    folded ? new Map<string, Origin>() : readOriginsOf(userId, ids),
+  ]);
+  return { families, origins };
+}
+
+const words: Record<Relation, [one: string, many: string]> = {
+  subagent: ["sub-agent", "sub-agents"],
+  fork: ["fork", "forks"],
+  continuation: ["continuation", "continuations"],
+};
+
+/** "3 sub-agents, 1 fork" */
+export function countsOf({ counts }: Pick<Family, "counts">): string {
+  const kinds = (Object.keys(words) as Relation[]).filter((kind) => counts[kind] > 0);
+  return kinds.map((kind) => countOf(counts[kind], ...words[kind])).join(", ");
+}
+
+/** The fold below a session's row. */
+export function belowOf(id: string, family: Family, zone: string): Below {
+  const { counts, below, isCut, members } = family;
+  const children = counts.subagent + counts.fork + counts.continuation;
+  const deeper = below - children;
+  return {
+    label: `${countsOf(family)}${isCut ? " or more" : ""}`,
+    ...(deeper > 0 && { more: `${countOf(deeper, "more", "more")} below` }),
+    rows: members.map((member) => memberRow(member, zone)),
+    ...(members.length < children && {
+      all: { href: listHref({ parent: id }), label: `All ${formatCompact(children)}` },
+    }),
+  };
+}
+
+function memberRow(member: Member, zone: string): BelowRow {
+  const { id, relation, title, source, own, updatedAt, below } = member;
+  const at = new Date(updatedAt);
+  const exact = [countOf(own.messages, "message"), own.tokens > 0 && countOf(own.tokens, "token"), longTime(at, zone)];
+  return {
+    id,
+    relation: words[relation][0],
+    source,
+    ...(title && { title }),
+    messages: formatCompact(own.messages),
+    ...(own.tokens > 0 && { tokens: formatCompact(own.tokens) }),
+    at: updatedAt,
+    when: shortTime(at, zone),
+    exact: exact.filter(Boolean).join(" · "),
+    ...(below > 0 && { below: { href: listHref({ parent: id }), label: `${formatCompact(below)} below` } }),
+  };
+}
+
+/** What a session of a filtered list is of. */
+export const originOf = ({ relation, title, parentId, position }: Origin) => ({
+  words: originWords[relation],
+  title: title ?? "an untitled session",
+  href: `/traces/${parentId}${position === null ? "" : `?at=${position}`}`,
+});
+
+/** The figures of a session with all below it, as exact as they are known; "" without any. */
+export function sumsOf(own: { messages: number; tokens: number }, family: Family): string {
+  const { sums } = family;
+  const all = [
+    countOf(own.messages + sums.messages, "message"),
+    own.tokens + sums.tokens > 0 && countOf(own.tokens + sums.tokens, "token"),
+  ];
+  return `with ${countsOf(family)}: ${all.filter(Boolean).join(" · ")}`;
+}
