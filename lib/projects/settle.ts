@@ -39,7 +39,7 @@ export async function settleProjects(seconds: number): Promise<number> {
   let settled = 0;
   for (const project of await findUnsettled(projectsAtOnce)) {
     if (performance.now() >= deadline) break;
-    if (await settle(project, deadline)) settled += 1;
+    if (await settle(project, deadline, Number.POSITIVE_INFINITY)) settled += 1;
   }
   return settled;
 }
@@ -47,11 +47,13 @@ export async function settleProjects(seconds: number): Promise<number> {
 /** The same for one project, such as one that was merged at this moment. */
 export async function settleProject(userId: string, id: string, seconds: number): Promise<void> {
   const project = await readUnsettled(userId, id);
-  if (project) await settle(project, performance.now() + seconds * 1000);
+  const deadline = performance.now() + seconds * 1000;
+  if (project) await settle(project, deadline, deadline);
 }
 
-const settle = (project: Unsettled, deadline: number): Promise<boolean> =>
-  project.mergedInto === null ? compare(project) : handOver(project, project.mergedInto, deadline);
+/** @param compareUntil when a comparison ends: it begins with the newest traces each time, so that a worker gives it none */
+const settle = (project: Unsettled, deadline: number, compareUntil: number): Promise<boolean> =>
+  project.mergedInto === null ? compare(project, compareUntil) : handOver(project, project.mergedInto, deadline);
 
 /** Gives all traces of a project to the one that it was merged into. */
 async function handOver(project: Unsettled, into: string, deadline: number): Promise<boolean> {
@@ -80,10 +82,9 @@ const keyOf = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, 
 
 /**
  * Compares a project's traces with its aliases: traces that have to leave it are left to the ledger, which counts their usage
- * anew, too. Where none has to, this ends as soon as every alias was seen, mostly with the newest traces. It takes no
- * deadline, because it begins with the newest each time.
+ * anew, too. Where none has to, this ends as soon as every alias was seen, mostly with the newest traces.
  */
-async function compare(project: Unsettled): Promise<boolean> {
+async function compare(project: Unsettled, deadline: number): Promise<boolean> {
   const { userId, id, moving } = project;
   const unused = new Map((await readOwnAliases(project)).map((alias) => [keyOf(alias), alias]));
   let last: PlacedTrace | undefined;
@@ -94,6 +95,7 @@ async function compare(project: Unsettled): Promise<boolean> {
     for (const sign of [...signs.values()].flat()) unused.delete(keyOf(sign));
     if (moving && !(await sendAway(userId, id, signs))) return false; // some are locked by an upload
     last = traces.at(-1);
+    if (performance.now() >= deadline) return false;
   } while (moving || unused.size > 0);
   await inTurn(userId, async (tx) => {
     if (last && unused.size === 0) return Number(await endSettling(tx, project));

@@ -10,6 +10,7 @@ import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { deleteHeartbeat, hasLastingWorker, sendHeartbeat, substituteId, takeTurn } from "#lib/observability/heartbeat";
+import { settleProjects } from "#lib/projects/settle";
 import { superviseQueues } from "#lib/queue/enqueuer";
 import { indexNext } from "#lib/search/indexer";
 import { drainUploads } from "#lib/server/drain";
@@ -90,5 +91,6 @@ async function work(deadline: number): Promise<void> {
   do await drainUploads(deadline);
   while (performance.now() < deadline && (await indexNext()) > 0);
   if (performance.now() < deadline) await accountTraces(ledgerSeconds);
+  if (performance.now() < deadline) await settleProjects(ledgerSeconds);
   await writeCounts(); // a function may not run again
 }
