@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { accountTraces } from "#lib/ledger/account";
 import { get, ingest, provideOwnedServer } from "../support/server.ts";
 import { expectProblem } from "./client.ts";
 
@@ -105,4 +106,46 @@ test("a trace's growth and matches are counted for its owner, and missing once i
   expect(await (await matches()).json()).toEqual({ ok: true, total: 3, messages: 3, places });
   await pool().query("update trace set deleted_at = now() where id = $1", [id]);
   for (const ask of [growth, matches]) await expectProblem(await ask(), 404, "not_found");
+});
+
+describe("the files that traces touched", () => {
+  const edit = (position: number, path: string) => ({
+    ...{ position, role: "assistant", content: "done" },
+    metadata: {
+      tool: { name: "Edit", callId: `${position}`, input: { file_path: path, old_string: "a", new_string: "b" } },
+    },
+  });
+
+  test("are told of a trace and by their path, and searched for, while a stranger's token learns nothing", async () => {
+    const metadata = { cwd: "/home/ada/api" };
+    const messages = [edit(0, "/home/ada/api/src/X.ts"), edit(1, "src/X.ts"), edit(2, "y.ts")];
+    await ingest(server, token, [{ source: "files", sourceId: "files", title: "Files", metadata, messages }]);
+    const id = await findId("files");
+    await accountTraces(30);
+    const file = { path: "src/X.ts", reads: 0, edits: 2, added: 2, removed: 2, firstPosition: 0, lastPosition: 1 };
+    const read = async (path: string) => (await get(server, path, token)).json();
+    expect(await read(`/api/traces/${id}/files?limit=1`)).toEqual({
+      ...{ ok: true, files: [file], pending: false, cut: false, nextCursor: expect.any(String) },
+    });
+    const found = await read("/api/files?path=src/x.ts&action=changed");
+    expect(found).toEqual({
+      ...{ ok: true, nextCursor: null },
+      files: [{ traceId: id, source: "files", title: "Files", project: null, updatedAt: expect.any(String), ...file }],
+    });
+    expect((await read("/api/traces?q=file:x.ts")).traces).toMatchObject([
+      { id, filesChanged: 2, linesAdded: 3, linesRemoved: 3 },
+    ]);
+    const exported = await (await get(server, "/api/traces/export?q=file:x.ts", token)).text();
+    expect(
+      exported
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).sourceId),
+    ).toEqual(["files"]);
+    await expectProblem(await get(server, "/api/files?path=x.ts&cursor=bad", token), 400, "invalid_request");
+    await expectProblem(await get(server, "/api/files", token), 400, "invalid_request");
+    await expectProblem(await get(server, "/api/files?path=x.ts"), 401, "missing_token");
+    const missing = `/api/traces/019a9c3e-5b8f-7a10-8c44-92d5e1f06a3b/files`;
+    await expectProblem(await get(server, missing, token), 404, "not_found");
+  });
 });

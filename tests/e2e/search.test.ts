@@ -1,9 +1,11 @@
 import { beforeAll, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { runJob } from "#lib/ingest/process/run-job";
+import { accountTraces } from "#lib/ledger/account";
 import { indexNext } from "#lib/search/indexer";
 import { accept, trace } from "../support/ingesting.ts";
 import { expectGoodLook } from "../support/look.ts";
+import { ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
 const { page, field, button, open, faults } = await provideSignedIn();
@@ -75,4 +77,59 @@ test("the page says what is not yet searchable, what is no query, and that nothi
   await button("Search").click();
   await page.waitForURL(/q=nothing/);
   await page.getByText(/No session matches/).waitFor();
+});
+
+test("a session's files lead to their places, to other sessions with them, and to the search", async () => {
+  const call = (position: number, name: string, input: object) => ({
+    ...{ position, role: "assistant", content: "done" },
+    metadata: { tool: { name, callId: `${position}`, input } },
+  });
+  const path = "src/components/settings/appearance/theme-choice.tsx";
+  const session = (sourceId: string, title: string) => ({
+    ...{ sourceId, title, source: "files", project: "shop", metadata: { cwd: "/home/ada/shop" } },
+    messages: [
+      { position: 0, role: "user", content: "Choose the theme" },
+      call(1, "Read", { file_path: "README.md" }),
+      call(2, "Edit", { file_path: `/home/ada/shop/${path}`, old_string: "a", new_string: "b\nc" }),
+      call(3, "Edit", { file_path: path, old_string: "x\ny", new_string: "x" }),
+    ],
+  });
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await send(session("themes", "Themes"), session("more", "More themes"));
+  const id = (await pool().query("select id from trace where source_id = 'themes'")).rows[0].id as string;
+  const rows = page.locator("[data-outline] [role=tabpanel] li");
+  const showFiles = async () => {
+    await open(`/traces/${id}`);
+    await ready(page);
+    await page.getByRole("tab", { name: /^Files/ }).click();
+    await rows.first().waitFor();
+    return rows.allInnerTexts();
+  };
+  const before = await showFiles();
+  expect(before.map((text) => text.replace(/\s+/g, " ").trim())).toEqual([
+    "src/components/…/theme-choice.tsx +2 −2",
+    "README.md read once",
+  ]);
+  await accountTraces(30);
+  expect(await showFiles()).toEqual(before);
+  await button(`Places of ${path}`).click();
+  await page.getByRole("link", { name: "#3" }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.get("at")).toBe("3");
+  await expectGoodLook(page, "outline-files");
+  await page.getByRole("link", { name: "Other sessions with this file" }).click();
+  await page.waitForURL(/\/files\?path=/);
+  expect(await page.getByRole("list", { name: "Sessions" }).getByRole("listitem").count()).toBe(2);
+  expect(await page.getByText("2 changes +2 −2").count()).toBe(2);
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 720 });
+    await expectGoodLook(page, "files");
+  }
+  await page.getByRole("link", { name: `file:${path}` }).click();
+  await page.getByText("2 sessions").first().waitFor();
+  await page.getByRole("link", { name: `Remove filter file ${path}` }).click();
+  await page.waitForURL((url) => url.pathname === "/traces" && !url.searchParams.has("q"));
+  await open("/files?path=no/such.tsx");
+  await page.getByText(/No session read or changed/).waitFor();
+  await expectGoodLook(page, "files-none");
+  expect(faults).toEqual([]);
 });

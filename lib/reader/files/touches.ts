@@ -1,3 +1,4 @@
+import { limits } from "#lib/limits";
 import type { Call, Result } from "#lib/reader/call";
 import { changesOf, countsOf } from "#lib/reader/files/changed";
 import { type Place, placeOf, projectPath } from "#lib/reader/files/paths";
@@ -19,7 +20,7 @@ export type Touch = { position: number; path: string; action: Action } & Counts;
 export type Session = { source: string; metadata: Record<string, unknown> | null };
 
 /** A session's further touches are left out. */
-export const maxTouches = 50_000; // as limits.traces.fileRows
+export const maxTouches = limits.traces.fileRows;
 
 /** Agents whose files mostly leave results out: a call is taken as carried out there once the session went on. */
 const withoutResults = new Set(["cursor"]);
