@@ -67,7 +67,13 @@ export const readFileList = {
         },
       },
     },
-    errors: { invalid_request: "A parameter is not valid, or the cursor is not one that this server made." },
+    errors: {
+      invalid_request: "A parameter is not valid, or the cursor is not one that this server made.",
+      overloaded: {
+        when: "Other searches, exports and counts of yours are running, or this one took too long.",
+        detail: "Too many searches, exports and counts are running. Try again when yours have ended.",
+      },
+    },
     example: { query: { path: "src/retry.ts", action: "changed" } },
     wrong: { query: { path: "" } },
   },

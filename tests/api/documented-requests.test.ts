@@ -75,7 +75,7 @@ test("the documented requests work in their order, with responses of the documen
 
   const [reading] = await readExamples("4. Read it back");
   const lines = (reading?.command ?? "").split("\n").filter((line) => line.startsWith("curl"));
-  const [list = "", search = "", messages = "", download = "", remove = ""] = lines;
+  const [list = "", search = "", messages = "", files = "", download = "", remove = ""] = lines;
   const listed = JSON.parse(await run(list, { TOKEN })) as { traces: { id: string }[] };
   expect(listed.traces).toHaveLength(1);
   const ID = listed.traces[0]?.id ?? "";
@@ -87,6 +87,7 @@ test("the documented requests work in their order, with responses of the documen
     expect(JSON.parse(await run(search.replace("q=retry timer", `q=${query}`), { TOKEN })).traces).toHaveLength(1);
   }
   expect(JSON.parse(await run(messages, { TOKEN, ID })).messages).toHaveLength(2);
+  expect(JSON.parse(await run(files, { TOKEN }))).toMatchObject({ ok: true, files: [] });
   await run(download, { TOKEN });
   expect(await readFile(join(folder, "traces.jsonl"), "utf8")).toContain('"sourceId"');
   expect(await run(remove, { TOKEN, ID })).toBe("");

@@ -107,7 +107,7 @@ test("a session's files lead to their places, to other sessions with them, and t
   };
   const before = await showFiles();
   expect(before.map((text) => text.replace(/\s+/g, " ").trim())).toEqual([
-    "src/components/…/theme-choice.tsx +2 −2",
+    "src/components/s…/theme-choice.tsx +2 −2",
     "README.md read once",
   ]);
   await accountTraces(30);
