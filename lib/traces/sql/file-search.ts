@@ -38,7 +38,7 @@ export async function rarest(tx: PoolClient, userId: string, files: FileTerm[]):
   let fewest = maxLookedUp;
   for (const file of files) {
     const { rows } = await tx.query<{ count: number }>(Prisma.sql`select count(*)::int as count from (
-      select from trace_file where user_id = ${userId} and name = ${file.name} limit ${fewest}) as counted`);
+      select from trace_file where user_id = ${userId} and ${isNamed(file)} limit ${fewest}) as counted`);
     if ((rows[0]?.count ?? 0) < fewest) [found, fewest] = [file, Math.max(1, rows[0]?.count ?? 0)];
   }
   return found;
