@@ -31,7 +31,7 @@ export const readTraceList = {
   about: {
     group: "Traces",
     summary: "List traces",
-    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written; `file:src/x.ts` finds traces that read or changed a file whose path ends so, `-file:x.ts` those without. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not), `parent` to what came from one session, and `roots=true` to sessions that came from no other. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
+    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written; `file:src/x.ts` finds traces that read or changed a file whose path ends so, `-file:x.ts` those without. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not), `parent` to what came from one session, and `roots=true` to sessions that came from no other. `project` is the text that came with a trace, `projectId` one of `GET /api/projects`. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
     answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [trace], nextCursor: null } } },
     errors: {
       invalid_request: "A parameter is not valid, or the cursor is not one that this server made.",
