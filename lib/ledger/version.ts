@@ -1,6 +1,6 @@
 import "server-only";
 import type { PoolClient } from "pg";
-import { pool, transaction } from "#lib/db/client";
+import { pool, prisma, transaction } from "#lib/db/client";
 import { tryLedgerLock } from "#lib/ledger/sql/due";
 import {
   adoptMarks,
@@ -30,6 +30,14 @@ export const readTarget = async (tx: PoolClient): Promise<number> => (await read
  * that traces have afterwards as `accounted_version`
  */
 export const requestReaccounting = (): Promise<number> => raiseTarget(pool(), ledgerVersion);
+
+/** How many of all users' traces are still of an earlier version or of earlier prices, and how many there are. */
+export async function countOutdated(): Promise<{ outdated: number; all: number }> {
+  const { target } = await readSettings(pool(), ledgerVersion);
+  const live = { deletedAt: null };
+  const outdated = await prisma().trace.count({ where: { ...live, accountedVersion: { lt: target } } });
+  return { outdated, all: await prisma().trace.count({ where: live }) };
+}
 
 /**
  * Marks traces that were accounted for by an earlier version of the ledger or at earlier prices, user by user; an interrupted

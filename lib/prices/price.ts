@@ -16,7 +16,10 @@ export type TokenUsage = {
 
 export type PriceQuestion = Asked & {
   usage: TokenUsage;
-  /** Of the whole request, cached ones among them, where `usage` is what a later message of its answer added. */
+  /**
+   * Of the whole request, cached ones among them, where `usage` is not the request's: what a later message of its answer added, or
+   * the sum of requests of which none is known to be long (0).
+   */
   requestInputTokens?: number;
   webSearches?: number | null;
 };
@@ -34,7 +37,7 @@ export function priceOf(question: PriceQuestion): Price | undefined {
   const counts = countsOf(question);
   if (!tariff || !covers(tariff.rates, counts)) return undefined;
   const ownInput = counts.input + counts.cacheRead + counts.cacheWrite5m + counts.cacheWrite1h;
-  const totalInput = Math.max(ownInput, whole(question.requestInputTokens));
+  const totalInput = question.requestInputTokens ?? ownInput;
   const cost = (kind: Kind): bigint => {
     const rate = rateFor(tariff.rates, kind);
     return rate && counts[kind] > 0 ? rateAt(rate, totalInput) * BigInt(counts[kind]) : 0n;

@@ -6,6 +6,8 @@ import { findOwner, listAccounts, resetPassword } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { invite } from "#lib/auth/invitations";
 import { EnvError } from "#lib/errors";
+import { countOutdated, requestReaccounting } from "#lib/ledger/version";
+import { ownPrices } from "#lib/prices/own";
 import { runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
 import { takePriceList } from "#lib/server/price-list";
@@ -20,7 +22,10 @@ const help = `Usage: npm run admin -- COMMAND
       --keep-tokens       keep its tokens: for a password that was forgotten, not
                           compromised
   prices MODEL [DAY]      what a model costs, today or on a day such as 2026-11-01, and
-                          from where`;
+                          from where
+  reprice                 after a change of prices: count what is stored anew, in the
+                          background
+      --status            how much of that is still to be done`;
 
 const commands: Record<string, (argument: string | undefined, option: string | undefined) => Promise<void>> = {
   async list() {
@@ -57,6 +62,18 @@ const commands: Record<string, (argument: string | undefined, option: string | u
     if (model === undefined) throw new EnvError(`A model is required.\n\n${help}`);
     await takePriceList();
     for (const line of priceTable(model, day)) say(line);
+  },
+
+  async reprice(option) {
+    if (option !== undefined && option !== "--status") throw new EnvError(`Unknown option ${option}.\n\n${help}`);
+    ownPrices(); // wrong ones are told here rather than in a worker's log
+    if (option === undefined) await requestReaccounting();
+    const { outdated, all } = await countOutdated();
+    if (outdated === 0) return say(`All ${all} sessions have been counted at the latest prices.`);
+    say(`${outdated} of ${all} sessions are still to be counted anew. Workers do it, also after a restart.`);
+    say("How many are left: npm run admin -- reprice --status");
+    if (option === undefined)
+      say("Workers read PRICES_FILE when they start: after a change of it, restart them first.");
   },
 };
 

@@ -43,16 +43,16 @@ export async function ourSums(host: Host): Promise<Sums> {
 }
 
 type Request = { input: number; speed?: string; serviceTier?: string };
-type Seen = { source: string; model: string; message: Message; request: Request | undefined };
+type Seen = { source: string; model: string; message: Message; request: Request | undefined; isRest?: boolean };
 
 /** @returns the request that the message belongs to: an answer's later messages add to the output alone */
-function addMessage(sums: Sums, { source, model, message, request }: Seen): Request | undefined {
+function addMessage(sums: Sums, { source, model, message, request, isRest }: Seen): Request | undefined {
   const usage = message.metadata?.usage as TokenUsage | undefined;
   if (!usage || message.metadata?.replayed) return request;
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const { speed, serviceTier, webSearches } = message.metadata as Record<string, never>;
   const input = inputTokens + cacheReadTokens + cacheWriteTokens;
-  const served = input > 0 || !request ? { input, speed, serviceTier } : request;
+  const served = (input > 0 && !isRest) || !request ? { input, speed, serviceTier } : request;
   const at = new Date(message.createdAt ?? Number.NaN);
   const { input: requestInputTokens, ...tier } = served;
   const price = priceOf({ model, source, at, usage, webSearches, requestInputTokens, ...tier });
@@ -79,5 +79,5 @@ function addRest(sums: Sums, { source, messages, ending }: Ended): void {
   }
   const createdAt = messages.findLast((message) => message.createdAt)?.createdAt ?? ending.createdAt;
   const message: Message = { content: "", ...(createdAt && { createdAt }), metadata: { usage: rest } };
-  addMessage(sums, { source, model: ending.model ?? "", message, request: undefined });
+  addMessage(sums, { source, model: ending.model ?? "", message, request: { input: 0 }, isRest: true });
 }

@@ -10,35 +10,57 @@ type Place = { id: string; from: number };
 /** What was deleted or changed: the days, as text, whose sums change, and the answers whose winner may be another one. */
 export type Changed = { day: string; key: string | null }[];
 
+/** The position of what a session used beyond its messages. */
+export const restPosition = -1;
+
 const changed = `(at at time zone 'UTC')::date::text as day, request_key::text as key`;
 const idsOf = (places: Place[]) => places.map(({ id }) => id);
 
-/** Deletes the rows of traces from a position on. */
+/** Deletes the rows of traces from a position on, and what they used beyond their messages. */
 export async function deleteUsage(tx: PoolClient, userId: string, places: Place[]): Promise<Changed> {
   const { rows } = await tx.query<Changed[number]>(
     `delete from message_usage using unnest($2::uuid[], $3::int[]) as given (id, start)
-     where message_usage.user_id = $1::uuid and trace_id = given.id and position >= given.start returning ${changed}`,
+     where message_usage.user_id = $1::uuid and trace_id = given.id
+       and (position >= given.start or position = ${restPosition}) returning ${changed}`,
     [userId, idsOf(places), places.map(({ from }) => from)],
   );
   return rows;
 }
 
-/** The latest time and branch before a position of traces: those of the last row there, or of a message after it. */
-export async function readBefore(
-  tx: PoolClient,
-  userId: string,
-  places: Place[],
-): Promise<Map<string, { at: Date | null; branch: string | null }>> {
-  const { rows } = await tx.query<{ id: string; at: Date | null; branch: string | null }>(
-    `select given.id, greatest(stored.at, since.at) as at, coalesce(since.branch, stored.branch) as branch
+/** What the messages of traces used, counted or not; and when, at last. */
+export type MessageSums = Record<
+  "input" | "output" | "cacheRead" | "cacheWrite5m" | "cacheWrite1h" | "reasoning",
+  number
+> & { at: Date };
+
+export async function sumMessages(tx: PoolClient, userId: string, ids: string[]): Promise<Map<string, MessageSums>> {
+  const { rows } = await tx.query<MessageSums & { id: string }>(
+    `select trace_id as id, sum(input_tokens)::float8 as input, sum(output_tokens)::float8 as output,
+       sum(cache_read_tokens)::float8 as "cacheRead", sum(cache_write_5m_tokens)::float8 as "cacheWrite5m",
+       sum(cache_write_1h_tokens)::float8 as "cacheWrite1h", sum(reasoning_tokens)::float8 as reasoning, max(at) as at
+     from message_usage where user_id = $1 and trace_id = any($2) and position >= 0 group by trace_id`,
+    [userId, ids],
+  );
+  return new Map(rows.map(({ id, ...sums }) => [id, sums]));
+}
+
+/** What holds at a position of a trace, as messages before it tell. */
+export type Before = { at: Date | null; branch: string | null; model: string | null };
+
+/** The latest time, branch and model before a position of traces: those of the last row there, or of a message after it. */
+export async function readBefore(tx: PoolClient, userId: string, places: Place[]): Promise<Map<string, Before>> {
+  const { rows } = await tx.query<Before & { id: string }>(
+    `select given.id, greatest(stored.at, since.at) as at, coalesce(since.branch, stored.branch) as branch,
+       coalesce(since.model, stored.model) as model
      from unnest($2::uuid[], $3::int[]) as given (id, start)
      left join lateral (
-       select position, at, branch from message_usage
+       select position, at, branch, model from message_usage
        where message_usage.user_id = $1 and trace_id = given.id and position < given.start order by position desc limit 1
      ) as stored on true
      left join lateral (
        select max(message.created_at) as at,
-         (array_agg(metadata->>'branch' order by message.position desc) filter (where metadata ? 'branch'))[1] as branch
+         (array_agg(metadata->>'branch' order by message.position desc) filter (where metadata ? 'branch'))[1] as branch,
+         (array_agg(metadata->>'model' order by message.position desc) filter (where metadata ? 'model'))[1] as model
        from message where message.user_id = $1 and trace_id = given.id and message.position < given.start
          and message.position > coalesce(stored.position, -1)
      ) as since on true`,

@@ -5,17 +5,21 @@ import { makePauses } from "#lib/ledger/read";
 import { countTails, findCounted, findRenamed, forget, linkDays, recount } from "#lib/ledger/sql/activity";
 import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
 import {
+  type Before,
   type Changed,
   deleteUsage,
   insertUsage,
+  type MessageSums,
   nameFacets,
   readBefore,
   renameUsage,
+  restPosition,
   settleWinners,
+  sumMessages,
   type UsageRow,
 } from "#lib/ledger/sql/usage";
 import { type FoundUsage, readUsageOf, type Used } from "#lib/ledger/usage/reading";
-import { branchIn } from "#lib/ledger/usage/shapes";
+import { branchIn, tokenNames, totalOf } from "#lib/ledger/usage/shapes";
 import { priceOf } from "#lib/prices/price";
 
 /**
@@ -32,6 +36,7 @@ export const usagePart: LedgerPart<FoundUsage> = {
     const changes = [
       await deleteUsage(tx, userId, placesOf(findings)),
       await insertUsage(tx, userId, traces, await rowsOf(tx, userId, findings)),
+      await insertUsage(tx, userId, traces, await restsOf(tx, userId, findings)),
       await renameUsage(tx, userId, traces),
     ].flat();
     const active = await countActivity(tx, userId, findings);
@@ -106,7 +111,9 @@ async function settle(tx: PoolClient, userId: string, { traceIds, changes, days 
 }
 
 async function rowsOf(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
-  const open = findings.filter(({ from, found }) => from > 0 && found.used.some((one) => !one.at || !one.branch));
+  const open = findings.filter(
+    ({ from, found }) => from > 0 && found.used.some((one) => !one.at || !one.branch || !one.model),
+  );
   const before = open.length > 0 ? await readBefore(tx, userId, placesOf(open)) : new Map();
   const pause = makePauses();
   const rows: UsageRow[] = [];
@@ -120,15 +127,37 @@ async function rowsOf(tx: PoolClient, userId: string, findings: Finding<FoundUsa
   return rows;
 }
 
-function rowOf(
-  used: Used,
-  trace: LedgerTrace,
-  place: number,
-  before: { at: Date | null; branch: string | null } | undefined,
-): UsageRow {
+/** What sessions used beyond their messages: some agents tell it for a whole session alone. It counts at its latest message. */
+async function restsOf(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
+  const totals = findings.map(({ trace }) => totalOf(trace.metadata));
+  const ids = findings.flatMap(({ trace: { id } }, place) => (totals[place] ? [id] : []));
+  const sums = ids.length > 0 ? await sumMessages(tx, userId, ids) : new Map<string, MessageSums>();
+  return findings.flatMap(({ trace, found }, place) => {
+    const [total, sum] = [totals[place], sums.get(trace.id)];
+    if (!total) return [];
+    const tokens = { ...total };
+    for (const name of tokenNames) tokens[name] = Math.max(0, total[name] - (sum?.[name] ?? 0));
+    if (tokenNames.every((name) => tokens[name] === 0)) return [];
+    const at = found.latest ?? sum?.at ?? trace.activityAt;
+    return [rowOf({ ...nothingElse, position: restPosition, tokens, at }, trace, place + 1, undefined)];
+  });
+}
+
+const nothingElse = {
+  branch: undefined,
+  key: undefined,
+  model: undefined,
+  requestId: undefined,
+  serviceTier: undefined,
+  speed: undefined,
+  webSearches: 0,
+  recordedNano: undefined,
+};
+
+function rowOf(used: Used, trace: LedgerTrace, place: number, before: Before | undefined): UsageRow {
   const at = used.at ?? before?.at ?? trace.createdAt ?? trace.activityAt;
   const moment = new Date(Math.min(at.getTime(), trace.storedAt.getTime()));
-  const model = used.model ?? trace.model;
+  const model = used.model ?? before?.model ?? trace.model;
   return {
     trace: place,
     position: used.position,
@@ -163,6 +192,8 @@ function costOf(used: Used, trace: LedgerTrace, at: Date, model: string | null):
       reasoningTokens: reasoning,
     },
     webSearches: used.webSearches,
+    // No request is known to be one of a long context.
+    ...(used.position === restPosition && { requestInputTokens: 0 }),
   });
   return price?.costNano ?? null;
 }

@@ -1,7 +1,7 @@
 import type { LedgerMessage, LedgerTrace, Reading } from "#lib/ledger/part";
-import { branchIn, type Tokens, type Told, tokenNames, toldBy } from "#lib/ledger/usage/shapes";
+import { branchIn, isAddition, modelIn, type Tokens, type Told, tokenNames, toldBy } from "#lib/ledger/usage/shapes";
 
-/** What a message used. `at` and `branch` are undefined where only messages before the reading tell them. */
+/** What a message used. `at`, `branch` and `model` are undefined where only messages before the reading tell them. */
 export type Used = Omit<Told, "isRaw" | "uuid"> & {
   position: number;
   at: Date | undefined;
@@ -10,7 +10,8 @@ export type Used = Omit<Told, "isRaw" | "uuid"> & {
   key: string | undefined;
 };
 
-export type FoundUsage = { used: Used[] };
+/** `latest` is the time of the latest message that was seen. */
+export type FoundUsage = { used: Used[]; latest: Date | undefined };
 
 /** In these, one id stands for all calls that a prompt led to. */
 const withSeveralCalls = new Set(["cursor", "copilot-cli", "vscode-copilot"]);
@@ -23,6 +24,9 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
   const branches: { first?: string; now?: string } = {};
   const own = branchIn(trace);
   let latest: Date | undefined;
+  let model: string | undefined;
+  /** The answer that messages may still add to: the latest one since the user spoke. */
+  let open: (typeof used)[number] | undefined;
 
   function see(message: LedgerMessage): void {
     if (message.createdAt && (!latest || message.createdAt > latest)) latest = message.createdAt;
@@ -31,18 +35,23 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
       branches.first ??= branch;
       branches.now = branch;
     }
+    model = modelIn(message) ?? model;
+    if (message.role === "user") open = undefined;
     const told = toldBy(message);
     if (!told) return;
+    if (open && isAddition(message, told) && join(open, told)) return;
     const known = told.requestId === undefined || isSeveral ? undefined : byRequest.get(told.requestId);
     if (known?.some((one) => join(one, told))) return;
     const one = {
       ...told,
+      model: told.model ?? model,
       position: message.position,
       at: message.createdAt ?? latest,
       branch: branches.now,
       key: undefined,
     };
     used.push(one);
+    open = one.requestId === undefined || isSeveral || isOutputOnly(one.tokens) ? undefined : one;
     if (told.requestId !== undefined) byRequest.set(told.requestId, [...(known ?? []), one]);
   }
 
@@ -54,6 +63,7 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
       // Agents that name the session's branch at its end tell each one, those that name it at its beginning the others.
       const before = branches.now === own ? branches.first : undefined;
       return {
+        latest,
         used: used.map(({ isRaw: _, uuid, ...one }) => ({
           ...one,
           branch: one.branch ?? before,

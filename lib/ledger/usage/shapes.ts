@@ -71,6 +71,26 @@ export function toldBy({ metadata, tokenCount }: LedgerMessage): Told | undefine
   };
 }
 
+/** The model that a message names: it answers from there on. */
+export function modelIn({ metadata }: Pick<LedgerMessage, "metadata">): string | undefined {
+  const own = metadata ?? {};
+  return textOf(own.model) ?? textOf(fieldsOf(isFields(own.message) ? own.message : own.payload).model);
+}
+
+/** Whether a message tells, in the vocabulary, what it added to the output of an answer that began before it, and nothing else. */
+export const isAddition = ({ role, metadata }: LedgerMessage, told: Told): boolean =>
+  role !== "user" &&
+  isFields(metadata?.usage) &&
+  !told.isRaw &&
+  told.requestId === undefined &&
+  told.model === undefined;
+
+/** What a session used in all, where it tells: more than its messages where its agent does not tell it for each. */
+export function totalOf(metadata: Fields | null): Tokens | undefined {
+  const usage = fieldsOf(metadata?.usage);
+  return vocabulary(usage);
+}
+
 /** The branch that a message names. */
 export const branchIn = ({ metadata }: Pick<LedgerMessage, "metadata">): string | undefined =>
   textOf(metadata?.branch) ?? textOf(metadata?.gitBranch);

@@ -21,7 +21,7 @@ export const kimiCli: Sample = {
         function: { name: "Shell", arguments: `{"command":"ls ${n}"}` },
       }),
       message(n * 60 + 5, "StatusUpdate", {
-        message_id: `m${n}`,
+        message_id: `chatcmpl-kimi-${n}`,
         token_usage: { input_other: 40, output: 7, input_cache_read: 60, input_cache_creation: 0 },
       }),
       message(n * 60 + 6, "ToolResult", {

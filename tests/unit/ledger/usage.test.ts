@@ -210,3 +210,42 @@ describe("a branch", () => {
     expect(branches(undefined, undefined, undefined)).toEqual([undefined, undefined]);
   });
 });
+
+describe("what only messages before tell", () => {
+  test("a model answers until another one does, also where it spoke without usage", () => {
+    const usage = { inputTokens: 1 };
+    const { rows } = usedBy([
+      { model: "claude-opus-4-8" },
+      { usage, requestId: "a" },
+      { usage, requestId: "b" },
+      { usage, requestId: "c", model: "claude-haiku-4-5" },
+      { model: "claude-opus-4-8", replayed: true, usage },
+      { usage, requestId: "d" },
+    ]);
+    expect(rows.map(({ model }) => model)).toEqual([
+      "claude-opus-4-8",
+      "claude-opus-4-8",
+      "claude-haiku-4-5",
+      "claude-opus-4-8",
+    ]);
+    expect(usedBy([{ usage }]).rows.map(({ model }) => model)).toEqual([undefined]);
+  });
+
+  test("what an answer's later messages add belongs to its request, whose tier and context it has; the user's words end it", () => {
+    const request = { usage: { inputTokens: 250_000, outputTokens: 8 }, requestId: "a", speed: "fast" };
+    const more = { usage: { outputTokens: 404 } };
+    expect(tokensOf([request, { tool: "Bash" }, more, more])).toEqual([[0, "250000+0 w0/0 → 816 (0)"]]);
+    const spoken = [request, { role: "user", metadata: {} }, more].map((one) =>
+      "metadata" in one ? one : { metadata: one },
+    );
+    expect(tokensOf(spoken, { whole: true })).toEqual([
+      [0, "250000+0 w0/0 → 8 (0)"],
+      [2, "0+0 w0/0 → 404 (0)"],
+    ]);
+    expect(tokensOf([more, more])).toHaveLength(2); // agents that tell the output alone
+    expect(tokensOf([request, { ...more, model: "another" }])).toHaveLength(2);
+    // A count of tokens without usage is a message's own.
+    const counted = [{ metadata: request }, { tokenCount: 9, metadata: {} }];
+    expect(tokensOf(counted, { whole: true })).toHaveLength(2);
+  });
+});

@@ -71,6 +71,9 @@ describe("what a request cost", () => {
         usage: { inputTokens, cacheReadTokens: 150_000, cacheWrite5mTokens: 40_000 },
       });
     expect(sonnet(10_000)).toBe(10_000n * 3000n + 150_000n * 300n + 40_000n * 3750n);
+    const more = { model: "claude-sonnet-4-5", usage: { outputTokens: 100 } }; // what a later message of an answer added
+    expect(nano({ ...more, requestInputTokens: 250_000 })).toBe(100n * 22_500n);
+    expect(nano({ ...more, usage: { inputTokens: 900_000 }, requestInputTokens: 0 })).toBe(900_000n * 3000n);
     expect(sonnet(10_001)).toBe(10_001n * 6000n + 150_000n * 600n + 40_000n * 7500n);
   });
 
