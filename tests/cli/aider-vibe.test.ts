@@ -4,14 +4,7 @@ import { expect, test } from "vitest";
 import { aider } from "../../cli/adapters/aider/adapter.ts";
 import { vibe } from "../../cli/adapters/vibe/adapter.ts";
 import { tally } from "./databases.ts";
-import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
-
-const kinds = (messages: { role?: string; content: string; metadata?: Record<string, unknown> }[] | undefined) =>
-  messages?.map(({ role, content, metadata }) => [
-    role,
-    metadata?.result ? "result" : metadata?.tool ? "call" : (metadata?.kind ?? ""),
-    content,
-  ]);
+import { discoverAll, kinds, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
 
 const own = (line: string) => `${line}  \n`;
 const chats = [

@@ -1,17 +1,10 @@
 import { expect, test } from "vitest";
 import { amp } from "../../cli/adapters/amp/adapter.ts";
 import { continueDev } from "../../cli/adapters/continue/adapter.ts";
-import { discoverAll, makeHome, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, kinds, makeHome, parseAll, writeBelow } from "./home.ts";
 
 const start = Date.parse("2026-11-01T10:00:00Z");
 const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
-const kinds = (messages: { role?: string; content: string; metadata?: Record<string, unknown> }[] | undefined) =>
-  messages?.map(({ role, content, metadata }) => [
-    role,
-    metadata?.result ? "result" : metadata?.tool ? "call" : (metadata?.kind ?? ""),
-    content,
-  ]);
-
 const threads = ".local/share/amp/threads";
 const result = (id: string, run: object) => ({ type: "tool_result", toolUseID: id, run });
 const thread = {

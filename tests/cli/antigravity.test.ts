@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { antigravity } from "../../cli/adapters/antigravity/adapter.ts";
 import { makeDatabase, tally } from "./databases.ts";
-import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, linesOf, makeHome, parseAll, told, writeBelow } from "./home.ts";
 
 const at = (seconds: number) => new Date(Date.parse("2026-11-01T10:00:00Z") + seconds * 1000).toISOString();
 const root = ".gemini/antigravity-cli";
@@ -133,9 +133,7 @@ test("unknown steps are counted, and are a result where a call waits for one; th
     )}{"step_index"\n`,
   });
   const { sessions, unhandled, counts } = await parseAll(antigravity, host);
-  expect(
-    sessions[0]?.messages.map(({ role, content, metadata }) => [role, content, metadata?.kind ?? metadata?.result]),
-  ).toEqual([
+  expect(told(sessions[0]?.messages)).toEqual([
     ["user", "Plain", undefined],
     ["assistant", "browser", undefined],
     ["tool", "opened", { callId: "2.0" }],

@@ -1,31 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
+import { answered, id, otherId as other, said, text } from "./claude-lines.ts";
 import { linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 
-const id = "11111111-2222-4333-8444-555555555555";
-const other = "99999999-2222-4333-8444-555555555555";
 const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
 const parse = async (...records: unknown[]) => parseAll(claudeCode, await makeHome({ [path]: linesOf(...records) }));
-
-const said = (content: unknown, more: object = {}) => ({
-  type: "user",
-  sessionId: id,
-  uuid: "u",
-  timestamp: "2026-11-01T10:00:00.000Z",
-  message: { role: "user", content },
-  ...more,
-});
-const answered = (content: unknown, message: object = {}, more: object = {}) => ({
-  type: "assistant",
-  sessionId: id,
-  uuid: "a",
-  timestamp: "2026-11-01T10:00:01.000Z",
-  message: { id: "msg_1", role: "assistant", model: "claude-opus-4-5", content, ...message },
-  ...more,
-});
-const text = (words: string) => [{ type: "text", text: words }];
 
 test("a session has its turns, tool calls with results, folder, branch and version", async () => {
   const { sessions, counts, unhandled } = await parse(...claudeLines(id, 1));

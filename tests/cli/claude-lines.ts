@@ -10,6 +10,25 @@ export const otherId = "99999999-2222-4333-8444-555555555555";
 /** A line's id. */
 export const uuidOf = (number: number): string => `aaaaaaaa-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
+/** A question, always at the same time and with the same id: a session's plainest line. */
+export const said = (content: unknown, more: object = {}) => ({
+  type: "user",
+  sessionId: id,
+  uuid: "u",
+  timestamp: "2026-11-01T10:00:00.000Z",
+  message: { role: "user", content },
+  ...more,
+});
+/** An answer, as plain. */
+export const answered = (content: unknown, message: object = {}, more: object = {}) => ({
+  type: "assistant",
+  sessionId: id,
+  uuid: "a",
+  timestamp: "2026-11-01T10:00:01.000Z",
+  message: { id: "msg_1", role: "assistant", model: "claude-opus-4-5", content, ...message },
+  ...more,
+});
+
 /** Makes lines with ids and times in a row. */
 export class Lines {
   #number = 0;

@@ -3,27 +3,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { projectName } from "../../cli/adapters/values.ts";
-import { id, otherId as other, text } from "./claude-lines.ts";
+import { answered, id, otherId as other, said, text } from "./claude-lines.ts";
 import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
 
 const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
-
-const said = (content: unknown, more: object = {}) => ({
-  type: "user",
-  sessionId: id,
-  uuid: "u",
-  timestamp: "2026-11-01T10:00:00.000Z",
-  message: { role: "user", content },
-  ...more,
-});
-const answered = (content: unknown, message: object = {}, more: object = {}) => ({
-  type: "assistant",
-  sessionId: id,
-  uuid: "a",
-  timestamp: "2026-11-01T10:00:01.000Z",
-  message: { id: "msg_1", role: "assistant", model: "claude-opus-4-5", content, ...message },
-  ...more,
-});
 
 const parse = async (...records: unknown[]) => parseAll(claudeCode, await makeHome({ [path]: linesOf(...records) }));
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { crush } from "../../cli/adapters/crush/adapter.ts";
 import { makeDatabase, tally } from "./databases.ts";
-import { discoverAll, makeHome, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, makeHome, parseAll, told, writeBelow } from "./home.ts";
 
 const start = Date.parse("2026-11-01T10:00:00Z") / 1000;
 const at = (seconds: number) => new Date((start + seconds) * 1000).toISOString();
@@ -168,13 +168,7 @@ test("sub-agents, summaries, the user's own commands, files and failures are tol
   put(db, "main-m0$$t9", [asked], "main");
   const { sessions, unhandled, counts } = await parseAll(crush, host);
   db.close();
-  expect(
-    sessions[0]?.messages.map(({ role, content, metadata }) => [
-      role,
-      content,
-      metadata?.kind ?? metadata?.result ?? metadata?.attachments,
-    ]),
-  ).toEqual([
+  expect(told(sessions[0]?.messages, ["kind", "result", "attachments"])).toEqual([
     ["assistant", "agent\nFind", undefined],
     ["tool", "Found", { callId: "t9", isError: true, session: "main-m0$$t9" }],
     ["assistant", "One.", "notice"],

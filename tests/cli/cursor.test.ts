@@ -5,7 +5,7 @@ import type { Host } from "../../cli/adapters/adapter.ts";
 import { cursor } from "../../cli/adapters/cursor/adapter.ts";
 import { at, converse, editor, type Fields, keyValue, put, said, start, talk, user } from "./cursor.ts";
 import { makeDatabase, tally, tokensOf } from "./databases.ts";
-import { discoverAll, makeHome, parseAll } from "./home.ts";
+import { discoverAll, makeHome, parseAll, told } from "./home.ts";
 
 const workspace = { id: "w1", uri: { fsPath: "/code/api", scheme: "file" } };
 
@@ -195,13 +195,7 @@ test("what was declined, cancelled, attached, injected or said by a sub-agent is
   const { sessions, unhandled, counts } = await parseAll(cursor, host);
   db.close();
   const [main, sub] = sessions;
-  expect(
-    main?.messages.map(({ role, content, metadata }) => [
-      role,
-      content,
-      metadata?.kind ?? metadata?.result ?? metadata?.attachments,
-    ]),
-  ).toEqual([
+  expect(told(main?.messages, ["kind", "result", "attachments"])).toEqual([
     ["user", "<attached_files>a.ts</attached_files>", "notice"],
     [
       "user",

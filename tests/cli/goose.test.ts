@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { goose } from "../../cli/adapters/goose/adapter.ts";
 import { makeDatabase, tally, tokensOf } from "./databases.ts";
-import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
+import { discoverAll, linesOf, makeHome, parseAll, told } from "./home.ts";
 
 const folder = ".local/share/goose/sessions";
 const start = Date.parse("2026-11-01T10:00:00Z") / 1000;
@@ -184,9 +184,7 @@ test("summaries, reports, failures, images and sub-agents are told apart; the un
   addSession(db, "sub", [said], "main");
   const { sessions, unhandled, counts, invalid } = await parseAll(goose, host);
   db.close();
-  expect(
-    sessions[0]?.messages.map(({ role, content: text, metadata }) => [role, text, metadata?.kind ?? metadata?.result]),
-  ).toEqual([
+  expect(told(sessions[0]?.messages)).toEqual([
     ["user", "[image: image/png, 1 KiB]", undefined],
     ["tool", "denied", { callId: "c2", isError: true }],
     ["tool", "R", { callId: "c3", isError: true }],

@@ -89,3 +89,19 @@ export async function parseAll(adapter: Adapter, host: Host): Promise<Parsed> {
   }
   return parsed;
 }
+
+/** Who said what, and the first of these fields that a message has: what tells it from others. */
+export const told = (messages: Message[] | undefined, fields = ["kind", "result"]) =>
+  messages?.map(({ role, content, metadata }) => [
+    role,
+    content,
+    fields.map((field) => metadata?.[field]).find((value) => value !== undefined),
+  ]);
+
+/** Who said what, and of what kind it is. */
+export const kinds = (messages: Message[] | undefined) =>
+  messages?.map(({ role, content, metadata }) => [
+    role,
+    metadata?.result ? "result" : metadata?.tool ? "call" : (metadata?.kind ?? ""),
+    content,
+  ]);

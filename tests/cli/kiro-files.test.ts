@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { kiro } from "../../cli/adapters/kiro/adapter.ts";
 import { makeDatabase, tally } from "./databases.ts";
-import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, linesOf, makeHome, parseAll, told, writeBelow } from "./home.ts";
 
 const start = Date.parse("2026-11-01T10:00:00Z");
 const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
@@ -65,9 +65,7 @@ test("logs of the CLI have their entries, with what stands beside them; the data
   const { sessions, unhandled } = await parseAll(kiro, host);
   expect(sessions.map(({ sourceId }) => sourceId).sort()).toEqual(["k-1", "l-1"]);
   const found = sessions.find(({ sourceId }) => sourceId === "l-1");
-  expect(
-    found?.messages.map(({ role, content, metadata }) => [role, content, metadata?.kind ?? metadata?.result]),
-  ).toEqual([
+  expect(told(found?.messages)).toEqual([
     ["user", "Run pwd", undefined],
     ["assistant", "pwd", "thinking"],
     ["assistant", "shell\npwd", undefined],

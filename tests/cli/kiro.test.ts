@@ -4,7 +4,7 @@ import type { Host } from "../../cli/adapters/adapter.ts";
 import { amazonQ } from "../../cli/adapters/amazon-q/adapter.ts";
 import { kiro } from "../../cli/adapters/kiro/adapter.ts";
 import { makeDatabase, tally } from "./databases.ts";
-import { discoverAll, makeHome, parseAll } from "./home.ts";
+import { discoverAll, makeHome, parseAll, told } from "./home.ts";
 
 const start = Date.parse("2026-11-01T10:00:00Z");
 const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
@@ -160,13 +160,7 @@ test("cancelled calls, added context and images are told apart; the unknown and 
   put(db, "broken", "{");
   const { sessions, unhandled, counts } = await parseAll(kiro, host);
   db.close();
-  expect(
-    sessions[0]?.messages.map(({ role, content, metadata }) => [
-      role,
-      content,
-      metadata?.kind ?? metadata?.result ?? metadata?.attachments,
-    ]),
-  ).toEqual([
+  expect(told(sessions[0]?.messages, ["kind", "result", "attachments"])).toEqual([
     ["user", "Hook said so.", "notice"],
     ["user", "Look", [{ type: "image" }]],
     ["tool", "Cancelled", { callId: "t9", isError: true }],

@@ -5,7 +5,7 @@ import type { Host } from "../../cli/adapters/adapter.ts";
 import { kilo, opencode } from "../../cli/adapters/opencode/adapter.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";
 import { tally } from "./databases.ts";
-import { discoverAll, makeHome, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, makeHome, parseAll, told, writeBelow } from "./home.ts";
 
 const data = ".local/share/opencode";
 const start = Date.parse("2026-11-01T10:00:00Z");
@@ -236,9 +236,7 @@ test("injected text is a notice; sub-agents, failures and reverted messages are 
   ];
   const about = { parentID: "ses_p", revert: { messageID: "msg_c_4" }, directory: "C:\\code\\shop" };
   const { sessions, unhandled } = await parseAll(opencode, await makeHome(files("ses_c", messages, about)));
-  expect(
-    sessions[0]?.messages.map(({ role, content, metadata }) => [role, content, metadata?.kind ?? metadata?.result]),
-  ).toEqual([
+  expect(told(sessions[0]?.messages)).toEqual([
     ["user", "Read by the tool.", "notice"],
     ["system", "The conversation so far was compacted.", "notice"],
     ["assistant", "They greeted.", "notice"],

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { kiloCode, rooCode } from "../../cli/adapters/cline/adapter.ts";
 import { kilo } from "../../cli/adapters/opencode/adapter.ts";
 import { request, say, task } from "./cline-tasks.ts";
-import { makeHome, parseAll, writeBelow } from "./home.ts";
+import { kinds, makeHome, parseAll, writeBelow } from "./home.ts";
 
 const ask = (seconds: number, kind: string, words: string) => ({
   ...say(seconds, "", words),
@@ -49,13 +49,7 @@ test("without the conversation, or where it was replaced by a summary, the displ
   });
   const { sessions, unhandled, counts } = await parseAll(rooCode, host);
   expect(sessions.map(({ messages }) => messages.length)).toEqual([13, 13]);
-  expect(
-    sessions[0]?.messages.map(({ role, content, metadata }) => [
-      role,
-      metadata?.result ? "result" : metadata?.tool ? "call" : (metadata?.kind ?? ""),
-      content,
-    ]),
-  ).toEqual([
+  expect(kinds(sessions[0]?.messages)).toEqual([
     ["user", "", "List it"],
     ["assistant", "thinking", "Hm."],
     ["assistant", "call", "execute_command\nls"],

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { zed } from "../../cli/adapters/zed/adapter.ts";
 import { makeDatabase, tally, tokensOf } from "./databases.ts";
-import { discoverAll, makeHome, parseAll } from "./home.ts";
+import { discoverAll, makeHome, parseAll, told } from "./home.ts";
 
 const at = "2026-11-01T10:00:00Z";
 const later = "2026-11-01T11:00:00Z";
@@ -163,9 +163,7 @@ test("threads of older versions are read: plain JSON, segments, tools apart from
   db.prepare("INSERT INTO threads VALUES ('old', 'Greeting', ?, 'json', ?)").run(at, Buffer.from(old));
   const { sessions, unhandled } = await parseAll(zed, host);
   db.close();
-  expect(
-    sessions[0]?.messages.map(({ role, content, metadata }) => [role, content, metadata?.kind ?? metadata?.result]),
-  ).toEqual([
+  expect(told(sessions[0]?.messages)).toEqual([
     ["user", "Hi", undefined],
     ["assistant", "Hm", "thinking"],
     ["assistant", "Ho", undefined],

@@ -1,44 +1,37 @@
-import { type Any, at, type Counts, countBlocks, id, type Line, many, none, type Sample } from "./sample.ts";
+import {
+  type Any,
+  at,
+  type Counts,
+  countBlocks,
+  id,
+  type Line,
+  many,
+  messageLines,
+  none,
+  type Sample,
+} from "./sample.ts";
 
 const piLines: Line[] = [
   { type: "session", version: 3, id, timestamp: at(0), cwd: "/code/api" },
   { type: "model_change", modelId: "claude-opus-4-5", timestamp: at(0) },
-  ...many((n) => [
-    {
-      type: "message",
-      id: `u${n}`,
-      timestamp: at(n * 60),
-      message: { role: "user", content: [{ type: "text", text: `Why ${n}?` }] },
-    },
-    {
-      type: "message",
-      id: `a${n}`,
-      timestamp: at(n * 60 + 1),
-      message: {
-        role: "assistant",
-        model: "claude-opus-4-5",
-        stopReason: "toolUse",
-        usage: { input: 40, output: 7, cacheRead: 60, cacheWrite: 3, cost: { total: 0.5 } },
-        content: [
-          { type: "thinking", thinking: `Look ${n}.` },
-          { type: "text", text: `So ${n}.` },
-          { type: "toolCall", id: `c${n}`, name: "bash", arguments: { command: `ls ${n}` } },
-        ],
-      },
-    },
-    {
-      type: "message",
-      id: `r${n}`,
-      timestamp: at(n * 60 + 2),
-      message: {
+  ...many((n) =>
+    messageLines(
+      n,
+      { type: "toolCall", id: `c${n}`, name: "bash", arguments: { command: `ls ${n}` } },
+      {
         role: "toolResult",
         toolCallId: `c${n}`,
         toolName: "bash",
         content: [{ type: "text", text: `file ${n}` }],
         isError: false,
       },
-    },
-  ]),
+      {
+        model: "claude-opus-4-5",
+        stopReason: "toolUse",
+        usage: { input: 40, output: 7, cacheRead: 60, cacheWrite: 3, cost: { total: 0.5 } },
+      },
+    ),
+  ),
 ];
 
 const countPi = (lines: Line[]): Counts => {

@@ -60,3 +60,25 @@ export function countBlocks(counts: Counts, role: string, blocks: Any[]): void {
     else counts.questions++;
   }
 }
+
+/**
+ * A question, an answer with a thought and a call, and the call's result, each a line with the message in it.
+ *
+ * @param call the call's block
+ * @param result the result's message
+ * @param more other fields of the answer
+ */
+export function messageLines(n: number, call: Line, result: Line, more: Line = {}): Line[] {
+  const blocks = [{ type: "thinking", thinking: `Look ${n}.` }, { type: "text", text: `So ${n}.` }, call];
+  const messages: [id: string, message: Line][] = [
+    ["u", { role: "user", content: [{ type: "text", text: `Why ${n}?` }] }],
+    ["a", { role: "assistant", ...more, content: blocks }],
+    ["r", result],
+  ];
+  return messages.map(([name, message], second) => ({
+    type: "message",
+    id: `${name}${n}`,
+    timestamp: at(n * 60 + second),
+    message,
+  }));
+}
