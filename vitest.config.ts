@@ -26,7 +26,16 @@ export default defineConfig({
     reporters: process.env.CI ? ["default", ["json", { outputFile: "test-results/vitest.json" }]] : ["default"],
     projects: [
       { ...shared, test: { env, name: "unit", include: ["tests/unit/**/*.test.ts"] } },
-      { ...shared, test: { env, name: "cli", include: ["tests/cli/**/*.test.ts"], testTimeout: 30_000 } },
+      {
+        ...shared,
+        test: {
+          env,
+          name: "cli",
+          include: ["tests/cli/**/*.test.ts"],
+          testTimeout: 30_000,
+          globalSetup: "tests/support/built-client.ts",
+        },
+      },
       {
         ...shared,
         // In these the application runs in the test's own process: its statements are checked.

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { clientFile } from "#lib/server/outputs";
 import { whoami } from "../../cli/commands/account.ts";
 import { doctor } from "../../cli/commands/doctor.ts";
 import { login } from "../../cli/commands/login.ts";
@@ -178,11 +179,11 @@ describe("a page of a proxy", () => {
 
 describe("a strange place to start from", () => {
   test("a current folder that was removed, and no home folder", async () => {
-    const client = await provideClient(() => resolve("cli/main.ts"));
+    const client = await provideClient(() => resolve(clientFile));
     const folder = join(client.home, "gone");
     await mkdir(folder);
     const { spawn } = await import("node:child_process");
-    const words = `cd '${folder}' && rmdir '${folder}' && '${process.execPath}' '${resolve("cli/main.ts")}' scan`;
+    const words = `cd '${folder}' && rmdir '${folder}' && '${process.execPath}' '${resolve(clientFile)}' scan`;
     const env = { NODE_ENV: "production" as const, PATH: process.env.PATH, HOME: client.home };
     const gone = await ended(spawn("sh", ["-c", words], { env }));
     expect([gone.code, gone.errors, gone.output]).toEqual([0, "", expect.stringContaining("No sessions found")]);

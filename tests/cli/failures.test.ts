@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { clientFile } from "#lib/server/outputs";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { parseInput } from "../../cli/sessions/inputs.ts";
 import { Terminal } from "../../cli/terminal/terminal.ts";
@@ -37,7 +38,7 @@ describe("an output whose reader is gone", () => {
 
   test.skipIf(process.platform !== "linux")("is an error where it can't be written", async () => {
     const { home } = await world(2);
-    const words = `'${process.execPath}' '${resolve("cli/main.ts")}' scan 2>&1 >/dev/full; echo "ended with $?"`;
+    const words = `'${process.execPath}' '${resolve(clientFile)}' scan 2>&1 >/dev/full; echo "ended with $?"`;
     const output = execFileSync("sh", ["-c", words], { env: { HOME: home, NODE_ENV: "production" } }).toString();
     expect(output).toMatch(/^spoor: Can't write the output: ENOSPC.*\nended with 1\n$/);
   });
@@ -167,7 +168,7 @@ describe("wrong arguments", () => {
     const { code, errors } = await run(["push", "--server", fake.url], { SPOOR_TOKEN: "" });
     expect([code, errors]).toEqual([
       3,
-      expect.stringMatching(/Log in with: node .*main\.ts login --server http:\S+\n$/),
+      expect.stringMatching(/Log in with: node .*spoor\.mjs login --server http:\S+\n$/),
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { appendFile, mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { clientFile } from "#lib/server/outputs";
 import { maxLineBytes } from "../../cli/files/line-reader.ts";
 import { provideClient } from "../support/client.ts";
 import { tellUsage, usageOf } from "../support/usage.ts";
@@ -17,7 +18,7 @@ test("a file of 100 MB with lines of the maximum length is sent in less than 300
   retry: 2, // the peak depends on when the collector comes by: 285 to 330 MB where other programs have the processors
 }, async () => {
   const fake = await startFake();
-  const client = await provideClient(() => resolve("cli/main.ts"));
+  const client = await provideClient(() => resolve(clientFile));
   const path = join(client.home, `.claude/projects/p/${id}.jsonl`);
   await mkdir(join(path, ".."), { recursive: true });
   await writeFile(path, "");
@@ -78,7 +79,7 @@ async function makeLargeHome(home: string) {
 test("a home of a gigabyte is scanned and prepared for sending in less than 300 MB of memory", {
   timeout: 360_000,
 }, async () => {
-  const client = await provideClient(() => resolve("cli/main.ts"));
+  const client = await provideClient(() => resolve(clientFile));
   const made = await makeLargeHome(client.home);
   const run = async (...words: string[]) => {
     const ran = await client.run([...words, "--json"], { NODE_OPTIONS: `--import=${tellUsage}` });

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
+import { clientFile } from "#lib/server/outputs";
 import { ended, provideClient } from "../support/client.ts";
 import { startFake } from "./fake-server.ts";
 import { linesOf, writeBelow } from "./home.ts";
@@ -23,7 +24,7 @@ type PushOutput = {
 /** A client with sessions 1 to `sessions` in its home, and a fake server that it has a token for. */
 export async function world(sessions = 3, options: Parameters<typeof startFake>[0] = {}) {
   const fake = await startFake(options);
-  const client = await provideClient(() => resolve("cli/main.ts"));
+  const client = await provideClient(() => resolve(clientFile));
   for (let number = 1; number <= sessions; number++) {
     await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(idOf(number), number)));
   }
