@@ -6,25 +6,20 @@ import { pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
 import { env, requiredEnv } from "#lib/env";
 import { limits } from "#lib/limits";
-import { supervise } from "#lib/server/processes";
+import { program, supervise } from "#lib/server/processes";
 import { get, owner, post, provideOwnedServer, type Server, someAddress } from "../support/server.ts";
 import { bearer, sessionCookie, unknownToken } from "./client.ts";
 
 const { server, token } = await provideOwnedServer({ worker: false, environment: { AUTH_RATE_LIMIT: "on" } });
 const { signIn } = limits;
 
-const words = {
-  web: ["lib/server/web.ts"],
-  worker: ["--conditions=react-server", "lib/server/worker.ts"],
-};
-
 /** Another process, whose connections have a name by which they are counted. */
-async function start(role: keyof typeof words, name: string, database = requiredEnv("DATABASE_URL")): Promise<Server> {
+async function start(role: "web" | "worker", name: string, database = requiredEnv("DATABASE_URL")): Promise<Server> {
   const url = new URL(database);
   url.searchParams.set("application_name", name);
   const port = await freePort();
   const environment = { DATABASE_URL: url.href, PORT: String(port), NODE_ENV: "production", CRON_SECRET: secret };
-  const { stop } = await supervise([{ name, words: words[role] }], environment);
+  const { stop } = await supervise([{ name, words: [program(role)] }], environment);
   afterAll(stop);
   return { url: `http://localhost:${port}`, stop };
 }

@@ -8,15 +8,15 @@ import { decideLogin, findLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
 import type { Scope } from "#lib/fields";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
-import { supervise } from "#lib/server/processes";
+import { program, supervise } from "#lib/server/processes";
 import { Statements } from "../growth/recorded.ts";
 import { freshDatabase, testEnvironment } from "./database.ts";
 
 export const setupToken = "a set-up token for tests";
 
 const processes = {
-  web: { name: "web", words: ["lib/server/web.ts"] },
-  worker: { name: "worker", words: ["--conditions=react-server", "lib/server/worker.ts"] },
+  web: { name: "web", words: [program("web")] },
+  worker: { name: "worker", words: [program("worker")] },
 };
 
 type Options = {
