@@ -18,7 +18,7 @@ import { ingestResponse, jobResponse } from "#lib/ingest/schema";
 import { buildIfNeeded } from "#lib/server/build";
 import { listenForStop, runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
-import { serve } from "#lib/server/serve";
+import { serve, startProcesses } from "#lib/server/serve";
 import { listResponse } from "#lib/traces/schema";
 
 const fixtures = "tests/fixtures/sessions";
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   if (!isBuilt) return;
   await withDatabase(async (database) => {
     await prepareSchema();
-    await serve("all", {}, database, stopRequest, async () => {
+    await serve(startProcesses("all", {}, stopRequest), database, stopRequest, async () => {
       await perform();
       if (process.argv.includes("--exit")) return false;
       say("\nThe server keeps running. Stop it with Ctrl-C.");

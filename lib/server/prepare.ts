@@ -9,7 +9,7 @@ import { ownPrices } from "#lib/prices/own";
 import { runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
 import { warningOf } from "#lib/server/listen";
-import type { Prepared } from "#lib/server/start";
+import type { Prepared, Reached } from "#lib/server/start";
 import { enableSinks } from "#lib/telemetry/sink-state";
 
 async function greet(): Promise<string[]> {
@@ -48,13 +48,14 @@ await runCommand(async () => {
   ownPrices(); // a wrong PRICES_FILE stops the start
   const dataDir = env().DATABASE_URL ? undefined : env().DATA_DIR;
   await withDatabase(async () => {
+    const variables = { DATABASE_URL: requiredEnv("DATABASE_URL"), AUTH_SECRET: requiredEnv("AUTH_SECRET") };
+    process.send?.({ variables } satisfies Reached);
     if (role !== "web" && role !== "worker") {
       const applied = await prepareSchema();
       if (applied.length > 0) say(`Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}.`);
       if (role === "migrate") return say("The database is up to date.");
     }
     await beforeMigrate(enableSinks);
-    const variables = { DATABASE_URL: requiredEnv("DATABASE_URL"), AUTH_SECRET: requiredEnv("AUTH_SECRET") };
-    await handOver({ variables, greeting: role === "worker" ? [] : await greet(), dataDir });
+    await handOver({ url: variables.DATABASE_URL, greeting: role === "worker" ? [] : await greet(), dataDir });
   });
 });

@@ -3,9 +3,13 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EnvError } from "#lib/errors";
+import { heldWord, type Told } from "#lib/server/held-word";
 import { serverFolder } from "#lib/server/outputs";
 
 type Wanted = { name: string; words: string[] };
+
+/** Until when the first processes are held: they load their code while the database is made. */
+export type Hold = { variables: Promise<Record<string, string>>; schema: Promise<unknown> };
 
 const readyMs = 60_000;
 const stopMs = 14_000;
@@ -22,10 +26,16 @@ const maxRestartsPerMinute = 5;
  * @param wanted each with its arguments to `node`.
  * @param environment set for all of them, over this process's own.
  * @param signal aborts the start, and stops what was started so far.
+ * @param hold what is awaited before they use anything; none: all is there.
  * @returns `lost` rejects when a process can't be kept running; `stop` ends all of them (SIGTERM, after 14 s SIGKILL).
  * @throws if one does not become ready.
  */
-export async function supervise(wanted: Wanted[], environment: Record<string, string>, signal?: AbortSignal) {
+export async function supervise(
+  wanted: Wanted[],
+  environment: Record<string, string>,
+  signal?: AbortSignal,
+  hold?: Hold,
+) {
   const running = new Map<string, ChildProcess>();
   let stopping = false;
   let lose: (error: Error) => void = () => {};
@@ -35,8 +45,12 @@ export async function supervise(wanted: Wanted[], environment: Record<string, st
   lost.catch(() => {});
 
   async function keep(one: Wanted, restarts: number[]): Promise<void> {
-    const child = launch(one.words, environment);
+    const isHeld = hold !== undefined && restarts.length === 0;
+    const child = isHeld
+      ? launch([...one.words, heldWord], environment)
+      : launch(one.words, { ...environment, ...(await hold?.variables) });
     running.set(one.name, child);
+    if (isHeld) await letGo(one.name, child, hold, signal);
     await ready(one.name, child, signal);
     child.once("exit", (code, signal) => {
       if (!stopping) process.stderr.write(`The ${one.name} process ended (${signal ?? code}); restarting it.\n`);
@@ -81,13 +95,37 @@ export function launch(words: string[], environment: Record<string, string>): Ch
   });
 }
 
+/** Tells a held process what it waits for. @throws if that fails or is aborted, or the process ends before */
+async function letGo(
+  name: string,
+  child: ChildProcess,
+  hold: Hold,
+  signal = new AbortController().signal,
+): Promise<void> {
+  const tell = (message: Told) => child.send(message, () => {}); // one that is gone is noticed by its end
+  const told = (async () => {
+    tell({ variables: await hold.variables });
+    await hold.schema;
+    signal.throwIfAborted();
+    tell({ go: true });
+  })();
+  const ended = failedStart(name, child);
+  const aborted = once(signal, "abort").then(() => signal.throwIfAborted());
+  for (const end of [told, ended, aborted]) end.catch(() => {}); // of those that lose the race
+  await Promise.race([told, ended, aborted]);
+}
+
+/** Rejects when a process ends. */
+async function failedStart(name: string, child: ChildProcess): Promise<never> {
+  const [code, by] = await once(child, "exit");
+  throw new EnvError(`The ${name} process did not start (${by ?? code}); the lines above say why.`);
+}
+
 /** Waits until a process reports that it is ready. */
 async function ready(name: string, child: ChildProcess, given?: AbortSignal): Promise<void> {
   const late = AbortSignal.timeout(readyMs);
   const signal = given ? AbortSignal.any([late, given]) : late;
-  const ended = once(child, "exit").then(([code, by]) => {
-    throw new EnvError(`The ${name} process did not start (${by ?? code}); the lines above say why.`);
-  });
+  const ended = failedStart(name, child);
   ended.catch(() => {});
   try {
     await Promise.race([once(child, "message", { signal }), ended]);

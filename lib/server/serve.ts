@@ -2,7 +2,9 @@ import "server-only";
 import { once } from "node:events";
 import type { EmbeddedDatabase } from "#lib/db/embedded";
 import { say } from "#lib/server/command";
-import { program, supervise } from "#lib/server/processes";
+import { type Hold, program, supervise } from "#lib/server/processes";
+
+type Running = Awaited<ReturnType<typeof supervise>>;
 
 /** Which processes run: web and worker, both for development, or one of them. */
 export type Role = "all" | "dev" | "web" | "worker";
@@ -21,38 +23,39 @@ const sources = {
  *
  * @param variables are set for them.
  * @param signal aborts the start.
+ * @param hold what they wait for, where the database is still being made.
  * @returns what stops them, and a promise that rejects when one can't be kept running
  */
 export function startProcesses(
   role: Role,
   variables: Record<string, string> = {},
   signal?: AbortSignal,
-): Promise<Awaited<ReturnType<typeof supervise>>> {
+  hold?: Hold,
+): Promise<Running> {
   const wanted = {
     all: [built.worker, built.web],
     dev: [sources.worker, sources.web],
     web: [built.web],
     worker: [built.worker],
   }[role];
-  return supervise(wanted, { ...variables, NODE_ENV: role === "dev" ? "development" : "production" }, signal);
+  return supervise(wanted, { ...variables, NODE_ENV: role === "dev" ? "development" : "production" }, signal, hold);
 }
 
 /**
- * Runs a role's processes until a stop is requested, and keeps the database running. A request during the start aborts it.
+ * Keeps processes that are starting until a stop is requested, and keeps the database running. A request during the start aborts it.
  *
  * @param onceReady runs when they are ready. @returns whether they are to continue
  * @throws if the start fails, or a process or the database can't be kept running.
  */
 export async function serve(
-  role: Role,
-  variables: Record<string, string>,
+  starting: Promise<Running>,
   database: Pick<EmbeddedDatabase, "keep"> | undefined,
   stopRequest: AbortSignal,
   onceReady: () => Promise<boolean>,
 ): Promise<void> {
   const kept = database?.keep((line) => process.stderr.write(`${line}\n`)) ?? new Promise<void>(() => {});
   kept.catch(() => {}); // reported below, once the processes run
-  const processes = await startProcesses(role, variables, stopRequest).catch((error) => {
+  const processes = await starting.catch((error) => {
     if (!stopRequest.aborted) throw error;
   });
   if (!processes) return;

@@ -1,18 +1,21 @@
 // The launcher: it has everything prepared, starts the processes of its role, and keeps them and the embedded database running.
 // It prints for people; the processes log lines of JSON. It loads next to nothing, for it lives as long as they do.
 import "server-only";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { takeOverEmbedded } from "#lib/db/embedded";
 import { EnvError } from "#lib/errors";
 import { listenForStop, runCommand, say } from "#lib/server/command";
 import { launch, program } from "#lib/server/processes";
-import { type Role, serve } from "#lib/server/serve";
+import { type Role, serve, startProcesses } from "#lib/server/serve";
+
+/** What the launcher is told once the database answers: what the processes need to know of it. */
+export type Reached = { variables: { DATABASE_URL: string; AUTH_SECRET: string } };
 
 /** What the launcher is told once everything is prepared. */
 export type Prepared = {
-  /** For the processes. */
-  variables: { DATABASE_URL: string; AUTH_SECRET: string };
-  /** Lines to print when they are ready. */
+  url: string;
+  /** Lines to print when the processes are ready. */
   greeting: string[];
   /** The folder of the embedded database, where it is used. */
   dataDir: string | undefined;
@@ -26,13 +29,20 @@ async function main(role: Role | "migrate"): Promise<number> {
   const stopRequest = listenForStop();
   const preparing = launch([program("prepare"), role], {});
   const exit = once(preparing, "exit");
-  const [prepared] = (await Promise.race([once(preparing, "message"), exit.then(() => [])])) as [Prepared?];
-  if (!prepared) return (await exit)[0] ?? 1; // it was no more than a migration, or has said why it failed
-  const { variables, greeting, dataDir } = prepared;
-  const database = dataDir ? await takeOverEmbedded(dataDir, variables.DATABASE_URL) : undefined;
+  if (role === "migrate") return (await exit)[0] ?? 1;
+  const { variables, schema } = stepsOf(preparing, exit);
+  const starting = startProcesses(role, {}, stopRequest, { variables, schema });
+  starting.catch(() => {}); // told below, where it is not because the preparation failed
+  const prepared = await schema.catch(() => undefined);
+  if (!prepared) {
+    await starting.catch(() => {}); // they are stopped by then
+    return (await exit)[0] ?? 1; // it has said why it failed
+  }
+  const { url, greeting, dataDir } = prepared;
+  const database = dataDir ? await takeOverEmbedded(dataDir, url) : undefined;
   preparing.send("taken over", () => {});
   try {
-    await serve(role as Role, variables, database, stopRequest, async () => {
+    await serve(starting, database, stopRequest, async () => {
       for (const line of greeting) say(line);
       return true;
     });
@@ -41,6 +51,21 @@ async function main(role: Role | "migrate"): Promise<number> {
     await database?.stop();
   }
   return 0;
+}
+
+/** What the preparing process tells, step by step. Both reject when it ends before. */
+function stepsOf(preparing: ChildProcess, exit: Promise<unknown>) {
+  const reached = Promise.withResolvers<Reached["variables"]>();
+  const prepared = Promise.withResolvers<Prepared>();
+  preparing.on("message", (message: Reached | Prepared) => {
+    if ("variables" in message) reached.resolve(message.variables);
+    else prepared.resolve(message);
+  });
+  exit.then(() => {
+    for (const { reject } of [reached, prepared]) reject(new Error("the preparation ended"));
+  });
+  for (const { promise } of [reached, prepared]) promise.catch(() => {}); // whoever awaits them has it
+  return { variables: reached.promise, schema: prepared.promise };
 }
 
 await runCommand(async () => {

@@ -10,12 +10,15 @@ import { trustClientAddressHeader } from "#lib/http/address";
 import { log } from "#lib/log";
 import { logConsole } from "#lib/observability/console";
 import { flushTracing } from "#lib/observability/tracing";
+import { whenLetGo, whenToldVariables } from "#lib/server/held";
 import { addressesOf, listenAt, warningOf } from "#lib/server/listen";
 import { arrivalTimes, makeServing } from "#lib/server/listener";
 import { maxHeaderBytes } from "#lib/server/refusals";
 import { restWhenIdle } from "#lib/server/rest";
 
 const drainMs = 12_000;
+process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one in its turn
+await whenToldVariables();
 const { PORT, HOST, BASE_URL } = env();
 const dev = process.argv.includes("--dev");
 const server = createServer({
@@ -53,14 +56,15 @@ async function stop(): Promise<void> {
   process.exit(0);
 }
 
-process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one in its turn
 process.once("SIGTERM", stop);
 process.once("disconnect", stop);
 
 trustClientAddressHeader();
 if (!dev) logConsole();
 await app.prepare();
-inFlight = (await makeServing(dev))(server, app.getRequestHandler());
+const serve = await makeServing(dev);
+await whenLetGo();
+inFlight = serve(server, app.getRequestHandler());
 const warning = warningOf(BASE_URL);
 if (warning) log.warn(warning);
 closeOthers = await listenAt(server, PORT, addressesOf({ HOST, BASE_URL })).catch((error: Error) => {

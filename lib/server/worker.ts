@@ -26,6 +26,7 @@ import { ownPrices } from "#lib/prices/own";
 import { queues } from "#lib/queue/queues";
 import { makeWorkerBoss, queueConnections } from "#lib/queue/worker-boss";
 import { keepIndexing } from "#lib/search/schedule";
+import { whenLetGo } from "#lib/server/held";
 import { housekeep } from "#lib/server/housekeeping";
 import { refreshPriceList, takePriceList } from "#lib/server/price-list";
 import { restWhenIdle } from "#lib/server/rest";
@@ -57,6 +58,8 @@ const reconcileFailed = "the check for uploads without a queue entry failed";
 const pricesFailed = "the price list could not be read";
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 
+process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one
+await whenLetGo();
 await startTracing("spoor-worker");
 leaveConnections(queueConnections);
 setEnv({ DATABASE_URL: directDatabaseUrl() });
@@ -135,7 +138,6 @@ async function stop(): Promise<void> {
   process.exit(0);
 }
 
-process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one
 process.once("SIGTERM", stop);
 process.once("disconnect", stop);
 

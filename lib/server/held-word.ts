@@ -1,0 +1,5 @@
+/** The word by which a process is told to wait, once its code is loaded (held.ts). */
+export const heldWord = "--held";
+
+/** What a held process is told: first the variables that only the database decides, then that its schema is there. */
+export type Told = { variables: Record<string, string> } | { go: true };
