@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readPullRequestName } from "#lib/evidence/remotes";
 
 const maxInstantCharacters = 100;
 const instantForm =
@@ -76,6 +77,22 @@ const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** A text without characters that could make it look like another, and well-formed. */
 export const withoutInvisible = (text: string): string => text.replace(invisible, "").toWellFormed();
+
+/** A commit's hash, in full or abbreviated; in lower case. */
+export const commitHash = z
+  .string()
+  .regex(/^[0-9a-fA-F]{7,64}$/, "must be a commit's hash, or 7 or more of its first hexadecimal digits")
+  .transform((hash) => hash.toLowerCase());
+
+/** A pull request as people name it (lib/evidence/remotes.ts). */
+export const pullRequestName = z
+  .string()
+  .min(1)
+  .max(2048)
+  .refine(
+    (text) => readPullRequestName(text) !== undefined,
+    "must be a pull request's URL, OWNER/NAME#NUMBER, or its number",
+  );
 
 /** The fields of a trace by which traces are filtered and counted: what the list's menus offer, and what usage is broken down by. */
 export const facets = ["source", "model", "project", "machine"] as const;

@@ -31,7 +31,7 @@ export const limits = {
   },
   /** How long new jobs are taken, by a call of `/api/cron` and after a response. The last one may end later. */
   cron: { drainSeconds: 45, afterResponseSeconds: 20 },
-  trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, metadataBytes: 256 * KiB },
+  trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, branch: 256, metadataBytes: 256 * KiB },
   message: { role: 32, integer: 2_147_483_647 },
   /** The pace of a body: it must not stall, and after `graceSeconds` has to keep an average rate. */
   body: { maxIdleSeconds: 20, graceSeconds: 60, minBytesPerSecond: 16 * KiB, drainSeconds: 5 },
@@ -116,6 +116,8 @@ export const limits = {
     maxFilesPerPage: 500,
     /** What a session's calls read and changed beyond that is left out of its files. */
     fileRows: 50_000,
+    /** Of a trace in a list, so many pull requests are told. */
+    pullRequestsListed: 100,
     sharedPagesPerMinutePerNetwork: 120,
     sharedPagesPerMinutePerLink: 600,
   },

@@ -1,6 +1,14 @@
-import { Check, ChevronDown, ChevronLeft, Circle, X } from "lucide-react";
+import { Check, ChevronDown, ChevronLeft, Circle, GitBranch, X } from "lucide-react";
 
-const icons = { down: ChevronDown, left: ChevronLeft, cross: X, check: Check, ring: Circle, dot: Circle } as const;
+const icons = {
+  down: ChevronDown,
+  left: ChevronLeft,
+  cross: X,
+  check: Check,
+  ring: Circle,
+  dot: Circle,
+  branch: GitBranch,
+} as const;
 
 /** A small sign beside a word that says the same. Drawn, since not every system has a glyph for each of them. */
 export function Sign({ name }: { name: keyof typeof icons }) {

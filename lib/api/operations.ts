@@ -29,12 +29,16 @@ import {
 } from "#lib/traces/api";
 import { readFileList, readTraceFileList } from "#lib/traces/files-api";
 
+import { readPullRequestReport } from "#lib/traces/pull-request-api";
+
 export const operations: readonly Operation[] = [
   ...[startDeviceLogin, pollDeviceLogin],
   ...[readSession, endSession],
   ...[sendBatch, readJob, readRawUpload, uploadFile],
   ...[readTraceList, readFacetValues, readChanges, readTrace, removeTrace, readMessageList, findMatches, readGrowth],
   ...[readTraceFileList, readFileList],
+
+  readPullRequestReport,
   ...[exportTraceList, exportTraceAsJson, exportTraceAsMarkdown],
   sendTelemetry,
   ...[callAuth, postAuth],

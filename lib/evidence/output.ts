@@ -28,10 +28,8 @@ export function proofIn(acts: readonly Act[], output: string): Proof {
   if (!acts.some((act) => act !== "pull-request-tool")) return proof;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's colors begin with this character
   const lines = output.replace(/\u001b\[[\d;]*m/g, "").split(/\r?\n/);
-  if (acts.includes("git-commit") || acts.includes("git-push")) {
-    proof.commits = commitsIn(lines);
-    proof.pushes = pushesIn(lines);
-  }
+  if (acts.includes("git-commit")) proof.commits = commitsIn(lines);
+  if (acts.includes("git-push")) proof.pushes = pushesIn(lines);
   proof.pullRequests.push(...pullRequestsIn(acts, lines));
   return proof;
 }

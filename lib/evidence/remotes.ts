@@ -19,6 +19,18 @@ export function pullRequestAt(url: unknown): PullRequest | undefined {
   return { number, url: `https://${host.toLowerCase()}/${repository}/${kind}/${number}`, repository };
 }
 
+/** What a person calls a pull request: its URL, `OWNER/NAME#12` (or `!12`), or its number (`12`, `#12`) alone. */
+export type PullRequestName = Partial<PullRequest> & { number: number };
+
+/** Reads such a name; undefined for any other text. */
+export function readPullRequestName(text: string): PullRequestName | undefined {
+  if (/^https?:/i.test(text)) return pullRequestAt(text);
+  const [, repository, digits] = /^(?:([\w.~-]+(?:\/[\w.~-]+)+)[#!]|[#!]?)(\d{1,10})$/.exec(text.slice(0, 512)) ?? [];
+  const number = Number(digits);
+  if (!(number >= 1 && number <= maxNumber)) return undefined;
+  return repository === undefined ? { number } : { repository, number };
+}
+
 /** A remote's URL without user name, password and query; undefined for anything but a text. */
 export function publicRemote(url: unknown): string | undefined {
   const text = typeof url === "string" ? url.trim() : "";

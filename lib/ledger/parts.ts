@@ -1,4 +1,5 @@
 import "server-only";
+import { evidencePart } from "#lib/ledger/evidence/evidence";
 import { filesPart } from "#lib/ledger/files";
 import { parentsPart } from "#lib/ledger/parents";
 import type { LedgerPart } from "#lib/ledger/part";
@@ -8,4 +9,4 @@ import { usagePart } from "#lib/ledger/usage/part";
  * The parts of the ledger, in the order in which they write: projects, usage, evidence, files, parents. A trace's project is
  * known to those after the first.
  */
-export const parts: readonly LedgerPart<unknown>[] = [usagePart, filesPart, parentsPart];
+export const parts: readonly LedgerPart<unknown>[] = [usagePart, evidencePart, filesPart, parentsPart];

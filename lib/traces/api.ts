@@ -1,7 +1,7 @@
 // The operations of reading and deleting traces (lib/http/operation.ts).
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
-import { messages, trace } from "#lib/traces/examples";
+import { listedTrace, messages, trace, wholeTrace } from "#lib/traces/examples";
 import {
   changesQuery,
   changesResponse,
@@ -31,13 +31,13 @@ export const readTraceList = {
   about: {
     group: "Traces",
     summary: "List traces",
-    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written; `file:src/x.ts` finds traces that read or changed a file whose path ends so, `-file:x.ts` those without. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not), `parent` to what came from one session, and `roots=true` to sessions that came from no other. `project` is the text that came with a trace, `projectId` one of `GET /api/projects`. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
-    answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [trace], nextCursor: null } } },
+    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written; `file:src/x.ts` finds traces that read or changed a file whose path ends so, `-file:x.ts` those without. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not), `parent` to what came from one session, and `roots=true` to sessions that came from no other. `branch` is a Git branch's exact name, `commit` a hash or at least 7 of its first digits, and `pr` a pull request's URL, `OWNER/NAME#NUMBER`, or its number. `project` is the text that came with a trace, `projectId` one of `GET /api/projects`. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
+    answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [listedTrace], nextCursor: null } } },
     errors: {
       invalid_request: "A parameter is not valid, or the cursor is not one that this server made.",
     },
-    example: { query: { project: "api", limit: "20" } },
-    wrong: { query: { limit: "0", from: "yesterday" } },
+    example: { query: { project: "api", pr: "ada/api#123", limit: "20" } },
+    wrong: { query: { limit: "0", from: "yesterday", commit: "HEAD", pr: "ada/api" } },
   },
 } satisfies Operation;
 
@@ -91,8 +91,8 @@ export const readTrace = {
   about: {
     group: "Traces",
     summary: "Get a trace",
-    text: "`title` falls back to the first line of the first user message. `sanitized` means that characters which PostgreSQL can't store were replaced with U+FFFD. What follows `metadata` is derived from the messages a few seconds after an upload: `usage` has each token once, `inputTokens` without cached ones and `outputTokens` with `reasoningTokens`; `costNano` is what they cost by the prices of their day, in nano-dollars (10⁻⁹ US dollars), without `unpricedTokens`, those of models without a price; `recordedNano` is what the agent itself recorded. `parentId` is the session that started this one, or that it continues (`parentRelation`). Files and lines are those that it changed.",
-    answers: { 200: { text: "The trace, without its messages.", example: { ok: true, trace } } },
+    text: "`title` falls back to the first line of the first user message. `sanitized` means that characters which PostgreSQL can't store were replaced with U+FFFD. What follows `metadata` is derived from the messages a few seconds after an upload: `usage` has each token once, `inputTokens` without cached ones and `outputTokens` with `reasoningTokens`; `costNano` is what they cost by the prices of their day, in nano-dollars (10⁻⁹ US dollars), without `unpricedTokens`, those of models without a price; `recordedNano` is what the agent itself recorded. `parentId` is the session that started this one, or that it continues (`parentRelation`). Files and lines are those that it changed. `branches`, `commits` and `pullRequests` are those that the session's own messages prove, at most 500 of each; `evidence` says how, and `position` is the message that does: `git-commit`, `git-push`, `gh-pr-create` and `glab-mr-create` printed it, a `pull-request-tool` opened it, a `message` names it, the agent wrote it down (`session-meta`, `pr-link`), or the `client` found it.",
+    answers: { 200: { text: "The trace, without its messages.", example: { ok: true, trace: wholeTrace } } },
   },
 } satisfies Operation;
 

@@ -32,6 +32,27 @@ export const trace = {
   linesRemoved: 2,
 };
 
+const pullRequest = { number: 123, repository: "ada/api", url: "https://github.com/ada/api/pull/123" };
+
+export const listedTrace = { ...trace, pullRequests: [pullRequest] };
+
+export const wholeTrace = {
+  ...trace,
+  branches: [{ branch: "mend-timer", evidence: "message", position: 0 }],
+  commits: [
+    {
+      hash: "5f607182a3b4c5d6e7f8091a2b3c4d5e6f708192",
+      subject: "Mend the timer",
+      branch: "mend-timer",
+      repository: "https://github.com/ada/api.git",
+      url: "https://github.com/ada/api/commit/5f607182a3b4c5d6e7f8091a2b3c4d5e6f708192",
+      evidence: "git-commit",
+      position: 1,
+    },
+  ],
+  pullRequests: [{ ...pullRequest, evidence: "gh-pr-create", position: 1 }],
+};
+
 export const messages = [
   {
     position: 0,

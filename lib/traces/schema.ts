@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { exactText, type Facet, facets, utcInstant } from "#lib/fields";
+import { commitHash, exactText, type Facet, facets, pullRequestName, utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 
 const { traces: page } = limits;
@@ -41,6 +41,35 @@ export const traceShape = z.object({
   linesRemoved: z.int(),
 });
 
+const evidence = z.string();
+const position = z.int().nullable();
+
+/** A branch that a trace worked on, and what proves it, at which message. */
+const branchShape = z.object({ branch: z.string(), evidence, position });
+
+const commitShape = z.object({
+  hash: z.string(),
+  subject: z.string().nullable(),
+  branch: z.string().nullable(),
+  repository: z.string().nullable(),
+  /** Its page on a well-known host. */
+  url: z.url().nullable(),
+  evidence,
+  position,
+});
+
+const pullRequestShape = z.object({ number: z.int(), repository: z.string(), url: z.url() });
+
+/** A trace in a list. */
+export const listedTraceShape = traceShape.extend({ pullRequests: z.array(pullRequestShape) });
+
+/** A trace by itself, with what came of it. */
+export const wholeTraceShape = traceShape.extend({
+  branches: z.array(branchShape),
+  commits: z.array(commitShape),
+  pullRequests: z.array(pullRequestShape.extend({ evidence, position })),
+});
+
 export const messageShape = z.object({
   position: z.int(),
   role: z.string().nullable(),
@@ -56,6 +85,9 @@ const filter = {
   model: exactText(1, limits.trace.model).optional(),
   project: exactText(1, limits.trace.project).optional(),
   machine: exactText(1, limits.device.machine).optional(),
+  branch: exactText(1, limits.trace.branch).optional(),
+  commit: commitHash.optional(),
+  pr: pullRequestName.optional(),
   from: utcInstant.optional(),
   to: utcInstant.optional(),
   parent: z.uuid().optional(),
@@ -68,14 +100,24 @@ const filter = {
 export { type Facet, facets };
 
 /**
- * What narrows a list or an export: a search (lib/search/query.ts), exact values, and a span of the last activity (`from`
- * included, `to` not), what one session started, or only what no other one did (`roots`).
+ * What narrows a list or an export: a search (lib/search/query.ts), exact values, a branch, a commit or pull request by evidence
+ * (docs/decisions/0046), and a span of the last activity (`from` included, `to` not), what one session started, or only what no
+ * other one did (`roots`).
  */
 export const traceFilter = z.object(filter);
 export type TraceFilter = z.output<typeof traceFilter>;
 
 /** The parameters of a filter, in the order in which a page shows them. */
-export const filterNames = ["q", ...facets, "from", "to", "parent"] as const satisfies (keyof TraceFilter)[];
+export const filterNames = [
+  "q",
+  ...facets,
+  "branch",
+  "commit",
+  "pr",
+  "from",
+  "to",
+  "parent",
+] as const satisfies (keyof TraceFilter)[];
 export type FilterName = (typeof filterNames)[number];
 
 /** Ids that are given by hand: at most those of one page, so that they fit in an address. */
@@ -86,7 +128,8 @@ export const exportQuery = z.object({
   id: z.union([chosenIds, z.uuid().transform((id) => [id])]).optional(),
 });
 
-const wholeNumber = (min: number, max: number) =>
+/** A whole number in a query. */
+export const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,10}$/, "must be a whole number")
@@ -102,11 +145,11 @@ export const listQuery = z.object({
 
 export const listResponse = z.object({
   ok: z.literal(true),
-  traces: z.array(traceShape),
+  traces: z.array(listedTraceShape),
   nextCursor: z.string().nullable(),
 });
 
-export const traceResponse = z.object({ ok: z.literal(true), trace: traceShape });
+export const traceResponse = z.object({ ok: z.literal(true), trace: wholeTraceShape });
 
 export const messagesQuery = z.object({
   after: wholeNumber(0, limits.message.integer).optional(),

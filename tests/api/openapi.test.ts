@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { operations } from "#lib/api/operations";
-import { pool } from "#lib/db/client";
+import { prisma } from "#lib/db/client";
 import { scopes } from "#lib/fields";
 import type { Operation } from "#lib/http/operation";
+import { wholeTrace } from "#lib/traces/examples";
 import { shapes } from "../support/openapi.ts";
 import { get, logIn, post, provideOwnedServer, someAddress } from "../support/server.ts";
 import { bearer, expectApiHeaders, sessionCookie } from "./client.ts";
@@ -23,13 +24,19 @@ let traceId = "";
 for (const deadline = Date.now() + 20_000; !traceId && Date.now() < deadline; ) {
   traceId = (await (await get(server, "/api/traces", token)).json()).traces[0]?.id ?? "";
 }
+await comeToSomething();
 
-// The file that the examples name; the ledger, which would take it away, has nothing to do with the trace.
-await pool().query("update trace set ledger_due = false where id = $1", [traceId]);
-await pool().query(
-  "insert into trace_file (user_id, trace_id, position, path, name, action) values ($1, $2, 0, 'src/retry.ts', 'retry.ts', 'edit')",
-  [userId, traceId],
-);
+/** Gives the trace what the document's examples show of it. */
+async function comeToSomething(): Promise<void> {
+  const { branches, commits, pullRequests } = wholeTrace;
+  const key = { userId, traceId };
+  await prisma().trace.update({ where: { userId_id: { userId, id: traceId } }, data: { ledgerDue: false } });
+  await prisma().traceBranch.createMany({ data: branches.map((row) => ({ ...key, ...row })) });
+  await prisma().traceCommit.createMany({ data: commits.map(({ url, ...row }) => ({ ...key, ...row })) });
+  const file = { path: "src/retry.ts", name: "retry.ts", position: 1, action: "edit" };
+  await prisma().traceFile.create({ data: { ...key, ...file } });
+  await prisma().tracePullRequest.createMany({ data: pullRequests.map((row) => ({ ...key, ...row })) });
+}
 
 function fromElsewhere(): Record<string, string> {
   return { "X-Forwarded-For": someAddress() };

@@ -62,6 +62,7 @@ describe("the list", () => {
         filesChanged: 0,
         linesAdded: 0,
         linesRemoved: 0,
+        pullRequests: [],
       },
     ]);
   });
@@ -119,6 +120,13 @@ describe("the list", () => {
 
   test.each([
     ["limit=0", "limit"],
+    ["branch=", "branch"],
+    ["commit=HEAD", "commit"],
+    ["commit=abc123", "commit"],
+    ["pr=ada/api", "pr"],
+    ["pr=0", "pr"],
+    ["pr=2147483648", "pr"],
+    ["pr=https://github.com/ada/api/issues/1", "pr"],
     ["limit=201", "limit"],
     ["limit=-1", "limit"],
     ["limit=1.5", "limit"],
@@ -184,7 +192,8 @@ describe("one trace", () => {
   test("is answered as the list shows it", async () => {
     const [first] = (await list("?limit=1")).traces;
     const response = await get(server, `/api/traces/${first?.id}`, token);
-    expect([response.status, await response.json()]).toEqual([200, { ok: true, trace: first }]);
+    const trace = { ...first, branches: [], commits: [] };
+    expect([response.status, await response.json()]).toEqual([200, { ok: true, trace }]);
   });
 
   test("of another user answers as a missing one on every route, and stays", async () => {

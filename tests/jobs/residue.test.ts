@@ -49,7 +49,12 @@ const secret = (sourceId: string, word: string, more: string[] = []) => ({
   title: `${word}title`,
   model: `${word}model`,
   project: `${word}project`,
-  metadata: { [`${word}key`]: `${word}metadata` },
+  metadata: {
+    [`${word}key`]: `${word}metadata`,
+    branch: `${word}branch`,
+    commits: [{ hash: "abc1234", subject: `${word}subject`, branch: `${word}made` }],
+    pullRequests: [{ url: `https://github.com/ada/${word}repository/pull/1` }],
+  },
   messages: messages(`${word}content`, ...more).map((message) => ({
     ...message,
     metadata: { note: `${word}note`, tool: { name: "Read", input: { file_path: `${word}folder/${word}file.ts` } } },

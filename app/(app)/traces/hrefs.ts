@@ -1,7 +1,9 @@
 import type { FilterName, TraceFilter } from "#lib/traces/schema";
 
 /** A filter's name on the page. */
-export const labelOf = (name: FilterName): string => (name === "q" ? "search" : name === "parent" ? "below" : name);
+export const labelOf = (name: FilterName): string => shownNames[name] ?? name;
+
+const shownNames: Partial<Record<FilterName, string>> = { q: "search", parent: "below", pr: "pull request" };
 
 /** The filters as in the page's address, for links and chips. */
 export type Given = Partial<Record<FilterName, string>>;
@@ -16,6 +18,10 @@ export function listHref(given: Given, more: { cursor?: string; menus?: "1"; del
 /** A session's address with the filters of the list: for its neighbours there, and the way back. */
 export const traceHref = (id: string, given: Given): string =>
   withQuery(`/traces/${id}`, new URLSearchParams({ ...given }));
+
+/** The page of a pull request. */
+export const pullHref = (repository: string, number: number): string =>
+  `/pull/${repository.split("/").map(encodeURIComponent).join("/")}/${number}`;
 
 /** The address of the question whether to delete all that a filter matches. */
 export const deleteAllHref = (given: Given): string => `/traces/delete?${new URLSearchParams({ ...given, all: "1" })}`;

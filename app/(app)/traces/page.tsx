@@ -6,6 +6,7 @@ import { isOverload, SpoorError } from "#lib/errors";
 import { readExcerpts } from "#lib/search/excerpts";
 import { countPending } from "#lib/search/find";
 import { parseQuery } from "#lib/search/query";
+import { withPullRequests } from "#lib/traces/evidence";
 import { countTraces } from "#lib/traces/facets";
 import { type ListedTrace, listPage } from "#lib/traces/queries";
 import type { Selection as Selected } from "#lib/traces/sql/conditions";
@@ -181,10 +182,12 @@ function Notices({ ignored, deleted }: NoticesProps) {
 /** An invalid cursor shows the first page, as an invalid filter is left out. */
 async function readPage(userId: string, { filter, cursor, limit, ignored }: ListRequest) {
   try {
-    return { ...(await listPage(userId, listed(filter), { cursor, limit })), ignored };
+    const page = await listPage(userId, listed(filter), { cursor, limit });
+    return { ...(await withPullRequests(userId, page)), ignored };
   } catch (error) {
     if (!(error instanceof SpoorError && error.code === "invalid_request")) throw error;
-    return { ...(await listPage(userId, listed(filter), { limit })), ignored: [...ignored, "cursor"] };
+    const page = await listPage(userId, listed(filter), { limit });
+    return { ...(await withPullRequests(userId, page)), ignored: [...ignored, "cursor"] };
   }
 }
 

@@ -12,6 +12,8 @@ export type Row = {
   title?: string;
   project?: string;
   model?: string;
+  /** The pull request that it opened or is linked to. */
+  pull?: { href: string; label: string; title: string };
   messages: string;
   tokens?: string;
   /** The last activity as ISO 8601, and as shown. */
@@ -46,7 +48,23 @@ export function Rows({ rows, given }: Props) {
 type SessionProps = { row: Row; place: number; given: Given };
 
 function Session({ row, place, given }: SessionProps) {
-  const { id, source, title, project, model, messages, tokens, at, when, exact, found, below, withBelow, origin } = row;
+  const {
+    id,
+    source,
+    title,
+    project,
+    model,
+    messages,
+    tokens,
+    at,
+    when,
+    exact,
+    found,
+    below,
+    withBelow,
+    origin,
+    pull,
+  } = row;
   return (
     <li className="session">
       <label className="tick">
@@ -61,6 +79,11 @@ function Session({ row, place, given }: SessionProps) {
       <div>
         {project && <Facet name="project" value={project} given={given} />}
         {model && <Facet name="model" value={model} given={given} />}
+        {pull && (
+          <a href={pull.href} title={pull.title} className="pull">
+            {pull.label}
+          </a>
+        )}
         <span className="messages">
           {`${messages} `}
           <i>msg</i>

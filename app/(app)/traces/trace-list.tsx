@@ -1,13 +1,15 @@
 import type { Excerpts } from "#lib/search/excerpts";
+import type { WithPullRequests } from "#lib/traces/evidence";
 import type { ListedTrace } from "#lib/traces/queries";
 import { countOf, formatCompact } from "../../components/figures";
 import { longTime, shortTime } from "../../components/time";
 import { readerZone } from "../../components/zone";
 import { belowOf, type Kin, originOf, sumsOf } from "./families";
-import type { Given } from "./hrefs";
+import { type Given, pullHref } from "./hrefs";
 import { type Row, Rows } from "./rows";
 
-type Props = { traces: ListedTrace[]; given: Given; kin: Kin; excerpts?: Map<string, Excerpts> | undefined };
+type Shown = WithPullRequests<ListedTrace>;
+type Props = { traces: Shown[]; given: Given; kin: Kin; excerpts?: Map<string, Excerpts> | undefined };
 
 /** The sessions of a page, each with a box to tick. All text is made here, so that no format of the browser differs from it. */
 export async function TraceList({ traces, given, kin, excerpts }: Props) {
@@ -29,7 +31,7 @@ function aroundOf({ id, messageCount, tokenCount }: ListedTrace, kin: Kin, zone:
   };
 }
 
-function rowOf(trace: ListedTrace, zone: string, found: Excerpts | undefined): Row {
+function rowOf(trace: Shown, zone: string, found: Excerpts | undefined): Row {
   const { id, source, title, project, model, messageCount, tokenCount, latestAt } = trace;
   const at = new Date(latestAt);
   const exact = [countOf(messageCount, "message"), tokenCount > 0 && countOf(tokenCount, "token"), longTime(at, zone)];
@@ -39,11 +41,26 @@ function rowOf(trace: ListedTrace, zone: string, found: Excerpts | undefined): R
     ...(title && { title }),
     ...(project && { project }),
     ...(model && { model }),
+    ...pullOf(trace.pullRequests),
     messages: formatCompact(messageCount),
     ...(tokenCount > 0 && { tokens: formatCompact(tokenCount) }),
     at: latestAt,
     when: shortTime(at, zone),
     exact: exact.filter(Boolean).join(" · "),
     ...(found && { found }),
+  };
+}
+
+/** The first pull request, and how many more there are. */
+function pullOf([first, ...more]: Shown["pullRequests"]): Pick<Row, "pull"> {
+  if (!first) return {};
+  const { repository, number } = first;
+  const others = more.length > 0 && ` and ${countOf(more.length, "more", "more")}`;
+  return {
+    pull: {
+      href: pullHref(repository, number),
+      label: `#${number}${more.length > 0 ? ` +${more.length}` : ""}`,
+      title: `Pull request ${repository}#${number}${others || ""}`,
+    },
   };
 }

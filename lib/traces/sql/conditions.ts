@@ -1,4 +1,5 @@
 import "server-only";
+import { readPullRequestName } from "#lib/evidence/remotes";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { FileTerm } from "#lib/search/query";
 import { facets, type TraceFilter } from "#lib/traces/schema";
@@ -55,6 +56,7 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
   }
   if (roots || families) conditions.push(Prisma.sql`parent_id is null`);
   if (parent) conditions.push(Prisma.sql`parent_id = ${parent}::uuid`);
+  conditions.push(...hasEvidence(userId, selection));
   if (from) conditions.push(Prisma.sql`activity_at >= ${from}::timestamptz`);
   if (to) conditions.push(Prisma.sql`activity_at < ${to}::timestamptz`);
   if (ids) conditions.push(Prisma.sql`id = any(${ids}::uuid[])`);
@@ -70,4 +72,30 @@ export function isNamed({ name, ending }: FileTerm): Prisma.Sql {
   const byName = Prisma.sql`trace_file.name = ${name}`;
   if (ending === `/${name}`) return byName;
   return Prisma.sql`${byName} and right('/' || lower(trace_file.path), length(${ending}::text)) = ${ending}::text`;
+}
+
+/** The conditions that a trace has a branch, a commit and a pull request (docs/decisions/0046). */
+function hasEvidence(userId: string, { branch, commit, pr }: PlainSelection): Prisma.Sql[] {
+  const conditions: Prisma.Sql[] = [];
+  if (branch !== undefined)
+    conditions.push(
+      Prisma.sql`id in (select trace_id from trace_branch where user_id = ${userId}::uuid and branch = ${branch})`,
+    );
+  if (commit !== undefined) {
+    // A stored hash may be longer than the given one, or an abbreviation of it.
+    const shorter = Array.from({ length: commit.length - 7 }, (_, at) => commit.slice(0, 7 + at));
+    conditions.push(
+      Prisma.sql`id in (select trace_id from trace_commit where user_id = ${userId}::uuid
+        and (hash like ${`${commit}%`} or hash = any(${shorter}::text[])))`,
+    );
+  }
+  const named = pr === undefined ? undefined : readPullRequestName(pr);
+  if (named) {
+    const { number, repository, url } = named;
+    const exact = [Prisma.sql`user_id = ${userId}::uuid and number = ${number}::int`];
+    if (repository !== undefined) exact.push(Prisma.sql`repository = ${repository}`);
+    if (url !== undefined) exact.push(Prisma.sql`url = ${url}`);
+    conditions.push(Prisma.sql`id in (select trace_id from trace_pull_request where ${Prisma.join(exact, " and ")})`);
+  }
+  return conditions;
 }

@@ -138,7 +138,7 @@ CREATE INDEX "project_alias_user_id_project_id_idx" ON "project_alias"("user_id"
 
 CREATE INDEX "trace_branch_user_id_branch_idx" ON "trace_branch"("user_id", "branch");
 
-CREATE INDEX "trace_pull_request_user_id_repository_number_idx" ON "trace_pull_request"("user_id", "repository", "number");
+CREATE INDEX "trace_pull_request_user_id_number_repository_idx" ON "trace_pull_request"("user_id", "number", "repository");
 
 CREATE INDEX "trace_file_user_id_name_trace_id_idx" ON "trace_file"("user_id", "name", "trace_id");
 

@@ -13,6 +13,7 @@ import { orMissing } from "../../../components/or-missing";
 import { readerZone } from "../../../components/zone";
 import { listed as listedBy, readListParams } from "../filters";
 import { listHref } from "../hrefs";
+import { CameOf } from "./facts/came-of";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
 import { ownOf, readKinOf } from "./facts/kin";
@@ -49,6 +50,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         kin={{ ...kin, own: ownOf(trace) }}
         deleting={query.delete === "1" && <DeleteQuestion userId={user.id} trace={trace} />}
       />
+      <CameOf userId={user.id} traceId={id} remote={trace.metadata?.repository} />
       {opened && (
         <Notice tone="info">
           <p>The message that you followed a link to is not part of the talk, so all messages are shown.</p>

@@ -2,12 +2,12 @@ import { endpoint, noContent, route } from "#lib/api/route";
 import { originOf } from "#lib/auth/audit";
 import { readTrace, removeTrace } from "#lib/traces/api";
 import { deleteTrace } from "#lib/traces/deletion";
-import { getTrace } from "#lib/traces/queries";
+import { getWholeTrace } from "#lib/traces/evidence";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readTrace, async ({ caller, params }) => ({
     ok: true as const,
-    trace: await getTrace(caller.userId, params.id),
+    trace: await getWholeTrace(caller.userId, params.id),
   })),
   DELETE: endpoint(removeTrace, async ({ caller, params, request }) => {
     await deleteTrace(caller.userId, params.id, originOf(request.headers));

@@ -1,0 +1,202 @@
+import type { Metadata } from "next";
+import { notFound } from "next/navigation";
+import { cache } from "react";
+import { requireUser } from "#lib/auth/guards";
+import { pullRequestQuery } from "#lib/traces/pull-request-schema";
+import { type PullRequestReport, readPullRequest } from "#lib/traces/pull-requests";
+import { countOf, formatCompact, formatCount } from "../../../components/figures";
+import { Monogram } from "../../../components/mark";
+import { formatMoney } from "../../../components/money";
+import { orMissing } from "../../../components/or-missing";
+import { Section } from "../../../components/section";
+import { Time } from "../../../components/time";
+import { listHref, pullHref } from "../../traces/hrefs";
+
+type Props = PageProps<"/pull/[...path]">;
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  const { repository, number } = keyOf((await params).path);
+  return { title: `${repository} #${number}` };
+}
+
+/** What came to a pull request: its sessions with their sub-agents, what they cost, and the commits that they made. */
+export default async function Page({ params }: Props) {
+  const { repository, number } = keyOf((await params).path);
+  const report = await ownReport(repository, number);
+  return (
+    <div className="flex flex-col gap-8">
+      <div className="flex flex-col gap-3">
+        <h1 className="break-words font-semibold text-title">
+          {repository} <span className="text-muted">#{number}</span>
+        </h1>
+        <p className="flex flex-wrap gap-x-4 gap-y-1 text-code">
+          {report.urls.map((url) => (
+            <a key={url} href={url} rel="noreferrer" className="link target break-all">
+              {report.urls.length > 1 ? url : `On ${new URL(url).host}`}
+            </a>
+          ))}
+        </p>
+        <Sums report={report} />
+      </div>
+      <Section id="sessions" title="Sessions">
+        <ul className="border-hairline border-t">
+          {report.sessions.map((session) => (
+            <Session key={session.id} session={session} />
+          ))}
+        </ul>
+        {report.sessionCount > report.sessions.length && (
+          <p>
+            <a href={listHref({ pr: `${repository}#${number}` })} className="link">
+              All {formatCount(report.sessionCount)} sessions
+            </a>
+          </p>
+        )}
+      </Section>
+      {report.commits.length > 0 && <Commits report={report} />}
+    </div>
+  );
+}
+
+/** The repository and number in the address: GitLab's groups may be nested. */
+function keyOf(path: string[]): { repository: string; number: number } {
+  const parts = path.map(decoded);
+  const parsed = pullRequestQuery.safeParse({ repository: parts.slice(0, -1).join("/"), number: parts.at(-1) });
+  if (!parsed.success || parts.length < 3) notFound();
+  return parsed.data;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch (error) {
+    if (error instanceof URIError) notFound();
+    throw error;
+  }
+}
+
+/** The signed-in person's report; a pull request of others' sessions alone is as missing as an unknown one. */
+const ownReport = cache(async (repository: string, number: number): Promise<PullRequestReport> => {
+  const user = await requireUser(pullHref(repository, number));
+  return orMissing(readPullRequest(user.id, { repository, number }));
+});
+
+function Sums({ report }: { report: PullRequestReport }) {
+  const { usage, costNano, sessionCount, subagentCount, sessions, createdAt, updatedAt } = report;
+  const shared = sessions.filter(({ linkedTo }) => linkedTo > 1).length;
+  const cached = usage.cacheReadTokens + usage.cacheWriteTokens;
+  return (
+    <>
+      <dl className="flex flex-wrap gap-x-8 gap-y-3">
+        <div>
+          <dt className="text-code text-muted">Cost</dt>
+          <dd className="font-semibold text-title sm:text-figure">
+            {costNano > 0 || usage.unpricedTokens === 0 ? formatMoney(costNano) : "unpriced"}
+            {usage.unpricedTokens > 0 && costNano > 0 && <span className="text-muted text-ui"> + unpriced</span>}
+          </dd>
+        </div>
+        <div>
+          <dt className="text-code text-muted">Tokens</dt>
+          <dd className="font-semibold text-title sm:text-figure">
+            <span title={formatCount(usage.inputTokens + cached + usage.outputTokens)}>
+              {formatCompact(usage.inputTokens + cached + usage.outputTokens)}
+            </span>
+          </dd>
+        </div>
+        <div>
+          <dt className="text-code text-muted">Sessions</dt>
+          <dd className="font-semibold text-title sm:text-figure">
+            {formatCount(sessionCount)}
+            {subagentCount > 0 && <span className="text-muted text-ui"> + {countOf(subagentCount, "sub-agent")}</span>}
+          </dd>
+        </div>
+        <div>
+          <dt className="text-code text-muted">Files changed</dt>
+          <dd className="font-semibold text-title sm:text-figure">
+            {formatCount(report.filesChanged)}
+            {report.linesAdded + report.linesRemoved > 0 && (
+              <span className="text-muted text-ui">
+                {" "}
+                +{formatCount(report.linesAdded)} −{formatCount(report.linesRemoved)}
+              </span>
+            )}
+          </dd>
+        </div>
+      </dl>
+      <p className="text-code text-muted">
+        {createdAt && updatedAt && (
+          <>
+            {createdAt < updatedAt && (
+              <>
+                <Time at={createdAt} as="moment" /> –{" "}
+              </>
+            )}
+            <Time at={updatedAt} as="moment" />
+            {" · "}
+          </>
+        )}
+        {[...report.sources, ...report.models].join(", ")}
+      </p>
+      <p className="max-w-[72ch] text-code text-muted">
+        {formatCount(usage.inputTokens)} input, {formatCount(usage.cacheReadTokens)} read from and{" "}
+        {formatCount(usage.cacheWriteTokens)} written to the cache, {formatCount(usage.outputTokens)} output tokens
+        {usage.unpricedTokens > 0 && `; ${formatCount(usage.unpricedTokens)} of models without a price`}. Sub-agents are
+        included.{" "}
+        {shared > 0 &&
+          `${countOf(shared, "session is", "sessions are")} linked to several pull requests and count${
+            shared === 1 ? "s" : ""
+          } whole at each.`}
+      </p>
+    </>
+  );
+}
+
+async function Session({ session }: { session: PullRequestReport["sessions"][number] }) {
+  const { id, title, source, model, messageCount, costNano, unpricedTokens, subagents, position, updatedAt } = session;
+  const at = position === null ? "" : `?at=${position}`;
+  return (
+    <li className="flex items-baseline gap-3 border-hairline border-b py-2">
+      <Monogram source={source} />
+      <div className="flex min-w-0 grow flex-col gap-1">
+        <a href={`/traces/${id}${at}`} className="quiet-link target break-words font-medium">
+          {title ?? <span className="text-muted">Untitled session</span>}
+        </a>
+        <p className="flex flex-wrap gap-x-3 text-code text-muted">
+          {model && <span className="break-all">{model}</span>}
+          <span>{countOf(messageCount, "message")}</span>
+          {subagents > 0 && <span>with {countOf(subagents, "sub-agent")}</span>}
+          <Time at={updatedAt} as="moment" />
+        </p>
+      </div>
+      <span className="whitespace-nowrap text-code">
+        {costNano > 0 ? formatMoney(costNano) : unpricedTokens > 0 && <span className="text-muted">unpriced</span>}
+      </span>
+    </li>
+  );
+}
+
+function Commits({ report: { commits } }: { report: PullRequestReport }) {
+  return (
+    <Section id="commits" title="Commits of these sessions">
+      <ul className="flex flex-col gap-2 text-code">
+        {commits.map(({ hash, subject, traceId, position, url }) => (
+          <li key={hash} className="break-words">
+            {url ? (
+              <a href={url} rel="noreferrer" className="link font-mono" title={hash}>
+                {hash.slice(0, 7)}
+              </a>
+            ) : (
+              <code title={hash}>{hash.slice(0, 7)}</code>
+            )}{" "}
+            {subject}{" "}
+            <a
+              href={`/traces/${traceId}${position === null ? "" : `?at=${position}`}`}
+              className="quiet-link text-muted"
+            >
+              {position === null ? "session" : `message ${position}`}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

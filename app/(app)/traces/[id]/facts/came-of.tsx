@@ -1,0 +1,95 @@
+import { type Evidence, readEvidence } from "#lib/traces/evidence";
+import { countOf } from "../../../../components/figures";
+import { Sign } from "../../../../components/sign";
+import { listHref, pullHref } from "../../hrefs";
+import { evidenceWords } from "./evidence-words";
+
+type Props = { userId: string; traceId: string; remote: unknown };
+
+/** More commits than these are folded. */
+const maxOpen = 3;
+
+/** The branches, commits and pull requests of a session, each leading to the message that proves it. */
+export async function CameOf({ userId, traceId, remote }: Props) {
+  const { branches, commits, pullRequests } = await readEvidence(userId, traceId, remote);
+  if (branches.length + commits.length + pullRequests.length === 0) return null;
+  return (
+    <div className="came-of">
+      {pullRequests.length > 0 && (
+        <ul aria-label="Pull requests">
+          {pullRequests.map((one) => (
+            <PullRequest key={one.url} one={one} />
+          ))}
+        </ul>
+      )}
+      {branches.length > 0 && (
+        <ul aria-label="Branches">
+          {branches.map(({ branch, evidence, position }) => (
+            <li key={branch}>
+              <a href={listHref({ branch })} title={`Sessions on ${branch}`} className="quiet-link">
+                <Sign name="branch" /> {branch}
+              </a>{" "}
+              <Proof evidence={evidence} position={position} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {commits.length > 0 && (
+        <details open={commits.length <= maxOpen}>
+          <summary>{countOf(commits.length, "commit")}</summary>
+          <ul aria-label="Commits">
+            {commits.map((commit) => (
+              <Commit key={commit.hash} commit={commit} />
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function PullRequest({
+  one: { number, repository, url, evidence, position },
+}: {
+  one: Evidence["pullRequests"][number];
+}) {
+  return (
+    <li>
+      <a href={pullHref(repository, number)} className="pull">
+        #{number}
+      </a>{" "}
+      <a href={url} rel="noreferrer" className="link break-all">
+        {repository}
+      </a>{" "}
+      <Proof evidence={evidence} position={position} />
+    </li>
+  );
+}
+
+function Commit({ commit: { hash, subject, url, evidence, position } }: { commit: Evidence["commits"][number] }) {
+  const short = <code title={hash}>{hash.slice(0, 7)}</code>;
+  return (
+    <li>
+      {url ? (
+        <a href={url} rel="noreferrer" className="link">
+          {short}
+        </a>
+      ) : (
+        short
+      )}{" "}
+      {subject && <span className="break-words">{subject} </span>}
+      <Proof evidence={evidence} position={position} />
+    </li>
+  );
+}
+
+/** Leads to the message that proves something; without one it says who recorded it. */
+function Proof({ evidence, position }: { evidence: string; position: number | null }) {
+  const words = evidenceWords(evidence);
+  if (position === null) return <span className="text-muted">{words}</span>;
+  return (
+    <a href={`?at=${position}`} title={`${words}: show the message`} className="quiet-link text-muted">
+      <span className="sr-only">{words}, </span>message {position}
+    </a>
+  );
+}

@@ -1,0 +1,52 @@
+import "server-only";
+import type { PoolClient } from "pg";
+import { addRecorded, EvidenceReading, Findings, toCommit } from "#lib/ledger/evidence/reading";
+import type { Columns, Finding, LedgerPart } from "#lib/ledger/part";
+import { deleteEvidence, type EvidenceRows, readEvidence, replaceEvidence } from "#lib/ledger/sql/evidence";
+
+/** The branches, commits and pull requests of traces, each with the message or record that proves it. */
+export const evidencePart: LedgerPart<Findings> = {
+  begin() {
+    const reading = new EvidenceReading();
+    return {
+      see: (message) => reading.see(message),
+      openFrom: () => reading.openFrom(),
+      found: () => reading.findings,
+    };
+  },
+
+  async write(tx: PoolClient, userId: string, traces: Finding<Findings>[]): Promise<Columns> {
+    const stored = await readEvidence(
+      tx,
+      userId,
+      traces.map(({ trace }) => trace.id),
+    );
+    const wanted = new Map(traces.map((one) => [one.trace.id, rowsOf(one, stored.get(one.trace.id))]));
+    await replaceEvidence(tx, userId, stored, wanted);
+    return new Map();
+  },
+
+  async remove(tx, userId, traceIds) {
+    await deleteEvidence(tx, userId, traceIds);
+    return undefined;
+  },
+};
+
+/**
+ * A trace's rows: those that messages before `from` prove, then what was found in those after, then what its metadata tells,
+ * which is read anew each time. So the result is the same in whatever pieces a trace has grown.
+ */
+function rowsOf({ trace, from, found }: Finding<Findings>, stored?: EvidenceRows): EvidenceRows {
+  const all = new Findings();
+  const isProved = ({ position, evidence }: { position: number | null; evidence: string }) =>
+    position !== null && position < from && evidence !== "client";
+  for (const row of stored?.branches.filter(isProved) ?? []) all.branches.set(row.branch, row);
+  for (const row of stored?.commits.filter(isProved) ?? []) all.commits.push({ ...row });
+  for (const row of stored?.pullRequests.filter(isProved) ?? []) all.pullRequests.set(row.url, row);
+  for (const { branch, position, evidence } of found.branches.values()) all.addBranch(branch, position, evidence);
+  for (const { position, evidence, ...commit } of found.commits) all.addCommit(toCommit(commit), position, evidence);
+  for (const { url, position, evidence } of found.pullRequests.values()) all.addPullRequest(url, position, evidence);
+  for (const push of found.pushes) all.addPush(push);
+  addRecorded(trace, all);
+  return { branches: [...all.branches.values()], commits: all.commits, pullRequests: [...all.pullRequests.values()] };
+}

@@ -1,0 +1,204 @@
+// What a trace and its messages prove of branches, commits and pull requests. Pure: the part beside it keeps the rows.
+import { type Act, actsOf, actsOfCommand, commandsOfScript, outputsOfScript } from "#lib/evidence/commands";
+import { findCommit, joinCommits } from "#lib/evidence/commits";
+import { branchOf, type Commit, hashOf, type Proof, proofIn } from "#lib/evidence/output";
+import { publicRemote, pullRequestAt } from "#lib/evidence/remotes";
+import { type Fields, isFields, plainText } from "#lib/evidence/text";
+import type { TraceBranch, TraceCommit, TracePullRequest } from "#lib/generated/prisma/client";
+import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
+import type { Call, Piece } from "#lib/reader/call";
+import { piecesOf } from "#lib/reader/kind";
+import { readTranscript } from "#lib/reader/transcript";
+
+/**
+ * What proves a row: Git's or a host's program by its output, a tool that opens pull requests, the branch that a message names,
+ * what the agent wrote down of the session (`session-meta`) or of its pull requests (`pr-link`), what the client found (`client`).
+ */
+export type Evidence = Act | "message" | "session-meta" | "pr-link" | "client";
+
+type Own<Row> = Omit<Row, "userId" | "traceId" | "evidence"> & { evidence: Evidence };
+export type BranchRow = Own<TraceBranch>;
+export type CommitRow = Own<TraceCommit>;
+export type PullRequestRow = Own<TracePullRequest>;
+
+/** Of a trace, so many of each are kept. */
+export const maxRows = 500;
+const maxSubjectChars = 200;
+/** So many calls wait for their results. */
+const maxOpen = 100;
+
+/** What was found, each once: the first evidence counts. */
+export class Findings {
+  readonly branches = new Map<string, BranchRow>();
+  readonly commits: CommitRow[] = [];
+  readonly pullRequests = new Map<string, PullRequestRow>();
+  readonly pushes: Proof["pushes"] = [];
+
+  addBranch(name: unknown, position: number | null, evidence: Evidence): void {
+    const branch = branchOf(name);
+    if (branch && !this.branches.has(branch) && this.branches.size < maxRows)
+      this.branches.set(branch, { branch, position, evidence });
+  }
+
+  addCommit(commit: Commit, position: number | null, evidence: Evidence): void {
+    this.addBranch(commit.branch, position, evidence);
+    const known = findCommit(this.commits, commit.hash);
+    if (known) Object.assign(known, joinCommits<Commit>(toCommit(known), commit));
+    else if (this.commits.length < maxRows) {
+      const { hash, repository = null, branch = null, subject = null } = commit;
+      this.commits.push({ hash, repository, branch, subject, position, evidence });
+    }
+  }
+
+  addPullRequest(url: unknown, position: number | null, evidence: Evidence): void {
+    const found = pullRequestAt(url);
+    if (found && !this.pullRequests.has(found.url) && this.pullRequests.size < maxRows)
+      this.pullRequests.set(found.url, { ...found, position, evidence });
+  }
+
+  /** A push names the remote of a commit that was found before it. */
+  addPush(push: Proof["pushes"][number]): void {
+    const commit = findCommit(this.commits, push.hash);
+    if (commit) commit.repository ??= push.repository;
+  }
+}
+
+/** A row's commit, with what is known of it. */
+export const toCommit = ({ hash, repository, branch, subject }: Omit<CommitRow, "position" | "evidence">): Commit => ({
+  hash,
+  ...(repository !== null && { repository }),
+  ...(branch !== null && { branch }),
+  ...(subject !== null && { subject }),
+});
+
+type OpenCall = { position: number; acts: Act[]; isScript: boolean };
+
+/** Reads messages in order. Calls and results are told as the reader of sessions tells them (lib/reader). */
+export class EvidenceReading {
+  readonly findings = new Findings();
+  readonly #open = new Map<string, OpenCall>();
+  /** A call without an id, whose result is the next message. */
+  #adjacent: OpenCall | undefined;
+
+  see(message: LedgerMessage): void {
+    const { metadata, position } = message;
+    // A replayed message belongs to the session that this one was forked from.
+    if (metadata?.replayed === true) return;
+    if (metadata) this.#seeRecords(metadata, position);
+    if (metadata || this.#isOpen || mentionsGit(message.content)) this.#seePieces(message, position);
+  }
+
+  /** The position of the first call whose result is still to come. */
+  openFrom(): number | undefined {
+    const positions = [...this.#open.values(), ...(this.#adjacent ? [this.#adjacent] : [])].map(
+      ({ position }) => position,
+    );
+    return positions.length > 0 ? Math.min(...positions) : undefined;
+  }
+
+  get #isOpen(): boolean {
+    return this.#open.size > 0 || this.#adjacent !== undefined;
+  }
+
+  /** What agents write down themselves: Claude Code's `gitBranch`, `pr-link` and `gitOperation`, Codex' `session_meta`. */
+  #seeRecords(metadata: Fields, position: number): void {
+    const { findings } = this;
+    findings.addBranch(metadata.branch ?? metadata.gitBranch, position, "message");
+    const payload = isFields(metadata.payload) ? metadata.payload : metadata;
+    readGit(payload.git, position, findings);
+    if (metadata.type === "pr-link") findings.addPullRequest(metadata.prUrl, position, "pr-link");
+    const told = isFields(metadata.toolUseResult) ? metadata.toolUseResult.gitOperation : undefined;
+    if (!isFields(told)) return;
+    const { commit, pr } = told;
+    const hash = isFields(commit) ? hashOf(commit.sha) : undefined;
+    const branch = isFields(commit) ? branchOf(commit.branch) : undefined;
+    if (hash) findings.addCommit({ hash, ...(branch && { branch }) }, position, "git-commit");
+    if (isFields(pr) && pr.action === "created") findings.addPullRequest(pr.url, position, "gh-pr-create");
+  }
+
+  #seePieces(message: Pick<LedgerMessage, "role" | "content" | "metadata">, position: number): void {
+    const pieces = piecesOf({ ...message, position, tokenCount: null, createdAt: null });
+    for (const piece of pieces) this.#seePiece(piece, position);
+  }
+
+  #seePiece(piece: Piece, position: number): void {
+    switch (piece.type) {
+      case "call":
+        this.#seeCall(piece.call, piece.result?.output, position);
+        break;
+      case "result": {
+        const { callId, output } = piece.result;
+        const call = callId === undefined ? this.#adjacent : this.#open.get(callId);
+        if (callId === undefined) this.#adjacent = undefined;
+        else this.#open.delete(callId);
+        if (call) this.#read(call, output, position);
+        break;
+      }
+      case "transcript":
+        // A sub-agent's messages as part of this one.
+        for (const inner of readTranscript(piece.text))
+          if (mentionsGit(inner.content)) this.#seePieces(inner, position);
+        break;
+      default:
+        this.#adjacent = undefined;
+    }
+  }
+
+  #seeCall({ name, input, callId }: Call, output: string | undefined, position: number): void {
+    this.#adjacent = undefined;
+    const script = name === "exec" && typeof input.input === "string" ? commandsOfScript(input.input) : undefined;
+    const acts = script === undefined ? actsOf(name, input) : actsOfCommand(script);
+    if (acts.length === 0) return;
+    const call = { position, acts, isScript: script !== undefined };
+    if (output !== undefined) this.#read(call, output, position);
+    else if (callId === undefined) this.#adjacent = call;
+    else {
+      this.#open.set(callId, call);
+      if (this.#open.size > maxOpen) this.#open.delete(this.#open.keys().next().value ?? "");
+    }
+  }
+
+  #read({ acts, isScript }: OpenCall, output: string, position: number): void {
+    for (const text of isScript ? outputsOfScript(output) : [output]) {
+      const proof = proofIn(acts, text);
+      for (const commit of proof.commits) this.findings.addCommit(commit, position, "git-commit");
+      for (const { url, act } of proof.pullRequests) this.findings.addPullRequest(url, position, act);
+      if (this.findings.pushes.length < maxRows) this.findings.pushes.push(...proof.pushes);
+    }
+  }
+}
+
+/** A quick look: most messages have nothing to do with Git. */
+const mentionsGit = (content: string) => /\b(?:git|gh|glab)\b|create_(?:pull|merge)_request/.test(content);
+
+/** Codex' record of the branch and the commit at which a session began. */
+function readGit(git: unknown, position: number | null, findings: Findings): void {
+  if (!isFields(git)) return;
+  findings.addBranch(git.branch, position, "session-meta");
+  const hash = hashOf(git.commit_hash);
+  const repository = publicRemote(git.repository_url);
+  if (hash) findings.addCommit({ hash, ...(repository && { repository }) }, position, "session-meta");
+}
+
+/** Adds what the trace's own metadata tells: after what its messages prove, which leads to a message. */
+export function addRecorded({ metadata }: Pick<LedgerTrace, "metadata">, findings: Findings): void {
+  if (!metadata) return;
+  findings.addBranch(metadata.branch ?? metadata.gitBranch, null, "session-meta");
+  for (const one of listOf(metadata.commits)) {
+    const hash = hashOf(one.hash);
+    const branch = branchOf(one.branch);
+    const repository = publicRemote(one.repository);
+    const subject = plainText(one.subject, maxSubjectChars);
+    const position = positionOf(one.position);
+    if (!hash) continue;
+    const commit = { hash, ...(branch && { branch }), ...(repository && { repository }), ...(subject && { subject }) };
+    findings.addCommit(commit, position, position === null ? "session-meta" : "client");
+  }
+  readGit(metadata.git, null, findings);
+  for (const { url } of listOf(metadata.pullRequests)) findings.addPullRequest(url, null, "pr-link");
+}
+
+const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.slice(0, maxRows).filter(isFields) : []);
+
+const positionOf = (value: unknown): number | null =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 2_147_483_647 ? value : null;

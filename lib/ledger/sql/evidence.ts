@@ -1,0 +1,104 @@
+// Branches, commits and pull requests of many traces at once. SQL: Prisma joins no lists of values, and the job's transaction
+// is a connection of its own.
+import "server-only";
+import type { PoolClient } from "pg";
+import type { BranchRow, CommitRow, PullRequestRow } from "#lib/ledger/evidence/reading";
+
+/** A trace's rows. */
+export type EvidenceRows = { branches: BranchRow[]; commits: CommitRow[]; pullRequests: PullRequestRow[] };
+
+/** Of each table: its key within a trace, and its other columns, with their types. */
+const tables = {
+  branches: { table: "trace_branch", key: "branch", columns: { branch: "text", position: "int", evidence: "text" } },
+  commits: {
+    table: "trace_commit",
+    key: "hash",
+    columns: {
+      hash: "text",
+      repository: "text",
+      branch: "text",
+      subject: "text",
+      position: "int",
+      evidence: "text",
+    },
+  },
+  pullRequests: {
+    table: "trace_pull_request",
+    key: "url",
+    columns: { url: "text", repository: "text", number: "int", position: "int", evidence: "text" },
+  },
+} as const;
+
+type Kind = keyof typeof tables;
+type Row = Record<string, string | number | null>;
+const kinds = Object.keys(tables) as Kind[];
+
+/** The stored rows of traces, by the trace's id; a trace without rows has none. */
+export async function readEvidence(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+): Promise<Map<string, EvidenceRows>> {
+  const found = new Map<string, EvidenceRows>();
+  for (const kind of kinds) {
+    const { table, columns } = tables[kind];
+    const { rows } = await tx.query<Row & { trace_id: string }>(
+      `select trace_id, ${Object.keys(columns).join(", ")} from ${table} where user_id = $1 and trace_id = any($2)`,
+      [userId, traceIds],
+    );
+    for (const { trace_id, ...row } of rows) {
+      const own = found.get(trace_id) ?? { branches: [], commits: [], pullRequests: [] };
+      (own[kind] as unknown[]).push(row);
+      found.set(trace_id, own);
+    }
+  }
+  return found;
+}
+
+/** Makes the stored rows of traces those that are wanted, and writes only what differs. */
+export async function replaceEvidence(
+  tx: PoolClient,
+  userId: string,
+  stored: Map<string, EvidenceRows>,
+  wanted: Map<string, EvidenceRows>,
+): Promise<void> {
+  for (const kind of kinds) {
+    const { table, key, columns } = tables[kind];
+    const names = Object.keys(columns);
+    const identity = (row: Row) => JSON.stringify(names.map((name) => row[name]));
+    const gone: [string, unknown][] = [];
+    const added: { traceId: string; row: Row }[] = [];
+    for (const [traceId, rows] of wanted) {
+      const before = new Map(((stored.get(traceId)?.[kind] ?? []) as Row[]).map((row) => [row[key], identity(row)]));
+      for (const row of rows[kind] as Row[]) {
+        if (before.get(row[key]) !== identity(row)) added.push({ traceId, row });
+        before.delete(row[key]);
+      }
+      for (const value of before.keys()) gone.push([traceId, value]);
+    }
+    if (gone.length > 0)
+      await tx.query(
+        `delete from ${table} where user_id = $1 and (trace_id, ${key}) in (select * from unnest($2::uuid[], $3::text[]))`,
+        [userId, gone.map(([traceId]) => traceId), gone.map(([, value]) => value)],
+      );
+    if (added.length > 0)
+      await tx.query(
+        `insert into ${table} (user_id, trace_id, ${names.join(", ")})
+         select $1::uuid, * from unnest($2::uuid[], ${Object.values(columns)
+           .map((type, at) => `$${at + 3}::${type}[]`)
+           .join(", ")})
+         on conflict (user_id, trace_id, ${key}) do update
+         set ${names
+           .filter((name) => name !== key)
+           .map((name) => `${name} = excluded.${name}`)
+           .join(", ")}`,
+        [userId, added.map(({ traceId }) => traceId), ...names.map((name) => added.map(({ row }) => row[name]))],
+      );
+  }
+}
+
+/** Deletes the rows of traces. */
+export async function deleteEvidence(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
+  for (const { table } of Object.values(tables))
+    await tx.query(`delete from ${table} where user_id = $1 and trace_id = any($2)`, [userId, traceIds]);
+}

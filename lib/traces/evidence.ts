@@ -1,0 +1,73 @@
+import "server-only";
+import type { z } from "zod";
+import { prisma } from "#lib/db/client";
+import { commitPage } from "#lib/evidence/remotes";
+import { limits } from "#lib/limits";
+import type { Trace } from "#lib/traces/queries";
+import { getTrace } from "#lib/traces/queries";
+import type { listedTraceShape, wholeTraceShape } from "#lib/traces/schema";
+import { readPullRequests } from "#lib/traces/sql/evidence";
+
+export type WholeTrace = z.input<typeof wholeTraceShape>;
+/** A trace of a page with its pull requests. */
+export type WithPullRequests<T> = T & Pick<z.input<typeof listedTraceShape>, "pullRequests">;
+export type Evidence = Pick<WholeTrace, "branches" | "commits" | "pullRequests">;
+
+const order = { position: { sort: "asc", nulls: "last" } } as const;
+
+/**
+ * What came of a trace, in the order of the messages that prove it; what only the agent recorded comes last.
+ *
+ * @param remote the Git remote of its folder, for the pages of commits whose push wasn't seen
+ */
+export async function readEvidence(userId: string, traceId: string, remote?: unknown): Promise<Evidence> {
+  const where = { userId, traceId };
+  const [branches, commits, pullRequests] = await Promise.all([
+    prisma().traceBranch.findMany({
+      where,
+      select: { branch: true, evidence: true, position: true },
+      orderBy: [order, { branch: "asc" }],
+    }),
+    prisma().traceCommit.findMany({
+      where,
+      select: {
+        hash: true,
+        subject: true,
+        branch: true,
+        repository: true,
+        evidence: true,
+        position: true,
+      },
+      orderBy: [order, { hash: "asc" }],
+    }),
+    prisma().tracePullRequest.findMany({
+      where,
+      select: { number: true, repository: true, url: true, evidence: true, position: true },
+      orderBy: [order, { url: "asc" }],
+    }),
+  ]);
+  const own = typeof remote === "string" ? remote : undefined;
+  const withPages = commits.map((one) => ({ ...one, url: commitPage(one.repository ?? own, one.hash) ?? null }));
+  return { branches, commits: withPages, pullRequests };
+}
+
+/** One trace of a user with what came of it. @throws SpoorError `not_found` as `getTrace` */
+export async function getWholeTrace(userId: string, traceId: string): Promise<WholeTrace> {
+  const trace = await getTrace(userId, traceId);
+  return { ...trace, ...(await readEvidence(userId, traceId, trace.metadata?.repository)) };
+}
+
+/** Adds the pull requests to a page of the list. 50 traces: under a millisecond. */
+export async function withPullRequests<T extends Trace>(
+  userId: string,
+  page: { traces: T[]; nextCursor: string | null },
+): Promise<{ traces: WithPullRequests<T>[]; nextCursor: string | null }> {
+  const ids = page.traces.map(({ id }) => id);
+  const rows = ids.length > 0 ? await readPullRequests(userId, ids, limits.traces.pullRequestsListed) : [];
+  const byTrace = Map.groupBy(rows, ({ traceId }) => traceId);
+  const traces = page.traces.map((trace) => ({
+    ...trace,
+    pullRequests: (byTrace.get(trace.id) ?? []).map(({ number, repository, url }) => ({ number, repository, url })),
+  }));
+  return { ...page, traces };
+}

@@ -1,0 +1,55 @@
+import "server-only";
+import type { z } from "zod";
+import { notFound } from "#lib/errors";
+import { commitPage } from "#lib/evidence/remotes";
+import { limits } from "#lib/limits";
+import type { pullRequestReport } from "#lib/traces/pull-request-schema";
+import { type PullRequestKey, readPullRequestRows } from "#lib/traces/sql/pull-requests";
+
+export type PullRequestReport = z.input<typeof pullRequestReport>;
+
+const max = { sessions: limits.traces.maxPerPage, commits: limits.traces.maxPerPage };
+
+/**
+ * A user's sessions that opened a pull request or are linked to it, with what they and their sub-agents used and cost: each
+ * session once here, and whole at each of the pull requests that it is linked to.
+ *
+ * @throws SpoorError `not_found` where there are none, `overloaded` as `heavyRead`
+ */
+export async function readPullRequest(userId: string, key: PullRequestKey): Promise<PullRequestReport> {
+  const found = await readPullRequestRows(userId, key, max);
+  if (!found) throw notFound();
+  const { urls, sessions, total, commits } = found;
+  return {
+    ...key,
+    urls,
+    sessionCount: total.sessions,
+    subagentCount: total.subagents,
+    costNano: Number(total.costNano),
+    usage: {
+      inputTokens: Number(total.inputTokens),
+      outputTokens: Number(total.outputTokens),
+      cacheReadTokens: Number(total.cacheReadTokens),
+      cacheWriteTokens: Number(total.cacheWriteTokens),
+      unpricedTokens: Number(total.unpricedTokens),
+    },
+    createdAt: total.createdAt?.toISOString() ?? null,
+    updatedAt: total.updatedAt?.toISOString() ?? null,
+    sources: total.sources ?? [],
+    models: total.models ?? [],
+    filesChanged: total.files,
+    linesAdded: Number(total.linesAdded),
+    linesRemoved: Number(total.linesRemoved),
+    sessions: sessions.map(({ activityAt, createdAt, costNano, unpricedTokens, ...session }) => ({
+      ...session,
+      createdAt: createdAt?.toISOString() ?? null,
+      updatedAt: activityAt.toISOString(),
+      costNano: Number(costNano),
+      unpricedTokens: Number(unpricedTokens),
+    })),
+    commits: commits.map(({ hash, subject, repository, traceId, position }) => ({
+      ...{ hash, subject, traceId, position },
+      url: commitPage(repository, hash) ?? null,
+    })),
+  };
+}

@@ -1,0 +1,19 @@
+// Pull requests of a page of the list. SQL: Prisma limits no rows of each trace.
+import "server-only";
+import { pool } from "#lib/db/client";
+import type { TracePullRequest } from "#lib/generated/prisma/client";
+
+export type ListedPullRequest = Pick<TracePullRequest, "traceId" | "number" | "repository" | "url">;
+
+/** The pull requests of some traces, at most `max` of each, in the order in which they were opened. */
+export async function readPullRequests(userId: string, traceIds: string[], max: number): Promise<ListedPullRequest[]> {
+  const { rows } = await pool().query<ListedPullRequest>(
+    `select listed.id as "traceId", number, repository, url from unnest($2::uuid[]) as listed (id)
+     cross join lateral (
+       select number, repository, url, position from trace_pull_request
+       where user_id = $1::uuid and trace_id = listed.id order by position nulls last, url limit $3) as pull_request
+     order by listed.id, position nulls last, url`,
+    [userId, traceIds, max],
+  );
+  return rows;
+}
