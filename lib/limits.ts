@@ -118,6 +118,7 @@ export const limits = {
     fileRows: 50_000,
     /** Of a trace in a list, so many pull requests are told. */
     pullRequestsListed: 100,
+    projectName: 128,
     sharedPagesPerMinutePerNetwork: 120,
     sharedPagesPerMinutePerLink: 600,
   },

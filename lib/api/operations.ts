@@ -13,6 +13,7 @@ import { endSession, readSession } from "#lib/auth/api";
 import { pollDeviceLogin, startDeviceLogin } from "#lib/device/api";
 import type { Group, Operation } from "#lib/http/operation";
 import { readJob, readRawUpload, sendBatch, uploadFile } from "#lib/ingest/api";
+import { readProject, readProjectList } from "#lib/projects/api";
 import { sendTelemetry } from "#lib/telemetry/api";
 import {
   exportTraceAsJson,
@@ -40,6 +41,7 @@ export const operations: readonly Operation[] = [
 
   readPullRequestReport,
   ...[exportTraceList, exportTraceAsJson, exportTraceAsMarkdown],
+  ...[readProjectList, readProject],
   sendTelemetry,
   ...[callAuth, postAuth],
   ...[readLimits, readHealth, readReadiness, readMetrics, drainNow, readDescription],
@@ -51,6 +53,7 @@ export const groups: Record<Group, string> = {
   "CLI token": "The token that a device login gave, and its end.",
   Ingest: "Sending traces, and the jobs that store them.",
   Traces: "Reading, exporting and deleting stored traces.",
+  Projects: "Sessions of the same repository, over machines and worktrees.",
   Telemetry: "Reports of a client's parsers.",
   "Sign-in": "Accounts and sign-ins of people.",
   Server: "Limits and health, and routes for the operator's programs.",

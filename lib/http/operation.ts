@@ -6,7 +6,15 @@ import type { Scope } from "#lib/fields";
 
 export type Mode = "none" | "cookie" | "bearer" | "cookie-or-bearer";
 
-export type Group = "Device login" | "CLI token" | "Ingest" | "Traces" | "Telemetry" | "Sign-in" | "Server";
+export type Group =
+  | "Device login"
+  | "CLI token"
+  | "Ingest"
+  | "Traces"
+  | "Projects"
+  | "Telemetry"
+  | "Sign-in"
+  | "Server";
 
 /** A header with an example of its value. */
 export type Header = { text: string; example: string; optional?: true };

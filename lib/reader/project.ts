@@ -1,10 +1,10 @@
 import { withoutInvisible } from "#lib/fields";
+import { limits } from "#lib/limits";
 import { folderOf } from "#lib/reader/folder";
 import { remoteOf } from "#lib/reader/remote";
 import { cut } from "#lib/reader/text";
 
-export const aliasKinds = ["remote", "folder", "name"] as const;
-export type AliasKind = (typeof aliasKinds)[number];
+export type AliasKind = "remote" | "folder" | "name";
 
 /** What a project is recognized by. `machine` is the one that a folder is on, and empty for the other kinds. */
 export type ProjectAlias = { kind: AliasKind; machine: string; value: string };
@@ -19,11 +19,12 @@ export type Whereabouts = {
   metadata: Record<string, unknown> | null;
 };
 
+/** Whether a name is one that an agent gave a sub-agent's folder or session. */
+export const isSubAgentName = (name: string): boolean => hashed.test(name);
+
 /** Names that agents give to the folders and sessions of their sub-agents: a hash, and no project. */
 const hashed = /^agent-(?:[0-9a-f]{7,}|(?=[a-f]*\d)[0-9a-f]{4,6})$/i;
 
-/** The longest name of a project. */
-export const maxNameChars = 128;
 /** The longest value of an alias in UTF-8: what an index entry takes, which has a machine's name beside it. */
 const maxAliasBytes = 1024;
 
@@ -45,10 +46,11 @@ export function signsOf({ project, machine, metadata }: Whereabouts): ProjectSig
 
 function signOf(kind: AliasKind, machine: string, value: string, text: string): ProjectSign | undefined {
   const name = projectName(text);
-  if (!name || (kind !== "remote" && hashed.test(name)) || Buffer.byteLength(value) > maxAliasBytes) return undefined;
+  if (!name || (kind !== "remote" && isSubAgentName(name)) || Buffer.byteLength(value) > maxAliasBytes)
+    return undefined;
   return { kind, machine, value, name };
 }
 
 /** A text as a project's name: without characters that are not seen, and not too long. Empty where nothing is left. */
 export const projectName = (text: string): string =>
-  cut(withoutInvisible(text).replace(/\s+/g, " ").trim(), maxNameChars).trim();
+  cut(withoutInvisible(text).replace(/\s+/g, " ").trim(), limits.traces.projectName).trim();

@@ -46,6 +46,7 @@ const facetValues = {
   model: [{ value: "claude-opus-4-5", count: 40 }],
   project: [{ value: "api", count: 12 }],
   machine: [{ value: "ada-laptop", count: 41 }],
+  projectId: [{ value: trace.projectId, name: "api", count: 12 }],
 };
 
 export const readFacetValues = {
@@ -58,7 +59,7 @@ export const readFacetValues = {
   about: {
     group: "Traces",
     summary: "List the values of facets",
-    text: "The values that traces have as `source`, `model`, `project` and `machine`, with how many have each; the 100 most frequent. A facet's own filter does not narrow its values.",
+    text: "The values that traces have as `source`, `model`, `project` and `machine`, with how many have each; the 100 most frequent. A facet's own filter does not narrow its values. `projectId` has the projects with their names.",
     answers: { 200: { text: "The values.", example: { ok: true, ...facetValues } } },
     example: { query: { project: "api" } },
     wrong: { query: { from: "yesterday" } },

@@ -2,7 +2,7 @@ import "server-only";
 import { type Facet, type FacetValue, type FacetValues, facets, type TraceFilter } from "#lib/traces/schema";
 import { findIds, resolveSearch } from "#lib/traces/search";
 import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
-import { countUpTo, countValues } from "#lib/traces/sql/list";
+import { countProjects, countUpTo, countValues } from "#lib/traces/sql/list";
 
 /** How many values a menu offers: the most frequent ones. */
 const maxValues = 100;
@@ -19,7 +19,13 @@ export async function readFacets(userId: string, filter: TraceFilter): Promise<F
   const counted = await Promise.all(
     groups.filter((names) => names.length > 0).map((names) => countGroup(userId, filter, names)),
   );
-  return Object.assign({ source: [], model: [], project: [], machine: [] }, ...counted);
+  const projectId = await countProjectsOf(userId, filter);
+  return Object.assign({ source: [], model: [], project: [], machine: [], projectId }, ...counted);
+}
+
+/** Counts projects, by all filters but the project's own. */
+async function countProjectsOf(userId: string, { project: _, projectId: __, ...others }: TraceFilter) {
+  return countProjects(userId, await resolveOnce(userId, others, maxFound), maxValues);
 }
 
 /** Counts the values of some facets, by all filters but theirs. */

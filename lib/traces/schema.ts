@@ -85,6 +85,7 @@ const filter = {
   model: exactText(1, limits.trace.model).optional(),
   project: exactText(1, limits.trace.project).optional(),
   machine: exactText(1, limits.device.machine).optional(),
+  projectId: z.uuid().optional(),
   branch: exactText(1, limits.trace.branch).optional(),
   commit: commitHash.optional(),
   pr: pullRequestName.optional(),
@@ -110,6 +111,7 @@ export type TraceFilter = z.output<typeof traceFilter>;
 /** The parameters of a filter, in the order in which a page shows them. */
 export const filterNames = [
   "q",
+  "projectId",
   ...facets,
   "branch",
   "commit",
@@ -239,12 +241,17 @@ const facetValue = z.object({ value: z.string(), count: z.int() });
 /** A value that traces have, and how many of them. */
 export type FacetValue = z.output<typeof facetValue>;
 
+/** A project that traces are of: its id, and its name as one line. */
+const projectValue = facetValue.extend({ name: z.string() });
+export type ProjectValue = z.output<typeof projectValue>;
+
 const facetValues = z.object({
   source: z.array(facetValue),
   model: z.array(facetValue),
   project: z.array(facetValue),
   machine: z.array(facetValue),
-} satisfies Record<Facet, z.ZodType>);
+  projectId: z.array(projectValue),
+} satisfies Record<Facet | "projectId", z.ZodType>);
 export type FacetValues = z.output<typeof facetValues>;
 
 export const facetsResponse = facetValues.extend({ ok: z.literal(true) });

@@ -1,12 +1,16 @@
 import { filesIn } from "#lib/search/query";
 import { filterNames } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
-import { type Given, labelOf, listHref, without } from "./hrefs";
+import { type Given, labelOf, listHref, shownValue, without } from "./hrefs";
 
-/** The filters that are set, each with a link that removes it; of a search each file that it names. @param parent the title of the session whose children are listed */
-export function Chips({ given, parent }: { given: Given; parent: string | undefined }) {
+/**
+ * The filters that are set, each with a link that removes it; of a search each file that it names.
+ *
+ * @param project the name of the project that is filtered by. @param parent the title of the session whose children are listed
+ */
+export function Chips({ given, project, parent }: { given: Given; project: string | undefined; parent: string | undefined }) {
   return filterNames.flatMap((name) => {
-    const value = given[name];
+    const value = shownValue(given, name, project);
     if (value === undefined) return [];
     if (name !== "q")
       return [

@@ -16,7 +16,7 @@ export function DateMenu({ given, zone }: { given: Given; zone: string }) {
       <ul className="py-1">
         {(from !== undefined || to !== undefined) && (
           <li>
-            <Choice href={listHref(others)} isChosen={false} value="Any time" />
+            <Choice href={listHref(others)} isChosen={false} text="Any time" />
           </li>
         )}
         {datePresets(zone, new Date()).map((preset) => (
@@ -24,7 +24,7 @@ export function DateMenu({ given, zone }: { given: Given; zone: string }) {
             <Choice
               href={listHref({ ...others, from: preset.from })}
               isChosen={from === preset.from && to === undefined}
-              value={preset.label}
+              text={preset.label}
             />
           </li>
         ))}

@@ -39,7 +39,7 @@ export async function FilterBar({ userId, filter, given, hasValues }: Props) {
             label={capitalize(name)}
             given={given}
             query={filterQuery(filter).toString()}
-            values={values?.[name]}
+            values={values}
           />
         ))}
         <DateMenu given={given} zone={zone} />

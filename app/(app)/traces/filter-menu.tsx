@@ -1,6 +1,6 @@
-import type { Facet, FacetValue } from "#lib/traces/schema";
+import type { Facet, FacetValues } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
-import { Choices } from "./choices";
+import { Choices, filtersOf, optionsOf } from "./choices";
 import { type Given, without } from "./hrefs";
 import { MenuValues } from "./menu-values";
 
@@ -11,15 +11,19 @@ type Props = {
   /** The filters as the API takes them. */
   query: string;
   /** The values, where the page was requested with them. */
-  values: FacetValue[] | undefined;
+  values: FacetValues | undefined;
 };
 
 /** A menu of the values of one facet, with how many sessions have each, and a field for any other. */
 export function FilterMenu({ name, label, given, query, values }: Props) {
   return (
-    <Menu label={label} isSet={given[name] !== undefined} side={name === "machine" ? "right" : "left"}>
+    <Menu
+      label={label}
+      isSet={filtersOf(name).some((filter) => given[filter] !== undefined)}
+      side={name === "machine" ? "right" : "left"}
+    >
       <form method="get" action="/traces" className="flex gap-2 p-3">
-        <HiddenFilters given={without(given, name)} />
+        <HiddenFilters given={without(given, ...filtersOf(name))} />
         <input
           name={name}
           aria-label={`${label}, exactly`}
@@ -33,7 +37,7 @@ export function FilterMenu({ name, label, given, query, values }: Props) {
         </button>
       </form>
       {values ? (
-        <Choices name={name} given={given} values={values} />
+        <Choices name={name} given={given} options={optionsOf(name, values)} />
       ) : (
         <MenuValues name={name} given={given} query={query} />
       )}

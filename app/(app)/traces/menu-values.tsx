@@ -1,7 +1,7 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
-import type { Facet, FacetValue, FacetValues } from "#lib/traces/schema";
-import { Choices } from "./choices";
+import type { Facet, FacetValues } from "#lib/traces/schema";
+import { Choices, type Option, optionsOf } from "./choices";
 import { type Given, listHref } from "./hrefs";
 
 /** The values for the page's filters; one request serves every menu. */
@@ -26,14 +26,14 @@ type Props = { name: Facet; given: Given; query: string };
 /** The values of a menu, loaded when it is opened. Without script, or where that fails, a link leads to a page with them. */
 export function MenuValues({ name, given, query }: Props) {
   const place = useRef<HTMLDivElement>(null);
-  const [values, setValues] = useState<FacetValue[]>();
+  const [values, setValues] = useState<Option[]>();
   const [hasFailed, setFailed] = useState(false);
   useEffect(() => {
     const menu = place.current?.closest("details");
     const onToggle = () => {
       if (!menu?.open) return;
       load(query).then(
-        (all) => setValues(all[name]),
+        (all) => setValues(optionsOf(name, all)),
         () => setFailed(true),
       );
     };
@@ -41,7 +41,7 @@ export function MenuValues({ name, given, query }: Props) {
     menu?.addEventListener("toggle", onToggle);
     return () => menu?.removeEventListener("toggle", onToggle);
   }, [name, query]);
-  if (values) return <Choices name={name} given={given} values={values} />;
+  if (values) return <Choices name={name} given={given} options={values} />;
   return (
     <div ref={place} className="border-hairline border-t p-3">
       {!hasFailed && (

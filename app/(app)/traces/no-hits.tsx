@@ -3,10 +3,12 @@ import type { FilterName } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
 import { maxCounted, sessionsOf } from "./count";
 import { type ListRequest, readListParams } from "./filters";
-import { labelOf, listHref, without } from "./hrefs";
+import { labelOf, listHref, shownValue, without } from "./hrefs";
+
+type Props = { userId: string; request: ListRequest; project: string | undefined };
 
 /** Suggests which filter to remove: each one without which sessions match, and how many. */
-export async function NoHits({ userId, request: { given } }: { userId: string; request: ListRequest }) {
+export async function NoHits({ userId, request: { given }, project }: Props) {
   const zone = await readerZone();
   const tries = await Promise.all(
     (Object.keys(given) as FilterName[]).map(async (name) => {
@@ -25,7 +27,7 @@ export async function NoHits({ userId, request: { given } }: { userId: string; r
               Remove {labelOf(name)}
             </a>{" "}
             <span className="text-muted">
-              “{given[name]}” to see {sessionsOf(count)}.
+              “{shownValue(given, name, project)}” to see {sessionsOf(count)}.
             </span>
           </li>
         ))}

@@ -3,6 +3,7 @@ import { after } from "next/server";
 import { requireUser } from "#lib/auth/guards";
 import { answerOverloaded } from "#lib/current-request";
 import { isOverload, SpoorError } from "#lib/errors";
+import { labelText, readLabels } from "#lib/projects/queries";
 import { readExcerpts } from "#lib/search/excerpts";
 import { countPending } from "#lib/search/find";
 import { parseQuery } from "#lib/search/query";
@@ -57,6 +58,9 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const [{ traces, nextCursor, ignored, excerpts, kin }, count, all = count, lag, parent] = read;
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
+  const labels = await readLabels(user.id, [...traces.map(({ projectId }) => projectId), filter.projectId ?? null]);
+  const filtered = labels.get(filter.projectId ?? "");
+  const projectName = filtered && labelText(filtered);
   const [first] = traces;
   after(warmUp);
   return (
@@ -81,7 +85,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
               {sessionsOf(count, max)}
               {all > count && <InAll sessions={sessionsOf(all, max)} />}
             </li>
-            <Chips given={given} parent={parent} />
+            <Chips given={given} project={projectName} parent={parent} />
             {first && !cursor && (
               <li>
                 <Newer query={changesQuery(selection, first)} href={listHref(given)} />
@@ -89,9 +93,9 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
             )}
           </ul>
         </Selection>
-        {traces.length > 0 && <TraceList traces={traces} given={given} kin={kin} excerpts={excerpts} />}
+        {traces.length > 0 && <TraceList traces={traces} given={given} kin={kin} excerpts={excerpts} labels={labels} />}
       </form>
-      {traces.length === 0 && isFiltered && <NoHits userId={user.id} request={request} />}
+      {traces.length === 0 && isFiltered && <NoHits userId={user.id} request={request} project={projectName} />}
       {traces.length === 0 && !isFiltered && <p className="py-8 text-muted">Nothing older.</p>}
       <nav aria-label="Pages of the list" className="flex items-center gap-2 py-4">
         {cursor && (

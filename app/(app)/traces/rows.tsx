@@ -11,6 +11,8 @@ export type Row = {
   source: string;
   title?: string;
   project?: string;
+  /** Where it is known as one. */
+  projectId?: string;
   model?: string;
   /** The pull request that it opened or is linked to. */
   pull?: { href: string; label: string; title: string };
@@ -53,6 +55,7 @@ function Session({ row, place, given }: SessionProps) {
     source,
     title,
     project,
+    projectId,
     model,
     messages,
     tokens,
@@ -77,7 +80,12 @@ function Session({ row, place, given }: SessionProps) {
         {title ?? <span className="text-muted">Untitled session</span>}
       </a>
       <div>
-        {project && <Facet name="project" value={project} given={given} />}
+        {project && projectId && (
+          <a href={`/projects/${projectId}`} title={`Project ${project}`} className="quiet-link project">
+            {project}
+          </a>
+        )}
+        {project && !projectId && <Facet name="project" value={project} given={given} />}
         {model && <Facet name="model" value={model} given={given} />}
         {pull && (
           <a href={pull.href} title={pull.title} className="pull">

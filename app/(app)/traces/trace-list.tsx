@@ -1,3 +1,5 @@
+import { labelText, type ProjectLabel } from "#lib/projects/queries";
+import { isSubAgentName } from "#lib/reader/project";
 import type { Excerpts } from "#lib/search/excerpts";
 import type { WithPullRequests } from "#lib/traces/evidence";
 import type { ListedTrace } from "#lib/traces/queries";
@@ -9,13 +11,20 @@ import { type Given, pullHref } from "./hrefs";
 import { type Row, Rows } from "./rows";
 
 type Shown = WithPullRequests<ListedTrace>;
-type Props = { traces: Shown[]; given: Given; kin: Kin; excerpts?: Map<string, Excerpts> | undefined };
+type Labels = Map<string, ProjectLabel>;
+type Props = {
+  traces: Shown[];
+  given: Given;
+  kin: Kin;
+  excerpts?: Map<string, Excerpts> | undefined;
+  labels: Labels;
+};
 
 /** The sessions of a page, each with a box to tick. All text is made here, so that no format of the browser differs from it. */
-export async function TraceList({ traces, given, kin, excerpts }: Props) {
+export async function TraceList({ traces, given, kin, excerpts, labels }: Props) {
   const zone = await readerZone();
   const rows = traces.map((trace) => ({
-    ...rowOf(trace, zone, excerpts?.get(trace.id)),
+    ...rowOf(trace, zone, excerpts?.get(trace.id), labels),
     ...aroundOf(trace, kin, zone),
   }));
   return <Rows rows={rows} given={given} />;
@@ -31,15 +40,15 @@ function aroundOf({ id, messageCount, tokenCount }: ListedTrace, kin: Kin, zone:
   };
 }
 
-function rowOf(trace: Shown, zone: string, found: Excerpts | undefined): Row {
-  const { id, source, title, project, model, messageCount, tokenCount, latestAt } = trace;
+function rowOf(trace: Shown, zone: string, found: Excerpts | undefined, labels: Labels): Row {
+  const { id, source, title, model, messageCount, tokenCount, latestAt } = trace;
   const at = new Date(latestAt);
   const exact = [countOf(messageCount, "message"), tokenCount > 0 && countOf(tokenCount, "token"), longTime(at, zone)];
   return {
     id,
     source,
     ...(title && { title }),
-    ...(project && { project }),
+    ...projectOf(trace, labels),
     ...(model && { model }),
     ...pullOf(trace.pullRequests),
     messages: formatCompact(messageCount),
@@ -63,4 +72,11 @@ function pullOf([first, ...more]: Shown["pullRequests"]): Pick<Row, "pull"> {
       title: `Pull request ${repository}#${number}${others || ""}`,
     },
   };
+}
+
+/** A trace's project, or the name that came with it as long as the ledger has not found one. */
+function projectOf({ project, projectId }: ListedTrace, labels: Labels): Pick<Row, "project" | "projectId"> {
+  const label = labels.get(projectId ?? "");
+  if (projectId && label) return { project: labelText(label), projectId };
+  return project && !isSubAgentName(project) ? { project } : {};
 }

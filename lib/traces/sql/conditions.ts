@@ -46,7 +46,7 @@ export const comesBefore = (selection: Ordered, { activityAt, id }: Place): Pris
  * each facet, and Prisma's conditions can't name an expression (docs/decisions/0014).
  */
 export function isSelected(userId: string, selection: PlainSelection): Prisma.Sql {
-  const { from, to, ids, storedUntil, parent, roots, families } = selection;
+  const { projectId, from, to, ids, storedUntil, parent, roots, families } = selection;
   const conditions = [Prisma.sql`user_id = ${userId} and deleted_at is null`];
   for (const name of facets) {
     const value = selection[name];
@@ -56,6 +56,7 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
   }
   if (roots || families) conditions.push(Prisma.sql`parent_id is null`);
   if (parent) conditions.push(Prisma.sql`parent_id = ${parent}::uuid`);
+  if (projectId) conditions.push(Prisma.sql`project_id = ${projectId}::uuid`);
   conditions.push(...hasEvidence(userId, selection));
   if (from) conditions.push(Prisma.sql`activity_at >= ${from}::timestamptz`);
   if (to) conditions.push(Prisma.sql`activity_at < ${to}::timestamptz`);

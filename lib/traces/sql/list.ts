@@ -3,8 +3,9 @@ import "server-only";
 import type pg from "pg";
 import { pool, snapshot } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
+import { labelText, readProjectLabels } from "#lib/db/sql/project-labels";
 import { Prisma, type Trace } from "#lib/generated/prisma/client";
-import type { Facet, FacetValue } from "#lib/traces/schema";
+import type { Facet, FacetValue, ProjectValue } from "#lib/traces/schema";
 import {
   comesAfter,
   comesBefore,
@@ -167,6 +168,26 @@ export async function countValues(
       rows.filter(({ set }) => set === setOf(at)).map(({ value, count }) => ({ value, count })),
     ]),
   );
+}
+
+/** Counts a selection by project, the most frequent `max`. SQL: their names are told apart from others of the same name. */
+export async function countProjects(userId: string, selection: PlainSelection, max: number): Promise<ProjectValue[]> {
+  const statement = Prisma.sql`
+    select project_id as value, count(*)::int as count from trace
+    where ${isSelected(userId, selection)} and project_id is not null
+    group by project_id order by count desc, project_id limit ${max}`;
+  return heavyRead(userId, async (tx) => {
+    const { rows } = await tx.query<FacetValue>(statement);
+    const labels = await readProjectLabels(
+      tx,
+      userId,
+      rows.map(({ value }) => value),
+    );
+    return rows.flatMap(({ value, count }) => {
+      const label = labels.get(value);
+      return label ? [{ value, count, name: labelText(label) }] : [];
+    });
+  });
 }
 
 /** A trace beside another one in the list. */

@@ -1,3 +1,6 @@
+import { requireUser } from "#lib/auth/guards";
+import { labelText, readLabels } from "#lib/projects/queries";
+import { isSubAgentName } from "#lib/reader/project";
 import type { Trace } from "#lib/traces/queries";
 import { countOf, Figure } from "../../../../components/figures";
 import { Monogram } from "../../../../components/mark";
@@ -12,7 +15,7 @@ type Props = { trace: Trace; kin: Kin; deleting: React.ReactNode };
 
 /** What a session is, and what can be done with it as a whole. @param deleting the question whether to delete it, once asked */
 export function TraceFacts({ trace, kin, deleting }: Props) {
-  const { source, model, project } = trace;
+  const { source, model } = trace;
   return (
     <div className="flex flex-col gap-2 py-3">
       <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-code">
@@ -24,11 +27,7 @@ export function TraceFacts({ trace, kin, deleting }: Props) {
             {model}
           </a>
         )}
-        {project && (
-          <a href={listHref({ project })} className="quiet-link target break-all">
-            {project}
-          </a>
-        )}
+        <ProjectLink trace={trace} />
         <Span from={trace.createdAt} to={trace.updatedAt} />
         <span>{countOf(trace.messageCount, "message")}</span>
         {trace.tokenCount > 0 && <Figure count={trace.tokenCount} unit="tokens" />}
@@ -56,6 +55,22 @@ export function TraceFacts({ trace, kin, deleting }: Props) {
       </div>
       {deleting}
     </div>
+  );
+}
+
+/** The session's project, or the name that came with it as long as none is known. */
+async function ProjectLink({ trace: { id, project, projectId } }: { trace: Trace }) {
+  const label = projectId
+    ? (await readLabels((await requireUser(`/traces/${id}`)).id, [projectId])).get(projectId)
+    : undefined;
+  if (!label && (!project || isSubAgentName(project))) return null;
+  return (
+    <a
+      href={label ? `/projects/${projectId}` : listHref({ project: project ?? "" })}
+      className="quiet-link target break-all"
+    >
+      {label ? labelText(label) : project}
+    </a>
   );
 }
 

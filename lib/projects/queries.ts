@@ -1,0 +1,110 @@
+import "server-only";
+import { z } from "zod";
+import { pool, prisma } from "#lib/db/client";
+import { labelText, type ProjectLabel, readProjectLabels } from "#lib/db/sql/project-labels";
+import { notFound, SpoorError } from "#lib/errors";
+import type { Month, ProjectDetails, ProjectSummary, ProjectsQuery, Share } from "#lib/projects/schema";
+import { type Labels, type ProjectRow, readProjectParts, readProjectRows } from "#lib/projects/sql/read";
+
+export type { Month, ProjectDetails, ProjectLabel, ProjectSummary, Share };
+export { labelText };
+
+/** How many agents, models, machines and branches one project's answer has at most. */
+const maxShares = 50;
+
+function summaryOf(row: ProjectRow, labels: Labels): ProjectSummary {
+  return {
+    id: row.id,
+    name: row.name,
+    distinction: labels.get(row.id)?.distinction ?? null,
+    sessions: row.sessions,
+    costNano: row.cost_nano,
+    usage: {
+      inputTokens: row.input_tokens,
+      outputTokens: row.output_tokens,
+      cacheReadTokens: row.cache_read_tokens,
+      cacheWrite5mTokens: row.cache_write_5m_tokens,
+      cacheWrite1hTokens: row.cache_write_1h_tokens,
+      reasoningTokens: row.reasoning_tokens,
+      unpricedTokens: row.unpriced_tokens,
+    },
+    agents: row.agents,
+    lastActiveAt: row.last_active?.toISOString() ?? null,
+  };
+}
+
+const cursorShape = z.int().min(1).max(1_000_000);
+
+function offsetOf(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  const parsed = cursorShape.safeParse(Number(Buffer.from(cursor, "base64url").toString("latin1")));
+  if (parsed.success) return parsed.data;
+  const errors = [{ path: "cursor", message: "is not one that this list gave out" }];
+  throw new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
+}
+
+/**
+ * A page of a user's projects with the sums of their sessions.
+ *
+ * @throws SpoorError `invalid_request` for a cursor that no page gave out
+ */
+export async function listProjects(
+  userId: string,
+  { q, sort, limit, cursor }: ProjectsQuery,
+): Promise<{ projects: ProjectSummary[]; nextCursor: string | null }> {
+  const offset = offsetOf(cursor);
+  const { rows, labels } = await readProjectRows(userId, { q, sort, limit: limit + 1, offset });
+  const shown = rows.slice(0, limit);
+  const next = rows.length > limit ? Buffer.from(String(offset + limit)).toString("base64url") : null;
+  return { projects: shown.map((row) => summaryOf(row, labels)), nextCursor: next };
+}
+
+/** One project in full. @throws SpoorError `not_found`, for another user's as well */
+export async function getProject(userId: string, id: string): Promise<ProjectDetails> {
+  const parts = await readProjectParts(userId, id, maxShares);
+  if (!parts) throw notFound();
+  const { row, labels, aliases, shares, branches, months } = parts;
+  const by = (facet: string): Share[] =>
+    shares.filter((one) => one.facet === facet).map(({ facet: _, ...share }) => share);
+  return {
+    ...summaryOf(row, labels),
+    createdAt: row.created_at.toISOString(),
+    aliases: aliases.map(({ kind, machine, value }) => ({ kind, machine: machine || null, value })),
+    byAgent: by("source"),
+    byModel: by("model"),
+    byMachine: by("machine"),
+    byBranch: branches,
+    byMonth: months,
+  };
+}
+
+/** The names of some projects, by their ids, such as those of a page of traces. */
+export const readLabels = (userId: string, ids: (string | null)[]): Promise<Map<string, ProjectLabel>> =>
+  readProjectLabels(pool(), userId, [...new Set(ids.filter((id) => id !== null))]);
+
+/** How many projects a menu offers. */
+const maxOthers = 500;
+
+/** Where a project that was merged went, while its sessions are still on their way. */
+export async function mergedInto(userId: string, id: string): Promise<string | undefined> {
+  const project = await prisma().project.findUnique({
+    where: { userId_id: { userId, id } },
+    select: { mergedInto: true },
+  });
+  return project?.mergedInto ?? undefined;
+}
+
+/** The projects that another one can be merged into, by name; at most so many as a menu can offer. */
+export async function listOthers(userId: string, id: string): Promise<{ id: string; text: string }[]> {
+  const found = await prisma().project.findMany({
+    where: { userId, mergedInto: null, id: { not: id } },
+    select: { id: true, name: true },
+    orderBy: [{ name: "asc" }, { id: "asc" }],
+    take: maxOthers,
+  });
+  const labels = await readLabels(
+    userId,
+    found.map((one) => one.id),
+  );
+  return found.map((one) => ({ id: one.id, text: labelText(labels.get(one.id) ?? { ...one, distinction: null }) }));
+}

@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { exactText, withoutInvisible } from "#lib/fields";
+import { limits } from "#lib/limits";
+
+const { traces: page } = limits;
+
+/** What a list of projects is sorted by: the last activity and figures the greatest first, names from A. */
+export const projectSorts = ["active", "name", "sessions", "cost"] as const;
+export type ProjectSort = (typeof projectSorts)[number];
+
+const figures = {
+  sessions: z.int(),
+  costNano: z.int(),
+  usage: z.object({
+    inputTokens: z.int(),
+    outputTokens: z.int(),
+    cacheReadTokens: z.int(),
+    cacheWrite5mTokens: z.int(),
+    cacheWrite1hTokens: z.int(),
+    reasoningTokens: z.int(),
+    unpricedTokens: z.int(),
+  }),
+};
+
+const names = { id: z.uuid(), name: z.string(), distinction: z.string().nullable() };
+
+export const projectShape = z.object({
+  ...names,
+  ...figures,
+  agents: z.array(z.string()),
+  lastActiveAt: z.iso.datetime().nullable(),
+});
+export type ProjectSummary = z.output<typeof projectShape>;
+
+const share = z.object({ value: z.string(), sessions: z.int(), costNano: z.int() });
+export type Share = z.output<typeof share>;
+
+const month = z.object({ month: z.string(), tokens: z.int(), costNano: z.int(), unpricedTokens: z.int() });
+export type Month = z.output<typeof month>;
+
+export const aliasShape = z.object({
+  kind: z.enum(["remote", "folder", "name"]),
+  machine: z.string().nullable(),
+  value: z.string(),
+});
+
+export const projectDetails = projectShape.extend({
+  createdAt: z.iso.datetime(),
+  aliases: z.array(aliasShape),
+  byAgent: z.array(share),
+  byModel: z.array(share),
+  byMachine: z.array(share),
+  byBranch: z.array(share),
+  byMonth: z.array(month),
+});
+export type ProjectDetails = z.output<typeof projectDetails>;
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .meta({ type: "integer", pattern: undefined, minimum: min, maximum: max });
+
+export const projectsQuery = z.object({
+  q: exactText(1, page.query).optional(),
+  sort: z.enum(projectSorts).default("active"),
+  limit: wholeNumber(1, page.maxPerPage).default(page.perPage),
+  cursor: z.string().min(1).max(64).optional(),
+});
+export type ProjectsQuery = z.output<typeof projectsQuery>;
+
+export const projectsResponse = z.object({
+  ok: z.literal(true),
+  projects: z.array(projectShape),
+  nextCursor: z.string().nullable(),
+});
+
+export const projectResponse = z.object({ ok: z.literal(true), project: projectDetails });
+
+/** A name that a person gives a project. */
+export const givenName = z
+  .string()
+  .transform((name) => withoutInvisible(name).replace(/\s+/g, " ").trim())
+  .pipe(z.string().min(1, "Enter a name.").max(page.projectName, `Enter at most ${page.projectName} characters.`));

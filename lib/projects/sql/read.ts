@@ -1,0 +1,157 @@
+// Sums by project. SQL: aggregates over all of a user's traces in one statement.
+import "server-only";
+import type { PoolClient } from "pg";
+import { heavyRead } from "#lib/db/heavy";
+import { type ProjectLabel, readProjectLabels } from "#lib/db/sql/project-labels";
+import type { Month, ProjectSort, Share } from "#lib/projects/schema";
+import type { ProjectAlias } from "#lib/reader/project";
+
+const tokenColumns = [
+  "input_tokens",
+  "output_tokens",
+  "cache_read_tokens",
+  "cache_write_5m_tokens",
+  "cache_write_1h_tokens",
+  "reasoning_tokens",
+  "unpriced_tokens",
+] as const;
+
+// float8 is exact up to 2^53, and sums of bigint would be numeric, which is slow.
+const sums = tokenColumns.map((name) => `sum(${name}::float8) as ${name}`).join(", ");
+const columns = tokenColumns.map((name) => `coalesce(sums.${name}, 0) as ${name}`).join(", ");
+
+export type ProjectRow = {
+  id: string;
+  name: string;
+  created_at: Date;
+  sessions: number;
+  cost_nano: number;
+  agents: string[];
+  last_active: Date | null;
+} & Record<(typeof tokenColumns)[number], number>;
+
+/** The sums of each project in `$1`'s traces, `$2` one project or all. */
+const summed = `
+  by_source as (
+    select project_id, source, count(*)::int as sessions, max(activity_at) as last_active,
+      sum(cost_nano::float8) as cost_nano, ${sums}
+    from trace where user_id = $1 and deleted_at is null and project_id is not null
+      and ($2::uuid is null or project_id = $2)
+    group by project_id, source
+  ), sums as (
+    select project_id, sum(sessions)::int as sessions, max(last_active) as last_active, sum(cost_nano) as cost_nano,
+      array_agg(source order by sessions desc, source) as agents,
+      ${tokenColumns.map((name) => `sum(${name}) as ${name}`).join(", ")}
+    from by_source group by project_id
+  )`;
+
+const row = `project.id, project.name, project.created_at, coalesce(sums.sessions, 0) as sessions,
+  coalesce(sums.cost_nano, 0) as cost_nano, coalesce(sums.agents, '{}') as agents, sums.last_active, ${columns}`;
+
+const orders: Record<ProjectSort, string> = {
+  active: "sums.last_active desc nulls last",
+  name: "lower(project.name), project.name",
+  sessions: "sums.sessions desc nulls last",
+  cost: "sums.cost_nano desc nulls last",
+};
+
+export type Labels = Map<string, ProjectLabel>;
+
+/** Some of a user's projects, and their names beside others. @param q a part of the name, in any case */
+export async function readProjectRows(
+  userId: string,
+  { q, sort, limit, offset }: { q: string | undefined; sort: ProjectSort; limit: number; offset: number },
+): Promise<{ rows: ProjectRow[]; labels: Labels }> {
+  const statement = `with ${summed} select ${row} from project left join sums on sums.project_id = project.id
+    where project.user_id = $1 and project.merged_into is null
+      and ($3::text is null or strpos(lower(project.name), lower($3)) > 0)
+    order by ${orders[sort]}, project.id limit $4 offset $5`;
+  return heavyRead(userId, async (tx) => {
+    const { rows } = await tx.query<ProjectRow>(statement, [userId, null, q ?? null, limit, offset]);
+    return { rows, labels: await labelsOf(tx, userId, rows) };
+  });
+}
+
+const labelsOf = (tx: PoolClient, userId: string, rows: ProjectRow[]) =>
+  readProjectLabels(
+    tx,
+    userId,
+    rows.map(({ id }) => id),
+  );
+
+export type ProjectParts = {
+  row: ProjectRow;
+  labels: Labels;
+  aliases: (ProjectAlias & { movedFrom: string | null })[];
+  shares: (Share & { facet: "source" | "model" | "machine" })[];
+  branches: Share[];
+  months: Month[];
+};
+
+/** One project with what its traces are by agent, model, machine, branch and month; the most frequent `max` of each. */
+export async function readProjectParts(userId: string, id: string, max: number): Promise<ProjectParts | undefined> {
+  return heavyRead(userId, async (tx) => {
+    const { rows } = await tx.query<ProjectRow>(
+      `with ${summed} select ${row} from project left join sums on sums.project_id = project.id
+       where project.user_id = $1 and project.id = $2 and project.merged_into is null`,
+      [userId, id],
+    );
+    const [found] = rows;
+    if (!found) return undefined;
+    const own = [userId, id];
+    const shares = await tx.query<ProjectParts["shares"][number]>(sharesOf, [...own, max]);
+    const branches = await tx.query<Share>(branchesOf, [...own, max]);
+    const months = await tx.query<Month>(monthsOf, own);
+    const aliases = await tx.query<ProjectParts["aliases"][number]>(
+      `select kind, machine, value, moved_from as "movedFrom" from project_alias
+       where user_id = $1 and project_id = $2 order by kind = 'remote' desc, kind, machine, value limit $3`,
+      [...own, maxAliases],
+    );
+    return {
+      row: found,
+      labels: await labelsOf(tx, userId, [found]),
+      aliases: aliases.rows,
+      shares: shares.rows,
+      branches: branches.rows,
+      months: months.rows,
+    };
+  });
+}
+
+/** How many aliases a page shows: machines that build in a new folder each time would make thousands. */
+const maxAliases = 200;
+
+const sharesOf = `
+  select facet, value, sessions, "costNano" from (
+    select case when grouping(source) = 0 then 'source' when grouping(model) = 0 then 'model' else 'machine' end as facet,
+      coalesce(source, model, machine) as value, count(*)::int as sessions, sum(cost_nano::float8) as "costNano",
+      row_number() over (partition by grouping(source, model, machine) order by count(*) desc, coalesce(source, model, machine))
+        as place
+    from trace where user_id = $1 and project_id = $2 and deleted_at is null
+    group by grouping sets ((source), (model), (machine)) having coalesce(source, model, machine) is not null
+  ) as counted where place <= $3 order by facet, place`;
+
+/** Sessions by the branches that they prove, and what was used on each. */
+const branchesOf = `
+  with used as (
+    select branch, sum(cost_nano::float8) as cost from usage_day day
+    join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
+    where day.user_id = $1 and facets.project_id = $2 and branch is not null group by branch
+  ), seen as (
+    select worked.branch, count(*)::int as sessions, max(trace.activity_at) as last_active
+    from trace join trace_branch worked on worked.user_id = $1 and worked.trace_id = trace.id
+    where trace.user_id = $1 and trace.project_id = $2 and trace.deleted_at is null
+    group by worked.branch order by last_active desc, worked.branch limit $3
+  )
+  select seen.branch as value, sessions, coalesce(used.cost, 0) as "costNano"
+  from seen left join used on used.branch = seen.branch order by last_active desc, seen.branch`;
+
+/** By months of UTC, the latest two years. */
+const monthsOf = `
+  select to_char(day.day, 'YYYY-MM') as month, sum(day.cost_nano::float8) as "costNano",
+    sum((day.input_tokens + day.output_tokens + day.cache_read_tokens + day.cache_write_5m_tokens
+      + day.cache_write_1h_tokens)::float8) as tokens,
+    sum(day.unpriced_tokens::float8) as "unpricedTokens"
+  from usage_day day join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
+  where day.user_id = $1 and facets.project_id = $2
+  group by 1 having sum(day.messages) > 0 or sum(day.cost_nano) > 0 order by 1 desc limit 24`;
