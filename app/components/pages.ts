@@ -1,6 +1,7 @@
 /** The pages in the navigation bar, each with the key that opens it after `g`. */
 export const pages = [
   { href: "/traces", name: "Sessions", key: "t" },
+  { href: "/projects", name: "Projects", key: "p" },
   { href: "/uploads", name: "Uploads", key: "u" },
   { href: "/usage", name: "Usage", key: "y" },
   { href: "/devices", name: "Devices", key: "e" },

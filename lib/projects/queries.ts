@@ -83,7 +83,10 @@ export const readLabels = (userId: string, ids: (string | null)[]): Promise<Map<
   readProjectLabels(pool(), userId, [...new Set(ids.filter((id) => id !== null))]);
 
 /** How many projects a menu offers. */
-const maxOthers = 500;
+export const maxOthers = 500;
+
+/** Of a text in Prisma's `contains`, which is a LIKE, every character is meant as it is. */
+const partOf = (text: string) => ({ contains: text.replace(/[\\%_]/g, "\\$&"), mode: "insensitive" as const });
 
 /** Where a project that was merged went, while its sessions are still on their way. */
 export async function mergedInto(userId: string, id: string): Promise<string | undefined> {
@@ -94,10 +97,10 @@ export async function mergedInto(userId: string, id: string): Promise<string | u
   return project?.mergedInto ?? undefined;
 }
 
-/** The projects that another one can be merged into, by name; at most so many as a menu can offer. */
-export async function listOthers(userId: string, id: string): Promise<{ id: string; text: string }[]> {
+/** The projects that another one can be merged into, by name; at most so many as a menu can offer. @param find a part of the name */
+export async function listOthers(userId: string, id: string, find = ""): Promise<{ id: string; text: string }[]> {
   const found = await prisma().project.findMany({
-    where: { userId, mergedInto: null, id: { not: id } },
+    where: { userId, mergedInto: null, id: { not: id }, ...(find && { name: partOf(find) }) },
     select: { id: true, name: true },
     orderBy: [{ name: "asc" }, { id: "asc" }],
     take: maxOthers,
@@ -108,3 +111,7 @@ export async function listOthers(userId: string, id: string): Promise<{ id: stri
   );
   return found.map((one) => ({ id: one.id, text: labelText(labels.get(one.id) ?? { ...one, distinction: null }) }));
 }
+
+/** Whether what a project was recognized by can be taken out of the one that it was merged into. */
+export const canUndo = async (userId: string, id: string, mergedFrom: string): Promise<boolean> =>
+  (await prisma().projectAlias.count({ where: { userId, projectId: id, movedFrom: mergedFrom } })) > 0;

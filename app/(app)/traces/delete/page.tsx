@@ -2,16 +2,17 @@ import type { Metadata } from "next";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/env";
+import { labelText, readLabels } from "#lib/projects/queries";
 import { countSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import { listTraces, type Trace } from "#lib/traces/queries";
-import { chosenIds } from "#lib/traces/schema";
+import { chosenIds, type FilterName } from "#lib/traces/schema";
 import { countOf } from "../../../components/figures";
 import { Notice } from "../../../components/notice";
 import { Time } from "../../../components/time";
 import { readerZone } from "../../../components/zone";
 import { type ListRequest, readListParams } from "../filters";
-import { type Given, listHref } from "../hrefs";
+import { type Given, labelOf, listHref, shownValue } from "../hrefs";
 import { deleteSelectionAction } from "./actions";
 
 export const metadata: Metadata = { title: "Delete sessions" };
@@ -47,7 +48,9 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
           </p>
         </Notice>
       )}
-      {!asked.ids && <Scope given={request.given} countedAt={countedAt} />}
+      {!asked.ids && (
+        <Scope given={request.given} countedAt={countedAt} project={await projectName(user.id, request)} />
+      )}
       <Titles traces={named.traces} more={traces - named.traces.length} />
       <p>
         {traces === 1 ? "It and its" : "They and their"} {countOf(messages, "message")} will be deleted permanently,
@@ -115,8 +118,15 @@ function Nothing({ back }: { back: string }) {
   );
 }
 
-function Scope({ given, countedAt }: { given: Given; countedAt: string }) {
-  const filters = Object.entries(given);
+async function projectName(userId: string, { filter: { projectId } }: ListRequest): Promise<string | undefined> {
+  const label = projectId && (await readLabels(userId, [projectId])).get(projectId);
+  return label ? labelText(label) : undefined;
+}
+
+type ScopeProps = { given: Given; countedAt: string; project: string | undefined };
+
+function Scope({ given, countedAt, project }: ScopeProps) {
+  const filters = Object.keys(given) as FilterName[];
   return (
     <p>
       {filters.length === 0 ? (
@@ -124,10 +134,10 @@ function Scope({ given, countedAt }: { given: Given; countedAt: string }) {
       ) : (
         <>
           All with{" "}
-          {filters.map(([name, value], index) => (
+          {filters.map((name, index) => (
             <span key={name}>
               {index > 0 && ", "}
-              {name} <strong className="break-words font-semibold">{value}</strong>
+              {labelOf(name)} <strong className="break-words font-semibold">{shownValue(given, name, project)}</strong>
             </span>
           ))}
         </>

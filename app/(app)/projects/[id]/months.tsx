@@ -1,0 +1,94 @@
+import type { Month } from "#lib/projects/queries";
+import { formatDate } from "../../../components/date-format";
+import { formatCompact, formatCount } from "../../../components/figures";
+import { formatMoney } from "../../../components/money";
+
+/** The share of its slot that a bar leaves free. */
+const gap = 0.2;
+
+const nameOf = ({ month }: Month, style: "short" | "long") =>
+  formatDate(new Date(`${month}-01T00:00:00Z`), "UTC", { month: style, year: "numeric" });
+
+/** What a project cost by month, as bars and a table; without any cost its tokens. */
+export function Months({ months }: { months: Month[] }) {
+  const shown = filled(months);
+  const isMoney = shown.some(({ costNano }) => costNano > 0);
+  const amountOf = (month: Month) => (isMoney ? month.costNano : month.tokens);
+  const textOf = (month: Month) => (isMoney ? formatMoney(month.costNano) : `${formatCompact(month.tokens)} tokens`);
+  const [first, last] = [shown[0], shown.at(-1)];
+  const top = Math.max(...shown.map(amountOf));
+  const most = shown.find((month) => amountOf(month) === top);
+  if (!first || !last || !most || top <= 0) return null;
+  const slot = 100 / shown.length;
+  return (
+    <figure className="flex flex-col gap-2">
+      <figcaption>
+        {shown.length === 1 ? "All" : "Most"} of it was used in {nameOf(most, "long")}: {textOf(most)}.
+      </figcaption>
+      <svg aria-hidden="true" className="h-24 w-full border-hairline border-b">
+        {shown.map((month, index) => (
+          <rect
+            key={month.month}
+            x={`${slot * (index + gap / 2)}%`}
+            width={`${Math.min(slot * (1 - gap), 12)}%`}
+            y={`${100 - (100 * amountOf(month)) / top}%`}
+            height={`${(100 * amountOf(month)) / top}%`}
+            className="fill-accent"
+          >
+            <title>{`${nameOf(month, "long")}: ${textOf(month)}`}</title>
+          </rect>
+        ))}
+      </svg>
+      <p aria-hidden="true" className="flex justify-between text-meta text-muted">
+        <span>{nameOf(first, "short")}</span>
+        {shown.length > 1 && <span>{nameOf(last, "short")}</span>}
+      </p>
+      <Table months={shown.toReversed()} />
+    </figure>
+  );
+}
+
+/** In the order of time, with the months between in which nothing was used. */
+function filled(months: Month[]): Month[] {
+  const known = new Map(months.map((month) => [month.month, month]));
+  const [last, first] = [months[0]?.month, months.at(-1)?.month];
+  if (!first || !last) return [];
+  const all: Month[] = [];
+  for (const at = new Date(`${first}-01T00:00:00Z`); all.length < 240; at.setUTCMonth(at.getUTCMonth() + 1)) {
+    const month = at.toISOString().slice(0, 7);
+    if (month > last) break;
+    all.push(known.get(month) ?? { month, tokens: 0, costNano: 0, unpricedTokens: 0 });
+  }
+  return all.slice(-24);
+}
+
+function Table({ months }: { months: Month[] }) {
+  const hasUnpriced = months.some(({ unpricedTokens }) => unpricedTokens > 0);
+  return (
+    <details>
+      <summary className="w-fit text-code text-muted hover:text-text">Show as table</summary>
+      <table className="mt-2 text-code">
+        <thead className="text-left text-muted">
+          <tr>
+            <th className="pr-6 font-normal">Month (UTC)</th>
+            <th className="pr-6 text-right font-normal">Cost</th>
+            <th className="pr-6 text-right font-normal">Tokens</th>
+            {hasUnpriced && <th className="text-right font-normal">Without price</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {months.map((month) => (
+            <tr key={month.month}>
+              <th className="pr-6 text-left font-normal">{nameOf(month, "long")}</th>
+              <td className="pr-6 text-right">{month.costNano > 0 ? formatMoney(month.costNano) : "–"}</td>
+              <td className="pr-6 text-right">{month.tokens > 0 ? formatCount(month.tokens) : "–"}</td>
+              {hasUnpriced && (
+                <td className="text-right">{month.unpricedTokens > 0 ? formatCount(month.unpricedTokens) : "–"}</td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}

@@ -1,0 +1,186 @@
+import type { Metadata } from "next";
+import { notFound, redirect } from "next/navigation";
+import { cache } from "react";
+import { z } from "zod";
+import { requireUser } from "#lib/auth/guards";
+import { canUndo, getProject, mergedInto, type ProjectDetails } from "#lib/projects/queries";
+import { givenName } from "#lib/projects/schema";
+import { listTraces } from "#lib/traces/queries";
+import { countOf, Figure, formatCount } from "../../../components/figures";
+import { Form } from "../../../components/form";
+import { Monogram } from "../../../components/mark";
+import { formatMoney } from "../../../components/money";
+import { Notice } from "../../../components/notice";
+import { orMissing } from "../../../components/or-missing";
+import { Refresh } from "../../../components/refresh";
+import { Section } from "../../../components/section";
+import { Time } from "../../../components/time";
+import { listHref, traceHref } from "../../traces/hrefs";
+import { renameAction, undoAction } from "../actions";
+import { tokensOf } from "../figures";
+import { Aliases } from "./aliases";
+import { Merge } from "./merge";
+import { Months } from "./months";
+import { Shares } from "./shares";
+
+export async function generateMetadata({ params }: PageProps<"/projects/[id]">): Promise<Metadata> {
+  return { title: (await ownProject((await params).id)).name };
+}
+
+/** What one project is, and what came of it. */
+export default async function Page({ params, searchParams }: PageProps<"/projects/[id]">) {
+  const { id } = await params;
+  const [project, query] = [await ownProject(id), await searchParams];
+  return (
+    <div className="flex flex-col gap-8">
+      <div className="flex flex-col gap-3">
+        <Merged id={id} query={query} />
+        <Head project={project} />
+        <Figures project={project} />
+      </div>
+      <Months months={project.byMonth} />
+      <Sessions project={project} />
+      <div className="grid gap-x-12 gap-y-8 md:grid-cols-2">
+        <Shares title="Branches" filter="branch" project={project} shares={project.byBranch} />
+        <Shares title="Agents" filter="source" project={project} shares={project.byAgent} />
+        <Shares title="Models" filter="model" project={project} shares={project.byModel} />
+        <Shares title="Machines" filter="machine" project={project} shares={project.byMachine} />
+      </div>
+      <Aliases project={project} />
+      <Merge project={project} query={query} />
+    </div>
+  );
+}
+
+type Query = Awaited<PageProps<"/projects/[id]">["searchParams"]>;
+
+/** The signed-in person's project; another user's is the same 404 as a missing one. One that was merged leads on. */
+const ownProject = cache(async (id: string): Promise<ProjectDetails> => {
+  const user = await requireUser(`/projects/${encodeURIComponent(id)}`);
+  if (!z.uuid().safeParse(id).success) notFound();
+  const into = await mergedInto(user.id, id);
+  if (into) redirect(`/projects/${into}`);
+  return orMissing(getProject(user.id, id));
+});
+
+/** After a merge: what was merged, and the way back. */
+async function Merged({ id, query: { merged, name } }: { id: string; query: Query }) {
+  const from = z.uuid().safeParse(merged);
+  const user = await requireUser(`/projects/${encodeURIComponent(id)}`);
+  if (!from.success || !(await canUndo(user.id, id, from.data))) return null;
+  const shown = givenName.safeParse(name).data;
+  return (
+    <Notice tone="info">
+      <p role="status">
+        {shown ? (
+          <>
+            <bdi className="font-medium">{shown}</bdi> was merged into this project.
+          </>
+        ) : (
+          "Another project was merged into this one."
+        )}
+      </p>
+      <form action={undoAction}>
+        <input type="hidden" name="id" value={id} />
+        <input type="hidden" name="merged" value={from.data} />
+        <input type="hidden" name="name" value={shown ?? ""} />
+        <button type="submit" className="button">
+          Undo
+        </button>
+      </form>
+    </Notice>
+  );
+}
+
+function Head({ project: { id, name, distinction } }: { project: ProjectDetails }) {
+  return (
+    <>
+      <div>
+        <h1 className="font-semibold text-title [overflow-wrap:anywhere]">
+          <bdi>{name}</bdi>
+        </h1>
+        {distinction && (
+          <p className="font-mono text-code text-muted [overflow-wrap:anywhere]">
+            <bdi>{distinction}</bdi>
+          </p>
+        )}
+      </div>
+      <details>
+        <summary className="w-fit text-code text-muted hover:text-text">Rename</summary>
+        <div className="mt-2 max-w-[25rem]">
+          <Form
+            action={renameAction}
+            hidden={{ id }}
+            fields={[{ name: "name", label: "Name", autoComplete: "off", maxLength: 128, value: name }]}
+            submit="Save name"
+          />
+        </div>
+      </details>
+    </>
+  );
+}
+
+function Figures({ project }: { project: ProjectDetails }) {
+  const { id, sessions, costNano, usage, lastActiveAt, agents } = project;
+  const tokens = tokensOf(project);
+  if (sessions === 0)
+    return (
+      <Notice tone="info">
+        <p>Its sessions are on their way here. This page updates automatically.</p>
+        <Refresh everySeconds={3} />
+      </Notice>
+    );
+  return (
+    <p className="flex flex-wrap items-baseline gap-x-6 gap-y-1">
+      <a href={listHref({ projectId: id })} className="link target">
+        {countOf(sessions, "session")}
+      </a>
+      {costNano > 0 && <span className="font-semibold">{formatMoney(costNano)}</span>}
+      {tokens > 0 && <Figure count={tokens} unit="tokens" />}
+      {usage.unpricedTokens > 0 && (
+        <span className="text-warn">{formatCount(usage.unpricedTokens)} tokens have no price</span>
+      )}
+      {lastActiveAt && (
+        <span className="text-muted">
+          last active <Time at={lastActiveAt} as="ago" />
+        </span>
+      )}
+      <span className="text-muted">{agents.join(", ")}</span>
+    </p>
+  );
+}
+
+const maxSessions = 8;
+
+/** The latest sessions; the list has them all. */
+async function Sessions({ project: { id, sessions } }: { project: ProjectDetails }) {
+  if (sessions === 0) return null;
+  const user = await requireUser(`/projects/${id}`);
+  const { traces } = await listTraces(user.id, { projectId: id }, { limit: maxSessions });
+  return (
+    <Section id="sessions" title="Latest sessions">
+      <ul aria-label="Latest sessions" className="border-hairline border-t">
+        {traces.map((trace) => (
+          <li
+            key={trace.id}
+            className="grid grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-3 border-hairline border-b py-1.5"
+          >
+            <Monogram source={trace.source} />
+            <a href={traceHref(trace.id, { projectId: id })} className="quiet-link target block truncate">
+              {trace.title || "Untitled session"}
+            </a>
+            <span className="flex gap-4 text-code text-muted">
+              {trace.costNano > 0 && <span className="max-sm:hidden">{formatMoney(trace.costNano)}</span>}
+              <Time at={trace.updatedAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p>
+        <a href={listHref({ projectId: id })} className="link target">
+          All {countOf(sessions, "session")}
+        </a>
+      </p>
+    </Section>
+  );
+}

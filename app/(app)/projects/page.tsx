@@ -1,0 +1,172 @@
+import type { Metadata } from "next";
+import { requireUser } from "#lib/auth/guards";
+import { SpoorError } from "#lib/errors";
+import { listProjects, type ProjectSummary } from "#lib/projects/queries";
+import { type ProjectSort, type ProjectsQuery, projectSorts, projectsQuery } from "#lib/projects/schema";
+import { countOf, Figure } from "../../components/figures";
+import { Monogram } from "../../components/mark";
+import { formatMoney } from "../../components/money";
+import { Time } from "../../components/time";
+import { tokensOf } from "./figures";
+
+export const metadata: Metadata = { title: "Projects" };
+
+const sortNames: Record<ProjectSort, string> = {
+  active: "Last active",
+  name: "Name",
+  sessions: "Sessions",
+  cost: "Cost",
+};
+
+/** The projects that sessions are of, each one name over machines and worktrees. */
+export default async function Page({ searchParams }: PageProps<"/projects">) {
+  const user = await requireUser("/projects");
+  const query = readParams(await searchParams);
+  const { projects, nextCursor } = await readPage(user.id, query);
+  const isPlain = !query.q && !query.cursor;
+  return (
+    <div className="flex flex-col gap-4">
+      <h1 className="font-semibold text-title">Projects</h1>
+      {projects.length === 0 && isPlain ? (
+        <Empty />
+      ) : (
+        <>
+          <Controls query={query} isLong={!isPlain || nextCursor !== null} />
+          {projects.length > 0 && (
+            <ul aria-label="Projects" className="border-hairline border-t">
+              {projects.map((project) => (
+                <Row key={project.id} project={project} />
+              ))}
+            </ul>
+          )}
+          {projects.length === 0 && (
+            <p className="py-8 text-muted">
+              {query.q ? `No project's name contains “${query.q}”.` : "No further project."}
+            </p>
+          )}
+          <Pages query={query} nextCursor={nextCursor} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Parameters that are not valid are left out, so that an old link still shows a list. */
+function readParams(params: Record<string, string | string[] | undefined>): ProjectsQuery {
+  const asked = Object.entries(params).filter(([name, value]) => value !== "" && isValid(name, value));
+  return projectsQuery.parse(Object.fromEntries(asked));
+}
+
+const isValid = (name: string, value: unknown) => projectsQuery.safeParse({ [name]: value }).success;
+
+async function readPage(userId: string, query: ProjectsQuery) {
+  try {
+    return await listProjects(userId, query);
+  } catch (error) {
+    if (!(error instanceof SpoorError && error.code === "invalid_request")) throw error;
+    return listProjects(userId, { ...query, cursor: undefined });
+  }
+}
+
+function projectsHref({ q, sort }: ProjectsQuery, more: { sort?: ProjectSort; cursor?: string } = {}): string {
+  const given = { ...(q && { q }), ...(sort !== "active" && { sort }), ...more };
+  const text = new URLSearchParams(given).toString();
+  return text ? `/projects?${text}` : "/projects";
+}
+
+function Empty() {
+  return (
+    <p className="max-w-[60ch] py-8 text-muted">
+      No projects yet. They appear with the first sessions that tell their Git repository, folder or project.{" "}
+      <a href="/devices" className="link">
+        Connect a machine
+      </a>
+    </p>
+  );
+}
+
+function Controls({ query, isLong }: { query: ProjectsQuery; isLong: boolean }) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-6 gap-y-2">
+      {isLong && (
+        <form method="get" action="/projects" className="flex gap-2 max-sm:w-full">
+          {query.sort !== "active" && <input type="hidden" name="sort" value={query.sort} />}
+          <input
+            name="q"
+            type="search"
+            defaultValue={query.q}
+            aria-label="Part of the name"
+            placeholder="Part of the name"
+            maxLength={512}
+            className="input sm:w-60"
+          />
+          <button type="submit" className="button">
+            Find
+          </button>
+        </form>
+      )}
+      <nav aria-label="Sort by" className="flex flex-wrap gap-x-4 gap-y-1 text-code">
+        <span className="text-muted">Sort by</span>
+        {projectSorts.map((sort) => (
+          <a
+            key={sort}
+            href={projectsHref(query, { sort })}
+            aria-current={sort === query.sort ? "true" : undefined}
+            className="quiet-link target aria-[current]:font-semibold"
+          >
+            {sortNames[sort]}
+          </a>
+        ))}
+      </nav>
+    </div>
+  );
+}
+
+function Row({ project }: { project: ProjectSummary }) {
+  const { id, name, distinction, sessions, costNano, agents, lastActiveAt } = project;
+  const tokens = tokensOf(project);
+  return (
+    <li className="grid items-center gap-x-6 gap-y-0.5 border-hairline border-b py-2 sm:min-h-10 sm:grid-cols-[minmax(0,1fr)_auto]">
+      <div className="flex min-w-0 items-center gap-3">
+        <span className="flex shrink-0 gap-1" title={agents.join(", ")}>
+          {agents.slice(0, 3).map((agent) => (
+            <Monogram key={agent} source={agent} />
+          ))}
+          <span className="sr-only">{agents.join(", ")}</span>
+        </span>
+        <p className="min-w-0">
+          <a href={`/projects/${id}`} className="quiet-link target font-medium [overflow-wrap:anywhere]">
+            <bdi>{name}</bdi>
+          </a>
+          {distinction && <bdi className="block truncate font-mono text-code text-muted">{distinction}</bdi>}
+        </p>
+      </div>
+      <p className="flex flex-wrap items-baseline gap-x-4 text-code text-muted sm:grid sm:grid-cols-[6.5rem_6.5rem_5.5rem_6rem] sm:text-right">
+        <a href={`/traces?projectId=${id}`} className="quiet-link">
+          {countOf(sessions, "session")}
+        </a>
+        <span>{tokens > 0 && <Figure count={tokens} unit="tokens" />}</span>
+        <span className="text-text">{costNano > 0 && formatMoney(costNano)}</span>
+        <span>{lastActiveAt && <Time at={lastActiveAt} />}</span>
+      </p>
+    </li>
+  );
+}
+
+function Pages({ query, nextCursor }: { query: ProjectsQuery; nextCursor: string | null }) {
+  if (!query.cursor && !nextCursor) return null;
+  return (
+    <nav aria-label="Pages of the list" className="flex gap-2 py-2">
+      {query.cursor && (
+        <a href={projectsHref(query)} className="button">
+          First
+        </a>
+      )}
+      {nextCursor && (
+        <a href={projectsHref(query, { cursor: nextCursor })} className="button" rel="next">
+          More
+        </a>
+      )}
+    </nav>
+  );
+}
