@@ -2,6 +2,7 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import type { PoolClient } from "pg";
 import { lockProjects } from "#lib/db/sql/project-lock";
+import type { LedgerPart } from "#lib/ledger/part";
 import {
   giveAway,
   insertAliases,
@@ -19,6 +20,23 @@ import {
 import { type ProjectAlias, type ProjectSign, signsOf, type Whereabouts } from "#lib/reader/project";
 
 type PlacedTrace = Whereabouts & { id: string };
+
+/** The part of the ledger that says which project a trace is of. It needs no messages: the trace's own fields tell it. */
+export const projects: LedgerPart<null> = {
+  begin: () => ({ see: () => {}, found: () => null }),
+  write: async (tx, userId, traces) => {
+    const places = await placeTraces(
+      tx,
+      userId,
+      traces.map(({ trace }) => trace),
+    );
+    return new Map([...places].map(([id, projectId]) => [id, { projectId }]));
+  },
+  remove: async (tx, userId, traceIds) => {
+    await releaseTraces(tx, userId, traceIds);
+    return undefined;
+  },
+};
 
 /**
  * Finds the project of each trace, and makes those that there are not yet. A remote wins over a folder, and a folder that was
