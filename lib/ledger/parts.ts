@@ -3,10 +3,17 @@ import { evidencePart } from "#lib/ledger/evidence/evidence";
 import { filesPart } from "#lib/ledger/files";
 import { parentsPart } from "#lib/ledger/parents";
 import type { LedgerPart } from "#lib/ledger/part";
+import { projectsPart } from "#lib/ledger/projects";
 import { usagePart } from "#lib/ledger/usage/part";
 
 /**
  * The parts of the ledger, in the order in which they write: projects, usage, evidence, files, parents. A trace's project is
  * known to those after the first.
  */
-export const parts: readonly LedgerPart<unknown>[] = [usagePart, evidencePart, filesPart, parentsPart];
+export const parts: readonly LedgerPart<unknown>[] = [
+  projectsPart,
+  usagePart,
+  evidencePart,
+  filesPart,
+  parentsPart,
+];

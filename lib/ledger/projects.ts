@@ -22,7 +22,7 @@ import { type ProjectAlias, type ProjectSign, signsOf, type Whereabouts } from "
 type PlacedTrace = Whereabouts & { id: string };
 
 /** The part of the ledger that says which project a trace is of. It needs no messages: the trace's own fields tell it. */
-export const projects: LedgerPart<null> = {
+export const projectsPart: LedgerPart<null> = {
   begin: () => ({ see: () => {}, found: () => null }),
   write: async (tx, userId, traces) => {
     const places = await placeTraces(

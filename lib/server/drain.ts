@@ -12,6 +12,7 @@ import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { sendHeartbeat, substituteId } from "#lib/observability/heartbeat";
+import { settleProjects } from "#lib/projects/settle";
 import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 import { indexNext } from "#lib/search/indexer";
@@ -53,6 +54,7 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   const uploads = await drainUploads(deadline);
   await purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000));
   await accountTraces(ledgerSeconds);
+  await settleProjects(ledgerSeconds);
   while (performance.now() < deadline && (await indexNext()) > 0);
   while (performance.now() < deadline && (await purgeNext()));
   await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));

@@ -8,9 +8,13 @@ import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { purgeFacets } from "#lib/ledger/sql/facets";
 import { log } from "#lib/log";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
+import { settleProjects } from "#lib/projects/settle";
 import { purgeReports } from "#lib/telemetry/record";
 import { purgeShares } from "#lib/traces/shares";
 import { forgetInJobs } from "#lib/traces/sql/deletion";
+
+/** How long projects are settled; a worker does it all the time. */
+const settleSeconds = 10;
 
 /** Deletes what is past its retention. A worker does it once an hour. */
 export async function housekeep(): Promise<void> {
@@ -20,6 +24,7 @@ export async function housekeep(): Promise<void> {
   const logins = await purgeLogins();
   const reports = await purgeReports();
   await purgeSignIns();
+  await settleProjects(settleSeconds);
   await purgeFacets();
   await purgeShares();
   await forgetInJobs();

@@ -23,6 +23,7 @@ import { writeCounts } from "#lib/observability/counters";
 import { deleteHeartbeat, sendHeartbeat } from "#lib/observability/heartbeat";
 import { flushTracing, startTracing } from "#lib/observability/tracing";
 import { ownPrices } from "#lib/prices/own";
+import { settleProjects } from "#lib/projects/settle";
 import { queues } from "#lib/queue/queues";
 import { makeWorkerBoss, queueConnections } from "#lib/queue/worker-boss";
 import { keepIndexing } from "#lib/search/schedule";
@@ -100,6 +101,7 @@ async function reconcile(): Promise<void> {
 async function account(): Promise<void> {
   const { usually, whileUploadsWait } = settledSeconds;
   await accountTraces(ledgerMs / 1000, (await hasOpenJobs()) ? whileUploadsWait : usually);
+  await settleProjects(ledgerMs / 1000);
 }
 
 /** The queue's names of the loops that take uploads. */

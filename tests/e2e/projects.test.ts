@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { pool, transaction } from "#lib/db/client";
+import { pool } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { runJob } from "#lib/ingest/process/run-job";
-import { placeTraces } from "#lib/ledger/projects";
+import { accountTraces } from "#lib/ledger/account";
 import { settleProjects } from "#lib/projects/settle";
 import { signIn } from "../support/browser.ts";
 import { expectGoodLook } from "../support/look.ts";
@@ -33,11 +33,7 @@ const sessions = [
 
 async function takeIn() {
   await settleProjects(10);
-  await transaction(async (tx) => {
-    const { rows } = await tx.query("select id, project, machine, metadata from trace where ledger_due");
-    for (const [id, projectId] of await placeTraces(tx, userId, rows))
-      await tx.query("update trace set project_id = $2, ledger_due = false where id = $1", [id, projectId]);
-  });
+  await accountTraces(10);
   await settleProjects(10);
 }
 

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
-import { placeTraces, releaseTraces } from "#lib/ledger/projects";
+import { accountTraces } from "#lib/ledger/account";
+import { placeTraces } from "#lib/ledger/projects";
 import { aliasKey, mergeProjects, renameProject, splitProject } from "#lib/projects/change";
 import { settleProjects } from "#lib/projects/settle";
 import { deleteTrace } from "#lib/traces/deletion";
@@ -12,7 +13,8 @@ const { userId } = await provideOwner();
 const { send, stored } = uploadsOf(userId);
 
 beforeEach(async () => {
-  for (const table of ["trace", "usage_facets", "project_alias", "project"]) await pool().query(`delete from ${table}`);
+  for (const table of ["trace", "trace_usage", "usage_facets", "project_alias", "project"])
+    await pool().query(`delete from ${table}`);
 });
 
 type Told = { cwd?: string; repository?: string; project?: string; machine?: string };
@@ -29,31 +31,17 @@ const session = (sourceId: string, { cwd, repository, project }: Told) => ({
 async function tell(sessions: Record<string, Told>, user = userId) {
   for (const [sourceId, told] of Object.entries(sessions)) {
     await uploadsOf(user).send(session(sourceId, told));
-    await pool().query("update trace set ledger_due = true where source_id = $1", [sourceId]);
     if (told.machine)
       await pool().query("update trace set machine = $2 where source_id = $1", [sourceId, told.machine]);
-    await takeIn(user);
+    await accountTraces(10);
   }
-}
-
-/** What the ledger does with all that is due, and what it leaves to be settled. */
-async function takeIn(user = userId) {
-  await transaction(async (tx) => {
-    const { rows } = await tx.query(
-      "select id, project, machine, metadata from trace where user_id = $1 and ledger_due",
-      [user],
-    );
-    for (const [id, projectId] of await placeTraces(tx, user, rows)) {
-      await tx.query("update trace set project_id = $2, ledger_due = false where id = $1", [id, projectId]);
-    }
-  });
 }
 
 /** Settles and takes in until nothing is left. */
 async function settleAll() {
   for (let round = 0; round < 10; round += 1) {
     await settleProjects(10);
-    await takeIn();
+    await accountTraces(10);
     const { rows } = await pool().query("select 1 from project where unsettled > 0");
     if (rows.length === 0) return;
   }
@@ -69,6 +57,14 @@ async function placed(user = userId) {
     [user],
   );
   return rows.map(({ name, sessions }) => `${name}: ${sessions}`);
+}
+
+/** In how many sessions something was used, by project. */
+async function used() {
+  const { rows } = await pool().query(
+    `select project_id, count(distinct trace_id)::int from trace_usage join usage_facets using (user_id, facets) group by 1`,
+  );
+  return Object.fromEntries(rows.map(({ project_id, count }) => [project_id, count]));
 }
 
 const projectOf = async (sourceId: string): Promise<string> => {
@@ -163,20 +159,17 @@ describe("by hand", () => {
   test("two projects are merged, with their usage and what comes later, and split again", async () => {
     await tell({ a: { cwd: "/x/api" }, b: { cwd: "/y/web" }, c: { cwd: "/y/web", repository: api } });
     const [from, into] = [await projectOf("a"), await projectOf("b")];
-    await pool().query("insert into usage_facets (user_id, facets, source, project_id) values ($1, 1, 'x', $2)", [
-      userId,
-      from,
-    ]);
     expect(await mergeProjects(userId, from, into)).toBe("api");
     await tell({ d: { cwd: "/x/api" } });
     expect(await placed()).toEqual(["api: a b c d"]);
-    expect((await pool().query("select project_id from usage_facets")).rows).toEqual([{ project_id: into }]);
+    expect(await used()).toEqual({ [into]: 4 });
     await expect(mergeProjects(userId, from, into)).rejects.toThrow();
 
     const added = await splitProject(userId, into, { mergedFrom: from }, "First");
     await settleAll();
     expect(await placed()).toEqual(["First: a d", "api: b c"]);
     expect(await projectOf("a")).toBe(added);
+    expect(await used()).toEqual({ [into]: 2, [added]: 2 });
   });
 
   test("a folder that was split off stays apart, also from its remote", async () => {
@@ -231,9 +224,9 @@ describe("at once", () => {
     await send(session("c", { cwd: "/x" }), session("d", { cwd: "/y" }));
     await Promise.allSettled([
       mergeProjects(userId, a, b),
-      takeIn(),
+      accountTraces(10),
       mergeProjects(userId, b, a),
-      takeIn(),
+      accountTraces(10),
       settleProjects(5),
     ]);
     await settleAll();
@@ -268,7 +261,7 @@ test("of deleted sessions neither projects nor folders are left", async () => {
   for (const sourceId of ["b", "c"]) {
     const id = (await stored(sourceId))?.id ?? "";
     await deleteTrace(userId, id, operator);
-    await transaction((tx) => releaseTraces(tx, userId, [id]));
+    await accountTraces(10);
   }
   await settleAll();
   expect(await placed()).toEqual(["api: a"]);

@@ -127,19 +127,19 @@ function Row({ project }: { project: ProjectSummary }) {
   const tokens = tokensOf(project);
   return (
     <li className="grid items-center gap-x-6 gap-y-0.5 border-hairline border-b py-2 sm:min-h-10 sm:grid-cols-[minmax(0,1fr)_auto]">
-      <div className="flex min-w-0 items-center gap-3">
-        <span className="flex shrink-0 gap-1" title={agents.join(", ")}>
-          {agents.slice(0, 3).map((agent) => (
-            <Monogram key={agent} source={agent} />
-          ))}
-          <span className="sr-only">{agents.join(", ")}</span>
-        </span>
+      <div className="flex min-w-0 items-center justify-between gap-3">
         <p className="min-w-0">
           <a href={`/projects/${id}`} className="quiet-link target font-medium [overflow-wrap:anywhere]">
             <bdi>{name}</bdi>
           </a>
           {distinction && <bdi className="block truncate font-mono text-code text-muted">{distinction}</bdi>}
         </p>
+        <span className="flex shrink-0 gap-1" title={agents.join(", ")}>
+          {agents.slice(0, 4).map((agent) => (
+            <Monogram key={agent} source={agent} />
+          ))}
+          <span className="sr-only">{agents.join(", ")}</span>
+        </span>
       </div>
       <p className="flex flex-wrap items-baseline gap-x-4 text-code text-muted sm:grid sm:grid-cols-[6.5rem_6.5rem_5.5rem_6rem] sm:text-right">
         <a href={`/traces?projectId=${id}`} className="quiet-link">

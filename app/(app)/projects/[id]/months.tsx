@@ -23,14 +23,14 @@ export function Months({ months }: { months: Month[] }) {
   return (
     <figure className="flex flex-col gap-2">
       <figcaption>
-        {shown.length === 1 ? "All" : "Most"} of it was used in {nameOf(most, "long")}: {textOf(most)}.
+        {months.length === 1 ? "All" : "Most"} was used in {nameOf(most, "long")}: {textOf(most)}.
       </figcaption>
       <svg aria-hidden="true" className="h-24 w-full border-hairline border-b">
         {shown.map((month, index) => (
           <rect
             key={month.month}
             x={`${slot * (index + gap / 2)}%`}
-            width={`${Math.min(slot * (1 - gap), 12)}%`}
+            width={`${slot * (1 - gap)}%`}
             y={`${100 - (100 * amountOf(month)) / top}%`}
             height={`${(100 * amountOf(month)) / top}%`}
             className="fill-accent"
@@ -43,12 +43,22 @@ export function Months({ months }: { months: Month[] }) {
         <span>{nameOf(first, "short")}</span>
         {shown.length > 1 && <span>{nameOf(last, "short")}</span>}
       </p>
-      <Table months={shown.toReversed()} />
+      <Table months={months} />
     </figure>
   );
 }
 
-/** In the order of time, with the months between in which nothing was used. */
+/** So many that bars stay narrow, and that two years are seen. */
+const [minMonths, maxMonths] = [12, 24];
+
+/** The month before another one, without usage. */
+function emptyMonth(before: string): Month {
+  const at = new Date(`${before}-01T00:00:00Z`);
+  at.setUTCMonth(at.getUTCMonth() - 1);
+  return { month: at.toISOString().slice(0, 7), tokens: 0, costNano: 0, unpricedTokens: 0 };
+}
+
+/** In the order of time, with the months before and between in which nothing was used. */
 function filled(months: Month[]): Month[] {
   const known = new Map(months.map((month) => [month.month, month]));
   const [last, first] = [months[0]?.month, months.at(-1)?.month];
@@ -59,7 +69,9 @@ function filled(months: Month[]): Month[] {
     if (month > last) break;
     all.push(known.get(month) ?? { month, tokens: 0, costNano: 0, unpricedTokens: 0 });
   }
-  return all.slice(-24);
+  const shown = all.slice(-maxMonths);
+  while (shown.length < minMonths) shown.unshift(emptyMonth(shown[0]?.month ?? last));
+  return shown;
 }
 
 function Table({ months }: { months: Month[] }) {
