@@ -10,10 +10,4 @@ import { usagePart } from "#lib/ledger/usage/part";
  * The parts of the ledger, in the order in which they write: projects, usage, evidence, files, parents. A trace's project is
  * known to those after the first.
  */
-export const parts: readonly LedgerPart<unknown>[] = [
-  projectsPart,
-  usagePart,
-  evidencePart,
-  filesPart,
-  parentsPart,
-];
+export const parts: readonly LedgerPart<unknown>[] = [projectsPart, usagePart, evidencePart, filesPart, parentsPart];

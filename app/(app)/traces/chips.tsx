@@ -8,7 +8,15 @@ import { type Given, labelOf, listHref, shownValue, without } from "./hrefs";
  *
  * @param project the name of the project that is filtered by. @param parent the title of the session whose children are listed
  */
-export function Chips({ given, project, parent }: { given: Given; project: string | undefined; parent: string | undefined }) {
+export function Chips({
+  given,
+  project,
+  parent,
+}: {
+  given: Given;
+  project: string | undefined;
+  parent: string | undefined;
+}) {
   return filterNames.flatMap((name) => {
     const value = shownValue(given, name, project);
     if (value === undefined) return [];

@@ -3,7 +3,12 @@ import type { FilterName, TraceFilter } from "#lib/traces/schema";
 /** A filter's name on the page. */
 export const labelOf = (name: FilterName): string => shownNames[name] ?? name;
 
-const shownNames: Partial<Record<FilterName, string>> = { q: "search", projectId: "project", parent: "below", pr: "pull request" };
+const shownNames: Partial<Record<FilterName, string>> = {
+  q: "search",
+  projectId: "project",
+  parent: "below",
+  pr: "pull request",
+};
 
 /** A filter's value as shown; a project's is its name. @param project the name of the one that is filtered by */
 export const shownValue = (given: Given, name: FilterName, project: string | undefined): string | undefined =>
