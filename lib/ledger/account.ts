@@ -3,12 +3,12 @@ import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { pool, transaction } from "#lib/db/client";
 import { type ColumnsToSet, columnValues, joinColumns } from "#lib/ledger/columns";
-import type { Finding } from "#lib/ledger/part";
+import type { DerivedColumns, Finding } from "#lib/ledger/part";
 import { parts } from "#lib/ledger/parts";
 import { type ReadTrace, readTracesInto, type Wanted } from "#lib/ledger/read";
 import {
+  type ColumnValues,
   clearLinks,
-  clearMarks,
   type DueTrace,
   findDueTraces,
   findNextUser,
@@ -165,9 +165,6 @@ async function finish(
   const others = [...columns.keys()].filter((id) => !ours.has(id));
   if (!(await lockOthers(tx, userId, others))) throw new Busy("an upload has a session that changes with these");
   const locked = await lockUnchanged(tx, userId, due);
-  for (const { ids, values } of columnValues(columns, (id) => locked.has(id) || !ours.has(id))) {
-    await setColumns(tx, userId, ids, values);
-  }
   const deleted = due.filter(({ id, isDeleted }) => isDeleted && locked.has(id));
   await clearLinks(
     tx,
@@ -175,6 +172,21 @@ async function finish(
     deleted.map(({ id }) => id),
   );
   const accountedTo = new Map(read.map((one) => [one.trace.id, one.accountedTo]));
-  const done = [...locked].map((id) => ({ id, accountedTo: accountedTo.get(id) ?? 0 }));
-  await clearMarks(tx, userId, done, target);
+  const marks = (ids: string[]): ColumnValues[] => [
+    { name: "ledger_due", type: "bool", values: ids.map(() => false) },
+    { name: "usage_due", type: "bool", values: ids.map(() => false) }, // the mark of the release before
+    { name: "accounted_to", type: "int", values: ids.map((id) => accountedTo.get(id) ?? 0) },
+    { name: "accounted_version", type: "int", values: ids.map(() => target) },
+  ];
+  for (const { ids, values } of columnValues([...locked].map((id) => [id, ownColumns(columns.get(id))]))) {
+    await setColumns(tx, userId, ids, [...values, ...marks(ids)]);
+  }
+  for (const { ids, values } of columnValues(others.map((id) => [id, columns.get(id) ?? {}]))) {
+    await setColumns(tx, userId, ids, values);
+  }
+}
+
+/** A trace of the chunk keeps its mark only where it changed meanwhile. */
+function ownColumns({ ledgerDue: _, ...set }: Partial<DerivedColumns> = {}): Partial<DerivedColumns> {
+  return set;
 }

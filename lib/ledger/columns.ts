@@ -32,14 +32,10 @@ export function joinColumns(all: Columns, more: Columns): void {
   for (const [id, set] of more) all.set(id, { ...all.get(id), ...set });
 }
 
-/** What is to be set of the traces that are wanted, in groups of those with the same columns: nearly always one. */
-export function columnValues(
-  all: Columns,
-  isWanted: (id: string) => boolean,
-): { ids: string[]; values: ColumnValues[] }[] {
-  const wanted = [...all].filter(([id]) => isWanted(id));
+/** What is to be set of traces, in groups of those with the same columns: nearly always one. */
+export function columnValues(traces: [string, Partial<DerivedColumns>][]): { ids: string[]; values: ColumnValues[] }[] {
   const setIn = (set: Partial<DerivedColumns>) => names.filter((name) => set[name] !== undefined);
-  const groups = Map.groupBy(wanted, ([, set]) => setIn(set).join());
+  const groups = Map.groupBy(traces, ([, set]) => setIn(set).join());
   return [...groups.values()].map((group) => ({
     ids: group.map(([id]) => id),
     values: setIn(group[0]?.[1] ?? {}).map((name) => ({

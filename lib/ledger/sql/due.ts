@@ -49,7 +49,10 @@ export async function findNextUser(
   return rows[0]?.userId;
 }
 
-/** Some of a user's traces that are due, the newest first. */
+/** Of so many traces that are due a chunk is chosen. */
+const sortedAtOnce = 20_000;
+
+/** Some of a user's traces that are due, the latest first: those of the same days together, whose sums are made once then. */
 export async function findDueTraces(
   tx: PoolClient,
   userId: string,
@@ -59,9 +62,11 @@ export async function findDueTraces(
     `select id, ${version} as version, deleted_at is not null as "isDeleted", message_count as "messageCount",
        stored_bytes as "storedBytes", coalesce(pg_column_size(metadata), 0) as "metadataBytes",
        accounted_to as "accountedTo", accounted_version as "accountedVersion"
-     from trace where user_id = $1 and ledger_due and stored_at <= now() - make_interval(secs => $2) and id <> all($4::uuid[])
-     order by id desc limit $3`,
-    [userId, settledSeconds, limit, except],
+     from (
+       select * from trace where user_id = $1 and ledger_due and stored_at <= now() - make_interval(secs => $2)
+         and id <> all($4::uuid[]) order by id desc limit $5
+     ) as trace order by activity_at desc, id limit $3`,
+    [userId, settledSeconds, limit, except, sortedAtOnce],
   );
   return rows;
 }
@@ -131,20 +136,5 @@ export async function clearLinks(tx: PoolClient, userId: string, ids: string[]):
        continued_in = null, children_at = null, project_id = null
      where user_id = $1 and id = any($2)`,
     [userId, ids],
-  );
-}
-
-/** Clears the marks of traces that are locked; `usage_due` is that of the release before. */
-export async function clearMarks(
-  tx: PoolClient,
-  userId: string,
-  done: { id: string; accountedTo: number }[],
-  accountedVersion: number,
-): Promise<void> {
-  await tx.query(
-    `update trace set ledger_due = false, usage_due = false, accounted_to = given.accounted_to, accounted_version = $4::int
-     from unnest($2::uuid[], $3::int[]) as given (id, accounted_to)
-     where trace.user_id = $1::uuid and trace.id = given.id`,
-    [userId, done.map(({ id }) => id), done.map(({ accountedTo }) => accountedTo), accountedVersion],
   );
 }
