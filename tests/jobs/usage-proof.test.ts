@@ -89,3 +89,43 @@ test("after a change of prices all of it is counted anew, by whoever accounts ne
   setEnv({ PRICES_FILE: undefined });
   forgetOwnPrices();
 });
+
+test("what a session tells beyond its messages is one row, made anew as the session grows", async () => {
+  const { send } = uploadsOf(userId);
+  const message = (position: number, inputTokens: number) => ({
+    position,
+    role: "assistant",
+    content: "Yes",
+    createdAt: `2026-10-0${position + 1}T10:00:00Z`,
+    metadata: { usage: { inputTokens, outputTokens: 1 } },
+  });
+  const rows = async () => {
+    await accountTraces(60);
+    const { rows } = await pool().query(
+      `select u.position, u.input_tokens as input, u.output_tokens as output, to_char(u.at at time zone 'UTC', 'DD') as day,
+         t.input_tokens::int as sum
+       from message_usage u join trace t on t.user_id = u.user_id and t.id = u.trace_id
+       where u.user_id = $1 and t.source_id = 'rest' order by u.position`,
+      [userId],
+    );
+    return rows.map(({ position, input, output, day, sum }) => [position, input, output, day, sum]);
+  };
+  const trace = { source: "droid", sourceId: "rest", model: "gpt-5" };
+  const usage = (inputTokens: number, outputTokens: number) => ({ metadata: { usage: { inputTokens, outputTokens } } });
+  await send({ ...trace, ...usage(100, 9), messages: [message(0, 40)] });
+  expect(await rows()).toEqual([
+    [-1, 60, 8, "01", 100],
+    [0, 40, 1, "01", 100],
+  ]);
+  await send({ ...trace, ...usage(150, 9), messages: [message(0, 40), message(1, 70)] });
+  expect(await rows()).toEqual([
+    [-1, 40, 7, "02", 150],
+    [0, 40, 1, "01", 150],
+    [1, 70, 1, "02", 150],
+  ]);
+  await send({ ...trace, ...usage(110, 2), messages: [message(0, 40), message(1, 70)] });
+  expect(await rows()).toEqual([
+    [0, 40, 1, "01", 110],
+    [1, 70, 1, "02", 110],
+  ]);
+});
