@@ -14,6 +14,7 @@ import { migrate } from "#lib/db/migrate";
 import { setEnv } from "#lib/env";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { installQueues } from "#lib/queue/queues";
+import { program } from "#lib/server/processes";
 import { testEnvironment } from "../support/database.ts";
 import { accept, trace } from "../support/ingesting.ts";
 import { makeUser, setupToken } from "../support/server.ts";
@@ -68,8 +69,7 @@ const move = (...words: string[]) =>
 
 /** Runs a worker on the database in use until no job is open. @returns how many jobs there are in each state */
 async function workUntilDone(url: string): Promise<Record<string, number>> {
-  const worker = fork("lib/server/worker.ts", [], {
-    execArgv: ["--conditions=react-server"],
+  const worker = fork(program("worker"), {
     env: { ...process.env, ...testEnvironment, DATABASE_URL: url },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });

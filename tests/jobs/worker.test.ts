@@ -7,6 +7,7 @@ import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { getJob } from "#lib/ingest/jobs";
+import { program } from "#lib/server/processes";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
 import { makeUser, setupToken } from "../support/server.ts";
 
@@ -26,8 +27,7 @@ afterAll(async () => {
 });
 
 async function startWorker(): Promise<ChildProcess> {
-  const worker = fork("lib/server/worker.ts", [], {
-    execArgv: ["--conditions=react-server"],
+  const worker = fork(program("worker"), {
     env: { ...process.env, ...testEnvironment, DATABASE_URL: database.url },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });

@@ -6,7 +6,7 @@ import { startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { distribute } from "#lib/db/sql/distribute";
 import { installQueues } from "#lib/queue/queues";
-import { buildIfNeeded } from "#lib/server/build";
+import { buildIfNeeded, buildProgramsIfNeeded } from "#lib/server/build";
 import { joinNodes, nodesOf, run, urlOf } from "./nodes.ts";
 
 declare module "vitest" {
@@ -71,7 +71,9 @@ export default async function setup(project: TestProject) {
   globals.spoorTestUsers = (globals.spoorTestUsers ?? 0) + 1;
   globals.spoorTestPostgres ??= start();
   const { nodes, stop } = await globals.spoorTestPostgres;
-  if (project.name !== "jobs") await buildIfNeeded((line) => project.vitest.logger.log(line));
+  // What `jobs` starts of processes is a worker at most, which needs no Next.
+  if (project.name === "jobs") await buildProgramsIfNeeded();
+  else await buildIfNeeded((line) => project.vitest.logger.log(line));
   project.provide("postgresUrl", nodes[0] ?? "");
   project.provide("nodes", nodes);
   return async () => {
