@@ -14,7 +14,7 @@ export type Kin = { families: Map<string, Family>; origins: Map<string, Origin> 
 export async function readKin(userId: string, traces: { id: string }[], folded: boolean): Promise<Kin> {
   const ids = traces.map(({ id }) => id);
   const [families, origins] = await Promise.all([
-    readFamilies(userId, ids, folded ? shownEach : 0),
+    readFamilies(userId, ids, shownEach),
     folded ? new Map<string, Origin>() : readOriginsOf(userId, ids),
   ]);
   return { families, origins };
