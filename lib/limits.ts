@@ -122,6 +122,8 @@ export const limits = {
     sharedPagesPerMinutePerNetwork: 120,
     sharedPagesPerMinutePerLink: 600,
   },
+  /** Reports of usage: at most so many days, in so many spans, with so many values of a facet; and budgets of a user. */
+  usage: { maxDays: 1100, maxSpans: 400, maxValues: 100, budgets: 20 },
   /** Heavy reads are those that take longer the more a user has stored: find, search, export, facets, usage. */
   reads: {
     statementSeconds: 10,
@@ -142,7 +144,7 @@ export const maxFormBytes = (): number => Math.min(limits.ingest.maxFormBytes, e
 
 /** The body of `GET /api/limits`: every limit above, and those that the operator sets. */
 export function publicLimits() {
-  const { ingest, trace, message, device, signIn, telemetry, traces, reads, cron, body, ...rest } = limits;
+  const { ingest, trace, message, device, signIn, telemetry, traces, usage, reads, cron, body, ...rest } = limits;
   return {
     ingest: {
       ...ingest,
@@ -162,6 +164,7 @@ export function publicLimits() {
       anonymousDailyBytes: env().TELEMETRY_ANONYMOUS_TOTAL_BYTES,
     },
     traces,
+    usage,
     reads,
     body: { ...body, ...rest },
     cron,

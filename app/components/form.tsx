@@ -12,7 +12,7 @@ export type FieldSpec = {
   label: string;
   type?: "text" | "email" | "password" | "checkbox";
   autoComplete?: string;
-  inputMode?: "numeric";
+  inputMode?: "numeric" | "decimal";
   hint?: string;
   value?: string;
   maxLength?: number;

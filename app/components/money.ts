@@ -1,6 +1,45 @@
-const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
+import "server-only";
+import { ownPrices } from "#lib/prices/own";
 
-/** Nano-dollars, short to read: "$1.23", "<$0.01". */
-export function formatMoney(nano: number): string {
-  return nano > 0 && nano < 5_000_000 ? "<$0.01" : dollars.format(nano / 1e9);
+const nano = 1_000_000_000;
+const formats = new Map<string, Intl.NumberFormat>();
+
+/** The rules by size: what is below a cent shows its first two digits, what is above a thousand no cents. */
+const sizes: [below: number, options: Intl.NumberFormatOptions][] = [
+  [0.01, { maximumSignificantDigits: 2 }],
+  [1000, { minimumFractionDigits: 2, maximumFractionDigits: 2 }],
+  [Number.POSITIVE_INFINITY, { maximumFractionDigits: 0 }],
+];
+
+/** What a dollar is below which an amount is only said to be less. */
+const least = 0.0001;
+
+/** Nano-dollars as money in the currency of the operator's prices: "$0.0042", "$1.23", "$12,345". */
+export function formatMoney(nanoDollars: number): string {
+  const { amount, format } = shown(nanoDollars);
+  const size = Math.abs(amount);
+  if (size > 0 && size < least) return `<${format({ maximumSignificantDigits: 1 }).format(least)}`;
+  if (size === 0) return format({ maximumFractionDigits: 0 }).format(0);
+  // What rounds up to a cent, or to a thousand, is written as those are.
+  const rounded = size >= 0.00995 && size < 0.01 ? 0.01 : size >= 999.995 && size < 1000 ? 1000 : size;
+  const [, options = {}] = sizes.find(([below]) => rounded < below) ?? [];
+  return format(options).format(amount);
+}
+
+/** Money for an axis or a narrow column: "$1.2K". */
+export function formatMoneyShort(nanoDollars: number): string {
+  const { amount, format } = shown(nanoDollars);
+  if (Math.abs(amount) < 1000) return formatMoney(nanoDollars).replace(/\.00$/, "");
+  return format({ notation: "compact", maximumFractionDigits: 1 }).format(amount);
+}
+
+function shown(nanoDollars: number) {
+  const { code, perDollar } = ownPrices().currency;
+  const format = (options: Intl.NumberFormatOptions) => {
+    const key = JSON.stringify([code, options]);
+    const known = formats.get(key) ?? new Intl.NumberFormat("en-US", { style: "currency", currency: code, ...options });
+    formats.set(key, known);
+    return known;
+  };
+  return { amount: (nanoDollars / nano) * perDollar, format };
 }

@@ -29,8 +29,8 @@ import {
   removeTrace,
 } from "#lib/traces/api";
 import { readFileList, readTraceFileList } from "#lib/traces/files-api";
-
 import { readPullRequestReport } from "#lib/traces/pull-request-api";
+import { exportUsage, readUsageReport } from "#lib/usage/api";
 
 export const operations: readonly Operation[] = [
   ...[startDeviceLogin, pollDeviceLogin],
@@ -42,6 +42,7 @@ export const operations: readonly Operation[] = [
   readPullRequestReport,
   ...[exportTraceList, exportTraceAsJson, exportTraceAsMarkdown],
   ...[readProjectList, readProject],
+  ...[readUsageReport, exportUsage],
   sendTelemetry,
   ...[callAuth, postAuth],
   ...[readLimits, readHealth, readReadiness, readMetrics, drainNow, readDescription],
@@ -54,6 +55,7 @@ export const groups: Record<Group, string> = {
   Ingest: "Sending traces, and the jobs that store them.",
   Traces: "Reading, exporting and deleting stored traces.",
   Projects: "Sessions of the same repository, over machines and worktrees.",
+  Usage: "What sessions used and cost.",
   Telemetry: "Reports of a client's parsers.",
   "Sign-in": "Accounts and sign-ins of people.",
   Server: "Limits and health, and routes for the operator's programs.",

@@ -122,6 +122,7 @@ export const readLimits = {
     signIn: numbers,
     telemetry: numbers,
     traces: numbers,
+    usage: numbers,
     reads: numbers,
     body: numbers,
     cron: numbers,

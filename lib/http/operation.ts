@@ -12,6 +12,7 @@ export type Group =
   | "Ingest"
   | "Traces"
   | "Projects"
+  | "Usage"
   | "Telemetry"
   | "Sign-in"
   | "Server";
@@ -25,7 +26,7 @@ export type Answer = {
   /** The part of the operation's `response` that this status has, where it is not all of it. */
   schema?: z.ZodType;
   /** Where it is not JSON. */
-  type?: "application/x-ndjson" | "text/markdown" | "text/plain" | "application/json";
+  type?: "application/x-ndjson" | "text/markdown" | "text/csv" | "text/plain" | "application/json";
   headers?: Record<string, Header>;
   /** None for a response without a body. */
   example?: unknown;

@@ -93,6 +93,11 @@ test("the documented requests work in their order, with responses of the documen
   expect(await run(remove, { TOKEN, ID })).toBe("");
   expect(JSON.parse(await run(list, { TOKEN })).traces).toEqual([]);
 
+  const [costs] = await readExamples("6. What it cost");
+  const [report = "", file = ""] = (costs?.command ?? "").split("\n");
+  expect(JSON.parse(await run(report, { TOKEN }))).toMatchObject({ ok: true, unit: "total", by: "model" });
+  expect(await run(file, { TOKEN })).toMatch(/^from,to,project,sessions,/);
+
   const [telemetry] = await readExamples("5. Report");
   const reported = expectShape(await run(telemetry?.command ?? ""), telemetry?.shown);
   expect(reported).toEqual(telemetry?.shown);

@@ -10,20 +10,23 @@ import { provideSignedIn } from "./signed-in.ts";
 
 const { server, browser, page, faults, open } = await provideSignedIn();
 
-/** Uploads sessions of one message each: `day` of March 2026, agent, project, tokens. */
-async function upload(...sessions: [day: string, source: string, project: string, tokenCount: number][]) {
+/** Uploads a batch, and processes it. */
+async function send(traces: object[]) {
   const { rows } = await pool().query(`select id from "user"`);
-  const traces = sessions.map(([day, source, project, tokenCount], index) => ({
-    sourceId: `${day} ${index}`,
-    source,
-    project,
-    messages: [{ position: 0, content: "x", tokenCount, createdAt: `2026-03-${day}T12:00:00Z` }],
-  }));
   const caller = { userId: rows[0].id, machine: "ada-laptop" };
   const jobId = await acceptBatch(caller, Buffer.from(JSON.stringify({ traces })), "identity", undefined);
   await runJob({ userId: caller.userId, jobId });
   await endThreads();
 }
+
+/** Uploads sessions of one message each: `day` of March 2026, agent, project, tokens. */
+const upload = (...sessions: [day: string, source: string, project: string, tokenCount: number][]) =>
+  send(
+    sessions.map(([day, source, project, tokenCount], index) => ({
+      ...{ sourceId: `${day} ${index}`, source, project },
+      messages: [{ position: 0, content: "x", tokenCount, createdAt: `2026-03-${day}T12:00:00Z` }],
+    })),
+  );
 
 const march = "/usage?from=2026-03-01&to=2026-03-31&by=source";
 const bars = () => page.locator("figure .recharts-bar-rectangle a, figure .recharts-bar a");
@@ -99,4 +102,89 @@ test("an empty range links to the last day with data", async () => {
   await open("/usage?from=2026-03-10&to=2026-03-20");
   await page.getByRole("link", { name: "3 Mar 2026" }).click();
   await page.getByText("The busiest day was 3 Mar").waitFor();
+});
+
+const spent = { inputTokens: 1000, outputTokens: 200, cacheReadTokens: 40_000, cacheWrite5mTokens: 300 };
+const april = "from=2026-04-01&to=2026-04-30";
+
+/** Uploads sessions with an answer each that tells what it used. */
+async function uploadSpent(...sessions: { sourceId: string; at: string; model: string; costUsd?: number }[]) {
+  await send(
+    sessions.map(({ sourceId, at, model, costUsd }) => ({
+      ...{ sourceId, source: "claude-code", project: "ledger", model },
+      messages: [
+        { position: 0, role: "user", content: "Add it up", createdAt: at },
+        {
+          ...{ position: 1, role: "assistant", content: "Done", createdAt: at, tokenCount: spent.outputTokens },
+          metadata: { model, usage: spent, ...(costUsd && { costUsd }) },
+        },
+      ],
+    })),
+  );
+  await accountTraces(10);
+}
+
+test("money comes first, beside what has no price and what agents recorded, and the API has the same figures", async () => {
+  await uploadSpent(
+    { sourceId: "priced", at: "2026-04-02T12:00:00Z", model: "claude-opus-4-5-20251101", costUsd: 0.05 },
+    { sourceId: "twin", at: "2026-04-03T12:00:00Z", model: "claude-opus-4-5" },
+    { sourceId: "unheard of", at: "2026-04-03T13:00:00Z", model: "unheard-of-9" },
+  );
+  const answer = await page.request.get(`${server.url}/api/usage?${april}&unit=total&by=model`);
+  const { total, values } = await answer.json();
+  const thrice = Object.fromEntries(Object.entries(spent).map(([kind, tokens]) => [kind, 3 * tokens]));
+  expect(total).toMatchObject({ ...thrice, sessions: 3, unpricedTokens: 41_500 });
+  expect(values.map((one: { value: string }) => one.value)).toEqual(["claude-opus-4-5", "unheard-of-9"]);
+
+  await open(`/usage?${april}`);
+  const totals = page.getByRole("list", { name: "What the charts show" }).getByRole("link");
+  const cost = `$${(total.costNano / 1e9).toFixed(2)}`;
+  expect(await totals.allTextContents()).toEqual([`${cost}cost`, "124.5Ktokens", "6messages", "3sessions"]);
+  expect(await totals.first().getAttribute("aria-current")).toBe("true");
+  await page.getByText("The busiest day was 2 Apr, with $").waitFor();
+  await page.getByText("Cache hit rate").waitFor();
+  const unpriced = page.getByRole("region", { name: "Without a price" });
+  expect(await unpriced.textContent()).toContain("unheard-of-941.5K tokens");
+  expect(await page.getByRole("region", { name: "As agents recorded it" }).textContent()).toContain("$0.05");
+  const href = await page.getByRole("link", { name: "CSV" }).getAttribute("href");
+  const file = await page.request.get(server.url + href);
+  expect(file.headers()["content-type"]).toContain("text/csv");
+  expect((await file.text()).match(/,claude-code,/g)).toHaveLength(2);
+
+  await open(`/usage?${april}&model=claude-opus-4-5&show=sessions`);
+  await page.getByRole("link", { name: /^Model: claude-opus-4-5.*show all models$/ }).waitFor();
+  expect(await totals.last().textContent()).toBe("2sessions");
+  expect(faults).toEqual([]);
+});
+
+test("a session's cost and all of its tokens are in the list and on its page", async () => {
+  await open("/traces?model=claude-opus-4-5-20251101");
+  const row = page.getByRole("list", { name: "Sessions" }).getByRole("listitem").first();
+  await row.getByText(/^\$0\.\d+$/).waitFor();
+  await row.getByText("41.5K tokens").waitFor();
+  await row.getByRole("link", { name: "Add it up" }).click();
+  await page.getByText("(1K in, 200 out, 40.3K cache)").waitFor();
+  await page.getByText("$0.05 recorded by the agent").waitFor();
+});
+
+test("a budget tells where the month stands, and can be changed and removed", async () => {
+  await uploadSpent({ sourceId: "now", at: new Date().toISOString(), model: "claude-opus-4-5" });
+  await open("/usage");
+  await page.locator("summary", { hasText: "Set a budget" }).click();
+  await page.getByLabel("US dollars a month").fill("a lot");
+  await page.getByRole("button", { name: "Set budget" }).click();
+  await page.getByText("Enter an amount, such as 200 or 49.50.").first().waitFor();
+  await page.getByLabel("US dollars a month").fill("0.01");
+  await page.getByLabel("For").selectOption({ label: "ledger" });
+  await page.getByRole("button", { name: "Set budget" }).click();
+  const budgets = page.getByRole("list", { name: "Budgets" });
+  await budgets.getByText(/Over by \$0\.\d+/).waitFor();
+  await budgets.getByText("Project: ledger").waitFor();
+  await page.getByLabel("US dollars a month").fill("100");
+  await page.getByLabel("For").selectOption({ label: "ledger" });
+  await page.getByRole("button", { name: "Set", exact: true }).click();
+  await budgets.getByText("0% used").waitFor();
+  await budgets.getByRole("button", { name: "Remove" }).click();
+  await budgets.waitFor({ state: "detached" });
+  expect(faults).toEqual([]);
 });

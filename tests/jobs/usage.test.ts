@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
+import { facets } from "#lib/fields";
 import { accountTraces } from "#lib/ledger/account";
 import { purgeFacets } from "#lib/ledger/sql/facets";
 import { deleteTrace } from "#lib/traces/deletion";
-import { countDueTraces, findLastUse, readUsage } from "#lib/usage/queries";
+import { countDueTraces, findLastUse } from "#lib/usage/queries";
+import { readUsage } from "#lib/usage/report";
+import type { Figures, UsageFacet } from "#lib/usage/schema";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
 
@@ -32,11 +35,26 @@ function message(position: number, at: string | null, tokenCount?: number) {
   };
 }
 
+/** A report of what has no usage but the messages' own token counts. */
+async function report(starts = week, by: UsageFacet = "source", user = userId) {
+  const between = starts
+    .slice(0, -1)
+    .map((start, place) => ({ from: "", to: "", start, end: starts[place + 1] ?? start }));
+  const { total, byFacet, bySpan } = await readUsage(user, { spans: between, facets, by });
+  const short = ({ sessions, messages, tokenCount: tokens }: Figures) => ({ sessions, messages, tokens });
+  const of = (name: UsageFacet) => (byFacet[name]?.values ?? []).map((one) => ({ value: one.value, ...short(one) }));
+  return {
+    total: { ...short(total), untimed: total.untimed, uncounted: total.uncounted },
+    byFacet: { source: of("source"), model: of("model"), project: of("project"), machine: of("machine") },
+    bySpan,
+  };
+}
+
 /** The usage in each span, of all agents, as "sessions/messages/tokens". */
 async function spans(starts = week, user = userId) {
-  const { bySpan } = await readUsage(user, starts, "source");
+  const { bySpan } = await report(starts, "source", user);
   return Object.fromEntries(
-    bySpan.map(({ span, sessions, messages, tokens }) => [span, `${sessions}/${messages}/${tokens}`]),
+    bySpan.map(({ span, sessions, messages, tokenCount }) => [span, `${sessions}/${messages}/${tokenCount}`]),
   );
 }
 
@@ -56,7 +74,7 @@ describe("usage", () => {
     expect(await accountTraces(10)).toBe(2);
     expect(await countDueTraces(userId)).toBe(0);
     expect(await spans()).toEqual({ 1: "2/3/111", 2: "1/1/7", 5: "1/1/8" });
-    const { total, byFacet } = await readUsage(userId, week, "source");
+    const { total, byFacet } = await report(week, "source");
     expect(total).toEqual({ sessions: 2, messages: 5, tokens: 126, untimed: 0, uncounted: 0 });
     expect(byFacet.source).toEqual([{ value: "codex", sessions: 2, messages: 5, tokens: 126 }]);
     expect(byFacet.machine).toEqual([{ value: "test", sessions: 2, messages: 5, tokens: 126 }]);
@@ -72,7 +90,7 @@ describe("usage", () => {
     // In Kathmandu, 5:45 ahead, the 3rd of March begins at 18:15.
     const kathmandu = ["01T18:15Z", "02T18:15Z", "03T18:15Z"].map(day);
     expect(await spans(kathmandu)).toEqual({ 0: "1/1/1", 1: "1/2/6" });
-    expect((await readUsage(userId, kathmandu, "source")).total.sessions).toBe(1);
+    expect((await report(kathmandu, "source")).total.sessions).toBe(1);
     // Messages outside of all spans are not counted, even where their UTC day is within one.
     expect(await spans([day("02T18:15Z"), day("02T18:30Z")])).toEqual({ 0: "1/1/2" });
   });
@@ -84,16 +102,14 @@ describe("usage", () => {
     await accountTraces(10);
     // The first message of "a" has nothing before it: it counts when the session was last active, outside of this week.
     expect(await spans()).toEqual({ 1: "1/2/2", 3: "1/1/16" });
-    const { total } = await readUsage(userId, [day("01T00:00Z"), new Date("2026-04-02")], "source");
+    const { total } = await report([day("01T00:00Z"), new Date("2026-04-02")], "source");
     expect(total).toEqual({ sessions: 2, messages: 4, tokens: 19, untimed: 3, uncounted: 1 });
   });
 
   test("counts no message later than its upload, whatever its time", async () => {
     await send({ sourceId: "a", messages: [{ position: 0, content: "x", createdAt: "2099-01-01T00:00:00Z" }] });
     await accountTraces(10);
-    expect((await readUsage(userId, [new Date("2098-01-01"), new Date("2100-01-01")], "source")).total.messages).toBe(
-      0,
-    );
+    expect((await report([new Date("2098-01-01"), new Date("2100-01-01")], "source")).total.messages).toBe(0);
     const tomorrow = new Date(Date.now() + 86_400_000);
     expect((await findLastUse(userId, tomorrow))?.getTime()).toBeLessThanOrEqual(Date.now());
   });
@@ -105,7 +121,7 @@ describe("usage", () => {
     expect(await countDueTraces(userId)).toBe(1);
     expect(await accountTraces(10)).toBe(1);
     expect(await spans()).toEqual({ 1: "1/1/1", 2: "1/1/2" });
-    const { byFacet } = await readUsage(userId, week, "project");
+    const { byFacet } = await report(week, "project");
     expect(byFacet.project).toEqual([{ value: "new", sessions: 1, messages: 2, tokens: 3 }]);
     expect(await accountTraces(10)).toBe(0);
   });
@@ -150,7 +166,7 @@ describe("counting", () => {
       upload.release();
     }
     expect(await accountTraces(10)).toBe(1);
-    const { byFacet } = await readUsage(userId, week, "source");
+    const { byFacet } = await report(week, "source");
     expect(byFacet.model.map(({ value }) => value).toSorted()).toEqual(["changed", null]);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { noFigures } from "#lib/usage/figures";
 import { readUsageParams, tracesHref, usageHref } from "../../app/(app)/usage/range.ts";
-import { chartOf, roundTop } from "../../app/(app)/usage/shape.ts";
+import { chartOf, roundTop, yardstickOf } from "../../app/(app)/usage/shape.ts";
 import { findingOf, spanText } from "../../app/(app)/usage/words.ts";
 
 const today = "2026-03-31";
@@ -56,7 +57,7 @@ describe("the range", () => {
     expect(usageHref(read({ days: "90" }), { by: "model" })).toBe("/usage?days=90&by=model");
     const span = read({ from: "2026-01-01", to: "2026-01-02", show: "sessions" });
     expect(usageHref(span, {})).toBe("/usage?from=2026-01-01&to=2026-01-02&by=source&show=sessions");
-    expect(tracesHref({ from: "2026-01-01", to: "2026-01-07" }, "project", "a & b")).toBe(
+    expect(tracesHref({ from: "2026-01-01", to: "2026-01-07" }, { facet: "project", value: "a & b" })).toBe(
       "/traces?project=a+%26+b&from=2026-01-01&to=2026-01-07",
     );
   });
@@ -64,7 +65,10 @@ describe("the range", () => {
 
 describe("the chart", () => {
   const request = read({ from: "2026-03-30", to: today });
-  const usage = (value: string | null, tokens: number) => ({ value, sessions: 1, messages: 2, tokens });
+  const usage = (value: string | null, tokenCount: number) => ({
+    ...noFigures(),
+    ...{ value, sessions: 1, messages: 2, tokenCount },
+  });
   const chart = (bySpan: { span: number; value: string | null; tokens: number }[]) => {
     const values = Map.groupBy(bySpan, ({ value }) => value);
     const byFacet = [...values].map(([value, cells]) =>
@@ -75,10 +79,12 @@ describe("the chart", () => {
     );
     const report = {
       total: { ...usage(null, 0), untimed: 0, uncounted: 0 },
-      byFacet: { source: byFacet, model: [], project: [], machine: [] },
+      byFacet: { source: { values: byFacet, others: 0 } },
+      spanTotals: [],
       bySpan: bySpan.map((cell) => ({ ...usage(cell.value, cell.tokens), span: cell.span })),
     };
-    return chartOf(report, request.spans, "source", "tokens", new Date(`${today}T12:00:00Z`));
+    const yardstick = yardstickOf("tokens", report.total);
+    return chartOf(report, request.spans, "source", yardstick, new Date(`${today}T12:00:00Z`));
   };
 
   test("has the five largest values and the sum of the others", () => {

@@ -17,6 +17,7 @@ export type Row = {
   /** The pull request that it opened or is linked to. */
   pull?: { href: string; label: string; title: string };
   messages: string;
+  cost?: string;
   tokens?: string;
   /** The last activity as ISO 8601, and as shown. */
   at: string;
@@ -58,6 +59,7 @@ function Session({ row, place, given }: SessionProps) {
     projectId,
     model,
     messages,
+    cost,
     tokens,
     at,
     when,
@@ -96,6 +98,7 @@ function Session({ row, place, given }: SessionProps) {
           {`${messages} `}
           <i>msg</i>
         </span>
+        {cost && <span className="cost">{cost}</span>}
         {tokens && (
           <span className="tokens">
             {`${tokens} `}

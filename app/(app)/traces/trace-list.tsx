@@ -9,6 +9,7 @@ import { readerZone } from "../../components/zone";
 import { belowOf, type Kin, originOf, sumsOf } from "./families";
 import { type Given, pullHref } from "./hrefs";
 import { type Row, Rows } from "./rows";
+import { costOf, describeCost, describeTokens, tokensOf } from "./spent";
 
 type Shown = WithPullRequests<ListedTrace>;
 type Labels = Map<string, ProjectLabel>;
@@ -31,9 +32,10 @@ export async function TraceList({ traces, given, kin, excerpts, labels }: Props)
 }
 
 /** What is below a session, and what it is of. */
-function aroundOf({ id, messageCount, tokenCount }: ListedTrace, kin: Kin, zone: string): Partial<Row> {
+function aroundOf(trace: ListedTrace, kin: Kin, zone: string): Partial<Row> {
+  const { id } = trace;
   const [family, origin] = [kin.families.get(id), kin.origins.get(id)];
-  const own = { messages: messageCount, tokens: tokenCount };
+  const own = { messages: trace.messageCount, tokens: trace.tokenCount };
   return {
     ...(family && { below: belowOf(id, family, zone), withBelow: sumsOf(own, family) }),
     ...(origin && { origin: originOf(origin) }),
@@ -41,9 +43,16 @@ function aroundOf({ id, messageCount, tokenCount }: ListedTrace, kin: Kin, zone:
 }
 
 function rowOf(trace: Shown, zone: string, found: Excerpts | undefined, labels: Labels): Row {
-  const { id, source, title, model, messageCount, tokenCount, latestAt } = trace;
+  const { id, source, title, model, messageCount, latestAt } = trace;
   const at = new Date(latestAt);
-  const exact = [countOf(messageCount, "message"), tokenCount > 0 && countOf(tokenCount, "token"), longTime(at, zone)];
+  const [tokens, cost] = [tokensOf(trace), costOf(trace)];
+  const exact = [
+    countOf(messageCount, "message"),
+    tokens > 0 && describeTokens(trace),
+    cost,
+    ...describeCost(trace),
+    longTime(at, zone),
+  ];
   return {
     id,
     source,
@@ -52,7 +61,8 @@ function rowOf(trace: Shown, zone: string, found: Excerpts | undefined, labels: 
     ...(model && { model }),
     ...pullOf(trace.pullRequests),
     messages: formatCompact(messageCount),
-    ...(tokenCount > 0 && { tokens: formatCompact(tokenCount) }),
+    ...(cost && { cost }),
+    ...(tokens > 0 && { tokens: formatCompact(tokens) }),
     at: latestAt,
     when: shortTime(at, zone),
     exact: exact.filter(Boolean).join(" · "),

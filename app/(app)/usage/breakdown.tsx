@@ -1,16 +1,18 @@
-import type { UsageReport } from "#lib/usage/queries";
+import type { UsageReport } from "#lib/usage/report";
+import { type UsageFacet, usageFacets } from "#lib/usage/schema";
+import { countOf } from "../../components/figures";
 import { fillOf } from "./bars";
-import { type Facet, facets, type Measure, tracesHref, type UsageRequest, usageHref } from "./range";
-import { facetTexts, ranked } from "./shape";
-import { shortNumber } from "./words";
+import { type Measure, type Narrowed, tracesHref, type UsageRequest, usageHref } from "./range";
+import { facetTexts, type Ranked, ranked, type Yardstick } from "./shape";
+import { exactAmount, shortAmount } from "./words";
 
-type Props = { report: UsageReport; request: UsageRequest; measure: Measure };
+type Props = { report: UsageReport; request: UsageRequest; yardstick: Yardstick };
 
 /** The totals by each facet. */
 export function Breakdowns(props: Props) {
   return (
     <div className="grid gap-x-12 gap-y-8 md:grid-cols-2">
-      {facets.map((facet) => (
+      {usageFacets.map((facet) => (
         <Breakdown key={facet} facet={facet} {...props} />
       ))}
     </div>
@@ -19,13 +21,22 @@ export function Breakdowns(props: Props) {
 
 const shownFirst = 6;
 
-function Breakdown({ facet, report, request, measure }: Props & { facet: Facet }) {
-  const values = ranked(report.byFacet[facet], facet, measure);
+function Breakdown({ facet, report, request, yardstick }: Props & { facet: UsageFacet }) {
+  const { values: all, others } = report.byFacet[facet] ?? { values: [], others: 0 };
+  const values = ranked(all, facet, yardstick);
+  // Pull requests, and the sessions of branches, are read where they are in the chart.
+  const isUnread =
+    facet !== request.by &&
+    (facet === "pr" || (facet === "branch" && ["sessions", "messages"].includes(yardstick.measure)));
+  // Of those who have no branches there is nothing to say.
+  if (facet === "branch" && facet !== request.by && !isUnread && values.every(({ value }) => value === null))
+    return null;
+  const { measure } = yardstick;
   const max = values[0]?.amount ?? 1;
   // The chart's facet uses the chart's colours, so that this list is its legend.
   const inkOf = (place: number) => (facet === request.by ? fillOf(place) : "fill-accent");
   const row = (one: (typeof values)[number], place: number) => (
-    <Row key={one.name} {...one} ink={inkOf(place)} facet={facet} request={request} max={max} measure={measure} />
+    <Row key={one.id ?? ""} {...one} ink={inkOf(place)} facet={facet} request={request} max={max} measure={measure} />
   );
   const rest = values.slice(shownFirst);
   return (
@@ -38,48 +49,51 @@ function Breakdown({ facet, report, request, measure }: Props & { facet: Facet }
           <span className="text-code text-muted">in the chart</span>
         ) : (
           <a href={usageHref(request, { by: facet })} className="link target text-code">
-            Show in the chart<span className="sr-only"> by {facet}</span>
+            Show in the chart<span className="sr-only"> by {facetTexts[facet].title.toLowerCase()}</span>
           </a>
         )}
       </div>
-      <ul className="flex flex-col gap-1">{values.slice(0, shownFirst).map(row)}</ul>
-      {rest.length > 0 && (
+      {!isUnread && <ul className="flex flex-col gap-1">{values.slice(0, shownFirst).map(row)}</ul>}
+      {!isUnread && rest.length > 0 && (
         <details>
           <summary className="w-fit text-code text-muted hover:text-text">{rest.length} more</summary>
           <ul className="flex flex-col gap-1 pt-1">{rest.map((one, place) => row(one, shownFirst + place))}</ul>
         </details>
       )}
+      {!isUnread && others > 0 && <p className="text-code text-muted">and {countOf(others, "smaller one")}</p>}
     </section>
   );
 }
 
-type RowProps = {
-  name: string;
-  value: string | null;
-  amount: number;
-  max: number;
-  ink: string;
-  facet: Facet;
-  request: UsageRequest;
-  measure: Measure;
-};
+type RowProps = Ranked & { max: number; ink: string; facet: UsageFacet; request: UsageRequest; measure: Measure };
 
-function Row({ name, value, amount, max, ink, facet, request, measure }: RowProps) {
+function Row({ id, name, value, names, amount, max, ink, facet, request, measure }: RowProps) {
+  const href = hrefOf({ facet, value, id }, request);
+  // A model's other names are those with their dates.
+  const title = names?.some((one) => one !== name) ? names.join(", ") : name;
   return (
-    <li className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_3.5rem] items-center gap-3 text-code">
-      {value === null ? (
-        <span className="truncate text-muted">{name}</span>
+    <li className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_4.5rem] items-center gap-3 text-code">
+      {href === undefined ? (
+        <span title={title} className={`truncate ${value === null ? "text-muted" : ""}`}>
+          {name}
+        </span>
       ) : (
-        <a href={tracesHref(request, facet, value)} title={name} className="quiet-link truncate">
+        <a href={href} title={title} className="quiet-link truncate">
           {name}
         </a>
       )}
       <svg aria-hidden="true" className="h-3 w-full">
         <rect width={`${Math.max(0.5, (100 * amount) / max)}%`} height="100%" rx="2" className={ink} />
       </svg>
-      <span title={`${amount.toLocaleString("en")} ${measure}`} className="text-right">
-        {shortNumber(amount)}
+      <span title={exactAmount(amount, measure)} className="text-right tabular-nums">
+        {shortAmount(amount, measure)}
       </span>
     </li>
   );
+}
+
+/** Where a value's sessions are; none of a value that the list can't be narrowed to. */
+function hrefOf(narrowed: Narrowed, request: UsageRequest): string | undefined {
+  if (narrowed.value === null || narrowed.facet === "branch" || narrowed.facet === "pr") return undefined;
+  return tracesHref(request, narrowed, request.filter);
 }

@@ -1,13 +1,13 @@
 import { Bars, Hatch, Swatch } from "./bars";
 import { LiveBars } from "./live-bars";
-import { type Measure, tracesHref, type UsageRequest } from "./range";
+import { csvHref, type Measure, tracesHref, type UsageRequest } from "./range";
 import type { Bar, Chart } from "./shape";
-import { amountOf, dayText, findingOf, shortNumber, spanText } from "./words";
+import { amountOf, dayText, exactAmount, findingOf, shortAmount, spanText } from "./words";
 
-type Props = { chart: Chart; request: UsageRequest; measure: Measure };
+type Props = { chart: Chart; request: UsageRequest; measure: Measure; zone: string };
 
 /** The bars of each day or week, their main finding as a sentence, and a table of them. */
-export function UsageChart({ chart, request, measure }: Props) {
+export function UsageChart({ chart, request, measure, zone }: Props) {
   const { series, bars, top } = chart;
   const columns = bars.map((bar) => columnOf(bar, chart, request, measure));
   const steps = [4, 3, 2, 1, 0].map((step) => (top / 4) * step);
@@ -17,11 +17,11 @@ export function UsageChart({ chart, request, measure }: Props) {
     <figure className="flex flex-col gap-3">
       <figcaption>{findingOf(chart, request, measure)}</figcaption>
       <ul className="flex flex-wrap gap-x-4 gap-y-1 text-code">
-        {series.map(({ name, total }, place) => (
-          <li key={name} className="flex min-w-0 items-center gap-1.5">
+        {series.map(({ key, name, total }, place) => (
+          <li key={key ?? name} className="flex min-w-0 items-center gap-1.5">
             <Swatch place={place} />
             <span className="max-w-60 truncate">{name}</span>
-            <span className="text-muted">{shortNumber(total)}</span>
+            <span className="text-muted">{shortAmount(total, measure)}</span>
           </li>
         ))}
         {bars.some(({ unfinished, total }) => unfinished && total > 0) && (
@@ -33,7 +33,7 @@ export function UsageChart({ chart, request, measure }: Props) {
       <div className="grid grid-cols-[auto_1fr] gap-x-2 text-meta text-muted">
         <div aria-hidden="true" className="-my-2 flex h-64 flex-col justify-between text-right">
           {steps.map((step) => (
-            <span key={step}>{shortNumber(step)}</span>
+            <span key={step}>{shortAmount(step, measure)}</span>
           ))}
         </div>
         <div className="relative h-60">
@@ -59,7 +59,7 @@ export function UsageChart({ chart, request, measure }: Props) {
           {bars.length > 1 && <span>{dayText(request.to, longer)}</span>}
         </p>
       </div>
-      <UsageTable chart={chart} request={request} measure={measure} />
+      <UsageTable chart={chart} request={request} measure={measure} zone={zone} />
     </figure>
   );
 }
@@ -67,7 +67,7 @@ export function UsageChart({ chart, request, measure }: Props) {
 function columnOf(
   { span, amounts, total, unfinished }: Bar,
   { series }: Chart,
-  { by }: UsageRequest,
+  { by, filter }: UsageRequest,
   measure: Measure,
 ) {
   return {
@@ -76,57 +76,62 @@ function columnOf(
     texts: amounts.map((amount) => amountOf(amount, measure)),
     amounts,
     unfinished,
-    hrefs: series.map(({ value, rest }) => tracesHref(span, rest ? undefined : by, value)),
+    hrefs: series.map(({ key, value, rest }) => tracesHref(span, rest ? {} : { facet: by, value, id: key }, filter)),
   };
 }
 
-/** The same numbers, exact, with links that are reachable by keyboard. */
-function UsageTable({ chart: { series, bars }, request, measure }: Props) {
-  const exact = (count: number) => (count === 0 ? "–" : count.toLocaleString("en"));
+/** The same numbers, exact, with links that are reachable by keyboard, and all figures as a file. */
+function UsageTable({ chart: { series, bars }, request, measure, zone }: Props) {
+  const exact = (amount: number) => (amount === 0 ? "–" : exactAmount(amount, measure).replace(` ${measure}`, ""));
   return (
-    <details>
-      <summary className="w-fit text-code text-muted hover:text-text">Show as table</summary>
-      <section
-        aria-label="Table"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
-        className="mt-2 max-h-96 overflow-auto rounded-block border border-hairline"
-      >
-        <table className="w-full text-right text-code">
-          <thead className="sticky top-0 bg-block">
-            <tr>
-              <th scope="col" className="px-3 py-1.5 text-left font-medium">
-                {request.unit === "day" ? "Day" : "Week"}
-              </th>
-              {series.map(({ name }) => (
-                <th key={name} scope="col" className="max-w-48 truncate px-3 py-1.5 font-medium">
-                  {name}
+    <div className="flex flex-wrap items-start gap-x-6 gap-y-1">
+      <details className="min-w-0 open:basis-full">
+        <summary className="w-fit text-code text-muted hover:text-text">Show as table</summary>
+        <section
+          aria-label="Table"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          tabIndex={0}
+          className="mt-2 max-h-96 overflow-auto rounded-block border border-hairline"
+        >
+          <table className="w-full text-right text-code tabular-nums">
+            <thead className="sticky top-0 bg-block">
+              <tr>
+                <th scope="col" className="px-3 py-1.5 text-left font-medium">
+                  {request.unit === "day" ? "Day" : "Week"}
                 </th>
-              ))}
-              <th scope="col" className="px-3 py-1.5 font-medium">
-                All {measure}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {bars.map(({ span, amounts, total }) => (
-              <tr key={span.from} className="border-hairline border-t">
-                <th scope="row" className="whitespace-nowrap px-3 py-1 text-left font-normal">
-                  <a href={tracesHref(span)} className="quiet-link">
-                    {spanText(span)}
-                  </a>
-                </th>
-                {series.map(({ name }, place) => (
-                  <td key={name} className="px-3 py-1">
-                    {exact(amounts[place] ?? 0)}
-                  </td>
+                {series.map(({ key, name }) => (
+                  <th key={key ?? name} scope="col" className="max-w-48 truncate px-3 py-1.5 font-medium">
+                    {name}
+                  </th>
                 ))}
-                <td className="px-3 py-1">{exact(total)}</td>
+                <th scope="col" className="px-3 py-1.5 font-medium">
+                  {measure === "cost" ? "Cost in all" : `All ${measure}`}
+                </th>
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-    </details>
+            </thead>
+            <tbody>
+              {bars.map(({ span, amounts, total }) => (
+                <tr key={span.from} className="border-hairline border-t">
+                  <th scope="row" className="whitespace-nowrap px-3 py-1 text-left font-normal">
+                    <a href={tracesHref(span, {}, request.filter)} className="quiet-link">
+                      {spanText(span)}
+                    </a>
+                  </th>
+                  {series.map(({ key, name }, place) => (
+                    <td key={key ?? name} className="px-3 py-1">
+                      {exact(amounts[place] ?? 0)}
+                    </td>
+                  ))}
+                  <td className="px-3 py-1">{exact(total)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </details>
+      <a href={csvHref(request, zone)} className="link text-code">
+        CSV
+      </a>
+    </div>
   );
 }

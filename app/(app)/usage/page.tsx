@@ -1,6 +1,9 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { countDueTraces, findLastUse, readUsage, type UsageReport } from "#lib/usage/queries";
+import { readMonth } from "#lib/usage/month";
+import { countDueTraces, findLastUse } from "#lib/usage/queries";
+import { readUsage, type UsageReport } from "#lib/usage/report";
+import { usageFacets } from "#lib/usage/schema";
 import { isoDay } from "../../components/date-format";
 import { countOf, formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";
@@ -8,28 +11,57 @@ import { Refresh } from "../../components/refresh";
 import { addDays, readerZone } from "../../components/zone";
 import { Breakdowns } from "./breakdown";
 import { UsageChart } from "./chart";
-import { type Measure, measures, readUsageParams, type UsageRequest, usageHref } from "./range";
+import { MonthSection } from "./month";
+import { Recorded, Unpriced } from "./notes";
+import { filterNames, type Measure, readUsageParams, type UsageRequest, usageHref } from "./range";
 import { RangeForm } from "./range-form";
-import { chartOf } from "./shape";
-import { dayText, shortNumber } from "./words";
+import { chartOf, facetTexts, usedTokens, yardstickOf } from "./shape";
+import { Totals } from "./totals";
+import { dayText } from "./words";
 
 export const metadata: Metadata = { title: "Usage" };
 
-/** Tokens, messages and sessions over time. */
+/** The figures of each bar that a measure needs. Which one is shown where none was asked for depends on what there is. */
+const wanted = {
+  cost: ["cost_nano"],
+  tokens: [
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_5m_tokens",
+    "cache_write_1h_tokens",
+    "tokens",
+  ],
+  messages: ["messages"],
+  sessions: ["sessions"],
+} as const;
+
+const rolled = usageFacets.filter((facet) => facet !== "pr");
+
+/** Money, tokens, messages and sessions over time. */
 export default async function Page({ searchParams }: PageProps<"/usage">) {
   const user = await requireUser("/usage");
   const zone = await readerZone();
   const now = new Date();
   const request = readUsageParams(await searchParams, zone, isoDay(now, zone));
-  const starts = [...request.spans.map(({ start }) => start), ...request.spans.slice(-1).map(({ end }) => end)];
-  const [report, due] = await Promise.all([readUsage(user.id, starts, request.by), countDueTraces(user.id)]);
-  const measure = request.show ?? (report.total.tokens > 0 ? "tokens" : "messages");
+  const { spans, by, show, filter } = request;
+  // One after the other: a user's heavy reads run two at a time, and there are other pages.
+  const report = await readUsage(user.id, {
+    ...{ spans, by, filter, facets: rolled },
+    wanted: show ? wanted[show] : [...wanted.cost, ...wanted.tokens, ...wanted.messages],
+    // A look at each linked session takes long: for those who ask for it.
+    activityOfBranches: by === "branch",
+  });
+  const [month, due] = await Promise.all([readMonth(user.id, zone, now), countDueTraces(user.id)]);
+  const measure = show ?? usualMeasure(report);
+  const yardstick = yardstickOf(measure, report.total);
   return (
     <div className="flex flex-col gap-6">
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
         <h1 className="font-semibold text-title">Usage</h1>
         <RangeForm request={request} />
       </div>
+      <Filters request={request} />
       {due > 0 && (
         <Notice tone="info">
           <p>Still counting {countOf(due, "session")}. This page updates automatically.</p>
@@ -37,16 +69,20 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
         </Notice>
       )}
       {report.total.messages === 0 ? (
-        <Nothing userId={user.id} request={request} zone={zone} end={starts.at(-1) ?? now} />
+        <Nothing userId={user.id} request={request} zone={zone} end={spans.at(-1)?.end ?? now} />
       ) : (
         <>
-          <Figures report={report} request={request} measure={measure} />
+          <Totals report={report} request={request} measure={measure} />
           <UsageChart
-            chart={chartOf(report, request.spans, request.by, measure, now)}
+            chart={chartOf(report, spans, by, yardstick, now)}
             request={request}
             measure={measure}
+            zone={zone}
           />
-          <Breakdowns report={report} request={request} measure={measure} />
+          <Unpriced report={report} />
+          <Breakdowns report={report} request={request} yardstick={yardstick} />
+          <Recorded report={report} />
+          <MonthSection month={month} report={report} />
           <HowCounted report={report} zone={zone} />
         </>
       )}
@@ -54,20 +90,28 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
   );
 }
 
-/** The three totals; each is a link that shows its measure in the charts below. */
-function Figures({ report, request, measure }: { report: UsageReport; request: UsageRequest; measure: Measure }) {
+function usualMeasure({ total }: UsageReport): Measure {
+  if (total.costNano > 0) return "cost";
+  return usedTokens(total) + total.tokenCount > 0 ? "tokens" : "messages";
+}
+
+/** What the figures are narrowed to, each with a way out. */
+function Filters({ request }: { request: UsageRequest }) {
+  const set = filterNames.filter((name) => request.filter[name] !== undefined);
+  if (set.length === 0) return null;
   return (
-    <ul aria-label="What the charts show" className="grid grid-cols-3 gap-2 sm:flex">
-      {measures.map((one) => (
-        <li key={one}>
+    <ul aria-label="Only" className="flex flex-wrap gap-2 text-code">
+      {set.map((name) => (
+        <li key={name}>
           <a
-            href={usageHref(request, { show: one })}
-            aria-current={one === measure ? "true" : undefined}
-            title={`${formatCount(report.total[one])} ${one}`}
-            className="flex flex-col sm:min-w-28 rounded-block border border-hairline px-2 py-2 hover:bg-block sm:px-3 aria-[current]:border-accent aria-[current]:bg-tint"
+            href={usageHref(request, { filter: { ...request.filter, [name]: undefined } })}
+            className="target flex items-center gap-1.5 rounded-control bg-tint px-2 py-1 text-accent"
           >
-            <span className="font-semibold text-title sm:text-figure">{shortNumber(report.total[one])}</span>
-            <span className="text-code text-muted">{one}</span>
+            <span className="[overflow-wrap:anywhere]">
+              {facetTexts[name].title}: {request.filter[name]}
+            </span>
+            <span aria-hidden="true">×</span>
+            <span className="sr-only">show all {facetTexts[name].many}</span>
           </a>
         </li>
       ))}
@@ -75,16 +119,23 @@ function Figures({ report, request, measure }: { report: UsageReport; request: U
   );
 }
 
-function HowCounted({ report: { total }, zone }: { report: UsageReport; zone: string }) {
+function HowCounted({ report: { total, byFacet }, zone }: { report: UsageReport; zone: string }) {
   const { messages, uncounted, untimed } = total;
+  const isLinked = byFacet.pr !== undefined || byFacet.branch?.values.some(({ value }) => value !== null);
   return (
     <p className="max-w-[72ch] text-code text-muted">
-      Tokens are those reported with each message
-      {uncounted > 0 &&
-        `; ${formatCount(uncounted)} of ${countOf(messages, "message")} reported none and count as zero`}
-      .{untimed > 0 && ` ${countOf(untimed, "message")} without a time count with the message before.`} A session counts
-      on each day on which it has messages; the list behind a bar goes by each session's last activity. Days are in{" "}
-      {zone}.
+      {usedTokens(total) > 0
+        ? "Tokens are those that agents recorded of each request: input, output, and what was read from and written to a cache. Cost is counted by the list prices of each message's day."
+        : "Tokens are those reported with each message"}
+      {usedTokens(total) === 0 &&
+        (uncounted > 0
+          ? `; ${formatCount(uncounted)} of ${countOf(messages, "message")} reported none and count as zero.`
+          : ".")}
+      {untimed > 0 && ` ${countOf(untimed, "message")} without a time count with the message before.`} A session counts
+      on each day on which it has messages; the list behind a bar goes by each session's last activity.
+      {isLinked &&
+        " A session with several branches or pull requests counts at each of them, so that those add up to more."}{" "}
+      Days are in {zone}.
     </p>
   );
 }

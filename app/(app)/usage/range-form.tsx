@@ -5,7 +5,7 @@ import { dayText } from "./words";
 
 /** Chooses the time range: a length that ends today, or any two days. */
 export function RangeForm({ request }: { request: UsageRequest }) {
-  const { days, from, to, by, show } = request;
+  const { days, from, to, by, show, filter } = request;
   return (
     <nav aria-label="Time" className="flex flex-wrap items-center gap-1">
       {Object.entries(lengths).map(([length, text]) => (
@@ -35,6 +35,9 @@ export function RangeForm({ request }: { request: UsageRequest }) {
           </div>
           <input type="hidden" name="by" value={by} />
           {show && <input type="hidden" name="show" value={show} />}
+          {Object.entries(filter).map(
+            ([name, value]) => value && <input key={name} type="hidden" name={name} value={value} />,
+          )}
           <button type="submit" className="button button-accent">
             Show
           </button>

@@ -1,30 +1,29 @@
 import { z } from "zod";
-import { type Facet, facets } from "#lib/fields";
-import { addDays, startOfDay } from "../../components/zone";
+import { type UsageFacet, usageDay, usageFacets, usageFilter } from "#lib/usage/schema";
+import { type Span, spansOf } from "#lib/usage/spans";
+import { addDays } from "../../components/zone";
 
 /** The lengths to choose from, in days. */
 export const lengths = { "7": "7 days", "30": "30 days", "90": "90 days", "365": "A year" } as const;
 
-export { type Facet, facets };
-export const measures = ["tokens", "messages", "sessions"] as const;
+export const measures = ["cost", "tokens", "messages", "sessions"] as const;
 export type Measure = (typeof measures)[number];
 
-/** The years before and after also have four digits, since days are compared as text. */
-const day = z.iso.date().refine((text) => text >= "0005-01-01" && text < "9999-01-01");
+const filterNames = Object.keys(usageFilter) as (keyof typeof usageFilter)[];
+export type Filter = { [name in keyof typeof usageFilter]?: string | undefined };
+
 const query = z.object({
   days: z.enum(["7", "30", "90", "365"]).catch("30"),
-  from: day.optional().catch(undefined),
-  to: day.optional().catch(undefined),
-  by: z.enum(facets).catch("source"),
+  from: usageDay.optional().catch(undefined),
+  to: usageDay.optional().catch(undefined),
+  by: z.enum(usageFacets).catch("source"),
   show: z.enum(measures).optional().catch(undefined),
 });
+const filters = z.object(usageFilter).catch({});
 
 /** Longer ranges have a bar a week, Monday to Sunday: a bar needs three pixels on a phone. */
 const maxDailyBars = 120;
 const maxDays = 1100;
-
-/** A bar's first and last day, and the moments at which it begins and ends. */
-export type Span = { from: string; to: string; start: Date; end: Date };
 
 export type UsageRequest = {
   /** One of the lengths, or undefined where the days were given. */
@@ -33,8 +32,9 @@ export type UsageRequest = {
   to: string;
   unit: "day" | "week";
   spans: Span[];
-  by: Facet;
+  by: UsageFacet;
   show: Measure | undefined;
+  filter: Filter;
 };
 
 /**
@@ -48,47 +48,68 @@ export function readUsageParams(
   today: string,
 ): UsageRequest {
   const { days, from, to, by, show } = query.parse(params);
+  const shown = { by, show, filter: filters.parse(params) };
   if (!from && !to) {
     const first = addDays(today, 1 - Number(days));
-    return { days, from: first, to: today, ...spansOf(first, today, zone), by, show };
+    return { days, from: first, to: today, ...barsOf(first, today, zone), ...shown };
   }
   const last = to ?? today;
   const given = from ?? addDays(last, 1 - Number(days));
   const first = [addDays(last, 1 - maxDays), earlier(given, last)].toSorted().at(-1) ?? last;
-  return { days: undefined, from: first, to: last, ...spansOf(first, last, zone), by, show };
+  return { days: undefined, from: first, to: last, ...barsOf(first, last, zone), ...shown };
 }
 
-function spansOf(from: string, to: string, zone: string): { unit: "day" | "week"; spans: Span[] } {
+function barsOf(from: string, to: string, zone: string): { unit: "day" | "week"; spans: Span[] } {
   const unit = addDays(from, maxDailyBars) > to ? "day" : "week";
-  const spans: Span[] = [];
-  for (let first = from; first <= to; ) {
-    const last = unit === "day" ? first : earlier(sundayOf(first), to);
-    spans.push({ from: first, to: last, start: startIn(zone, first), end: startIn(zone, addDays(last, 1)) });
-    first = addDays(last, 1);
-  }
-  return { unit, spans };
+  return { unit, spans: spansOf(from, to, unit, zone) };
 }
 
 const earlier = (one: string, other: string) => (one < other ? one : other);
-const sundayOf = (date: string) => addDays(date, (7 - new Date(`${date}T00:00:00Z`).getUTCDay()) % 7);
 
-function startIn(zone: string, date: string): Date {
-  const start = startOfDay(date, zone);
-  if (!start) throw new Error(`${date} is no day`);
-  return new Date(start);
-}
-
-type Change = { range?: { days: string } | { from: string; to: string }; by?: Facet; show?: Measure };
+type Change = {
+  range?: { days: string } | { from: string; to: string };
+  by?: UsageFacet;
+  show?: Measure;
+  /** Instead of all that are set. */
+  filter?: Filter;
+};
 
 /** The page's address with some parameters changed. */
-export function usageHref({ days, from, to, by, show }: UsageRequest, change: Change): string {
+export function usageHref({ days, from, to, by, show, filter }: UsageRequest, change: Change): string {
   const range = change.range ?? (days ? { days } : { from, to });
   const measure = change.show ?? show;
-  return `/usage?${new URLSearchParams({ ...range, by: change.by ?? by, ...(measure && { show: measure }) })}`;
+  const values = { ...range, by: change.by ?? by, ...(measure && { show: measure }), ...(change.filter ?? filter) };
+  return `/usage?${new URLSearchParams(given(values))}`;
 }
 
-/** The address of the list of sessions last active within a span, optionally with one value of a facet. */
-export function tracesHref(days: { from: string; to: string }, facet?: Facet, value?: string | null): string {
-  const { from, to } = days;
-  return `/traces?${new URLSearchParams({ ...(facet && value && { [facet]: value }), from, to })}`;
+/** The address of the same figures as CSV. */
+export function csvHref({ from, to, by, unit, filter }: UsageRequest, zone: string): string {
+  return `/api/usage/export.csv?${new URLSearchParams(given({ from, to, zone, unit, by, ...filter }))}`;
 }
+
+const given = (values: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined));
+
+/** A value of a facet, as far as the list of sessions can be narrowed to it. */
+export type Narrowed = {
+  facet?: UsageFacet | undefined;
+  value?: string | null | undefined;
+  /** A project's, or the value again. */
+  id?: string | null | undefined;
+};
+
+/** The address of the list of sessions last active within a span, optionally with one value of a facet. */
+export function tracesHref(
+  days: { from: string; to: string },
+  { facet, value, id }: Narrowed = {},
+  filter: Filter = {},
+): string {
+  const { from, to } = days;
+  const isProject = facet === "project" && id && id !== value;
+  const own = isProject ? { projectId: id } : facet && value && isListed(facet) ? { [facet]: value } : {};
+  return `/traces?${new URLSearchParams(given({ ...filter, ...own, from, to }))}`;
+}
+
+const isListed = (facet: UsageFacet) => (filterNames as string[]).includes(facet);
+
+export { filterNames };

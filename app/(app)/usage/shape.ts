@@ -1,34 +1,66 @@
-import type { UsageReport } from "#lib/usage/queries";
-import type { Usage } from "#lib/usage/sql";
-import type { Facet, Measure, Span } from "./range";
+import type { UsageReport, ValueUsage } from "#lib/usage/report";
+import type { Figures, UsageFacet } from "#lib/usage/schema";
+import type { Span } from "#lib/usage/spans";
+import type { Measure } from "./range";
 
 /** The values of a facet that a chart shows separately; one more, without a value, is the sum of the rest. */
 const maxSeries = 5;
 
-export type Series = { name: string; value: string | null; rest: boolean; total: number };
+export type Series = { key: string | null; name: string; value: string | null; rest: boolean; total: number };
 
 /** A bar, with its amounts in the order of the series. */
 export type Bar = { span: Span; amounts: number[]; total: number; unfinished: boolean };
 
 export type Chart = { series: Series[]; bars: Bar[]; top: number };
 
-export const facetTexts: Record<Facet, { title: string; none: string; many: string }> = {
+export const facetTexts: Record<UsageFacet, { title: string; none: string; many: string }> = {
   source: { title: "Agent", none: "no agent", many: "agents" },
   model: { title: "Model", none: "no model", many: "models" },
   project: { title: "Project", none: "no project", many: "projects" },
   machine: { title: "Machine", none: "no machine", many: "machines" },
+  branch: { title: "Branch", none: "no branch", many: "branches" },
+  pr: { title: "Pull request", none: "no pull request", many: "pull requests" },
 };
 
-type Valued = Usage & { value: string | null };
+/** All tokens of requests: input, output, and what was read from and written to a cache. */
+export const usedTokens = (
+  of: Omit<
+    Figures,
+    "compared" | "costNano" | "recordedNano" | "unpricedTokens" | "tokenCount" | "messages" | "sessions"
+  >,
+): number => of.inputTokens + of.outputTokens + of.cacheReadTokens + of.cacheWrite5mTokens + of.cacheWrite1hTokens;
+
+/** What a chart measures. Where no message told what it used, the messages' own token counts are all there is of tokens. */
+export type Yardstick = { measure: Measure; read: (figures: Figures) => number };
+
+export function yardstickOf(measure: Measure, total: Figures): Yardstick {
+  const reads: Record<Measure, (figures: Figures) => number> = {
+    cost: ({ costNano }) => costNano,
+    tokens: usedTokens(total) > 0 ? usedTokens : ({ tokenCount }) => tokenCount,
+    messages: ({ messages }) => messages,
+    sessions: ({ sessions }) => sessions,
+  };
+  return { measure, read: reads[measure] };
+}
+
+export type Ranked = {
+  id: string | null;
+  name: string;
+  value: string | null;
+  names?: string[] | undefined;
+  amount: number;
+};
+
+/** What tells a value from others: two projects may have the same name. */
+const keyOf = ({ id, value }: { id?: string; value: string | null }) => id ?? value;
 
 /** A facet's values, largest first, without those that are zero. */
-export function ranked(
-  values: Valued[],
-  facet: Facet,
-  measure: Measure,
-): { name: string; value: string | null; amount: number }[] {
+export function ranked(values: ValueUsage[], facet: UsageFacet, { read }: Yardstick): Ranked[] {
   return values
-    .map((one) => ({ name: one.value ?? facetTexts[facet].none, value: one.value, amount: one[measure] }))
+    .map((one) => ({
+      ...{ id: keyOf(one), name: one.value ?? facetTexts[facet].none, value: one.value, names: one.names },
+      amount: read(one),
+    }))
     .filter(({ amount }) => amount > 0)
     .sort((a, b) => b.amount - a.amount || a.name.localeCompare(b.name, "en"));
 }
@@ -38,22 +70,22 @@ export function ranked(
  *
  * @param now decides which span is not over yet.
  */
-export function chartOf(report: UsageReport, spans: Span[], facet: Facet, measure: Measure, now: Date): Chart {
-  const values = ranked(report.byFacet[facet], facet, measure);
+export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, yardstick: Yardstick, now: Date): Chart {
+  const { values: all, others: more } = report.byFacet[facet] ?? { values: [], others: 0 };
+  const values = ranked(all, facet, yardstick);
   // A single remaining value is shown by name: "others" would take the same space.
   const shown = values.length <= maxSeries + 1 ? values.length : maxSeries;
   const named: Series[] = values
     .slice(0, shown)
-    .map(({ name, value, amount }) => ({ name, value, rest: false, total: amount }));
+    .map(({ id, name, value, amount }) => ({ key: id, name, value, rest: false, total: amount }));
   const left = values.slice(shown);
   const others: Series = {
-    name: `${left.length} other ${facetTexts[facet].many}`,
-    value: null,
-    rest: true,
+    ...{ key: null, value: null, rest: true },
+    name: `${left.length + more} other ${facetTexts[facet].many}`,
     total: left.reduce((sum, { amount }) => sum + amount, 0),
   };
-  const series = left.length > 0 ? [...named, others] : named;
-  const places = new Map(named.map(({ value }, place) => [value, place]));
+  const series = left.length + more > 0 ? [...named, others] : named;
+  const places = new Map(named.map(({ key }, place) => [key, place]));
   const bars = spans.map(
     (span): Bar => ({
       span,
@@ -64,10 +96,11 @@ export function chartOf(report: UsageReport, spans: Span[], facet: Facet, measur
   );
   for (const cell of report.bySpan) {
     const bar = bars[cell.span];
-    const place = places.get(cell.value) ?? named.length;
-    if (!bar || cell[measure] === 0) continue;
-    bar.amounts[place] = (bar.amounts[place] ?? 0) + cell[measure];
-    bar.total += cell[measure];
+    const place = places.get(keyOf(cell)) ?? named.length;
+    const amount = yardstick.read(cell);
+    if (!bar || amount === 0) continue;
+    bar.amounts[place] = (bar.amounts[place] ?? 0) + amount;
+    bar.total += amount;
   }
   return { series, bars, top: roundTop(Math.max(...bars.map(({ total }) => total))) };
 }

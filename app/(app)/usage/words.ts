@@ -1,15 +1,23 @@
-import { countOf } from "../../components/figures";
+import { countOf, formatCount } from "../../components/figures";
+import { formatMoney, formatMoneyShort } from "../../components/money";
 import type { Measure, UsageRequest } from "./range";
 import { type Chart, facetTexts } from "./shape";
 
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
-/** "91M", "412". */
-export const shortNumber = (count: number) => compact.format(count);
+/** "91M", "412", "$1.2K". */
+export const shortAmount = (amount: number, measure: Measure) =>
+  measure === "cost" ? formatMoneyShort(amount) : compact.format(amount);
 
-/** "41M tokens", "1 session". */
-export const amountOf = (count: number, measure: Measure) =>
-  count >= 10_000 ? `${compact.format(count)} ${measure}` : countOf(count, measure.slice(0, -1));
+/** "41M tokens", "1 session", "$1.23". */
+export const amountOf = (amount: number, measure: Measure) => {
+  if (measure === "cost") return formatMoney(amount);
+  return amount >= 10_000 ? `${compact.format(amount)} ${measure}` : countOf(amount, measure.slice(0, -1));
+};
+
+/** As `amountOf`, in full: "41,234,567 tokens". */
+export const exactAmount = (amount: number, measure: Measure) =>
+  measure === "cost" ? formatMoney(amount) : `${formatCount(amount)} ${measure}`;
 
 const utc = { timeZone: "UTC" } as const;
 const dayFormat = new Intl.DateTimeFormat("en-GB", { ...utc, day: "numeric", month: "short" });
@@ -25,7 +33,7 @@ export function spanText({ from, to }: { from: string; to: string }): string {
   return `${sameMonth ? Number(from.slice(8)) : dayText(from)} to ${dayText(to)}`;
 }
 
-const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)}%`;
+export const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)}%`;
 
 /** The chart's main finding, in a sentence. */
 export function findingOf({ series, bars }: Chart, { by, unit }: UsageRequest, measure: Measure): string {

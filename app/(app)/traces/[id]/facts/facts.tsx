@@ -2,7 +2,7 @@ import { requireUser } from "#lib/auth/guards";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Trace } from "#lib/traces/queries";
-import { countOf, Figure } from "../../../../components/figures";
+import { countOf } from "../../../../components/figures";
 import { Monogram } from "../../../../components/mark";
 import { Notice } from "../../../../components/notice";
 import { Time } from "../../../../components/time";
@@ -10,6 +10,7 @@ import { listHref } from "../../hrefs";
 import { FamilyFacts, type Kin, OriginLine } from "./family";
 import { Metadata } from "./metadata";
 import { ShareLink } from "./share";
+import { Spent } from "./spent";
 
 type Props = { trace: Trace; kin: Kin; deleting: React.ReactNode };
 
@@ -30,7 +31,7 @@ export function TraceFacts({ trace, kin, deleting }: Props) {
         <ProjectLink trace={trace} />
         <Span from={trace.createdAt} to={trace.updatedAt} />
         <span>{countOf(trace.messageCount, "message")}</span>
-        {trace.tokenCount > 0 && <Figure count={trace.tokenCount} unit="tokens" />}
+        <Spent trace={trace} />
       </p>
       {trace.sanitized && (
         <Notice tone="warn">

@@ -1,0 +1,44 @@
+import type { Trace } from "#lib/traces/queries";
+import { countOf, formatCount } from "../../components/figures";
+import { formatMoney } from "../../components/money";
+
+/** All tokens that a session used; where its agent told none, the sum of the messages' own counts. */
+export function tokensOf({ usage, tokenCount }: Pick<Trace, "usage" | "tokenCount">): number {
+  const written = usage.cacheWrite5mTokens + usage.cacheWrite1hTokens;
+  return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + written || tokenCount;
+}
+
+/** What the tokens were: "41,500 tokens: 1,200 input, 300 output, 40,000 read from cache". */
+export function describeTokens(trace: Pick<Trace, "usage" | "tokenCount">): string {
+  const { inputTokens, outputTokens, reasoningTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } =
+    trace.usage;
+  const kinds: [tokens: number, name: string][] = [
+    [inputTokens, "input"],
+    [outputTokens, reasoningTokens > 0 ? `output (${formatCount(reasoningTokens)} reasoning)` : "output"],
+    [cacheReadTokens, "read from cache"],
+    [cacheWrite5mTokens, "written to cache for 5 minutes"],
+    [cacheWrite1hTokens, "written to cache for an hour"],
+  ];
+  const parts = kinds.flatMap(([tokens, name]) => (tokens > 0 ? [`${formatCount(tokens)} ${name}`] : []));
+  const total = countOf(tokensOf(trace), "token");
+  return parts.length === 0 ? total : `${total}: ${parts.join(", ")}`;
+}
+
+/** What a session cost by our prices, if anything is known of it; "+" where a part of its tokens has no price. */
+export function costOf({ costNano, usage }: Pick<Trace, "costNano" | "usage">): string | undefined {
+  if (costNano === 0) return undefined;
+  return usage.unpricedTokens > 0 ? `${formatMoney(costNano)}+` : formatMoney(costNano);
+}
+
+/** What there is to say of the cost: tokens without a price, and what the agent itself recorded, where that differs. */
+export function describeCost({
+  costNano,
+  recordedNano,
+  usage,
+}: Pick<Trace, "costNano" | "recordedNano" | "usage">): string[] {
+  const recorded = recordedNano === null ? undefined : formatMoney(recordedNano);
+  return [
+    ...(usage.unpricedTokens > 0 ? [`${countOf(usage.unpricedTokens, "token")} without a price`] : []),
+    ...(recorded !== undefined && recorded !== formatMoney(costNano) ? [`${recorded} recorded by the agent`] : []),
+  ];
+}

@@ -1,0 +1,157 @@
+import { type BudgetState, leastDays, type Month } from "#lib/usage/month";
+import type { UsageReport } from "#lib/usage/report";
+import { countOf } from "../../components/figures";
+import { Form } from "../../components/form";
+import { formatMoney } from "../../components/money";
+import { Section } from "../../components/section";
+import { removeBudgetAction, setBudgetAction } from "./budget-actions";
+import { facetTexts } from "./shape";
+import { dayText, percent } from "./words";
+
+/** The month so far, where it is heading, and its budgets. Nothing of it for those whose sessions cost nothing. */
+export function MonthSection({ month, report }: { month: Month; report: UsageReport }) {
+  if (month.spentNano === 0 && report.total.costNano === 0 && month.budgets.length === 0) return null;
+  return (
+    <Section id="month" title={monthName(month.from)}>
+      <p className="max-w-[72ch]">
+        {formatMoney(month.spentNano)} so far. <Forecast month={month} />
+      </p>
+      {month.budgets.length > 0 && (
+        <ul aria-label="Budgets" className="flex flex-col gap-4">
+          {month.budgets.map((budget) => (
+            <BudgetRow key={`${budget.facet} ${budget.value}`} budget={budget} />
+          ))}
+        </ul>
+      )}
+      <details className="min-w-0">
+        <summary className="w-fit text-code text-muted hover:text-text">Set a budget</summary>
+        <div className="mt-2 max-w-[28rem] rounded-block border border-hairline bg-block p-3">
+          <BudgetForm month={month} report={report} />
+        </div>
+      </details>
+    </Section>
+  );
+}
+
+const monthFormat = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", month: "long", year: "numeric" });
+const monthName = (day: string) => monthFormat.format(new Date(day));
+
+function Forecast({ month: { fullDays, forecastNano, to } }: { month: Month }) {
+  if (forecastNano === undefined) {
+    const left = leastDays - fullDays;
+    return left > 0 ? (
+      <>
+        A forecast needs {countOf(leastDays, "day")}; {left} more.
+      </>
+    ) : null;
+  }
+  return (
+    <>
+      About {formatMoney(forecastNano)} by {dayText(to)}, if its other days cost as much as its {fullDays} full days did
+      on average.
+    </>
+  );
+}
+
+/** The share of the bar that is a whole budget; what is beyond it has the rest. */
+const whole = 80;
+
+function BudgetRow({ budget }: { budget: BudgetState }) {
+  const { facet, value, name, amountNano, spentNano } = budget;
+  const share = spentNano / amountNano;
+  const title = facet === "" ? "Everything" : `${facetTexts[facet].title}: ${name}`;
+  const id = `budget-${facet}-${value}`.replaceAll(/[^\w-]/g, "_");
+  return (
+    <li className="flex max-w-[40rem] flex-col gap-1">
+      <p id={id} className="flex flex-wrap items-baseline justify-between gap-x-4">
+        <span className="font-medium [overflow-wrap:anywhere]">{title}</span>
+        <span className="text-code tabular-nums">
+          {formatMoney(spentNano)} of {formatMoney(amountNano)}
+        </span>
+      </p>
+      <Bar share={share} />
+      <div className="flex flex-wrap items-center justify-between gap-x-4">
+        <State share={share} overNano={spentNano - amountNano} />
+        <Form action={removeBudgetAction} hidden={{ facet, value }} submit="Remove" describedBy={id} />
+      </div>
+    </li>
+  );
+}
+
+function State({ share, overNano }: { share: number; overNano: number }) {
+  const used = `${percent(share, 1)} used`;
+  if (share > 1)
+    return (
+      <p className="text-bad text-code">
+        ! Over by {formatMoney(overNano)}: {used}
+      </p>
+    );
+  if (share === 1) return <p className="text-bad text-code">! Used up</p>;
+  if (share >= 0.8) return <p className="text-warn text-code">! {used}</p>;
+  return <p className="text-code text-muted">{used}</p>;
+}
+
+/** How much of a budget is used, with marks at 80 and 100 percent. */
+function Bar({ share }: { share: number }) {
+  const ink = share >= 1 ? "fill-bad" : share >= 0.8 ? "fill-warn" : "fill-accent";
+  return (
+    <svg aria-hidden="true" className="h-4 w-full">
+      <rect y="3" width="100%" height="10" rx="2" className="fill-block" />
+      <rect y="3" width={`${Math.min(100, share * whole)}%`} height="10" rx="2" className={ink} />
+      {[0.8, 1].map((mark) => (
+        <line
+          key={mark}
+          x1={`${mark * whole}%`}
+          x2={`${mark * whole}%`}
+          y1="0"
+          y2="16"
+          className="stroke-2 stroke-text"
+        />
+      ))}
+    </svg>
+  );
+}
+
+/** For all, or for one of what this page shows. */
+function BudgetForm({ month, report }: { month: Month; report: UsageReport }) {
+  const groups = (["project", "source", "model"] as const).map((facet) => {
+    const values = (report.byFacet[facet]?.values ?? []).flatMap(({ value, id }) =>
+      value === null ? [] : [{ text: value, key: id ?? value }],
+    );
+    return { facet, values: values.slice(0, 50) };
+  });
+  return (
+    <Form
+      action={setBudgetAction}
+      submit={month.budgets.length > 0 ? "Set" : "Set budget"}
+      after={
+        <div className="flex flex-col gap-1">
+          <label htmlFor="of" className="font-medium">
+            For
+          </label>
+          <select id="of" name="of" className="input w-full">
+            <option value="[&quot;&quot;,&quot;&quot;]">Everything</option>
+            {groups.map(
+              ({ facet, values }) =>
+                values.length > 0 && (
+                  <optgroup key={facet} label={facetTexts[facet].title}>
+                    {values.map(({ text, key }) => (
+                      <option key={key} value={JSON.stringify([facet, key])}>
+                        {text}
+                      </option>
+                    ))}
+                  </optgroup>
+                ),
+            )}
+          </select>
+        </div>
+      }
+      fields={[
+        {
+          ...{ name: "amount", label: "US dollars a month", inputMode: "decimal", autoComplete: "off" },
+          hint: "One that there is already is changed.",
+        },
+      ]}
+    />
+  );
+}

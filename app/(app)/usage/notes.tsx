@@ -1,0 +1,63 @@
+import type { UsageReport } from "#lib/usage/report";
+import { formatCompact, formatCount } from "../../components/figures";
+import { formatMoney } from "../../components/money";
+import { Section } from "../../components/section";
+import { percent } from "./words";
+
+/** The models without a price, and how to price them. */
+export function Unpriced({ report: { total, byFacet } }: { report: UsageReport }) {
+  if (total.unpricedTokens === 0) return null;
+  const models = (byFacet.model?.values ?? [])
+    .filter(({ unpricedTokens }) => unpricedTokens > 0)
+    .toSorted((a, b) => b.unpricedTokens - a.unpricedTokens);
+  return (
+    <Section id="unpriced" title="Without a price">
+      <p className="max-w-[72ch]">
+        {formatCompact(total.unpricedTokens)} tokens are of models whose price is not known. They are in no sum of
+        money.
+      </p>
+      <ul className="flex flex-wrap gap-x-6 gap-y-1 text-code">
+        {models.map(({ value, unpricedTokens }) => (
+          <li key={value ?? ""} className="flex min-w-0 gap-1.5" title={`${formatCount(unpricedTokens)} tokens`}>
+            <span className="truncate">{value ?? "no model"}</span>
+            <span className="text-muted tabular-nums">{formatCompact(unpricedTokens)} tokens</span>
+          </li>
+        ))}
+      </ul>
+      <p className="max-w-[72ch] text-code text-muted">
+        The operator of this server can give them prices in the file that <code>PRICES_FILE</code> names, and have all
+        messages priced anew by <code>npm run admin -- reprice</code>.
+      </p>
+    </Section>
+  );
+}
+
+/** What agents recorded themselves, beside what the same messages cost by our prices. */
+export function Recorded({ report: { total } }: { report: UsageReport }) {
+  const { recordedNano, compared } = total;
+  if (recordedNano === 0) return null;
+  const difference = compared.costNano - compared.recordedNano;
+  const unpriced = recordedNano - compared.recordedNano;
+  return (
+    <Section id="recorded" title="As agents recorded it">
+      <dl className="grid w-fit grid-cols-[auto_auto] gap-x-6 gap-y-1 text-code">
+        <dt className="text-muted">Recorded by agents</dt>
+        <dd className="text-right tabular-nums">{formatMoney(compared.recordedNano)}</dd>
+        <dt className="text-muted">The same messages here</dt>
+        <dd className="text-right tabular-nums">{formatMoney(compared.costNano)}</dd>
+        <dt className="text-muted">Difference</dt>
+        <dd className="text-right tabular-nums">
+          {difference === 0
+            ? "none"
+            : `${difference > 0 ? "+" : "−"}${formatMoney(Math.abs(difference))}${
+                compared.recordedNano > 0 ? ` (${percent(Math.abs(difference), compared.recordedNano)})` : ""
+              }`}
+        </dd>
+      </dl>
+      <p className="max-w-[72ch] text-code text-muted">
+        Some agents record what an answer cost. The sums on this page are by our own prices.
+        {unpriced > 0 && ` Another ${formatMoney(unpriced)} was recorded of models without a price here.`}
+      </p>
+    </Section>
+  );
+}

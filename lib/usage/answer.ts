@@ -1,0 +1,73 @@
+import "server-only";
+import { SpoorError } from "#lib/errors";
+import { limits } from "#lib/limits";
+import { addDays, dayAt, startOfDay } from "#lib/usage/days";
+import { noFigures } from "#lib/usage/figures";
+import { countDueTraces } from "#lib/usage/queries";
+import { readUsage, type UsageReport } from "#lib/usage/report";
+import type { UsageQuery, UsageResponse, ValueFigures } from "#lib/usage/schema";
+import { quarterBefore, type Span, spansBetween } from "#lib/usage/spans";
+
+const { maxDays, maxSpans } = limits.usage;
+const quarterMs = 900_000;
+const usualDays = 30;
+
+/**
+ * The answer of `GET /api/usage`: the same figures as the page's.
+ *
+ * @throws SpoorError `invalid_request` for a range that is empty, too long, or has too many spans
+ */
+export async function answerUsage(userId: string, query: UsageQuery, now = new Date()): Promise<UsageResponse> {
+  const { from: _, to: __, zone, unit, by, ...filter } = query;
+  const spans = spansIn(query, now);
+  const request = { spans, facets: by ? [by] : [], by, filter };
+  const report = await readUsage(userId, request);
+  const pendingSessions = await countDueTraces(userId);
+  const { untimed: untimedMessages, uncounted: uncountedMessages, ...total } = report.total;
+  const values = by ? report.byFacet[by] : undefined;
+  return {
+    ok: true,
+    from: spans[0]?.start.toISOString() ?? "",
+    to: spans.at(-1)?.end.toISOString() ?? "",
+    ...{ zone, unit, by: by ?? null, pendingSessions },
+    total: { ...total, untimedMessages, uncountedMessages },
+    ...(values && { values: values.values.map(shownOf), otherValues: values.others }),
+    spans: spans.map((span, place) => spanOf(span, place, report, by !== undefined)),
+  };
+}
+
+const shownOf = ({ value, ...figures }: ValueFigures & { id?: string; names?: string[] }): ValueFigures => {
+  const { id: _, names: __, ...rest } = figures;
+  return { value, ...rest };
+};
+
+function spanOf({ from, to, start, end }: Span, place: number, { bySpan, spanTotals }: UsageReport, isSplit: boolean) {
+  const values = bySpan.filter(({ span }) => span === place);
+  return {
+    ...{ from, to, start: start.toISOString(), end: end.toISOString() },
+    ...(spanTotals[place] ?? noFigures()),
+    ...(isSplit && { values: values.map(({ span: _, ...value }) => shownOf(value)) }),
+  };
+}
+
+/** The spans that a query asks for: by default those of the last 30 days. */
+function spansIn({ from, to, zone, unit }: UsageQuery, now: Date): Span[] {
+  const isDay = (text: string) => text.length === 10;
+  const today = dayAt(now, zone);
+  const startOf = (day: string, plus = 0) => Date.parse(startOfDay(day, zone, plus) ?? "");
+  const end = to === undefined || isDay(to) ? startOf(to ?? today, 1) : quarterBefore(Date.parse(to) + quarterMs - 1);
+  const lastDay = dayAt(new Date(end - 1), zone);
+  const start =
+    from === undefined || isDay(from)
+      ? startOf(from ?? addDays(lastDay, 1 - usualDays))
+      : quarterBefore(Date.parse(from));
+  if (start >= end) throw refused("from", "must be before `to`");
+  if (end - start > (maxDays + 1) * 86_400_000) throw refused("from", `must be at most ${maxDays} days before \`to\``);
+  const spans = spansBetween(new Date(start), new Date(end), unit, zone);
+  if (spans.length > maxSpans)
+    throw refused("unit", `makes ${spans.length} spans, and at most ${maxSpans} can be asked for`);
+  return spans;
+}
+
+const refused = (path: string, message: string) =>
+  new SpoorError("invalid_request", undefined, { errors: [{ path, message }] });

@@ -1,0 +1,85 @@
+import "server-only";
+import { prisma } from "#lib/db/client";
+import { heavyRead } from "#lib/db/heavy";
+import { type Budget, listBudgets } from "#lib/usage/budgets";
+import { dayAt } from "#lib/usage/days";
+import { nameOf } from "#lib/usage/report";
+import { lastOfMonth, spansOf, startsOf } from "#lib/usage/spans";
+import { readGone, readReport, readSpending, type Spending } from "#lib/usage/sql/report";
+
+export type BudgetState = Budget & { name: string; spentNano: number };
+
+export type Month = {
+  /** Its first day, today and its last day. */
+  from: string;
+  today: string;
+  to: string;
+  spentNano: number;
+  /** How many of its days are over, and what was spent on them. */
+  fullDays: number;
+  forecastNano: number | undefined;
+  budgets: BudgetState[];
+};
+
+/** Fewer days say little of the rest of a month. */
+export const leastDays = 7;
+
+/** What the month in which a moment is, in a zone, has cost so far, what it may cost, and what is left of the budgets. */
+export async function readMonth(userId: string, zone: string, now: Date): Promise<Month> {
+  const today = dayAt(now, zone);
+  const from = `${today.slice(0, 8)}01`;
+  const to = lastOfMonth(today);
+  const days = spansOf(from, today, "day", zone);
+  const whole = startsOf(spansOf(from, today, "total", zone));
+  const [budgets, read] = await Promise.all([
+    listBudgets(userId),
+    heavyRead(userId, async (tx) => {
+      const gone = await readGone(tx, userId);
+      const starts = [...whole.slice(0, 1), ...(days.length > 1 ? [days.at(-1)?.start ?? now] : []), ...whole.slice(1)];
+      const none = { gone, facets: [], maxValues: 1, filter: {} };
+      const rows = await readReport(tx, userId, { ...none, starts, spans: { by: undefined, wanted: ["cost_nano"] } });
+      return { rows, spending: await readSpending(tx, userId, whole, gone) };
+    }),
+  ]);
+  const costOf = (span: number | null) => read.rows.find((row) => row.span === span)?.cost_nano ?? 0;
+  const fullDays = days.length - 1;
+  const spentNano = costOf(null);
+  const names = await namesOf(userId, budgets);
+  return {
+    ...{ from, today, to, spentNano, fullDays },
+    forecastNano: forecast(fullDays, fullDays === 0 ? 0 : costOf(0), spentNano, Number(to.slice(8))),
+    budgets: budgets.map((budget) => ({
+      ...budget,
+      name: names.get(budget.value) ?? budget.value,
+      spentNano: spentOn(budget, read.spending),
+    })),
+  };
+}
+
+/**
+ * What a month will have cost if its other days cost as much as those that are over did on average. Today counts as it is, or as
+ * such a day, whichever is more.
+ */
+export function forecast(fullDays: number, before: number, spent: number, monthDays: number): number | undefined {
+  if (fullDays < leastDays || spent === 0) return undefined;
+  const perDay = before / fullDays;
+  return Math.round(before + Math.max(spent - before, perDay) + perDay * (monthDays - fullDays - 1));
+}
+
+function spentOn({ facet, value }: Budget, spending: Spending[]): number {
+  const counts = (one: Spending) =>
+    facet === "" || (facet === "model" ? one.model !== null && nameOf(one.model) === value : one[facet] === value);
+  return spending.filter(counts).reduce((sum, { costNano }) => sum + costNano, 0);
+}
+
+async function namesOf(userId: string, budgets: Budget[]): Promise<Map<string, string>> {
+  const ids = budgets.flatMap(({ facet, value }) =>
+    facet === "project" && /^[0-9a-f-]{36}$/.test(value) ? [value] : [],
+  );
+  if (ids.length === 0) return new Map();
+  const rows = await prisma().project.findMany({
+    where: { userId, id: { in: ids } },
+    select: { id: true, name: true },
+  });
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

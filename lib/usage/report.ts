@@ -1,0 +1,198 @@
+import "server-only";
+import { prisma } from "#lib/db/client";
+import { heavyRead } from "#lib/db/heavy";
+import { limits } from "#lib/limits";
+import { modelOf } from "#lib/prices/model";
+import type { Figures, UsageFacet, UsageFilter, ValueFigures } from "#lib/usage/schema";
+import { type Span, startsOf } from "#lib/usage/spans";
+import { type LinkFacet, readLinks } from "#lib/usage/sql/links";
+import { type Column, columns } from "#lib/usage/sql/parts";
+import {
+  type Filter,
+  type ReportRow,
+  type RolledFacet,
+  readGone,
+  readReport,
+  rolledFacets,
+} from "#lib/usage/sql/report";
+
+/** The usage of one value; `others` where it is the sum of values that are not shown by themselves. */
+export type ValueUsage = ValueFigures & {
+  /** A project's id; the names of a model with their dates. */
+  id?: string;
+  names?: string[];
+};
+export type FacetUsage = { values: ValueUsage[]; others: number };
+
+export type UsageReport = {
+  /** Over all spans. `untimed` messages have no time of their own, `uncounted` ones no token count. */
+  total: Figures & { untimed: number; uncounted: number };
+  /** By each facet's values over all spans, the largest first; null if the client sent none. */
+  byFacet: Partial<Record<UsageFacet, FacetUsage>>;
+  /** By span (from 0), and by value of the requested facet. */
+  bySpan: (Figures & { span: number; value: string | null; id?: string })[];
+  /** The whole of each span; one without usage has none. */
+  spanTotals: (Figures | undefined)[];
+};
+
+export type UsageRequest = {
+  spans: Span[];
+  /** The facets whose values are listed, and the one that each span is broken down by. */
+  facets: readonly UsageFacet[];
+  by?: UsageFacet | undefined;
+  filter?: UsageFilter;
+  /** The figures that are wanted of each span; the others are 0. */
+  wanted?: readonly Column[] | undefined;
+  /** Whether to count sessions and messages by branch, which takes a read of each linked session. */
+  activityOfBranches?: boolean;
+};
+
+const { maxValues } = limits.usage;
+
+/** A user's usage in spans of time. A session that is linked to two pull requests, or worked on two branches, counts at each. */
+export async function readUsage(userId: string, request: UsageRequest): Promise<UsageReport> {
+  const { spans, facets, by, wanted, activityOfBranches = true } = request;
+  const starts = startsOf(spans);
+  const filter = await filterOf(userId, request.filter ?? {});
+  const listed = [...new Set([...facets, ...(by ? [by] : [])])];
+  const rolled = listed.filter(isRolled);
+  const links = listed.filter(
+    (facet): facet is LinkFacet => facet === "pr" || (facet === "branch" && activityOfBranches),
+  );
+  const { rows, linked } = await heavyRead(userId, async (tx) => {
+    const gone = await readGone(tx, userId);
+    const inSpans = { by: by && isRolled(by) ? by : undefined, ...(wanted && { wanted }) };
+    const rows = await readReport(tx, userId, { starts, gone, facets: rolled, maxValues, filter, spans: inSpans });
+    const linked = new Map<LinkFacet, ReportRow[]>();
+    for (const facet of links)
+      linked.set(facet, await readLinks(tx, userId, facet, { starts, gone, filter, bySpan: facet === by, maxValues }));
+    return { rows, linked };
+  });
+  const spanTotals = spans.map((_, place) => totalOf(rows.filter(({ span }) => span === place)));
+  for (const [facet, found] of linked) join(rows, facet, found);
+  return { ...reportOf(await named(userId, rows), listed), spanTotals };
+}
+
+const isRolled = (facet: UsageFacet): facet is RolledFacet => (rolledFacets as readonly string[]).includes(facet);
+
+/** Filters as usage_facets has their values: a model's name stands for all of its dated ones. */
+async function filterOf(userId: string, { model, ...rest }: UsageFilter): Promise<Filter> {
+  const filter: Filter = {};
+  for (const [name, value] of Object.entries(rest))
+    if (value !== undefined) filter[name as keyof typeof rest] = [value];
+  if (model === undefined) return filter;
+  const found = await prisma().usageFacets.findMany({
+    where: { userId },
+    distinct: ["model"],
+    select: { model: true },
+  });
+  const names = found.flatMap((one) => (one.model !== null && nameOf(one.model) === model ? [one.model] : []));
+  return { ...filter, model: [model, ...names] };
+}
+
+/** The name that a model has in reports. */
+export const nameOf = (model: string): string => modelOf(model)?.model ?? model;
+
+const activity: readonly Column[] = ["sessions", "messages", "tokens", "untimed", "uncounted"];
+
+/**
+ * Adds what links tell to the rows of a report. What was spent on a branch is known of each message and stands in the rows; only
+ * of its sessions and their messages the links know. What is linked to nothing is the rest.
+ */
+function join(rows: ReportRow[], facet: LinkFacet, found: ReportRow[]): void {
+  const shared = facet === "pr" ? columns : activity;
+  const keyOf = (row: Pick<ReportRow, "span" | "facet" | "value">) => JSON.stringify([row.span, row.facet, row.value]);
+  const known = new Map(rows.map((row) => [keyOf(row), row]));
+  const rowOf = (row: ReportRow, otherwise: () => ReportRow | undefined) => {
+    const there = known.get(keyOf(row));
+    const made = there ? undefined : otherwise();
+    if (made) rows.push(made);
+    return there ?? made;
+  };
+  for (const sum of found.filter((row) => row.facet === null)) {
+    const whole = known.get(keyOf(sum));
+    const rest = rowOf({ ...sum, facet }, () => whole && { ...whole, facet });
+    if (rest) for (const name of shared) rest[name] -= sum[name];
+  }
+  for (const row of found.filter((one) => one.facet !== null)) {
+    const own = rowOf(row, () => ({ ...row, ...zeros }));
+    if (own) for (const name of shared) own[name] = row[name];
+  }
+}
+
+/** A trace counts under one value in a span, so that its values add up, before links are looked at. */
+function totalOf(rows: ReportRow[]): Figures | undefined {
+  const total: Record<Column, number> = { ...zeros };
+  for (const row of rows) for (const name of columns) total[name] += row[name];
+  return rows.length === 0 ? undefined : figuresOf(total);
+}
+
+const zeros = Object.fromEntries(columns.map((name) => [name, 0])) as Record<Column, number>;
+
+/** Rows with projects by their names, and models without their dates. */
+async function named(userId: string, rows: ReportRow[]): Promise<(ReportRow & Pick<ValueUsage, "id" | "names">)[]> {
+  const ids = rows.flatMap(({ facet, value }) => (facet === "project" && value !== null && isId(value) ? [value] : []));
+  const projects = await prisma().project.findMany({
+    where: { userId, id: { in: [...new Set(ids)] } },
+    select: { id: true, name: true },
+  });
+  const names = new Map(projects.map(({ id, name }) => [id, name]));
+  return rows.map((row) => {
+    if (row.value === null) return row;
+    const project = row.facet === "project" ? names.get(row.value) : undefined;
+    if (project !== undefined) return { ...row, id: row.value, value: project };
+    return row.facet === "model" ? { ...row, value: nameOf(row.value), names: [row.value] } : row;
+  });
+}
+
+const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+
+function reportOf(rows: Awaited<ReturnType<typeof named>>, facets: UsageFacet[]): Omit<UsageReport, "spanTotals"> {
+  const merged = new Map<string, (typeof rows)[number]>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.span, row.facet, row.value, row.id]);
+    const known = merged.get(key);
+    if (!known) merged.set(key, { ...row });
+    else {
+      for (const name of columns) known[name] += row[name];
+      known.names = [...(known.names ?? []), ...(row.names ?? [])];
+    }
+  }
+  const all = [...merged.values()];
+  const whole = all.find(({ span, facet }) => span === null && facet === null);
+  const byFacet = facets.map((facet) => {
+    const own = all.filter((row) => row.span === null && row.facet === facet);
+    const found = rows.filter((row) => row.span === null && row.facet === facet);
+    const values = own.filter(isUsed).map((row): ValueUsage => {
+      const { value, id, names } = row;
+      return { value, ...figuresOf(row), ...(id && { id }), ...(names && { names }) };
+    });
+    return [facet, { values, others: Math.max(0, (found[0]?.values ?? 0) - found.length) }];
+  });
+  return {
+    total: { ...figuresOf(whole), untimed: whole?.untimed ?? 0, uncounted: whole?.uncounted ?? 0 },
+    byFacet: Object.fromEntries(byFacet),
+    bySpan: all.flatMap(({ span, value, id, ...row }) =>
+      span === null || !isUsed(row) ? [] : [{ span, value, ...(id && { id }), ...figuresOf(row) }],
+    ),
+  };
+}
+
+const isUsed = (row: Record<Column, number>) => columns.some((name) => row[name] !== 0);
+
+/** Sums over no rows are null. */
+const figuresOf = (row: Record<Column, number> | undefined): Figures => ({
+  costNano: row?.cost_nano ?? 0,
+  recordedNano: row?.recorded_nano ?? 0,
+  compared: { costNano: row?.compared_nano ?? 0, recordedNano: row?.compared_recorded_nano ?? 0 },
+  inputTokens: row?.input_tokens ?? 0,
+  outputTokens: row?.output_tokens ?? 0,
+  cacheReadTokens: row?.cache_read_tokens ?? 0,
+  cacheWrite5mTokens: row?.cache_write_5m_tokens ?? 0,
+  cacheWrite1hTokens: row?.cache_write_1h_tokens ?? 0,
+  reasoningTokens: row?.reasoning_tokens ?? 0,
+  unpricedTokens: row?.unpriced_tokens ?? 0,
+  tokenCount: row?.tokens ?? 0,
+  messages: row?.messages ?? 0,
+  sessions: row?.sessions ?? 0,
+});

@@ -1,0 +1,133 @@
+// The sums of usage by facet and by span. SQL: roll-ups (docs/decisions/0043-usage-from-roll-ups.md).
+import "server-only";
+import type { PoolClient } from "pg";
+import type { UsageFacet } from "#lib/usage/schema";
+import { type Column, columns, expressionsOf, partsIn, sumsOf } from "#lib/usage/sql/parts";
+
+/** Sums of usage; `span` is null in those of all spans together, and `facet` in those of all values. */
+export type ReportRow = Record<Column, number> & {
+  span: number | null;
+  facet: UsageFacet | null;
+  /** A project's id, or its text where it is none of the projects'. */
+  value: string | null;
+  /** How many values the facet has, which may be more than the rows. */
+  values: number;
+};
+
+/** The facets whose values usage_facets has, each with the expression of its value. */
+const expressions = {
+  source: "source",
+  model: "model",
+  project: "coalesce(project_id::text, project)",
+  machine: "machine",
+  branch: "branch",
+} as const;
+export type RolledFacet = keyof typeof expressions;
+export const rolledFacets = Object.keys(expressions) as RolledFacet[];
+/** The values of a facet that count; one of a project may be its id, its name or its text. */
+export type Filter = Partial<Record<RolledFacet, string[]>>;
+
+const names = columns.join(", ");
+
+/** usage_facets as `named`, with one column for each facet; only those that a filter lets through, by the parameters from `firstValue` on. */
+export const namedOf = (filter: Filter, firstValue = 13): string => {
+  const given = rolledFacets.filter((name) => filter[name] !== undefined);
+  const conditions = given.map((name, place) => {
+    const wanted = `any($${firstValue + place}::text[])`;
+    return name === "project"
+      ? `and (project = ${wanted} or project_id in (select id from project where user_id = $1 and (name = ${wanted} or id::text = ${wanted})))`
+      : `and ${expressions[name]} = ${wanted}`;
+  });
+  const values = rolledFacets.map((name) => `${expressions[name]} as of_${name}`).join(", ");
+  return `(select facets, ${values} from usage_facets where user_id = $1 ${conditions.join(" ")}) as named`;
+};
+export const filterValues = (filter: Filter) =>
+  rolledFacets.map((name) => filter[name]).filter((value) => value !== undefined);
+
+/** The most rows of a facet; the rest are the difference to the whole. */
+const order = "cost_nano desc, input_tokens + output_tokens + cache_read_tokens desc, messages desc, value";
+
+const sums = (counted: string, wanted: readonly Column[] = columns) =>
+  columns
+    .map((name) => (wanted.includes(name) ? `sum(${name === "sessions" ? counted : name})` : "0"))
+    .map((sum, place) => `${sum} as ${columns[place]}`)
+    .join(", ");
+
+const byFacet = ({ facets, filter, maxValues }: ReportRequest) => {
+  const pick = (form: (name: string) => string) =>
+    facets.length === 0
+      ? "null"
+      : `case ${facets.map((name) => `when grouping(of_${name}) = 0 then ${form(name)}`).join(" ")} end`;
+  return `
+  select null::int as span, facet, value, values, ${names} from (
+    select *, row_number() over (partition by facet order by ${order}) as place, count(*) over (partition by facet)::int as values
+    from (
+      select ${pick((name) => `'${name}'`)}::text as facet, ${pick((name) => `of_${name}`)}::text as value, ${sums("sessions")}
+      from (
+        select facets, ${sumsOf(columns)} from whole group by facets
+        union all
+        select facets, ${names.replace("sessions", "whole_sessions")} from corrections
+      ) as summed join ${namedOf(filter)} using (facets)
+      group by grouping sets (${["", ...facets.map((name) => `of_${name}`)].map((set) => `(${set})`).join(", ")})
+    ) as found
+  ) as ranked where place <= ${maxValues}`;
+};
+
+const bySpan = ({ by, wanted }: NonNullable<ReportRequest["spans"]>, filter: Filter) => {
+  const value = by ? `of_${by}` : "null";
+  const some = columns.filter((name) => !wanted || wanted.includes(name));
+  return `
+  select span - 1, ${by ? `'${by}'` : "null"}, value, 0, ${sums("sessions", some)}
+  from (
+    select span, ${value}::text as value, ${sumsOf(some)} from whole join ${namedOf(filter)} using (facets) group by 1, 2
+    union all
+    select span, ${value}::text, ${some.join(", ")} from corrections join ${namedOf(filter)} using (facets)
+  ) as parts group by span, value`;
+};
+
+export type ReportRequest = {
+  starts: Date[];
+  /** As of `readGone`. */
+  gone: string[];
+  /** The facets whose values are summed over all spans, at most so many values of each. */
+  facets: RolledFacet[];
+  maxValues: number;
+  filter: Filter;
+  /** Whether to sum by span, by which facet's values, and which columns; the others are 0. */
+  spans: { by: RolledFacet | undefined; wanted?: readonly Column[] } | undefined;
+};
+
+/** Traces that are deleted: they no longer count, although their rows are removed later. SQL: in the report's snapshot. */
+export async function readGone(tx: PoolClient, userId: string): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    "select id from trace where user_id = $1 and ledger_due and deleted_at is not null",
+    [userId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** A user's usage in all spans, by facet, and in each. */
+export async function readReport(tx: PoolClient, userId: string, request: ReportRequest): Promise<ReportRow[]> {
+  const { starts, gone, filter, spans } = request;
+  const parts = partsIn(userId, starts, gone);
+  const inSpans = spans ? `union all ${bySpan(spans, filter)}` : "";
+  const statement = `with ${expressionsOf(parts)} ${byFacet(request)} ${inSpans}`;
+  return (await tx.query<ReportRow>(statement, [...parts.values, ...filterValues(filter)])).rows;
+}
+
+/** What was spent on each project, by each agent and by each model, in all combinations. */
+export async function readSpending(
+  tx: PoolClient,
+  userId: string,
+  starts: Date[],
+  gone: string[],
+): Promise<Spending[]> {
+  const parts = partsIn(userId, starts, gone);
+  const statement = `with ${expressionsOf(parts)}
+    select of_source as source, of_model as model, of_project as project, sum(cost_nano) as "costNano" from (
+      select facets, cost_nano::float8 from whole union all select facets, cost_nano from corrections
+    ) as parts join ${namedOf({})} using (facets) where cost_nano <> 0 group by 1, 2, 3`;
+  return (await tx.query<Spending>(statement, parts.values)).rows;
+}
+
+export type Spending = { source: string; model: string | null; project: string | null; costNano: number };
