@@ -7,7 +7,10 @@ import { bearer, expectProblem, sessionCookie, withoutRequestId } from "./client
 const { server, token } = await provideOwnedServer({ scopes });
 const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
 const otherToken = await logIn(server, bob, "bobs-laptop", scopes);
-beforeAll(() => ingest(server, token, traces));
+beforeAll(async () => {
+  await ingest(server, token, traces);
+  await pool().query("update trace set ledger_due = false"); // lists that are compared don't change between
+});
 
 type TraceJson = { id: string; source: string; sourceId: string; updatedAt: string; [field: string]: unknown };
 type ListJson = { ok: true; traces: TraceJson[]; nextCursor: string | null };
@@ -58,7 +61,7 @@ describe("the list", () => {
         recordedNano: null,
         parentId: null,
         parentRelation: null,
-        projectId: expect.toBeOneOf([null, expect.stringMatching(/^[0-9a-f-]{36}$/)]), // once the ledger has found it
+        projectId: null,
         filesChanged: 0,
         linesAdded: 0,
         linesRemoved: 0,
