@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { noFigures } from "#lib/usage/figures";
+import { forecast } from "#lib/usage/month";
+import { budgetForm } from "#lib/usage/schema";
 import { readUsageParams, tracesHref, usageHref } from "../../app/(app)/usage/range.ts";
 import { chartOf, roundTop, yardstickOf } from "../../app/(app)/usage/shape.ts";
 import { findingOf, spanText } from "../../app/(app)/usage/words.ts";
+import { formatMoney, formatMoneyShort } from "../../app/components/money.ts";
 
 const today = "2026-03-31";
 const read = (params: Record<string, string>, zone = "UTC") => readUsageParams(params, zone, today);
@@ -124,5 +127,39 @@ describe("the chart", () => {
     ]);
     expect(spanText({ from: "2026-03-30", to: "2026-04-05" })).toBe("30 Mar to 5 Apr");
     expect(spanText({ from: "2026-04-06", to: "2026-04-12" })).toBe("6 to 12 Apr");
+  });
+});
+
+describe("money", () => {
+  test("is short and exact enough to read", () => {
+    const dollars = (amount: number) => formatMoney(amount * 1e9);
+    expect([0, 0.00001, 0.0042, 0.00999, 0.01, 1.234, 999.996, 12_345.6].map(dollars)).toEqual([
+      ...["$0", "<$0.0001", "$0.0042", "$0.01", "$0.01", "$1.23", "$1,000", "$12,346"],
+    ]);
+    expect([2, 0.5, 1234].map((amount) => formatMoneyShort(amount * 1e9))).toEqual(["$2", "$0.50", "$1.2K"]);
+  });
+
+  test("of a month is foretold from its full days, and not before there are seven", () => {
+    expect(forecast(6, 60, 70, 30)).toBeUndefined();
+    expect(forecast(10, 100, 104, 30)).toBe(300);
+    expect(forecast(10, 100, 150, 30)).toBe(340);
+    expect(forecast(30, 300, 305, 31)).toBe(310);
+    expect(forecast(10, 0, 0, 30)).toBeUndefined();
+  });
+
+  test("of a budget is an amount, for all or for one value", () => {
+    const read = (of: unknown, amount: string) => budgetForm.safeParse({ of: JSON.stringify(of), amount }).data;
+    expect(read(["", ""], "49,50")).toEqual({ of: { facet: "", value: "" }, amount: 49.5 });
+    expect(read(["project", "a b"], " 200 ")).toEqual({ of: { facet: "project", value: "a b" }, amount: 200 });
+    for (const [of, amount] of [
+      [["", "x"], "1"],
+      [["model", ""], "1"],
+      [["machine", "x"], "1"],
+      [["", ""], "0"],
+      [["", ""], "1e9"],
+      [["", ""], "1000001"],
+    ] as const)
+      expect(read(of, amount)).toBeUndefined();
+    expect(budgetForm.safeParse({ of: "{", amount: "1" }).success).toBe(false);
   });
 });
