@@ -92,3 +92,19 @@ describe("a query", () => {
     ]);
   });
 });
+
+test.each<[string, string[], number]>([
+  ["file:src/X.ts", ["/src/x.ts"], 0],
+  ['alpha -file:x.ts FILE:"a b.md" “two words”', ["not /x.ts", "/a b.md"], 2],
+  ["file:./src//x.ts file:C:\\a\\b.ts", ["/src/x.ts", "/c:/a/b.ts"], 0],
+  ["profile:x file: file:/", [], 3],
+  ['"file:x.ts" file:""', [], 1],
+])("files and words of %s", (q, files, units) => {
+  const query = parseQuery(q);
+  expect(query.files.map(({ ending, excluded }) => `${excluded ? "not " : ""}${ending}`)).toEqual(files);
+  expect(query.units).toHaveLength(units);
+});
+
+test("a query names at most 8 files", () => {
+  expect(() => parseQuery("file:a ".repeat(9))).toThrow(SpoorError);
+});
