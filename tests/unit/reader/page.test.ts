@@ -1,10 +1,13 @@
+import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, test } from "vitest";
 import { resumeCommand } from "../../../app/(app)/traces/[id]/facts/resume.ts";
 import { matchFrom, ordinalOf, stepMatch, suits, wordsToFind } from "../../../app/(app)/traces/[id]/find/matches.ts";
-import { shortPath, stepTurn, turnAt } from "../../../app/(app)/traces/[id]/outline/turns.ts";
+import { wordsOf } from "../../../app/(app)/traces/[id]/frame/links.ts";
+import { stepTurn, turnAt } from "../../../app/(app)/traces/[id]/outline/turns.ts";
 import { cutSegment, rowsWithin } from "../../../app/(app)/traces/[id]/segments/cut.ts";
 import { changeSegments, firstSegments, loadedSpan } from "../../../app/(app)/traces/[id]/segments/list.ts";
 import { requestOf } from "../../../app/(app)/traces/[id]/segments/request.ts";
+import { Chips } from "../../../app/(app)/traces/chips.tsx";
 
 const positions = Array.from({ length: 20 }, (_, index) => index * 10);
 const row = (...at: number[]) => ({ positions: at });
@@ -145,14 +148,6 @@ describe("turns", () => {
   });
 });
 
-test("a long path loses its middle and keeps its file's name", () => {
-  expect(shortPath("src/a.ts")).toBe("src/a.ts");
-  const short = shortPath("packages/server/src/modules/authentication/session-store.ts");
-  expect(short).toMatch(/^packages\/.*…\/session-store\.ts$/);
-  expect(short.length).toBeLessThanOrEqual(34);
-  expect(shortPath(`src/${"x".repeat(60)}.ts`)).toHaveLength(34);
-});
-
 test("a session is resumed by its agent's own command, if that is known and safe to paste", () => {
   expect(resumeCommand("claude-code", "0199-ab")).toBe("claude --resume 0199-ab");
   expect(resumeCommand("codex-cli", "0199-ab")).toBe("codex resume 0199-ab");
@@ -169,4 +164,24 @@ test("an address asks for a segment, and one that makes no sense for the start",
   expect(requestOf({ after: "0" })).toEqual({ after: 0 });
   expect(requestOf({ at: "-1", after: ["1", "2"] })).toEqual({});
   expect(requestOf({ at: "99999999999" })).toEqual({});
+});
+
+test("a search that names files has a chip for each, and is looked for in a session without them", () => {
+  const html = renderToStaticMarkup(
+    Chips({ parent: undefined, given: { q: 'retry file:src/x.ts -file:"a b.md"', source: "codex" } }),
+  );
+  const chips = [...html.matchAll(/href="([^"]*)"[^>]*>(.*?)<svg/g)].map(([, href = "", inner = ""]) => [
+    inner
+      .replace(/<[^>]+>/g, " ")
+      .replace(/\s+/g, " ")
+      .trim(),
+    new URLSearchParams(href.replaceAll("&amp;", "&").split("?")[1]).get("q"),
+  ]);
+  expect(chips).toEqual([
+    ["Remove filter file src/x.ts", 'retry -file:"a b.md"'],
+    ["Remove filter without file a b.md", "retry file:src/x.ts"],
+    ["Remove filter search retry", 'file:src/x.ts -file:"a b.md"'],
+    ["Remove filter source codex", 'retry file:src/x.ts -file:"a b.md"'],
+  ]);
+  expect(wordsOf('retry file:src/x.ts -file:"a b.md" profile:x')).toBe("retry profile:x");
 });

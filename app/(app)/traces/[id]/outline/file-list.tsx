@@ -4,7 +4,6 @@ import type { Outline } from "#lib/reader/outline";
 import { formatCount } from "../../../../components/figures";
 import { Sign } from "../../../../components/sign";
 import { Pick, type Picks } from "./pick";
-import { shortPath } from "./turns";
 
 type File = Outline["files"][number];
 
@@ -36,9 +35,7 @@ function FileRow({ file, onPick }: { file: File } & Picks) {
       <div className="flex items-center">
         <div className="min-w-0 grow">
           <Pick position={places[0]?.position ?? 0} onPick={onPick} title={`${path}: ${doneTo(file)}`}>
-            <span className={`min-w-0 grow truncate font-mono ${edits === 0 ? "text-muted" : ""}`}>
-              {shortPath(path)}
-            </span>
+            <PathText path={path} isMuted={edits === 0} />
             <span className="shrink-0 text-meta">
               {edits > 0 ? <Changes {...file} /> : <span className="text-muted">{timesRead(reads)}</span>}
             </span>
@@ -56,6 +53,17 @@ function FileRow({ file, onPick }: { file: File } & Picks) {
       </div>
       {isOpen && <Places file={file} onPick={onPick} />}
     </li>
+  );
+}
+
+/** Where there is no room the folder is cut: the name says most. */
+function PathText({ path, isMuted }: { path: string; isMuted: boolean }) {
+  const name = path.lastIndexOf("/") + 1;
+  return (
+    <span className={`flex min-w-0 grow font-mono ${isMuted ? "text-muted" : ""}`}>
+      <span className="min-w-0 shrink-[999] truncate">{path.slice(0, name)}</span>
+      <span className="min-w-0 truncate">{path.slice(name)}</span>
+    </span>
   );
 }
 

@@ -16,13 +16,3 @@ export function stepTurn(turns: { position: number }[], position: number, by: 1 
   if (by === 1) return begin !== undefined && begin > position ? begin : turns[index + 1]?.position;
   return begin !== undefined && begin < position ? begin : turns[index - 1]?.position;
 }
-
-const maxPathLength = 34;
-
-/** A long path without its middle: its start and the file's name say most. */
-export function shortPath(path: string): string {
-  if (path.length <= maxPathLength) return path;
-  const name = path.slice(path.lastIndexOf("/"));
-  const room = maxPathLength - name.length - 1;
-  return room > 3 ? `${path.slice(0, room)}…${name}` : `…${path.slice(-(maxPathLength - 1))}`;
-}
