@@ -3,7 +3,7 @@ import { isSubAgentName } from "#lib/reader/project";
 import type { Excerpts } from "#lib/search/excerpts";
 import type { WithPullRequests } from "#lib/traces/evidence";
 import type { ListedTrace } from "#lib/traces/queries";
-import { countOf, formatCompact } from "../../components/figures";
+import { countOf, formatCompact, formatCount } from "../../components/figures";
 import { longTime, shortTime } from "../../components/time";
 import { readerZone } from "../../components/zone";
 import { belowOf, type Kin, originOf, sumsOf } from "./families";
@@ -42,6 +42,9 @@ function aroundOf(trace: ListedTrace, kin: Kin, zone: string): Partial<Row> {
   };
 }
 
+const changesOf = ({ filesChanged, linesAdded, linesRemoved }: Shown) =>
+  `${countOf(filesChanged, "file")} changed, +${formatCount(linesAdded)} −${formatCount(linesRemoved)}`;
+
 function rowOf(trace: Shown, zone: string, found: Excerpts | undefined, labels: Labels): Row {
   const { id, source, title, model, messageCount, latestAt } = trace;
   const at = new Date(latestAt);
@@ -51,6 +54,7 @@ function rowOf(trace: Shown, zone: string, found: Excerpts | undefined, labels: 
     tokens > 0 && describeTokens(trace),
     cost,
     ...describeCost(trace),
+    trace.filesChanged > 0 && changesOf(trace),
     longTime(at, zone),
   ];
   return {

@@ -168,7 +168,11 @@ test("an address asks for a segment, and one that makes no sense for the start",
 
 test("a search that names files has a chip for each, and is looked for in a session without them", () => {
   const html = renderToStaticMarkup(
-    Chips({ parent: undefined, given: { q: 'retry file:src/x.ts -file:"a b.md"', source: "codex" } }),
+    Chips({
+      parent: undefined,
+      project: undefined,
+      given: { q: 'retry file:src/x.ts -file:"a b.md"', source: "codex" },
+    }),
   );
   const chips = [...html.matchAll(/href="([^"]*)"[^>]*>(.*?)<svg/g)].map(([, href = "", inner = ""]) => [
     inner
