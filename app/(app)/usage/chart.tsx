@@ -129,7 +129,7 @@ function UsageTable({ chart: { series, bars }, request, measure, zone }: Props) 
           </table>
         </section>
       </details>
-      <a href={csvHref(request, zone)} className="link text-code">
+      <a href={csvHref(request, zone)} className="link target text-code">
         CSV
       </a>
     </div>
