@@ -214,7 +214,7 @@ describe("an example of an error is what the server answers", () => {
     await sleep(300);
     try {
       await Promise.all(
-        late.map(async (call) => expectExample(call, await withDocumentedDetail(call, await send(call)))),
+        late.map(async (call) => expectExample(call, await withDocumentedDetail(call, await sendConnected(call)))),
       );
     } finally {
       leaving.abort();
@@ -223,6 +223,13 @@ describe("an example of an error is what the server answers", () => {
       locked.release();
     }
   });
+
+  /** Here more wait than there are connections: one that gets none in time, which is chance too, asks again. */
+  async function sendConnected(call: Call, times = 5): Promise<Response> {
+    const response = await send(call);
+    const { error } = await response.clone().json();
+    return error === "unavailable" && times > 1 ? sendConnected(call, times - 1) : response;
+  }
 
   /** Of a user's heavy reads some wait for the others here, and are refused for that instead: which, is chance. */
   async function withDocumentedDetail({ operation: { path } }: Call, response: Response): Promise<Response> {
