@@ -1,5 +1,5 @@
 import "server-only";
-import { APIError } from "better-auth/api";
+import { isAPIError } from "better-auth/api";
 import { headers } from "next/headers";
 import { auth } from "#lib/auth/auth";
 
@@ -17,7 +17,7 @@ export async function signInWithPassword(credentials: Credentials): Promise<Outc
     const result = await auth().api.signInEmail({ body: credentials, headers: requestHeaders });
     return { secondFactor: "twoFactorRedirect" in result };
   } catch (error) {
-    if (!(error instanceof APIError)) throw error;
+    if (!isAPIError(error)) throw error; // not `instanceof`: a process may hold more than one copy of the library
     // Too many wrong ones, or too many at once: the message says how long to wait.
     if (error.statusCode === 429 || error.statusCode === 503) return { error: error.message };
     if (error.statusCode >= 500) throw error;

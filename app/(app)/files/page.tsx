@@ -72,12 +72,12 @@ function SearchForm({ path, action }: Pick<Query, "path" | "action">) {
           autoComplete="off"
           spellCheck={false}
           maxLength={1024}
-          className="input min-w-0 max-w-lg grow font-mono"
+          className="input min-w-0 max-w-lg grow basis-60 font-mono"
         />
         <label htmlFor="action" className="sr-only">
           What was done
         </label>
-        <select id="action" name="action" defaultValue={action} className="input">
+        <select id="action" name="action" defaultValue={action} className="input w-auto">
           <option value="any">read or changed</option>
           <option value="changed">changed</option>
           <option value="read">read</option>
