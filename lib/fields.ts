@@ -98,6 +98,17 @@ export const pullRequestName = z
 export const facets = ["source", "model", "project", "machine"] as const;
 export type Facet = (typeof facets)[number];
 
+/** What messages used, each token once; `unpricedTokens` are those of models without a price. */
+export const usageShape = z.object({
+  inputTokens: z.int(),
+  outputTokens: z.int(),
+  cacheReadTokens: z.int(),
+  cacheWrite5mTokens: z.int(),
+  cacheWrite1hTokens: z.int(),
+  reasoningTokens: z.int(),
+  unpricedTokens: z.int(),
+});
+
 /** What a CLI token may do, in the order in which it is listed: send uploads and ask for their jobs; read; delete. */
 export const scopes = ["ingest", "read", "delete"] as const;
 export type Scope = (typeof scopes)[number];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { exactText, withoutInvisible } from "#lib/fields";
+import { exactText, usageShape, withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
 
 const { traces: page } = limits;
@@ -11,15 +11,7 @@ export type ProjectSort = (typeof projectSorts)[number];
 const figures = {
   sessions: z.int(),
   costNano: z.int(),
-  usage: z.object({
-    inputTokens: z.int(),
-    outputTokens: z.int(),
-    cacheReadTokens: z.int(),
-    cacheWrite5mTokens: z.int(),
-    cacheWrite1hTokens: z.int(),
-    reasoningTokens: z.int(),
-    unpricedTokens: z.int(),
-  }),
+  usage: usageShape,
 };
 
 const names = { id: z.uuid(), name: z.string(), distinction: z.string().nullable() };

@@ -1,21 +1,10 @@
 import { z } from "zod";
-import { commitHash, exactText, type Facet, facets, pullRequestName, utcInstant } from "#lib/fields";
+import { commitHash, exactText, type Facet, facets, pullRequestName, usageShape, utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 
 const { traces: page } = limits;
 
 const metadata = z.record(z.string(), z.unknown()).nullable();
-
-/** What a trace's messages used, each token once; `unpricedTokens` are those of models without a price. */
-const usageShape = z.object({
-  inputTokens: z.int(),
-  outputTokens: z.int(),
-  cacheReadTokens: z.int(),
-  cacheWrite5mTokens: z.int(),
-  cacheWrite1hTokens: z.int(),
-  reasoningTokens: z.int(),
-  unpricedTokens: z.int(),
-});
 
 export const traceShape = z.object({
   id: z.uuid(),
