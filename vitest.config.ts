@@ -13,6 +13,8 @@ const env = { BASE_URL: "http://localhost:3000", LOG_LEVEL: "fatal" };
 
 const onPostgres = {
   env,
+  // A browser, a server and a database share two processors: once more in CI, where one late answer would cost a whole run.
+  retry: process.env.CI ? 1 : 0,
   globalSetup: "tests/support/postgres.ts",
   // Three nodes on the processors of one take several times as long.
   testTimeout: process.env.CITUS_DATABASE_URL ? 240_000 : 60_000,

@@ -10,6 +10,8 @@ const colorRules = ["color-contrast", "link-in-text-block"];
  * names a folder, it stores screenshots there, named with the window's width and the theme.
  */
 export async function expectGoodLook(page: Page, name: string, { fullPage = false } = {}): Promise<void> {
+  // A click may just have begun a navigation: between two documents there is no element to measure.
+  await page.waitForFunction(() => document.readyState === "complete" && document.documentElement !== null);
   const { overflow, width } = await page.evaluate(() => ({
     overflow: document.documentElement.scrollWidth - innerWidth,
     width: innerWidth,
