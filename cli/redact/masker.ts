@@ -1,5 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
-import { findSecrets, type Secret } from "../../lib/secrets/find.ts";
+import { findSecrets } from "../../lib/secrets/find.ts";
+import { changeTexts, replaceSecrets } from "../../lib/secrets/mask.ts";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 
 /** How many secrets of each kind (lib/secrets/kinds.ts); one that a session has several times counts once. */
@@ -7,8 +8,6 @@ export type SecretCounts = Record<string, number>;
 
 /** So many secrets of a session are told apart. */
 const maxSeen = 10_000;
-/** The server takes no deeper JSON. */
-const maxDepth = 100;
 
 /**
  * Counts the secrets in a session's texts, and masks them where it has a key: `[redacted:KIND:xxxxxxxx]`, at whose end stands an
@@ -25,47 +24,19 @@ export class Masker {
   }
 
   message(message: Message): Message {
-    return this.#value(message, 0) as Message;
+    return changeTexts(message, (text) => this.text(text));
   }
 
   details(details: SessionDetails): SessionDetails {
-    return this.#value(details, 0) as SessionDetails;
-  }
-
-  /** The same value where nothing in it is masked. */
-  #value(value: unknown, depth: number): unknown {
-    if (typeof value === "string") return this.text(value);
-    if (typeof value !== "object" || value === null || depth > maxDepth) return value;
-    return Array.isArray(value) ? this.#list(value, depth) : this.#fields(value as Record<string, unknown>, depth);
-  }
-
-  // A line may have millions of values: what is not changed is not copied.
-  #list(list: unknown[], depth: number): unknown[] {
-    let masked: unknown[] | undefined;
-    for (let index = 0; index < list.length; index++) {
-      const now = this.#value(list[index], depth + 1);
-      if (now === list[index]) continue;
-      masked ??= [...list];
-      masked[index] = now;
-    }
-    return masked ?? list;
-  }
-
-  #fields(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
-    let masked: Record<string, unknown> | undefined;
-    for (const key in fields) {
-      const now = this.#value(fields[key], depth + 1);
-      if (now === fields[key]) continue;
-      masked ??= { ...fields };
-      masked[key] = now;
-    }
-    return masked ?? fields;
+    return changeTexts(details, (text) => this.text(text));
   }
 
   text(text: string): string {
     const secrets = findSecrets(text).filter(({ certain }) => certain);
     for (const { kind, start, end } of secrets) this.#count(kind, text.slice(start, end));
-    return this.#key && secrets.length > 0 ? maskAll(text, secrets, this.#key) : text;
+    const key = this.#key;
+    if (!key || secrets.length === 0) return text;
+    return replaceSecrets(text, secrets, (kind, value) => `[redacted:${kind}:${markOf(key, value)}]`);
   }
 
   #count(kind: string, value: string): void {
@@ -76,16 +47,8 @@ export class Masker {
   }
 }
 
-function maskAll(text: string, secrets: readonly Secret[], key: Buffer): string {
-  let masked = "";
-  let at = 0;
-  for (const { kind, start, end } of secrets) {
-    const mark = createHmac("sha256", key).update(text.slice(start, end)).digest("hex").slice(0, 8);
-    masked += `${text.slice(at, start)}[redacted:${kind}:${mark}]`;
-    at = end;
-  }
-  return masked + text.slice(at);
-}
+const markOf = (key: Buffer, value: string): string =>
+  createHmac("sha256", key).update(value).digest("hex").slice(0, 8);
 
 /** Adds `more` to `total`. */
 export function addCounts(total: SecretCounts, more: SecretCounts = {}): void {

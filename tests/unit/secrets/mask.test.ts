@@ -1,0 +1,25 @@
+import { describe, expect, test } from "vitest";
+import { changeTexts, maskForOthers } from "#lib/secrets/mask";
+import { formed, harmless, surrounded } from "./made-up.ts";
+
+describe("what others see", () => {
+  test("has no secret, and what stands around it as it was", () => {
+    for (const [kind, secret] of formed) expect(maskForOthers(`a ${secret} b`)).toBe(`a [redacted:${kind}] b`);
+    for (const [kind, before, secret, after] of surrounded)
+      expect(maskForOthers(before + secret + after)).toBe(`${before}[redacted:${kind}]${after}`);
+  });
+
+  test("is what it is where there is none, and masked once", () => {
+    for (const text of harmless) expect(maskForOthers(text)).toBe(text);
+    const masked = surrounded.map(([, before, secret, after]) => maskForOthers(before + secret + after));
+    for (const text of masked) expect(maskForOthers(text)).toBe(text);
+  });
+});
+
+test("each text of a value is changed, and what has none to change is not copied", () => {
+  const value = { a: ["x", { b: "y" }, 1, null], c: { d: ["z"] } };
+  const now = changeTexts(value, (text) => (text === "y" ? "Y" : text));
+  expect(now).toEqual({ a: ["x", { b: "Y" }, 1, null], c: { d: ["z"] } });
+  expect([now.c, value.a[1]]).toEqual([value.c, { b: "y" }]);
+  expect(changeTexts(value, (text) => text)).toBe(value);
+});
