@@ -93,6 +93,9 @@ export function modelOf(name: string): ModelName | undefined {
   return { model, dated, listed, provider: provider ?? (inCloud ? "aws" : undefined), ...(fast && { speed: "fast" }) };
 }
 
+/** The name under which a model and its dated twins are one, in reports, filters and rows; a name of no model is its own. */
+export const familyOf = (name: string): string => modelOf(name)?.model ?? name;
+
 /** In lower case, without the time that some exporters write behind the name, and without the context's size. */
 function plain(name: string): string | undefined {
   const text = name

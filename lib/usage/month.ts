@@ -1,9 +1,9 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
+import { familyOf } from "#lib/prices/model";
 import { type Budget, listBudgets } from "#lib/usage/budgets";
 import { dayAt } from "#lib/usage/days";
-import { nameOf } from "#lib/usage/report";
 import { lastOfMonth, spansOf, startsOf } from "#lib/usage/spans";
 import { readGone, readReport, readSpending, type Spending } from "#lib/usage/sql/report";
 
@@ -68,7 +68,7 @@ export function forecast(fullDays: number, before: number, spent: number, monthD
 
 function spentOn({ facet, value }: Budget, spending: Spending[]): number {
   const counts = (one: Spending) =>
-    facet === "" || (facet === "model" ? one.model !== null && nameOf(one.model) === value : one[facet] === value);
+    facet === "" || (facet === "model" ? one.model !== null && familyOf(one.model) === value : one[facet] === value);
   return spending.filter(counts).reduce((sum, { costNano }) => sum + costNano, 0);
 }
 

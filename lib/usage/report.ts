@@ -2,7 +2,7 @@ import "server-only";
 import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
-import { modelOf } from "#lib/prices/model";
+import { familyOf } from "#lib/prices/model";
 import type { Figures, UsageFacet, UsageFilter, ValueFigures } from "#lib/usage/schema";
 import { type Span, startsOf } from "#lib/usage/spans";
 import { type LinkFacet, readLinks } from "#lib/usage/sql/links";
@@ -86,12 +86,9 @@ async function filterOf(userId: string, { model, ...rest }: UsageFilter): Promis
     distinct: ["model"],
     select: { model: true },
   });
-  const names = found.flatMap((one) => (one.model !== null && nameOf(one.model) === model ? [one.model] : []));
+  const names = found.flatMap((one) => (one.model !== null && familyOf(one.model) === model ? [one.model] : []));
   return { ...filter, model: [model, ...names] };
 }
-
-/** The name that a model has in reports. */
-export const nameOf = (model: string): string => modelOf(model)?.model ?? model;
 
 const activity: readonly Column[] = ["sessions", "messages", "tokens", "untimed", "uncounted"];
 
@@ -141,7 +138,7 @@ async function named(userId: string, rows: ReportRow[]): Promise<(ReportRow & Pi
     if (row.value === null) return row;
     const project = row.facet === "project" ? names.get(row.value) : undefined;
     if (project !== undefined) return { ...row, id: row.value, value: project };
-    return row.facet === "model" ? { ...row, value: nameOf(row.value), names: [row.value] } : row;
+    return row.facet === "model" ? { ...row, value: familyOf(row.value), names: [row.value] } : row;
   });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { modelOf } from "#lib/prices/model";
+import { familyOf, modelOf } from "#lib/prices/model";
 import { priceOf } from "#lib/prices/price";
 
 /** A name as an agent writes it; the model; dollars for a million tokens of input and output in November 2026, if any. */
@@ -109,4 +109,10 @@ describe("a model by the name that an agent wrote", () => {
       expect(performance.now() - start).toBeLessThan(500);
     }
   });
+});
+
+test("a model and its dated twins are one family, and a name of no model is its own", () => {
+  for (const name of ["claude-opus-4-5", "claude-opus-4-5-20251101", "claude-opus-4.5", "anthropic/claude-opus-4-5"])
+    expect(familyOf(name), name).toBe("claude-opus-4-5");
+  expect(familyOf("<synthetic>")).toBe("<synthetic>");
 });
