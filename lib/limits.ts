@@ -118,6 +118,11 @@ export const limits = {
     fileRows: 50_000,
     /** Of a trace in a list, so many pull requests are told. */
     pullRequestsListed: 100,
+    /** What a person says about a session, in characters; its own title is bounded as an agent's. */
+    note: 10_000,
+    tag: 64,
+    tags: 20,
+    marksBytes: 128 * KiB,
     projectName: 128,
     sharedPagesPerMinutePerNetwork: 120,
     sharedPagesPerMinutePerLink: 600,

@@ -105,7 +105,7 @@ function pathItem(of: Operation[]) {
   );
   const methods = of.flatMap((operation) => operation.methods);
   const hasHead = of.some(({ methods, about }) => methods.includes("GET") && about.head !== false);
-  const allow = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"].filter((method) =>
+  const allow = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"].filter((method) =>
     method === "HEAD" ? hasHead : method === "OPTIONS" || methods.some((known) => known === method),
   );
   const hasOptions = of.every(({ about }) => !about.foreign);

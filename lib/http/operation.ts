@@ -48,7 +48,7 @@ export type Authorization =
 
 /** One or several methods of a path. A module `lib/<domain>/api.ts` has those of its domain, with the schemas. */
 export type Operation = Authorization & {
-  methods: readonly ("GET" | "POST" | "DELETE")[];
+  methods: readonly ("GET" | "POST" | "PATCH" | "DELETE")[];
   path: `/api/${string}`;
   params?: z.ZodObject;
   query?: z.ZodObject;

@@ -5,6 +5,7 @@ import { prisma } from "#lib/db/client";
 import { notFound } from "#lib/errors";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { incompleteTrace, type jobResponse, jobStatus, openStatuses } from "#lib/ingest/schema";
+import { titleOf } from "#lib/reader/title";
 
 export type Job = z.input<typeof jobResponse>;
 
@@ -129,9 +130,9 @@ export async function listWrittenSessions(userId: string, jobId: string, max: nu
     where: { userId, id: { in: job?.writtenTraceIds ?? [] }, deletedAt: null },
     orderBy: { id: "asc" },
     take: max,
-    select: { id: true, title: true, derivedTitle: true, sourceId: true },
+    select: { id: true, customTitle: true, title: true, derivedTitle: true, sourceId: true },
   });
-  return traces.map(({ id, title, derivedTitle, sourceId }) => ({ id, title: title ?? derivedTitle ?? sourceId }));
+  return traces.map((trace) => ({ id: trace.id, title: titleOf(trace) ?? trace.sourceId }));
 }
 
 function presentListed(row: Prisma.IngestJobGetPayload<{ select: typeof listedColumns }>): ListedJob {

@@ -1,7 +1,9 @@
 // The operations of reading and deleting traces (lib/http/operation.ts).
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
+import { limits } from "#lib/limits";
 import { listedTrace, messages, trace, wholeTrace } from "#lib/traces/examples";
+import { marksShape } from "#lib/traces/marks-schema";
 import {
   changesQuery,
   changesResponse,
@@ -94,6 +96,27 @@ export const readTrace = {
     summary: "Get a trace",
     text: "`title` falls back to the first line of the first user message. `sanitized` means that characters which PostgreSQL can't store were replaced with U+FFFD. What follows `metadata` is derived from the messages a few seconds after an upload: `usage` has each token once, `inputTokens` without cached ones and `outputTokens` with `reasoningTokens`; `costNano` is what they cost by the prices of their day, in nano-dollars (10⁻⁹ US dollars), without `unpricedTokens`, those of models without a price; `recordedNano` is what the agent itself recorded. `parentId` is the session that started this one, or that it continues (`parentRelation`). Files and lines are those that it changed. `branches`, `commits` and `pullRequests` are those that the session's own messages prove, at most 500 of each; `evidence` says how, and `position` is the message that does: `git-commit`, `git-push`, `gh-pr-create` and `glab-mr-create` printed it, a `pull-request-tool` opened it, a `message` names it, the agent wrote it down (`session-meta`, `pr-link`), or the `client` found it.",
     answers: { 200: { text: "The trace, without its messages.", example: { ok: true, trace: wholeTrace } } },
+  },
+} satisfies Operation;
+
+export const markTrace = {
+  methods: ["PATCH"],
+  path: "/api/traces/{id}",
+  auth: "cookie-or-bearer",
+  scope: "ingest",
+  params,
+  body: { schema: marksShape, maxBytes: limits.traces.marksBytes },
+  about: {
+    group: "Traces",
+    summary: "Rename, star, tag, annotate or archive a trace",
+    text: "What is left out stays as it is. `title` takes the place of the agent's own, and null gives that back; `tags` replaces all tags, in lower case; `note` is plain text, and null removes it. An archived trace leaves the lists of pages, but no list of the API unless that asks. Sending the trace again keeps all of this; deleting it removes it. It is not part of an export.",
+    answers: { 204: { text: "It is marked." } },
+    errors: {
+      access_denied:
+        "The token lacks the scope `ingest`, or a browser's request did not come from this server's own pages.",
+    },
+    example: { body: { title: "Mend the timer", starred: true, tags: ["release"] } },
+    wrong: { body: { tags: ["a,b"] } },
   },
 } satisfies Operation;
 

@@ -101,6 +101,9 @@ const nothingDerived = {
   linesRemoved: 0,
 };
 
+/** What a person said about a trace goes with it. */
+const nothingMarked = { customTitle: null, starredAt: null, archivedAt: null, note: null, tags: [] };
+
 /**
  * Removes all content of traces but their messages. `messageCount` stays until these are purged: by it the worker knows what is
  * left to do.
@@ -127,6 +130,7 @@ async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<nu
       messagesHash: null,
       storedBytes: 0,
       ...nothingDerived,
+      ...nothingMarked,
       usageDue: true,
       ledgerDue: true,
       searchPending: true,

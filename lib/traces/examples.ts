@@ -30,6 +30,11 @@ export const trace = {
   filesChanged: 1,
   linesAdded: 4,
   linesRemoved: 2,
+  customTitle: null,
+  starredAt: null,
+  archivedAt: null,
+  note: null,
+  tags: ["release"],
 };
 
 const pullRequest = { number: 123, repository: "ada/api", url: "https://github.com/ada/api/pull/123" };

@@ -1,4 +1,5 @@
 import "server-only";
+import { titleOf } from "#lib/reader/title";
 import { readParts, readPieces } from "#lib/traces/parts";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
@@ -40,7 +41,7 @@ export function headMarkdown(trace: TraceRow): string {
     ["Tokens", Number(tokenCount) > 0 ? String(tokenCount) : null],
   ];
   const lines = facts.flatMap(([name, value]) => (value ? [`- ${name}: ${oneLine(value)}`] : []));
-  return `# ${oneLine(trace.title ?? trace.derivedTitle ?? "Untitled session")}\n\n${lines.join("\n")}\n`;
+  return `# ${oneLine(titleOf(trace) ?? "Untitled session")}\n\n${lines.join("\n")}\n`;
 }
 
 /** One message under its heading. */

@@ -5,6 +5,7 @@ import type { Patience } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
+import { titleOf } from "#lib/reader/title";
 import type { messageShape, traceShape } from "#lib/traces/schema";
 import { searchTraces } from "#lib/traces/search";
 import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
@@ -19,7 +20,7 @@ function presentTrace(row: TraceRow): Trace {
   const { parentId, parentRelation, projectId, filesChanged, linesAdded, linesRemoved } = row;
   return {
     ...{ id, source, sourceId, model, project, messageCount, sanitized },
-    title: row.title ?? row.derivedTitle,
+    title: titleOf(row),
     createdAt: row.createdAt?.toISOString() ?? null,
     updatedAt: row.activityAt.toISOString(),
     tokenCount: Number(row.tokenCount),
@@ -36,6 +37,9 @@ function presentTrace(row: TraceRow): Trace {
     costNano: Number(row.costNano),
     recordedNano: recordedNano === null ? null : Number(recordedNano),
     ...{ parentId, parentRelation: parentId && parentRelation, projectId, filesChanged, linesAdded, linesRemoved },
+    ...{ customTitle: row.customTitle, note: row.note, tags: row.tags },
+    starredAt: row.starredAt?.toISOString() ?? null,
+    archivedAt: row.archivedAt?.toISOString() ?? null,
   };
 }
 

@@ -28,6 +28,11 @@ export const traceShape = z.object({
   filesChanged: z.int(),
   linesAdded: z.int(),
   linesRemoved: z.int(),
+  customTitle: z.string().nullable(),
+  starredAt: z.iso.datetime().nullable(),
+  archivedAt: z.iso.datetime().nullable(),
+  note: z.string().nullable(),
+  tags: z.array(z.string()),
 });
 
 const evidence = z.string();

@@ -8,6 +8,7 @@ import { notFound } from "#lib/errors";
 import type { Trace, TraceShare } from "#lib/generated/prisma/client";
 import { networkOf } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
+import { titleOf } from "#lib/reader/title";
 
 /** 24 random bytes in base64url; other texts are refused without a query. */
 const tokenPattern = /^[\w-]{32}$/;
@@ -59,11 +60,11 @@ export async function listShares(userId: string, traceId?: string): Promise<Shar
 
 /** The titles of those of some traces that are not deleted; a share has no relation to its trace (prisma/schema.prisma). */
 async function readTitles(userId: string, ids: string[]): Promise<Map<string, string>> {
-  const traces: Pick<Trace, "id" | "title" | "derivedTitle">[] = await prisma().trace.findMany({
+  const traces: Pick<Trace, "id" | "customTitle" | "title" | "derivedTitle">[] = await prisma().trace.findMany({
     where: { userId, id: { in: [...new Set(ids)] }, deletedAt: null },
-    select: { id: true, title: true, derivedTitle: true },
+    select: { id: true, customTitle: true, title: true, derivedTitle: true },
   });
-  return new Map(traces.map(({ id, title, derivedTitle }) => [id, title ?? derivedTitle ?? ""]));
+  return new Map(traces.map((trace) => [trace.id, titleOf(trace) ?? ""]));
 }
 
 /** Revokes one of a user's links. @returns whether it was still open */

@@ -39,6 +39,7 @@ const mixedRoutes = () => [
   { method: "GET", path: `/api/traces/${traceId}` },
   { method: "GET", path: `/api/traces/${traceId}/messages` },
   { method: "GET", path: "/api/traces/export" },
+  { method: "PATCH", path: `/api/traces/${traceId}` },
   { method: "DELETE", path: `/api/traces/${traceId}` },
 ];
 

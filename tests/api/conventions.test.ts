@@ -25,7 +25,7 @@ const routes: [path: string, methods: string[]][] = [
   ["/api/cli/session", ["GET", "HEAD", "DELETE"]],
   ["/api/cli/telemetry", ["POST"]],
   ["/api/traces", ["GET", "HEAD"]],
-  [`/api/traces/${id}`, ["GET", "HEAD", "DELETE"]],
+  [`/api/traces/${id}`, ["GET", "HEAD", "PATCH", "DELETE"]],
   [`/api/traces/${id}/messages`, ["GET", "HEAD"]],
   ["/api/traces/export", ["GET", "HEAD"]],
   ["/api/traces/facets", ["GET", "HEAD"]],

@@ -65,6 +65,11 @@ describe("the list", () => {
         filesChanged: 0,
         linesAdded: 0,
         linesRemoved: 0,
+        customTitle: null,
+        starredAt: null,
+        archivedAt: null,
+        note: null,
+        tags: [],
         pullRequests: [],
       },
     ]);

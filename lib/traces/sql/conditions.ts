@@ -24,6 +24,9 @@ export type PlainSelection = Omit<Selection, "q"> & { q?: undefined; files?: Fil
 /** A position in the list's order: a trace's last activity, or its family's, and its id. */
 export type Place = { activityAt: Date | string; id: string };
 
+/** A trace's title: what a person named it, else what the agent did, else what is derived. As `titleOf` in lib/traces/title.ts. */
+export const shownTitle = Prisma.raw("coalesce(trace.custom_title, trace.title, trace.derived_title)");
+
 type Ordered = Pick<Selection, "families">;
 
 /** The moment by which a selection is ordered. As the indexes `trace_list` and `trace_roots` have it. */

@@ -1,6 +1,7 @@
 // Sessions below others. SQL: a walk down the tree, which reads the index of children and ends after a number of rows.
 import "server-only";
 import { pool } from "#lib/db/client";
+import { shownTitle } from "#lib/traces/sql/conditions";
 
 /** How a session came from another one. */
 export type Relation = "subagent" | "fork" | "continuation";
@@ -84,7 +85,7 @@ export type MemberRow = {
 };
 
 const member = `id, parent_id as "parentId", parent_relation as relation, parent_position as position, source,
-  coalesce(title, derived_title) as title, model, message_count as "messageCount", token_count as "tokenCount",
+  ${shownTitle.sql} as title, model, message_count as "messageCount", token_count as "tokenCount",
   cost_nano as "costNano", unpriced_tokens as "unpricedTokens", created_at as "createdAt", activity_at as "activityAt"`;
 
 /** How many children of one trace are sorted to find the first ones. */
@@ -117,7 +118,7 @@ export async function readOrigins(userId: string, ids: string[]): Promise<Origin
   if (ids.length === 0) return [];
   const { rows } = await pool().query<OriginRow>(
     `select child.id, child.parent_relation as relation, child.parent_position as position, parent.id as "parentId",
-       coalesce(parent.title, parent.derived_title) as title
+       coalesce(parent.custom_title, parent.title, parent.derived_title) as title
      from trace child join trace parent on parent.user_id = $1 and parent.id = child.parent_id
      where child.user_id = $1 and child.id = any($2) and parent.deleted_at is null`,
     [userId, ids],

@@ -5,7 +5,7 @@ import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { FileTerm } from "#lib/search/query";
 import type { FileAction } from "#lib/traces/schema";
-import { isNamed, isSelected, listOrder, type PlainSelection } from "#lib/traces/sql/conditions";
+import { isNamed, isSelected, listOrder, type PlainSelection, shownTitle } from "#lib/traces/sql/conditions";
 import { rarest } from "#lib/traces/sql/file-search";
 
 /** What was done to a path in a trace. */
@@ -79,7 +79,7 @@ export async function readTouching(
   page: { action: FileAction; after: TouchPlace | undefined; limit: number },
 ): Promise<TouchingRow[]> {
   const { action, after, limit } = page;
-  const fields = Prisma.sql`id, source, coalesce(title, derived_title) as title, project, activity_at`;
+  const fields = Prisma.sql`id, source, ${shownTitle} as title, project, activity_at`;
   const from = after ? Prisma.sql`and (activity_at, id) <= (${after.activityAt}, ${after.id}::uuid)` : Prisma.empty;
   const rest = after
     ? Prisma.sql`where (activity_at, id) < (${after.activityAt}, ${after.id}::uuid) or path collate "C" > ${after.path}`

@@ -14,6 +14,7 @@ import {
   momentOf,
   type Place,
   type PlainSelection,
+  shownTitle,
 } from "#lib/traces/sql/conditions";
 
 /** What the API and the pages show of a trace. */
@@ -46,6 +47,11 @@ export const traceFields = {
   filesChanged: true,
   linesAdded: true,
   linesRemoved: true,
+  customTitle: true,
+  starredAt: true,
+  archivedAt: true,
+  note: true,
+  tags: true,
 } satisfies Prisma.TraceSelect;
 
 type Fields = Pick<Trace, keyof typeof traceFields>;
@@ -64,7 +70,8 @@ const columns = Prisma.raw(`id, source, source_id as "sourceId", model, title, d
   cache_write_5m_tokens as "cacheWrite5mTokens", cache_write_1h_tokens as "cacheWrite1hTokens",
   reasoning_tokens as "reasoningTokens", unpriced_tokens as "unpricedTokens", cost_nano as "costNano",
   recorded_nano as "recordedNano", parent_id as "parentId", parent_relation as "parentRelation",
-  project_id as "projectId", files_changed as "filesChanged", lines_added as "linesAdded", lines_removed as "linesRemoved"`);
+  project_id as "projectId", files_changed as "filesChanged", lines_added as "linesAdded", lines_removed as "linesRemoved",
+  custom_title as "customTitle", starred_at as "starredAt", archived_at as "archivedAt", note, tags`);
 
 /**
  * Runs a statement that goes through the list's index in its order. PostgreSQL takes the two conditions of a facet for
@@ -207,7 +214,7 @@ export async function readNeighbour(
   const direction = Prisma.raw(side === "newer" ? "asc" : "desc");
   const moment = momentOf(selection);
   const { rows } = await pool().query<Neighbour>(Prisma.sql`
-    select id, coalesce(title, derived_title) as title from trace
+    select id, ${shownTitle} as title from trace
     where ${isSelected(userId, selection)} and (${moment}, id) ${comparison}
       (select ${moment}, id from trace where user_id = ${userId} and id = ${traceId} and deleted_at is null)
     order by ${moment} ${direction}, id ${direction} limit 1`);

@@ -2,6 +2,7 @@
 import "server-only";
 import { heavyRead } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
+import { shownTitle } from "#lib/traces/sql/conditions";
 
 /** A session of a pull request: one that opened or is linked to it; its sub-agents are counted with it. */
 export type LinkedRow = {
@@ -82,7 +83,7 @@ export function readPullRequestRows(
         select root_id, sum(trace.cost_nano) as cost_nano, sum(trace.unpriced_tokens) as unpriced, count(*) - 1 as subagents
         from descent join trace on trace.user_id = ${userId}::uuid and trace.id = descent.id group by root_id
       )
-      select trace.id, coalesce(title, derived_title) as title, source, model, created_at as "createdAt",
+      select trace.id, ${shownTitle} as title, source, model, created_at as "createdAt",
         activity_at as "activityAt", message_count as "messageCount", cost.cost_nano as "costNano",
         cost.unpriced as "unpricedTokens", cost.subagents::int as subagents, root.position, root.evidence,
         (select count(*)::int from trace_pull_request other

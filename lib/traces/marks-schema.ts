@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { withoutInvisible } from "#lib/fields";
+import { limits } from "#lib/limits";
+
+const { traces: page } = limits;
+
+/** One line, without characters that could make it look like another. */
+const oneLine = (text: string) => withoutInvisible(text.replace(/\s+/g, " ")).trim();
+
+/** A tag as it is stored: in lower case, so that one word is one tag. */
+export const tagName = z
+  .string()
+  .max(2 * page.tag)
+  .transform((text) => oneLine(text).replace(/^#/, "").toLowerCase())
+  .pipe(
+    z
+      .string()
+      .min(1, "must have a letter or a digit")
+      .max(page.tag)
+      .regex(/^[^,]*$/, "must be without commas"),
+  );
+
+/** What a person decides about a trace; what is left out stays. */
+export const marksShape = z
+  .object({
+    title: z.string().max(limits.trace.title).transform(oneLine).nullable(),
+    starred: z.boolean(),
+    archived: z.boolean(),
+    note: z
+      .string()
+      .max(page.note)
+      .transform((text) => text.replaceAll("\0", "").toWellFormed().trim())
+      .nullable(),
+    tags: z
+      .array(tagName)
+      .max(page.tags)
+      .transform((tags) => [...new Set(tags)]),
+  })
+  .partial();
