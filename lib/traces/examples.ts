@@ -34,7 +34,7 @@ export const trace = {
   starredAt: null,
   archivedAt: null,
   note: null,
-  tags: ["release"],
+  tags: [] as string[],
 };
 
 const pullRequest = { number: 123, repository: "ada/api", url: "https://github.com/ada/api/pull/123" };
