@@ -9,11 +9,15 @@ export const asCount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
 const timestamp = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+/** Nearly all of them, whose parts need no look at the calendar. */
+const plainTimestamp =
+  /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 /** The first millisecond of the year 10000. */
 const maxMilliseconds = 253_402_300_800_000;
 
 /** ISO 8601 with an offset or Z, from such a text or milliseconds since 1970; undefined for anything else. */
 export function asTimestamp(value: unknown): string | undefined {
+  if (typeof value === "string" && plainTimestamp.test(value)) return value;
   if (typeof value === "string" && timestamp.test(value) && !Number.isNaN(Date.parse(value))) return value;
   if (typeof value === "number" && value > 0 && value < maxMilliseconds) return new Date(value).toISOString();
   return undefined;

@@ -24,12 +24,17 @@ const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id)
  */
 const looks = { atOnce: 500, charsEach: 200 };
 
+/** The shortest text with a secret is a URL: `a://:abc@b`. */
+const minChars = 10;
+const none: Secret[] = [];
+
 /**
  * The secrets in a text, in their order; of two that overlap the certain one, else that of the earlier kind. The time is linear
  * in the text's length, whatever it holds.
  */
 export function findSecrets(text: string): Secret[] {
-  const runs = new Runs(text);
+  if (text.length < minChars) return none;
+  let runs: Runs | undefined;
   const places: Place[] = [];
   let looked = 0;
   keywords.find(text, (index, end) => {
@@ -41,12 +46,13 @@ export function findSecrets(text: string): Secret[] {
       const place = shape.find(text, start, end);
       if (place) places.push(place);
     } else if (form && beginsHere(text, start)) {
+      runs ??= new Runs(text);
       const to = endOfForm(form, text, start, runs);
       if (to !== undefined && isRandom(text.slice(start + length, Math.min(to, start + 600))))
         places.push({ kind: form.kind, start, end: to });
     }
   });
-  return places.length === 0 ? [] : withoutOverlaps(places);
+  return places.length === 0 ? none : withoutOverlaps(places);
 }
 
 /** No letter or digit stands before it, but for those of an escape such as `\n`. */

@@ -72,7 +72,7 @@ describe("the time is linear:", () => {
     const prose = megabyte("the retry timer of the watcher is set in src/lib/x.ts and 42 others\n");
     const usual = Math.max(3, Math.min(...[1, 2, 3, 4, 5].map(() => timeOf(prose))));
     // What is slow is so each time, also where the first times compile it.
-    const isSlow = (text: string) => [1, 2, 3].every(() => timeOf(text) > 15 * usual);
-    expect(worst.map(megabyte).filter(isSlow)).toEqual([]);
+    const isSlow = (text: string) => [1, 2, 3].every(() => timeOf(text) > 25 * usual);
+    expect(worst.filter((text) => isSlow(megabyte(text)))).toEqual([]);
   });
 });

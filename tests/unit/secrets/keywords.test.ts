@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { Keywords } from "#lib/secrets/keywords";
+
+test("words are found wherever they stand, in texts and pieces of any length", () => {
+  const words = ["key-", "key-of-the-house", "ab", "the-house-of", "Q~"];
+  const keywords = new Keywords(words);
+  for (const length of [0, 3, 99, 100, 101, 150, 64 * 1024 - 1, 64 * 1024 + 20, 128 * 1024 + 37]) {
+    const text = "-a key-of-the-house-of abkey-q~ ".repeat(Math.ceil(length / 32)).slice(0, length);
+    const lower = text.toLowerCase();
+    const expected = words.flatMap((word, index) => {
+      const places: string[] = [];
+      for (let at = lower.indexOf(word.toLowerCase()); at >= 0; at = lower.indexOf(word.toLowerCase(), at + 1))
+        places.push(`${at + word.length} ${index}`);
+      return places;
+    });
+    const found: string[] = [];
+    let last = 0;
+    keywords.find(text, (word, end) => {
+      found.push(`${end} ${word}`);
+      expect(end).toBeGreaterThanOrEqual(last);
+      last = end;
+    });
+    expect(found.sort()).toEqual(expected.sort());
+  }
+});
