@@ -27,7 +27,14 @@ export type Result = {
 
 /** What one message holds, before calls and results of several messages are paired. */
 export type Piece =
-  | { type: "text"; kind: "user" | "assistant" | "thinking" | "command" | "notice"; title: string; text: string }
+  /** @property own of a command: whether somebody wrote it for the agent, so that what it means follows as the next message */
+  | {
+      type: "text";
+      kind: "user" | "assistant" | "thinking" | "command" | "notice";
+      title: string;
+      text: string;
+      own?: boolean;
+    }
   | { type: "output"; text: string }
   | { type: "call"; call: Call; result?: Result }
   | { type: "result"; result: Result }

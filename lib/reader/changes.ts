@@ -84,7 +84,7 @@ export function readPatch(patch: string): Change {
     if (lines.length < maxLines) lines.push(line);
     else more += 1;
   }
-  if (lines[0]?.type === "hunk") lines.shift();
+  if (lines[0]?.type === "hunk" && !lines[0].at) lines.shift();
   return { lines: [...lines, ...notDrawn(more)], ...counts };
 }
 

@@ -1,5 +1,6 @@
 import type { Piece } from "#lib/reader/call";
-import { readMarkers, withoutRule } from "#lib/reader/markers";
+import { imagesNamed, isCaveat, splitInjected } from "#lib/reader/injected";
+import { readMarkers, readNotice, withoutRule } from "#lib/reader/markers";
 import type { ReaderMessage } from "#lib/reader/message";
 import { readMetadata } from "#lib/reader/metadata";
 import { firstLine } from "#lib/reader/text";
@@ -14,9 +15,42 @@ export function piecesOf(message: ReaderMessage): Piece[] {
   const described = readMetadata(message);
   if (described && described.length === 1 && described[0]?.type === "call")
     return [fillIn(described[0], message.content)];
-  if (described) return described;
-  if (message.content.trim() === "") return [];
-  return readMarkers(message.content) ?? [byRole(message)];
+  if (described) return described.flatMap((piece) => (isPersons(piece) ? personsPieces(piece.text) : [piece]));
+  if (message.content.trim() === "" || isCaveat(message.content)) return [];
+  if (isPerson(message)) {
+    const { own, added } = splitInjected(withoutRule(message.content));
+    if (added.length > 0)
+      return [...(own.trim() === "" ? [] : byMarkers({ ...message, content: own })), ...notices(added)];
+  }
+  return byMarkers(message);
+}
+
+const isPerson = ({ role }: ReaderMessage) => role === "user" || role === "human";
+const isPersons = (piece: Piece): piece is Extract<Piece, { type: "text" }> =>
+  piece.type === "text" && piece.kind === "user";
+
+const byMarkers = (message: ReaderMessage): Piece[] => readMarkers(message.content) ?? [byRole(message)];
+
+/** What a person wrote, and below it what a program added. */
+function personsPieces(text: string): Piece[] {
+  const { own, added } = splitInjected(text);
+  return [...(own.trim() === "" ? [] : [said(own)]), ...notices(added)];
+}
+
+const notices = (added: string[]): Piece[] =>
+  added.flatMap((text) => readNotice(text) ?? [{ type: "text", kind: "notice", title: noticeTitle(text), text }]);
+
+/** "ide selection: src/x.ts" of a block in tags. */
+function noticeTitle(text: string): string {
+  const [, tag, inner = ""] = /^<([\w-]{1,40})[^>]*>([\s\S]*)/.exec(text) ?? [];
+  return tag ? firstLine(`${tag.replace(/[-_]/g, " ")}: ${firstLine(inner)}`) : firstLine(text.replace(/^#+ /, ""));
+}
+
+function said(text: string): Piece {
+  const pictures = imagesNamed(text);
+  if (pictures)
+    return { type: "text", kind: "notice", title: firstLine(`Image: ${pictures.join(", ")}`), text: "", own: true };
+  return { type: "text", kind: "user", title: "", text };
 }
 
 function fillIn(piece: Extract<Piece, { type: "call" }>, content: string): Piece {
@@ -35,7 +69,7 @@ function byRole({ role, content }: ReaderMessage): Piece {
   switch (role) {
     case "user":
     case "human":
-      return { type: "text", kind: "user", title: "", text };
+      return said(text);
     case "system":
     case "developer":
       return { type: "text", kind: "notice", title: firstLine(text), text };

@@ -173,7 +173,10 @@ function readEcho(text: string): Piece[] | undefined {
     const name = tagged(text, "command-name") ?? `/${tagged(text, "command-message") ?? ""}`;
     const given = tagged(text, "command-args") ?? "";
     return [
-      { type: "text", kind: "command", title: firstLine(`${name} ${given}`), text: given.includes("\n") ? given : "" },
+      {
+        ...{ type: "text", kind: "command", title: firstLine(`${name} ${given}`) },
+        ...{ text: given.includes("\n") ? given : "", own: text.startsWith("<command-message>") },
+      },
     ];
   }
   const printed = /^<(?:local-command-std(?:out|err)|bash-std(?:out|err))>/.exec(text);
@@ -186,11 +189,12 @@ function readEcho(text: string): Piece[] | undefined {
 }
 
 const noticeTags =
-  /^<(local-command-caveat|task-notification|system-reminder|environment_context|user_instructions|turn_aborted|permissions instructions)>/;
+  /^<(local-command-caveat|task-notification|system-reminder|environment_context|environment_details|user_instructions|turn_aborted|permissions instructions|ide_[a-z_]{1,32})>/;
 const noticeText =
   /^(?:\[Request interrupted by user|Caveat: The messages below were generated|This session is being continued from a previous conversation|# AGENTS\.md instructions for )/;
 
-function readNotice(text: string): Piece[] | undefined {
+/** What an agent's program says, by its tag or its first words. @returns undefined for any other text */
+export function readNotice(text: string): Piece[] | undefined {
   const tag = noticeTags.exec(text)?.[1];
   if (!tag && !noticeText.test(text)) return undefined;
   const summary =

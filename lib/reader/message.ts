@@ -34,7 +34,12 @@ export type Kind = (typeof kinds)[number];
 export const isKind = (value: unknown): value is Kind => kinds.some((kind) => kind === value);
 
 /** One line of a change. */
-export type DiffLine = { type: "added" | "removed" | "same" | "hunk"; text: string };
+export type DiffLine = {
+  type: "added" | "removed" | "same" | "hunk";
+  text: string;
+  /** Of a hunk, where it is told: the numbers of its first lines before and after. */
+  at?: [old: number, now: number];
+};
 
 export type TaskState = "open" | "doing" | "done";
 
@@ -42,10 +47,14 @@ export type TaskState = "open" | "doing" | "done";
 export type Block =
   /** @property fold the summary, where it is folded within an open body */
   | { type: "markdown"; text: string; fold?: string }
+  /** What a person wrote: with its line breaks, pastes and diffs as they were. */
+  | { type: "said"; text: string }
+  /** An image that came in the message. @property text its data: URL */
+  | { type: "image"; text: string; label: string }
   | { type: "code"; text: string; language: string; label?: string }
   /** What a program printed, with its ANSI colours. */
   | { type: "output"; text: string }
-  | { type: "diff"; lines: DiffLine[]; path?: string }
+  | { type: "diff"; lines: DiffLine[]; path?: string; language?: string }
   | { type: "tasks"; items: { state: TaskState; text: string }[] }
   /** A sub-agent's own messages. */
   | { type: "transcript"; messages: ReaderMessage[] };

@@ -1,4 +1,6 @@
+import type { Piece } from "#lib/reader/call";
 import { makeTouching, type Session, type Touch } from "#lib/reader/files/touches";
+import { isExpansion, nameOfTurn } from "#lib/reader/injected";
 import type { ReaderMessage } from "#lib/reader/message";
 import { outcomeOf } from "#lib/reader/outcome";
 import { makePairing } from "#lib/reader/pairing";
@@ -41,11 +43,16 @@ export function makeOutliner(session: Session): Outliner {
     if (part.status === "failed")
       errors.push({ position: placed.position, title: firstLine(part.title || placed.call.name, 120) });
   });
+  let before: Piece | undefined;
   const add = (message: ReaderMessage) => {
     const { position } = message;
     touching.see(position);
-    for (const piece of pairing.add(message))
-      if (piece.type === "text" && piece.kind === "user") turns.push({ position, title: firstLine(piece.text, 120) });
+    for (const piece of pairing.add(message)) {
+      const told = isExpansion(before, piece);
+      if (piece.type === "text" && !told && isTurn(piece))
+        turns.push({ position, title: piece.kind === "command" ? piece.title : nameOfTurn(piece.text) });
+      if (!told && piece.type !== "output") before = piece;
+    }
   };
   const result = () => {
     const waiting = pairing.waiting();
@@ -58,6 +65,10 @@ export function makeOutliner(session: Session): Outliner {
   };
   return { add, result };
 }
+
+/** What begins a turn: what a person wrote, or a command that somebody wrote for the agent; not one to the program. */
+const isTurn = ({ kind, own }: Extract<Piece, { type: "text" }>) =>
+  kind === "user" || (kind === "command" && own === true);
 
 /** The outline of messages that are all in memory. */
 export function outlineOf(messages: Iterable<ReaderMessage>, session: Session = unknownSession): Outline {

@@ -1,11 +1,11 @@
 import type { Counts } from "#lib/reader/line-diff";
 
 /** A line of a patch; `hunk` is the heading of a further part. */
-export type PatchLine = { type: "added" | "removed" | "same" | "hunk"; text: string };
+export type PatchLine = { type: "added" | "removed" | "same" | "hunk"; text: string; at?: [old: number, now: number] };
 
 const fileHeader =
   /^(?:\\ |diff --git |index [0-9a-f]+\.\.|Index: |={20,}$|(?:new|deleted) file mode |(?:old|new) mode |(?:dis)?similarity index |rename (?:from|to) |Binary files |\*\*\* )/;
-const hunkHeader = /^@@(?: -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@)?/;
+const hunkHeader = /^@@(?: -(\d{1,9})(?:,(\d+))? \+(\d{1,9})(?:,(\d+))? @@)?/;
 
 /**
  * The lines of a unified diff, or of a patch in Codex's form, without its headers. A line counts by its first character; what a
@@ -17,9 +17,10 @@ export function* patchLines(patch: string): Generator<PatchLine> {
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] as string;
     if (line.startsWith("@@")) {
-      const [, before, after] = hunkHeader.exec(line) ?? [];
+      const [, old, before, now, after] = hunkHeader.exec(line) ?? [];
       left = Number(before ?? 0) + Number(after ?? 0);
-      yield { type: "hunk", text: line.replace(/^@@.*?@@ ?|^@@ ?/, "") };
+      const text = line.replace(/^@@.*?@@ ?|^@@ ?/, "");
+      yield { type: "hunk", text, ...(old && now && { at: [Number(old), Number(now)] }) };
       continue;
     }
     if (isNames(lines, at, left)) at += 1;

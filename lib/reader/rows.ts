@@ -1,6 +1,8 @@
 import type { Call, Piece, Result } from "#lib/reader/call";
+import { isExpansion } from "#lib/reader/injected";
 import { piecesOf } from "#lib/reader/kind";
-import type { Kind, Part, ReaderMessage, ReaderRow } from "#lib/reader/message";
+import type { Block, Kind, Part, ReaderMessage, ReaderRow } from "#lib/reader/message";
+import { textBlocks } from "#lib/reader/pictures";
 import { countOf } from "#lib/reader/text";
 import { describeTool } from "#lib/reader/tools/tools";
 import { readTranscript } from "#lib/reader/transcript";
@@ -43,7 +45,8 @@ function pair(messages: ReaderMessage[]): Draft[] {
         if (piece.type === "call" && !piece.result)
           open.set(piece.call.callId ?? `after ${position}`, { draft, piece });
     } else if (target) {
-      target.positions.push(position);
+      // What was empty between a row and what belongs to it leads there too.
+      target.positions.push(...(target === drafts.at(-1) ? empties.splice(0) : []), position);
       target.tokenCount = addTokens(target.tokenCount, tokenCount);
     } else empties.push(position);
   }
@@ -61,6 +64,10 @@ function attach(piece: Piece, drafts: Draft[], open: Map<string, OpenCall>): Dra
     before?.pieces.push(piece);
     return before;
   }
+  if (before && belongsTo(before, piece)) {
+    before.pieces.push(piece);
+    return before;
+  }
   if (piece.type !== "result") return undefined;
   const key = piece.result.callId ?? `after ${before?.message.position}`;
   const call = open.get(key);
@@ -68,6 +75,14 @@ function attach(piece: Piece, drafts: Draft[], open: Map<string, OpenCall>): Dra
   if (call) call.piece.result = piece.result;
   return call?.draft;
 }
+
+/** Whether a piece is part of what the person did before: what a command means, an image beside their words. */
+function belongsTo({ pieces: [first] }: Draft, piece: Piece): boolean {
+  if (isExpansion(first, piece)) return true;
+  return first?.type === "text" && first.kind === "user" && piece.type === "text" && isImage(piece);
+}
+
+const isImage = ({ kind, own }: Extract<Piece, { type: "text" }>) => kind === "notice" && own === true;
 
 function withEmpties(drafts: Draft[], empties: number[], messages: ReaderMessage[]): Draft[] {
   if (empties.length === 0) return drafts;
@@ -88,6 +103,8 @@ function rowOf({ message, positions, pieces, tokenCount }: Draft): ReaderRow {
   const { position, role, createdAt, metadata } = message;
   const model = metadata?.model;
   const kind = parts[0]?.kind ?? "unknown";
+  const [first] = pieces;
+  const turnStart = kind === "user" || (first?.type === "text" && first.kind === "command" && first.own === true);
   return {
     position,
     positions,
@@ -97,9 +114,9 @@ function rowOf({ message, positions, pieces, tokenCount }: Draft): ReaderRow {
     tokenCount,
     model: typeof model === "string" && model !== "" ? model.slice(0, 256) : null,
     gapBefore: null,
-    turnStart: kind === "user",
+    turnStart,
     failed: parts.some(({ status }) => status === "failed"),
-    talk: parts.some((part) => part.status === "failed" || talked.has(part.kind)),
+    talk: turnStart || parts.some((part) => part.status === "failed" || talked.has(part.kind)),
     turnChanges: null,
     parts,
     members: [],
@@ -120,7 +137,7 @@ function partOf(piece: Piece): Part {
       return { kind: "subagent", title: "", blocks: [{ type: "transcript", messages: readTranscript(piece.text) }] };
     case "text": {
       const { kind, title, text } = piece;
-      return { kind, title, blocks: text.trim() === "" ? [] : [{ type: "markdown", text }] };
+      return { kind, title, blocks: text.trim() === "" ? [] : textBlocks(text, kind) };
     }
   }
 }
@@ -138,13 +155,19 @@ function joinOutput(parts: Part[]): Part[] {
     const before = joined.at(-1);
     const [block] = part.blocks;
     const belongs =
-      (before?.kind === "command" && part.kind === "notice" && block?.type === "output") ||
+      (before?.kind === "command" && (part.kind === "notice" || part.kind === "user")) ||
       (before?.kind === "subagent" && part.title === "" && block?.type === "transcript");
-    if (belongs) before?.blocks.push(...part.blocks);
+    if (belongs) before?.blocks.push(...part.blocks.map(folded));
     else joined.push(named(part));
   }
   return joined;
 }
+
+/** What a command told the agent is folded in the command's body. */
+const folded = (block: Block): Block =>
+  block.type === "markdown" || block.type === "said"
+    ? { type: "markdown", text: block.text, fold: "What the agent was told" }
+    : block;
 
 const named = (part: Part): Part =>
   part.title === "" && part.blocks[0]?.type === "output"

@@ -60,6 +60,12 @@ export function projectPath(written: string, place: Place, folder?: string): str
   return /(?:^|\/)(?:|\.|\.\.|~)$|^[A-Za-z]:$/.test(found) ? undefined : found;
 }
 
+/** A path as people read it: below the project's folder relative to it, else below the person's home with a `~`. */
+export function shortPath(written: string, place: Place): string {
+  const path = projectPath(written, place) ?? written;
+  return path.replace(/^(?:\/(?:Users|home)\/[^/]+|\/root)(?=\/.)/, "~");
+}
+
 /** The last part of a path, in lower case: by it the table is searched. */
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1).toLowerCase();
 

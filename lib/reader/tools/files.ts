@@ -17,6 +17,7 @@ export const describeEdit: Describe = (input, outcome, call, result) => {
     ({ path, change: { lines } }): Block => ({
       type: "diff",
       lines,
+      ...(languageOfPath(path) && { language: languageOfPath(path) }),
       ...(files.length > 1 && { path }),
     }),
   );

@@ -29,12 +29,14 @@ export function describeTool(call: Call, result: Result | undefined): Part {
 const describeShell: Describe = (input, outcome) => {
   const command = commandOf(input).trim();
   const note = firstLine(field(input, "description", "justification", "explanation", "summary"));
-  const long = command.includes("\n") || command.length > 200;
   return {
     title: firstLine(command) || note || "unknown command",
     ...(note && command !== "" && { note }),
     ...(outcome.output.trim() !== "" && { amount: countOf(countLines(outcome.output), "line") }),
-    blocks: [...(long ? [{ type: "code", text: command, language: "bash" } as const] : []), ...printed(outcome)],
+    blocks: [
+      ...(command === "" ? [] : [{ type: "code", text: command, language: "bash", label: "Command" } as const]),
+      ...printed(outcome),
+    ],
   };
 };
 

@@ -53,7 +53,13 @@ describe("what a tool's line says", () => {
     [
       "Claude's exit code",
       { content: wrapped("shell", "Bash", "Look\n\n`ls x`\n\n```text\nExit code 2\nno x\n```") },
-      { title: "ls x", note: "Look", status: "failed", exitCode: 2, blocks: [{ type: "output", text: "no x" }] },
+      {
+        title: "ls x",
+        note: "Look",
+        status: "failed",
+        exitCode: 2,
+        blocks: [{ text: "ls x" }, { type: "output", text: "no x" }],
+      },
     ],
     [
       "Codex' header",
@@ -61,7 +67,7 @@ describe("what a tool's line says", () => {
         content:
           "Tool use: **exec_command** `ls`\n```\nChunk ID: 1\nWall time: 2.5 seconds\nProcess exited with code 0\nOriginal token count: 1\nOutput:\na\n```",
       },
-      { status: "ok", exitCode: 0, durationMs: 2500, blocks: [{ text: "a" }] },
+      { status: "ok", exitCode: 0, durationMs: 2500, blocks: [{ text: "ls" }, { text: "a" }] },
     ],
     [
       "Codex' JSON",

@@ -26,20 +26,20 @@ export function tagsOf(html: string): Tag[] {
 }
 
 const elements = new Set(
-  `a article b blockquote br button code del details div em h2 h3 h4 h5 h6 hr input ins li ol p path pre section span
+  `a article b blockquote br button code del details div em h2 h3 h4 h5 h6 hr i img input ins li ol p path pre section span
   strong summary sup svg table tbody td th thead time tr ul`.split(/\s+/),
 );
 
 const attributes = new Set(
-  `aria-describedby aria-hidden aria-label checked class d data-block data-copy data-divider data-failed data-fold data-footnotes
-  data-kind data-load data-member data-open data-part data-position data-positions data-state data-talk data-turn-start data-view
-  dateTime datetime dir disabled hidden href id open readOnly readonly rel role start tabindex title type viewBox`.split(
+  `alt aria-describedby aria-hidden aria-label checked class d data-block data-copy data-divider data-failed data-fold data-footnotes
+  data-kind data-load data-member data-n data-open data-part data-position data-positions data-state data-talk data-turn-start data-view
+  dateTime datetime dir disabled hidden href id open readOnly readonly rel role src start tabindex title type viewBox`.split(
     /\s+/,
   ),
 );
 
-const addresses =
-  /^(?:https?:\/\/|mailto:|\/traces\/[0-9a-f-]{36}\?at=\d+$|\/api\/traces\/[0-9a-f-]{36}\/messages\?|#m\d+-)/i;
+const addresses = /^(?:https?:\/\/|mailto:|\?at=\d+$|\/api\/traces\/[0-9a-f-]{36}\/messages\?|#m\d+-)/i;
+const pictures = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+$/;
 const ids = /^m\d+(?:-[\w-]+|$)/;
 
 /** What of some HTML is not on the lists of what a message may be drawn with. */
@@ -49,6 +49,7 @@ export function forbidden(html: string): string[] {
     ...Object.entries(given).flatMap(([key, value]) => {
       if (!attributes.has(key)) return [`${name} ${key}=${value.slice(0, 50)}`];
       if (key === "href" && !addresses.test(value)) return [`${name} href=${value.slice(0, 50)}`];
+      if (key === "src" && !pictures.test(value)) return [`${name} src=${value.slice(0, 50)}`];
       if (key === "id" && !ids.test(value)) return [`${name} id=${value.slice(0, 50)}`];
       if (key === "role" && value !== "group") return [`${name} role=${value.slice(0, 50)}`];
       if (key === "type" && !["button", "checkbox"].includes(value)) return [`${name} type=${value}`];

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { shortPath } from "#lib/reader/files/paths";
 import { type Block, blockSize, type Part } from "#lib/reader/message";
 import { rowsOf } from "#lib/reader/rows";
 import { countLines, countOf } from "#lib/reader/text";
@@ -7,6 +8,7 @@ import { Diff } from "./code/diff";
 import type { Effort } from "./effort";
 import { maxFolded, maxNested } from "./folding";
 import { Prose } from "./prose/prose";
+import { Said } from "./prose/said";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 import { markdownSlice, maxMarkdownCharacters, plainSlice, slices } from "./slices";
@@ -37,8 +39,12 @@ export function BlockFrom({ block, at, from, ...drawn }: { block: Block; at: str
       const rest = block.lines.slice(end);
       return (
         <>
-          {block.path && from === 0 && <p className="block-label">{block.path}</p>}
-          <Diff lines={block.lines.slice(from, end)} />
+          {block.path && from === 0 && (
+            <p className="block-label" title={block.path}>
+              {shortPath(block.path, scene.place)}
+            </p>
+          )}
+          <Diff lines={block.lines} from={from} to={end} language={block.language ?? ""} effort={drawn.effort} />
           {rest.length > 0 && (
             <Rest size={blockSize({ ...block, lines: rest })} lines={rest.length} at={`${at}+${end}`} scene={scene}>
               <BlockFrom block={block} at={at} from={end} {...drawn} max={slices.page} />
@@ -47,6 +53,8 @@ export function BlockFrom({ block, at, from, ...drawn }: { block: Block; at: str
         </>
       );
     }
+    case "image":
+      return <Picture block={block} at={at} asked={from > 0} scene={scene} />;
     case "markdown":
       if (!block.fold || from > 0) return <TextFrom block={block} at={at} from={from} {...drawn} />;
       return (
@@ -59,6 +67,21 @@ export function BlockFrom({ block, at, from, ...drawn }: { block: Block; at: str
       return <TextFrom block={block} at={at} from={from} {...drawn} />;
   }
 }
+
+/** An image up to this many characters of its data: URL is on the page already, a larger one where it is asked for. */
+const maxPicture = 256 * 1024;
+
+/** An image that came in the message. Its part ends with `+1` where it was asked for. */
+function Picture(props: { block: Extract<Block, { type: "image" }>; at: string; asked: boolean; scene: Scene }) {
+  const { block, at, asked, scene } = props;
+  const { text, label } = block;
+  if (text.length > maxPicture && !asked)
+    return <ToLoad label={`${label}, ${formatKilobytes(text.length)}`} part={`${at}+1`} scene={scene} />;
+  // biome-ignore lint/performance/noImgElement: it stands in the message itself, and there is nothing to load
+  return <img src={text} alt={label} className="image" />;
+}
+
+const formatKilobytes = (base64: number) => `${Math.ceil((base64 * 0.75) / 1024).toLocaleString("en")} KB`;
 
 type TextBlock = Extract<Block, { text: string }>;
 
@@ -76,6 +99,8 @@ function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string;
           words={scene.words}
           effort={effort}
         />
+      ) : block.type === "said" ? (
+        <Said text={text} effort={effort} />
       ) : block.type === "code" ? (
         <CodeBlock text={text.replace(/\n$/, "")} language={block.language} label={block.label} effort={effort} />
       ) : (

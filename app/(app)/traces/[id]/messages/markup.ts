@@ -2,10 +2,10 @@ import { Fragment, isValidElement, type ReactElement, type ReactNode } from "rea
 
 /** The elements and attributes that a message is drawn with. Any other is a mistake of ours: no text can name one. */
 const elements = new Set(
-  `a article b blockquote br button code del details div em h2 h3 h4 h5 h6 hr input ins li ol p path pre section span strong
+  `a article b blockquote br button code del details div em h2 h3 h4 h5 h6 hr i img input ins li ol p path pre section span strong
   sub summary sup svg table tbody td th thead time tr ul`.split(/\s+/),
 );
-const voids = new Set(["br", "hr", "input"]);
+const voids = new Set(["br", "hr", "img", "input"]);
 
 /** By React's names, where they differ from HTML's. */
 const renamed: Record<string, string> = {
@@ -14,7 +14,7 @@ const renamed: Record<string, string> = {
   tabIndex: "tabindex",
   readOnly: "readonly",
 };
-const named = new Set("class d datetime dir href id rel role start tabindex title type viewBox".split(" "));
+const named = new Set("alt class d datetime dir href id rel role src start tabindex title type viewBox".split(" "));
 const flags = new Set("checked disabled hidden open readonly".split(" "));
 const prefixed = /^(?:aria|data)-[a-z-]+$/;
 
@@ -48,7 +48,10 @@ function writeElement({ type, props }: ReactElement<Props>, html: string[]): voi
 }
 
 function writeTag(type: unknown, props: Props, html: string[]): void {
-  if (typeof type !== "string" || !elements.has(type)) throw new Error(`A message is drawn with ${String(type)}.`);
+  // An image is what came in the message: the page loads none from elsewhere.
+  const isForeign = type === "img" && !String(props.src).startsWith("data:image/");
+  if (typeof type !== "string" || !elements.has(type) || isForeign)
+    throw new Error(`A message is drawn with ${String(type)}.`);
   html.push(`<${type}`);
   for (const name in props) writeAttribute(name, props[name], html);
   html.push(">");

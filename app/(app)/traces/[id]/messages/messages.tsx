@@ -2,11 +2,10 @@ import type { ReaderRow } from "#lib/reader/message";
 import { BlockFrom, Blocks } from "./blocks";
 import { toHtml } from "./markup";
 import { Row } from "./row";
-import { prepareScene, type Scene, type Sessions, type Whose } from "./scene";
+import { prepareScene, type Scene, type View } from "./scene";
 import { slices } from "./slices";
 
-/** What the messages are drawn for: whose they are, the reader's time zone, and the sessions that they lead to. */
-export type View = { whose: Whose; zone: string; sessions?: Sessions };
+export type { View };
 
 /**
  * The HTML of rows as the reader shows them, without any state in the browser: folds are native, and the page's client shell
@@ -25,13 +24,10 @@ export type View = { whose: Whose; zone: string; sessions?: Sessions };
  *
  * @param talk leaves out the rows that Talk does not show
  */
-export async function drawMessages(
-  rows: ReaderRow[],
-  { whose, zone, sessions = {} }: View,
-  talk: boolean,
-): Promise<string> {
+export async function drawMessages(rows: ReaderRow[], view: View, talk: boolean): Promise<string> {
+  const { sessions = {} } = view;
   const shown = talk ? rows.filter((row) => row.talk) : rows;
-  const scene = await prepareScene(whose, zone, shown);
+  const scene = await prepareScene(view, shown);
   return toHtml(
     <div className="messages" data-view={talk ? "talk" : "all"}>
       {shown.map((row) =>
@@ -49,13 +45,13 @@ const drawRow: Scene["drawRow"] = (row, scene) => <Row key={row.position} row={r
  * @param part a part's index, or `part.block+offset` for the rest of a block: the fold's `data-part`
  * @returns undefined if `part`, which comes from the browser, names none
  */
-export async function drawBody(row: ReaderRow, { whose, zone }: View, part = "0"): Promise<string | undefined> {
+export async function drawBody(row: ReaderRow, view: View, part = "0"): Promise<string | undefined> {
   const [, partIndex, blockIndex, offset] = /^(\d{1,4})(?:\.(\d{1,4})\+(\d{1,9}))?$/.exec(part) ?? [];
   const own = row.members.find(({ position }) => position === row.position) ?? row;
   const wanted = own.parts[Number(partIndex)];
   if (!wanted) return undefined;
   const { position, positions } = own;
-  const scene = { ...(await prepareScene(whose, zone, [own])), sessions: {}, drawRow, position, positions };
+  const scene = { ...(await prepareScene(view, [own])), sessions: {}, drawRow, position, positions };
   const drawn = { scene, effort: scene.open, max: slices.more };
   if (blockIndex === undefined) return toHtml(<Blocks part={wanted} at={Number(partIndex)} {...drawn} />);
   const block = wanted.blocks[Number(blockIndex)];

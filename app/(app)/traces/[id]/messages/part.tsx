@@ -1,3 +1,4 @@
+import { type Place, shortPath } from "#lib/reader/files/paths";
 import type { Kind, Part } from "#lib/reader/message";
 import { countOf, cut, tailOf } from "#lib/reader/text";
 import { Blocks, ToLoad } from "./blocks";
@@ -22,7 +23,7 @@ export function PartView({ part, index, scene }: { part: Part; index: number; sc
     return (
       <>
         <div className="part-line">
-          <Head part={part} />
+          <Head part={part} scene={scene} />
         </div>
         <Started part={part} scene={scene} />
       </>
@@ -57,11 +58,11 @@ type FoldProps = {
 function Fold({ part, index, scene, max }: FoldProps) {
   const open = isOpen(part);
   if (!open && sizeOf(part) > maxFolded && !scene.nested)
-    return <ToLoad label={<Head part={part} />} part={`${index}`} scene={scene} className="part" />;
+    return <ToLoad label={<Head part={part} scene={scene} />} part={`${index}`} scene={scene} className="part" />;
   return (
     <details className="part" data-fold="" open={open} data-open={open ? "" : undefined}>
       <summary>
-        <Head part={part} />
+        <Head part={part} scene={scene} />
       </summary>
       <div className="part-body">
         <Blocks part={part} at={index} scene={scene} effort={open ? scene.open : scene.closed} max={max} />
@@ -98,15 +99,17 @@ const words: Partial<Record<Kind, string>> = {
 };
 
 /** The line that always shows. */
-function Head({ part }: { part: Part }) {
+function Head({ part, scene }: { part: Part; scene: Scene }) {
   const { kind, tool, title, note, amount, changes } = part;
+  const noted = note && <span className="note">{note}</span>;
   return (
     <span className="head" data-kind={kind}>
       <KindSign kind={kind} />
       <span className="sr-only">{words[kind] ?? "Tool"}: </span>
       {kind === "unknown" && <span className="tool-name">{cut(tool ?? "tool", 100)}</span>}
-      {title && <Title kind={kind} title={title} />}
-      {note && <span className="note">{note}</span>}
+      {kind === "shell" && noted}
+      {title && <Title kind={kind} title={title} scene={scene} />}
+      {kind !== "shell" && noted}
       <span className="facts">
         {amount && <span>{amount}</span>}
         {changes && <Changes {...changes} />}
@@ -116,19 +119,31 @@ function Head({ part }: { part: Part }) {
   );
 }
 
-function Title({ kind, title }: { kind: Kind; title: string }) {
-  if (kind === "edit" || kind === "write" || kind === "read") return <Path path={title} />;
+function Title({ kind, title, scene }: { kind: Kind; title: string; scene: Scene }) {
+  if (kind === "edit" || kind === "write" || kind === "read") return <Path path={title} place={scene.place} />;
   const isCode = kind === "shell" || kind === "search" || kind === "web" || kind === "command";
-  return <span className={isCode ? "title mono" : "title"}>{title}</span>;
+  const text = kind === "shell" ? withoutFolder(title) : isCode ? title : withoutMarks(title);
+  return <span className={isCode ? "title mono" : "title"}>{text}</span>;
 }
 
+/** A command without the change of folder before it, which the opened row shows. */
+const withoutFolder = (command: string) => command.replace(/^cd (?:"[^"\n]+"|[^\s;&|"'$`]+) && (?=\S)/, "");
+
+/** A line without the marks of Markdown. */
+const withoutMarks = (line: string) =>
+  line
+    .replace(/^(?:#{1,6}|>|[-*+]) +/, "")
+    .replace(/\*\*([^*\n]+)\*\*/g, "$1")
+    .replace(/`([^`\n]+)`/g, "$1");
+
 /** A path whose folders are shortened first, so that its name stays. */
-function Path({ path }: { path: string }) {
-  const name = path.lastIndexOf("/", path.length - 2) + 1;
+function Path({ path, place }: { path: string; place: Place }) {
+  const shown = path.includes(" → ") ? path : shortPath(path, place);
+  const name = shown.lastIndexOf("/", shown.length - 2) + 1;
   return (
-    <span className="title mono path" title={path.slice(0, 1000)}>
-      {name > 0 && <span className="folder">{path.slice(0, name)}</span>}
-      <span className="name">{path.slice(name)}</span>
+    <span className="title mono path" title={shown === path ? undefined : path.slice(0, 1000)}>
+      {name > 0 && <span className="folder">{shown.slice(0, name)}</span>}
+      <span className="name">{shown.slice(name)}</span>
     </span>
   );
 }

@@ -1,4 +1,4 @@
-import type { Part, ReaderRow } from "#lib/reader/message";
+import type { ReaderRow } from "#lib/reader/message";
 import { longTime } from "../../../../components/time";
 import { clockOf, dateOf, spanOf } from "./clock";
 import { Changes, PartView } from "./part";
@@ -86,53 +86,34 @@ const labelOf = ({ role, kind }: ReaderRow, { person }: Scene) =>
   kind === "user" || role === "user" ? person : (speakers[role ?? ""] ?? role?.slice(0, 32) ?? "Unknown role");
 
 /** The speaker above the text: the person, a model that differs from the one before, or another role. */
-function Speaker({ row: { kind, role, model }, scene: { person } }: RowProps) {
-  if (kind === "user") return <h2 className="speaker speaker-user">{person}</h2>;
+function Speaker({ row: { kind, role, model, turnStart }, scene: { person } }: RowProps) {
+  if (kind === "user" || turnStart) return <h2 className="speaker speaker-user">{person}</h2>;
   if (kind !== "assistant") return null;
   if (role !== "assistant" && role !== "model")
     return <h2 className="speaker">{role?.slice(0, 32) ?? "unknown role"}</h2>;
   return model ? <p className="speaker">{model}</p> : null;
 }
 
-/** The facts at a row's edge: tokens, time, and buttons to copy it. */
-function Facts({ row: { position, tokenCount, createdAt, kind, parts }, scene }: RowProps) {
+/** The facts at a row's edge, which show where one looks: a button to copy it, its tokens, its time. */
+function Facts({ row: { position, tokenCount, createdAt, kind }, scene }: RowProps) {
   if (scene.nested) return null;
-  const command = kind === "shell" ? commandOf(parts) : "";
   const moment = createdAt && longTime(new Date(createdAt), scene.zone);
   return (
     <div className="facts-edge">
-      {command && (
-        <span className="contents">
-          <button type="button" className="copy" data-copy="command" aria-label={`Copy the command of ${position}`}>
-            Command
-          </button>
-          <pre hidden>{command}</pre>
-        </span>
-      )}
       {scene.stored && (
         <button type="button" className="copy" data-copy="message" aria-label={`Copy message ${position}`}>
           Copy
         </button>
       )}
       {tokenCount !== null && (
-        <span className="tokens" title={`${tokenCount.toLocaleString("en")} tokens`}>
-          {tokenCount.toLocaleString("en", { notation: "compact" })}
-          <span className="unit"> tok</span>
-        </span>
+        <span className="tokens">{tokenCount.toLocaleString("en", { notation: "compact" })} tok</span>
       )}
-      <a href={`${scene.page}?at=${position}`} title={moment || `Position ${position}`} className="when">
+      <a href={`?at=${position}`} title={moment || `Position ${position}`} className="when">
         {createdAt ? <time dateTime={createdAt}>{clockOf(createdAt, scene.zone)}</time> : `#${position}`}
         {kind === "group" && <span className="sr-only"> first of the group</span>}
       </a>
     </div>
   );
-}
-
-/** The whole command, of which the head shows the first line; "" if it is too long to be on the page twice. */
-function commandOf([part]: Part[]): string {
-  const [block] = part?.blocks ?? [];
-  const command = block?.type === "code" ? block.text : (part?.title ?? "");
-  return command.length > 4096 ? "" : command;
 }
 
 function TurnChanges({ changes }: { changes: NonNullable<ReaderRow["turnChanges"]> }) {

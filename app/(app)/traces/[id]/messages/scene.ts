@@ -1,5 +1,6 @@
 import "server-only";
 import type { ReactNode } from "react";
+import type { Place } from "#lib/reader/files/paths";
 import type { Block, ReaderRow } from "#lib/reader/message";
 import { languageOf } from "#lib/reader/vocabulary";
 import { prepareLanguages } from "./code/highlight";
@@ -13,6 +14,8 @@ export type Scene = {
   /** What the person is called: readers of a shared session are not them. */
   person: "You" | "User";
   zone: string;
+  /** Where the session's files are: paths are shown as they are below it. */
+  place: Place;
   /** The sessions that messages name, by their source ids: none where others read. */
   sessions: Sessions;
   /** The row's own position, and all that lead to it. */
@@ -39,6 +42,11 @@ function viewOf(whose: Whose): Pick<Scene, "page" | "stored" | "person"> {
   return { page: `/traces/${whose.traceId}`, stored: `/api/traces/${whose.traceId}/messages`, person: "You" };
 }
 
+/** What the messages are drawn for: whose they are, the reader's time zone, where the files are, and the sessions that they lead to. */
+export type View = { whose: Whose; zone: string; place?: Place; sessions?: Sessions };
+
+const nowhere: Place = { roots: [], isWindows: false };
+
 /** Budgets of one response. 18,700 characters of TypeScript take 35 ms; the times are a safety net. */
 const efforts = {
   words: { milliseconds: 3000, characters: 0 },
@@ -47,12 +55,13 @@ const efforts = {
 };
 
 /** Prepares what drawing some rows needs. */
-export async function prepareScene(whose: Whose, zone: string, rows: ReaderRow[]) {
+export async function prepareScene({ whose, zone, place = nowhere }: View, rows: ReaderRow[]) {
   const parts = rows.flatMap((row) => [row, ...row.members]).flatMap((row) => row.parts);
   await prepareLanguages(new Set(parts.flatMap(({ blocks }) => blocks.flatMap(languagesOf))));
   return {
     ...viewOf(whose),
     zone,
+    place,
     nested: false,
     words: new Effort(efforts.words),
     open: new Effort(efforts.open),
@@ -63,7 +72,8 @@ export async function prepareScene(whose: Whose, zone: string, rows: ReaderRow[]
 const fenceName = /^[ \t>]*(?:`{3,}|~{3,})[ \t]*([\w+#.-]{1,32})/gm;
 
 function languagesOf(block: Block): string[] {
-  if (block.type === "code") return block.language ? [block.language] : [];
-  if (block.type !== "markdown") return [];
-  return [...block.text.slice(0, 32_000).matchAll(fenceName)].map(([, name = ""]) => languageOf(name)).filter(Boolean);
+  if (block.type === "code" || block.type === "diff") return block.language ? [block.language] : [];
+  if (block.type !== "markdown" && block.type !== "said") return [];
+  const named = [...block.text.slice(0, 32_000).matchAll(fenceName)].map(([, name = ""]) => languageOf(name));
+  return [...named.filter(Boolean), ...(block.type === "said" ? ["diff"] : [])];
 }

@@ -1,5 +1,6 @@
 import "server-only";
 import { countMessages } from "#lib/traces/messages";
+import { readPlace } from "#lib/traces/place";
 import { readerZone } from "../../../../components/zone";
 import { draw } from "../drawing/draw";
 import type { DrawnSegment } from "../drawing/operations";
@@ -41,8 +42,11 @@ export async function drawSegment(
   return draw(turnOf(shown), "segment", async () => {
     const read = await readSegment(userId, traceId, request, talk);
     if (!read) return undefined;
-    const sessions = "traceId" in whose ? await sessionsOf(userId, traceId, read.messages) : {};
-    return { read, view: { ...view, sessions }, talk, ...("at" in request && { at: request.at }) };
+    const [sessions, place] = await Promise.all([
+      "traceId" in whose ? sessionsOf(userId, traceId, read.messages) : {},
+      readPlace(userId, traceId),
+    ]);
+    return { read, view: { ...view, place, sessions }, talk, ...("at" in request && { at: request.at }) };
   });
 }
 
@@ -65,7 +69,7 @@ export async function drawBody(shown: Shown, { position, positions, part }: Body
   const { userId, traceId, whose } = shown;
   const view = { whose, zone: await readerZone() };
   return draw(turnOf(shown), "body", async () => {
-    const messages = await readRow(userId, traceId, positions);
-    return messages && { messages, view, position, ...(part !== undefined && { part }) };
+    const [messages, place] = await Promise.all([readRow(userId, traceId, positions), readPlace(userId, traceId)]);
+    return messages && { messages, view: { ...view, place }, position, ...(part !== undefined && { part }) };
   });
 }

@@ -47,7 +47,8 @@ function Lines({ lines }: { lines: Span[][] }) {
   });
 }
 
-function LineOf({ spans, end }: { spans: Span[]; end: string }) {
+/** A line's spans in their colours. */
+export function LineOf({ spans, end }: { spans: Span[]; end: string }) {
   return (
     <>
       {spans.map(({ text, className }, index) =>
@@ -55,9 +56,9 @@ function LineOf({ spans, end }: { spans: Span[]; end: string }) {
           text
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: a drawn text never changes its order
-          <span key={index} className={className}>
+          <i key={index} className={className}>
             {text}
-          </span>
+          </i>
         ),
       )}
       {end}

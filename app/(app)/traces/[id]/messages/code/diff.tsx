@@ -1,100 +1,163 @@
-import { diffWordsWithSpace } from "diff";
-import { Fragment } from "react";
+import type { ReactNode } from "react";
 import type { DiffLine } from "#lib/reader/message";
 import { countOf, cut } from "#lib/reader/text";
-
-type Word = { text: string; changed: boolean };
-
-/** Bounds of comparing word by word: pairs of lines in a block, and the length of a line. */
-const comparable = { pairs: 100, lineLength: 300 };
+import type { Effort } from "../effort";
+import { LineOf } from "./code";
+import { highlight, type Span } from "./highlight";
+import { type Marks, markWords } from "./words";
 
 /** How many characters of a line are drawn. */
 const maxDrawnCharacters = 2000;
+/** Longer runs of unchanged lines are folded, but for so many at each end. */
+const context = { longest: 9, kept: 3 };
 
-/** Lines of a unified diff. Signs and marks are drawn by the stylesheet, so that what is copied is the code alone. */
-export function Diff({ lines }: { lines: DiffLine[] }) {
-  const words = markWords(lines);
+type Props = { lines: DiffLine[]; from?: number; to?: number; language: string; effort: Effort };
+
+/**
+ * Lines of a unified diff, or some of them. Signs, numbers and marks are drawn by the stylesheet, so that what is copied is the
+ * code alone. What was removed and what took its place stand in one `span.pair`, which a style sheet may set side by side.
+ */
+export function Diff({ lines, from = 0, to = lines.length, language, effort }: Props) {
+  const drawn = drawnLines(lines.slice(from, to), numbersOf(lines).slice(from, to), language, effort);
   return (
     <div className="code-block diff" data-block="">
       <pre>
-        <code>
-          {lines.map((line, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a drawn diff never changes its order
-            <Line key={index} line={line} words={words.get(index)} />
-          ))}
-        </code>
+        <code>{runsOf(lines.slice(from, to)).map((run) => drawRun(run, drawn, run.from === 0))}</code>
       </pre>
     </div>
   );
 }
 
-function Line({ line: { type, text }, words }: { line: DiffLine; words: Word[] | undefined }) {
-  const content = words
-    ? words.map(({ text: word, changed }, index) =>
-        // biome-ignore lint/suspicious/noArrayIndexKey: a drawn line never changes its order
-        changed ? <b key={index}>{word}</b> : <Fragment key={index}>{word}</Fragment>,
-      )
-    : text.length <= maxDrawnCharacters
-      ? text
-      : `${cut(text, maxDrawnCharacters)}… ${countOf(text.length - maxDrawnCharacters, "more character")}`;
-  if (type === "added")
-    return (
-      <ins className="diff-line">
-        {content}
-        {"\n"}
-      </ins>
-    );
-  if (type === "removed")
-    return (
-      <del className="diff-line">
-        {content}
-        {"\n"}
-      </del>
-    );
-  return (
-    <span className={type === "hunk" ? "diff-line diff-hunk" : "diff-line"}>
-      {content}
-      {"\n"}
-    </span>
-  );
-}
+type Run = { type: "hunk" | "same" | "pair"; from: number; to: number };
 
-/** The words that differ, by the lines' indices, where as many lines were added as removed. */
-function markWords(lines: DiffLine[]): Map<number, Word[]> {
-  const marked = new Map<number, Word[]>();
-  let pairs = 0;
-  for (let at = 0; at < lines.length && pairs < comparable.pairs; at += 1) {
-    const removed = runLength(lines, at, "removed");
-    if (removed === 0) continue;
-    const added = runLength(lines, at + removed, "added");
-    for (let index = 0; removed === added && index < removed && pairs < comparable.pairs; index += 1) {
-      pairs += 1;
-      markPair(lines, at + index, at + removed + index, marked);
-    }
-    at += removed + added - 1;
+/** Stretches of lines that belong together. */
+function runsOf(lines: DiffLine[]): Run[] {
+  const runs: Run[] = [];
+  for (const [at, { type }] of lines.entries()) {
+    const kind = type === "hunk" || type === "same" ? type : "pair";
+    const last = runs.at(-1);
+    // A line that is removed after others were added begins a further pair.
+    const begins = kind === "pair" && type === "removed" && lines[at - 1]?.type === "added";
+    if (last?.type === kind && kind !== "hunk" && !begins) last.to = at + 1;
+    else runs.push({ type: kind, from: at, to: at + 1 });
   }
-  return marked;
+  return runs;
 }
 
-function runLength(lines: DiffLine[], from: number, type: DiffLine["type"]): number {
-  let at = from;
-  while (lines[at]?.type === type) at += 1;
-  return at - from;
+function drawRun({ type, from, to }: Run, drawn: ReactNode[], isFirst: boolean): ReactNode {
+  const own = drawn.slice(from, to);
+  if (type === "pair")
+    return (
+      <span key={from} className="pair">
+        {own}
+      </span>
+    );
+  if (type === "hunk" || own.length <= context.longest) return own;
+  const head = isFirst ? 0 : context.kept;
+  const hidden = own.slice(head, -context.kept);
+  return [
+    ...own.slice(0, head),
+    <details key={`${from} fold`} className="more same" data-fold="">
+      <summary>{countOf(hidden.length, "unchanged line")}</summary>
+      {hidden}
+    </details>,
+    ...own.slice(-context.kept),
+  ];
 }
 
-/** Two lines with almost nothing in common stay unmarked: all of both would be marked. */
-function markPair(lines: DiffLine[], before: number, after: number, marked: Map<number, Word[]>): void {
-  const [old = "", now = ""] = [lines[before]?.text, lines[after]?.text];
-  if (old.length > comparable.lineLength || now.length > comparable.lineLength) return;
-  const words = diffWordsWithSpace(old, now, { maxEditLength: 200 });
-  const same = words?.reduce((sum, { added, removed, value }) => sum + (added || removed ? 0 : value.trim().length), 0);
-  if (!words || same === undefined || same * 3 < Math.max(old.trim().length, now.trim().length)) return;
-  marked.set(
-    before,
-    words.filter(({ added }) => !added).map(({ value, removed }) => ({ text: value, changed: removed })),
-  );
-  marked.set(
-    after,
-    words.filter(({ removed }) => !removed).map(({ value, added }) => ({ text: value, changed: added })),
-  );
+/** The number of each line, of a removed one before the change, else after it; undefined where no hunk tells them. */
+function numbersOf(lines: DiffLine[]): (number | undefined)[] {
+  let next: [old: number, now: number] | undefined;
+  return lines.map(({ type, at }) => {
+    if (type === "hunk") next = at && [...at];
+    if (!next || type === "hunk") return undefined;
+    const number = type === "removed" ? next[0] : next[1];
+    if (type !== "added") next[0] += 1;
+    if (type !== "removed") next[1] += 1;
+    return number;
+  });
+}
+
+function drawnLines(lines: DiffLine[], numbers: (number | undefined)[], language: string, effort: Effort): ReactNode[] {
+  const marks = markWords(lines);
+  const colours = language ? coloursOf(lines, language, effort) : [];
+  return lines.map((line, at) => {
+    const content = contentOf(line, colours[at], marks.get(at));
+    const number = numbers[at];
+    const own = { ...(number !== undefined && { "data-n": number }) };
+    switch (line.type) {
+      case "added":
+        return (
+          <ins key={at} {...own}>
+            {content}
+          </ins>
+        );
+      case "removed":
+        return (
+          <del key={at} {...own}>
+            {content}
+          </del>
+        );
+      case "hunk":
+        // The first one says nothing that its lines' numbers don't.
+        return at === 0 && line.text === "" ? null : (
+          <span key={at} className="hunk">
+            {content}
+          </span>
+        );
+      default:
+        return (
+          <span key={at} {...own}>
+            {content}
+          </span>
+        );
+    }
+  });
+}
+
+function contentOf({ text }: DiffLine, colours: Span[] | undefined, marks: Marks | undefined): ReactNode {
+  if (text.length > maxDrawnCharacters)
+    return `${cut(text, maxDrawnCharacters)}… ${countOf(text.length - maxDrawnCharacters, "more character")}\n`;
+  const spans = colours ?? [{ text, className: "" }];
+  if (!marks) return <LineOf spans={spans} end={"\n"} />;
+  return [
+    ...marks.map(({ from, to, changed }) => {
+      const part = <LineOf key={from} spans={cutSpans(spans, from, to)} end="" />;
+      return changed ? <b key={from}>{part}</b> : part;
+    }),
+    "\n",
+  ];
+}
+
+/** The part of a line's spans between two characters. */
+function cutSpans(spans: Span[], from: number, to: number): Span[] {
+  let at = 0;
+  return spans.flatMap(({ text, className }) => {
+    const own = text.slice(Math.max(0, from - at), Math.max(0, to - at));
+    at += text.length;
+    return own === "" ? [] : [{ text: own, className }];
+  });
+}
+
+/** The colours of lines: those of the text before and of that after, hunk by hunk. */
+function coloursOf(lines: DiffLine[], language: string, effort: Effort): (Span[] | undefined)[] {
+  const colours: (Span[] | undefined)[] = [];
+  for (const run of hunksOf(lines)) {
+    for (const side of ["removed", "added"] as const) {
+      const own = run.filter((at) => lines[at]?.type === "same" || lines[at]?.type === side);
+      if (!own.some((at) => lines[at]?.type === side)) continue;
+      const found = highlight(own.map((at) => lines[at]?.text ?? "").join("\n"), language, effort);
+      for (const [index, at] of own.entries()) colours[at] = found?.[index];
+    }
+  }
+  return colours;
+}
+
+/** The indices of the lines between two hunks' headings. */
+function hunksOf(lines: DiffLine[]): number[][] {
+  const hunks: number[][] = [[]];
+  for (const [at, { type }] of lines.entries())
+    if (type === "hunk") hunks.push([]);
+    else hunks.at(-1)?.push(at);
+  return hunks;
 }

@@ -54,19 +54,16 @@ const grammars: Record<string, () => Promise<{ default: LanguageInput }>> = {
 /** The scopes of grammars by the class in which code.css colours them, in the order of the theme's colours. */
 const scopes: [className: string, scope: string[]][] = [
   ["", []],
-  ["hl-comment", ["comment", "punctuation.definition.comment"]],
-  ["hl-string", ["string", "punctuation.definition.string", "string.regexp", "markup.inline.raw"]],
-  ["hl-keyword", ["keyword", "storage", "variable.language", "keyword.operator.new", "entity.name.tag"]],
-  ["hl-value", ["constant", "support.constant", "variable.other.enummember"]],
-  [
-    "hl-name",
-    ["entity.name.function", "support.function", "entity.other.attribute-name", "meta.function-call.generic"],
-  ],
-  ["hl-type", ["entity.name.type", "entity.name.class", "support.type", "support.class", "entity.name.namespace"]],
+  ["c", ["comment", "punctuation.definition.comment"]],
+  ["s", ["string", "punctuation.definition.string", "string.regexp", "markup.inline.raw"]],
+  ["k", ["keyword", "storage", "variable.language", "keyword.operator.new", "entity.name.tag"]],
+  ["v", ["constant", "support.constant", "variable.other.enummember"]],
+  ["n", ["entity.name.function", "support.function", "entity.other.attribute-name", "meta.function-call.generic"]],
+  ["t", ["entity.name.type", "entity.name.class", "support.type", "support.class", "entity.name.namespace"]],
   ["", ["keyword.operator", "punctuation", "meta.brace"]],
-  ["hl-heading", ["markup.heading", "entity.name.section", "markup.bold"]],
-  ["hl-added", ["markup.inserted"]],
-  ["hl-removed", ["markup.deleted"]],
+  ["h", ["markup.heading", "entity.name.section", "markup.bold"]],
+  ["a", ["markup.inserted"]],
+  ["r", ["markup.deleted"]],
 ];
 
 const terminal = ["Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", "White"];
@@ -177,7 +174,7 @@ function spansOf(tokens: ThemedToken[]): Span[] {
 
 function classOf({ color = "", bgColor, fontStyle = 0 }: ThemedToken): string {
   const background = bgColor && bgColor !== "#ffffff" ? ansiClass(bgColor).replace("ansi-", "ansi-on-") : "";
-  return [ansiClass(color), background, fontStyle > 0 && fontStyle & 2 ? "hl-bold" : ""].filter(Boolean).join(" ");
+  return [ansiClass(color), background, fontStyle > 0 && fontStyle & 2 ? "b" : ""].filter(Boolean).join(" ");
 }
 
 /** The class of a colour; one that a program mixed itself takes that of the nearest of the eight ANSI colours. */

@@ -1,0 +1,25 @@
+import type { Block } from "#lib/reader/message";
+import { isPlainlyMarkdown } from "#lib/reader/said";
+
+/** An image whose data stands in the text, as Markdown or bare on a line. No SVG: it can hold more than a picture. */
+const inText =
+  /!\[([^\]\n]{0,200})\]\((data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+)\)|^(data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]{100,})$/gm;
+
+const maxImages = 50;
+
+/** A text as blocks: a person's as it was written unless it is plainly Markdown, and the images in it as images. */
+export function textBlocks(text: string, kind: string): Block[] {
+  const type = kind === "user" && !isPlainlyMarkdown(text) ? "said" : "markdown";
+  if (!text.includes("data:image/")) return [{ type, text }];
+  const blocks: Block[] = [];
+  let from = 0;
+  const add = (part: string) => part.trim() !== "" && blocks.push({ type, text: part });
+  for (const { 0: whole, 1: label, 2: linked, 3: bare, index } of text.matchAll(inText)) {
+    if (blocks.length >= 2 * maxImages) break;
+    add(text.slice(from, index));
+    blocks.push({ type: "image", text: linked ?? bare ?? "", label: label || "Image" });
+    from = index + whole.length;
+  }
+  add(text.slice(from));
+  return blocks;
+}

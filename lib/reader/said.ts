@@ -1,0 +1,110 @@
+import { languageOf } from "#lib/reader/vocabulary";
+
+/** A stretch of what a person wrote: words, something they pasted, code between fences, a diff. */
+export type Stretch = { type: "words" | "paste" | "code" | "diff"; text: string; language?: string };
+
+const heading = /^#{1,4} \S/;
+const listItem = /^\s{0,6}(?:[-*+]|\d{1,3}[.)]) +\S/;
+const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]{0,32})[^\n`]*$/;
+const tableRule = /^\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$/;
+
+/** How much of a text is looked at: a longer one is of one kind all through. */
+const maxLooked = 40_000;
+
+/**
+ * Whether a text is Markdown beyond doubt: a document with headings that stand alone, and with lists, fences, or a table. A `#`
+ * before a line is a comment more often than a heading, and people's line breaks mean something.
+ */
+export function isPlainlyMarkdown(text: string): boolean {
+  const lines = text.slice(0, maxLooked).split("\n");
+  const seen = { headings: 0, items: 0, fences: 0, tables: 0 };
+  let open = "";
+  for (const [at, line] of lines.entries()) {
+    const mark = fence.exec(line)?.[1] ?? "";
+    if (mark && (open === "" || mark.startsWith(open))) {
+      open = open === "" ? mark : "";
+      seen.fences += 1;
+    } else if (open !== "") continue;
+    else if (heading.test(line) && standsAlone(lines, at)) seen.headings += 1;
+    else if (listItem.test(line)) seen.items += 1;
+    else if (tableRule.test(line.slice(0, 500)) && lines[at - 1]?.includes("|")) seen.tables += 1;
+  }
+  if (seen.headings === 0) return false;
+  return seen.headings > 1 || seen.items > 2 || seen.fences > 1 || seen.tables > 0;
+}
+
+function standsAlone(lines: string[], at: number): boolean {
+  const [before = "", after = ""] = [lines[at - 1], lines[at + 1]];
+  return before.trim() === "" && (after.trim() === "" || listItem.test(after) || fence.test(after));
+}
+
+/** A text as its stretches, which together are the text. */
+export function stretchesOf(text: string): Stretch[] {
+  const stretches: Stretch[] = [];
+  const lines = text.split("\n");
+  for (let at = 0; at < lines.length; ) {
+    const next = fenced(lines, at) ?? pasted(lines, at);
+    const end = next?.end ?? at + 1;
+    const part = next?.stretch ?? { type: "words", text: lines[at] ?? "" };
+    const last = stretches.at(-1);
+    if (last?.type === "words" && part.type === "words") last.text += `\n${part.text}`;
+    else stretches.push({ ...part });
+    at = end;
+  }
+  return stretches.filter((one) => one.type !== "words" || one.text.trim() !== "");
+}
+
+type Found = { stretch: Stretch; end: number };
+
+function fenced(lines: string[], at: number): Found | undefined {
+  const [, mark, name = ""] = fence.exec(lines[at] ?? "") ?? [];
+  if (!mark) return undefined;
+  let end = at + 1;
+  while (
+    end < lines.length &&
+    !((lines[end] ?? "").trim().startsWith(mark) && fence.exec(lines[end] ?? "")?.[2] === "")
+  )
+    end += 1;
+  if (end === lines.length && end - at > 200) return undefined;
+  const text = lines.slice(at + 1, end).join("\n");
+  const language = languageOf(name);
+  const stretch: Stretch = language === "diff" ? { type: "diff", text } : { type: "code", text, language };
+  return { stretch, end: Math.min(lines.length, end + 1) };
+}
+
+/** Lines that a program printed: from the first that looks like it up to the last, over blank ones between them. */
+function pasted(lines: string[], at: number): Found | undefined {
+  if (!isPrinted(lines[at] ?? "")) return undefined;
+  let last = at;
+  let printed = 0;
+  for (let next = at; next < lines.length && next - last <= 2; next += 1) {
+    if (!isPrinted(lines[next] ?? "")) continue;
+    printed += 1;
+    last = next;
+  }
+  if (printed < minPrinted) return undefined;
+  const text = lines.slice(at, last + 1).join("\n");
+  return { stretch: { type: isDiff(text) ? "diff" : "paste", text }, end: last + 1 };
+}
+
+/** Fewer lines of that look are a person's own words. */
+const minPrinted = 3;
+
+/** Whether a line has the look of what programs print: indented, in columns, a path with a line, a stamp, code. */
+const isPrinted = (line: string): boolean =>
+  looks.some((look) => look.test(line.slice(0, 400))) && !listItem.test(line.replace(/^[+-] /, "- "));
+
+const looks = [
+  /^(?:\t| {2,})\S/,
+  /\S(?:\t| {3,})\S/,
+  /[│├└┌┐┘─━═║▶►✓✔✗✘✖]/,
+  /(?:^|[\s('"])[\w./@-]+\.\w{1,6}:\d+/,
+  /^\W{0,2}\d{1,4}[-:/]\d{2}[-:/.]\d{2}/,
+  /^(?:===|---|\+\+\+|>>>|@@|\$|%|>|#!)[ \w/@-]*/,
+  /^(?:diff --git|index [0-9a-f]{7}|Error|error|warning|FAIL|PASS|ok\s|at |Traceback|panic|npm |go: )/,
+  /[;{}[\],]\s*$|^[}\])]/,
+  /^[\w.-]+(?:\[\d+\])?: \S/,
+  /^[+-]\s*\S.*[;{}()=]/,
+];
+
+const isDiff = (text: string): boolean => /^(?:diff --git |@@ -\d+(?:,\d+)? \+\d+)/m.test(text);
