@@ -83,37 +83,19 @@ function drawnLines(lines: DiffLine[], numbers: (number | undefined)[], language
   const colours = language ? coloursOf(lines, language, effort) : [];
   return lines.map((line, at) => {
     const content = contentOf(line, colours[at], marks.get(at));
-    const number = numbers[at];
-    const own = { ...(number !== undefined && { "data-n": number }) };
-    switch (line.type) {
-      case "added":
-        return (
-          <ins key={at} {...own}>
-            {content}
-          </ins>
-        );
-      case "removed":
-        return (
-          <del key={at} {...own}>
-            {content}
-          </del>
-        );
-      case "hunk":
-        // The first one says nothing that its lines' numbers don't.
-        return at === 0 && line.text === "" ? null : (
-          <span key={at} className="hunk">
-            {content}
-          </span>
-        );
-      default:
-        return (
-          <span key={at} {...own}>
-            {content}
-          </span>
-        );
-    }
+    // The first heading says nothing that its lines' numbers don't.
+    if (at === 0 && line.type === "hunk" && line.text === "") return null;
+    const Tag = tags[line.type];
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a drawn diff never changes its order
+      <Tag key={at} data-n={numbers[at]} className={line.type === "hunk" ? "hunk" : undefined}>
+        {content}
+      </Tag>
+    );
   });
 }
+
+const tags = { added: "ins", removed: "del", same: "span", hunk: "span" } as const;
 
 function contentOf({ text }: DiffLine, colours: Span[] | undefined, marks: Marks | undefined): ReactNode {
   if (text.length > maxDrawnCharacters)
