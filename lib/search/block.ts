@@ -6,6 +6,9 @@ import { termBits } from "#lib/search/terms";
 /** How many documents a block can have. */
 export const maxDocuments = 4096;
 
+/** What blocks hold that are written now; those of a lower version lack words, fields and facts. */
+export const blockVersion = 2;
+
 /** The approximate number of postings in a bucket: a row of less than a kilobyte, unless a term occurs in most documents. */
 const postingsPerBucket = 256;
 

@@ -1,6 +1,8 @@
 import { randomInt } from "node:crypto";
 import { maxDocuments, type Postings, postingOf, sort } from "#lib/search/block";
-import { composed, forEachTerm } from "#lib/search/terms";
+import { type Described, describe, type Spoken } from "#lib/search/speaker";
+import { composed, type Field, forEachTerm, inField, termOfFact, type Visit } from "#lib/search/terms";
+import { Vocabulary } from "#lib/search/vocabulary";
 
 /** Seeds the places of terms: a text of 8 MB made to collide in them would take minutes to collect. */
 const secret = randomInt(2 ** 31) * 2 + 1;
@@ -13,16 +15,18 @@ class TermSet {
   private places = new Float64Array(2 ** 13);
   size = 0;
 
-  add(term: number): void {
+  /** @returns whether the set did not have it */
+  add(term: number): boolean {
     const mask = this.places.length - 1;
     let at = Math.imul(term, secret) >>> Math.clz32(mask);
     for (let found = this.places[at]; found !== 0; found = this.places[at]) {
-      if (found === term) return;
+      if (found === term) return false;
       at = (at + 1) & mask;
     }
     this.places[at] = term;
     this.size += 1;
     if (this.size * 2 > this.places.length) this.grow();
+    return true;
   }
 
   /** Writes a posting of each term to `target` from an index on, and empties the set. @returns the index after them */
@@ -47,13 +51,15 @@ class TermSet {
 export type Document = { traceId: string; firstPosition: number; slot: number };
 
 /** The content of a block to be written. */
-export type Draft = { documents: Document[]; postings: Postings };
+export type Draft = { documents: Document[]; postings: Postings; vocabulary: Vocabulary };
 
 /** Bounds of a document, so that no search reads much text for one hit. */
 const maxMessages = 2000;
 const maxCharacters = 2 ** 21;
 /** Bounds of a draft: 16 MiB of postings in memory. */
 const maxPostings = 2 ** 21;
+
+const nobody = { role: null, metadata: null };
 
 /** Collects the terms of traces into drafts of blocks, one trace after the other. */
 export class Collector {
@@ -63,22 +69,35 @@ export class Collector {
   private count = 0;
   private open: { document: Document; messages: number; characters: number } | undefined;
   private readonly terms = new TermSet();
-  private readonly addTerm = (term: number) => this.terms.add(term);
+  private vocabulary = new Vocabulary();
 
-  /** Begins a trace with the searchable texts beside its messages. */
-  begin(traceId: string, texts: string[]): void {
+  /** Begins a trace with its title and the other searchable texts beside its messages. */
+  begin(traceId: string, title: string | null, texts: string[]): void {
     this.startDocument(traceId, 0);
-    for (const text of texts) forEachTerm(composed(text), this.addTerm);
+    if (title) this.addText(title, "title");
+    for (const text of texts) this.addText(text, "any");
   }
 
-  /** Adds a message, in the order of positions, to the trace that was begun last. */
-  add(traceId: string, position: number, content: string): void {
+  /** Adds a message, in the order of positions, to the trace that was begun last. @param said as the reader knows it */
+  add(traceId: string, position: number, content: string, said: Omit<Spoken, "content"> = nobody): void {
     const { messages, characters } = this.open ?? { messages: 0, characters: 0 };
     if (messages >= maxMessages || characters >= maxCharacters) this.startDocument(traceId, position);
     if (!this.open) throw new Error("a message was added before its trace was begun");
     this.open.messages += 1;
     this.open.characters += content.length;
-    forEachTerm(composed(content), this.addTerm);
+    const { speaker, facts }: Described = describe({ ...said, content });
+    this.addText(content, speaker === "person" ? "person" : "any");
+    for (const fact of facts) this.terms.add(termOfFact(fact));
+  }
+
+  private addText(text: string, field: Field): void {
+    const whole = composed(text);
+    const add: Visit = (term, start, end) => {
+      const isNew = this.terms.add(term);
+      if (isNew && start !== undefined && end !== undefined) this.vocabulary.add(term, whole, start, end);
+      if (field !== "any") this.terms.add(inField(term, field));
+    };
+    forEachTerm(whole, add);
   }
 
   /** Ends the last trace. @returns the drafts of all */
@@ -106,8 +125,10 @@ export class Collector {
 
   private endDraft(): void {
     if (this.documents.length === 0) return;
-    this.drafts.push({ documents: this.documents, postings: sort(this.postings.subarray(0, this.count)) });
+    const postings = sort(this.postings.subarray(0, this.count));
+    this.drafts.push({ documents: this.documents, postings, vocabulary: this.vocabulary });
     this.documents = [];
+    this.vocabulary = new Vocabulary();
     this.count = 0;
   }
 

@@ -5,19 +5,27 @@ import { heavyRead } from "#lib/db/heavy";
 import { isOverload } from "#lib/errors";
 import { findDocuments } from "#lib/search/find";
 import { makePause } from "#lib/search/pause";
-import { findIn, patternOf, type Query, type Ranges } from "#lib/search/query";
+import { isSaidBy } from "#lib/search/phrases";
+import { plainText } from "#lib/search/plain";
+import type { Query } from "#lib/search/query";
+import { describe, type Speaker } from "#lib/search/speaker";
 import { haveParts, readTexts, type Text } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
+import { findIn, patternOf, type Ranges } from "#lib/search/unit";
+import { bestWindow, type Found, weigh } from "#lib/search/weigh";
 
 /** What is read of one trace: of a long message the surroundings of the query's longest word, of a very long trace one document. */
 const bounds = { maxMessages: 200, wholeCharacters: 100_000, nearCharacters: 10_000 };
 const maxDocuments = 1;
 
 /** A message in which a query was found. */
-export type Excerpt = { position: number; role: string | null; text: string; ranges: Ranges };
+export type Excerpt = { position: number; role: string | null; speaker: Speaker; text: string; ranges: Ranges };
 
-/** At most three excerpts of a trace, and how many more messages match; `atLeast` where not all of them were read. */
-export type Excerpts = { excerpts: Excerpt[]; more: number; atLeast: boolean };
+/**
+ * At most three excerpts of a trace, the best first, and how many more messages match; `atLeast` where not all of them were
+ * read. `score` says how well the best one matches.
+ */
+export type Excerpts = { excerpts: Excerpt[]; more: number; atLeast: boolean; score: number };
 
 const maxExcerpts = 3;
 
@@ -29,18 +37,42 @@ const maxFindingMs = 500;
  * phrases as any message of their trace: all of them, where there is such a message. After two seconds there are none.
  */
 export async function readExcerpts(userId: string, traceIds: string[], query: Query): Promise<Map<string, Excerpts>> {
+  if (query.units.length === 0 || query.scope === "title") return new Map();
   const read = heavyRead(userId, (tx) => readMatches(tx, userId, traceIds, query), { seconds: 2 });
   const texts = await read.catch((error) => {
     if (!isOverload(error)) throw error;
     return []; // the list is worth more than its excerpts
   });
+  return excerptsOf(texts, query);
+}
+
+/** As `readExcerpts`, in a search's own snapshot, with scores by the `weights` of the query's words. */
+export async function readBest(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+  query: Query,
+  weights: number[],
+): Promise<Map<string, Excerpts>> {
+  if (query.units.length === 0 || query.scope === "title" || traceIds.length === 0) return new Map();
+  return excerptsOf(await readMatches(tx, userId, traceIds, query), query, weightsOfUnits(query, weights));
+}
+
+/** The weights of the units that texts show: those of all groups, without facts and what is excluded. */
+function weightsOfUnits({ groups, units }: Query, weights: number[]): number[] {
+  const all = groups.flatMap((group) => group.units);
+  return units.map((unit) => weights[all.indexOf(unit)] ?? 0);
+}
+
+/** The excerpts of texts that were read, by their traces. */
+async function excerptsOf(texts: Text[], query: Query, weights?: number[]): Promise<Map<string, Excerpts>> {
   const byTrace = Map.groupBy(texts, ({ traceId }) => traceId);
   const excerpts = new Map<string, Excerpts>();
   const deadline = performance.now() + maxFindingMs;
   for (const [traceId, messages] of byTrace) {
-    const best = await bestOf(messages, query, deadline);
+    const best = await bestOf(messages, query, { deadline, weights });
     if (!best) break;
-    excerpts.set(traceId, summarize(messages, best, query));
+    if (best.length > 0) excerpts.set(traceId, summarize(messages, best, query));
   }
   return excerpts;
 }
@@ -49,7 +81,8 @@ async function readMatches(tx: PoolClient, userId: string, traceIds: string[], q
   const within = (await haveParts(tx, userId, traceIds))
     ? { hits: await findDocuments(tx, userId, query), maxDocuments }
     : undefined;
-  return readTexts(tx, userId, traceIds, patternOf(query), { ...bounds, word: longestWord(query) }, within);
+  const pattern = patternOf(query.units);
+  return readTexts(tx, userId, traceIds, pattern, { ...bounds, word: longestWord(query) }, within);
 }
 
 const longestWord = ({ units }: Query) =>
@@ -58,36 +91,61 @@ const longestWord = ({ units }: Query) =>
     .reduce((a, b) => (b.length > a.length ? b : a))
     .toLowerCase();
 
-function summarize(messages: Text[], best: Text[], query: Query): Excerpts {
+function summarize(messages: Text[], best: Judged[], query: Query): Excerpts {
   return {
-    excerpts: best.slice(0, maxExcerpts).map((message) => excerptOf(message, query)),
+    excerpts: best.slice(0, maxExcerpts).map((judged) => excerptOf(judged, query)),
     more: Math.max(0, best.length - maxExcerpts),
     atLeast: messages.length === bounds.maxMessages,
+    score: best[0]?.score ?? 0,
   };
 }
 
-/** The messages that have the most units of a query; undefined where that is not known at the deadline. */
-async function bestOf(messages: Text[], query: Query, deadline: number): Promise<Text[] | undefined> {
+type Judged = { message: Text; speaker: Speaker; found: Found; score: number };
+
+/** The messages that have the most units of a query, the best first; undefined where that is not known at the deadline. */
+async function bestOf(
+  messages: Text[],
+  query: Query,
+  { deadline, weights }: { deadline: number; weights: number[] | undefined },
+): Promise<Judged[] | undefined> {
   const pause = makePause();
-  const judged: { message: Text; found: number }[] = [];
+  const judged: Omit<Judged, "score">[] = [];
   for (const message of messages) {
-    judged.push({ message, found: findIn(composed(message.content), query).found });
+    if (query.scope !== undefined && !isSaidBy(message, query.scope)) continue;
+    const found = findIn(composed(message.content), query);
+    judged.push({ message, speaker: describe(message).speaker, found });
     await pause();
     if (performance.now() > deadline) return undefined;
   }
-  const max = Math.max(1, ...judged.map(({ found }) => found));
-  return judged.filter(({ found }) => found === max).map(({ message }) => message);
+  const max = Math.max(1, ...judged.map(({ found }) => found.found));
+  const measured = judged.map(({ message, ...rest }) => ({ ...rest, length: message.content.length }));
+  const scores = weigh(measured, weights);
+  return judged
+    .map((one, place) => ({ ...one, score: scores[place] as number }))
+    .filter(({ found }) => found.found === max)
+    .toSorted((a, b) => b.score - a.score || a.message.position - b.message.position);
 }
 
 const before = 60;
 const length = 240;
+/** How much is read on each side, since what is not shown takes part of it. */
+const around = 600;
 
-function excerptOf({ position, role, content }: Text, query: Query): Excerpt {
+function excerptOf({ message: { position, role, content }, speaker, found }: Judged, query: Query): Excerpt {
   const whole = composed(content);
-  const [first] = findIn(whole, query).ranges;
-  const start = Math.max(0, (first?.[0] ?? 0) - before);
-  const end = Math.min(whole.length, start + length);
-  const cut = whole.slice(start, end).toWellFormed().replaceAll("\ufffd", "").replaceAll(/\s+/g, " ").trim();
-  const text = `${start > 0 ? "…" : ""}${cut}${end < whole.length ? "…" : ""}`;
-  return { position, role, text, ranges: findIn(text, query).ranges };
+  const start = bestWindow(found, length)?.[0] ?? found.ranges[0]?.[0] ?? 0;
+  const from = Math.max(0, start - around);
+  const to = Math.min(whole.length, start + 2 * around);
+  const lead = plainText(whole.slice(from, start));
+  const rest = plainText(whole.slice(start, to));
+  const raw = rest === "" || findIn(rest, query).ranges.length === 0 ? oneLine(whole.slice(start, to)) : rest;
+  const led = lead.slice(Math.max(0, lead.length - before));
+  const isJoined = start > 0 && !/\s/.test(whole.charAt(start - 1));
+  const line = `${led}${led !== "" && !isJoined ? " " : ""}${raw}`;
+  const cut = line.slice(0, length).toWellFormed().replaceAll("\ufffd", "").trim();
+  const hasBefore = from > 0 || led.length < lead.length;
+  const text = `${hasBefore ? "…" : ""}${cut}${line.length > length || to < whole.length ? "…" : ""}`;
+  return { position, role, speaker, text, ranges: findIn(text, query).ranges };
 }
+
+const oneLine = (text: string) => text.toWellFormed().replaceAll("\ufffd", "").replace(/\s+/g, " ").trim();

@@ -1,15 +1,21 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { prisma } from "#lib/db/client";
+import { hasBit, maxSlots, orInto, setBit, slotsWith } from "#lib/search/bits";
 import { type Bucket, bucketOf, maxDocuments, slotsOf } from "#lib/search/block";
-import type { Query } from "#lib/search/query";
-import { type HitBits, readBlockHeads, readBuckets, readParts } from "#lib/search/sql/read";
+import { type Expanded, expand } from "#lib/search/expand";
+import type { Group, Query } from "#lib/search/query";
+import { type BlockHead, type HitBits, readBlockHeads, readBuckets, readParts } from "#lib/search/sql/read";
+import type { Unit } from "#lib/search/unit";
 
 /**
- * The documents that have all words and phrases of a query, and those that have some of them, of traces whose documents have
- * all together. `count` of the user's `documents` are hits.
+ * The documents that a query finds, and those that have some of its words, of traces whose documents have all together. `count`
+ * of the user's `documents` are hits.
  */
 export type Hits = HitBits & { count: number; documents: number };
+
+/** What a block has of a query: the slots of each unit, in the order of the groups, and the slots that all groups together leave. */
+export type Match = { id: string; ofUnits: (Buffer | undefined)[]; slots: Buffer };
 
 /**
  * Finds the documents of a user that match a query. Reads one bucket of each block for each term, about a kilobyte each,
@@ -17,74 +23,124 @@ export type Hits = HitBits & { count: number; documents: number };
  *
  * @param tx of `snapshot`: blocks are merged at any time.
  */
-export async function findDocuments(tx: PoolClient, userId: string, { units }: Query): Promise<Hits> {
-  const terms = [...new Set(units.flatMap((unit) => unit.terms))];
-  const blocks = await readBlockHeads(tx, userId);
-  const wanted = blocks.flatMap(({ id, bits }) => terms.map((term) => ({ id, bucket: bucketOf(term, bits) })));
-  const buckets = await readBuckets(tx, userId, wanted);
-  const matches = blocks.map(({ id, bits }, place) => {
-    const bucketOfTerm = (term: number) => buckets[place * terms.length + terms.indexOf(term)] as Bucket;
-    const ofUnits = units.map((unit) => intersect(unit.terms, unit.terms.map(bucketOfTerm), bits));
-    return { id, ofUnits, slots: commonOf(ofUnits) };
+export async function findDocuments(tx: PoolClient, userId: string, query: Query): Promise<Hits> {
+  return hitsIn(await matchBlocks(tx, userId, query));
+}
+
+/** As `findDocuments`, with what each block has of each unit. `read` gives the slots of further terms, for an order. */
+export async function matchBlocks(tx: PoolClient, userId: string, query: Query): Promise<Matched> {
+  const heads = await readBlockHeads(tx, userId);
+  const units = query.groups.flatMap((group) => group.units);
+  const expanded = await expand(tx, userId, heads, units);
+  const read = await readTerms(tx, userId, heads, (place) => termsIn(units, expanded, place));
+  const blocks = heads.map(({ id }, place) => {
+    const ofUnits = units.map((unit, at) =>
+      slotsOfUnit(unit, expanded.get(at)?.terms[place] ?? [], read[place] as Terms),
+    );
+    return { id, ofUnits, slots: evaluate(query.groups, ofUnits) };
   });
-  if (units.length > 1) await addParts(tx, userId, matches);
-  const found = matches.filter((block) => block.slots.some((byte) => byte !== 0));
-  const slots = Buffer.concat(found.map((block) => block.slots));
-  const documents = blocks.reduce((sum, block) => sum + block.documents, 0);
-  return { blockIds: found.map(({ id }) => id), slots, count: countBits(slots), documents };
+  if (units.length > 1 || query.groups.some(({ excluded }) => excluded))
+    await joinParts(tx, userId, query.groups, blocks);
+  return { heads, units, blocks, expanded };
 }
 
-/** A bit for each slot that has all terms; undefined where none has. */
-function intersect(terms: number[], buckets: Bucket[], bits: number): Buffer | undefined {
+export type Matched = { heads: BlockHead[]; units: Unit[]; blocks: Match[]; expanded: Map<number, Expanded> };
+
+/** The slots of terms in one block. */
+export type Terms = Map<number, number[]>;
+
+/** Reads the slots of terms in each block: `termsOf` says which ones of the block at a place. */
+export async function readTerms(
+  tx: PoolClient,
+  userId: string,
+  heads: BlockHead[],
+  termsOf: (place: number) => number[],
+): Promise<Terms[]> {
+  const wanted = heads.flatMap(({ id, bits }, place) =>
+    [...new Set(termsOf(place))].map((term) => ({ id, place, bits, term, bucket: bucketOf(term, bits) })),
+  );
+  const buckets = await readBuckets(tx, userId, wanted);
+  const read: Terms[] = heads.map(() => new Map());
+  for (const [at, { place, term, bits }] of wanted.entries())
+    read[place]?.set(term, slotsOf(term, buckets[at] as Bucket, bits));
+  return read;
+}
+
+const termsIn = (units: Unit[], expanded: Map<number, Expanded>, place: number) =>
+  units.flatMap(({ alternatives }, at) => [...alternatives.flat(), ...(expanded.get(at)?.terms[place] ?? [])]);
+
+/** The slots that have one of a unit's forms; undefined where none has. */
+function slotsOfUnit({ alternatives }: Unit, longer: number[], terms: Terms): Buffer | undefined {
+  let found: Buffer | undefined;
+  for (const form of [...alternatives, ...longer.map((term) => [term])]) {
+    const slots = intersect(form.map((term) => terms.get(term) ?? []));
+    if (slots) found = found ? orInto(found, slots) : slots;
+  }
+  return found;
+}
+
+/** The slots that all lists have; undefined where there is none. */
+function intersect(lists: number[][]): Buffer | undefined {
   let common: Buffer | undefined;
-  for (const [place, term] of terms.entries()) {
-    const slots = Buffer.alloc(maxDocuments / 8);
-    let left = false;
-    for (const slot of slotsOf(term, buckets[place] as Bucket, bits)) {
-      if (common && !hasBit(common, slot)) continue;
-      setBit(slots, slot);
-      left = true;
-    }
-    if (!left) return undefined;
-    common = slots;
+  for (const list of lists) {
+    const earlier = common;
+    const kept = earlier ? list.filter((slot) => hasBit(earlier, slot)) : list;
+    if (kept.length === 0) return undefined;
+    common = slotsWith(kept);
   }
   return common;
 }
 
-/** The slots that all units have; a unit that none has is undefined. */
-function commonOf(ofUnits: (Buffer | undefined)[]): Buffer {
-  const common = Buffer.alloc(maxDocuments / 8, 0xff);
-  for (const slots of ofUnits) {
-    if (!slots) return common.fill(0);
-    for (let at = 0; at < common.length; at += 1) common[at] = (common[at] as number) & (slots[at] as number);
+/** The slots that all groups leave; a unit that none has is undefined. */
+function evaluate(groups: Group[], ofUnits: (Buffer | undefined)[]): Buffer {
+  const left = Buffer.alloc(maxSlots, 0xff);
+  let at = 0;
+  for (const { units, excluded } of groups) {
+    const own = ofUnits.slice(at, at + units.length).filter((slots) => slots !== undefined);
+    at += units.length;
+    const any = own.reduce(orInto, Buffer.alloc(maxSlots));
+    for (let byte = 0; byte < maxSlots; byte += 1)
+      left[byte] = (left[byte] as number) & (excluded ? ~(any[byte] as number) : (any[byte] as number));
   }
-  return common;
+  return left;
 }
 
-type Match = { id: string; ofUnits: (Buffer | undefined)[]; slots: Buffer };
-
-/** Adds the documents of traces that have all units together, though none of their documents has all. */
-async function addParts(tx: PoolClient, userId: string, blocks: Match[]): Promise<void> {
+/** A trace with several documents has what all of them have: which then are hits, where any of its words stands. */
+async function joinParts(tx: PoolClient, userId: string, groups: Group[], blocks: Match[]): Promise<void> {
   const byId = new Map(blocks.map((block) => [block.id, block]));
+  const isPositive = groups.flatMap(({ units, excluded }) => units.map(() => !excluded));
+  const isAnyEnough = !isPositive.includes(true);
   const rows = await readParts(tx, userId);
   for (const parts of Map.groupBy(rows, ({ traceId }) => traceId).values()) {
-    const units = new Set<number>();
-    const having = parts.filter(({ blockId, slot }) => {
-      const own = (byId.get(blockId)?.ofUnits ?? []).flatMap((slots, unit) =>
-        slots && hasBit(slots, slot) ? unit : [],
-      );
-      for (const unit of own) units.add(unit);
-      return own.length > 0;
-    });
-    if (units.size < (blocks[0]?.ofUnits.length ?? 0)) continue;
-    for (const { blockId, slot } of having) setBit(byId.get(blockId)?.slots, slot);
+    const having = parts.map(({ blockId, slot }) =>
+      (byId.get(blockId)?.ofUnits ?? []).map((slots) => slots !== undefined && hasBit(slots, slot)),
+    );
+    const together = isPositive.map((_, unit) => having.some((own) => own[unit]));
+    const isHit = isLeft(groups, together);
+    for (const [place, { blockId, slot }] of parts.entries()) {
+      const hasOne = isAnyEnough || having[place]?.some((has, unit) => has && isPositive[unit]);
+      const block = byId.get(blockId);
+      if (block) setBit(block.slots, slot, isHit && hasOne === true);
+    }
   }
 }
 
-const hasBit = (bits: Buffer, at: number) => ((bits[at >> 3] as number) & (1 << (at & 7))) !== 0;
+function isLeft(groups: Group[], having: boolean[]): boolean {
+  let at = 0;
+  return groups.every(({ units, excluded }) => {
+    const any = having.slice(at, at + units.length).includes(true);
+    at += units.length;
+    return any !== excluded;
+  });
+}
 
-function setBit(bits: Buffer | undefined, at: number): void {
-  if (bits) bits[at >> 3] = (bits[at >> 3] as number) | (1 << (at & 7));
+/** The blocks that have hits. */
+export function hitsIn({ blocks, heads }: Pick<Matched, "blocks" | "heads">): Hits {
+  const found = blocks.filter((block) => block.slots.some((byte) => byte !== 0));
+  const slots = Buffer.concat(found.map((block) => block.slots));
+  const documents = heads.reduce((sum, head) => sum + head.documents, 0);
+  // What only excludes leaves slots that no document has.
+  return { blockIds: found.map(({ id }) => id), slots, count: Math.min(countBits(slots), documents), documents };
 }
 
 /** The block and the slot of each hit. */

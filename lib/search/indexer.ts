@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { freeSpace } from "#lib/db/sql/vacuum";
-import { bucketBits, encode } from "#lib/search/block";
+import { blockVersion, bucketBits, encode } from "#lib/search/block";
 import { Collector, type Draft } from "#lib/search/collect";
 import { holdNext } from "#lib/search/hold";
 import { mergeBlocks } from "#lib/search/merge";
@@ -58,10 +58,10 @@ async function indexBatch(tx: PoolClient, settledSeconds: number, yieldToJobs: Y
   const { userId } = waiting;
   const { traces, drafts } = await collect(tx, userId, upTo(waiting.traces, batch.messages, messagesOf), yieldToJobs);
   const blockIds: string[] = [];
-  for (const { postings, documents } of drafts) {
+  for (const { postings, documents, vocabulary } of drafts) {
     const bits = bucketBits(postings.length);
-    const head = { bits, documents: documents.length, postings: postings.length };
-    blockIds.push(await writeBlock(tx, userId, head, encode(postings, bits)));
+    const head = { bits, documents: documents.length, postings: postings.length, version: blockVersion };
+    blockIds.push(await writeBlock(tx, userId, head, [...encode(postings, bits), ...vocabulary.encode(bits)]));
   }
   const indexed = await markIndexed(tx, userId, traces);
   await replaceDocuments(tx, userId, indexed, documentsOf(drafts, blockIds, new Set(indexed)));
@@ -102,17 +102,16 @@ async function collect(
   for (const page of pagesOf(sizes.filter(({ traceId }) => byId.has(traceId)))) {
     await yieldToJobs();
     const contents = await readContents(tx, userId, [...byId.keys()], page, messageCharacters);
-    for (const { traceId, position, content } of contents) {
+    for (const { traceId, position, content, ...said } of contents) {
       if (traceId !== current) begin(collector, byId.get(traceId) as Waiting);
       current = traceId;
-      collector.add(traceId, position, content);
+      collector.add(traceId, position, content, said);
     }
   }
   return { traces, drafts: collector.finish() };
 }
 
-const begin = (collector: Collector, { id, title, sourceId }: Waiting) =>
-  collector.begin(id, title ? [title, sourceId] : [sourceId]);
+const begin = (collector: Collector, { id, title, texts }: Waiting) => collector.begin(id, title, texts);
 
 /** The first and the last message of each page of about half a MiB. */
 function pagesOf(sizes: Size[]): [Size, Size][] {

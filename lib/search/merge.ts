@@ -12,15 +12,15 @@ import {
   sort,
 } from "#lib/search/block";
 import {
-  type Block,
-  deleteBlocks,
   type Moved,
   moveDocuments,
   readBucketSlice,
   readLiveDocuments,
   readSmallBlocks,
-  writeBlock,
-} from "#lib/search/sql/write";
+  readWordBuckets,
+} from "#lib/search/sql/merge";
+import { type Block, deleteBlocks, writeBlock } from "#lib/search/sql/write";
+import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
 
 /** A block with this many postings or documents is full and no longer merged. */
 const full = { postings: 2 ** 21, documents: maxDocuments / 2 };
@@ -32,7 +32,8 @@ const sliceBits = 6;
 /** Merges blocks of a user where eight are of about one size. @returns how many postings the former ones had */
 export async function mergeBlocks(tx: PoolClient, userId: string): Promise<number> {
   const small = await readSmallBlocks(tx, userId, full);
-  const bySize = [...Map.groupBy(small, ({ postings }) => Math.floor(Math.log2(postings + 1) / 3)).values()];
+  const alike = ({ postings, version }: Block) => `${version} ${Math.floor(Math.log2(postings + 1) / 3)}`;
+  const bySize = [...Map.groupBy(small, alike).values()];
   const blocks = bySize.find(({ length }) => length >= fanIn);
   if (!blocks) return 0;
   const former = withinOne(blocks);
@@ -52,17 +53,19 @@ function withinOne(blocks: Block[]): Block[] {
 
 /** Rewrites blocks as one, without the postings of traces that were deleted or indexed again since. */
 export async function rewriteBlocks(tx: PoolClient, userId: string, blocks: Block[]): Promise<void> {
-  const blockIds = blocks.map(({ id }) => id);
-  const moved = await readLiveDocuments(tx, userId, blockIds);
+  const moved = await readLiveDocuments(tx, userId, blockIds(blocks));
   if (moved.length > 0) {
     const { buckets, ...head } = await mergePostings(tx, userId, blocks, moved);
-    const id = await writeBlock(tx, userId, { ...head, documents: moved.length }, buckets);
+    const version = Math.min(...blocks.map((block) => block.version));
+    const id = await writeBlock(tx, userId, { ...head, version, documents: moved.length }, buckets);
     await moveDocuments(tx, userId, id, moved);
   }
-  await deleteBlocks(tx, userId, blockIds);
+  await deleteBlocks(tx, userId, blockIds(blocks));
 }
 
-/** The blocks' postings of the moved documents, under their new slots. */
+const blockIds = (blocks: Block[]) => blocks.map(({ id }) => id);
+
+/** The blocks' postings of the moved documents, under their new slots, and the words that these still have. */
 async function mergePostings(
   tx: PoolClient,
   userId: string,
@@ -75,14 +78,33 @@ async function mergePostings(
   const total = blocks.reduce((sum, { postings }) => sum + postings, 0);
   const bits = Math.max(slice, bucketBits(total));
   const buckets: Bucket[] = [];
+  const vocabulary = new Vocabulary();
+  for (const { postings } of await readWordBuckets(tx, userId, blockIds(blocks)))
+    vocabulary.addAll(decodeWords(postings));
   let postings = 0;
   for (let n = 0; n < 2 ** slice; n += 1) {
     const rows = await readBucketSlice(tx, userId, blocks, { n, bits: slice });
     const sorted = sortMoved(rows, blocks, newSlots);
     postings += sorted.length;
     buckets.push(...encode(sorted, bits));
+    countTerms(sorted, vocabulary);
   }
+  buckets.push(...vocabulary.encode(bits));
   return { bits, postings, buckets };
+}
+
+/** Counts the documents of each term of some sorted postings. */
+function countTerms(sorted: Postings, vocabulary: Vocabulary): void {
+  let [term, documents] = [-1, 0];
+  for (const posting of sorted) {
+    const next = Math.floor(posting / maxDocuments);
+    if (next !== term) {
+      if (documents > 0) vocabulary.count(term, documents);
+      [term, documents] = [next, 0];
+    }
+    documents += 1;
+  }
+  if (documents > 0) vocabulary.count(term, documents);
 }
 
 /** The postings in some buckets whose documents have a new slot, with that slot, sorted. */

@@ -1,17 +1,20 @@
-// Phrases of three words and more: the index knows pairs of words only, so the text decides.
+// What the index does not prove, the text decides: phrases of three words and more, since the index knows pairs of words only,
+// and words of a speaker whose words are no field of it.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Hits } from "#lib/search/find";
 import { makePause } from "#lib/search/pause";
-import { findIn, patternOf, phrasesOf, type Query } from "#lib/search/query";
-import { readCandidates } from "#lib/search/sql/read";
+import { type Group, type Query, type Scope, unprovenOf } from "#lib/search/query";
+import { describe } from "#lib/search/speaker";
+import { type Candidate, readCandidates } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
+import { findIn, patternOf } from "#lib/search/unit";
 
 /** What is read of one trace; where there is more, it is taken for a match. */
 const bounds = { maxMessages: 200, maxCharacters: 100_000 };
 
 /**
- * Of traces that have a query's terms, those that have its phrases of three words and more as they are written, in the same
+ * Of traces that have a query's terms, those that have its phrases as they are written, by whom they are asked for, in the same
  * order. Candidates too costly to verify, since one message is long or very many may match, are accepted.
  *
  * @param options.all whether all documents of a very long trace are read; otherwise the first, and the rest is accepted.
@@ -22,32 +25,45 @@ export async function keepMatching(
   traceIds: string[],
   { all }: { all: boolean },
 ): Promise<string[]> {
-  const phrases = phrasesOf(query);
-  const pattern = patternOf({ units: phrases });
+  const groups = unprovenOf(query);
+  const pattern = patternOf(groups.flatMap(({ units }) => units));
   const maxDocuments = all ? null : 1;
   const rows = await readCandidates(tx, userId, traceIds, hits, pattern, { ...bounds, maxDocuments });
   const texts = Map.groupBy(rows, ({ traceId }) => traceId);
   const pause = makePause();
   const matching: string[] = [];
   for (const id of traceIds) {
-    const contents = (texts.get(id) ?? []).map(({ content }) => content);
-    const isAccepted = contents.length >= bounds.maxMessages || contents.includes(null);
-    if (isAccepted || (await haveAll(contents, phrases, pause))) matching.push(id);
+    const own = texts.get(id) ?? [];
+    const isAccepted = own.length >= bounds.maxMessages || own.some(({ content }) => content === null);
+    if (isAccepted || (await haveAll(own, groups, query.scope, pause))) matching.push(id);
   }
   return matching;
 }
 
-/** Whether each of some phrases is in one of the texts at least. */
+/** Whether one unit of each group is in one of the texts at least. */
 async function haveAll(
-  texts: (string | null)[],
-  phrases: Query["units"],
+  texts: Candidate[],
+  groups: Group[],
+  scope: Scope | undefined,
   pause: () => Promise<void>,
 ): Promise<boolean> {
-  const missing = new Set(phrases);
+  const missing = new Set(groups);
   for (const text of texts) {
-    for (const unit of missing) if (findIn(composed(text ?? ""), { units: [unit] }).found === 1) missing.delete(unit);
+    if (!isSaidBy(text, scope)) continue;
+    const content = composed(text.content ?? "");
+    for (const group of missing) if (findIn(content, group).found > 0) missing.delete(group);
     if (missing.size === 0) return true;
     await pause();
   }
   return missing.size === 0;
+}
+
+/** Whether a text is where the words are asked for. */
+export function isSaidBy(
+  text: Pick<Candidate, "position" | "role" | "content" | "metadata">,
+  scope: Scope | undefined,
+): boolean {
+  if (scope === undefined) return true;
+  if (text.position === null || scope === "title") return scope === "title" && text.position === null;
+  return describe({ ...text, content: text.content ?? "" }).speaker === scope;
 }

@@ -1,173 +1,175 @@
-// Reading a search query, and finding it in a text.
+// Reading a search query: its words and phrases, which the index answers, and its filters.
 import { SpoorError } from "#lib/errors";
-import { combining, composed, forEachTerm, isBoundary, wordsAndGaps } from "#lib/search/terms";
+import { type FileTerm, fileNamed } from "#lib/search/file-term";
+import { readTerms, refused, type Term } from "#lib/search/grammar";
+import type { Speaker } from "#lib/search/speaker";
+import { inField, termOfFact } from "#lib/search/terms";
+import { type Unit, unitOf } from "#lib/search/unit";
 
-/**
- * A word, identifier, path or phrase of a query. `coarse` is a regular expression for PostgreSQL: the lower case of every text
- * in which `pattern` is found matches it, and few other texts do. `longest` is the longest word.
- */
-type Unit = { words: number; terms: number[]; pattern: RegExp; coarse: string; longest: string };
+/** Units of which one at least must be found, or none where they are excluded. */
+export type Group = { units: Unit[]; excluded: boolean };
 
-/**
- * A file that sessions touched (`file:src/x.ts`), or did not (`-file:x.ts`): its name, and the end of its path with a slash
- * before it, both in lower case. `written` is the term as it stands in the query.
- */
-export type FileTerm = { name: string; ending: string; excluded: boolean; written: string };
+/** A filter that the traces' rows answer. `value` is in lower case; of `before` and `after` it is an instant. */
+export type RowTerm = {
+  name: "project" | "branch" | "agent" | "model" | "before" | "after";
+  value: string;
+  excluded: boolean;
+};
 
-/** All of its units must be found. */
-export type Query = { units: Unit[] };
+/** Where the words must stand: in a title, or in what one speaker said. */
+export type Scope = "title" | Speaker;
+
+/** All of its groups must be found. `units` are the words and phrases that an excerpt shows. */
+export type Query = { units: Unit[]; groups: Group[]; scope?: Scope };
+
+/** What a query asks for. */
+export type Parsed = Query & { files: FileTerm[]; rows: RowTerm[] };
 
 const maxWords = 32;
-const maxFiles = 8;
-const quoted = /(-?file:)?(?:["“”]([^"“”]*)["“”]|([^\s"“”]+))/giu;
-const fileTerm = /^(-?)file:(.*)$/i;
+const maxFilters = 8;
+
+const roles: Record<string, Speaker> = {
+  user: "person",
+  person: "person",
+  me: "person",
+  assistant: "assistant",
+  thinking: "thinking",
+  tool: "tool",
+};
 
 /**
- * Reads a query: words, and phrases in quotes. A word with signs inside (`src/lib/x.ts`, `foo_bar`) is found as it is
- * written; signs at its ends do not count, and neither does case. `file:x.ts`, `file:src/x.ts` and `file:"a b.md"` are no
- * words: they name a file that a session touched by the end of its path, and with a `-` one that it did not touch.
+ * Reads a query (docs/search.md): words, phrases in quotes, `-` before what must not be there, `or` between alternatives, and
+ * filters with a colon. A word with signs inside (`src/lib/x.ts`, `foo_bar`) is found as it is written; signs at its ends do not
+ * count, and neither does case.
  *
- * @throws SpoorError `invalid_request` where there is no word in it and no file, more than 32 words, or more than 8 files.
+ * @throws SpoorError `invalid_request` with the place where it is no query.
  */
-export function parseQuery(text: string): Query & { files: FileTerm[] } {
-  const { units, words, files } = read(text);
-  if (words === 0 && files.length === 0) throw refused("has no word or number to search for");
-  if (words > maxWords) throw refused(`must have at most ${maxWords} words`);
-  if (files.length > maxFiles) throw refused(`must name at most ${maxFiles} files`);
-  return { units, files };
-}
-
-function read(text: string): { units: Unit[]; words: number; files: FileTerm[] } {
-  const units: Unit[] = [];
-  const files: FileTerm[] = [];
-  for (const [whole, prefix, phrase, word] of composed(text).matchAll(quoted)) {
-    const file = fileOf(
-      prefix && phrase !== undefined ? `${prefix}${phrase}` : phrase === undefined ? whole : "",
-      whole,
-    );
-    if (file) files.push(file);
-    const unit = file ? undefined : unitOf(phrase ?? `${prefix ?? ""}${word}`);
-    if (unit) units.push(unit);
+export function parseQuery(text: string): Parsed {
+  const parsed: Parsed = { units: [], groups: [], files: [], rows: [] };
+  const terms = readTerms(text);
+  const scope = scopeOf(terms);
+  let words = 0;
+  for (const term of terms) {
+    const unit = readTerm(term, parsed);
+    if (!unit) continue;
+    const scoped = scope && !isFact(unit) ? within(unit, scope) : unit;
+    words += unit.words;
+    if (words > maxWords) throw refused(`must have at most ${maxWords} words`, term);
+    addUnit(parsed, scoped, term);
   }
-  return { units, words: units.reduce((sum, unit) => sum + unit.words, 0), files };
+  if (scope) parsed.scope = scope;
+  if (parsed.groups.length + parsed.files.length + parsed.rows.length === 0)
+    throw refused("has no word or number to search for");
+  if (parsed.files.length > maxFilters) throw refused(`must name at most ${maxFilters} files`);
+  if (parsed.rows.length > maxFilters) throw refused(`must have at most ${maxFilters} filters`);
+  return parsed;
 }
 
-function fileOf(term: string, written: string): FileTerm | undefined {
-  const [, sign, path = ""] = fileTerm.exec(term) ?? [];
-  return sign === undefined ? undefined : fileNamed(path, sign === "-", written);
+function addUnit({ groups, units }: Parsed, unit: Unit, term: Term): void {
+  const last = groups.at(-1);
+  if (term.either && (term.excluded || !last || last.excluded))
+    throw refused("`or` joins words and phrases only", term);
+  if (term.either) last?.units.push(unit);
+  else groups.push({ units: [unit], excluded: term.excluded });
+  if (!term.excluded && !isFact(unit)) units.push(unit);
 }
 
-/** A file by the end of its path, as people write it; undefined where that names none. */
-export function fileNamed(path: string, excluded = false, written = path): FileTerm | undefined {
-  const parts = path
-    .replaceAll("\\", "/")
-    .toLowerCase()
-    .split("/")
-    .filter((part) => part !== "" && part !== ".");
-  const name = parts.at(-1);
-  return name === undefined ? undefined : { name, ending: `/${parts.join("/")}`, excluded, written };
+/** Facts stand in no text. */
+export const isFact = ({ words }: Unit) => words === 0;
+
+/** Takes in a filter, or makes a unit of words; undefined for signs alone. */
+function readTerm(term: Term, { files, rows }: Parsed): Unit | undefined {
+  const { filter, text, excluded, written } = term;
+  if (!filter) return unitOf(text, term.quoted);
+  if (term.either && !["tool", "has"].includes(filter)) throw refused("`or` joins words and phrases only", term);
+  switch (filter) {
+    case "file": {
+      const file = fileNamed(text, excluded, written);
+      if (file) files.push(file);
+      return file || text === "" ? undefined : unitOf(`${filter}:${text}`, false);
+    }
+    case "in":
+    case "role":
+      return undefined; // scopeOf has read it
+    case "tool":
+      return factOf(`tool:${text}`, written);
+    case "has":
+      if (text.toLowerCase() !== "error") throw refused("`has:` takes `error`", term);
+      return factOf("has:error", written);
+    default: {
+      const value = filter === "before" || filter === "after" ? instantOf(term) : text.toLowerCase();
+      rows.push({ name: filter, value, excluded });
+      return undefined;
+    }
+  }
 }
 
-/** Whether a text is a query, as `parseQuery` takes it. */
-export function isQuery(text: string): boolean {
-  const { units, words, files } = read(text);
-  return units.length + files.length > 0 && words <= maxWords && files.length <= maxFiles;
+const factOf = (fact: string, written: string): Unit => ({
+  ...{
+    words: 0,
+    written,
+    alternatives: [[termOfFact(fact)]],
+    pattern: /(?!)/gu,
+    coarse: "",
+    longest: "",
+    isOpen: false,
+    needsText: false,
+  },
+});
+
+function scopeOf(terms: Term[]): Scope | undefined {
+  const given = terms.filter(({ filter }) => filter === "in" || filter === "role");
+  const [first, second] = given;
+  if (!first) return undefined;
+  if (second) throw refused("`in:` and `role:` can't be given twice", second);
+  if (first.excluded) throw refused("`in:` and `role:` can't be excluded", first);
+  const value = first.text.toLowerCase();
+  if (first.filter === "in" && value !== "title") throw refused("`in:` takes `title`", first);
+  const scope = first.filter === "in" ? "title" : roles[value];
+  if (!scope) throw refused("`role:` takes `user`, `assistant`, `thinking` or `tool`", first);
+  return scope;
 }
 
-/** The files that a query names; what has too many words has none here. */
-export const filesIn = (text: string): FileTerm[] => read(text).files;
-
-function refused(message: string): SpoorError {
-  return new SpoorError("invalid_request", "The request is not valid; see errors.", {
-    errors: [{ path: "q", message }],
-  });
-}
-
-function unitOf(text: string): Unit | undefined {
-  const pieces = wordsAndGaps(text);
-  if (pieces.length === 0) return undefined;
-  const words = pieces.filter((_, place) => place % 2 === 0);
+/** A unit in one field of the index; of speakers without a field the text decides. */
+function within(unit: Unit, scope: Scope): Unit {
+  if (scope !== "title" && scope !== "person") return unit;
   return {
-    words: words.length,
-    terms: termsOf(pieces),
-    pattern: new RegExp(pieces.map(exactPattern).join(""), "giu"),
-    coarse: coarsePattern(pieces.join("")),
-    longest: words.reduce((a, b) => (b.length > a.length ? b : a)),
+    ...unit,
+    alternatives: unit.alternatives.map((terms) => terms.map((term) => inField(term, scope))),
+    field: scope,
   };
 }
 
-/** The term of a single word; of several words their pairs, which no document has without the words. */
-function termsOf(pieces: string[]): number[] {
-  const terms: number[] = [];
-  forEachTerm(pieces.join(""), (term) => terms.push(term), { parts: false });
-  // The order is word, word, pair, word, pair, …
-  return terms.length === 1 ? terms : terms.filter((_, place) => place >= 2 && place % 2 === 0);
+/** A day (UTC) or an instant as ISO 8601. */
+function instantOf(term: Term): string {
+  const { text } = term;
+  const isDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d))?$/i.test(text);
+  const time = isDate ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw refused(`\`${term.filter}:\` takes a day such as 2026-03-01`, term);
+  return new Date(time).toISOString();
 }
 
-/** White space matches any white space, and a straight quote a curly one. */
-function exactPattern(piece: string): string {
-  return piece
-    .split(/(\s+|['‘’])/)
-    .map((part) => (/^\s/.test(part) ? "\\s+" : /^['‘’]/.test(part) ? "['‘’]" : RegExp.escape(part)))
-    .join("");
+/** Speakers whose words are no field of the index. */
+const isSpokenElsewhere = (scope: Scope | undefined) => scope !== undefined && scope !== "title" && scope !== "person";
+
+/** The groups of a query that the index does not prove, so that the text decides. */
+export const unprovenOf = ({ groups, scope }: Query): Group[] =>
+  groups.filter(
+    ({ units, excluded }) =>
+      !excluded && !units.some(isFact) && (isSpokenElsewhere(scope) || units.some(({ needsText }) => needsText)),
+  );
+
+/** Whether a text is a query, as `parseQuery` takes it. */
+export function isQuery(text: string): boolean {
+  return problemOf(text) === undefined;
 }
 
-/** For PostgreSQL in any locale: in C it folds the case of ASCII letters only, and knows no other white space. */
-function coarsePattern(piece: string): string {
-  return [...piece]
-    .map((character) => coarseCharacter(character.toLowerCase()))
-    .join("")
-    .replaceAll(/(\[\^!-~\])+/g, "[^!-~]+");
-}
-
-function coarseCharacter(character: string): string {
-  if (/\s/.test(character)) return "[^!-~]";
-  if (/[\p{Cc}'‘’]/u.test(character)) return "."; // PostgreSQL's texts have no NUL
-  if (character <= "~") return /\w/.test(character) ? character : `\\${character}`;
-  const upper = character.toUpperCase();
-  if (upper.length !== character.length || [...character].length > 1) return ".{1,3}"; // such as ß, and İ in lower case
-  const single = upper === character ? character : `[${character}${upper}]`;
-  // A letter with an accent, or a syllable, may be two or three of the text's characters.
-  return character.normalize("NFD") === character ? single : `(?:${single}|.${combining.source}{1,2})`;
-}
-
-/** A regular expression for PostgreSQL that matches every text whose lower case may contain a unit of a query. */
-export const patternOf = ({ units }: Query) => units.map(({ coarse }) => coarse).join("|");
-
-/** The units that their terms do not prove: with three words and more, the pairs may occur apart. */
-export const phrasesOf = ({ units }: Query): Unit[] => units.filter(({ words }) => words > 2);
-
-/** The ranges of a query's units in a text: `[start, end]` in its order, not overlapping. */
-export type Ranges = [number, number][];
-
-const maxRanges = 200;
-/** Of so many places within words, as `a` has in `aaa`, none is looked at further: the unit counts as found there. */
-const maxWithin = 1000;
-
-/**
- * Finds a query's units in a text.
- *
- * @param text as `composed` makes it.
- * @returns the ranges, at most 200 of each unit, and how many of the units there are.
- */
-export function findIn(text: string, { units }: Query): { ranges: Ranges; found: number } {
-  const each = units.map((unit) => rangesOf(text, unit));
-  const ranges: Ranges = [];
-  for (const range of each.flat().toSorted((a, b) => a[0] - b[0] || b[1] - a[1])) {
-    if (range[0] >= (ranges.at(-1)?.[1] ?? 0)) ranges.push(range);
+/** Why a text is no query, in a sentence for people; undefined where it is one. */
+export function problemOf(text: string): string | undefined {
+  try {
+    parseQuery(text);
+  } catch (error) {
+    if (!(error instanceof SpoorError)) throw error;
+    return error.errors?.[0]?.message ?? error.message;
   }
-  return { ranges, found: each.filter(({ length }) => length > 0).length };
-}
-
-function rangesOf(text: string, { pattern }: Unit): Ranges {
-  const ranges: Ranges = [];
-  let within = 0;
-  pattern.lastIndex = 0;
-  for (let match = pattern.exec(text); match !== null && ranges.length < maxRanges; match = pattern.exec(text)) {
-    const end = match.index + match[0].length;
-    if (isBoundary(text, match.index) && isBoundary(text, end)) ranges.push([match.index, end]);
-    else if (++within >= maxWithin) return ranges.length > 0 ? ranges : [[match.index, end]];
-    else pattern.lastIndex = match.index + 1;
-  }
-  return ranges;
 }

@@ -1,9 +1,11 @@
 // When a worker writes the search index: behind ingest, which goes first.
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pool } from "#lib/db/client";
 import { log } from "#lib/log";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
+import { markOutdated } from "#lib/search/sql/merge";
 import { readWaitingAges } from "#lib/search/sql/write";
 
 /** How long to wait where there is nothing to do, or where it failed. */
@@ -32,8 +34,11 @@ type Load = { uploadsWait: () => Promise<boolean>; jobsRun: () => boolean };
  */
 export async function keepIndexing(signal: AbortSignal, load: Load): Promise<void> {
   let purgedAt = 0;
+  let isCurrent = false;
   const work = async () => {
     const { isIdle, pauseMs } = await indexBatch(load);
+    // Once nothing waits, what an earlier version indexed is indexed again, block by block.
+    if (isIdle && !isCurrent) isCurrent = !(await markOutdated(pool()));
     if (!isIdle && performance.now() - purgedAt < purgeMs) return pauseMs;
     purgedAt = performance.now();
     const hasPurged = await purgeNext();

@@ -1,6 +1,7 @@
 // The terms of a text, by which it is found. Words are runs of letters and digits, and single characters of scripts that put no spaces
 // between words. A term is a number of 40 bits: of a word, of a part of a camelCase word, or of two words that follow each
-// other with the gap between them. So a phrase, an identifier or a path is found by its pairs, as it is written.
+// other with the gap between them. So a phrase, an identifier or a path is found by its pairs, as it is written. The parts of a
+// camelCase word pair as if they were written with a `_`: `tags_re` finds `xmlTagsRe`.
 
 const other = 0;
 const space = 1;
@@ -56,6 +57,45 @@ const primes = [0x01000193, 0x5bd1e995] as const;
 /** 32 bits of one hash and 8 of another one. */
 const termOf = (first: number, second: number) => (mix(first) >>> 0) * 256 + (mix(second) & 255);
 
+/** What stands between two parts of a camelCase word: as the gap of `_`. */
+const joint = Math.imul(95, primes[0]) + 1;
+
+/** Where a term was found: whose words these are decides what a hit is worth. */
+export const fields = { any: 0, title: 0x2545f49123, person: 0x9e3779b97f } as const;
+export type Field = keyof typeof fields;
+
+/** The term of the same word or pair in one field; every term stands in `any` too. */
+export const inField = (term: number, field: Field) => (term + fields[field]) % 2 ** termBits;
+
+/** The term of a fact about a trace, such as `tool:bash`, which no text has. */
+export function termOfFact(fact: string): number {
+  let [first, second]: [number, number] = [seeds[1], seeds[0]];
+  for (const character of fact.toLowerCase()) {
+    const code = character.codePointAt(0) as number;
+    first = Math.imul(first ^ code, primes[0]);
+    second = Math.imul(second ^ code, primes[1]) + 1;
+  }
+  return termOf(first, second);
+}
+
+/** The term of one word. */
+export function termOfWord(word: string): number {
+  return termOf(...hashOf(word, 0, word.length));
+}
+
+function hashOf(text: string, start: number, end: number): [number, number] {
+  let [first, second]: [number, number] = [...seeds];
+  for (let at = start; at < end; at += 1) {
+    const lower = folded[text.charCodeAt(at)] as number;
+    first = Math.imul(first ^ lower, primes[0]);
+    second = Math.imul(second ^ lower, primes[1]) + 1;
+  }
+  return [first, second];
+}
+
+/** Takes a term; of a word, or a part of one, with its place in the text. */
+export type Visit = (term: number, start?: number, end?: number) => void;
+
 /**
  * Calls `visit` with each term of a text, as often as it occurs.
  *
@@ -63,7 +103,7 @@ const termOf = (first: number, second: number) => (mix(first) >>> 0) * 256 + (mi
  * @param options.parts whether the parts of a camelCase word are words too; not in a query, so that `getUser` finds only
  *   what is written so.
  */
-export function forEachTerm(text: string, visit: (term: number) => void, { parts = true } = {}): void {
+export function forEachTerm(text: string, visit: Visit, { parts = true } = {}): void {
   const { length } = text;
   let previous = 0;
   let between = 0;
@@ -88,7 +128,7 @@ export function forEachTerm(text: string, visit: (term: number) => void, { parts
       second = Math.imul(second ^ lower, primes[1]) + 1;
       at += 1;
     } while (kind === letter && at < length && kindAt(text, at) === letter);
-    visit(termOf(first, second));
+    visit(termOf(first, second), start, at);
     const word = mix(first ^ second) | 1;
     if (previous !== 0) visit(pairOf(previous, between, word));
     if (parts && mixedCase) forEachPart(text, start, at, visit);
@@ -102,21 +142,33 @@ function pairOf(previous: number, between: number, word: number): number {
   return termOf(first, Math.imul(word, primes[0]) ^ previous ^ between);
 }
 
-/** Calls `visit` with the parts of a word such as `getUserName`, where it has several. */
-function forEachPart(text: string, start: number, end: number, visit: (term: number) => void): void {
+/** Calls `visit` with the parts of a word such as `getUserName`, and with their pairs, where it has several. */
+function forEachPart(text: string, start: number, end: number, visit: Visit): void {
   let from = start;
+  let previous = 0;
   for (let at = start + 1; at <= end; at += 1) {
     if (at < end && !isHump(text, at)) continue;
     if (at - from === end - start) return;
-    let [first, second]: [number, number] = [...seeds];
-    for (let place = from; place < at; place += 1) {
-      const lower = folded[text.charCodeAt(place)] as number;
-      first = Math.imul(first ^ lower, primes[0]);
-      second = Math.imul(second ^ lower, primes[1]) + 1;
-    }
-    visit(termOf(first, second));
+    const [first, second] = hashOf(text, from, at);
+    visit(termOf(first, second), from, at);
+    const part = mix(first ^ second) | 1;
+    if (previous !== 0) visit(pairOf(previous, joint, part));
+    previous = part;
     from = at;
   }
+}
+
+/** The parts of a camelCase word; the word alone where it has one. */
+export function partsOf(word: string): string[] {
+  const humps = Array.from(word, (_, at) => at).filter((at) => at > 0 && isHump(word, at));
+  return [0, ...humps].map((from, place) => word.slice(from, humps[place]));
+}
+
+/** A text in the form in which words are compared. */
+export function fold(text: string): string {
+  let result = "";
+  for (let at = 0; at < text.length; at += 1) result += String.fromCharCode(folded[text.charCodeAt(at)] as number);
+  return result;
 }
 
 /** Whether a part of a camelCase word begins at a place inside it: `getUser`, `HTTPServer`. */

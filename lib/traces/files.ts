@@ -6,7 +6,7 @@ import { notFound } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { maxShown, type Outline } from "#lib/reader/outline";
-import { fileNamed } from "#lib/search/query";
+import { fileNamed } from "#lib/search/file-term";
 import { decodeCursor, encodeCursor } from "#lib/traces/queries";
 import type { FileAction, Touched } from "#lib/traces/schema";
 import { type FileRow, readTouching, readTraceFiles } from "#lib/traces/sql/files";

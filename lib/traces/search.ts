@@ -5,7 +5,7 @@ import { cache } from "react";
 import { heavyRead, type Patience } from "#lib/db/heavy";
 import { findDocuments, type Hits } from "#lib/search/find";
 import { keepMatching } from "#lib/search/phrases";
-import { parseQuery, phrasesOf, type Query } from "#lib/search/query";
+import { parseQuery, type Query, unprovenOf } from "#lib/search/query";
 import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { findByFiles } from "#lib/traces/sql/file-search";
 import { joinHits, lookUpHits, scanList } from "#lib/traces/sql/search";
@@ -26,10 +26,10 @@ type Page = { after?: Place | undefined; limit: number; maxVerified?: number; pa
  * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `heavyRead`.
  */
 export async function searchTraces(userId: string, { q = "", ...given }: Selection, page: Page): Promise<string[]> {
-  const { files, ...query } = parseQuery(q);
-  const selection = files.length > 0 ? { ...given, files } : given;
+  const { files, rows, ...query } = parseQuery(q);
+  const selection = { ...given, files, rows };
   const search = async (tx: PoolClient) => {
-    if (query.units.length === 0) return findByFiles(tx, { userId, selection, after: page.after }, page.limit);
+    if (query.groups.length === 0) return findByFiles(tx, { userId, selection, after: page.after }, page.limit);
     const hits = await findDocuments(tx, userId, query);
     return hits.count === 0 ? [] : findPage(tx, { userId, selection, text: q, query, hits }, page);
   };
@@ -61,8 +61,8 @@ type Search = { userId: string; selection: PlainSelection; text: string; query: 
 
 async function findPage(tx: PoolClient, search: Search, page: Page): Promise<string[]> {
   const { after, limit, maxVerified: max = maxVerified } = page;
-  if (phrasesOf(search.query).length === 0) return nextHits(tx, search, { after, limit });
-  const candidates = await nextHits(tx, search, { after, limit: Math.min(limit + max, Number.MAX_SAFE_INTEGER) });
+  if (unprovenOf(search.query).length === 0) return listHits(tx, search, { after, limit });
+  const candidates = await listHits(tx, search, { after, limit: Math.min(limit + max, Number.MAX_SAFE_INTEGER) });
   const ids: string[] = [];
   for (let at = 0; at < candidates.length && ids.length < limit; at += verifiedAtOnce) {
     const some = candidates.slice(at, at + verifiedAtOnce);
@@ -86,9 +86,9 @@ function verifyOnce(tx: PoolClient, search: Search, ids: string[], max: number):
  * The next hits in the list's order. Where many rows of the list are hits, it is scanned from its top, up to twice as many
  * rows as evenly spread hits would need; otherwise the hits' traces are looked up.
  */
-async function nextHits(
+export async function listHits(
   tx: PoolClient,
-  { userId, selection, hits }: Search,
+  { userId, selection, hits }: Pick<Search, "userId" | "selection" | "hits">,
   { after, limit }: Page,
 ): Promise<string[]> {
   const scope = { userId, selection, after };

@@ -1,6 +1,8 @@
 import { zstdDecompressSync } from "node:zlib";
 import { pool } from "#lib/db/client";
 import { forEachPosting } from "#lib/search/block";
+import { forEachTerm } from "#lib/search/terms";
+import { decodeWords, firstWordBucket } from "#lib/search/vocabulary";
 
 const zstdMagic = "28b52ffd";
 
@@ -48,6 +50,9 @@ export async function indexedTerms(): Promise<Set<number>> {
      join search_block on search_block.user_id = search_bucket.user_id and id = block_id`,
   );
   const terms = new Set<number>();
-  for (const { bits, ...bucket } of rows) forEachPosting(bucket, bits, (term) => terms.add(term));
+  for (const { bits, ...bucket } of rows) {
+    if (bucket.bucket < firstWordBucket) forEachPosting(bucket, bits, (term) => terms.add(term));
+    else for (const { word } of decodeWords(bucket.postings)) forEachTerm(word, (term) => terms.add(term));
+  }
   return terms;
 }

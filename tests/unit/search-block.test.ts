@@ -35,9 +35,9 @@ test("a term that is not in its bucket has no slots", () => {
 
 test("a very long trace becomes several documents, each from a position on", () => {
   const collector = new Collector();
-  collector.begin("long", ["title"]);
+  collector.begin("long", "title", []);
   for (let position = 0; position < 4500; position += 1) collector.add("long", position * 2, `word ${position}`);
-  collector.begin("short", []);
+  collector.begin("short", null, []);
   const [draft, ...others] = collector.finish();
   expect(others).toEqual([]);
   expect(draft?.documents).toEqual([
@@ -56,7 +56,7 @@ test("words chosen to collide take no longer than others", () => {
   }
   const timeOf = (text: string) => {
     const collector = new Collector();
-    collector.begin("t", []);
+    collector.begin("t", null, []);
     const startedAt = performance.now();
     collector.add("t", 0, text);
     return performance.now() - startedAt;

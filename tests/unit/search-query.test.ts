@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { SpoorError } from "#lib/errors";
-import { findIn, parseQuery } from "#lib/search/query";
+import { parseQuery } from "#lib/search/query";
 import { forEachTerm } from "#lib/search/terms";
+import { findIn } from "#lib/search/unit";
 
 function termsOf(text: string): Set<number> {
   const terms = new Set<number>();
@@ -14,7 +15,9 @@ function isFound(text: string, q: string) {
   const query = parseQuery(q);
   const terms = termsOf(text);
   return {
-    byTerms: query.units.every((unit) => unit.terms.every((term) => terms.has(term))),
+    byTerms: query.units.every(({ alternatives }) =>
+      alternatives.some((form) => form.every((term) => terms.has(term))),
+    ),
     inText: findIn(text, query).found === query.units.length,
   };
 }

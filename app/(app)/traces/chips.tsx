@@ -1,10 +1,10 @@
-import { filesIn } from "#lib/search/query";
+import { termsOf, withoutTerm } from "#lib/search/grammar";
 import { filterNames } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
 import { type Given, labelOf, listHref, shownValue, without } from "./hrefs";
 
 /**
- * The filters that are set, each with a link that removes it; of a search each file that it names.
+ * The filters that are set, each with a link that removes it; of a search each filter that it names.
  *
  * @param project the name of the project that is filtered by. @param parent the title of the session whose children are listed
  */
@@ -29,16 +29,16 @@ export function Chips({
           href={listHref(without(given, name))}
         />,
       ];
-    const files = filesIn(value);
-    const words = files.reduce((rest, { written }) => withoutTerm(rest, written), value);
     const withQuery = (q: string) => listHref({ ...without(given, "q"), ...(q !== "" && { q }) });
+    const terms = termsOf(value).filter(({ filter }) => filter !== undefined);
+    const words = terms.toReversed().reduce((rest, term) => withoutTerm(rest, term), value);
     return [
-      ...files.map(({ written, ending, excluded }) => (
+      ...terms.map((term) => (
         <Chip
-          key={written}
-          label={excluded ? "without file" : "file"}
-          value={ending.slice(1)}
-          href={withQuery(withoutTerm(value, written))}
+          key={term.at}
+          label={`${term.excluded ? "without " : ""}${term.filter}`}
+          value={term.text}
+          href={withQuery(withoutTerm(value, term))}
         />
       )),
       ...(words === ""
@@ -48,15 +48,12 @@ export function Chips({
               key={name}
               label={labelOf(name)}
               value={words}
-              href={withQuery(files.map(({ written }) => written).join(" "))}
+              href={withQuery(terms.map(({ written }) => written).join(" "))}
             />,
           ]),
     ];
   });
 }
-
-/** A search without one of its terms. */
-const withoutTerm = (q: string, term: string) => q.replace(term, " ").replace(/\s+/g, " ").trim();
 
 function Chip({ label, value, href }: { label: string; value: string; href: string }) {
   return (

@@ -66,6 +66,15 @@ function messagesOfHits(userId: string, hits: HitBits, max: number | null): Pris
 
 const maxPosition = Prisma.raw(`${2 ** 31 - 1}`);
 
+/** Larger metadata holds whole outputs. */
+const smallMetadata = Prisma.raw("case when pg_column_size(metadata) <= 16384 then metadata end as metadata");
+
+/** A text that may match: of a message, or of the trace itself where it has no position; null for what was not read. */
+export type Candidate = Pick<Text, "traceId" | "role" | "metadata"> & {
+  position: number | null;
+  content: string | null;
+};
+
 /** Bounds on what is read of one trace. */
 export type CandidateBounds = {
   maxMessages: number;
@@ -86,25 +95,26 @@ export async function readCandidates(
   hits: HitBits,
   pattern: string,
   bounds: CandidateBounds,
-): Promise<{ traceId: string; content: string | null }[]> {
+): Promise<Candidate[]> {
   const { rows } = await tx.query(Prisma.sql`
-    select wanted.id as "traceId", found.content from unnest(${traceIds}::uuid[]) as wanted (id)
+    select wanted.id as "traceId", found.* from unnest(${traceIds}::uuid[]) as wanted (id)
     cross join lateral (
-      select title as content from trace where user_id = ${userId} and id = wanted.id and lower(title) ~ ${pattern}
+      select null::int as position, null as role, null::jsonb as metadata, coalesce(title, derived_title) as content
+      from trace where user_id = ${userId} and id = wanted.id and lower(coalesce(title, derived_title)) ~ ${pattern}
       union all
-      select source_id from trace where user_id = ${userId} and id = wanted.id and lower(source_id) ~ ${pattern}
+      select null, null, null, source_id from trace where user_id = ${userId} and id = wanted.id and lower(source_id) ~ ${pattern}
       union all
-      (select case when length(content) <= ${bounds.maxCharacters} then content end
+      (select position, role, ${smallMetadata}, case when length(content) <= ${bounds.maxCharacters} then content end
        from ${messagesOfHits(userId, hits, bounds.maxDocuments)} where lower(content) ~ ${pattern}
        limit ${bounds.maxMessages})
       union all
-      (select null from search_document where user_id = ${userId} and trace_id = wanted.id and ${isHit(hits)}
+      (select 0, null, null, null from search_document where user_id = ${userId} and trace_id = wanted.id and ${isHit(hits)}
        offset coalesce(${bounds.maxDocuments}::int, ${maxPosition}) limit 1)) as found`);
   return rows;
 }
 
 /** A message that matches, or the text around the match where it is long. */
-export type Text = { traceId: string; position: number; role: string | null; content: string };
+export type Text = { traceId: string; position: number; role: string | null; metadata: unknown; content: string };
 
 export type TextBounds = {
   maxMessages: number;
@@ -132,11 +142,10 @@ export async function readTexts(
     ? messagesOfHits(userId, within.hits, within.maxDocuments)
     : Prisma.sql`message where user_id = ${userId} and trace_id = wanted.id`;
   const { rows } = await tx.query<Text>(Prisma.sql`
-    select wanted.id as "traceId", found.position, found.role, found.content
-    from unnest(${traceIds}::uuid[]) with ordinality as wanted (id, place)
+    select wanted.id as "traceId", found.* from unnest(${traceIds}::uuid[]) with ordinality as wanted (id, place)
     join trace on trace.user_id = ${userId} and trace.id = wanted.id and trace.deleted_at is null
     cross join lateral (
-      select position, role, case when length(content) <= ${wholeCharacters} then content else
+      select position, role, ${smallMetadata}, case when length(content) <= ${wholeCharacters} then content else
         substr(content, greatest(1, strpos(lower(content), ${word}) - ${nearCharacters}), ${2 * nearCharacters}) end as content
       from (select message.* from ${from}) as message
       where lower(content) ~ ${pattern} order by position limit ${maxMessages}) as found

@@ -35,12 +35,12 @@ export function withIndexLock<T>(work: (tx: PoolClient) => Promise<T>): Promise<
 export async function writeBlock(
   tx: PoolClient,
   userId: string,
-  { bits, documents, postings }: Omit<Block, "id">,
+  { bits, documents, postings, version }: Omit<Block, "id">,
   buckets: Bucket[],
 ): Promise<string> {
   const { rows } = await tx.query<{ id: string }>(
-    "insert into search_block (user_id, bits, documents, postings) values ($1, $2, $3, $4) returning id",
-    [userId, bits, documents, postings],
+    "insert into search_block (user_id, bits, documents, postings, version) values ($1, $2, $3, $4, $5) returning id",
+    [userId, bits, documents, postings, version],
   );
   const id = rows[0]?.id as string;
   const copy = "copy search_bucket (user_id, block_id, bucket, postings) from stdin (format binary)";
@@ -88,7 +88,7 @@ export async function readWaitingAges(): Promise<{ oldest: number | null; newest
 }
 
 /** A trace to be indexed; `hash` tells whether it is still the same. */
-export type Waiting = Pick<Trace, "id" | "title" | "sourceId" | "messageCount"> & { hash: string };
+export type Waiting = Pick<Trace, "id" | "title" | "messageCount"> & { hash: string; texts: string[] };
 
 /**
  * The traces that one user has waiting longest, whoever's trace that is. SQL: by the database's clock, and a partial index
@@ -111,7 +111,8 @@ export async function readWaiting(
   const userId = users[0]?.userId;
   if (!userId) return undefined;
   const { rows: traces } = await tx.query<Waiting>(
-    `select id, encode(content_hash, 'base64') as hash, title, source_id as "sourceId", message_count as "messageCount"
+    `select id, encode(content_hash, 'base64') as hash, coalesce(title, derived_title) as title,
+       array[source_id] as texts, message_count as "messageCount"
      from trace where user_id = $2 and ${settled} order by stored_at limit $3`,
     [settledSeconds, userId, limit],
   );
@@ -131,6 +132,9 @@ export async function readSizes(tx: PoolClient, userId: string, traceIds: string
   return rows;
 }
 
+/** Larger metadata, which holds whole outputs, isn't read for what it says of the message. */
+const maxMetadataBytes = 16_384;
+
 /** The beginnings of the messages of traces from one place to another. SQL: `left`, and an order by two columns. */
 export async function readContents(
   tx: PoolClient,
@@ -138,12 +142,13 @@ export async function readContents(
   traceIds: string[],
   [first, last]: [Size, Size],
   maxCharacters: number,
-): Promise<{ traceId: string; position: number; content: string }[]> {
+): Promise<{ traceId: string; position: number; role: string | null; content: string; metadata: unknown }[]> {
   const { rows } = await tx.query(
-    `select trace_id as "traceId", position, left(content, $7) as content from message
+    `select trace_id as "traceId", position, role, left(content, $7) as content,
+       case when pg_column_size(metadata) <= $8 then metadata end as metadata from message
      where user_id = $1 and trace_id = any($2) and (trace_id, position) >= ($3, $4) and (trace_id, position) <= ($5, $6)
      order by trace_id, position`,
-    [userId, traceIds, first.traceId, first.position, last.traceId, last.position, maxCharacters],
+    [userId, traceIds, first.traceId, first.position, last.traceId, last.position, maxCharacters, maxMetadataBytes],
   );
   return rows;
 }
@@ -195,76 +200,17 @@ export async function deleteDocuments(tx: PoolClient, userId: string, traceIds: 
   await tx.query("delete from search_document where user_id = $1 and trace_id = any($2)", [userId, traceIds]);
 }
 
-/** A user's blocks with less than so much in them, smallest first. In the transaction of COPY, which is not Prisma's. */
-export async function readSmallBlocks(
-  tx: PoolClient,
-  userId: string,
-  below: { postings: number; documents: number },
-): Promise<Block[]> {
-  const { rows } = await tx.query<Block>(
-    `select id, bits, documents, postings from search_block
-     where user_id = $1 and postings < $2 and documents < $3 order by postings`,
-    [userId, below.postings, below.documents],
-  );
-  return rows;
-}
-
 /**
  * A block some of whose documents are gone, with postings that mean nothing any more. SQL: it compares a count with a column;
  * 8 ms at 50,000 documents.
  */
 export async function findIncompleteBlock(tx: PoolClient, userId: string): Promise<Block | undefined> {
   const { rows } = await tx.query<Block>(
-    `select id, bits, documents, postings from search_block block where user_id = $1 and documents > (
+    `select id, bits, documents, postings, version from search_block block where user_id = $1 and documents > (
        select count(*) from search_document where user_id = $1 and block_id = block.id) limit 1`,
     [userId],
   );
   return rows[0];
-}
-
-/** A document's former place, in the order of its new slots. */
-export type Moved = { blockId: string; slot: number };
-
-/** The documents of blocks whose traces are not deleted, in their order. SQL: a join, in the transaction of COPY. */
-export async function readLiveDocuments(tx: PoolClient, userId: string, blockIds: string[]): Promise<Moved[]> {
-  const { rows } = await tx.query<Moved>(
-    `select block_id as "blockId", slot from search_document join trace on trace.user_id = $1 and trace.id = trace_id
-     where search_document.user_id = $1 and block_id = any($2) and deleted_at is null order by block_id, slot`,
-    [userId, blockIds],
-  );
-  return rows;
-}
-
-/** Moves documents to a block, each to the slot that is its place in the list. SQL: thousands of rows in one statement. */
-export async function moveDocuments(tx: PoolClient, userId: string, blockId: string, moved: Moved[]): Promise<void> {
-  await tx.query(
-    `update search_document set block_id = $2, slot = moved.new_slot
-     from unnest($3::bigint[], $4::smallint[], $5::smallint[]) as moved (block_id, slot, new_slot)
-     where search_document.user_id = $1 and search_document.block_id = moved.block_id
-       and search_document.slot = moved.slot`,
-    [userId, blockId, moved.map((from) => from.blockId), moved.map(({ slot }) => slot), moved.map((_, slot) => slot)],
-  );
-}
-
-/** The `n`th of `2 ** bits` equal parts of each block's buckets. SQL: one range of buckets for each block, in one statement. */
-export async function readBucketSlice(
-  tx: PoolClient,
-  userId: string,
-  blocks: Block[],
-  { n, bits }: { n: number; bits: number },
-): Promise<(Bucket & { blockId: string })[]> {
-  const width = blocks.map((block) => 2 ** (block.bits - bits));
-  const { rows } = await tx.query<Bucket & { blockId: string }>(
-    `select block_id as "blockId", bucket, postings from unnest($2::bigint[], $3::int[], $4::int[]) as part (id, low, high)
-     join search_bucket on user_id = $1 and block_id = part.id and bucket >= low and bucket < high`,
-    [
-      userId,
-      blocks.map(({ id }) => id),
-      width.map((buckets) => n * buckets),
-      width.map((buckets) => (n + 1) * buckets),
-    ],
-  );
-  return rows;
 }
 
 /**

@@ -1,7 +1,8 @@
 import "server-only";
 import { readPullRequestName } from "#lib/evidence/remotes";
 import { Prisma } from "#lib/generated/prisma/client";
-import type { FileTerm } from "#lib/search/query";
+import type { FileTerm } from "#lib/search/file-term";
+import type { RowTerm } from "#lib/search/query";
 import { facets, type TraceFilter } from "#lib/traces/schema";
 
 /**
@@ -17,9 +18,13 @@ export type Selection = TraceFilter & {
 
 /**
  * A selection without a search, which is no condition of SQL and is resolved first (`resolveSearch` in lib/traces/search.ts).
- * `files` are those that the search names.
+ * `files` and `rows` are the filters that the search names.
  */
-export type PlainSelection = Omit<Selection, "q"> & { q?: undefined; files?: FileTerm[] | undefined };
+export type PlainSelection = Omit<Selection, "q"> & {
+  q?: undefined;
+  files?: FileTerm[] | undefined;
+  rows?: RowTerm[] | undefined;
+};
 
 /** A position in the list's order: a trace's last activity, or its family's, and its id. */
 export type Place = { activityAt: Date | string; id: string };
@@ -67,8 +72,32 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
   for (const file of selection.files ?? [])
     conditions.push(Prisma.sql`${Prisma.raw(file.excluded ? "not" : "")} exists (select from trace_file
       where trace_file.user_id = ${userId} and trace_file.trace_id = trace.id and ${isNamed(file)})`);
+  for (const term of selection.rows ?? []) {
+    const isMatching = matchesRow(userId, term);
+    conditions.push(term.excluded ? Prisma.sql`(${isMatching}) is not true` : isMatching);
+  }
   if (storedUntil) conditions.push(Prisma.sql`stored_at <= ${storedUntil}::timestamptz`);
   return Prisma.join(conditions, " and ");
+}
+
+const escaped = (text: string) => text.replace(/[\\%_]/g, "\\$&");
+
+/** The condition that a filter of a search's language matches: by the beginning of a name or of a part of it, whatever its case. */
+function matchesRow(userId: string, { name, value }: RowTerm): Prisma.Sql {
+  if (name === "before") return Prisma.sql`activity_at < ${value}::timestamptz`;
+  if (name === "after") return Prisma.sql`activity_at >= ${value}::timestamptz`;
+  const beginning = `${escaped(value)}%`;
+  const part = `[-_./: ]${value.replace(/[^\p{L}\p{N}]/gu, "\\$&")}`;
+  const isLike = (column: string) => {
+    const lower = Prisma.raw(`lower(${column})`);
+    return Prisma.sql`(${lower} like ${beginning} or ${lower} ~ ${part})`;
+  };
+  if (name === "agent") return isLike("source");
+  if (name === "model") return isLike("model");
+  if (name === "branch")
+    return Prisma.sql`id in (select trace_id from trace_branch where user_id = ${userId}::uuid and ${isLike("branch")})`;
+  return Prisma.sql`(${isLike("project")} or project_id in (
+    select id from project where user_id = ${userId}::uuid and ${isLike("name")}))`;
 }
 
 /** The condition that a row of `trace_file` is of a file that is named by the end of its path. */

@@ -3,7 +3,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
-import type { FileTerm } from "#lib/search/query";
+import type { FileTerm } from "#lib/search/file-term";
 import { comesAfter, isNamed, isSelected, listOrder } from "#lib/traces/sql/conditions";
 import type { Scope } from "#lib/traces/sql/search";
 

@@ -1,0 +1,25 @@
+// Sets of slots: one bit for each document of a block.
+import { maxDocuments } from "#lib/search/block";
+
+/** The size of a set of one block's slots, in bytes. */
+export const maxSlots = maxDocuments / 8;
+
+export const hasBit = (bits: Buffer, at: number) => ((bits[at >> 3] as number) & (1 << (at & 7))) !== 0;
+
+export function setBit(bits: Buffer, at: number, value: boolean): void {
+  const byte = bits[at >> 3] as number;
+  bits[at >> 3] = value ? byte | (1 << (at & 7)) : byte & ~(1 << (at & 7));
+}
+
+/** The set of some slots. */
+export function slotsWith(slots: number[]): Buffer {
+  const bits = Buffer.alloc(maxSlots);
+  for (const slot of slots) bits[slot >> 3] = (bits[slot >> 3] as number) | (1 << (slot & 7));
+  return bits;
+}
+
+/** Adds the slots of another set. @returns the set itself */
+export function orInto(bits: Buffer, others: Buffer): Buffer {
+  for (let at = 0; at < bits.length; at += 1) bits[at] = (bits[at] as number) | (others[at] as number);
+  return bits;
+}

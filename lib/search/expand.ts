@@ -1,0 +1,63 @@
+// Longer words that begin with a word of a query, by the words that stand in each block.
+import "server-only";
+import type { PoolClient } from "pg";
+import { type BlockHead, readBuckets } from "#lib/search/sql/read";
+import { fold, inField, termOfWord } from "#lib/search/terms";
+import type { Unit } from "#lib/search/unit";
+import { bucketOfBeginning, decodeWords } from "#lib/search/vocabulary";
+
+/** Longer words of a unit, and the terms of those of them that each block has, by the blocks' places. */
+export type Expanded = { words: { word: string; documents: number }[]; terms: number[][] };
+
+/** How many longer words are meant by a beginning: the most frequent ones. */
+const maxLonger = 24;
+/** A word that so many documents have as it is written is meant as it is written. */
+const common = 1000;
+
+/** The longer words of each unit that has a beginning, by its place. */
+export async function expand(
+  tx: PoolClient,
+  userId: string,
+  heads: BlockHead[],
+  units: Unit[],
+): Promise<Map<number, Expanded>> {
+  const asked = units.flatMap(({ beginning, field }, place) => (beginning ? [{ place, beginning, field }] : []));
+  const wanted = asked.flatMap(({ beginning }) =>
+    heads.map(({ id, bits }) => ({ id, bucket: bucketOfBeginning(beginning, bits) })),
+  );
+  const buckets = wanted.length > 0 ? await readBuckets(tx, userId, wanted) : [];
+  return new Map(
+    asked.map(({ place, beginning, field }, at) => {
+      const own = buckets.slice(at * heads.length, (at + 1) * heads.length);
+      return [
+        place,
+        expansionOf(
+          beginning,
+          own.map(({ postings }) => decodeWords(postings)),
+          field,
+        ),
+      ];
+    }),
+  );
+}
+
+function expansionOf(
+  beginning: string,
+  ofBlocks: { word: string; documents: number }[][],
+  field: Unit["field"],
+): Expanded {
+  const counts = new Map<string, number>();
+  const found = ofBlocks.map((words) => {
+    const own = words.map(({ word, documents }) => ({ word: fold(word), documents }));
+    const matching = own.filter(({ word }) => word.startsWith(beginning));
+    for (const { word, documents } of matching) counts.set(word, (counts.get(word) ?? 0) + documents);
+    return matching.map(({ word }) => word);
+  });
+  if ((counts.get(beginning) ?? 0) >= common) return { words: [], terms: found.map(() => []) };
+  counts.delete(beginning);
+  const words = [...counts].map(([word, documents]) => ({ word, documents }));
+  const kept = words.sort((a, b) => b.documents - a.documents || (a.word < b.word ? -1 : 1)).slice(0, maxLonger);
+  const meant = new Set(kept.map(({ word }) => word));
+  const termOf = (word: string) => inField(termOfWord(word), field ?? "any");
+  return { words: kept, terms: found.map((own) => own.filter((word) => meant.has(word)).map(termOf)) };
+}

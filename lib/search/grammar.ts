@@ -1,0 +1,95 @@
+// The language of searches: how a query is cut into terms (docs/search.md). What a term means is lib/search/query.ts's.
+import { SpoorError } from "#lib/errors";
+import { composed } from "#lib/search/terms";
+
+/** The filters of the language; anything else before a colon is part of a word, such as `TypeError:` or `https:`. */
+export const filterWords = [
+  "file",
+  "project",
+  "branch",
+  "agent",
+  "model",
+  "tool",
+  "role",
+  "in",
+  "before",
+  "after",
+  "has",
+] as const;
+export type FilterWord = (typeof filterWords)[number];
+
+/**
+ * One term of a query. `written` is how it stands there, from the index `at` on; `filter` the name before its colon; `either`
+ * says that an `or` joins it to the term before.
+ */
+export type Term = {
+  written: string;
+  at: number;
+  excluded: boolean;
+  filter?: FilterWord;
+  text: string;
+  quoted: boolean;
+  either: boolean;
+};
+
+const quotes = `["“”]`;
+const term = new RegExp(
+  `(-(?=[\\p{L}_"“”]))?((?:${filterWords.join("|")}):(?=[^\\s]))?(?:${quotes}([^"“”]*)${quotes}|([^\\s"“”]+))`,
+  "giu",
+);
+
+/** A query that is refused, with the place in it, counted in characters from 0. */
+export function refused(
+  message: string,
+  { at, written }: { at: number; written: string } = { at: 0, written: "" },
+): SpoorError {
+  const place = written ? ` (at character ${at + 1}: ${written.slice(0, 40)})` : "";
+  return new SpoorError("invalid_request", "The request is not valid; see errors.", {
+    errors: [{ path: "q", message: `${message}${place}` }],
+  });
+}
+
+/**
+ * Cuts a query into its terms.
+ *
+ * @throws SpoorError `invalid_request` for an `or` that joins nothing, with its place.
+ */
+export function readTerms(query: string): Term[] {
+  const terms: Term[] = [];
+  let or: { at: number; written: string } | undefined;
+  for (const match of composed(query).matchAll(term)) {
+    const [written, minus, prefix, phrase, word = ""] = match;
+    const place = { at: match.index, written };
+    if (!minus && !prefix && phrase === undefined && /^or$/i.test(word)) {
+      if (or || terms.length === 0) throw refused("`or` needs a term on both sides", place);
+      or = place;
+      continue;
+    }
+    const filter = prefix?.slice(0, -1).toLowerCase() as FilterWord | undefined;
+    const one = { ...place, excluded: minus !== undefined, text: phrase ?? word, quoted: phrase !== undefined };
+    terms.push({ ...one, ...(filter && { filter }), either: or !== undefined });
+    or = undefined;
+  }
+  if (or) throw refused("`or` needs a term on both sides", or);
+  return terms;
+}
+
+/** The terms of what may be a query; none where it is not. */
+export function termsOf(query: string): Term[] {
+  try {
+    return readTerms(query);
+  } catch (error) {
+    if (error instanceof SpoorError) return [];
+    throw error;
+  }
+}
+
+/** A query without one of its terms, and without an `or` that then joins nothing. */
+export function withoutTerm(query: string, { at, written }: Term): string {
+  const text = composed(query);
+  const rest = `${text.slice(0, at)} ${text.slice(at + written.length)}`.replace(/\s+/g, " ").trim();
+  return rest
+    .replace(/^(?:or )+|(?: or)+$/gi, "")
+    .replace(/\bor(?: or\b)+/gi, "or")
+    .replace(/^or$/i, "");
+}

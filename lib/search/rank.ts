@@ -1,0 +1,145 @@
+// How well documents match a query, by the index alone: rare words count more, and so do words of a title, of the person, and
+// words that stand beside each other as in the query.
+import "server-only";
+import type { PoolClient } from "pg";
+import { hasBit, orInto, slotsWith } from "#lib/search/bits";
+import { maxDocuments } from "#lib/search/block";
+import { type Match, type Matched, readTerms, type Terms } from "#lib/search/find";
+import { isFact, type Query } from "#lib/search/query";
+import { forEachTerm, inField } from "#lib/search/terms";
+import type { Unit } from "#lib/search/unit";
+
+/** A document's place and how well it matches. */
+export type Ranked = { blockId: string; slot: number; score: number };
+
+/** What a word is worth where it stands; `other` is another form of it. */
+const worth = { title: 2.2, person: 1.8, any: 1, other: 0.6, besidePerson: 1, beside: 0.6 };
+/** Of the weight of a query's words a document must have so much where none has all of them. */
+const mostOf = 0.55;
+
+/** The weight of each unit by its rarity, in the order of the query's groups. */
+export function weightsOf({ blocks, heads, units }: Matched): number[] {
+  const documents = heads.reduce((sum, head) => sum + head.documents, 0);
+  return units.map((unit, at) => {
+    if (isFact(unit)) return 0;
+    const having = blocks.reduce((sum, { ofUnits }) => sum + countOf(ofUnits[at]), 0);
+    return Math.log(1 + (documents - having + 0.5) / (having + 0.5));
+  });
+}
+
+function countOf(bits: Buffer | undefined): number {
+  let count = 0;
+  for (const byte of bits ?? []) for (let rest = byte; rest > 0; rest &= rest - 1) count += 1;
+  return count;
+}
+
+/**
+ * Leaves as hits, where no document has all that a query asks for, those that have the most of it by the weight of its words.
+ *
+ * @returns whether there are such documents
+ */
+export function relax(query: Query, { blocks }: Matched, weights: number[]): boolean {
+  const excluded = query.groups.flatMap(({ units, excluded }) => units.map(() => excluded));
+  const wanted = query.groups.filter((group) => !group.excluded);
+  if (wanted.length < 2 || wanted.some(({ units }) => units.some(isFact))) return false;
+  const total = weights.reduce((sum, weight, at) => sum + (excluded[at] ? 0 : weight), 0);
+  let isAny = false;
+  for (const { ofUnits, slots } of blocks) {
+    for (let slot = 0; slot < maxDocuments; slot += 1) {
+      const having = ofUnits.map((bits) => bits !== undefined && hasBit(bits, slot));
+      if (having.some((has, at) => has && excluded[at])) continue;
+      const own = having.reduce((sum, has, at) => sum + (has ? (weights[at] as number) : 0), 0);
+      if (own < mostOf * total) continue;
+      slots[slot >> 3] = (slots[slot >> 3] as number) | (1 << (slot & 7));
+      isAny = true;
+    }
+  }
+  return isAny;
+}
+
+/** The hits with the best scores, at most `limit`, the best first. */
+export async function rank(
+  tx: PoolClient,
+  userId: string,
+  query: Query,
+  { heads, units, blocks }: Matched,
+  { weights, limit }: { weights: number[]; limit: number },
+): Promise<Ranked[]> {
+  const found = blocks.filter(({ slots }) => slots.some((byte) => byte !== 0));
+  const headOf = new Map(heads.map((head) => [head.id, head]));
+  const foundHeads = found.flatMap(({ id }) => headOf.get(id) ?? []);
+  const scored = scoredTerms(query, units, weights);
+  const read = await readTerms(tx, userId, foundHeads, () => scored.map(({ terms }) => terms).flat(2));
+  const ranked: Ranked[] = [];
+  for (const [place, block] of found.entries()) {
+    const scores = scoresOf(block, weights, scored, read[place] as Terms);
+    for (let slot = 0; slot < maxDocuments; slot += 1)
+      if (hasBit(block.slots, slot)) ranked.push({ blockId: block.id, slot, score: scores[slot] as number });
+  }
+  // Of equals the one that was indexed last, which is about the newest.
+  const compare = (a: Ranked, b: Ranked) =>
+    b.score - a.score || Number(BigInt(b.blockId) - BigInt(a.blockId)) || b.slot - a.slot;
+  return ranked.sort(compare).slice(0, limit);
+}
+
+/** Terms that add to the score of the documents that have all of one alternative. */
+type Scored = { terms: number[][]; adds: number };
+
+/** What adds to a score beyond that a unit is there at all. */
+function scoredTerms({ scope }: Query, units: Unit[], weights: number[]): Scored[] {
+  const scored: Scored[] = [];
+  const isScoped = scope === "title" || scope === "person";
+  for (const [at, { alternatives }] of units.entries()) {
+    const weight = weights[at] as number;
+    if (weight === 0) continue;
+    scored.push({ terms: alternatives.slice(0, 1), adds: weight * (worth.any - worth.other) });
+    if (isScoped) continue;
+    for (const field of ["title", "person"] as const) {
+      const terms = alternatives.map((form) => form.map((term) => inField(term, field)));
+      scored.push({ terms, adds: weight * (worth[field] - worth.any) });
+    }
+  }
+  for (const { pair, weight } of isScoped ? [] : pairsOf(units, weights)) {
+    scored.push({ terms: [[pair]], adds: weight * worth.beside });
+    scored.push({ terms: [[inField(pair, "person")]], adds: weight * worth.besidePerson });
+    scored.push({ terms: [[inField(pair, "title")]], adds: weight * worth.besidePerson });
+  }
+  return scored;
+}
+
+/** The pairs of neighbouring single words. */
+function pairsOf(units: Unit[], weights: number[]): { pair: number; weight: number }[] {
+  return units.slice(1).flatMap((unit, at) => {
+    const previous = units[at] as Unit;
+    if (previous.words !== 1 || unit.words !== 1) return [];
+    const terms: number[] = [];
+    forEachTerm(`${previous.written} ${unit.written}`, (term) => terms.push(term), { parts: false });
+    const weight = ((weights[at] as number) + (weights[at + 1] as number)) / 2;
+    return terms.length === 3 ? [{ pair: terms[2] as number, weight }] : [];
+  });
+}
+
+function scoresOf({ ofUnits }: Match, weights: number[], scored: Scored[], read: Terms): Float64Array {
+  const scores = new Float64Array(maxDocuments);
+  const add = (bits: Buffer | undefined, value: number) => {
+    if (!bits) return;
+    for (let slot = 0; slot < maxDocuments; slot += 1)
+      if (hasBit(bits, slot)) scores[slot] = (scores[slot] as number) + value;
+  };
+  for (const [at, bits] of ofUnits.entries()) add(bits, (weights[at] as number) * worth.other);
+  for (const { terms, adds } of scored) add(anyOf(terms, read), adds);
+  return scores;
+}
+
+/** The slots that have all terms of one of some alternatives. */
+function anyOf(alternatives: number[][], read: Terms): Buffer | undefined {
+  let any: Buffer | undefined;
+  for (const form of alternatives) {
+    const [first = [], ...others] = form.map((term) => read.get(term) ?? []);
+    if (first.length === 0) continue;
+    const rest = others.map(slotsWith);
+    const slots = slotsWith(first.filter((slot) => rest.every((bits) => hasBit(bits, slot))));
+    any = any ? orInto(any, slots) : slots;
+  }
+  return any;
+}

@@ -1,0 +1,48 @@
+// Who speaks in a message, and which tools it called: a hit in a person's own words is worth more than one in a tool's output.
+import { piecesOf } from "#lib/reader/kind";
+import { outcomeOf } from "#lib/reader/outcome";
+import { kindOfTool } from "#lib/reader/vocabulary";
+
+export const speakers = ["person", "assistant", "thinking", "tool", "notice"] as const;
+export type Speaker = (typeof speakers)[number];
+
+/** A message's speaker, and the facts by which `tool:` and `has:error` find it. */
+export type Described = { speaker: Speaker; facts: string[] };
+
+/** Of a longer message the beginning says who speaks. */
+const maxCharacters = 4000;
+
+export type Spoken = { role: string | null; content: string; metadata: unknown };
+
+/** @param message with the beginning of its content at least */
+export function describe({ role, content, metadata }: Spoken): Described {
+  const known = isFields(metadata) ? metadata : null;
+  const beginning = { role, content: content.slice(0, maxCharacters), metadata: known };
+  const pieces = piecesOf({ ...beginning, position: 0, tokenCount: null, createdAt: null });
+  const facts = new Set<string>();
+  let speaker: Speaker | undefined;
+  for (const piece of pieces) {
+    speaker = louder(speaker, speakerOf(piece));
+    if (piece.type === "call") {
+      facts.add(`tool:${piece.call.name}`);
+      facts.add(`tool:${kindOfTool(piece.call.name, piece.call.type)}`);
+    }
+    const result = piece.type === "call" || piece.type === "result" ? piece.result : undefined;
+    if (result && outcomeOf(result).status === "failed") facts.add("has:error");
+  }
+  return { speaker: speaker ?? "notice", facts: [...facts] };
+}
+
+const isFields = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function speakerOf(piece: ReturnType<typeof piecesOf>[number]): Speaker {
+  if (piece.type !== "text") return "tool";
+  if (piece.kind === "user") return "person";
+  return piece.kind === "command" ? "notice" : piece.kind;
+}
+
+/** Of a message with several pieces, the speaker whose words are worth most. */
+function louder(one: Speaker | undefined, other: Speaker): Speaker {
+  return one !== undefined && speakers.indexOf(one) <= speakers.indexOf(other) ? one : other;
+}

@@ -1,0 +1,105 @@
+// Reading and moving what merges rewrite. All of it is SQL in the transaction of COPY, which is not Prisma's.
+import "server-only";
+import type { PoolClient } from "pg";
+import type { Queryable } from "#lib/db/client";
+import { type Bucket, blockVersion } from "#lib/search/block";
+import type { Block } from "#lib/search/sql/write";
+import { firstWordBucket } from "#lib/search/vocabulary";
+
+/** A user's blocks with less than so much in them, smallest first. In the transaction of COPY, which is not Prisma's. */
+export async function readSmallBlocks(
+  tx: PoolClient,
+  userId: string,
+  below: { postings: number; documents: number },
+): Promise<Block[]> {
+  const { rows } = await tx.query<Block>(
+    `select id, bits, documents, postings, version from search_block
+     where user_id = $1 and postings < $2 and documents < $3 order by postings`,
+    [userId, below.postings, below.documents],
+  );
+  return rows;
+}
+
+/** A document's former place, in the order of its new slots. */
+export type Moved = { blockId: string; slot: number };
+
+/** The documents of blocks whose traces are not deleted, in their order. SQL: a join, in the transaction of COPY. */
+export async function readLiveDocuments(tx: PoolClient, userId: string, blockIds: string[]): Promise<Moved[]> {
+  const { rows } = await tx.query<Moved>(
+    `select block_id as "blockId", slot from search_document join trace on trace.user_id = $1 and trace.id = trace_id
+     where search_document.user_id = $1 and block_id = any($2) and deleted_at is null order by block_id, slot`,
+    [userId, blockIds],
+  );
+  return rows;
+}
+
+/** Moves documents to a block, each to the slot that is its place in the list. SQL: thousands of rows in one statement. */
+export async function moveDocuments(tx: PoolClient, userId: string, blockId: string, moved: Moved[]): Promise<void> {
+  await tx.query(
+    `update search_document set block_id = $2, slot = moved.new_slot
+     from unnest($3::bigint[], $4::smallint[], $5::smallint[]) as moved (block_id, slot, new_slot)
+     where search_document.user_id = $1 and search_document.block_id = moved.block_id
+       and search_document.slot = moved.slot`,
+    [userId, blockId, moved.map((from) => from.blockId), moved.map(({ slot }) => slot), moved.map((_, slot) => slot)],
+  );
+}
+
+/** The `n`th of `2 ** bits` equal parts of each block's buckets. SQL: one range of buckets for each block, in one statement. */
+export async function readBucketSlice(
+  tx: PoolClient,
+  userId: string,
+  blocks: Block[],
+  { n, bits }: { n: number; bits: number },
+): Promise<(Bucket & { blockId: string })[]> {
+  const width = blocks.map((block) => 2 ** (block.bits - bits));
+  const { rows } = await tx.query<Bucket & { blockId: string }>(
+    `select block_id as "blockId", bucket, postings from unnest($2::bigint[], $3::int[], $4::int[]) as part (id, low, high)
+     join search_bucket on user_id = $1 and block_id = part.id and bucket >= low and bucket < high`,
+    [
+      userId,
+      blocks.map(({ id }) => id),
+      width.map((buckets) => n * buckets),
+      width.map((buckets) => (n + 1) * buckets),
+    ],
+  );
+  return rows;
+}
+
+/** All words of blocks. SQL: in the transaction of COPY, which is not Prisma's. */
+export async function readWordBuckets(
+  tx: PoolClient,
+  userId: string,
+  blockIds: string[],
+): Promise<Pick<Bucket, "postings">[]> {
+  const { rows } = await tx.query<Pick<Bucket, "postings">>(
+    "select postings from search_bucket where user_id = $1 and block_id = any($2::bigint[]) and bucket >= $3",
+    [userId, blockIds, firstWordBucket],
+  );
+  return rows;
+}
+
+/**
+ * Marks the traces of one block of an earlier version as waiting for the index, which then replaces it. SQL: by a join, and by the
+ * users of all blocks.
+ *
+ * @returns whether there was such a block.
+ */
+export async function markOutdated(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ userId: string; id: string }>(
+    `select user_id as "userId", id from search_block block where version < $1 and exists (
+       select 1 from search_document join trace on trace.user_id = search_document.user_id and trace.id = trace_id
+       where search_document.user_id = block.user_id and block_id = block.id and deleted_at is null) limit 1`,
+    [blockVersion],
+  );
+  const [block] = rows;
+  if (!block) return false;
+  await db.query(
+    `update trace set search_pending = true from (
+       select trace.id from search_document join trace on trace.user_id = $1 and trace.id = trace_id
+       where search_document.user_id = $1 and block_id = $2 and deleted_at is null
+       for update of trace skip locked) as outdated
+     where trace.user_id = $1 and trace.id = outdated.id`,
+    [block.userId, block.id],
+  );
+  return true;
+}

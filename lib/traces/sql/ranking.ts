@@ -1,0 +1,35 @@
+// The traces of ranked documents. SQL: sets of look-ups in one statement, in the snapshot of the search.
+import "server-only";
+import type { PoolClient } from "pg";
+import { Prisma } from "#lib/generated/prisma/client";
+import { isSelected, type PlainSelection } from "#lib/traces/sql/conditions";
+
+/** A document of the index with its score. */
+type Scored = { blockId: string; slot: number; score: number };
+
+/** How much more a trace of today is worth than an old one, and after how many days half of that is left. */
+const fresh = { more: 0.12, days: 45 };
+
+/** The traces of a selection that have the documents, the best first. The limits make each one look-up. */
+export async function readRankedTraces(
+  tx: PoolClient,
+  userId: string,
+  selection: PlainSelection,
+  ranked: Scored[],
+  limit: number,
+): Promise<{ id: string; score: number }[]> {
+  const { rows } = await tx.query<{ id: string; score: number }>(Prisma.sql`
+    with hit as materialized (
+      select found.trace_id, max(given.score) as score
+      from unnest(${ranked.map(({ blockId }) => blockId)}::bigint[], ${ranked.map(({ slot }) => slot)}::smallint[],
+        ${ranked.map(({ score }) => score)}::float8[]) as given (block_id, slot, score)
+      cross join lateral (select trace_id from search_document where user_id = ${userId}
+        and search_document.block_id = given.block_id and search_document.slot = given.slot limit 1) as found
+      group by found.trace_id)
+    select same.id, hit.score * (1 + ${fresh.more}::float8 * power(0.5::float8,
+      greatest(0, extract(epoch from now() - same.activity_at)::float8 / 86400) / ${fresh.days}::float8)) as score
+    from hit cross join lateral (
+      select id, activity_at from trace where ${isSelected(userId, selection)} and id = hit.trace_id limit 1) as same
+    order by score desc, same.activity_at desc, same.id limit ${limit}`);
+  return rows;
+}
