@@ -33,13 +33,14 @@ export const readTraceList = {
   about: {
     group: "Traces",
     summary: "List traces",
-    text: "Newest activity first. `q` finds words, quoted phrases, identifiers and paths as they are written; `file:src/x.ts` finds traces that read or changed a file whose path ends so, `-file:x.ts` those without. `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not), `parent` to what came from one session, and `roots=true` to sessions that came from no other. `branch` is a Git branch's exact name, `commit` a hash or at least 7 of its first digits, and `pr` a pull request's URL, `OWNER/NAME#NUMBER`, or its number. `project` is the text that came with a trace, `projectId` one of `GET /api/projects`. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
+    text: "Newest activity first. `q` is a search: words, longer words that begin so, quoted phrases, identifiers and paths as they are written; `-word` leaves out, `or` joins alternatives, and `file:`, `project:`, `branch:`, `agent:`, `model:`, `tool:`, `role:`, `in:title`, `before:`, `after:` and `has:error` narrow it: `query = term *( 1*space [ 'or' 1*space ] term )`, `term = [ '-' ] [ filter ':' ] ( word | phrase )` (docs/search.md). `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not), `parent` to what came from one session, and `roots=true` to sessions that came from no other. `branch` is a Git branch's exact name, `commit` a hash or at least 7 of its first digits, and `pr` a pull request's URL, `OWNER/NAME#NUMBER`, or its number. `project` is the text that came with a trace, `projectId` one of `GET /api/projects`. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
     answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [listedTrace], nextCursor: null } } },
     errors: {
-      invalid_request: "A parameter is not valid, or the cursor is not one that this server made.",
+      invalid_request:
+        "A parameter is not valid, `q` is no query (`errors` has the place in it), or the cursor is not one that this server made.",
     },
-    example: { query: { project: "api", pr: "ada/api#123", limit: "20" } },
-    wrong: { query: { limit: "0", from: "yesterday", commit: "HEAD", pr: "ada/api" } },
+    example: { query: { q: "retry timer -flaky role:user", project: "api", pr: "ada/api#123", limit: "20" } },
+    wrong: { query: { q: "or", limit: "0", from: "yesterday", commit: "HEAD", pr: "ada/api" } },
   },
 } satisfies Operation;
 

@@ -99,10 +99,9 @@ export async function readCandidates(
   const { rows } = await tx.query(Prisma.sql`
     select wanted.id as "traceId", found.* from unnest(${traceIds}::uuid[]) as wanted (id)
     cross join lateral (
-      select null::int as position, null as role, null::jsonb as metadata, coalesce(title, derived_title) as content
-      from trace where user_id = ${userId} and id = wanted.id and lower(coalesce(title, derived_title)) ~ ${pattern}
-      union all
-      select null, null, null, source_id from trace where user_id = ${userId} and id = wanted.id and lower(source_id) ~ ${pattern}
+      select null::int as position, null as role, null::jsonb as metadata, named.content from trace
+        cross join lateral unnest(array[coalesce(custom_title, title, derived_title), source_id, note] || tags) as named (content)
+      where user_id = ${userId} and id = wanted.id and lower(named.content) ~ ${pattern}
       union all
       (select position, role, ${smallMetadata}, case when length(content) <= ${bounds.maxCharacters} then content end
        from ${messagesOfHits(userId, hits, bounds.maxDocuments)} where lower(content) ~ ${pattern}

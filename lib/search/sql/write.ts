@@ -90,6 +90,9 @@ export async function readWaitingAges(): Promise<{ oldest: number | null; newest
 /** A trace to be indexed; `hash` tells whether it is still the same. */
 export type Waiting = Pick<Trace, "id" | "title" | "messageCount"> & { hash: string; texts: string[] };
 
+/** What is indexed of a trace changes with it. */
+const state = `encode(content_hash, 'base64') || md5(concat_ws(chr(1), custom_title, note, array_to_string(tags, chr(2))))`;
+
 /**
  * The traces that one user has waiting longest, whoever's trace that is. SQL: by the database's clock, and a partial index
  * that Prisma's conditions can't name.
@@ -111,8 +114,8 @@ export async function readWaiting(
   const userId = users[0]?.userId;
   if (!userId) return undefined;
   const { rows: traces } = await tx.query<Waiting>(
-    `select id, encode(content_hash, 'base64') as hash, coalesce(title, derived_title) as title,
-       array[source_id] as texts, message_count as "messageCount"
+    `select id, ${state} as hash, coalesce(custom_title, title, derived_title) as title,
+       array_remove(array[source_id, note] || tags, null) as texts, message_count as "messageCount"
      from trace where user_id = $2 and ${settled} order by stored_at limit $3`,
     [settledSeconds, userId, limit],
   );
@@ -163,7 +166,7 @@ export async function markIndexed(tx: PoolClient, userId: string, traces: Waitin
   const { rows } = await tx.query<{ id: string }>(
     `update trace set search_pending = false from (
        select trace.id from unnest($2::uuid[], $3::text[]) as given (id, hash) join trace using (id)
-       where user_id = $1 and content_hash = decode(hash, 'base64') and deleted_at is null
+       where user_id = $1 and ${state} = hash and deleted_at is null
        for update of trace skip locked) as same
      where trace.user_id = $1 and trace.id = same.id returning trace.id`,
     [userId, traces.map(({ id }) => id), traces.map(({ hash }) => hash)],
