@@ -15,7 +15,7 @@ export const config = {
 };
 
 const sessionCookie = "authlib.session_token";
-const signedInOnly = /^\/(traces|uploads?|usage|devices|diagnostics|settings)(\/|$)/;
+const signedInOnly = /^\/(home|traces|uploads?|usage|devices|diagnostics|settings)(\/|$)/;
 
 /** The link that a path names, however it is written: a spelling of its own must not make a limit of its own. */
 function sharedToken({ nextUrl }: NextRequest): string {

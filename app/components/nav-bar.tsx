@@ -16,7 +16,7 @@ export async function NavBar() {
   return (
     <header className="sticky top-0 z-10 border-hairline border-b bg-page print:hidden">
       <div className="wide flex h-12 items-center gap-1 sm:gap-3">
-        <a href="/traces" className="mr-1 flex items-center gap-2 font-semibold max-sm:hidden">
+        <a href="/home" className="mr-1 flex items-center gap-2 font-semibold max-sm:hidden">
           <Mark /> Spoor
         </a>
         <nav aria-label="Pages" className="flex h-full max-sm:hidden">

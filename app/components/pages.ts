@@ -1,5 +1,6 @@
 /** The pages in the navigation bar, each with the key that opens it after `g`. */
 export const pages = [
+  { href: "/home", name: "Home", key: "h" },
   { href: "/traces", name: "Sessions", key: "t" },
   { href: "/projects", name: "Projects", key: "p" },
   { href: "/uploads", name: "Uploads", key: "u" },

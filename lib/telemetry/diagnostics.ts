@@ -38,6 +38,9 @@ export type AdapterHealth = {
   trend: (number | null)[];
 };
 
+/** An adapter that got worse with a version of the client. */
+export type WorseAdapter = Pick<AdapterHealth, "adapter" | "verdict"> & { latest: string };
+
 const ownDevices = ({ userId, seesAll }: Reader) => (seesAll ? {} : { userId });
 
 /** Whether the reader may see any device that sent telemetry. */
@@ -53,6 +56,17 @@ export async function hasTelemetry(reader: Reader): Promise<boolean> {
  */
 export const listAdapters = (reader: Reader): Promise<AdapterHealth[]> =>
   heavyTurn(reader.userId, () => readAdapters(reader));
+
+/** The adapters that broke or got worse with their newest CLI version: of `listAdapters` what one read tells. */
+export async function listWorse(reader: Reader): Promise<WorseAdapter[]> {
+  const rows = await heavyTurn(reader.userId, () => readVersions(reader, trendDays, max.adapters));
+  const found = [...groupVersions(rows)].map(([adapter, [latest, before]]) => ({
+    adapter,
+    latest: latest?.cliVersion ?? "",
+    verdict: judge(latest as VersionHealth, before),
+  }));
+  return found.filter(({ verdict }) => verdict.change === "broke" || verdict.change === "worse");
+}
 
 async function readAdapters(reader: Reader): Promise<AdapterHealth[]> {
   const adapters = groupVersions(await readVersions(reader, trendDays, max.adapters));

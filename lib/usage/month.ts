@@ -1,9 +1,9 @@
 import "server-only";
-import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { familyOf } from "#lib/prices/model";
 import { type Budget, listBudgets } from "#lib/usage/budgets";
 import { dayAt } from "#lib/usage/days";
+import { readProjectNames } from "#lib/usage/project-names";
 import { lastOfMonth, spansOf, startsOf } from "#lib/usage/spans";
 import { readGone, readReport, readSpending, type Spending } from "#lib/usage/sql/report";
 
@@ -44,7 +44,8 @@ export async function readMonth(userId: string, zone: string, now: Date): Promis
   const costOf = (span: number | null) => read.rows.find((row) => row.span === span)?.cost_nano ?? 0;
   const fullDays = days.length - 1;
   const spentNano = costOf(null);
-  const names = await namesOf(userId, budgets);
+  const projects = budgets.flatMap(({ facet, value }) => (facet === "project" ? [value] : []));
+  const names = await readProjectNames(userId, projects);
   return {
     ...{ from, today, to, spentNano, fullDays },
     forecastNano: forecast(fullDays, fullDays === 0 ? 0 : costOf(0), spentNano, Number(to.slice(8))),
@@ -70,16 +71,4 @@ function spentOn({ facet, value }: Budget, spending: Spending[]): number {
   const counts = (one: Spending) =>
     facet === "" || (facet === "model" ? one.model !== null && familyOf(one.model) === value : one[facet] === value);
   return spending.filter(counts).reduce((sum, { costNano }) => sum + costNano, 0);
-}
-
-async function namesOf(userId: string, budgets: Budget[]): Promise<Map<string, string>> {
-  const ids = budgets.flatMap(({ facet, value }) =>
-    facet === "project" && /^[0-9a-f-]{36}$/.test(value) ? [value] : [],
-  );
-  if (ids.length === 0) return new Map();
-  const rows = await prisma().project.findMany({
-    where: { userId, id: { in: ids } },
-    select: { id: true, name: true },
-  });
-  return new Map(rows.map(({ id, name }) => [id, name]));
 }

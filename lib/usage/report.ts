@@ -3,6 +3,7 @@ import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
 import { familyOf } from "#lib/prices/model";
+import { readProjectNames } from "#lib/usage/project-names";
 import type { Figures, UsageFacet, UsageFilter, ValueFigures } from "#lib/usage/schema";
 import { type Span, startsOf } from "#lib/usage/spans";
 import { type LinkFacet, readLinks } from "#lib/usage/sql/links";
@@ -128,12 +129,8 @@ const zeros = Object.fromEntries(columns.map((name) => [name, 0])) as Record<Col
 
 /** Rows with projects by their names, and models without their dates. */
 async function named(userId: string, rows: ReportRow[]): Promise<(ReportRow & Pick<ValueUsage, "id" | "names">)[]> {
-  const ids = rows.flatMap(({ facet, value }) => (facet === "project" && value !== null && isId(value) ? [value] : []));
-  const projects = await prisma().project.findMany({
-    where: { userId, id: { in: [...new Set(ids)] } },
-    select: { id: true, name: true },
-  });
-  const names = new Map(projects.map(({ id, name }) => [id, name]));
+  const projects = rows.flatMap(({ facet, value }) => (facet === "project" ? [value] : []));
+  const names = await readProjectNames(userId, projects);
   return rows.map((row) => {
     if (row.value === null) return row;
     const project = row.facet === "project" ? names.get(row.value) : undefined;
@@ -141,8 +138,6 @@ async function named(userId: string, rows: ReportRow[]): Promise<(ReportRow & Pi
     return row.facet === "model" ? { ...row, value: familyOf(row.value), names: [row.value] } : row;
   });
 }
-
-const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 
 function reportOf(rows: Awaited<ReturnType<typeof named>>, facets: UsageFacet[]): Omit<UsageReport, "spanTotals"> {
   const merged = new Map<string, (typeof rows)[number]>();

@@ -53,6 +53,7 @@ const pages = (): Record<string, string> => ({
   "device-code": "/device",
   device: `/device?code=${userCode}`,
   "device-far": `/device?code=${farCode}`,
+  home: "/home",
   traces: "/traces",
   "traces-no-hits": "/traces?source=nothing",
   trace: `/traces/${traceId}`,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { deleteAccount } from "#lib/auth/deletion";
 import { pool } from "#lib/db/client";
-import { hasTelemetry, listAdapters, listDevices } from "#lib/telemetry/diagnostics";
+import { hasTelemetry, listAdapters, listDevices, listWorse } from "#lib/telemetry/diagnostics";
 import { purgeReports, recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 import { accept, trace } from "../support/ingesting.ts";
@@ -50,6 +50,9 @@ describe("the page's totals", () => {
     await submit([good], { deviceId: "c" });
     const [codex, claude, ...others] = await listAdapters(owner);
     expect(others).toEqual([]);
+    expect(await listWorse(owner)).toEqual([
+      { adapter: "codex", latest: "1.4.2", verdict: { change: "broke", about: "rejected" } },
+    ]);
     expect(codex).toMatchObject({
       adapter: "codex",
       verdict: { change: "broke", about: "rejected" },

@@ -3,6 +3,7 @@ import { pool, transaction } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { answerUsage } from "#lib/usage/answer";
 import { csvOf } from "#lib/usage/csv";
+import { readDigests } from "#lib/usage/digest";
 import { noFigures } from "#lib/usage/figures";
 import { type Figures, type Unit, usageQuery, usageResponse } from "#lib/usage/schema";
 import { spansOf, startsOf } from "#lib/usage/spans";
@@ -246,4 +247,35 @@ describe("the answer of the API", () => {
       expect(csvOf({ ...harmful, spans }).split("\r\n")[1]).toContain(`,${cell},0,0,`);
     }
   });
+});
+
+test("the digest of two weeks is what the report says of the same days, and counts each quarter of an hour once", async () => {
+  const [zone, now, since] = ["Europe/Berlin", new Date("2026-04-15T10:00:00Z"), new Date("2026-04-14T09:07:00Z")];
+  const digests = await readDigests(userId, { zone, now, since });
+  const whole = async (from: string, to: string) => {
+    const { total } = await answerUsage(userId, usageQuery.parse({ from, to, zone, unit: "total" }));
+    return { sessions: total.sessions, messages: total.messages, costNano: total.costNano };
+  };
+  expect(digests.days.map(({ day }) => day)).toEqual(
+    spansOf("2026-04-06", "2026-04-15", "day", zone).map((s) => s.from),
+  );
+  expect(digests.week).toMatchObject(await whole("2026-04-13", "2026-04-15"));
+  expect(digests.weekBefore).toMatchObject(await whole("2026-04-06", "2026-04-12"));
+  expect(digests.today).toMatchObject(await whole("2026-04-15", "2026-04-15"));
+  expect(digests.yesterday).toMatchObject(await whole("2026-04-14", "2026-04-14"));
+  expect(digests.since).toMatchObject(await whole("2026-04-14T09:00:00Z", "2026-04-16T00:00:00+02:00"));
+  const minutes = (from: string, to: string) => {
+    const inside = active.filter(({ at }) => at >= new Date(from) && at < new Date(to));
+    return 15 * new Set(inside.map(({ at }) => at.getTime())).size;
+  };
+  expect(digests.week.minutes).toBe(minutes("2026-04-13T00:00:00+02:00", "2026-04-16T00:00:00+02:00"));
+  expect(digests.today.minutes).toBe(minutes("2026-04-15T00:00:00+02:00", "2026-04-16T00:00:00+02:00"));
+  const query = { from: "2026-04-13", to: "2026-04-15", zone, unit: "total", by: "project" };
+  const { values = [] } = await answerUsage(userId, usageQuery.parse(query));
+  for (const { name, costNano } of digests.projects)
+    expect(
+      values.filter((one) => one.value === name && one.costNano === costNano),
+      name,
+    ).not.toEqual([]);
+  expect(digests.projects.length).toBeGreaterThan(0);
 });

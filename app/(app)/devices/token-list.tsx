@@ -1,3 +1,4 @@
+import { isSilentSince } from "#lib/auth/silence";
 import type { ListedToken } from "#lib/auth/tokens";
 import { countOf } from "../../components/figures";
 import { Form } from "../../components/form";
@@ -32,13 +33,10 @@ export function TokenList({ tokens }: { tokens: ListedToken[] }) {
   );
 }
 
-/** A client that runs in the background reports several times a day, so longer than a holiday's weekend is a silence. */
-const silentAfterDays = 7;
-
 /** When the machine last used its token. One that was silent for long is marked: maybe its client no longer runs. */
 function Heard({ token: { lastUsedAt, lastUsedIp } }: { token: Pick<ListedToken, "lastUsedAt" | "lastUsedIp"> }) {
   if (!lastUsedAt) return <span>never heard</span>;
-  const isSilent = Date.now() - lastUsedAt.getTime() > silentAfterDays * 86_400_000;
+  const isSilent = isSilentSince(lastUsedAt, new Date());
   return (
     <span className={isSilent ? "font-medium text-warn" : undefined}>
       {isSilent && (

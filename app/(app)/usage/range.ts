@@ -82,6 +82,9 @@ export function usageHref({ days, from, to, by, show, filter }: UsageRequest, ch
   return `/usage?${new URLSearchParams(given(values))}`;
 }
 
+/** The page's address for some days. */
+export const usageRangeHref = (from: string, to: string): string => `/usage?${new URLSearchParams({ from, to })}`;
+
 /** The address of the same figures as CSV. */
 export function csvHref({ from, to, by, unit, filter }: UsageRequest, zone: string): string {
   return `/api/usage/export.csv?${new URLSearchParams(given({ from, to, zone, unit, by, ...filter }))}`;

@@ -1,0 +1,66 @@
+import { countOf, formatBytes } from "../../components/figures";
+import { formatMoney } from "../../components/money";
+import { Time } from "../../components/time";
+import { Name } from "../diagnostics/names";
+import { facetTexts } from "../usage/shape";
+import { percent } from "../usage/words";
+import type { Concerns as Found } from "./news";
+
+/** How many of a kind are named. */
+const named = 3;
+
+/** What went wrong or is about to, each a sentence that leads to where it is seen to. */
+export function Concerns({ concerns }: { concerns: Found }) {
+  const { failedUploads, worse, silent, budgets, storage } = concerns;
+  const all = [
+    failedUploads > 0 && (
+      <Concern key="uploads" tone="bad" href="/uploads?status=failed">
+        {countOf(failedUploads, "upload")} failed. Their sessions are not here yet.
+      </Concern>
+    ),
+    ...worse.slice(0, named).map(({ adapter, latest, verdict }) => (
+      <Concern key={`worse ${adapter}`} tone={verdict.change === "broke" ? "bad" : "warn"} href="/diagnostics">
+        <Name text={adapter} /> {verdict.change === "broke" ? "is no longer understood" : "is understood less well"} by
+        the client <Name text={latest} />.
+      </Concern>
+    )),
+    ...budgets.slice(0, named).map(({ facet, value, name, spentNano, amountNano }) => (
+      <Concern key={`budget ${facet} ${value}`} tone={spentNano >= amountNano ? "bad" : "warn"} href="/usage#month">
+        {facet === "" ? "All" : `${facetTexts[facet].title} ${name}`}: {formatMoney(spentNano)} of this month's{" "}
+        {formatMoney(amountNano)}, {percent(spentNano, amountNano)}.
+      </Concern>
+    )),
+    ...silent.slice(0, named).map(({ machine, heardAt }) => (
+      <Concern key={`silent ${machine}`} tone="warn" href="/devices">
+        <bdi>{machine}</bdi> is silent: last heard <Time at={heardAt.toISOString()} as="ago" />.
+      </Concern>
+    )),
+    silent.length > named && (
+      <Concern key="more silent" tone="warn" href="/devices">
+        {countOf(silent.length - named, "more machine")} silent.
+      </Concern>
+    ),
+    storage && (
+      <Concern key="storage" tone="warn" href="/uploads">
+        {formatBytes(storage.used)} of {formatBytes(storage.quota)} are used: uploads that do not fit are refused.
+      </Concern>
+    ),
+  ].filter(Boolean);
+  if (all.length === 0) return <p className="text-muted">Nothing: every upload arrived, and every machine reports.</p>;
+  return <ul className="flex flex-col gap-2">{all}</ul>;
+}
+
+type ConcernProps = { tone: "warn" | "bad"; href: string; children: React.ReactNode };
+
+function Concern({ tone, href, children }: ConcernProps) {
+  return (
+    <li className="flex gap-2">
+      <span aria-hidden="true" className={`font-semibold ${tone === "bad" ? "text-bad" : "text-warn"}`}>
+        !
+      </span>
+      <a href={href} className="quiet-link target min-w-0 [overflow-wrap:anywhere]">
+        <span>{children}</span>
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,90 @@
+import type { Digest, Digests } from "#lib/usage/digest";
+import { formatCount } from "../../components/figures";
+import { formatMoney } from "../../components/money";
+import { usageRangeHref } from "../usage/range";
+import { dayText } from "../usage/words";
+import { timeText } from "./words";
+
+/** Today and this week, each beside the one before. */
+export function Figures({ digests }: { digests: Digests }) {
+  const { today, yesterday, week, weekBefore, days } = digests;
+  const [first, last, monday] = [days[0]?.day ?? "", days.at(-1)?.day ?? "", days[7]?.day ?? ""];
+  const rows: [name: string, digest: Digest, from: string, to: string, isBefore?: true][] = [
+    ["Today", today, last, last],
+    ["Yesterday", yesterday, days.at(-2)?.day ?? last, days.at(-2)?.day ?? last, true],
+    ["This week", week, monday, last],
+    ["Last week", weekBefore, first, days[6]?.day ?? first, true],
+  ];
+  return (
+    <table className="w-full text-right tabular-nums">
+      <thead className="text-meta text-muted">
+        <tr>
+          <td />
+          <th scope="col" className="font-normal">
+            Sessions
+          </th>
+          <th scope="col" className="font-normal" title="Quarters of an hour in which a session went on">
+            Time
+          </th>
+          <th scope="col" className="font-normal">
+            Cost
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([name, { sessions, minutes, costNano }, from, to, isBefore]) => (
+          <tr key={name} className={isBefore ? "text-code text-muted *:pb-2" : "font-semibold *:pt-1"}>
+            <th scope="row" className="text-left font-[inherit]">
+              <a href={usageRangeHref(from, to)} className="quiet-link target">
+                {name}
+              </a>
+            </th>
+            <td>{formatCount(sessions)}</td>
+            <td>{minutes === 0 ? "–" : timeText(minutes)}</td>
+            <td>{costNano === 0 ? "–" : formatMoney(costNano)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The days of this week and the one before as bars: money where there is any, else messages. */
+export function Days({ days }: Pick<Digests, "days">) {
+  const hasCost = days.some(({ costNano }) => costNano > 0);
+  const amounts = days.map(({ costNano, messages }) => (hasCost ? costNano : messages));
+  const top = Math.max(1, ...amounts);
+  const most = days[amounts.indexOf(Math.max(...amounts))];
+  const textOf = (amount: number) => (hasCost ? formatMoney(amount) : `${formatCount(amount)} messages`);
+  if (!most || Math.max(...amounts) === 0) return null;
+  const slot = 100 / 14;
+  return (
+    <figure className="flex flex-col gap-1">
+      <svg role="img" aria-label="Day by day, last week and this week" className="h-14 w-full">
+        {days.map(({ day }, place) => {
+          const amount = amounts[place] ?? 0;
+          const height = amount === 0 ? 1.5 : Math.max(4, (100 * amount) / top);
+          return (
+            <rect
+              key={day}
+              x={`${slot * place + slot * 0.1}%`}
+              width={`${slot * 0.8}%`}
+              y={`${100 - height}%`}
+              height={`${height}%`}
+              rx="2"
+              className={place < 7 ? "fill-edge" : "fill-accent"}
+            >
+              <title>{`${dayText(day)}: ${textOf(amount)}`}</title>
+            </rect>
+          );
+        })}
+      </svg>
+      <figcaption className="flex justify-between text-meta text-muted">
+        <span>{dayText(days[0]?.day ?? "")}</span>
+        <span>
+          most on {dayText(most.day)}: {textOf(Math.max(...amounts))}
+        </span>
+      </figcaption>
+    </figure>
+  );
+}

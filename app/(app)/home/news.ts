@@ -1,0 +1,77 @@
+import type { SignedInUser } from "#lib/auth/guards";
+import { silentMachines } from "#lib/auth/silence";
+import { listTokens } from "#lib/auth/tokens";
+import { readVisit } from "#lib/auth/visits";
+import { countJobs } from "#lib/ingest/jobs";
+import { getStorage, hasQuota } from "#lib/ingest/quota/quota";
+import { readLabels } from "#lib/projects/queries";
+import { listWorse } from "#lib/telemetry/diagnostics";
+import { withPullRequests } from "#lib/traces/evidence";
+import { countTraces } from "#lib/traces/facets";
+import { listPage } from "#lib/traces/queries";
+import { listBudgets } from "#lib/usage/budgets";
+import { readDigests } from "#lib/usage/digest";
+import { readMonth } from "#lib/usage/month";
+
+/** How many sessions the page names, and up to how many it counts. */
+const shown = 12;
+export const maxCounted = 1000;
+
+/** A session whose last message is younger goes on: clients send within seconds, agents think for minutes. */
+const liveMs = 5 * 60_000;
+
+/** All that the page tells, by roll-ups and indexes: a bounded number of rows, however much is stored. */
+export async function readNews(user: SignedInUser, zone: string, now: Date) {
+  const { since } = await readVisit(user.id, now);
+  const [digests, sessions, count, concerns] = await Promise.all([
+    readDigests(user.id, { zone, now, since }),
+    readSessions(user.id),
+    since ? countTraces(user.id, { roots: true, from: since.toISOString() }, maxCounted) : 0,
+    readConcerns(user, zone, now),
+  ]);
+  const isLive = ({ latestAt }: { latestAt: string }) => now.getTime() - Date.parse(latestAt) < liveMs;
+  const isNew = ({ latestAt }: { latestAt: string }) => since !== undefined && Date.parse(latestAt) >= since.getTime();
+  return {
+    ...{ since, digests, count, concerns },
+    labels: sessions.labels,
+    live: sessions.traces.filter(isLive),
+    fresh: sessions.traces.filter((one) => !isLive(one) && isNew(one)),
+    earlier: sessions.traces.filter((one) => !isLive(one) && !isNew(one)),
+  };
+}
+
+export type News = Awaited<ReturnType<typeof readNews>>;
+export type NewsSession = News["live"][number];
+
+/** The latest sessions that no other one started, by the latest activity of each with all below it. */
+async function readSessions(userId: string) {
+  const page = await listPage(userId, { families: true }, { limit: shown });
+  const projects = page.traces.map(({ projectId }) => projectId);
+  const [{ traces }, labels] = await Promise.all([withPullRequests(userId, page), readLabels(userId, projects)]);
+  return { traces, labels };
+}
+
+/** Shares from which a budget, and the storage, need a look. */
+const budgetShare = 0.8;
+const storageShare = 0.9;
+
+async function readConcerns(user: SignedInUser, zone: string, now: Date) {
+  const [jobs, tokens, worse, budgets, storage] = await Promise.all([
+    countJobs(user.id),
+    listTokens(user.id),
+    listWorse({ userId: user.id, seesAll: user.role === "owner" }),
+    listBudgets(user.id),
+    hasQuota() ? getStorage(user.id) : undefined,
+  ]);
+  const month = budgets.length > 0 ? await readMonth(user.id, zone, now) : undefined;
+  const { used, quota } = storage ?? { used: 0, quota: undefined };
+  return {
+    failedUploads: jobs.failed,
+    worse,
+    silent: silentMachines(tokens, now),
+    budgets: (month?.budgets ?? []).filter(({ spentNano, amountNano }) => spentNano >= budgetShare * amountNano),
+    storage: quota !== undefined && used >= storageShare * quota ? { used, quota } : undefined,
+  };
+}
+
+export type Concerns = News["concerns"];

@@ -1,0 +1,114 @@
+import type { Metadata } from "next";
+import { requireUser } from "#lib/auth/guards";
+import { formatDate } from "../../components/date-format";
+import { countOf, formatCount } from "../../components/figures";
+import { formatMoney } from "../../components/money";
+import { Refresh } from "../../components/refresh";
+import { Section } from "../../components/section";
+import { readerZone } from "../../components/zone";
+import { Connect } from "../traces/connect";
+import { listHref } from "../traces/hrefs";
+import { noteVisitAction } from "./actions";
+import { Concerns } from "./concerns";
+import { Days, Figures } from "./figures";
+import { maxCounted, type News, readNews } from "./news";
+import { Projects } from "./projects";
+import { Seen } from "./seen";
+import { Sessions } from "./sessions";
+import { inWords, sinceText, timeText } from "./words";
+
+export const metadata: Metadata = { title: "Home" };
+
+/** What happened since the last visit, what goes on, and what needs a look. */
+export default async function Page() {
+  const user = await requireUser("/home");
+  const [zone, now] = [await readerZone(), new Date()];
+  const news = await readNews(user, zone, now);
+  const { digests, concerns, labels, live, fresh, earlier } = news;
+  if (live.length + fresh.length + earlier.length === 0) return <Connect />;
+  const more = news.count - fresh.length - live.length;
+  return (
+    <div className="flex flex-col gap-8">
+      <header className="flex max-w-[72ch] flex-col gap-1">
+        <p className="text-code text-muted">
+          {formatDate(now, zone, { weekday: "long", day: "numeric", month: "long", year: "numeric" })}
+        </p>
+        <h1 className="font-semibold text-figure text-balance">{headline(news, now, zone)}</h1>
+        <Summary news={news} />
+      </header>
+      <div className="grid gap-x-14 gap-y-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
+        <div className="flex flex-col gap-8 lg:col-start-2 lg:row-start-1">
+          <Section id="look" title="Needs a look">
+            <Concerns concerns={concerns} />
+          </Section>
+          <Section id="figures" title="Today and this week">
+            <Figures digests={digests} />
+            <Days days={digests.days} />
+          </Section>
+          {digests.projects.length > 0 && (
+            <Section id="projects" title="By project this week">
+              <Projects projects={digests.projects} />
+            </Section>
+          )}
+        </div>
+        <div className="flex min-w-0 flex-col gap-8 lg:col-start-1 lg:row-start-1">
+          {live.length > 0 && (
+            <Section id="live" title="Running now">
+              <Sessions label="Running now" sessions={live} labels={labels} live />
+              <Refresh everySeconds={15} />
+            </Section>
+          )}
+          {fresh.length > 0 && (
+            <Section id="fresh" title="New">
+              <Sessions label="New" sessions={fresh} labels={labels} />
+              {more > 0 && news.since && (
+                <p>
+                  <a href={listHref({ from: news.since.toISOString() })} className="link target">
+                    {news.count >= maxCounted ? `${formatCount(maxCounted)} or more` : `${formatCount(more)} more`}
+                  </a>
+                </p>
+              )}
+            </Section>
+          )}
+          {earlier.length > 0 && (
+            <Section id="earlier" title={fresh.length > 0 || live.length > 0 ? "Before that" : "Latest sessions"}>
+              <Sessions label="Earlier sessions" sessions={earlier} labels={labels} />
+              <p>
+                <a href="/traces" className="link target">
+                  All sessions
+                </a>
+              </p>
+            </Section>
+          )}
+        </div>
+      </div>
+      <Seen action={noteVisitAction} />
+    </div>
+  );
+}
+
+/** The news in one line. */
+function headline({ since, count, live }: News, now: Date, zone: string): string {
+  const running = live.length > 0 ? `${countOf(live.length, "session")} running` : "";
+  if (!since) return running ? `Welcome: ${running} now` : "Welcome";
+  const text = sinceText(since, now, zone);
+  if (count === 0) return `Nothing new since ${text}`;
+  const sessions = count >= maxCounted ? `${formatCount(maxCounted)} sessions or more` : countOf(count, "session");
+  return `${sessions} since ${text}${running && `, ${running.replace(/ sessions?/, "")}`}`;
+}
+
+/** What it came to, in a sentence. */
+function Summary({ news: { since, digests, fresh, live, labels } }: { news: News }) {
+  const { messages, costNano, minutes } = (since ? digests.since : digests.week) ?? digests.week;
+  if (messages === 0) return null;
+  const names = [...fresh, ...live].flatMap(({ projectId }) => labels.get(projectId ?? "")?.name ?? []);
+  const known = [...new Set(names)].slice(0, 3);
+  const parts = [countOf(messages, "message"), ...(costNano > 0 ? [formatMoney(costNano)] : [])];
+  return (
+    <p className="text-muted text-prose">
+      {since ? "" : "This week: "}
+      {inWords(parts)} in {timeText(minutes)}
+      {since && known.length > 0 && `, mostly in ${inWords(known)}`}.
+    </p>
+  );
+}

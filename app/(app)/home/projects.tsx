@@ -1,0 +1,41 @@
+import type { ProjectDigest } from "#lib/usage/digest";
+import { countOf } from "../../components/figures";
+import { formatMoney } from "../../components/money";
+
+/** This week's projects, with what each cost; where nothing did, by their messages. */
+export function Projects({ projects }: { projects: ProjectDigest[] }) {
+  const hasCost = projects.some(({ costNano }) => costNano > 0);
+  const amountOf = ({ costNano, messages }: ProjectDigest) => (hasCost ? costNano : messages);
+  const top = Math.max(1, ...projects.map(amountOf));
+  return (
+    <ul aria-label="Projects" className="flex flex-col gap-2">
+      {projects.map((project) => {
+        const { id, name, sessions, costNano } = project;
+        return (
+          <li key={id ?? name} className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-3">
+            {id ? (
+              <a href={`/projects/${id}`} className="quiet-link target truncate font-medium">
+                <bdi>{name}</bdi>
+              </a>
+            ) : (
+              <bdi className="truncate font-medium">{name}</bdi>
+            )}
+            <span className="text-code text-muted tabular-nums">
+              {countOf(sessions, "session")}
+              {costNano > 0 && ` · ${formatMoney(costNano)}`}
+            </span>
+            <svg aria-hidden="true" className="col-span-2 mt-1 h-1.5 w-full">
+              <rect width="100%" height="100%" rx="2" className="fill-block" />
+              <rect
+                width={`${Math.max(0.5, (100 * amountOf(project)) / top)}%`}
+                height="100%"
+                rx="2"
+                className="fill-accent"
+              />
+            </svg>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,55 @@
+import { labelText, type ProjectLabel } from "#lib/projects/queries";
+import { isSubAgentName } from "#lib/reader/project";
+import { countOf, formatCount } from "../../components/figures";
+import { Monogram } from "../../components/mark";
+import { formatMoney } from "../../components/money";
+import { Time } from "../../components/time";
+import { pullHref } from "../traces/hrefs";
+import type { NewsSession } from "./news";
+
+type Props = { label: string; sessions: NewsSession[]; labels: Map<string, ProjectLabel>; live?: boolean };
+
+/** Sessions, each with its title and a line of what came of it. */
+export function Sessions({ label, sessions, labels, live = false }: Props) {
+  return (
+    <ul aria-label={label} className="news">
+      {sessions.map((session) => (
+        <li key={session.id}>
+          <Monogram source={session.source} />
+          <a href={`/traces/${session.id}`} className="quiet-link">
+            {session.title || "Untitled session"}
+          </a>
+          <p>
+            {live && <span className="live">running</span>}
+            <Project session={session} labels={labels} />
+            <span>{countOf(session.messageCount, "message")}</span>
+            {session.costNano > 0 && <span>{formatMoney(session.costNano)}</span>}
+            {session.linesAdded + session.linesRemoved > 0 && (
+              <span title={countOf(session.filesChanged, "file")}>
+                <span className="text-ok">+{formatCount(session.linesAdded)}</span>{" "}
+                <span className="text-bad">−{formatCount(session.linesRemoved)}</span>
+              </span>
+            )}
+            {session.pullRequests.slice(0, 2).map(({ repository, number }) => (
+              <a key={`${repository} ${number}`} href={pullHref(repository, number)} className="link">
+                {repository.split("/").at(-1)}#{number}
+              </a>
+            ))}
+            <Time at={session.latestAt} as={live ? "ago" : "moment"} />
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Project({ session: { project, projectId }, labels }: { session: NewsSession; labels: Props["labels"] }) {
+  const label = labels.get(projectId ?? "");
+  if (projectId && label)
+    return (
+      <a href={`/projects/${projectId}`} className="quiet-link">
+        <bdi>{labelText(label)}</bdi>
+      </a>
+    );
+  return project && !isSubAgentName(project) ? <bdi>{project}</bdi> : null;
+}

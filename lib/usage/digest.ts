@@ -1,0 +1,108 @@
+import "server-only";
+import type { PoolClient } from "pg";
+import { heavyRead } from "#lib/db/heavy";
+import { addDays, dayAt } from "#lib/usage/days";
+import { readProjectNames } from "#lib/usage/project-names";
+import { quarterBefore, spansOf, startsOf } from "#lib/usage/spans";
+import { type ReportRow, readGone, readReport } from "#lib/usage/sql/report";
+import { readQuarters } from "#lib/usage/sql/time";
+
+/** `minutes` are those of the quarters of an hour in which any session went on. */
+export type Digest = { sessions: number; messages: number; costNano: number; minutes: number };
+
+/** One project's part of the week; `id` is undefined where the name is none of the projects'. */
+export type ProjectDigest = Omit<Digest, "minutes"> & { id: string | undefined; name: string };
+
+export type Digests = {
+  /** Since the given moment, at a quarter of an hour. */
+  since: Digest | undefined;
+  today: Digest;
+  yesterday: Digest;
+  /** From Monday to Sunday; its days so far, each with its cost, with those of the week before in front. */
+  week: Digest;
+  weekBefore: Digest;
+  days: (Digest & { day: string })[];
+  /** This week's, the most expensive first. */
+  projects: ProjectDigest[];
+};
+
+const wanted = ["sessions", "messages", "cost_nano"] as const;
+const maxProjects = 8;
+const minutesPerQuarter = 15;
+
+/**
+ * What happened lately, from roll-ups: sums of two weeks at most, and of the time since `since`, all in one snapshot.
+ *
+ * @throws SpoorError `overloaded` as `heavyRead`
+ */
+export async function readDigests(
+  userId: string,
+  { zone, now, since }: { zone: string; now: Date; since: Date | undefined },
+): Promise<Digests> {
+  const today = dayAt(now, zone);
+  const monday = addDays(today, -((new Date(`${today}T00:00:00Z`).getUTCDay() + 6) % 7));
+  const dayStarts = startsOf(spansOf(addDays(monday, -7), today, "day", zone));
+  const weekStarts = startsOf(spansOf(addDays(monday, -7), today, "week", zone));
+  const end = dayStarts.at(-1) ?? now;
+  const newsStarts = since && since < end ? [new Date(quarterBefore(since.getTime())), end] : undefined;
+  const read = await heavyRead(userId, async (tx) => {
+    const gone = await readGone(tx, userId);
+    return {
+      days: await readSpans(tx, userId, dayStarts, gone),
+      weeks: await readSpans(tx, userId, weekStarts, gone),
+      news: newsStarts && (await readSpans(tx, userId, newsStarts, gone)),
+      projects: await readProjects(tx, userId, weekStarts.slice(1), gone),
+    };
+  });
+  const days = read.days.map((digest, place) => ({ ...digest, day: addDays(monday, place - 7) }));
+  const [weekBefore = none, week = none] = read.weeks;
+  return {
+    since: read.news?.[0],
+    today: days.at(-1) ?? none,
+    yesterday: days.at(-2) ?? none,
+    ...{ week, weekBefore, days },
+    projects: await named(userId, read.projects),
+  };
+}
+
+const none: Digest = { sessions: 0, messages: 0, costNano: 0, minutes: 0 };
+
+async function readSpans(tx: PoolClient, userId: string, starts: Date[], gone: string[]): Promise<Digest[]> {
+  const request = { starts, gone, facets: [], maxValues: 1, filter: {}, spans: { by: undefined, wanted } };
+  const rows = await readReport(tx, userId, request);
+  const quarters = await readQuarters(tx, userId, starts, gone);
+  return starts.slice(1).map((_, span) => {
+    const own = quarters.find((one) => one.span === span)?.quarters ?? 0;
+    return { ...figuresOf(rows.find((row) => row.span === span)), minutes: own * minutesPerQuarter };
+  });
+}
+
+const figuresOf = (row: ReportRow | undefined) => ({
+  sessions: row?.sessions ?? 0,
+  messages: row?.messages ?? 0,
+  costNano: row?.cost_nano ?? 0,
+});
+
+/** The largest by cost; what belongs to no project is left out. */
+async function readProjects(tx: PoolClient, userId: string, starts: Date[], gone: string[]): Promise<ReportRow[]> {
+  const facets = ["project"] as const;
+  const request = { starts, gone, facets: [...facets], maxValues: maxProjects + 1, filter: {}, spans: undefined };
+  const rows = await readReport(tx, userId, request);
+  return rows.filter(({ facet, value }) => facet === "project" && value !== null).slice(0, maxProjects);
+}
+
+async function named(userId: string, rows: ReportRow[]): Promise<ProjectDigest[]> {
+  const names = await readProjectNames(
+    userId,
+    rows.map(({ value }) => value),
+  );
+  const projects = rows.map(({ value, ...row }): ProjectDigest => {
+    const name = names.get(value ?? "");
+    return {
+      ...figuresOf({ value, ...row }),
+      id: name === undefined ? undefined : (value ?? undefined),
+      name: name ?? value ?? "",
+    };
+  });
+  return projects.sort((a, b) => b.costNano - a.costNano || b.messages - a.messages);
+}
