@@ -1,3 +1,4 @@
+import "#lib/messages";
 import { z } from "zod";
 import { readPullRequestName } from "#lib/evidence/remotes";
 

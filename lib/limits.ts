@@ -112,6 +112,7 @@ export const limits = {
     maxMessagesPerPage: 1000,
     messagesPageBytes: 8 * MiB,
     query: 512,
+    nameQuery: 200,
     filesPerPage: 100,
     maxFilesPerPage: 500,
     /** What a session's calls read and changed beyond that is left out of its files. */

@@ -1,36 +1,56 @@
-import { Menu, Search } from "lucide-react";
+import { ChartColumn, House, Menu, ScrollText, Search } from "lucide-react";
 import { currentUser } from "#lib/auth/guards";
 import { signOutAction } from "../(app)/actions";
 import { Choice, themeNames } from "./choice";
-import { Here } from "./here";
 import { Keys, KeysButton } from "./keys";
 import { Mark } from "./mark";
 import { NavLink } from "./nav-link";
 import { pages, searchHref } from "./pages";
+import { PaletteButton } from "./palette/palette-button";
 import { readKeys, readTheme } from "./preferences";
 import { Sign } from "./sign";
 
-/** The navigation bar of every signed-in page. On a phone its links are in the menu's sheet. */
+/** The pages that a phone has as tabs, each with its icon there. */
+const tabs = { "/home": House, "/traces": ScrollText, "/usage": ChartColumn } as const;
+const tabOf = (href: string) => (tabs as Partial<Record<string, typeof House>>)[href];
+/** What a bar of less than 1024 pixels leaves to the menu. */
+const more: string[] = ["/uploads", "/devices", "/diagnostics"];
+
+/**
+ * The navigation bar of every signed-in page. On a phone it is at the bottom, in reach of a thumb: a few pages as tabs, and the
+ * menu, a sheet with all of them.
+ */
 export async function NavBar() {
   const [user, keys] = await Promise.all([currentUser(), readKeys()]);
   return (
-    <header className="sticky top-0 z-10 border-hairline border-b bg-page print:hidden">
-      <div className="wide flex h-12 items-center gap-1 sm:gap-3">
-        <a href="/home" className="mr-1 flex items-center gap-2 font-semibold max-sm:hidden">
+    <header className="bar print:hidden">
+      <div className="wide">
+        <a href="/home" className="mr-1 flex items-center gap-2 font-semibold max-md:hidden">
           <Mark /> Spoor
         </a>
-        <nav aria-label="Pages" className="flex h-full max-sm:hidden">
-          <PageLinks />
+        <nav aria-label="Pages">
+          {pages.map(({ href, name }) => {
+            const Icon = tabOf(href);
+            return (
+              <NavLink
+                key={href}
+                href={href}
+                className={`tab ${Icon ? "" : more.includes(href) ? "max-lg:hidden" : "max-md:hidden"}`}
+              >
+                {Icon && <Icon aria-hidden="true" className="size-5 md:hidden" />}
+                {name}
+              </NavLink>
+            );
+          })}
         </nav>
-        <a
-          href={searchHref}
-          aria-keyshortcuts={keys === "on" ? "/" : undefined}
-          className="button button-quiet ml-auto gap-2 px-2 max-sm:order-last max-sm:-mr-2"
-        >
-          <Search aria-hidden="true" className="size-4" />
-          <span className="max-md:sr-only">Search</span>
+        <span className="ml-auto max-md:hidden">
+          <PaletteButton className="button button-quiet gap-2 px-2 needs-script" hasHint />
+        </span>
+        <a href={searchHref} aria-keyshortcuts={keys === "on" ? "/" : undefined} className="tab search">
+          <Search aria-hidden="true" className="size-5 md:size-4" />
+          <span className="md:max-lg:sr-only">Search</span>
           {keys === "on" && (
-            <span aria-hidden="true" className="key max-md:hidden pointer-coarse:hidden">
+            <span aria-hidden="true" className="key max-lg:hidden pointer-coarse:hidden">
               /
             </span>
           )}
@@ -42,47 +62,42 @@ export async function NavBar() {
   );
 }
 
-const PageLinks = () =>
-  pages.map(({ href, name }) => (
-    <NavLink key={href} href={href}>
-      {name}
-    </NavLink>
-  ));
-
 type MenuProps = { name: string; email: string; keys: "on" | "off" };
 
-/** The account menu; on a phone a sheet over the page that also has the bar's links. */
+/** The account menu; on a phone a sheet above the tabs that also has all pages. */
 async function AppMenu({ name, email, keys }: MenuProps) {
   const theme = await readTheme();
   return (
-    <details className="min-w-0 max-sm:order-first max-sm:-ml-2 sm:relative" data-menu>
-      <summary className="button button-quiet list-none gap-2 px-2 font-normal">
-        <Menu aria-hidden="true" className="size-5 sm:hidden" />
-        <span className="font-semibold sm:hidden">
-          <span className="sr-only">Menu: </span>
-          <Here />
-        </span>
-        <span className="min-w-0 max-w-40 truncate max-sm:hidden">
+    <details className="app-menu" data-menu>
+      <summary className="tab">
+        <Menu aria-hidden="true" className="size-5 md:hidden" />
+        <span className="md:hidden">Menu</span>
+        <span className="min-w-0 max-w-40 truncate max-md:hidden">
           <span className="sr-only">Account: </span>
           {name}
         </span>
-        <span className="flex max-sm:hidden">
+        <span className="flex max-md:hidden">
           <Sign name="down" />
         </span>
       </summary>
-      <div className="absolute z-20 flex flex-col gap-4 border-hairline bg-overlay p-4 shadow-lg max-sm:inset-x-0 max-sm:top-12 max-sm:max-h-[calc(100dvh-3rem)] max-sm:overflow-y-auto max-sm:border-b sm:right-0 sm:mt-1 sm:w-64 sm:rounded-block sm:border">
-        <nav aria-label="Pages in the menu" className="flex flex-col sm:hidden">
-          <PageLinks />
+      <div className="sheet">
+        <nav aria-label="Pages in the menu" className="flex flex-col lg:hidden">
+          {pages.map(({ href, name: text }) => (
+            <NavLink key={href} href={href} className={`sheet-link ${more.includes(href) ? "" : "md:hidden"}`}>
+              {text}
+            </NavLink>
+          ))}
+          <PaletteButton className="sheet-link md:hidden needs-script" />
         </nav>
-        <div className="max-sm:border-hairline max-sm:border-t max-sm:pt-4">
+        <div className="max-lg:border-hairline max-lg:border-t max-lg:pt-4">
           <p className="truncate font-medium">{name}</p>
           <p className="break-all text-meta text-muted">{email}</p>
         </div>
         <p className="flex gap-4">
-          <a href="/settings" className="link">
+          <a href="/settings" className="link target">
             Settings
           </a>
-          <a href="/docs" className="link">
+          <a href="/docs" className="link target">
             API
           </a>
           {keys === "on" && <KeysButton />}

@@ -30,6 +30,7 @@ import {
   removeTrace,
 } from "#lib/traces/api";
 import { readFileList, readTraceFileList } from "#lib/traces/files-api";
+import { readNames } from "#lib/traces/names-api";
 import { readPullRequestReport } from "#lib/traces/pull-request-api";
 import { exportUsage, readUsageReport } from "#lib/usage/api";
 
@@ -49,6 +50,7 @@ export const operations: readonly Operation[] = [
     readGrowth,
   ],
   ...[readTraceFileList, readFileList],
+  readNames,
 
   readPullRequestReport,
   ...[exportTraceList, exportTraceAsJson, exportTraceAsMarkdown],

@@ -1,3 +1,4 @@
+import "#lib/messages";
 import type { z } from "zod";
 import { type FieldError, notFound, SpoorError } from "#lib/errors";
 

@@ -57,7 +57,7 @@ const refusals = {
   invalid_request: {
     when: "A field is not valid (`errors` has its path), or the body ended early or contradicts its headers.",
     detail: "The batch is not valid; see errors.",
-    errors: [{ path: "traces", message: "Invalid input: expected array, received undefined" }],
+    errors: [{ path: "traces", message: "is missing; it must be a list" }],
   },
   payload_too_large: {
     when: "The body is over its limit on the wire or decoded, or its traces don't fit into what you may store (`userQuotaBytes` of `/api/limits`); `detail` has the figures. Smaller batches help against the first alone.",

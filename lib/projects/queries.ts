@@ -115,3 +115,17 @@ export async function listOthers(userId: string, id: string, find = ""): Promise
 /** Whether what a project was recognized by can be taken out of the one that it was merged into. */
 export const canUndo = async (userId: string, id: string, mergedFrom: string): Promise<boolean> =>
   (await prisma().projectAlias.count({ where: { userId, projectId: id, movedFrom: mergedFrom } })) > 0;
+
+/** How many projects are found by name. */
+const maxFound = 5;
+
+/** Projects whose names have all words, in any case; none without words. */
+export async function findProjects(userId: string, words: string[]): Promise<{ id: string; name: string }[]> {
+  if (words.length === 0) return [];
+  return prisma().project.findMany({
+    where: { userId, mergedInto: null, AND: words.map((word) => ({ name: { contains: word, mode: "insensitive" } })) },
+    select: { id: true, name: true },
+    orderBy: [{ name: "asc" }, { id: "asc" }],
+    take: maxFound,
+  });
+}

@@ -1,7 +1,11 @@
 import { expect, test, vi } from "vitest";
+import { findOwner } from "#lib/auth/accounts";
+import { pool } from "#lib/db/client";
+import { expectGoodLook } from "../support/look.ts";
+import { ingest, logIn } from "../support/server.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { server, page, faults, open, button } = await provideSignedIn();
+const { server, page, faults, open, button } = await provideSignedIn({}, true);
 
 // A page has loaded before its script listens, so keys are pressed until it does.
 const patience = { interval: 500, timeout: 30_000 };
@@ -71,13 +75,78 @@ test("keys can be switched off, and on again", async () => {
   await askForHelp();
 });
 
-test("on a phone the links of the bar are in the menu's sheet", async () => {
+test("Ctrl+K leads to pages, sessions and what can be done with the open one, by keyboard alone", async () => {
+  const token = await logIn(server, (await findOwner()) ?? "");
+  const sessions = ["Fix the flaky watcher", "Plan 100% of the move"].map((title, at) => ({
+    sourceId: `palette-${at}`,
+    title,
+    messages: [{ position: 0, role: "user", content: "hello" }],
+  }));
+  await ingest(server, token, sessions);
+  await open("/devices");
+  const palette = page.getByRole("dialog", { name: "Go to" });
+  const field = palette.getByRole("combobox");
+  const press = () => page.keyboard.press("Control+k").then(() => field.waitFor({ timeout: 2000 }));
+  await vi.waitFor(press, patience);
+  await field.fill("flaky watch");
+  await palette.getByRole("option", { name: "Fix the flaky watcher" }).waitFor();
+  await field.fill("100%");
+  await palette.getByRole("option", { name: "Fix the flaky watcher" }).waitFor({ state: "detached" });
+  await palette.getByRole("option", { name: "Plan 100% of the move" }).waitFor();
+  await expectGoodLook(page, "palette");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/traces\/[0-9a-f-]{36}$/);
+  await palette.waitFor({ state: "hidden" });
+  await vi.waitFor(press, patience);
+  await field.fill("diagn");
+  await palette.getByRole("option", { name: "Diagnostics" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${server.url}/diagnostics`);
+  await page.getByRole("button", { name: "Go to…" }).click();
+  await field.waitFor();
+  await page.keyboard.press("Escape");
+  await palette.waitFor({ state: "hidden" });
+  expect(await page.evaluate("document.activeElement.textContent")).toMatch(/^Go to/);
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test("on a phone the bar is below, in reach of a thumb: pages as tabs, and all of them in the menu's sheet", async () => {
   await page.setViewportSize({ width: 360, height: 740 });
   await open("/traces");
+  const bar = await page.locator("header").boundingBox();
+  expect(bar && [bar.y + bar.height, bar.height <= 49]).toEqual([740, true]);
+  await page.getByRole("navigation", { name: "Pages", exact: true }).getByRole("link", { name: "Home" }).click();
+  await page.waitForURL(`${server.url}/home`);
   const links = page.getByRole("navigation", { name: "Pages in the menu" });
   expect(await links.isVisible()).toBe(false);
   await page.locator("header summary").click();
   await links.getByRole("link", { name: "Devices" }).click();
   await page.waitForURL(`${server.url}/devices`);
-  expect(await page.locator("header summary").textContent()).toContain("Devices");
 });
+
+test("the home page tells what is new since the visit before, once it was seen", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await setClock("2 hours");
+  await open("/home");
+  expect(await page.getByRole("heading", { level: 1 }).textContent()).toMatch(/^Nothing new since|^2 sessions since/);
+  const token = await logIn(server, (await findOwner()) ?? "");
+  await ingest(server, token, [
+    {
+      sourceId: "news",
+      title: "What is new",
+      messages: [{ position: 0, role: "user", content: "now", createdAt: new Date().toISOString() }],
+    },
+  ]);
+  await open("/home");
+  await page.getByRole("list", { name: "Running now" }).getByRole("link", { name: "What is new" }).waitFor();
+  const seenAt = () =>
+    pool()
+      .query('select seen_at from "user"')
+      .then(({ rows }) => rows[0]?.seen_at as Date | null);
+  const before = await seenAt();
+  await expect.poll(async () => (await seenAt())?.getTime(), patience).toBeGreaterThan(before?.getTime() ?? 0);
+});
+
+/** As if the person had seen the home page so long ago. */
+const setClock = (ago: string) =>
+  pool().query('update "user" set seen_at = now() - $1::interval, news_since = null', [ago]);

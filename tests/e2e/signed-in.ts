@@ -3,8 +3,8 @@ import { provideBrowser, signIn } from "../support/browser.ts";
 import { get, makeUser, owner, provideServer } from "../support/server.ts";
 
 /** A server for the test file that awaits it, and a page on which its owner is signed in. */
-export async function provideSignedIn(environment: Record<string, string> = {}) {
-  const server = await provideServer({ worker: false, environment });
+export async function provideSignedIn(environment: Record<string, string> = {}, worker = false) {
+  const server = await provideServer({ worker, environment });
   await makeUser();
   const flow = await provideBrowser();
   const { page, field, button } = flow;

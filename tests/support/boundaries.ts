@@ -7,7 +7,7 @@ import { parseSync } from "oxc-parser";
  * name or goes to a lower layer, so that no two folders can import each other.
  */
 const layers = [
-  ["variables", "errors", "evidence", "secrets"],
+  ["variables", "errors", "evidence", "secrets", "messages"],
   ["env", "fields", "memory", "streams", "copy-format", "digest", "current-request", "concurrency"],
   ["limits", "log"],
   ["json"],

@@ -52,7 +52,7 @@ describe("route handlers", () => {
 test("the document has each operation once, with every status that it may answer", () => {
   const { paths = {} } = openApiDocument();
   const ids = Object.values(paths).flatMap((item) =>
-    ["get", "post", "delete"].flatMap((method) => item[method as "get"]?.operationId ?? []),
+    ["get", "post", "patch", "delete"].flatMap((method) => item[method as "get"]?.operationId ?? []),
   );
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.length).toBe(operations.flatMap(({ methods }) => methods).length);
@@ -69,7 +69,7 @@ test("the document has each operation once, with every status that it may answer
 
 test("every summary begins with a verb", () => {
   const verbs =
-    /^(Call|Check|Count|Delete|Download|Export|Find|Get|List|Poll|Process|Read|Report|Revoke|Send|Start|Upload) /;
+    /^(Call|Check|Count|Delete|Download|Export|Find|Get|List|Poll|Process|Read|Rename|Report|Revoke|Send|Start|Upload) /;
   expect(operations.map(({ about }) => about.summary).filter((summary) => !verbs.test(summary))).toEqual([]);
 });
 

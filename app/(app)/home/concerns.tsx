@@ -46,7 +46,7 @@ export function Concerns({ concerns }: { concerns: Found }) {
       </Concern>
     ),
   ].filter(Boolean);
-  if (all.length === 0) return <p className="text-muted">Nothing: every upload arrived, and every machine reports.</p>;
+  if (all.length === 0) return <p className="text-muted">Nothing.</p>;
   return <ul className="flex flex-col gap-2">{all}</ul>;
 }
 

@@ -34,7 +34,7 @@ export function Figures({ digests }: { digests: Digests }) {
       <tbody>
         {rows.map(([name, { sessions, minutes, costNano }, from, to, isBefore]) => (
           <tr key={name} className={isBefore ? "text-code text-muted *:pb-2" : "font-semibold *:pt-1"}>
-            <th scope="row" className="text-left font-[inherit]">
+            <th scope="row" className={`text-left ${isBefore ? "font-normal" : "font-semibold"}`}>
               <a href={usageRangeHref(from, to)} className="quiet-link target">
                 {name}
               </a>

@@ -24,9 +24,8 @@ export default async function Page() {
   const user = await requireUser("/home");
   const [zone, now] = [await readerZone(), new Date()];
   const news = await readNews(user, zone, now);
-  const { digests, concerns, labels, live, fresh, earlier } = news;
+  const { digests, concerns, live, fresh, earlier } = news;
   if (live.length + fresh.length + earlier.length === 0) return <Connect />;
-  const more = news.count - fresh.length - live.length;
   return (
     <div className="flex flex-col gap-8">
       <header className="flex max-w-[72ch] flex-col gap-1">
@@ -36,11 +35,16 @@ export default async function Page() {
         <h1 className="font-semibold text-figure text-balance">{headline(news, now, zone)}</h1>
         <Summary news={news} />
       </header>
-      <div className="grid gap-x-14 gap-y-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
-        <div className="flex flex-col gap-8 lg:col-start-2 lg:row-start-1">
+      <div className="grid gap-x-14 gap-y-8 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]">
+        <div className="lg:col-start-2">
           <Section id="look" title="Needs a look">
             <Concerns concerns={concerns} />
           </Section>
+        </div>
+        <div className="flex min-w-0 flex-col gap-8 lg:col-start-1 lg:row-span-2 lg:row-start-1">
+          <Stories news={news} />
+        </div>
+        <div className="flex flex-col gap-8 lg:col-start-2">
           <Section id="figures" title="Today and this week">
             <Figures digests={digests} />
             <Days days={digests.days} />
@@ -51,39 +55,46 @@ export default async function Page() {
             </Section>
           )}
         </div>
-        <div className="flex min-w-0 flex-col gap-8 lg:col-start-1 lg:row-start-1">
-          {live.length > 0 && (
-            <Section id="live" title="Running now">
-              <Sessions label="Running now" sessions={live} labels={labels} live />
-              <Refresh everySeconds={15} />
-            </Section>
-          )}
-          {fresh.length > 0 && (
-            <Section id="fresh" title="New">
-              <Sessions label="New" sessions={fresh} labels={labels} />
-              {more > 0 && news.since && (
-                <p>
-                  <a href={listHref({ from: news.since.toISOString() })} className="link target">
-                    {news.count >= maxCounted ? `${formatCount(maxCounted)} or more` : `${formatCount(more)} more`}
-                  </a>
-                </p>
-              )}
-            </Section>
-          )}
-          {earlier.length > 0 && (
-            <Section id="earlier" title={fresh.length > 0 || live.length > 0 ? "Before that" : "Latest sessions"}>
-              <Sessions label="Earlier sessions" sessions={earlier} labels={labels} />
-              <p>
-                <a href="/traces" className="link target">
-                  All sessions
-                </a>
-              </p>
-            </Section>
-          )}
-        </div>
       </div>
       <Seen action={noteVisitAction} />
     </div>
+  );
+}
+
+/** The sessions: what goes on, what is new, and what was before. */
+function Stories({ news: { since, count, labels, live, fresh, earlier } }: { news: News }) {
+  const more = count - fresh.length - live.length;
+  return (
+    <>
+      {live.length > 0 && (
+        <Section id="live" title="Running now">
+          <Sessions label="Running now" sessions={live} labels={labels} live />
+          <Refresh everySeconds={15} />
+        </Section>
+      )}
+      {fresh.length > 0 && (
+        <Section id="fresh" title="New">
+          <Sessions label="New" sessions={fresh} labels={labels} />
+          {more > 0 && since && (
+            <p>
+              <a href={listHref({ from: since.toISOString() })} className="link target">
+                {count >= maxCounted ? `${formatCount(maxCounted)} or more` : `${formatCount(more)} more`}
+              </a>
+            </p>
+          )}
+        </Section>
+      )}
+      {earlier.length > 0 && (
+        <Section id="earlier" title={fresh.length > 0 || live.length > 0 ? "Before that" : "Latest sessions"}>
+          <Sessions label="Earlier sessions" sessions={earlier} labels={labels} />
+          <p>
+            <a href="/traces" className="link target">
+              All sessions
+            </a>
+          </p>
+        </Section>
+      )}
+    </>
   );
 }
 

@@ -38,7 +38,7 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
   return (
     <div
       ref={bar}
-      className="sticky top-12 z-[5] flex min-h-12 items-center gap-x-3 gap-y-1 bg-page py-2 noscript:flex-wrap"
+      className="sticky top-(--bar) z-[5] flex min-h-12 items-center gap-x-3 gap-y-1 bg-page py-2 noscript:flex-wrap"
     >
       {shown > 0 && <AllBox ticked={ticked} shown={shown} onChange={tickAll} />}
       <div className="min-w-0 flex-1">{children}</div>
@@ -57,7 +57,7 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
           </>
         )
       ) : (
-        <div className="flex flex-wrap items-center justify-end gap-2 max-sm:fixed max-sm:inset-x-0 max-sm:bottom-0 max-sm:border-hairline max-sm:border-t max-sm:bg-overlay max-sm:p-3">
+        <div className="flex flex-wrap items-center justify-end gap-2 max-sm:fixed max-sm:inset-x-0 max-sm:bottom-(--tabs) max-sm:border-hairline max-sm:border-t max-sm:bg-overlay max-sm:p-3">
           <p role="status">{isWhole ? `All ${total} selected` : `${ticked} selected`}</p>
           {ticked === shown && !isWhole && (
             <button type="button" className="link" onClick={() => setWhole(true)}>

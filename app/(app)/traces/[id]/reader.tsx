@@ -155,7 +155,7 @@ function Growth({ count, after, go }: GrowthProps) {
     <button
       type="button"
       onClick={() => go(after + 1)}
-      className="button button-accent fixed bottom-4 left-1/2 z-[5] -translate-x-1/2 shadow-lg print:hidden"
+      className="button button-accent fixed bottom-[calc(var(--tabs)+1rem)] left-1/2 z-[5] -translate-x-1/2 shadow-lg print:hidden"
     >
       {countOf(count, "new message")} ↓
     </button>

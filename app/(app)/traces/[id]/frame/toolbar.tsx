@@ -24,7 +24,7 @@ type Props = {
 export function Toolbar({ title, links, talk, span, total, resume, find, ...on }: Props) {
   const loaded = total > 0 && `${formatCount(span.from)}–${formatCount(span.to)} of ${formatCount(total)}`;
   return (
-    <div data-toolbar className="sticky top-12 z-[5] -mx-4 border-hairline border-b bg-page px-4">
+    <div data-toolbar className="sticky top-(--bar) z-[5] -mx-4 border-hairline border-b bg-page px-4">
       <div className="relative flex h-11 items-center gap-1 sm:gap-2 pointer-coarse:h-12">
         <a href={links.list} aria-label="Back to the list" title="Back to the list (u)" className={iconLook}>
           <ChevronLeft aria-hidden="true" className="size-4" />

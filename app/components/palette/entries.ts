@@ -1,0 +1,56 @@
+import type { NamesResponse } from "#lib/traces/names-schema";
+import { pages } from "../pages";
+
+/** A line of the palette: a place to go to, or something to do. */
+export type Entry = { id: string; text: string; detail?: string } & ({ href: string } | { run: () => void });
+export type EntryGroup = { title: string; items: Entry[] };
+
+const places = [
+  ...pages,
+  { href: "/upload", name: "Upload a file" },
+  { href: "/files", name: "Find files" },
+  { href: "/settings", name: "Settings" },
+  { href: "/settings/sign-ins", name: "Settings: sign-ins" },
+  { href: "/settings/two-factor", name: "Settings: two-factor authentication" },
+  { href: "/settings/shares", name: "Settings: shared sessions" },
+  { href: "/settings/trail", name: "Settings: audit trail" },
+  { href: "/docs", name: "API documentation" },
+] as const;
+
+/** The words that every entry must contain, in any order and case. */
+const wordsOf = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean);
+
+/**
+ * What can be done with what is open: the elements that a page marks with `data-command`, pressed as if by hand. An empty mark
+ * stands for the element's own name.
+ */
+export function openActions(): Entry[] {
+  return [...document.querySelectorAll<HTMLElement>("[data-command]")].map((element, place) => {
+    const text = element.dataset.command || element.getAttribute("aria-label") || element.textContent?.trim() || "";
+    return { id: `action ${place}`, text, run: () => element.click() };
+  });
+}
+
+/** The palette's lines for a query: what the page knows itself, and what the server found for it. */
+export function groupsOf(query: string, actions: Entry[], found: NamesResponse | undefined): EntryGroup[] {
+  const words = wordsOf(query);
+  const matches = ({ text }: Pick<Entry, "text">) => words.every((word) => text.toLowerCase().includes(word));
+  const sessions = (found?.sessions ?? []).map(({ id, title, project }): Entry => {
+    const text = title || "Untitled session";
+    return { id, text, href: `/traces/${id}`, ...(project && { detail: project }) };
+  });
+  const projects = (found?.projects ?? []).map(({ id, name }): Entry => ({ id, text: name, href: `/projects/${id}` }));
+  const trimmed = query.trim();
+  const search: Entry = {
+    id: "search",
+    text: `Search every message for “${trimmed}”`,
+    href: `/traces?${new URLSearchParams({ q: trimmed })}`,
+  };
+  return [
+    { title: "On this page", items: actions.filter(matches) },
+    { title: words.length > 0 ? "Sessions" : "Latest sessions", items: sessions },
+    { title: "Projects", items: projects },
+    { title: "Pages", items: places.map(({ href, name }) => ({ id: href, text: name, href })).filter(matches) },
+    { title: "Search", items: trimmed ? [search] : [] },
+  ].filter(({ items }) => items.length > 0);
+}

@@ -1,0 +1,52 @@
+"use client";
+import { lazy, Suspense, useEffect, useState } from "react";
+
+/** Loaded by its first use: most pages are read without it. */
+const Palette = lazy(() => import("./palette").then((module) => ({ default: module.Palette })));
+
+/** Whether a keyboard has a Command key, by which its programs have their shortcuts. */
+const hasCommandKey = () => /Mac|iPhone|iPad/.test(navigator.platform);
+
+type Props = { className: string; hasHint?: boolean };
+
+/** Opens the command palette. The one with the hint also listens to Ctrl+K or ⌘K. */
+export function PaletteButton({ className, hasHint = false }: Props) {
+  const [isOpen, setOpen] = useState<boolean>(); // undefined until it was opened once
+  const [hint, setHint] = useState("Ctrl K");
+  useEffect(() => {
+    if (!hasHint) return;
+    if (hasCommandKey()) setHint("⌘K");
+    const onKey = (event: KeyboardEvent) => {
+      const isOurs =
+        event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+      if (!isOurs || event.isComposing || document.querySelector("dialog[open]")) return;
+      event.preventDefault(); // some browsers focus their own search
+      setOpen((open) => !open);
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [hasHint]);
+  return (
+    <>
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        aria-keyshortcuts={hasHint ? "Control+K Meta+K" : undefined}
+        onClick={() => setOpen(true)}
+        className={className}
+      >
+        Go to…
+        {hasHint && (
+          <span aria-hidden="true" className="key max-lg:hidden pointer-coarse:hidden">
+            {hint}
+          </span>
+        )}
+      </button>
+      {isOpen !== undefined && (
+        <Suspense>
+          <Palette isOpen={isOpen} onOpenChange={setOpen} />
+        </Suspense>
+      )}
+    </>
+  );
+}

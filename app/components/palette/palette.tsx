@@ -1,0 +1,108 @@
+"use client";
+import { Autocomplete } from "@base-ui/react/autocomplete";
+import { Dialog } from "@base-ui/react/dialog";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { useRouter } from "next/navigation";
+import { useEffect, useRef, useState } from "react";
+import { countOf } from "../figures";
+import { type Entry, type EntryGroup, groupsOf, openActions } from "./entries";
+import { useNames } from "./use-names";
+
+type Props = { isOpen: boolean; onOpenChange: (isOpen: boolean) => void };
+
+/** Leads to any page, project or session by a part of its name, and does what can be done with the open one. */
+export function Palette({ isOpen, onOpenChange }: Props) {
+  return (
+    <Dialog.Root open={isOpen} onOpenChange={onOpenChange}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-30 bg-page/70" />
+        <Dialog.Popup className="palette">
+          <Dialog.Title className="sr-only">Go to</Dialog.Title>
+          <Search onDone={() => onOpenChange(false)} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+/** Mounted anew each time, so that it begins empty and knows what the page has now. */
+function Search({ onDone }: { onDone: () => void }) {
+  const router = useRouter();
+  const [query, setQuery] = useState("");
+  const [actions, setActions] = useState<Entry[]>([]);
+  useEffect(() => setActions(openActions()), []);
+  const { found, hasFailed } = useNames(query, true);
+  const groups = groupsOf(query, actions, found);
+  const list = useRef<HTMLDivElement>(null);
+  const choose = (entry: Entry) => {
+    onDone();
+    // The page's own element is pressed once the dialog has given the focus back.
+    if ("run" in entry) setTimeout(entry.run, 0);
+    else router.push(entry.href);
+  };
+  const count = groups.reduce((sum, { items }) => sum + items.length, 0);
+  return (
+    <Autocomplete.Root
+      open
+      inline
+      mode="none"
+      items={groups}
+      value={query}
+      onValueChange={(value, { reason }) => {
+        if (reason !== "item-press") setQuery(value);
+        list.current?.scrollTo({ top: 0 });
+      }}
+      itemToStringValue={(entry: Entry) => entry.text}
+      autoHighlight="always"
+      keepHighlight
+    >
+      <Autocomplete.Input
+        aria-label="Go to a page, project or session"
+        placeholder="A page, a project, a session…"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={200}
+      />
+      <Autocomplete.Status className="sr-only">
+        {hasFailed ? "Sessions could not be read." : countOf(count, "result")}
+      </Autocomplete.Status>
+      <Autocomplete.List ref={list} className="entries">
+        {(group: EntryGroup) => (
+          <Autocomplete.Group key={group.title} items={group.items}>
+            <Autocomplete.GroupLabel>{group.title}</Autocomplete.GroupLabel>
+            <Autocomplete.Collection>
+              {(entry: Entry) => (
+                <Autocomplete.Item key={entry.id} value={entry} onClick={() => choose(entry)} className="entry">
+                  <span className="min-w-0 grow truncate">{entry.text}</span>
+                  {entry.detail && <span className="max-w-40 shrink-0 truncate text-muted">{entry.detail}</span>}
+                </Autocomplete.Item>
+              )}
+            </Autocomplete.Collection>
+          </Autocomplete.Group>
+        )}
+      </Autocomplete.List>
+      {hasFailed && (
+        <p className="border-hairline border-t px-4 py-2 text-code text-warn">
+          Sessions and projects could not be read. Type on to try again.
+        </p>
+      )}
+      <p aria-hidden="true" className="hints">
+        <span>
+          <kbd>
+            <ArrowUp className="size-3" />
+          </kbd>{" "}
+          <kbd>
+            <ArrowDown className="size-3" />
+          </kbd>{" "}
+          choose
+        </span>
+        <span>
+          <kbd>Enter</kbd> open
+        </span>
+        <span>
+          <kbd>Esc</kbd> close
+        </span>
+      </p>
+    </Autocomplete.Root>
+  );
+}

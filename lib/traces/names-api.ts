@@ -1,0 +1,34 @@
+// The operation of finding by name (lib/http/operation.ts).
+import type { Operation } from "#lib/http/operation";
+import { trace } from "#lib/traces/examples";
+import { namesQuery, namesResponse } from "#lib/traces/names-schema";
+
+const { id, title, source, updatedAt } = trace;
+
+export const readNames = {
+  methods: ["GET"],
+  path: "/api/names",
+  auth: "cookie-or-bearer",
+  scope: "read",
+  query: namesQuery,
+  response: namesResponse,
+  about: {
+    group: "Traces",
+    summary: "Find sessions and projects by name",
+    text: "Made to be asked while somebody types: at most eight sessions whose title has every word of `q`, in any case and as a part of a word, the most recently active first, and at most five such projects. Without `q` the latest sessions. Only the latest 5,000 sessions that no other one started are looked at; `GET /api/traces?q=` searches all, and their messages.",
+    answers: {
+      200: {
+        text: "What was found.",
+        example: {
+          ok: true,
+          sessions: [{ id, title, source, project: "api", updatedAt }],
+          projects: [{ id: "019a9c40-1f2e-7c31-9a70-5b1c7e2d4f60", name: "api" }],
+        },
+      },
+    },
+    errors: { invalid_request: "`q` is longer than 200 characters." },
+    partialExample: true,
+    example: { query: { q: "fix" } },
+    wrong: { query: { q: "x".repeat(201) } },
+  },
+} satisfies Operation;

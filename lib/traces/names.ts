@@ -1,0 +1,14 @@
+import "server-only";
+import type { NamesResponse } from "#lib/traces/names-schema";
+import { readByTitle } from "#lib/traces/sql/names";
+
+const bounds = { looked: 5000, found: 8 };
+
+/** The words of a name that somebody types. */
+export const wordsOf = (query: string): string[] => query.split(/\s+/).filter(Boolean).slice(0, 8);
+
+/** The latest sessions whose titles have all words; without words the latest of all. */
+export async function findByTitle(userId: string, words: string[]): Promise<NamesResponse["sessions"]> {
+  const rows = await readByTitle(userId, words, bounds);
+  return rows.map(({ latestAt, ...row }) => ({ ...row, updatedAt: latestAt.toISOString() }));
+}

@@ -1,0 +1,44 @@
+// Sessions by a part of their title. SQL: the condition is on an expression, over the first rows of the list alone.
+import "server-only";
+import { requestSignal } from "#lib/current-request";
+import { snapshot } from "#lib/db/client";
+import { heavyTurn } from "#lib/db/heavy";
+import { Prisma } from "#lib/generated/prisma/client";
+import { listOrder, momentOf, shownTitle } from "#lib/traces/sql/conditions";
+
+export type NameRow = {
+  id: string;
+  title: string | null;
+  source: string;
+  project: string | null;
+  latestAt: Date;
+};
+
+const families = { families: true } as const;
+const seconds = 2;
+
+/**
+ * The latest traces, of those that no other one started, whose title has every word.
+ *
+ * @param bounds how many are looked at, and how many returned
+ */
+export async function readByTitle(
+  userId: string,
+  words: string[],
+  bounds: { looked: number; found: number },
+): Promise<NameRow[]> {
+  const patterns = words.map((word) => `%${word.replaceAll(/[\\%_]/g, "\\$&")}%`);
+  const statement = Prisma.sql`
+    select id, title, source, project, "latestAt" from (
+      select id, ${shownTitle} as title, source, project_id, project, ${momentOf(families)} as "latestAt" from trace
+      where user_id = ${userId}::uuid and deleted_at is null and parent_id is null
+      ${listOrder(families)} limit ${words.length > 0 ? bounds.looked : bounds.found}
+    ) as latest
+    where title ilike all(${patterns}::text[]) or ${words.length}::int = 0
+    order by "latestAt" desc, id desc limit ${bounds.found}`;
+  // As the list's own reads have it: the order's index, not a sort of all.
+  const settings = { statement_timeout: `${seconds}s`, random_page_cost: "1.1" } as const;
+  return heavyTurn(userId, () =>
+    snapshot(async (tx) => (await tx.query<NameRow>(statement)).rows, settings, requestSignal()),
+  );
+}
