@@ -5,7 +5,7 @@ export const pages = [
   { href: "/projects", name: "Projects", key: "p" },
   { href: "/uploads", name: "Uploads", key: "u" },
   { href: "/usage", name: "Usage", key: "y" },
-  { href: "/devices", name: "Devices", key: "e" },
+  { href: "/devices", name: "Machines", key: "e" },
   { href: "/diagnostics", name: "Diagnostics", key: "d" },
 ] as const;
 

@@ -117,7 +117,7 @@ function Grants({ asked, ticked, none }: { asked: Scope[]; ticked: Scope[]; none
         </p>
       )}
       <p className="text-meta text-muted">
-        For {limits.device.tokenDays} days, or until you revoke it on the page Devices.
+        For {limits.device.tokenDays} days, or until you revoke it on the page Machines.
       </p>
       {asked.includes("delete") && (
         <div className="mt-2">

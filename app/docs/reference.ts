@@ -195,7 +195,7 @@ function range(min: number | undefined, max: number | undefined, unit: string): 
 
 /** A shell variable with an example of its value, and where a real one comes from. */
 const placeholders: Record<string, { value: string; from?: string }> = {
-  TOKEN: { value: "spoor_…", from: 'a device login, or the page "Devices"' },
+  TOKEN: { value: "spoor_…", from: 'a device login, or the page "Machines"' },
   SESSION: { value: "…", from: "the browser's cookie authlib.session_token" },
   SECRET: { value: "…", from: "the environment of the server" },
   DEVICE_CODE: { value: "…", from: "POST /api/cli/device/start" },

@@ -67,7 +67,8 @@ const routes = new Set([
   "github-copilot",
 ]);
 
-const date = /[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$/;
+const dates = "[-@](?:20\\d{6}|20\\d{2}-\\d{2}-\\d{2})$";
+const date = new RegExp(dates);
 const cloud =
   /^(?:(?:us|eu|apac|ap|global|jp|au|ca|us-gov)\.)?(anthropic|amazon|meta|mistral|cohere|deepseek|openai|qwen)\.(.+)$/;
 /** How hard the model thinks costs no other price; in other families `thinking` is a model of its own (kimi-k2-thinking). */
@@ -92,6 +93,12 @@ export function modelOf(name: string): ModelName | undefined {
   if (nobody.has(model)) return undefined;
   return { model, dated, listed, provider: provider ?? (inCloud ? "aws" : undefined), ...(fast && { speed: "fast" }) };
 }
+
+/** A model's name without its date: what it has in common with its dated twins, however it is spelled. */
+export const undated = (name: string): string => name.replace(date, "");
+
+/** What a dated name has after the model's own, as a regular expression that PostgreSQL takes, too. */
+export const datePattern = `^${dates}`;
 
 /** The name under which a model and its dated twins are one, in reports, filters and rows; a name of no model is its own. */
 export const familyOf = (name: string): string => modelOf(name)?.model ?? name;

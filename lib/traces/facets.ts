@@ -1,4 +1,5 @@
 import "server-only";
+import { undated } from "#lib/prices/model";
 import { type Facet, type FacetValue, type FacetValues, facets, type TraceFilter } from "#lib/traces/schema";
 import { findIds, resolveSearch } from "#lib/traces/search";
 import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
@@ -35,7 +36,16 @@ async function countGroup(
   names: Facet[],
 ): Promise<Partial<Record<Facet, FacetValue[]>>> {
   const others = { ...filter, ...Object.fromEntries(names.map((name) => [name, undefined])) };
-  return countValues(userId, await resolveOnce(userId, others, maxFound), names, maxValues);
+  const counted = await countValues(userId, await resolveOnce(userId, others, maxFound), names, maxValues);
+  return counted.model ? { ...counted, model: mergeTwins(counted.model) } : counted;
+}
+
+/** A model and its dated twins as one value, as the filter takes them. */
+function mergeTwins(values: FacetValue[]): FacetValue[] {
+  const counts = new Map<string, number>();
+  for (const { value, count } of values) counts.set(undated(value), (counts.get(undated(value)) ?? 0) + count);
+  const merged = [...counts].map(([value, count]) => ({ value, count }));
+  return merged.sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
 }
 
 async function resolveOnce(userId: string, { q, ...plain }: Selection, limit: number): Promise<PlainSelection> {

@@ -120,7 +120,7 @@ test("on a phone the bar is below, in reach of a thumb: pages as tabs, and all o
   const links = page.getByRole("navigation", { name: "Pages in the menu" });
   expect(await links.isVisible()).toBe(false);
   await page.locator("header summary").click();
-  await links.getByRole("link", { name: "Devices" }).click();
+  await links.getByRole("link", { name: "Machines" }).click();
   await page.waitForURL(`${server.url}/devices`);
 });
 

@@ -13,7 +13,7 @@ import { Section } from "../../components/section";
 import { createTokenAction } from "./actions";
 import { TokenList } from "./token-list";
 
-export const metadata: Metadata = { title: "Devices" };
+export const metadata: Metadata = { title: "Machines" };
 
 const signInActions: AuditAction[] = [
   "signed_in",
@@ -42,9 +42,9 @@ export default async function Page() {
   return (
     <div className="flex flex-col gap-10">
       <div className="flex flex-col gap-6">
-        <h1 className="font-semibold text-title">Devices</h1>
+        <h1 className="font-semibold text-title">Machines</h1>
         <Connect />
-        <Section id="machines" title="Machines">
+        <Section id="machines" title="Connected">
           {tokens.length > 0 ? (
             <TokenList tokens={tokens} />
           ) : (

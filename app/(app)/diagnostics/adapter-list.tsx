@@ -28,21 +28,38 @@ export function AdapterList({ adapters, showUsers }: Props) {
           {changed.length > 5 && <p>And {countOf(changed.length - 5, "more adapter")}.</p>}
         </Notice>
       )}
-      <ul aria-label="Adapters" className="border-hairline border-t">
-        {adapters.map((health) => (
-          <li key={health.adapter} className="border-hairline border-b">
-            <details>
-              <summary className="py-2.5 hover:bg-block">
-                <Row health={health} />
-              </summary>
-              <AdapterDetails health={health} showUsers={showUsers} />
-            </details>
-          </li>
-        ))}
-      </ul>
+      <div>
+        <p
+          aria-hidden="true"
+          className={`${columns} w-[calc(100%-1.5rem)] pb-1 pl-4 text-meta text-muted max-md:hidden`}
+        >
+          <span>Adapter</span>
+          <span title="What it could not read, in the client's newest version">Not read, newest</span>
+          <span title="The same in the version before">Version before</span>
+          <span>Most often not handled</span>
+          <span>Last scan</span>
+          <span title="The worst share of each of the last 30 days">30 days</span>
+        </p>
+        <ul aria-label="Adapters" className="border-hairline border-t">
+          {adapters.map((health) => (
+            <li key={health.adapter} className="border-hairline border-b">
+              <details>
+                <summary className="py-2.5 hover:bg-block">
+                  <Row health={health} />
+                </summary>
+                <AdapterDetails health={health} showUsers={showUsers} />
+              </details>
+            </li>
+          ))}
+        </ul>
+      </div>
     </>
   );
 }
+
+/** The columns of a row and of their heads. */
+const columns =
+  "inline-grid items-center gap-x-4 gap-y-1 md:grid-cols-[minmax(0,1.4fr)_9rem_9rem_minmax(0,1fr)_6rem_7.5rem]";
 
 /** "codex broke with 1.4.2: 80% of the scans found nothing (1.4.1: 0%)." */
 function Change({ health: { adapter, versions, verdict } }: { health: AdapterHealth }) {
@@ -67,7 +84,7 @@ function Row({ health: { adapter, versions, verdict, types, trend } }: { health:
   if (!latest) return null;
   const [first] = types;
   return (
-    <span className="inline-grid w-[calc(100%-1.5rem)] grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 align-middle md:grid-cols-[minmax(0,1.4fr)_9rem_9rem_minmax(0,1fr)_6rem_7.5rem]">
+    <span className={`${columns} w-[calc(100%-1.5rem)] grid-cols-[minmax(0,1fr)_auto] align-middle`}>
       <span className="flex min-w-0 items-center gap-2 font-medium">
         <Monogram source={adapter} />
         <Name text={adapter} />

@@ -1,6 +1,7 @@
 import "server-only";
 import { readPullRequestName } from "#lib/evidence/remotes";
 import { Prisma } from "#lib/generated/prisma/client";
+import { datePattern, undated } from "#lib/prices/model";
 import type { FileTerm } from "#lib/search/file-term";
 import type { RowTerm } from "#lib/search/query";
 import { facets, type TraceFilter } from "#lib/traces/schema";
@@ -60,6 +61,10 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
     const value = selection[name];
     if (value === undefined) continue;
     const column = Prisma.raw(name);
+    if (name === "model" && undated(value) === value) {
+      conditions.push(isModel(value));
+      continue;
+    }
     conditions.push(Prisma.sql`${column} = ${value} and left(${column}, 32) = left(${value}::text, 32)`);
   }
   if (roots || families) conditions.push(Prisma.sql`parent_id is null`);
@@ -99,6 +104,10 @@ function matchesRow(userId: string, { name, value }: RowTerm): Prisma.Sql {
   return Prisma.sql`(${isLike("project")} or project_id in (
     select id from project where user_id = ${userId}::uuid and ${isLike("name")}))`;
 }
+
+/** The condition that a trace's model is one, or a dated twin of it. A name with a date stands for itself alone. */
+const isModel = (value: string): Prisma.Sql =>
+  Prisma.sql`(model = ${value} or (starts_with(model, ${value}) and substr(model, length(${value}::text) + 1) ~ ${datePattern}))`;
 
 /** The condition that a row of `trace_file` is of a file that is named by the end of its path. */
 export function isNamed({ name, ending }: FileTerm): Prisma.Sql {
