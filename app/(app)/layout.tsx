@@ -1,4 +1,5 @@
 import { NavBar } from "../components/nav-bar";
+import { Shapes } from "../components/shapes";
 
 export default function Layout({ children }: { children: React.ReactNode }) {
   return (
@@ -7,6 +8,7 @@ export default function Layout({ children }: { children: React.ReactNode }) {
       <main id="main" tabIndex={-1} className="wide grow py-6 outline-none">
         {children}
       </main>
+      <Shapes />
     </>
   );
 }

@@ -1,4 +1,5 @@
 "use client";
+import { useRouter } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
 import { addKeys, type KeyBinding, type KeyGroup, knownKeys, readKey } from "./key-registry";
 import { pages, searchHref } from "./pages";
@@ -25,13 +26,14 @@ export function useKeys(title: string, bindings: KeyBinding[]): void {
 export function Keys() {
   const help = useRef<HTMLDialogElement>(null);
   const [groups, setGroups] = useState<KeyGroup[]>([]);
+  const router = useRouter();
   const showHelp = () => {
     setGroups(knownKeys());
     help.current?.showModal();
   };
   useKeys("Everywhere", [
     { keys: "/", does: "Search", run: focusSearch },
-    ...pages.map(({ href, name, key }) => ({ keys: `g ${key}`, does: name, run: () => location.assign(href) })),
+    ...pages.map(({ href, name, key }) => ({ keys: `g ${key}`, does: name, run: () => router.push(href) })),
     { keys: "Escape", does: "Close menus", run: closeMenus },
     { keys: "?", does: "Show these keys", run: showHelp },
   ]);

@@ -3,7 +3,7 @@ import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { deleteTrace } from "#lib/traces/deletion";
-import { countChanges, countTraces, readFacets } from "#lib/traces/facets";
+import { countChanges, countTraces } from "#lib/traces/facets";
 import { findStarted, findSubagents, readFamilies, readOriginsOf } from "#lib/traces/family";
 import { neighbours } from "#lib/traces/neighbours";
 import { listPage, listTraces } from "#lib/traces/queries";
@@ -293,14 +293,4 @@ describe("lists of families", () => {
     expect((await findStarted(stranger, main, ["a"])).size).toBe(0);
     expect((await readOriginsOf(stranger, [b])).size).toBe(0);
   });
-});
-
-test("a model and its dated twins are one in the menu, and for the filter; a dated name stands for itself", async () => {
-  for (const [at, model] of ["gpt-5", "gpt-5-2025-08-07", "gpt-5@20250807", "gpt-5-mini", "gpt-5.1"].entries())
-    await send({ ...session(`of ${at}`), model });
-  const counted = { "gpt-5": 3, "gpt-5-mini": 1, "gpt-5.1": 1 };
-  const { model } = await readFacets(userId, {});
-  expect(Object.fromEntries(model.map(({ value, count }) => [value, count]))).toEqual(counted);
-  for (const [value, count] of Object.entries({ ...counted, "gpt-5-2025-08-07": 1, "gpt-": 0, gpt_5: 0 }))
-    expect(await countTraces(userId, { model: value }, 10), value).toBe(count);
 });

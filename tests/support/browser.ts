@@ -9,8 +9,14 @@ const patience = 30_000;
 const installed = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
 
 /** The machine's Chromium, else Playwright's own where it was installed, else the one inside an npm package (Linux). */
-export async function launchBrowser(): Promise<Browser> {
-  const flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
+export async function launchBrowser(more: string[] = []): Promise<Browser> {
+  const flags = [
+    ...more,
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+  ];
   const executablePath = [...installed, chromium.executablePath()].find((path) => existsSync(path));
   if (executablePath) return chromium.launch({ executablePath, args: flags });
   // The package unpacks its shared libraries only where this variable names its runtime.

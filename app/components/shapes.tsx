@@ -1,0 +1,17 @@
+/** The shape of a page that takes long, over the one before; shown by `data-loading` (nav-link.tsx). */
+export function Shapes() {
+  return (
+    <div aria-hidden="true" className="shapes">
+      <div className="wide">
+        <span className="w-40" />
+        {Array.from({ length: 9 }, (_, row) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows that never change
+          <p key={row}>
+            <span className={row % 3 === 1 ? "w-1/2" : "w-2/3"} />
+            <span className="w-1/4" />
+          </p>
+        ))}
+      </div>
+    </div>
+  );
+}
