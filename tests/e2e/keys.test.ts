@@ -113,7 +113,7 @@ test("Ctrl+K leads to pages, sessions and what can be done with the open one, by
 test("on a phone the bar is below, in reach of a thumb: pages as tabs, and all of them in the menu's sheet", async () => {
   await page.setViewportSize({ width: 360, height: 740 });
   await open("/traces");
-  const bar = await page.locator("header").boundingBox();
+  const bar = await page.locator("header.bar").boundingBox();
   expect(bar && [bar.y + bar.height, bar.height <= 49]).toEqual([740, true]);
   await page.getByRole("navigation", { name: "Pages", exact: true }).getByRole("link", { name: "Home" }).click();
   await page.waitForURL(`${server.url}/home`);

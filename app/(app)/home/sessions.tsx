@@ -31,7 +31,7 @@ export function Sessions({ label, sessions, labels, live = false }: Props) {
               </span>
             )}
             {session.pullRequests.slice(0, 2).map(({ repository, number }) => (
-              <a key={`${repository} ${number}`} href={pullHref(repository, number)} className="link">
+              <a key={`${repository} ${number}`} href={pullHref(repository, number)} className="quiet-link font-medium">
                 {repository.split("/").at(-1)}#{number}
               </a>
             ))}
