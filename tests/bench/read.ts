@@ -21,7 +21,7 @@ const [messages, session] = [Number(options.messages), Number(options.session)];
 const rounds = 5;
 /** The number of rounds of each page, after as many to warm up: a server in use is warm. */
 const pageRounds = 20;
-const bounds = { list: 50, search: 100, reader: 500 };
+const bounds = { list: 50, home: 100, names: 50, search: 100, reader: 500 };
 
 /** Common and rare words, phrases, identifiers and paths, CJK, and terms that do not occur. */
 const queries = [
@@ -115,6 +115,19 @@ async function list(spoor: Spoor, reader: Reader): Promise<Row[]> {
   return rows;
 }
 
+/** The home page, and the names that the palette asks for while somebody types. */
+async function home(reader: Reader): Promise<Row[]> {
+  const page = percentile(await time(reader, "/home", pageRounds), 0.95);
+  const names = [];
+  for (const q of ["test", "fix the", "nothingofthesort"])
+    names.push(...(await time(reader, `/api/names?q=${encodeURIComponent(q)}`, pageRounds)));
+  const what = `p95 of ${pageRounds} after ${pageRounds} to warm up`;
+  return [
+    boundRow("home", `the page's first content, ${what}`, page, bounds.home, showMs),
+    boundRow("names", `GET /api/names, three queries, ${what}`, percentile(names, 0.95), bounds.names, showMs),
+  ];
+}
+
 async function search(spoor: Spoor, reader: Reader): Promise<Row[]> {
   const times = { list: [] as number[], page: [] as number[] };
   const ask = async (path: string) => {
@@ -181,7 +194,12 @@ try {
   await pool().query("vacuum analyze trace, message, search_bucket, search_document");
   const client = await signIn(spoor);
   process.stderr.write("list, search, reader…\n");
-  rows.push(...(await list(spoor, client)), ...(await search(spoor, client)), ...(await reader(client)));
+  rows.push(
+    ...(await list(spoor, client)),
+    ...(await home(client)),
+    ...(await search(spoor, client)),
+    ...(await reader(client)),
+  );
   process.stderr.write("lag…\n");
   rows.push(...(await lag(spoor, loadTexts().texts)));
 } finally {
