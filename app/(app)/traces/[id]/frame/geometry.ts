@@ -3,15 +3,15 @@
  * messages.tsx has the list. All of it reads the layout: to be called once a frame at most.
  */
 
-const navHeight = 48;
-
 /** The top of a message after a jump, in pixels: below the sticky bars at their current height. */
 export function topOffset(): number {
   const toolbar = document.querySelector<HTMLElement>("[data-toolbar]");
   const find = toolbar?.querySelector<HTMLElement>("search");
   // On a phone the field to find in covers the page from side to side; elsewhere it is in a corner.
   const covered = find && find.offsetWidth > window.innerWidth * 0.7 ? find.offsetHeight : 0;
-  return navHeight + (toolbar?.offsetHeight ?? 0) + covered + 8;
+  // The toolbar is below the navigation bar, which a phone has at the bottom.
+  const above = toolbar ? Number.parseFloat(getComputedStyle(toolbar).top) || 0 : 0;
+  return above + (toolbar?.offsetHeight ?? 0) + covered + 8;
 }
 
 const articleSelector = "article[data-position]";
