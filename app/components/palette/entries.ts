@@ -48,8 +48,9 @@ export function groupsOf(query: string, actions: Entry[], found: NamesResponse |
   };
   return [
     { title: "On this page", items: actions.filter(matches) },
-    { title: words.length > 0 ? "Sessions" : "Latest sessions", items: sessions },
-    { title: "Projects", items: projects },
+    // The last answer stays until the next is there, and may be one to another query.
+    { title: words.length > 0 ? "Sessions" : "Latest sessions", items: sessions.filter(matches) },
+    { title: "Projects", items: projects.filter(matches) },
     { title: "Pages", items: places.map(({ href, name }) => ({ id: href, text: name, href })).filter(matches) },
     { title: "Search", items: trimmed ? [search] : [] },
   ].filter(({ items }) => items.length > 0);
