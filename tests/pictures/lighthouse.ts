@@ -22,15 +22,21 @@ try {
       const words = [
         ...["--yes", version, `${spoor.url}${pages[name]}`, `--port=${port}`, "--quiet", "--output=json"],
         ...[`--only-categories=${categories.join(",")}`, "--output-path=stdout", "--max-wait-for-load=60000"],
-        ...[`--extra-headers=${JSON.stringify({ Cookie: cookies })}`, ...(size === "desktop" ? ["--preset=desktop"] : [])],
+        ...[
+          `--extra-headers=${JSON.stringify({ Cookie: cookies })}`,
+          ...(size === "desktop" ? ["--preset=desktop"] : []),
+        ],
       ];
       const { stdout } = await run("npx", words, { maxBuffer: 100_000_000 });
       const result = JSON.parse(stdout) as Result;
       const scores = categories.map((one) => Math.round(100 * (result.categories[one]?.score ?? 0)));
       isGood &&= scores.every((score) => score >= must);
-      console.log(`${size.padEnd(8)} ${name.padEnd(10)} ${categories.map((one, at) => `${one} ${scores[at]}`).join("  ")}`);
+      console.log(
+        `${size.padEnd(8)} ${name.padEnd(10)} ${categories.map((one, at) => `${one} ${scores[at]}`).join("  ")}`,
+      );
       for (const { id, title, score, displayValue } of Object.values(result.audits))
-        if (score !== null && score < 0.9) console.log(`         ${id}: ${title}${displayValue ? ` (${displayValue})` : ""}`);
+        if (score !== null && score < 0.9)
+          console.log(`         ${id}: ${title}${displayValue ? ` (${displayValue})` : ""}`);
     }
   }
 } finally {

@@ -66,7 +66,11 @@ async function send(spoor: Spoor, machine: string, session: Session): Promise<vo
   const token = tokens.get(machine) ?? (await createTokenByHand(spoor.userId, machine, operator));
   tokens.set(machine, token);
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
-  const { status, text } = await post(`${spoor.url}/api/ingest`, Buffer.from(JSON.stringify({ traces: [session] })), headers);
+  const { status, text } = await post(
+    `${spoor.url}/api/ingest`,
+    Buffer.from(JSON.stringify({ traces: [session] })),
+    headers,
+  );
   if (status !== 202) throw new Error(`ingest answered ${status}: ${text}`);
 }
 
@@ -78,16 +82,34 @@ async function surround({ userId }: Spoor): Promise<void> {
   const { rows } = await pool().query<{ spent: string }>(
     "select sum(cost_nano) as spent from trace where activity_at >= date_trunc('month', now())",
   );
-  await setBudget(userId, { facet: "", value: "", amountNano: Math.max(1, Math.round(Number(rows[0]?.spent ?? 0) / 0.86)) });
+  await setBudget(userId, {
+    facet: "",
+    value: "",
+    amountNano: Math.max(1, Math.round(Number(rows[0]?.spent ?? 0) / 0.86)),
+  });
   for (const [cliVersion, skippedEntries] of [
     ["0.1.9", 1],
     ["0.2.0", 38],
   ] as const) {
     const diagnostics = [
       { adapter: "claude-code", totalEntries: 4200, skippedEntries: 3, traceCount: 40 },
-      { adapter: "codex-cli", totalEntries: 900, skippedEntries, unhandledTypes: skippedEntries > 1 ? ["compacted"] : [], traceCount: 9 },
+      {
+        adapter: "codex-cli",
+        totalEntries: 900,
+        skippedEntries,
+        unhandledTypes: skippedEntries > 1 ? ["compacted"] : [],
+        traceCount: 9,
+      },
     ];
-    const report = { schema: 1, deviceId: "ada", cliVersion, platform: "linux", arch: "x64", command: "scan", diagnostics };
+    const report = {
+      schema: 1,
+      deviceId: "ada",
+      cliVersion,
+      platform: "linux",
+      arch: "x64",
+      command: "scan",
+      diagnostics,
+    };
     await recordTelemetry(telemetryRequest.parse(report), { userId, machine: "ada-laptop" });
   }
 }
@@ -98,7 +120,10 @@ async function signIn({ url }: Spoor): Promise<string> {
     headers: { "Content-Type": "application/json", Origin: url },
     body: JSON.stringify({ email: "bench@example.org", password: "not a secret at all" }),
   });
-  return response.headers.getSetCookie().map((line) => line.split(";")[0]).join("; ");
+  return response.headers
+    .getSetCookie()
+    .map((line) => line.split(";")[0])
+    .join("; ");
 }
 
 /** Every page by the name of its picture. */
