@@ -32,6 +32,7 @@ import {
 import { readFileList, readTraceFileList } from "#lib/traces/files-api";
 import { readNames } from "#lib/traces/names-api";
 import { readPullRequestReport } from "#lib/traces/pull-request-api";
+import { readSuggestions } from "#lib/traces/search-api";
 import { exportUsage, readUsageReport } from "#lib/usage/api";
 
 export const operations: readonly Operation[] = [
@@ -49,6 +50,7 @@ export const operations: readonly Operation[] = [
     findMatches,
     readGrowth,
   ],
+  readSuggestions,
   ...[readTraceFileList, readFileList],
   readNames,
 

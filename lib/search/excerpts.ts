@@ -12,7 +12,7 @@ import { describe, type Speaker } from "#lib/search/speaker";
 import { haveParts, readTexts, type Text } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
 import { findIn, patternOf, type Ranges } from "#lib/search/unit";
-import { bestWindow, type Found, weigh } from "#lib/search/weigh";
+import { bestWindow, type Found, rarityOf, weigh } from "#lib/search/weigh";
 
 /** What is read of one trace: of a long message the surroundings of the query's longest word, of a very long trace one document. */
 const bounds = { maxMessages: 200, wholeCharacters: 100_000, nearCharacters: 10_000 };
@@ -109,20 +109,24 @@ async function bestOf(
   { deadline, weights }: { deadline: number; weights: number[] | undefined },
 ): Promise<Judged[] | undefined> {
   const pause = makePause();
-  const judged: Omit<Judged, "score">[] = [];
+  const judged: { message: Text; found: Found }[] = [];
   for (const message of messages) {
     if (query.scope !== undefined && !isSaidBy(message, query.scope)) continue;
-    const found = findIn(composed(message.content), query);
-    judged.push({ message, speaker: describe(message).speaker, found });
+    judged.push({ message, found: findIn(composed(message.content), query) });
     await pause();
     if (performance.now() > deadline) return undefined;
   }
   const max = Math.max(1, ...judged.map(({ found }) => found.found));
-  const measured = judged.map(({ message, ...rest }) => ({ ...rest, length: message.content.length }));
-  const scores = weigh(measured, weights);
+  const rarity = rarityOf(
+    judged.map(({ found }) => found),
+    weights,
+  );
   return judged
-    .map((one, place) => ({ ...one, score: scores[place] as number }))
     .filter(({ found }) => found.found === max)
+    .map(({ message, found }) => {
+      const { speaker } = describe(message);
+      return { message, found, speaker, score: weigh({ speaker, found, length: message.content.length }, rarity) };
+    })
     .toSorted((a, b) => b.score - a.score || a.message.position - b.message.position);
 }
 

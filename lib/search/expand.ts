@@ -1,10 +1,10 @@
 // Longer words that begin with a word of a query, by the words that stand in each block.
 import "server-only";
 import type { PoolClient } from "pg";
-import { type BlockHead, readBuckets } from "#lib/search/sql/read";
+import { type BlockHead, readBlockHeads, readBucketRanges, readBuckets } from "#lib/search/sql/read";
 import { fold, inField, termOfWord } from "#lib/search/terms";
 import type { Unit } from "#lib/search/unit";
-import { bucketOfBeginning, decodeWords } from "#lib/search/vocabulary";
+import { bucketOfBeginning, bucketsOfLetter, decodeWords } from "#lib/search/vocabulary";
 
 /** Longer words of a unit, and the terms of those of them that each block has, by the blocks' places. */
 export type Expanded = { words: { word: string; documents: number }[]; terms: number[][] };
@@ -60,4 +60,44 @@ function expansionOf(
   const meant = new Set(kept.map(({ word }) => word));
   const termOf = (word: string) => inField(termOfWord(word), field ?? "any");
   return { words: kept, terms: found.map((own) => own.filter((word) => meant.has(word)).map(termOf)) };
+}
+
+/** In so many of the largest blocks words are looked for that are suggested for a single letter or two. */
+const maxBlocks = 6;
+
+/** The most frequent words that begin so, as they were first seen. */
+export async function suggestWords(
+  tx: PoolClient,
+  userId: string,
+  beginning: string,
+  limit: number,
+): Promise<string[]> {
+  const lower = fold(beginning);
+  const heads = await readBlockHeads(tx, userId);
+  const read =
+    lower.length >= 3
+      ? (
+          await readBuckets(
+            tx,
+            userId,
+            heads.map(({ id, bits }) => ({ id, bucket: bucketOfBeginning(lower, bits) })),
+          )
+        ).map(({ postings }) => postings)
+      : await readBucketRanges(
+          tx,
+          userId,
+          heads
+            .toSorted((a, b) => b.documents - a.documents)
+            .slice(0, maxBlocks)
+            .map(({ id, bits }) => ({ id, range: bucketsOfLetter(lower, bits) })),
+        );
+  const counts = new Map<string, { word: string; documents: number }>();
+  for (const { word, documents } of read.flatMap(decodeWords)) {
+    const own = fold(word);
+    if (!own.startsWith(lower) || own === lower) continue;
+    const known = counts.get(own);
+    counts.set(own, { word: known?.word ?? word, documents: (known?.documents ?? 0) + documents });
+  }
+  const found = [...counts.values()].sort((a, b) => b.documents - a.documents || (a.word < b.word ? -1 : 1));
+  return found.slice(0, limit).map(({ word }) => word);
 }

@@ -11,7 +11,8 @@ const rules = /^[ \t]*(?:-{3,}|\*{3,}|_{3,}|={3,})[ \t]*$/gm;
 const headings = /^[ \t]*(?:#{1,6}|>)[ \t]+/gm;
 const links = /!?\[([^\]\n]{0,300})\]\([^)\s]{0,1000}\)/g;
 const toolUse = /\bTool use:[ \t]*\*\*[^*\n]{0,128}\*\*[ \t]*/g;
-const emphasis = /\*\*(?=\S)([^\n]*?\S)\*\*/g;
+/** Not the `**` of a pattern of paths. */
+const emphasis = /\*\*(?![/*])(?<!\/\*\*)/g;
 const ticks = /`+/g;
 const colours = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*[A-Za-z]`, "g");
 
@@ -26,7 +27,7 @@ export function plainText(text: string): string {
     .replace(rules, " ")
     .replace(headings, "")
     .replace(links, "$1")
-    .replace(emphasis, "$1")
+    .replace(emphasis, "")
     .replace(ticks, "")
     .replace(colours, "")
     .toWellFormed()

@@ -164,6 +164,9 @@ export function isQuery(text: string): boolean {
   return problemOf(text) === undefined;
 }
 
+/** Whether a query has words by which what it finds can be ranked. @throws SpoorError as `parseQuery` */
+export const isRanked = (text: string): boolean => parseQuery(text).units.length > 0;
+
 /** Why a text is no query, in a sentence for people; undefined where it is one. */
 export function problemOf(text: string): string | undefined {
   try {

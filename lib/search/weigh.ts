@@ -12,28 +12,28 @@ const worth: Record<Speaker, number> = { person: 1.6, assistant: 1.3, thinking: 
 /** Words in this many characters count as near. */
 const near = 200;
 
-/** A message, as far as its score goes. */
-type Weighed = { speaker: Speaker; found: Found; length: number };
+/** The rarity of each unit among a trace's messages, times its weight among all traces where that is known. */
+export function rarityOf(messages: Found[], weights?: number[]): number[] {
+  return (messages[0]?.each ?? []).map((_, unit) => {
+    const having = messages.filter(({ each }) => (each[unit]?.length ?? 0) > 0).length;
+    return Math.log(1 + messages.length / Math.max(1, having)) * (weights?.[unit] ?? 1);
+  });
+}
 
-/** Scores of messages of a trace, in their order. @param weights the rarity of each unit among all traces, where it is known */
-export function weigh(messages: Weighed[], weights?: number[]): number[] {
-  const units = messages[0]?.found.each.length ?? 0;
-  const own = Array.from({ length: units }, (_, unit) => {
-    const having = messages.filter(({ found }) => (found.each[unit]?.length ?? 0) > 0).length;
-    return Math.log(1 + messages.length / Math.max(1, having));
-  });
-  const rarity = own.map((local, unit) => local * (weights?.[unit] ?? 1));
-  return messages.map(({ speaker, found, length }) => {
-    const base = sum(
-      found.each.map((ranges, unit) => (ranges.length > 0 ? saturated(ranges.length) * (rarity[unit] ?? 0) : 0)),
-    );
-    const together = bestWindow(found, near)?.[1] ?? 0;
-    const nearness = units > 1 ? together / units : 1;
-    // Of two messages with the same words the shorter one is about them.
-    const focus = 1 / (1 + Math.log10(1 + length / 2000));
-    const order = isInOrder(found) ? 1.15 : 1;
-    return base * worth[speaker] * (0.5 + nearness) * order * (0.6 + 0.4 * focus);
-  });
+/** The score of a message. */
+export function weigh(
+  { speaker, found, length }: { speaker: Speaker; found: Found; length: number },
+  rarity: number[],
+): number {
+  const units = found.each.length;
+  const base = sum(
+    found.each.map((ranges, unit) => (ranges.length > 0 ? saturated(ranges.length) * (rarity[unit] ?? 0) : 0)),
+  );
+  const nearness = units > 1 ? (bestWindow(found, near)?.[1] ?? 0) / units : 1;
+  // Of two long messages with the same words the shorter one is about them.
+  const focus = 1 / (1 + Math.log10(1 + Math.max(0, length - 1500) / 2000));
+  const order = isInOrder(found) ? 1.15 : 1;
+  return base * worth[speaker] * (0.5 + nearness) * order * (0.6 + 0.4 * focus);
 }
 
 /** Whether two neighbouring words of the query stand beside each other in the same order. */

@@ -58,10 +58,10 @@ export async function getWholeTrace(userId: string, traceId: string): Promise<Wh
 }
 
 /** Adds the pull requests to a page of the list. 50 traces: under a millisecond. */
-export async function withPullRequests<T extends Trace>(
+export async function withPullRequests<T extends Trace, More extends { traces: T[] }>(
   userId: string,
-  page: { traces: T[]; nextCursor: string | null },
-): Promise<{ traces: WithPullRequests<T>[]; nextCursor: string | null }> {
+  page: More & { traces: T[] },
+): Promise<Omit<More, "traces"> & { traces: WithPullRequests<T>[] }> {
   const ids = page.traces.map(({ id }) => id);
   const rows = ids.length > 0 ? await readPullRequests(userId, ids, limits.traces.pullRequestsListed) : [];
   const byTrace = Map.groupBy(rows, ({ traceId }) => traceId);

@@ -6,7 +6,9 @@ import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { titleOf } from "#lib/reader/title";
-import type { messageShape, traceShape } from "#lib/traces/schema";
+import { isRanked } from "#lib/search/query";
+import { type Ranking, rankTraces } from "#lib/traces/ranking";
+import type { Match, messageShape, Order, traceShape } from "#lib/traces/schema";
 import { searchTraces } from "#lib/traces/search";
 import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { type ListedRow, readBoundedRows, readRows, type TraceRow, traceFields } from "#lib/traces/sql/list";
@@ -70,12 +72,16 @@ function readCursor(cursor: string): Place {
 /** One of a list, with the moment by which it has its place there. */
 export type ListedTrace = Trace & { latestAt: string };
 
+/** Where a page begins and how many traces it may have; `best` orders what a search finds by how well it matches. */
+type PageRequest = { cursor?: string | undefined; limit: number; order?: Order | undefined };
+
+/** Excerpts of those traces whose texts decided their order; `isPartial` where no trace has all that was asked for. */
+type ListedPage = { traces: ListedTrace[]; nextCursor: string | null; ranking?: Pick<Ranking, "found" | "isPartial"> };
+
 /** As `listTraces`, with what pages need beyond the API. */
-export async function listPage(
-  userId: string,
-  selection: Selection,
-  page: { cursor?: string | undefined; limit: number },
-): Promise<{ traces: ListedTrace[]; nextCursor: string | null }> {
+export async function listPage(userId: string, selection: Selection, page: PageRequest): Promise<ListedPage> {
+  if (page.order === "best" && selection.q !== undefined && isRanked(selection.q))
+    return bestPage(userId, selection, page);
   const after = page.cursor ? readCursor(page.cursor) : undefined;
   const wanted = { after, limit: page.limit + 1 };
   const [plain, rest] = await resolvePage(userId, selection, wanted);
@@ -83,12 +89,46 @@ export async function listPage(
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
   const hasMore = isCut || rows.length > page.limit;
-  const traces = shown.map(({ latestAt, ...row }) => ({ ...presentTrace(row), latestAt: latestAt.toISOString() }));
-  return { traces, nextCursor: hasMore && last ? cursorOf(last) : null };
+  return { traces: shown.map(presentListed), nextCursor: hasMore && last ? cursorOf(last) : null };
 }
 
+const presentListed = ({ latestAt, ...row }: ListedRow): ListedTrace => ({
+  ...presentTrace(row),
+  latestAt: latestAt.toISOString(),
+});
+
+const bestCursor = z.tuple([z.literal("best"), z.int().min(0).max(10_000)]);
+
+/** A page in the order of a ranking, which is made anew for each. */
+async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRequest): Promise<ListedPage> {
+  const offset = page.cursor ? decodeCursor(bestCursor, page.cursor)[1] : 0;
+  const { traces: ranked, ...ranking } = await rankTraces(userId, { q, ...plain });
+  let ids = ranked.slice(offset, offset + page.limit).map(({ id }) => id);
+  const read = () => {
+    const bounds = { limit: ids.length, maxBytes: limits.traces.listPageBytes };
+    return readBoundedRows(userId, { ...plain, ids }, bounds);
+  };
+  let { rows, isCut } = await read();
+  while (isCut && ids.length > 1) {
+    ids = ids.slice(0, Math.ceil(ids.length / 2));
+    ({ rows, isCut } = await read());
+  }
+  const byId = new Map(rows.map((row) => [row.id, presentListed(row)]));
+  const end = offset + ids.length;
+  const nextCursor = end < ranked.length ? encodeCursor(["best", end]) : null;
+  return { traces: ids.flatMap((id) => byId.get(id) ?? []), nextCursor, ranking };
+}
+
+/** What of a trace a search found, as the API tells it. */
+const matchesOf = (trace: Trace, ranking: ListedPage["ranking"]) => {
+  const found = ranking?.found.get(trace.id);
+  return (
+    found && { matches: found.excerpts.map(({ position, role, speaker, text }) => ({ position, role, speaker, text })) }
+  );
+};
+
 /**
- * A page of a user's traces, newest activity first.
+ * A page of a user's traces, newest activity first unless it is a search in the order `best`.
  *
  * @param page.cursor the `nextCursor` of the page before.
  * @throws SpoorError `invalid_request` for a cursor that no page gave out.
@@ -96,10 +136,14 @@ export async function listPage(
 export async function listTraces(
   userId: string,
   selection: Selection,
-  page: { cursor?: string | undefined; limit: number },
-): Promise<{ traces: Trace[]; nextCursor: string | null }> {
-  const { traces, nextCursor } = await listPage(userId, selection, page);
-  return { traces: traces.map(({ latestAt: _, ...trace }) => trace), nextCursor };
+  page: PageRequest,
+): Promise<{ traces: (Trace & { matches?: Match[] })[]; nextCursor: string | null; partial?: true }> {
+  const { traces, nextCursor, ranking } = await listPage(userId, selection, page);
+  return {
+    traces: traces.map(({ latestAt: _, ...trace }) => ({ ...trace, ...matchesOf(trace, ranking) })),
+    nextCursor,
+    ...(ranking?.isPartial && { partial: true as const }),
+  };
 }
 
 type Page = { after?: Place | undefined; limit: number; patience?: Patience };

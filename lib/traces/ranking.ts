@@ -16,10 +16,9 @@ const max = { documents: 1200, traces: 500 };
 /** Of a selection that leaves out some of the hits, the best of so many of its newest ones are listed. */
 const maxSelected = 2000;
 /** The texts of so many of the first traces decide their order. */
-const maxRead = 30;
+const maxRead = 20;
 
-/** A trace's score, and its excerpts where its text was read. */
-export type RankedTrace = { id: string; score: number };
+type RankedTrace = { id: string; score: number };
 
 /** `isPartial`: no trace has all that the query asks for; these have most of it. */
 export type Ranking = { traces: RankedTrace[]; found: Map<string, Excerpts>; isPartial: boolean };

@@ -54,8 +54,20 @@ const commitShape = z.object({
 
 const pullRequestShape = z.object({ number: z.int(), repository: z.string(), url: z.url() });
 
-/** A trace in a list. */
-export const listedTraceShape = traceShape.extend({ pullRequests: z.array(pullRequestShape) });
+/** A message in which a search found something, and the text around it. */
+const matchShape = z.object({
+  position: z.int(),
+  role: z.string().nullable(),
+  speaker: z.enum(["person", "assistant", "thinking", "tool", "notice"]),
+  text: z.string(),
+});
+export type Match = z.output<typeof matchShape>;
+
+/** A trace in a list. `matches` are the best messages of one of the first traces of a search in the order `best`. */
+export const listedTraceShape = traceShape.extend({
+  pullRequests: z.array(pullRequestShape),
+  matches: z.array(matchShape).optional(),
+});
 
 /** A trace by itself, with what came of it. */
 export const wholeTraceShape = traceShape.extend({
@@ -133,8 +145,13 @@ export const wholeNumber = (min: number, max: number) =>
     .pipe(z.int().min(min).max(max))
     .meta({ type: "integer", pattern: undefined, minimum: min, maximum: max });
 
+/** In what order a list is: by its last activity, or by how well it matches a search. */
+const orders = ["newest", "best"] as const;
+export type Order = (typeof orders)[number];
+
 export const listQuery = z.object({
   ...filter,
+  order: z.enum(orders).default("newest"),
   cursor: z.string().min(1).max(256).optional(),
   limit: wholeNumber(1, page.maxPerPage).default(page.perPage),
 });
@@ -143,7 +160,20 @@ export const listResponse = z.object({
   ok: z.literal(true),
   traces: z.array(listedTraceShape),
   nextCursor: z.string().nullable(),
+  /** No trace has all that a search asks for; these have most of it. */
+  partial: z.literal(true).optional(),
 });
+
+export const suggestionsQuery = z.object({ q: exactText(1, page.query) });
+
+const suggestionShape = z.object({
+  kind: z.enum(["word", "file", "project", "filter"]),
+  text: z.string(),
+  q: z.string(),
+});
+export type Suggestion = z.output<typeof suggestionShape>;
+
+export const suggestionsResponse = z.object({ ok: z.literal(true), suggestions: z.array(suggestionShape) });
 
 export const traceResponse = z.object({ ok: z.literal(true), trace: wholeTraceShape });
 

@@ -1,5 +1,14 @@
 import type { Excerpt, Excerpts } from "#lib/search/excerpts";
 
+/** Who speaks, as the reader calls it. */
+const names: Record<Excerpt["speaker"], string> = {
+  person: "you",
+  assistant: "agent",
+  thinking: "thinking",
+  tool: "tool",
+  notice: "notice",
+};
+
 type Props = { traceId: string; q: string; found: Excerpts };
 
 /** Excerpts of the messages in which the search found something, each a link to its message. */
@@ -13,7 +22,7 @@ export function ExcerptList({ traceId, q, found: { excerpts, more, atLeast } }: 
             className="quiet-link line-clamp-3 min-w-0 sm:line-clamp-2 break-words"
           >
             <span className="text-muted">
-              {excerpt.role ?? "unknown"}#{excerpt.position}
+              {names[excerpt.speaker]}#{excerpt.position}
             </span>{" "}
             <Marked excerpt={excerpt} />
           </a>

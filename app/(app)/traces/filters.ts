@@ -1,5 +1,5 @@
-import { isQuery } from "#lib/search/query";
-import { filterNames, listQuery, type TraceFilter } from "#lib/traces/schema";
+import { isRanked, problemOf } from "#lib/search/query";
+import { filterNames, listQuery, type Order, type TraceFilter } from "#lib/traces/schema";
 import type { Selection } from "#lib/traces/sql/conditions";
 import { startOfDay } from "../../components/zone";
 import { filterQuery, type Given, withQuery } from "./hrefs";
@@ -11,8 +11,11 @@ export type ListRequest = {
   cursor: string | undefined;
   limit: number;
   given: Given;
-  /** Parameters that were invalid and left out. */
+  /** A search is in the order of how well it matches, unless the address says otherwise. */
+  order: Order;
+  /** Parameters that were invalid and left out, and what is wrong with the search. */
   ignored: string[];
+  problem?: string;
 };
 
 const day = /^\d{4}-\d\d-\d\d$/;
@@ -30,11 +33,13 @@ export function readListParams(params: Params, zone: string): ListRequest {
   if (typeof asked.to === "string" && day.test(asked.to)) exact.to = startOfDay(asked.to, zone, 1) ?? asked.to;
   const parsed = listQuery.safeParse(exact);
   const ignored = parsed.success ? [] : [...new Set(parsed.error.issues.map(({ path }) => String(path[0])))];
-  if (typeof exact.q === "string" && !ignored.includes("q") && !isQuery(exact.q)) ignored.push("q");
+  const problem = typeof exact.q === "string" && !ignored.includes("q") ? problemOf(exact.q) : undefined;
+  if (problem) ignored.push("q");
   for (const name of ignored) delete exact[name];
-  const { cursor, limit, ...filter } = listQuery.parse(exact);
+  const { cursor, limit, order: _, ...filter } = listQuery.parse(exact);
   const given = Object.fromEntries(filterNames.filter((name) => name in filter).map((name) => [name, asked[name]]));
-  return { filter, cursor, limit, given, ignored };
+  const order = filter.q && exact.order !== "newest" && isRanked(filter.q) ? "best" : "newest";
+  return { filter, cursor, limit, given, order, ignored, ...(problem && { problem }) };
 }
 
 /** What the list shows: without a filter what no other session started, with what is below each; else all that matches. */

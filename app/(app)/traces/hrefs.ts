@@ -1,4 +1,4 @@
-import type { FilterName, TraceFilter } from "#lib/traces/schema";
+import type { FilterName, Order, TraceFilter } from "#lib/traces/schema";
 
 /** A filter's name on the page. */
 export const labelOf = (name: FilterName): string => shownNames[name] ?? name;
@@ -20,9 +20,15 @@ export type Given = Partial<Record<FilterName, string>>;
 export const withQuery = (path: string, query: URLSearchParams) => (query.size > 0 ? `${path}?${query}` : path);
 
 /** The list's address with these filters; without a cursor it starts at the newest. */
-export function listHref(given: Given, more: { cursor?: string; menus?: "1"; deleted?: string } = {}): string {
-  return withQuery("/traces", new URLSearchParams({ ...given, ...more }));
+export function listHref(given: Given, { order, ...more }: More = {}): string {
+  // The best match is the order of every search.
+  return withQuery(
+    "/traces",
+    new URLSearchParams({ ...given, ...(order === "newest" && given.q && { order }), ...more }),
+  );
 }
+
+type More = { cursor?: string; menus?: "1"; deleted?: string; order?: Order };
 
 /** A session's address with the filters of the list: for its neighbours there, and the way back. */
 export const traceHref = (id: string, given: Given): string =>

@@ -1,13 +1,16 @@
+import { termsOf, withoutTerm } from "#lib/search/grammar";
+import { isQuery } from "#lib/search/query";
 import { countTraces } from "#lib/traces/facets";
 import type { FilterName } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
 import { maxCounted, sessionsOf } from "./count";
 import { type ListRequest, readListParams } from "./filters";
-import { labelOf, listHref, shownValue, without } from "./hrefs";
+import { type Given, labelOf, listHref, shownValue, without } from "./hrefs";
+import { Meant } from "./partial";
 
 type Props = { userId: string; request: ListRequest; project: string | undefined };
 
-/** Suggests which filter to remove: each one without which sessions match, and how many. */
+/** Why nothing was found, and what would be: what each term finds alone, and each filter without which sessions match. */
 export async function NoHits({ userId, request: { given }, project }: Props) {
   const zone = await readerZone();
   const tries = await Promise.all(
@@ -16,10 +19,13 @@ export async function NoHits({ userId, request: { given }, project }: Props) {
       return { name, rest, count: await countTraces(userId, readListParams(rest, zone).filter, maxCounted + 1) };
     }),
   );
+  const terms = given.q ? await triesOf(userId, given, zone) : [];
   const helpful = tries.filter(({ count }) => count > 0).toSorted((a, b) => a.count - b.count);
   return (
     <div className="flex flex-col gap-3 py-8">
       <p>No session matches {tries.length === 1 ? "this filter" : "all of these filters"}.</p>
+      <Meant userId={userId} given={given} />
+      {terms.length > 1 && <Terms given={given} terms={terms} />}
       <ul className="flex flex-col gap-2">
         {helpful.map(({ name, rest, count }) => (
           <li key={name}>
@@ -41,5 +47,47 @@ export async function NoHits({ userId, request: { given }, project }: Props) {
         )}
       </ul>
     </div>
+  );
+}
+
+/** Of so many terms it is told what they find. */
+const maxTerms = 8;
+
+type TermTry = { written: string; alone: number; rest: string; without: number };
+
+/** What each term of a search finds, and what is found without it, within the other filters. */
+async function triesOf(userId: string, given: Given, zone: string): Promise<TermTry[]> {
+  const q = given.q ?? "";
+  const count = async (text: string) =>
+    text !== "" && isQuery(text)
+      ? countTraces(userId, readListParams({ ...given, q: text }, zone).filter, maxCounted + 1)
+      : 0;
+  const tries: TermTry[] = [];
+  // One after the other: a page takes one turn of its user's heavy reads at a time.
+  for (const term of termsOf(q).slice(0, maxTerms)) {
+    const rest = withoutTerm(q, term);
+    tries.push({ written: term.written, alone: await count(term.written), rest, without: await count(rest) });
+  }
+  return tries;
+}
+
+function Terms({ given, terms }: { given: Given; terms: TermTry[] }) {
+  return (
+    <ul aria-label="What each part of the search finds" className="flex flex-col gap-2">
+      {terms.map(({ written, alone, rest, without }) => (
+        <li key={`${written} ${rest}`}>
+          <code>{written}</code> <span className="text-muted">alone finds {sessionsOf(alone)}</span>
+          {without > 0 && (
+            <>
+              {" · "}
+              <a href={listHref({ ...given, q: rest })} className="link">
+                Leave it out
+              </a>{" "}
+              <span className="text-muted">to see {sessionsOf(without)}</span>
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }

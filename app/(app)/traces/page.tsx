@@ -4,9 +4,9 @@ import { requireUser } from "#lib/auth/guards";
 import { answerOverloaded } from "#lib/current-request";
 import { isOverload, SpoorError } from "#lib/errors";
 import { labelText, readLabels } from "#lib/projects/queries";
-import { readExcerpts } from "#lib/search/excerpts";
+import { type Excerpts, readExcerpts } from "#lib/search/excerpts";
 import { countPending } from "#lib/search/find";
-import { parseQuery } from "#lib/search/query";
+import { isRanked, parseQuery } from "#lib/search/query";
 import { withPullRequests } from "#lib/traces/evidence";
 import { countTraces } from "#lib/traces/facets";
 import { type ListedTrace, listPage } from "#lib/traces/queries";
@@ -26,6 +26,8 @@ import { Lag } from "./lag";
 import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
 import { NoHits } from "./no-hits";
+import { OrderSwitch } from "./order-switch";
+import { Partial } from "./partial";
 import { SearchBox } from "./search-box";
 import { Selection } from "./selection";
 import { TraceList } from "./trace-list";
@@ -35,7 +37,7 @@ export const metadata: Metadata = { title: "Sessions" };
 export default async function Page({ searchParams }: PageProps<"/traces">) {
   const params = await searchParams;
   const request = readListParams(params, await readerZone());
-  const { given, cursor, filter } = request;
+  const { given, cursor, filter, order } = request;
   const user = await requireUser(listHref(given));
   const max = given.q ? maxFound : maxCounted;
   const selection = listed(filter);
@@ -55,7 +57,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
     if (!given.q || !isOverload(error)) throw error;
   });
   if (!read) return <TooLong given={given} />;
-  const [{ traces, nextCursor, ignored, excerpts, kin }, count, all = count, lag, parent] = read;
+  const [{ traces, nextCursor, ignored, ranking, excerpts, kin }, count, all = count, lag, parent] = read;
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
   const labels = await readLabels(user.id, [...traces.map(({ projectId }) => projectId), filter.projectId ?? null]);
@@ -66,9 +68,9 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   return (
     <>
       <h1 className="sr-only">Sessions</h1>
-      <Notices ignored={ignored} deleted={params.deleted} />
+      <Notices ignored={ignored} problem={request.problem} deleted={params.deleted} />
       <div className="flex flex-wrap items-start gap-2">
-        <SearchBox given={given} />
+        <SearchBox given={given} order={order} />
         <FilterBar userId={user.id} filter={filter} given={given} hasValues={params.menus === "1"} />
       </div>
       <Lag sessions={lag} />
@@ -86,26 +88,28 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
               {all > count && <InAll sessions={sessionsOf(all, max)} />}
             </li>
             <Chips given={given} project={projectName} parent={parent} />
-            {first && !cursor && (
+            {given.q && isRanked(given.q) && <OrderSwitch given={given} order={order} />}
+            {first && !cursor && order === "newest" && (
               <li>
                 <Newer query={changesQuery(selection, first)} href={listHref(given)} />
               </li>
             )}
           </ul>
         </Selection>
+        {ranking?.isPartial && <Partial userId={user.id} given={given} />}
         {traces.length > 0 && <TraceList traces={traces} given={given} kin={kin} excerpts={excerpts} labels={labels} />}
       </form>
       {traces.length === 0 && isFiltered && <NoHits userId={user.id} request={request} project={projectName} />}
       {traces.length === 0 && !isFiltered && <p className="py-8 text-muted">Nothing older.</p>}
       <nav aria-label="Pages of the list" className="flex items-center gap-2 py-4">
         {cursor && (
-          <a href={listHref(given)} className="button">
-            Newest
+          <a href={listHref(given, { order })} className="button">
+            {order === "best" ? "Best" : "Newest"}
           </a>
         )}
         {nextCursor && (
-          <a href={listHref(given, { cursor: nextCursor })} className="button" rel="next">
-            Older
+          <a href={listHref(given, { order, cursor: nextCursor })} className="button" rel="next">
+            {order === "best" ? "More" : "Older"}
           </a>
         )}
         <span className="ml-auto text-meta text-muted">
@@ -139,7 +143,7 @@ function TooLong({ given }: { given: ListRequest["given"] }) {
   return (
     <div className="flex flex-col items-start gap-4">
       <h1 className="sr-only">Sessions</h1>
-      <SearchBox given={given} />
+      <SearchBox given={given} order="best" />
       <Notice tone="warn">
         <p>
           This search took too long and was stopped. Try again when your other searches and exports have ended, or
@@ -159,9 +163,9 @@ function changesQuery({ families, ...filter }: Selected, { id, latestAt }: Liste
   return query.toString();
 }
 
-type NoticesProps = { ignored: string[]; deleted: string | string[] | undefined };
+type NoticesProps = { ignored: string[]; problem: string | undefined; deleted: string | string[] | undefined };
 
-function Notices({ ignored, deleted }: NoticesProps) {
+function Notices({ ignored, problem, deleted }: NoticesProps) {
   const count = typeof deleted === "string" && /^\d{1,9}$/.test(deleted) ? Number(deleted) : undefined;
   return (
     <div role="status" className="flex flex-col gap-2 not-empty:pb-4">
@@ -176,6 +180,7 @@ function Notices({ ignored, deleted }: NoticesProps) {
         <Notice tone="warn">
           <p>
             Ignored, because {ignored.length === 1 ? "it is" : "they are"} not valid: {ignored.join(", ")}.
+            {problem && ` The search ${problem}.`}
           </p>
         </Notice>
       )}
@@ -184,19 +189,23 @@ function Notices({ ignored, deleted }: NoticesProps) {
 }
 
 /** An invalid cursor shows the first page, as an invalid filter is left out. */
-async function readPage(userId: string, { filter, cursor, limit, ignored }: ListRequest) {
+async function readPage(userId: string, { filter, cursor, limit, order, ignored }: ListRequest) {
   try {
-    const page = await listPage(userId, listed(filter), { cursor, limit });
+    const page = await listPage(userId, listed(filter), { cursor, limit, order });
     return { ...(await withPullRequests(userId, page)), ignored };
   } catch (error) {
     if (!(error instanceof SpoorError && error.code === "invalid_request")) throw error;
-    const page = await listPage(userId, listed(filter), { limit });
+    const page = await listPage(userId, listed(filter), { limit, order });
     return { ...(await withPullRequests(userId, page)), ignored: [...ignored, "cursor"] };
   }
 }
 
-async function excerptsOf(userId: string, { traces }: { traces: ListedTrace[] }, { q }: ListRequest["given"]) {
-  const ids = traces.map(({ id }) => id);
-  const query = q ? parseQuery(q) : undefined;
-  return query && query.units.length > 0 ? readExcerpts(userId, ids, query) : undefined;
+type Found = { traces: ListedTrace[]; ranking?: { found: Map<string, Excerpts> } };
+
+/** The excerpts of a page's sessions: an order by the best match has read the first ones'. */
+async function excerptsOf(userId: string, { traces, ranking }: Found, { q }: ListRequest["given"]) {
+  if (!q) return undefined;
+  const known = ranking?.found ?? new Map<string, Excerpts>();
+  const ids = traces.map(({ id }) => id).filter((id) => !known.has(id));
+  return new Map([...known, ...(await readExcerpts(userId, ids, parseQuery(q)))]);
 }

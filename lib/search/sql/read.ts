@@ -36,6 +36,20 @@ export async function readBuckets(
   return rows.map(({ bucket, postings }) => ({ bucket, postings: postings ?? Buffer.alloc(0) }));
 }
 
+/** All buckets in some ranges of numbers, each from one up to but without another. */
+export async function readBucketRanges(
+  tx: PoolClient,
+  userId: string,
+  wanted: { id: string; range: [number, number] }[],
+): Promise<Buffer[]> {
+  const { rows } = await tx.query<{ postings: Buffer }>(Prisma.sql`
+    select postings from unnest(${wanted.map(({ id }) => id)}::bigint[], ${wanted.map(({ range }) => range[0])}::int[],
+      ${wanted.map(({ range }) => range[1])}::int[]) as wanted (block_id, low, high)
+    join search_bucket on user_id = ${userId} and search_bucket.block_id = wanted.block_id
+      and bucket >= low and bucket < high`);
+  return rows.map(({ postings }) => postings);
+}
+
 /** A document of a trace that has several. */
 export type Part = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
 

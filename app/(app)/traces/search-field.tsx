@@ -1,0 +1,112 @@
+"use client";
+import { useRouter } from "next/navigation";
+import { useEffect, useRef, useState } from "react";
+
+/** How long a person must have stopped typing until results show. */
+const pauseMs = 200;
+/** Where this browser keeps the questions that were asked in it, and how many. */
+const kept = { key: "spoor.searches", max: 20 };
+const maxShown = 8;
+
+/** The field of the search. With script it suggests, and shows results while one types; both without a key of their own. */
+export function SearchField({ q }: { q: string }) {
+  const router = useRouter();
+  const field = useRef<HTMLInputElement>(null);
+  const [options, setOptions] = useState<string[]>([]);
+  const typed = useRef({ hasEntry: false, timer: 0, asked: 0 });
+  useEffect(() => {
+    if (q) remember(q);
+    // A link or the browser's Back has led to another search, unless it is the one that is being typed.
+    if (field.current && document.activeElement !== field.current) field.current.value = q;
+  }, [q]);
+  useEffect(() => () => window.clearTimeout(typed.current.timer), []);
+
+  const onInput = () => {
+    const { value, form } = field.current as HTMLInputElement;
+    window.clearTimeout(typed.current.timer);
+    showOptions(value);
+    if (!form || !isWhole(value)) return;
+    typed.current.timer = window.setTimeout(() => {
+      const href = `/traces?${new URLSearchParams([...new FormData(form)].filter(([, text]) => text !== "") as string[][])}`;
+      // All that is typed without a stop in between is one entry of the history.
+      if (typed.current.hasEntry) router.replace(href, { scroll: false });
+      else router.push(href, { scroll: false });
+      typed.current.hasEntry = true;
+    }, pauseMs);
+  };
+
+  const showOptions = (value: string) => {
+    typed.current.asked += 1;
+    const { asked } = typed.current;
+    const earlier = remembered().filter((one) => one !== value && one.toLowerCase().startsWith(value.toLowerCase()));
+    load(value).then(
+      (found) =>
+        asked === typed.current.asked &&
+        setOptions([...new Set([...earlier.slice(0, 3), ...found])].slice(0, maxShown)),
+      () => {}, // without suggestions one goes on typing
+    );
+  };
+
+  return (
+    <>
+      <input
+        ref={field}
+        id="search"
+        type="search"
+        name="q"
+        defaultValue={q}
+        placeholder='words "a phrase" file:x.ts'
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={512}
+        list="suggestions"
+        onInput={onInput}
+        onFocus={() => showOptions(field.current?.value ?? "")}
+        onKeyDown={({ key }) => key === "Enter" && window.clearTimeout(typed.current.timer)}
+        onBlur={() => {
+          window.clearTimeout(typed.current.timer);
+          typed.current.hasEntry = false;
+        }}
+        className="input min-w-0 max-w-lg grow"
+      />
+      <datalist id="suggestions">
+        {options.map((option) => (
+          <option key={option} value={option} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+/** Whether what is typed may be a query already: not in the middle of a phrase, a filter or an `or`. */
+const isWhole = (text: string) =>
+  text.trim().length !== 1 &&
+  !/(?:^|\s)(?:-|or|-?[a-z]+:)$/i.test(text.trimEnd()) &&
+  (text.match(/["“”]/g)?.length ?? 0) % 2 === 0;
+
+async function load(q: string): Promise<string[]> {
+  if (q.trim() === "") return [];
+  const response = await fetch(`/api/traces/suggestions?${new URLSearchParams({ q })}`);
+  if (!response.ok) return [];
+  const { suggestions } = (await response.json()) as { suggestions: { q: string }[] };
+  return suggestions.map((suggestion) => suggestion.q);
+}
+
+function remembered(): string[] {
+  try {
+    const known: unknown = JSON.parse(localStorage.getItem(kept.key) ?? "[]");
+    return Array.isArray(known) ? known.filter((one) => typeof one === "string") : [];
+  } catch {
+    return []; // a browser that keeps nothing
+  }
+}
+
+/** Keeps a question as the latest one, in the place of those that it was typed from. */
+function remember(q: string): void {
+  const others = remembered().filter((one) => !q.startsWith(one) && one !== q);
+  try {
+    localStorage.setItem(kept.key, JSON.stringify([q, ...others].slice(0, kept.max)));
+  } catch {
+    // a browser that keeps nothing
+  }
+}

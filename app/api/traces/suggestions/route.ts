@@ -1,0 +1,10 @@
+import { endpoint, route } from "#lib/api/route";
+import { readSuggestions } from "#lib/traces/search-api";
+import { suggest } from "#lib/traces/suggest";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
+  GET: endpoint(readSuggestions, async ({ caller, query: { q } }) => ({
+    ok: true as const,
+    suggestions: await suggest(caller.userId, q),
+  })),
+});

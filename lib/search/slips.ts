@@ -1,0 +1,72 @@
+// What was probably meant by a word that no session has.
+import "server-only";
+import type { PoolClient } from "pg";
+import { heavyRead } from "#lib/db/heavy";
+import { matchBlocks } from "#lib/search/find";
+import { termsOf } from "#lib/search/grammar";
+import { parseQuery } from "#lib/search/query";
+import { type BlockHead, readBucketRanges } from "#lib/search/sql/read";
+import { fold } from "#lib/search/terms";
+import { bucketsOfLetter, decodeWords } from "#lib/search/vocabulary";
+
+/** In so many of the largest blocks words are looked for, for so many words of a query. */
+const max = { blocks: 8, words: 3 };
+
+/**
+ * A query with those words corrected that no session has: to a word of the same first or second letter that differs in one letter,
+ * in two of a long word. Undefined where there is none.
+ */
+export async function correct(userId: string, text: string): Promise<string | undefined> {
+  const query = parseQuery(text);
+  return heavyRead(userId, async (tx) => {
+    const { heads, units, blocks } = await matchBlocks(tx, userId, query);
+    const missing = units.filter(
+      ({ words, beginning }, at) => words === 1 && beginning && blocks.every(({ ofUnits }) => !ofUnits[at]),
+    );
+    let corrected = text;
+    for (const { written, beginning = "" } of missing.slice(0, max.words)) {
+      const word = await nearest(tx, userId, largest(heads), beginning);
+      const term = termsOf(corrected).find((one) => one.text === written && !one.filter && !one.excluded);
+      if (word && term)
+        corrected = `${corrected.slice(0, term.at)}${word}${corrected.slice(term.at + term.written.length)}`;
+    }
+    return corrected === text ? undefined : corrected;
+  });
+}
+
+const largest = (heads: BlockHead[]) => heads.toSorted((a, b) => b.documents - a.documents).slice(0, max.blocks);
+
+async function nearest(tx: PoolClient, userId: string, heads: BlockHead[], word: string): Promise<string | undefined> {
+  const first = [word, word.slice(1)];
+  const ranges = heads.flatMap(({ id, bits }) => first.map((start) => ({ id, range: bucketsOfLetter(start, bits) })));
+  const counts = new Map<string, number>();
+  for (const postings of await readBucketRanges(tx, userId, ranges))
+    for (const known of decodeWords(postings)) {
+      if (Math.abs(known.word.length - word.length) > 2) continue;
+      const lower = fold(known.word);
+      counts.set(lower, (counts.get(lower) ?? 0) + known.documents);
+    }
+  const allowed = word.length < 6 ? 1 : 2;
+  const near = [...counts].map(([other, count]) => ({ other, count, apart: distance(word, other, allowed) }));
+  const [best] = near.filter(({ apart }) => apart <= allowed).sort((a, b) => a.apart - b.apart || b.count - a.count);
+  return best?.other;
+}
+
+/** How many letters are to be changed, added, left out or swapped with the next one; `max + 1` for more than `max`. */
+export function distance(one: string, other: string, max: number): number {
+  let before: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= one.length; row += 1) {
+    const next = [row];
+    for (let at = 1; at <= other.length; at += 1) {
+      const isSame = one[row - 1] === other[at - 1];
+      const isSwapped = row > 1 && at > 1 && one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1];
+      const changed = (last[at - 1] as number) + (isSame ? 0 : 1);
+      const swapped = isSwapped ? (before[at - 2] as number) + 1 : changed;
+      next.push(Math.min(changed, swapped, (last[at] as number) + 1, (next[at - 1] as number) + 1));
+    }
+    if (Math.min(...next) > max) return max + 1;
+    [before, last] = [last, next];
+  }
+  return Math.min(last[other.length] as number, max + 1);
+}

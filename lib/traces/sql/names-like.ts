@@ -1,0 +1,36 @@
+// Names that begin with what was typed. SQL: distinct values of a bounded number of rows, by ranges of an index.
+import "server-only";
+import type { PoolClient } from "pg";
+import { Prisma } from "#lib/generated/prisma/client";
+
+type Kind = "file" | "project" | "branch" | "agent" | "model";
+
+/** So many rows of names are read; a name with more hides others, which more letters then show. */
+const maxRows = 2000;
+
+/** The names that begin so, whatever their case, the most frequent of those read first. */
+export async function readNames(
+  tx: PoolClient,
+  userId: string,
+  kind: Kind,
+  beginning: string,
+  limit: number,
+): Promise<string[]> {
+  const pattern = `${beginning.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
+  const { rows } = await tx.query<{ name: string }>(Prisma.sql`
+    select name from (${sources[kind](userId, beginning.toLowerCase())} limit ${maxRows}) as read
+    where lower(name) like ${pattern} group by name order by count(*) desc, name limit ${limit}`);
+  return rows.map(({ name }) => name);
+}
+
+const newest = Prisma.raw("deleted_at is null order by activity_at desc, id desc");
+
+const sources: Record<Kind, (userId: string, lower: string) => Prisma.Sql> = {
+  // Names of files are stored in lower case.
+  file: (userId, lower) => Prisma.sql`select name from trace_file where user_id = ${userId}
+    and name >= ${lower} and name < ${`${lower}\u{10ffff}`}`,
+  project: (userId) => Prisma.sql`select name from project where user_id = ${userId} and merged_into is null`,
+  branch: (userId) => Prisma.sql`select branch as name from trace_branch where user_id = ${userId}`,
+  agent: (userId) => Prisma.sql`select source as name from trace where user_id = ${userId} and ${newest}`,
+  model: (userId) => Prisma.sql`select model as name from trace where user_id = ${userId} and ${newest}`,
+};

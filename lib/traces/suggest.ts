@@ -1,0 +1,71 @@
+// What a person may be about to type in the search box: words that sessions have, files, projects, and the language's filters.
+import "server-only";
+import { heavyRead } from "#lib/db/heavy";
+import { suggestWords } from "#lib/search/expand";
+import { filterWords } from "#lib/search/grammar";
+import { composed } from "#lib/search/terms";
+import type { Suggestion } from "#lib/traces/schema";
+import { readNames } from "#lib/traces/sql/names-like";
+
+/** How many of each kind, and in all. */
+const max = { each: 4, all: 8 };
+
+const values: Record<string, string[]> = {
+  role: ["user", "assistant", "thinking", "tool"],
+  in: ["title"],
+  has: ["error"],
+  tool: ["shell", "edit", "write", "read", "search", "web"],
+};
+
+/**
+ * Suggestions for the last term of a query that is being typed, the likeliest first; each with the whole query that it makes.
+ *
+ * @param text 1 to 512 characters
+ */
+export async function suggest(userId: string, text: string): Promise<Suggestion[]> {
+  const whole = composed(text);
+  const [last = ""] = /[^\s"“”]*$/.exec(whole) ?? [];
+  if (last === "" || /["“”][^"“”]*$/.test(whole.replace(/["“”][^"“”]*["“”]/g, ""))) return [];
+  const start = whole.slice(0, whole.length - last.length);
+  const [, minus = "", name, value = ""] = /^(-?)(?:([a-z]+):)?(.*)$/i.exec(last) ?? [];
+  const filter = filterWords.find((known) => known === name?.toLowerCase());
+  if (name !== undefined && !filter) return [];
+  const found = filter ? await valuesOf(userId, filter, value) : await anythingLike(userId, value);
+  return found.slice(0, max.all).map(({ kind, text: meant }) => ({ kind, text: meant, q: `${start}${minus}${meant}` }));
+}
+
+type Found = Pick<Suggestion, "kind" | "text">;
+
+async function valuesOf(userId: string, filter: string, beginning: string): Promise<Found[]> {
+  const fixed = values[filter];
+  if (fixed) return fixed.filter((one) => one.startsWith(beginning.toLowerCase())).map((one) => named(filter, one));
+  if (beginning === "" || filter === "before" || filter === "after") return [];
+  const kind = filter as "file" | "project" | "branch" | "agent" | "model";
+  const names = await heavyRead(userId, (tx) => readNames(tx, userId, kind, beginning, max.all), { seconds: 1 });
+  return names.map((one) => named(filter, one));
+}
+
+const named = (filter: string, value: string): Found => ({
+  kind: filter === "file" || filter === "project" ? filter : "filter",
+  text: `${filter}:${/\s/.test(value) ? `"${value}"` : value}`,
+});
+
+async function anythingLike(userId: string, beginning: string): Promise<Found[]> {
+  if (beginning.length < 2) return [];
+  const filters = filterWords.filter((one) => one.startsWith(beginning.toLowerCase()));
+  return heavyRead(
+    userId,
+    async (tx) => {
+      const words = await suggestWords(tx, userId, beginning, max.each);
+      const files = await readNames(tx, userId, "file", beginning, max.each);
+      const projects = await readNames(tx, userId, "project", beginning, max.each);
+      return [
+        ...words.map((text): Found => ({ kind: "word", text })),
+        ...projects.map((one) => named("project", one)),
+        ...files.map((one) => named("file", one)),
+        ...filters.map((one): Found => ({ kind: "filter", text: `${one}:` })),
+      ];
+    },
+    { seconds: 1 },
+  );
+}
