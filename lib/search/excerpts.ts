@@ -140,12 +140,12 @@ function excerptOf({ message: { position, role, content }, speaker, found }: Jud
   const start = bestWindow(found, length)?.[0] ?? found.ranges[0]?.[0] ?? 0;
   const from = Math.max(0, start - around);
   const to = Math.min(whole.length, start + 2 * around);
-  const lead = plainText(whole.slice(from, start));
+  // With a letter behind it, so that a space before what was found stays.
+  const lead = plainText(`${whole.slice(from, start)}x`).slice(0, -1);
   const rest = plainText(whole.slice(start, to));
   const raw = rest === "" || findIn(rest, query).ranges.length === 0 ? oneLine(whole.slice(start, to)) : rest;
   const led = lead.slice(Math.max(0, lead.length - before));
-  const isJoined = start > 0 && !/\s/.test(whole.charAt(start - 1));
-  const line = `${led}${led !== "" && !isJoined ? " " : ""}${raw}`;
+  const line = `${led}${raw}`;
   const cut = line.slice(0, length).toWellFormed().replaceAll("\ufffd", "").trim();
   const hasBefore = from > 0 || led.length < lead.length;
   const text = `${hasBefore ? "…" : ""}${cut}${line.length > length || to < whole.length ? "…" : ""}`;

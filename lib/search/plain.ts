@@ -3,6 +3,7 @@
 /** Wrappers that agents and exporters put around what was said; other tags are what was said. */
 const wrappers =
   /<\/?(?:details|summary|tool-use|think|thinking|command-\w+|local-command-\w+|bash-\w+|system-reminder|task-notification|tool_use_error|user-prompt-submit-hook|ide_\w+|environment_context|user_instructions|br|sub|sup)(?:\s[^<>]*)?\/?>/gi;
+const summaries = /<summary>\s*Thought Process\s*<\/summary>/gi;
 const partOfWrapper =
   /^[^<>]*(?:data-tool-name="[^"]*"|<\/?(?:details|summary|tool-use))>|<\/?(?:details|summary|tool-use|think)\b[^<>]*$/g;
 const lineNumbers = /^[ \t]*\d{1,6}(?:→|│|[ \t]\|)[ \t]?/gm;
@@ -19,6 +20,7 @@ const colours = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*[A-Za-z]`, "g");
 /** A text in one line, without markup, wrappers and line numbers. */
 export function plainText(text: string): string {
   return text
+    .replace(summaries, " ")
     .replace(wrappers, " ")
     .replace(partOfWrapper, " ")
     .replace(toolUse, "")

@@ -42,7 +42,11 @@ export function relax(query: Query, { blocks }: Matched, weights: number[]): boo
   const excluded = query.groups.flatMap(({ units, excluded }) => units.map(() => excluded));
   const wanted = query.groups.filter((group) => !group.excluded);
   if (wanted.length < 2 || wanted.some(({ units }) => units.some(isFact))) return false;
-  const total = weights.reduce((sum, weight, at) => sum + (excluded[at] ? 0 : weight), 0);
+  const known = weights.filter((_, at) => !excluded[at] && blocks.some(({ ofUnits }) => ofUnits[at]));
+  // What no document has is as rare as can be; it must not outweigh all the rest.
+  const rarest = Math.max(0, ...known);
+  const total = weights.reduce((sum, weight, at) => sum + (excluded[at] ? 0 : Math.min(weight, rarest)), 0);
+  if (total === 0) return false;
   let isAny = false;
   for (const { ofUnits, slots } of blocks) {
     for (let slot = 0; slot < maxDocuments; slot += 1) {

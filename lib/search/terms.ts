@@ -185,6 +185,13 @@ export function isBoundary(text: string, at: number): boolean {
   return kindAt(text, at - 1) !== letter || kindAt(text, at) !== letter || isHump(text, at);
 }
 
+/** Where the word ends that has letters before and from a place on. */
+export function endOfWord(text: string, at: number): number {
+  let end = at;
+  while (end > 0 && end < text.length && kindAt(text, end - 1) === letter && kindAt(text, end) === letter) end += 1;
+  return end;
+}
+
 /** The words of a text and the gaps between them: word, gap, word, …; begins and ends with a word. */
 export function wordsAndGaps(text: string): string[] {
   const pieces: string[] = [];

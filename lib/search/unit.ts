@@ -1,5 +1,14 @@
 // A word, identifier, path or phrase of a query: by which terms the index finds it, and how a text shows it.
-import { combining, fold, forEachTerm, isBoundary, partsOf, termOfWord, wordsAndGaps } from "#lib/search/terms";
+import {
+  combining,
+  endOfWord,
+  fold,
+  forEachTerm,
+  isBoundary,
+  partsOf,
+  termOfWord,
+  wordsAndGaps,
+} from "#lib/search/terms";
 
 /**
  * `alternatives` are the terms of each form in which it is found, the form as written first. `beginning` is what longer words may
@@ -147,7 +156,8 @@ function rangesOf(text: string, { pattern, isOpen }: Unit): Ranges {
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match !== null && ranges.length < maxRanges; match = pattern.exec(text)) {
     const end = match.index + match[0].length;
-    if (isBoundary(text, match.index) && (isOpen || isBoundary(text, end))) ranges.push([match.index, end]);
+    if (isBoundary(text, match.index) && (isOpen || isBoundary(text, end)))
+      ranges.push([match.index, isOpen && !isBoundary(text, end) ? endOfWord(text, end) : end]);
     else if (++within >= maxWithin) return ranges.length > 0 ? ranges : [[match.index, end]];
     else pattern.lastIndex = match.index + 1;
   }

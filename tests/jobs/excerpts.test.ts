@@ -28,9 +28,9 @@ describe("excerpts", () => {
     });
     const id = await idOf("one");
     const found = (await readExcerpts(userId, [id], parseQuery("alpha beta"))).get(id);
-    expect(found?.excerpts.map(({ position }) => position)).toEqual([1, 5, 4]);
+    expect(found?.excerpts.map(({ position }) => position)).toEqual([1, 4, 5]);
     expect(found).toMatchObject({ more: 2, atLeast: false });
-    const [first, , third] = found?.excerpts ?? [];
+    const [first, second] = found?.excerpts ?? [];
     expect(first).toEqual({
       position: 1,
       role: "user",
@@ -41,8 +41,8 @@ describe("excerpts", () => {
         [6, 10],
       ],
     });
-    expect(third?.text).toMatch(/^…x .*alpha beta$/);
-    expect(third?.text.length).toBeLessThan(260);
+    expect(second?.text).toMatch(/^…x .*alpha beta$/);
+    expect(second?.text.length).toBeLessThan(260);
   });
 
   test("are found deep in a very long message, and by letters of any script", async () => {

@@ -1,6 +1,6 @@
 "use client";
 import { useRouter } from "next/navigation";
-import { useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 
 /** How long a person must have stopped typing until results show. */
 const pauseMs = 200;
@@ -27,12 +27,20 @@ export function SearchField({ q }: { q: string }) {
     showOptions(value);
     if (!form || !isWhole(value)) return;
     typed.current.timer = window.setTimeout(() => {
-      const href = `/traces?${new URLSearchParams([...new FormData(form)].filter(([, text]) => text !== "") as string[][])}`;
+      const href = hrefOf(form);
       // All that is typed without a stop in between is one entry of the history.
       if (typed.current.hasEntry) router.replace(href, { scroll: false });
       else router.push(href, { scroll: false });
       typed.current.hasEntry = true;
     }, pauseMs);
+  };
+
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.key !== "Enter") return;
+    window.clearTimeout(typed.current.timer);
+    const { form } = event.currentTarget;
+    // What already shows needs no further entry of the history.
+    if (form && typed.current.hasEntry && hrefOf(form) === location.pathname + location.search) event.preventDefault();
   };
 
   const showOptions = (value: string) => {
@@ -62,7 +70,7 @@ export function SearchField({ q }: { q: string }) {
         list="suggestions"
         onInput={onInput}
         onFocus={() => showOptions(field.current?.value ?? "")}
-        onKeyDown={({ key }) => key === "Enter" && window.clearTimeout(typed.current.timer)}
+        onKeyDown={onKeyDown}
         onBlur={() => {
           window.clearTimeout(typed.current.timer);
           typed.current.hasEntry = false;
@@ -77,6 +85,10 @@ export function SearchField({ q }: { q: string }) {
     </>
   );
 }
+
+/** The address of a search as its form stands. */
+const hrefOf = (form: HTMLFormElement) =>
+  `/traces?${new URLSearchParams([...new FormData(form)].filter(([, text]) => text !== "") as string[][])}`;
 
 /** Whether what is typed may be a query already: not in the middle of a phrase, a filter or an `or`. */
 const isWhole = (text: string) =>
