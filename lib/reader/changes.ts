@@ -31,29 +31,39 @@ function timeLeft(spentMs: number): number {
  * A text in place of another, as a unified diff's lines with three lines of context. Both are pieces of a file, so whether the
  * last line ends with a newline is no difference, unless it is the only one. The counts are those of `countChange`, also where
  * there is no time to find the lines.
+ *
+ * @param at the numbers of the texts' first lines in their file, where they are known
  */
-export function compare(before: string, after: string, effort?: Effort): Change {
+export function compare(before: string, after: string, effort?: Effort, at?: DiffLine["at"]): Change {
   const ended = [withNewline(before), withNewline(after)] as const;
-  const lines = ended[0] === ended[1] ? compareLines(before, after) : compareLines(...ended);
+  const lines = ended[0] === ended[1] ? compareLines(before, after, at) : compareLines(...ended, at);
   return { lines, ...countChange(before, after, effort) };
 }
 
 const withNewline = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
-function compareLines(before: string, after: string): DiffLine[] {
+function compareLines(before: string, after: string, at: DiffLine["at"]): DiffLine[] {
+  const heading = at ? [{ type: "hunk", text: "", at } as const] : [];
   const { characters, edits, milliseconds } = comparable;
-  if (before === "" || before.length + after.length > characters || timeLeft(0) <= 0) return replaced(before, after);
+  if (before === "" || before.length + after.length > characters || timeLeft(0) <= 0)
+    return [...heading, ...replaced(before, after)];
   const options = { context: 3, maxEditLength: edits, timeout: milliseconds };
   const startedAt = performance.now();
   const patch = structuredPatch("", "", before, after, "", "", options);
   timeLeft(performance.now() - startedAt);
-  if (!patch) return replaced(before, after);
+  if (!patch) return [...heading, ...replaced(before, after)];
   const lines = patch.hunks.flatMap((hunk, index) => [
-    ...(index > 0 ? [{ type: "hunk", text: "" } as const] : []),
+    ...(at || index > 0 ? [headingOf(hunk, at)] : []),
     ...hunk.lines.filter((line) => !line.startsWith("\\")).map(readLine),
   ]);
   return [...lines.slice(0, maxLines), ...notDrawn(lines.length - maxLines)];
 }
+
+/** A hunk's heading. The library counts the lines of the two texts. */
+const headingOf = ({ oldStart, newStart }: { oldStart: number; newStart: number }, at: DiffLine["at"]): DiffLine => ({
+  ...{ type: "hunk", text: "" },
+  ...(at && { at: [at[0] + Math.max(1, oldStart) - 1, at[1] + Math.max(1, newStart) - 1] }),
+});
 
 const signs: Record<string, DiffLine["type"]> = { "+": "added", "-": "removed" };
 const readLine = (line: string): DiffLine => ({ type: signs[line.charAt(0)] ?? "same", text: line.slice(1) });
@@ -90,7 +100,10 @@ export function readPatch(patch: string): Change {
 
 /** Several changes of one file as one. */
 export const joinChanges = (changes: Change[]): Change => ({
-  lines: changes.flatMap(({ lines }, index) => [...(index > 0 ? [{ type: "hunk", text: "" } as const] : []), ...lines]),
+  lines: changes.flatMap(({ lines }, index) => [
+    ...(index > 0 && lines[0]?.type !== "hunk" ? [{ type: "hunk", text: "" } as const] : []),
+    ...lines,
+  ]),
   ...sumOf(changes),
 });
 

@@ -1,6 +1,6 @@
 import { limits } from "#lib/limits";
 import type { Call, Result } from "#lib/reader/call";
-import { changesOf, countsOf } from "#lib/reader/files/changed";
+import { changesOf, countsOf, type FileChange } from "#lib/reader/files/changed";
 import { type Place, placeOf, projectPath } from "#lib/reader/files/paths";
 import { readsOf } from "#lib/reader/files/reads";
 import { shellChanges } from "#lib/reader/files/shell";
@@ -24,6 +24,7 @@ export const maxTouches = limits.traces.fileRows;
 
 /** Agents whose files mostly leave results out: a call is taken as carried out there once the session went on. */
 const withoutResults = new Set(["cursor"]);
+export const leavesOutResults = ({ source }: Session): boolean => withoutResults.has(source);
 
 const kindOf = ({ kind, name, type }: Call): Kind => kind ?? kindOfTool(name, type);
 const touching = new Set<Kind>(["edit", "write", "read", "shell"]);
@@ -50,19 +51,32 @@ function touchesOf({ call, position, folder }: Placed, result: Result | undefine
     known.removed += counts.removed;
   };
   const effort = newEffort();
-  if (kind === "edit" || kind === "write") {
-    for (const change of changesOf(call, result, kind === "write"))
-      add(change.path, change.action, countsOf(change, effort), folder);
-  }
-  if (kind === "shell") {
-    for (const change of shellChanges(call.name, call.input, result ? outcomeOf(result).output : "")) {
-      const at = change.folder ?? folder;
-      if (startsInFolder.has(plainName(call.name)) || absolute.test(at ?? change.path) || absolute.test(change.path))
-        add(change.path, change.action, countsOf(change, effort), at);
-    }
-  }
+  for (const { change, folder: at } of changesIn({ call, position, folder }, result))
+    add(change.path, change.action, countsOf(change, effort), at);
   for (const path of readsOf(call, result, kind)) add(path, "read", none, folder);
   return [...byPath.values()];
+}
+
+/** A change of a file, and the folder in which a relative path of it is. */
+type Made = { change: FileChange; folder: string | undefined };
+
+/** The changes of a call that was carried out. */
+function changesIn({ call, folder }: Placed, result: Result | undefined): Made[] {
+  const kind = kindOf(call);
+  if (kind === "edit" || kind === "write")
+    return changesOf(call, result, kind === "write").map((change) => ({ change, folder }));
+  if (kind !== "shell") return [];
+  return shellChanges(call.name, call.input, result ? outcomeOf(result).output : "").flatMap((change) => {
+    const at = change.folder ?? folder;
+    const isKnown =
+      startsInFolder.has(plainName(call.name)) || absolute.test(at ?? change.path) || absolute.test(change.path);
+    return isKnown ? [{ change, folder: at }] : [];
+  });
+}
+
+/** The changes that a call made to files; none where it failed, was declined, or has no result. @param isOver as `touchesOf` */
+export function changesMade(placed: Placed, result: Result | undefined, isOver: boolean): Made[] {
+  return (result ? outcomeOf(result).status === "ok" : isOver) ? changesIn(placed, result) : [];
 }
 
 const absolute = /^(?:[\\/~]|[A-Za-z]:[\\/])/;
@@ -74,9 +88,9 @@ const startsInFolder = new Set(
 );
 
 /** What a session touched, as its calls are taken. */
-export function makeTouching({ source, metadata }: Session) {
-  const place = placeOf(metadata);
-  const isLeftOut = withoutResults.has(source);
+export function makeTouching(session: Session) {
+  const place = placeOf(session.metadata);
+  const isLeftOut = leavesOutResults(session);
   const touched: Touch[] = [];
   let last = -1;
   return {

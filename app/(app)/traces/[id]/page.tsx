@@ -1,4 +1,5 @@
 import type { Metadata } from "next";
+import { headers } from "next/headers";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
 import { z } from "zod";
@@ -22,6 +23,7 @@ import { filterOf, type Links, readerHref } from "./frame/links";
 import "./messages/styles";
 import { OutlineData, OutlinePending } from "./outline/outline-data";
 import { Reader } from "./reader";
+import { handOver } from "./segments/hand-over";
 import { renderSegment } from "./segments/render";
 import { requestOf } from "./segments/request";
 
@@ -66,7 +68,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         traceId={id}
         title={titleOf(trace)}
         total={trace.messageCount}
-        initial={segment}
+        initial={(await isWritten()) ? handOver(segment) : segment}
         talk={talk}
         at={at}
         filter={filter}
@@ -81,6 +83,13 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
       />
     </div>
   );
+}
+
+/** Whether the page is sent as HTML, and not as data to a page that is open already. */
+async function isWritten(): Promise<boolean> {
+  const given = await headers();
+  const asked = given.get("sec-fetch-dest");
+  return asked === null ? !given.has("next-url") && !given.has("next-action") : asked === "document";
 }
 
 const titleOf = (trace: Trace) => trace.title || "Untitled session";

@@ -124,7 +124,7 @@ type BodyProps = Props & {
 function Body({ messages, list, rail, traceId, filter, talk, facts, outline }: BodyProps) {
   const [live, setLive] = useState(false);
   useEffect(() => setLive(true), []);
-  const { segments, failed, retry, register, onMount } = messages;
+  const { segments, failed, retry, register, onMount, lose } = messages;
   const own = { ...filter, ...(talk && { view: "talk" }) };
   return (
     <div className="flex gap-6" data-live={live}>
@@ -139,6 +139,7 @@ function Body({ messages, list, rail, traceId, filter, talk, facts, outline }: B
         <div className="[overflow-anchor:none]">{facts}</div>
         <SegmentList
           {...{ list, segments, failed, retry, register, onMount, live }}
+          onLost={lose}
           href={(query) => readerHref(traceId, { ...own, ...query })}
         />
       </div>

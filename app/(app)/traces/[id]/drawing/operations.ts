@@ -1,5 +1,6 @@
 import type { ReaderMessage } from "#lib/reader/message";
 import { rowsOf } from "#lib/reader/rows";
+import { drawChanges } from "../changes/draw-changes";
 import { drawBody, drawMessages, type View } from "../messages/messages";
 import type { Read } from "../segments/read";
 import { rowsOfSegment, type SegmentRows } from "../segments/rows";
@@ -39,6 +40,9 @@ export const operations = {
     const row = rowsOf(messages).find((one) => one.position === position);
     return row && drawBody(row, view, part);
   },
+
+  /** All that a session did to files. */
+  changes: drawChanges,
 
   /** Loads what most sessions need. A thread's first drawing takes ten times as long as the later ones. */
   async sample(view: View): Promise<string> {

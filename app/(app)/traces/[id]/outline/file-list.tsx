@@ -3,6 +3,7 @@ import { memo, useState } from "react";
 import type { Outline } from "#lib/reader/outline";
 import { formatCount } from "../../../../components/figures";
 import { Sign } from "../../../../components/sign";
+import { useFrame } from "../frame/frame";
 import { Pick, type Picks } from "./pick";
 
 type File = Outline["files"][number];
@@ -13,6 +14,7 @@ export const FileList = memo(function FileList({ outline, onPick }: { outline: O
   if (files.length === 0) return <p className="p-3 text-code text-muted">No file was read or changed.</p>;
   return (
     <>
+      {files.some(({ edits }) => edits > 0) && <AllChanges />}
       <ul className="py-1">
         {files.map((file) => (
           <FileRow key={file.path} file={file} onPick={onPick} />
@@ -26,6 +28,16 @@ export const FileList = memo(function FileList({ outline, onPick }: { outline: O
     </>
   );
 });
+
+/** The way to all changes of the session as one diff. */
+function AllChanges() {
+  const { traceId } = useFrame();
+  return (
+    <a href={`/traces/${traceId}/changes`} className="link mx-2 flex h-8 items-center text-code pointer-coarse:h-11">
+      All changes
+    </a>
+  );
+}
 
 function FileRow({ file, onPick }: { file: File } & Picks) {
   const [isOpen, setOpen] = useState(false);
@@ -56,13 +68,19 @@ function FileRow({ file, onPick }: { file: File } & Picks) {
   );
 }
 
-/** Where there is no room the folder is cut: the name says most. */
+/** How much of a name's end always shows: what it is, and what it ends with. */
+const tail = 9;
+
+/** Where there is no room a path is cut in its middle: the folder first, then the name before its end. */
 function PathText({ path, isMuted }: { path: string; isMuted: boolean }) {
-  const name = path.lastIndexOf("/") + 1;
+  const shown = path.replace(/^(?:\/(?:Users|home)\/[^/]+|\/root)(?=\/.)/, "~");
+  const name = shown.lastIndexOf("/", shown.length - 2) + 1;
+  const end = Math.max(name, shown.length - tail);
   return (
-    <span className={`flex min-w-0 grow font-mono ${isMuted ? "text-muted" : ""}`}>
-      <span className="min-w-0 shrink-[999] truncate">{path.slice(0, name)}</span>
-      <span className="min-w-0 truncate">{path.slice(name)}</span>
+    <span className="flex min-w-0 grow font-mono">
+      <span className="min-w-0 shrink-[999] truncate text-muted">{shown.slice(0, name)}</span>
+      <span className={`min-w-0 truncate ${isMuted ? "text-muted" : ""}`}>{shown.slice(name, end)}</span>
+      <span className={`shrink-0 ${isMuted ? "text-muted" : ""}`}>{shown.slice(end)}</span>
     </span>
   );
 }

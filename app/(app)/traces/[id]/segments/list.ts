@@ -32,7 +32,7 @@ export function changeSegments(list: PlacedSegment[], change: SegmentChange): Pl
     case "fill":
       return replace(list, change.key, { markup: change.segment?.markup ?? { __html: "" } });
     case "empty":
-      return replace(list, change.key, { markup: null, height: change.height });
+      return replace(list, change.key, { markup: null, height: change.height, handedOver: undefined });
   }
 }
 

@@ -17,6 +17,8 @@ export type Segment = Omit<DrawnSegment, "html"> & {
   markup: Markup;
   /** The number of messages before it. */
   before: number;
+  /** By what its HTML is found where the page is written, if it is only there. */
+  handedOver?: string | undefined;
 };
 
 /** Whose messages are drawn, and for whom. */

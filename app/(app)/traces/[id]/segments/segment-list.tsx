@@ -1,5 +1,6 @@
 "use client";
 import { memo, type RefObject, useCallback } from "react";
+import { handedOver } from "./hand-over";
 import type { PlacedSegment } from "./list";
 import type { Place } from "./next-step";
 
@@ -10,6 +11,8 @@ type Props = {
   register: (key: number, element: HTMLElement) => () => void;
   /** The same for a segment's messages. */
   onMount: (element: HTMLElement) => () => void;
+  /** Called with a segment's key where its messages should be on the page and are not. */
+  onLost: (key: number) => void;
   failed: Place | undefined;
   /** Whether the script is at work. */
   live: boolean;
@@ -54,20 +57,21 @@ export function SegmentList({ list, segments, failed, live, retry, href, ...on }
   );
 }
 
-type ViewProps = Pick<Props, "register" | "onMount" | "retry"> & { segment: PlacedSegment; failed: boolean };
+type ViewProps = Pick<Props, "register" | "onMount" | "onLost" | "retry"> & { segment: PlacedSegment; failed: boolean };
 
-const SegmentView = memo(function SegmentView({ segment, register, onMount, failed, retry }: ViewProps) {
-  const { key, markup, height, first } = segment;
+const SegmentView = memo(function SegmentView({ segment, register, onMount, onLost, failed, retry }: ViewProps) {
+  const { key, markup, height, first, handedOver: handed } = segment;
   const isEmpty = markup === null;
   const ref = useCallback(
     (element: HTMLElement | null) => {
       if (!element) return undefined;
+      if (!isEmpty && handed !== undefined && !element.firstChild) onLost(key);
       const ends = [register(key, element), ...(isEmpty ? [] : [onMount(element)])];
       return () => {
         for (const end of ends) end();
       };
     },
-    [key, isEmpty, register, onMount],
+    [key, isEmpty, handed, register, onMount, onLost],
   );
   if (isEmpty)
     return (
@@ -75,6 +79,8 @@ const SegmentView = memo(function SegmentView({ segment, register, onMount, fail
         {failed && <Retry retry={retry} />}
       </section>
     );
+  // Where the page is written they come from the server's memory; the browser finds them in place and leaves them there.
+  const written = handed === undefined ? undefined : handedOver(handed);
   return (
     <section
       key="messages"
@@ -82,7 +88,8 @@ const SegmentView = memo(function SegmentView({ segment, register, onMount, fail
       data-first={first}
       className="-mx-2 flow-root px-2"
       // biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes
-      dangerouslySetInnerHTML={markup}
+      dangerouslySetInnerHTML={written === undefined ? markup : { __html: written }}
+      suppressHydrationWarning
     />
   );
 });

@@ -76,7 +76,9 @@ export function useSegments({ traceId, talk, initial, onHidden }: Props) {
     else advance();
   }, [loading, fail, advance, jump]);
 
-  return { segments, failed, retry, jump, register };
+  const lose = useCallback((key: number) => change({ type: "empty", key, height: 0 }), [change]);
+
+  return { segments, failed, retry, jump, register, lose };
 }
 
 /** The segments' elements by their keys, and what notes one of them and returns how to forget it. */

@@ -1,0 +1,91 @@
+import { type CombinedFile, changeOf } from "#lib/reader/files/combined";
+import { newEffort } from "#lib/reader/line-diff";
+import { countOf } from "#lib/reader/text";
+import { languageOfPath } from "#lib/reader/vocabulary";
+import { Diff } from "../messages/code/diff";
+import { prepareLanguages } from "../messages/code/highlight";
+import { Effort } from "../messages/effort";
+import { toHtml } from "../messages/markup";
+import { Changes } from "../messages/part";
+
+/** What one page draws: lines of a file, and of all of them; further files have their heads alone. */
+export const maxDrawn = { file: 400, all: 4000, alone: 5000 };
+
+/** Links to a file's edits are that many. */
+const maxPlaces = 8;
+
+const colours = { milliseconds: 3000, characters: 300_000 };
+
+export type ChangesInput = { files: CombinedFile[]; traceId: string /** One file, in full. */; alone: boolean };
+
+/** What is known of each file that was drawn. */
+export type DrawnFile = { path: string; added: number; removed: number };
+
+/** The HTML of files' changes, one section each, and their counts. */
+export async function drawChanges({
+  files,
+  traceId,
+  alone,
+}: ChangesInput): Promise<{ html: string; files: DrawnFile[] }> {
+  const effort = newEffort();
+  const changes = files.map((file) => ({ file, ...changeOf(file, effort) }));
+  await prepareLanguages(new Set(files.map(({ path }) => languageOfPath(path)).filter(Boolean)));
+  const own = { traceId, colours: new Effort(colours) };
+  let left = alone ? maxDrawn.alone : maxDrawn.all;
+  const html = toHtml(
+    <div className="messages changes-list">
+      {changes.map((change, index) => {
+        const shown = Math.min(change.lines.length, left, alone ? maxDrawn.alone : maxDrawn.file);
+        left -= shown;
+        return <FileSection key={change.file.path} {...change} index={index} shown={shown} {...own} />;
+      })}
+    </div>,
+  );
+  return { html, files: changes.map(({ file, added, removed }) => ({ path: file.path, added, removed })) };
+}
+
+type SectionProps = {
+  file: CombinedFile;
+  lines: ReturnType<typeof changeOf>["lines"];
+  added: number;
+  removed: number;
+  index: number;
+  shown: number;
+  traceId: string;
+  colours: Effort;
+};
+
+function FileSection({ file, lines, added, removed, index, shown, traceId, colours: effort }: SectionProps) {
+  const { path, action, places } = file;
+  const name = path.lastIndexOf("/") + 1;
+  const rest = lines.length - shown;
+  return (
+    <section id={`m${index}-file`} data-change="" className="change" tabIndex={-1} aria-label={path}>
+      <div className="change-head">
+        <h2 className="path" title={path}>
+          <span className="folder">{path.slice(0, name)}</span>
+          <span className="name">{path.slice(name)}</span>
+        </h2>
+        {action !== "edit" && <span className="change-kind">{action === "write" ? "new" : "deleted"}</span>}
+        <Changes added={added} removed={removed} />
+        <span className="change-places">
+          {countOf(places.length, "edit")}:{" "}
+          {places.slice(0, maxPlaces).map((position) => (
+            <a key={position} href={`/traces/${traceId}?at=${position}`} className="link">
+              #{position}
+            </a>
+          ))}
+          {places.length > maxPlaces && "…"}
+        </span>
+      </div>
+      {shown > 0 && <Diff lines={lines} to={shown} language={languageOfPath(path)} effort={effort} />}
+      {rest > 0 && (
+        <p className="cut">
+          <a href={`?${new URLSearchParams({ file: path })}`} className="link">
+            {shown === 0 ? countOf(rest, "line") : countOf(rest, "more line")}
+          </a>
+        </p>
+      )}
+    </section>
+  );
+}
