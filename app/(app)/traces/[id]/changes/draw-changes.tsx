@@ -1,4 +1,5 @@
 import { type CombinedFile, changeOf } from "#lib/reader/files/combined";
+import { shortPath } from "#lib/reader/files/paths";
 import { newEffort } from "#lib/reader/line-diff";
 import { countOf } from "#lib/reader/text";
 import { languageOfPath } from "#lib/reader/vocabulary";
@@ -44,6 +45,9 @@ export async function drawChanges({
   return { html, files: changes.map(({ file, added, removed }) => ({ path: file.path, added, removed })) };
 }
 
+/** The paths are below the project's folder already. */
+const nowhere = { roots: [], isWindows: false };
+
 type SectionProps = {
   file: CombinedFile;
   lines: ReturnType<typeof changeOf>["lines"];
@@ -57,14 +61,15 @@ type SectionProps = {
 
 function FileSection({ file, lines, added, removed, index, shown, traceId, colours: effort }: SectionProps) {
   const { path, action, places } = file;
-  const name = path.lastIndexOf("/") + 1;
+  const shortened = shortPath(path, nowhere);
+  const name = shortened.lastIndexOf("/") + 1;
   const rest = lines.length - shown;
   return (
     <section id={`m${index}-file`} data-change="" className="change" tabIndex={-1} aria-label={path}>
       <div className="change-head">
         <h2 className="path" title={path}>
-          <span className="folder">{path.slice(0, name)}</span>
-          <span className="name">{path.slice(name)}</span>
+          <span className="folder">{shortened.slice(0, name)}</span>
+          <span className="name">{shortened.slice(name)}</span>
         </h2>
         {action !== "edit" && <span className="change-kind">{action === "write" ? "new" : "deleted"}</span>}
         <Changes added={added} removed={removed} />

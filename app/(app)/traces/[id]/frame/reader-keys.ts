@@ -1,7 +1,7 @@
 import type { RefObject } from "react";
 import type { KeyBinding } from "../../../../components/key-registry";
 import type { Find } from "../find/use-find";
-import { contentOf } from "../messages/use-copy";
+import { contentOf, showRowCopied } from "../messages/use-copy";
 import { stepTurn } from "../outline/turns";
 import type { Frame } from "./frame";
 import { flash, openArticles, positionOf, rowSelector, scrollToRow, topArticle, topOffset } from "./geometry";
@@ -26,7 +26,9 @@ export function readerKeys(props: Props): KeyBinding[] {
   const follow = (href: string | undefined) => href && window.location.assign(href);
   const copyMessage = async () => {
     const row = currentArticle(list);
-    if (row) await copy(await contentOf(row, frame.traceId), "Message copied");
+    if (!row) return;
+    await copy(await contentOf(row, frame.traceId), "Message copied");
+    showRowCopied(row);
   };
   const copyLink = () =>
     copy(new URL(readerHref(frame.traceId, { at: String(currentPosition(list)) }), location.href).href, "Link copied");

@@ -21,8 +21,7 @@ export function useCopy(list: RefObject<HTMLElement | null>, traceId: string, sa
       try {
         await navigator.clipboard.writeText(await textOf(button, traceId));
         say("Copied");
-        button.dataset.copied = "";
-        setTimeout(() => delete button.dataset.copied, 2000);
+        showCopied(button);
       } catch {
         say("It could not be copied");
       }
@@ -30,6 +29,26 @@ export function useCopy(list: RefObject<HTMLElement | null>, traceId: string, sa
     place.addEventListener("click", onClick);
     return () => place.removeEventListener("click", onClick);
   }, [list, traceId, say]);
+}
+
+const shownMs = 2000;
+
+/** Says on a button itself that it has copied. */
+function showCopied(button: HTMLElement): void {
+  if (button.dataset.copied !== undefined) return;
+  const words = button.textContent;
+  button.dataset.copied = "";
+  button.textContent = "Copied";
+  setTimeout(() => {
+    delete button.dataset.copied;
+    button.textContent = words;
+  }, shownMs);
+}
+
+/** The same for a row whose message was copied by a key. */
+export function showRowCopied(row: HTMLElement): void {
+  const button = row.querySelector<HTMLElement>(':scope > .facts-edge > button[data-copy="message"]');
+  if (button) showCopied(button);
 }
 
 async function textOf(button: HTMLElement, traceId: string): Promise<string> {
