@@ -6,13 +6,13 @@ export type Stretch = { type: "words" | "paste" | "code" | "diff"; text: string;
 const heading = /^#{1,4} \S/;
 const listItem = /^\s{0,6}(?:[-*+]|\d{1,3}[.)]) +\S/;
 const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]{0,32})[^\n`]*$/;
-const tableRule = /^\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$/;
+const tableRule = /^\s*\|?\s*:?-+:?\s*\|[\s:|-]*$/;
 
 /** How much of a text is looked at: a longer one is of one kind all through. */
 const maxLooked = 40_000;
 
 /**
- * Whether a text is Markdown beyond doubt: a document with headings that stand alone, and with lists, fences, or a table. A `#`
+ * Whether a text is Markdown beyond doubt: a table, or headings that stand alone, with lists or fences. A `#`
  * before a line is a comment more often than a heading, and people's line breaks mean something.
  */
 export function isPlainlyMarkdown(text: string): boolean {
@@ -29,8 +29,9 @@ export function isPlainlyMarkdown(text: string): boolean {
     else if (listItem.test(line)) seen.items += 1;
     else if (tableRule.test(line.slice(0, 500)) && lines[at - 1]?.includes("|")) seen.tables += 1;
   }
+  if (seen.tables > 0) return true;
   if (seen.headings === 0) return false;
-  return seen.headings > 1 || seen.items > 2 || seen.fences > 1 || seen.tables > 0;
+  return seen.headings > 1 || seen.items > 2 || seen.fences > 1;
 }
 
 function standsAlone(lines: string[], at: number): boolean {

@@ -139,3 +139,8 @@ test("a diff has the numbers that its hunks tell, and folds what did not change"
   expect(html).toContain('<span data-n="11">line 0');
   expect(html).toContain("<summary>14 unchanged lines</summary>");
 });
+
+test("a text with a table is Markdown", () => {
+  expect(isPlainlyMarkdown("Look:\n\n| file | what |\n|-|-|\n| `a.go` | it |")).toBe(true);
+  expect(isPlainlyMarkdown("a | b\n---\nc")).toBe(false);
+});

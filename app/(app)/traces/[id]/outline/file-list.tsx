@@ -29,6 +29,20 @@ export const FileList = memo(function FileList({ outline, onPick }: { outline: O
   );
 });
 
+/** The same without script, where it can't be opened: each file is written once in the page, and is a link. */
+export function PlainFileList({ outline }: { outline: Outline }) {
+  const { traceId } = useFrame();
+  return (
+    <ul className="plain-files">
+      {outline.files.map((file) => (
+        <li key={file.path}>
+          <a href={`/traces/${traceId}?at=${file.places[0]?.position ?? 0}`}>{file.path}</a> {doneTo(file)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** The way to all changes of the session as one diff. */
 function AllChanges() {
   const { traceId } = useFrame();

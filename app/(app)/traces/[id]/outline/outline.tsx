@@ -4,7 +4,7 @@ import { memo, useEffect, useRef, useSyncExternalStore } from "react";
 import type { Outline } from "#lib/reader/outline";
 import { formatCount } from "../../../../components/figures";
 import { useFrame } from "../frame/frame";
-import { FileList } from "./file-list";
+import { FileList, PlainFileList } from "./file-list";
 import { Pick, type Picks } from "./pick";
 import { turnAt } from "./turns";
 
@@ -44,7 +44,7 @@ export function OutlineTabs({ outline, onPick }: { outline: Outline; onPick?: ()
         <Errors errors={errors} onPick={onPick} />
       </Tabs.Panel>
       <noscript>
-        <FileList outline={outline} onPick={undefined} />
+        <PlainFileList outline={outline} />
         <Errors errors={errors} onPick={undefined} />
       </noscript>
     </Tabs.Root>
