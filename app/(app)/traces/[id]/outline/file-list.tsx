@@ -85,14 +85,16 @@ function FileRow({ file, onPick }: { file: File } & Picks) {
 /** How much of a name's end always shows: what it is, and what it ends with. */
 const tail = 9;
 
-/** Where there is no room a path is cut in its middle: the folder first, then the name before its end. */
+/** Where there is no room a path is cut in its middle: the folders above first, then the file's own, then its name before the end. */
 function PathText({ path, isMuted }: { path: string; isMuted: boolean }) {
   const shown = path.replace(/^(?:\/(?:Users|home)\/[^/]+|\/root)(?=\/.)/, "~");
   const name = shown.lastIndexOf("/", shown.length - 2) + 1;
   const end = Math.max(name, shown.length - tail);
+  const own = shown.lastIndexOf("/", name - 2) + 1;
   return (
     <span className="flex min-w-0 grow font-mono">
-      <span className="min-w-0 shrink-[999] truncate text-muted">{shown.slice(0, name)}</span>
+      <span className="min-w-0 shrink-[99999] truncate text-muted">{shown.slice(0, own)}</span>
+      <span className="min-w-0 shrink-[99] truncate text-muted">{shown.slice(own, name)}</span>
       <span className={`min-w-0 truncate ${isMuted ? "text-muted" : ""}`}>{shown.slice(name, end)}</span>
       <span className={`shrink-0 ${isMuted ? "text-muted" : ""}`}>{shown.slice(end)}</span>
     </span>
@@ -130,9 +132,11 @@ function Places({ file, onPick }: { file: File } & Picks) {
 }
 
 function Changes({ added, removed }: { added: number; removed: number }) {
+  if (added + removed === 0) return <span className="text-muted">changed</span>;
   return (
     <>
-      <span className="text-ok">+{formatCount(added)}</span> <span className="text-bad">−{formatCount(removed)}</span>
+      {added > 0 && <span className="text-ok">+{formatCount(added)}</span>}{" "}
+      {removed > 0 && <span className="text-bad">−{formatCount(removed)}</span>}
     </>
   );
 }
