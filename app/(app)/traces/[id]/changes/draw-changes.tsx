@@ -1,6 +1,7 @@
 import { type CombinedFile, changeOf } from "#lib/reader/files/combined";
 import { shortPath } from "#lib/reader/files/paths";
 import { newEffort } from "#lib/reader/line-diff";
+import type { DiffLine } from "#lib/reader/message";
 import { countOf } from "#lib/reader/text";
 import { languageOfPath } from "#lib/reader/vocabulary";
 import { Diff } from "../messages/code/diff";
@@ -10,7 +11,7 @@ import { toHtml } from "../messages/markup";
 import { Changes } from "../messages/part";
 
 /** What one page draws: lines of a file, and of all of them; further files have their heads alone. */
-export const maxDrawn = { file: 400, all: 4000, alone: 5000 };
+const maxDrawn = { file: 400, all: 4000, alone: 5000, characters: 600_000 };
 
 /** Links to a file's edits are that many. */
 const maxPlaces = 8;
@@ -32,12 +33,11 @@ export async function drawChanges({
   const changes = files.map((file) => ({ file, ...changeOf(file, effort) }));
   await prepareLanguages(new Set(files.map(({ path }) => languageOfPath(path)).filter(Boolean)));
   const own = { traceId, colours: new Effort(colours) };
-  let left = alone ? maxDrawn.alone : maxDrawn.all;
+  const left = { lines: alone ? maxDrawn.alone : maxDrawn.all, characters: maxDrawn.characters };
   const html = toHtml(
     <div className="messages changes-list">
       {changes.map((change, index) => {
-        const shown = Math.min(change.lines.length, left, alone ? maxDrawn.alone : maxDrawn.file);
-        left -= shown;
+        const shown = takeLines(change.lines, alone ? maxDrawn.alone : maxDrawn.file, left);
         return <FileSection key={change.file.path} {...change} index={index} shown={shown} {...own} />;
       })}
     </div>,
@@ -45,12 +45,24 @@ export async function drawChanges({
   return { html, files: changes.map(({ file, added, removed }) => ({ path: file.path, added, removed })) };
 }
 
+/** How many of a file's lines are drawn, which are taken off what is left. */
+function takeLines(lines: DiffLine[], max: number, left: { lines: number; characters: number }): number {
+  let shown = 0;
+  for (const { text } of lines.slice(0, Math.min(max, left.lines))) {
+    left.characters -= text.length + 1;
+    if (left.characters < 0) break;
+    shown += 1;
+  }
+  left.lines -= shown;
+  return shown;
+}
+
 /** The paths are below the project's folder already. */
 const nowhere = { roots: [], isWindows: false };
 
 type SectionProps = {
   file: CombinedFile;
-  lines: ReturnType<typeof changeOf>["lines"];
+  lines: DiffLine[];
   added: number;
   removed: number;
   index: number;

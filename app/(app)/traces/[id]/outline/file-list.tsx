@@ -8,10 +8,12 @@ import { Pick, type Picks } from "./pick";
 
 type File = Outline["files"][number];
 
+const noFile = "No file was read or changed.";
+
 /** The files of a session, changed ones first: each leads to where it was changed, else read. */
 export const FileList = memo(function FileList({ outline, onPick }: { outline: Outline } & Picks) {
   const { files, fileCount } = outline;
-  if (files.length === 0) return <p className="p-3 text-code text-muted">No file was read or changed.</p>;
+  if (files.length === 0) return <p className="p-3 text-code text-muted">{noFile}</p>;
   return (
     <>
       {files.some(({ edits }) => edits > 0) && <AllChanges />}
@@ -32,6 +34,7 @@ export const FileList = memo(function FileList({ outline, onPick }: { outline: O
 /** The same without script, where it can't be opened: each file is written once in the page, and is a link. */
 export function PlainFileList({ outline }: { outline: Outline }) {
   const { traceId } = useFrame();
+  if (outline.files.length === 0) return <p className="p-3 text-code text-muted">{noFile}</p>;
   return (
     <ul className="plain-files">
       {outline.files.map((file) => (
