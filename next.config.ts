@@ -25,6 +25,8 @@ const config: NextConfig = {
   images: { unoptimized: true },
   // Next holds so much of a body for the middleware (10 MB by default); lib/server/refusals.ts refuses what says that it is longer.
   experimental: { proxyClientMaxBodySize: limits.maxPageBodyBytes },
+  // What agents are given.
+  rewrites: async () => [{ source: "/mcp", destination: "/api/mcp" }],
   // For hosts that run Next by themselves; lib/server/web.ts sets them on what Next never sees, too.
   headers: async () => [
     { source: "/(.*)", headers: listed(securityHeaders) },

@@ -130,6 +130,15 @@ export const limits = {
   },
   /** Reports of usage: at most so many days, in so many spans, with so many values of a facet; and budgets of a user. */
   usage: { maxDays: 1100, maxSpans: 400, maxValues: 100, budgets: 20 },
+  /** What agents read over the Model Context Protocol: bytes of one answer, and characters of one message in it. */
+  mcp: {
+    bodyBytes: 64 * KiB,
+    answerBytes: 24 * KiB,
+    messageCharacters: 4000,
+    excerptCharacters: 400,
+    perPage: 20,
+    callsPerMinutePerUser: 300,
+  },
   /** Heavy reads are those that take longer the more a user has stored: find, search, export, facets, usage. */
   reads: {
     statementSeconds: 10,
@@ -150,7 +159,7 @@ export const maxFormBytes = (): number => Math.min(limits.ingest.maxFormBytes, e
 
 /** The body of `GET /api/limits`: every limit above, and those that the operator sets. */
 export function publicLimits() {
-  const { ingest, trace, message, device, signIn, telemetry, traces, usage, reads, cron, body, ...rest } = limits;
+  const { ingest, trace, message, device, signIn, telemetry, traces, usage, mcp, reads, cron, body, ...rest } = limits;
   return {
     ingest: {
       ...ingest,
@@ -171,6 +180,7 @@ export function publicLimits() {
     },
     traces,
     usage,
+    mcp,
     reads,
     body: { ...body, ...rest },
     cron,

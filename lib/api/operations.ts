@@ -13,6 +13,7 @@ import { endSession, readSession } from "#lib/auth/api";
 import { pollDeviceLogin, startDeviceLogin } from "#lib/device/api";
 import type { Group, Operation } from "#lib/http/operation";
 import { readJob, readRawUpload, sendBatch, uploadFile } from "#lib/ingest/api";
+import { callMcp } from "#lib/mcp/api";
 import { readProject, readProjectList } from "#lib/projects/api";
 import { sendTelemetry } from "#lib/telemetry/api";
 import {
@@ -59,6 +60,7 @@ export const operations: readonly Operation[] = [
   ...[readProjectList, readProject],
   ...[readUsageReport, exportUsage],
   sendTelemetry,
+  callMcp,
   ...[callAuth, postAuth],
   ...[readLimits, readHealth, readReadiness, readMetrics, drainNow, readDescription],
 ];
@@ -72,6 +74,7 @@ export const groups: Record<Group, string> = {
   Projects: "Sessions of the same repository, over machines and worktrees.",
   Usage: "What sessions used and cost.",
   Telemetry: "Reports of a client's parsers.",
+  Agents: "What agents themselves ask: the Model Context Protocol.",
   "Sign-in": "Accounts and sign-ins of people.",
   Server: "Limits and health, and routes for the operator's programs.",
 };

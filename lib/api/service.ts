@@ -123,6 +123,7 @@ export const readLimits = {
     telemetry: numbers,
     traces: numbers,
     usage: numbers,
+    mcp: numbers,
     reads: numbers,
     body: numbers,
     cron: numbers,

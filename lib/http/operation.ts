@@ -14,6 +14,7 @@ export type Group =
   | "Projects"
   | "Usage"
   | "Telemetry"
+  | "Agents"
   | "Sign-in"
   | "Server";
 

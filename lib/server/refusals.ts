@@ -13,7 +13,8 @@ const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 /** The limit of a request's headers: Node's own. */
 export const maxHeaderBytes = 16 * 1024;
 
-export const isApi = (url = "") => /^\/api(?:[/?]|$)/.test(url);
+/** `/mcp` is another name of `/api/mcp` (next.config.ts). */
+export const isApi = (url = "") => /^\/(?:api(?:[/?]|$)|mcp(?:\?|$))/.test(url);
 
 const methodRefusal = (requestId: string) =>
   problemResponse(new SpoorError("method_not_allowed", "No path takes this method."), requestId, {

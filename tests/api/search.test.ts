@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { transaction } from "#lib/db/client";
 import { countPending } from "#lib/search/find";
-import { get, ingest, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
-import { expectProblem } from "./client.ts";
+import { get, ingest, logIn, makeUser, post, provideOwnedServer } from "../support/server.ts";
+import { bearer, expectApiHeaders, expectProblem, sessionCookie, unknownToken } from "./client.ts";
 
 const { server, userId, token } = await provideOwnedServer();
 const otherToken = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
@@ -73,5 +73,37 @@ describe("q in the list", () => {
     };
     expect([await lines("retry"), await lines("nothing")]).toEqual([["timer"], []]);
     await expectProblem(await get(server, "/api/traces/export?q=%22", token), 400, "invalid_request");
+  });
+});
+
+describe("/mcp", () => {
+  const call = (path: string, headers: Record<string, string>, body: object | string = { method: "tools/list" }) =>
+    post(server, path, typeof body === "string" ? body : { jsonrpc: "2.0", id: 1, ...body }, headers);
+  const searching = (query: string) => ({
+    method: "tools/call",
+    params: { name: "search_sessions", arguments: { query } },
+  });
+
+  test.each(["/mcp", "/api/mcp"])("finds a person's own sessions at %s, in one JSON answer", async (path) => {
+    const response = await call(path, bearer(token), searching("retry"));
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
+    expectApiHeaders(response.headers);
+    const [block] = (await response.json()).result.content;
+    expect(block.text).toContain("> The retry test fails now and then.");
+    const theirs = await (await call(path, bearer(otherToken), searching("retry"))).json();
+    expect(theirs.result.content[0].text).toContain("No session has all of this");
+  });
+
+  test("takes a token with the scope read alone, from no page of another site, and answers problems", async () => {
+    const cookie = { Cookie: await sessionCookie(server), Origin: server.url };
+    await expectProblem(await call("/mcp", {}), 401, "missing_token");
+    await expectProblem(await call("/mcp", cookie), 401, "missing_token");
+    await expectProblem(await call("/mcp", bearer(unknownToken())), 401, "invalid_token");
+    const sending = await logIn(server, userId, "m", ["ingest"]);
+    await expectProblem(await call("/mcp", bearer(sending)), 403, "access_denied");
+    await expectProblem(await call("/mcp", { ...bearer(token), Origin: "https://evil.example" }), 403, "access_denied");
+    await expectProblem(await call("/mcp", bearer(token), "[]"), 400, "invalid_request");
+    await expectProblem(await call("/mcp", bearer(token), "x".repeat(65 * 1024)), 413, "payload_too_large");
+    await expectProblem(await get(server, "/mcp", token), 405, "method_not_allowed");
   });
 });

@@ -18,6 +18,7 @@ const layers = [
   ["auth"],
   ["search"],
   ["device", "ingest", "traces", "telemetry", "usage", "ledger", "projects"],
+  ["mcp"],
   ["api"],
   ["server"],
 ];

@@ -1,0 +1,7 @@
+import { endpoint, route } from "#lib/api/route";
+import { callMcp } from "#lib/mcp/api";
+import { answerCall } from "#lib/mcp/handler";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
+  POST: endpoint(callMcp, ({ request, body, caller }) => answerCall(request, body, caller.userId)),
+});

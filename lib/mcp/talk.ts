@@ -1,0 +1,74 @@
+// A session's messages as an agent reads them.
+import { limits } from "#lib/limits";
+import { excerpt, named, quotation, shortened, shown } from "#lib/mcp/quote";
+import type { Call, Piece, Result } from "#lib/reader/call";
+import { piecesOf } from "#lib/reader/kind";
+import type { Message } from "#lib/traces/queries";
+
+/** `talk`: what people and agents said to each other, with tools by their names; `all`: tools' input and output, too. */
+export type Detail = "talk" | "all";
+
+const { messageCharacters } = limits.mcp;
+/** No more of a message is looked through for secrets: that takes time, and so much is never shown. */
+const maxScanned = 200_000;
+
+/** Ends between words: half a secret is not recognized. */
+function scanned(text: string): string {
+  if (text.length <= maxScanned) return text;
+  const end = Math.max(text.lastIndexOf(" ", maxScanned), text.lastIndexOf("\n", maxScanned));
+  return text.slice(0, end > maxScanned / 2 ? end : 0).toWellFormed();
+}
+
+/** A message as it is shown: a block of its own, or only the names of the tools that it called. */
+type Shown = { block: string } | { tools: string[] };
+
+/** @returns undefined for a message that has nothing to say at this detail */
+export function showMessage(message: Message, detail: Detail): Shown | undefined {
+  const { position, role, createdAt } = message;
+  const pieces = piecesOf({ ...message, content: scanned(message.content) });
+  const texts = pieces.map((piece) => textOf(piece, detail)).filter((text) => text !== "");
+  const tools = pieces.flatMap((piece) => (piece.type === "call" ? toolName(piece.call, piece.result) : []));
+  if (texts.length === 0) return tools.length > 0 ? { tools } : undefined;
+  const facts = [`#${position}`, named(role ?? "unknown", 32), createdAt];
+  const used = detail === "talk" && tools.length > 0 ? [`tools: ${tools.join(", ")}`] : [];
+  return { block: [facts.filter(Boolean).join(" · "), ...texts, ...used].join("\n") };
+}
+
+function textOf(piece: Piece, detail: Detail): string {
+  if (piece.type === "text" && piece.kind !== "thinking" && piece.kind !== "notice") return said(piece.text);
+  if (detail === "talk") return "";
+  if (piece.type === "call") return callText(piece.call, piece.result);
+  return said(piece.type === "result" ? piece.result.output : piece.text);
+}
+
+/** What was called by messages that said nothing, in one block. */
+export const toolsBlock = (from: number, to: number, tools: string[]): string =>
+  `#${from}${to > from ? ` to #${to}` : ""} · tools: ${tools.slice(0, 20).join(", ")}${tools.length > 20 ? `, and ${tools.length - 20} more` : ""}`;
+
+const toolName = ({ name }: Call, result: Result | undefined) =>
+  `${named(name, 60)}${result?.failed ? " (failed)" : ""}`;
+
+const said = (text: string) => (text.trim() === "" ? "" : quotation(shortened(shown(text), messageCharacters)));
+
+function callText(call: Call, result: Result | undefined): string {
+  const input = scanned(JSON.stringify(call.input, null, 1));
+  const given = quotation(shortened(shown(input), messageCharacters / 2));
+  return [`tool ${toolName(call, result)}`, given, result ? `its output:\n${said(result.output)}` : ""]
+    .filter(Boolean)
+    .join("\n");
+}
+
+/** The surroundings of words in a message, quoted. The whole message is masked first: half a secret is not recognized. */
+export const excerptOf = (
+  { content }: Pick<Message, "content">,
+  words: string[],
+  length = limits.mcp.excerptCharacters,
+) => quotation(excerpt(shown(windowAround(content, words)), words, length));
+
+function windowAround(content: string, words: string[]): string {
+  if (content.length <= maxScanned) return content;
+  const lower = content.toLowerCase();
+  const place = Math.max(0, ...words.map((word) => lower.indexOf(word.toLowerCase())));
+  const from = Math.max(0, place - maxScanned / 2);
+  return content.slice(from, from + maxScanned).toWellFormed();
+}

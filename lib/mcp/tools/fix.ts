@@ -1,0 +1,147 @@
+import "server-only";
+import { z } from "zod";
+import { heavyTurn } from "#lib/db/heavy";
+import { exactText } from "#lib/fields";
+import { Answer, citation, linkTo } from "#lib/mcp/answer";
+import { type Found, findSessions } from "#lib/mcp/find";
+import { named } from "#lib/mcp/quote";
+import { excerptOf, showMessage } from "#lib/mcp/talk";
+import { filterOf, narrowing } from "#lib/mcp/tools/inputs";
+import type { Tool } from "#lib/mcp/tools/tool";
+import { piecesOf } from "#lib/reader/kind";
+import { kindOfCall } from "#lib/reader/tools/tools";
+import { readMessages, readMessagesAt } from "#lib/traces/messages";
+import type { Message } from "#lib/traces/queries";
+
+const input = z.object({
+  error: exactText(1, 8192).describe("The error message as it was printed; one line, or a few."),
+  project: narrowing.project,
+  limit: z.int().min(1).max(5).default(3).describe("How many past places to show."),
+});
+
+export const findPastFix: Tool<typeof input> = {
+  name: "find_past_fix",
+  title: "Find how an error was solved before",
+  description:
+    "Given an error message, find earlier sessions where it came up, and what was done next: files that were changed, commands that were run, and what the agent said at the end of that turn. Try it before debugging an error from scratch.",
+  input,
+  async run({ error, project, limit }, { userId }) {
+    const { found, words, isExact } = await findError(userId, error, { project }, limit);
+    if (found.length === 0) return "No earlier session has this error. Try search_sessions with fewer words of it.";
+    const what = isExact
+      ? "Where this came up before"
+      : "No session has this line; where its most telling words came up";
+    const answer = new Answer(`${what}, and what came after it, ${found.length} sessions.`);
+    const blocks = await heavyTurn(userId, async () => {
+      const made: string[] = [];
+      for (const one of found) made.push(await fixBlock(userId, one, words));
+      return made;
+    });
+    for (const block of blocks) answer.add(block);
+    return answer.end(undefined);
+  },
+};
+
+/** Sessions with an error, and the words by which its place is found; `isExact` where they have its line as it is. */
+type FoundError = { found: Found[]; words: string[]; isExact: boolean };
+
+/** Looks for an error's first line as it is, else for its words, else for those that say most. */
+export async function findError(
+  userId: string,
+  error: string,
+  filter: { project?: string | undefined },
+  limit: number,
+): Promise<FoundError> {
+  const words = tellingWords(error);
+  for (const [place, attempt] of attemptsFor(error).entries()) {
+    const q = attempt.map((word) => `"${word}"`).join(" ");
+    const { found } = await findSessions(userId, { q, ...filterOf(filter) }, { limit });
+    if (found.length > 0) return { found, words: [...attempt, ...words], isExact: place === 0 };
+  }
+  return { found: [], words, isExact: false };
+}
+
+/** Words that nearly every error has. */
+const common = new Set(
+  "error errors failed failure cannot could can't not the and for with from find found module file line unexpected undefined null exception invalid type".split(
+    " ",
+  ),
+);
+
+const lineOf = (error: string) => error.split("\n").find((one) => /\p{L}{3}/u.test(one)) ?? "";
+
+/** The words of an error that say most: names with signs, digits or capitals within first, then long ones. */
+function tellingWords(error: string): string[] {
+  const words = [...lineOf(error).matchAll(/[\p{L}_$][\p{L}\p{N}_$.-]*[\p{L}\p{N}_$]/gu)].map(([word]) => word);
+  const weight = (word: string) => word.length + (/[._$\d]|\p{Ll}\p{Lu}/u.test(word) ? 100 : 0);
+  return [...new Set(words)]
+    .filter((word) => word.length >= 3 && word.length <= 100 && !common.has(word.toLowerCase()))
+    .toSorted((a, b) => weight(b) - weight(a));
+}
+
+/** What is looked for, one after the other. Each is in quotes, so that no sign of an error has a meaning in the search. */
+export function attemptsFor(error: string): string[][] {
+  const phrase = lineOf(error)
+    .replace(/["“”\s]+/g, " ")
+    .trim()
+    .split(" ")
+    .slice(0, 12)
+    .join(" ")
+    .slice(0, 200);
+  const words = tellingWords(error);
+  const attempts = [[phrase], words.slice(0, 4), words.slice(0, 2)];
+  return attempts.filter((attempt, place) => (place === 0 ? phrase !== "" : attempt.length === (place === 1 ? 4 : 2)));
+}
+
+/** How far after an error its end is looked for. */
+const after = { limit: 120, maxBytes: 512 * 1024, maxMessageBytes: 128 * 1024 };
+const maxSteps = 12;
+
+async function fixBlock(userId: string, { trace, positions }: Found, words: string[]): Promise<string> {
+  const [position] = positions;
+  const head = citation(trace, [`${trace.messageCount} messages`]);
+  if (position === undefined) return head;
+  const [hit] = await readMessagesAt(userId, trace.id, [position]);
+  const { messages } = await readMessages(userId, trace.id, position, after);
+  const { steps, answer } = resolution(messages);
+  const came = hit
+    ? `came up at #${position} · ${hit.createdAt ?? "no time"} · ${linkTo(trace.id, position)}\n${excerptOf(hit, words)}`
+    : "";
+  const done = steps.length > 0 ? `what was done next:\n${steps.map((step) => `- ${step}`).join("\n")}` : "";
+  const said = answer && showMessage(answer, "talk");
+  return [head, came, done, said && "block" in said ? `what was said at the end of it: ${said.block}` : ""]
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+/** What was changed and run until the person spoke again, and the last thing that was said before. */
+function resolution(messages: Message[]): { steps: string[]; answer: Message | undefined } {
+  const steps: string[] = [];
+  let answer: Message | undefined;
+  for (const message of messages) {
+    const pieces = piecesOf(message);
+    if (answer && pieces.some((piece) => piece.type === "text" && piece.kind === "user")) break;
+    if (pieces.some((piece) => piece.type === "text" && piece.kind === "assistant" && piece.text.trim() !== ""))
+      answer = message;
+    for (const piece of pieces)
+      if (piece.type === "call" && steps.length < maxSteps) steps.push(...stepOf(piece, message.position));
+  }
+  return { steps, answer };
+}
+
+const told = new Set(["edit", "write", "shell"]);
+
+function stepOf(
+  { call, result }: Extract<ReturnType<typeof piecesOf>[number], { type: "call" }>,
+  position: number,
+): string[] {
+  if (!told.has(kindOfCall(call))) return [];
+  const { file_path, path, filePath, command, cmd } = call.input;
+  const [what] = [file_path, path, filePath, command, cmd].flatMap((value) => {
+    const text = Array.isArray(value) ? value.join(" ") : value;
+    return typeof text === "string" && text !== "" ? text : [];
+  });
+  return [
+    `#${position} ${named(call.name, 60)}${what ? ` ${named(what, 240)}` : ""}${result?.failed ? " (failed)" : ""}`,
+  ];
+}

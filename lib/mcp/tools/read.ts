@@ -1,0 +1,116 @@
+import "server-only";
+import { z } from "zod";
+import { heavyTurn } from "#lib/db/heavy";
+import { limits } from "#lib/limits";
+import { Answer, citation, linkTo } from "#lib/mcp/answer";
+import { type Detail, showMessage, toolsBlock } from "#lib/mcp/talk";
+import { session } from "#lib/mcp/tools/inputs";
+import type { Tool } from "#lib/mcp/tools/tool";
+import { readEarlier, readMessages } from "#lib/traces/messages";
+import { getTrace, type Message } from "#lib/traces/queries";
+
+const position = z.int().min(0).max(limits.message.integer);
+
+const input = z.object({
+  session,
+  around: position
+    .optional()
+    .describe("The position of a message, as search_sessions gives it: reading begins a little before it."),
+  detail: z
+    .enum(["talk", "all"])
+    .default("talk")
+    .describe("talk: what was said, with tools by their names alone. all: also tools' input and output, and thinking."),
+  cursor: z
+    .string()
+    .regex(/^\d{1,10}$/)
+    .optional()
+    .describe("The cursor that the page before ended with."),
+});
+
+export const readSession: Tool<typeof input> = {
+  name: "read_session",
+  title: "Read a session",
+  description:
+    "Read the messages of one earlier session, from its start, around a message, or on from a cursor. By default only what the person and the agent said; detail all has tools' input and output too.",
+  input,
+  async run({ session: id, around, detail, cursor }, { userId }) {
+    const trace = await getTrace(userId, id);
+    const after =
+      cursor === undefined ? await startOf(userId, id, around) : Math.min(Number(cursor), limits.message.integer);
+    const answer = new Answer(
+      `Messages of a session; ${linkTo(id)}?at=N is the link of message #N.\n${citation(trace, [`${trace.messageCount} messages`])}`,
+    );
+    return answer.end(await addMessages(answer, { userId, id, after, detail }));
+  },
+};
+
+/** How many messages before a hit are read with it. */
+const before = 6;
+const maxBytes = 1024 * 1024;
+
+/** The position after which to begin, so that a message comes with those right before it. */
+async function startOf(userId: string, id: string, around: number | undefined): Promise<number> {
+  if (around === undefined) return -1;
+  const bounds = { limit: before, maxBytes, maxMessageBytes: maxBytes };
+  const { messages } = await heavyTurn(userId, () => readEarlier(userId, id, around, bounds));
+  return (messages[0]?.position ?? around) - 1;
+}
+
+/** How many pages of messages are read for one answer: a long run of tools has nothing that is said. */
+const maxPages = 5;
+
+/** Adds messages while they fit. @returns the cursor of the next page, null after the last message */
+export async function addMessages(
+  answer: Answer,
+  { userId, id, after, detail }: { userId: string; id: string; after: number; detail: Detail },
+): Promise<string | null> {
+  const page = new TalkPage(answer, after);
+  let from = after;
+  for (let read = 0; read < maxPages; read += 1) {
+    const bounds = { limit: 100, maxBytes, maxMessageBytes: maxBytes };
+    const { messages, nextAfter } = await heavyTurn(userId, () => readMessages(userId, id, from, bounds));
+    for (const message of messages) if (!page.add(message, detail)) return String(page.last);
+    if (nextAfter === null) return page.end() ? null : String(page.last);
+    from = nextAfter;
+  }
+  page.end();
+  return String(page.last);
+}
+
+/** Messages in an answer. Those that only called tools share a block. */
+class TalkPage {
+  /** The position up to which all is in the answer. */
+  last: number;
+  readonly #answer: Answer;
+  #waiting: { from: number; to: number; tools: string[] } | undefined;
+
+  constructor(answer: Answer, after: number) {
+    this.#answer = answer;
+    this.last = after;
+  }
+
+  /** @returns whether it fits */
+  add(message: Message, detail: Detail): boolean {
+    const { position } = message;
+    const now = showMessage(message, detail);
+    if (!now) return true;
+    if ("tools" in now) {
+      const { from, tools } = this.#waiting ?? { from: position, tools: [] };
+      this.#waiting = { from, to: position, tools: [...tools, ...now.tools].slice(0, 1000) };
+      return true;
+    }
+    if (!this.end() || !this.#answer.add(now.block)) return false;
+    this.last = position;
+    return true;
+  }
+
+  /** Adds the tools that wait. @returns whether they fit */
+  end(): boolean {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (!waiting) return true;
+    if (!this.#answer.add(toolsBlock(waiting.from, waiting.to, waiting.tools))) return false;
+    this.last = waiting.to;
+    return true;
+  }
+}

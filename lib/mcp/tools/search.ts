@@ -1,0 +1,52 @@
+import "server-only";
+import { z } from "zod";
+import { heavyTurn } from "#lib/db/heavy";
+import { exactText } from "#lib/fields";
+import { limits } from "#lib/limits";
+import { Answer, citation, linkTo } from "#lib/mcp/answer";
+import { type Found, findSessions, wordsOf } from "#lib/mcp/find";
+import { excerptOf } from "#lib/mcp/talk";
+import { filterOf, narrowing, page } from "#lib/mcp/tools/inputs";
+import type { Tool } from "#lib/mcp/tools/tool";
+import { readMessagesAt } from "#lib/traces/messages";
+
+const input = z.object({
+  query: exactText(1, limits.traces.query).describe(
+    'What to look for: words, "a phrase in quotes", an identifier, a path, file:src/x.ts for sessions that touched a file. All of it has to be found.',
+  ),
+  ...narrowing,
+  ...page(8),
+});
+
+/** Of how many messages of a session an excerpt is quoted. */
+const maxExcerpts = 2;
+
+export const searchSessions: Tool<typeof input> = {
+  name: "search_sessions",
+  title: "Search past sessions",
+  description:
+    "Find earlier coding-agent sessions of this person, on all of their machines and agents, by what was said or done in them: decisions, commands, errors, files, names. Returns sessions with excerpts and the position of each message; read on with read_session. Use few, distinctive words.",
+  input,
+  async run({ query, limit, cursor, ...given }, { userId }) {
+    const { found, nextCursor } = await findSessions(userId, { q: query, ...filterOf(given) }, { cursor, limit });
+    if (found.length === 0) return "No session has all of this. Try fewer or other words, or without the filters.";
+    const answer = new Answer(`Sessions that match, ${found.length} on this page.`);
+    const blocks = await heavyTurn(userId, () => blocksOf(userId, found, wordsOf(query)));
+    for (const block of blocks) answer.add(block);
+    return answer.end(nextCursor);
+  },
+};
+
+/** @returns a block for each session, with excerpts of it */
+export async function blocksOf(userId: string, found: Found[], words: string[]): Promise<string[]> {
+  const blocks: string[] = [];
+  for (const { trace, positions } of found) {
+    const messages = await readMessagesAt(userId, trace.id, positions.slice(0, maxExcerpts));
+    const excerpts = messages.map(
+      (message) =>
+        `#${message.position} · ${message.createdAt ?? "no time"} · ${linkTo(trace.id, message.position)}\n${excerptOf(message, words)}`,
+    );
+    blocks.push([citation(trace, [`${trace.messageCount} messages`]), ...excerpts].join("\n"));
+  }
+  return blocks;
+}

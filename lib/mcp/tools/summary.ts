@@ -1,0 +1,105 @@
+import "server-only";
+import { z } from "zod";
+import { heavyTurn } from "#lib/db/heavy";
+import { limits } from "#lib/limits";
+import { Answer, citation } from "#lib/mcp/answer";
+import { named } from "#lib/mcp/quote";
+import { showMessage } from "#lib/mcp/talk";
+import { session } from "#lib/mcp/tools/inputs";
+import type { Tool } from "#lib/mcp/tools/tool";
+import { getWholeTrace, type WholeTrace } from "#lib/traces/evidence";
+import { listTraceFiles } from "#lib/traces/files";
+import { readEarlier, readMessages } from "#lib/traces/messages";
+import type { Message } from "#lib/traces/queries";
+
+const input = z.object({ session });
+
+export const sessionSummary: Tool<typeof input> = {
+  name: "session_summary",
+  title: "Summarize a session",
+  description:
+    "The facts of one earlier session: what was asked first, what was answered last, which files changed, the branches, commits and pull requests that came of it, its size and cost. Made from what is stored, without a model. Use it before reading a whole session.",
+  input,
+  run: ({ session: id }, reader) => summaryOf(id, reader.userId),
+};
+
+/** How many of the first and of the last messages are looked through for something that was said. */
+const looked = { limit: 60, maxBytes: 512 * 1024, maxMessageBytes: 512 * 1024 };
+const maxListed = 20;
+
+/** A session's facts as Markdown. @throws SpoorError `not_found` as `getTrace` */
+export async function summaryOf(id: string, userId: string): Promise<string> {
+  const trace = await getWholeTrace(userId, id);
+  const answer = new Answer(`Facts of a session.\n${citation(trace, [`${trace.messageCount} messages`])}`);
+  const { files } = await listTraceFiles(userId, id, { action: "changed", limit: maxListed });
+  for (const block of factsOf(trace)) answer.add(block);
+  if (files.length > 0)
+    answer.add(
+      `Files changed${trace.filesChanged > files.length ? ` (${files.length} of ${trace.filesChanged})` : ""}:\n${files
+        .map(
+          ({ path, added, removed, lastPosition }) =>
+            `- ${named(path, 300)} +${added} −${removed}, last at #${lastPosition}`,
+        )
+        .join("\n")}`,
+    );
+  const [first, last] = await heavyTurn(userId, async () => [
+    await readMessages(userId, id, -1, looked),
+    await readEarlier(userId, id, limits.message.integer, looked),
+  ]);
+  addSaid(answer, "Asked first:", "user", first.messages);
+  addSaid(answer, "Answered last:", "assistant", last.messages.toReversed());
+  return answer.end(undefined);
+}
+
+/** What a message of this role says, where it says something. */
+function saidBy(role: string, message: Message): string | undefined {
+  const now = message.role === role ? showMessage(message, "talk") : undefined;
+  return now && "block" in now ? now.block : undefined;
+}
+
+function addSaid(answer: Answer, head: string, role: string, messages: Message[]): void {
+  for (const message of messages) {
+    const block = saidBy(role, message);
+    if (block === undefined) continue;
+    answer.add(`${head}\n${block}`);
+    return;
+  }
+}
+
+function factsOf({ model, createdAt, tokenCount, costNano, note, tags, ...trace }: WholeTrace): string[] {
+  const { branches, commits, pullRequests, parentId, parentRelation } = trace;
+  const lines = [
+    model === null ? undefined : `model ${named(model, 100)}`,
+    createdAt === null ? undefined : `started ${createdAt}`,
+    tokenCount > 0 ? `${tokenCount} tokens` : undefined,
+    costNano > 0 ? `about $${(costNano / 1e9).toFixed(2)}` : undefined,
+  ].filter(Boolean);
+  return [
+    lines.join(" · "),
+    parentId ? `came from session ${parentId} (${named(parentRelation ?? "unknown", 40)})` : "",
+    tags.length > 0 ? `tags ${tags.map((tag) => named(tag, 64)).join(", ")}` : "",
+    note ? `note ${named(note, 500)}` : "",
+    listed(
+      "Branches",
+      branches.map(({ branch, position }) => `${named(branch)}${at(position)}`),
+    ),
+    listed(
+      "Commits",
+      commits.map(({ hash, subject, position }) => `${named(hash, 64)} ${named(subject ?? "")}${at(position)}`),
+    ),
+    listed(
+      "Pull requests",
+      pullRequests.map(({ url, position }) => `${named(url, 300)}${at(position)}`),
+    ),
+  ].filter((block) => block !== "");
+}
+
+const at = (position: number | null) => (position === null ? "" : `, at #${position}`);
+
+const listed = (head: string, lines: string[]) =>
+  lines.length === 0
+    ? ""
+    : `${head}${lines.length > maxListed ? ` (the first ${maxListed} of ${lines.length})` : ""}:\n${lines
+        .slice(0, maxListed)
+        .map((line) => `- ${line}`)
+        .join("\n")}`;

@@ -1,0 +1,14 @@
+import type { z } from "zod";
+
+/** Who calls: whose sessions are read. */
+export type Reader = { userId: string };
+
+/** A tool that reads sessions and changes nothing. It answers Markdown, and throws SpoorError. */
+export type Tool<Input extends z.ZodObject = z.ZodObject> = {
+  name: string;
+  title: string;
+  /** For the agent that chooses among tools. */
+  description: string;
+  input: Input;
+  run(input: z.output<Input>, reader: Reader): Promise<string>;
+};
