@@ -93,6 +93,15 @@ here and left as it is.
 
   spoor config                   show them
   spoor config redact on|off     whether secrets are masked before sessions are sent (on)`,
+  recall: `Print where an error came up before in your sessions on the server, the three best places: when, in which session, what was
+said at the end of it, and a link. Quotes around the text keep your shell from reading its signs.
+
+  --project NAME     only this project
+
+  spoor recall "TypeError: timer.unref is not a function"`,
+  mcp: `Let an agent read your sessions on the server, over the Model Context Protocol on standard input and output. It is
+for agents that can't speak it over HTTP, and is started by them: name \`spoor mcp\` as the command of a server. It
+uses this machine's login, whose token needs the scope read.`,
   status: `Say whether sessions are sent in the background and what keeps them from it, and list this machine's last 20
 uploads with their status.`,
   doctor: `Check the server, the login, the clock, the settings, the folders that are searched for sessions, and that settings
@@ -120,6 +129,7 @@ export function helpOf(name?: CommandName): string {
 
 const words: Partial<Record<CommandName, string>> = {
   push: " [FILE...]",
+  recall: " TEXT",
   projects: " [include|exclude GLOB...]",
   config: " [redact on|off]",
 };
@@ -141,6 +151,8 @@ More commands:
   spoor status       show the last uploads
   spoor whoami       show the logged-in account
   spoor doctor       find out why something does not work
+  spoor recall       print where an error came up before
+  spoor mcp          let an agent read your sessions
   spoor config       whether secrets are masked before sending
   spoor redact       list the secrets in a file
   spoor service      status, start, stop and logs of the background service

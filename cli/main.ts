@@ -9,8 +9,10 @@ import { config } from "./commands/config.ts";
 import { doctor } from "./commands/doctor.ts";
 import { install } from "./commands/install.ts";
 import { login } from "./commands/login.ts";
+import { mcp } from "./commands/mcp.ts";
 import { projects } from "./commands/projects.ts";
 import { push } from "./commands/push.ts";
+import { recall } from "./commands/recall.ts";
 import { redact } from "./commands/redact.ts";
 import { scan } from "./commands/scan.ts";
 import { service } from "./commands/service.ts";
@@ -82,6 +84,8 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
   // `--sender` is how watch starts its second process.
   watch: { run: watch, options: { ...filters, ...telemetry, ...redaction, sender: { type: "boolean" } } },
   redact: { run: redact, options: { check: text } },
+  recall: { run: recall, options: { project: text }, takesWords: true },
+  mcp: { run: mcp, options: {} },
   config: { run: config, options: {}, takesWords: true },
   status: { run: status, options: {} },
   doctor: { run: doctor, options: {} },

@@ -63,6 +63,8 @@ export type RequestOptions = {
   /** False where the caller has its own retries. */
   retries?: boolean;
   timeoutSeconds?: number;
+  /** True where an error response is returned as any other. */
+  returnsErrors?: boolean;
 };
 
 export type ApiResponse = { status: number; body: Fields; headers: Headers };
@@ -116,6 +118,7 @@ export class Api {
     const { response, bytes } = await this.#fetch(path, this.#initOf(options));
     if (bytes === undefined)
       throw new CommandError("failed", `${this.url} answered with more than ${maxAnswerMiB} MiB.`);
+    if (response.status === 202 && bytes.length === 0) return { status: 202, body: {}, headers: response.headers };
     const value = parseJson(bytes.toString());
     const fields = isFields(value) ? value : {};
     if (!isFields(value) && (unknownRoute.has(response.status) || (response.ok && response.status !== 204))) {
@@ -128,7 +131,7 @@ export class Api {
       const who = "A proxy or a sign-in page in between may have answered";
       throw new CommandError("failed", `${this.url} answered ${response.status}, but not as Spoor does. ${who}.`);
     }
-    if (!response.ok) throw new HttpError(response.status, fields, response.headers);
+    if (!response.ok && !options.returnsErrors) throw new HttpError(response.status, fields, response.headers);
     return { status: response.status, body: fields, headers: response.headers };
   }
 

@@ -56,8 +56,11 @@ function createWaitLog(terminal: Terminal): (wait: Wait) => void {
 }
 
 /** As `connect`, for commands that need a login. @throws CommandError `login` where there is no token */
-export async function connectLoggedIn(context: Context): Promise<Connection & { token: string }> {
-  const connection = await connect(context);
+export async function connectLoggedIn(
+  context: Context,
+  options: Options = {},
+): Promise<Connection & { token: string }> {
+  const connection = await connect(context, options);
   const { token, server } = connection;
   if (!token)
     throw new CommandError("login", `Not logged in to ${server}. Log in with: ${commandHint(context, "login")}`);

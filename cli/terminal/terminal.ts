@@ -93,6 +93,18 @@ export class Terminal {
     if (this.isJson) this.#writeOut(this.#secrets.hide(toPrintableJson(value)));
   }
 
+  /** Writes a message of a protocol, which is one line of JSON for a program, as it is. */
+  message(json: string): void {
+    this.#writeOut(json);
+  }
+
+  /** The lines of the input, until it ends. */
+  lines(signal: AbortSignal): AsyncIterable<string> {
+    const input = this.#input?.();
+    if (!input) throw new Error("there is no input");
+    return createInterface({ input, terminal: false, signal });
+  }
+
   /** Writes a line to standard error, which is seen even where the output goes to a file. */
   warn(...parts: Part[]): void {
     this.clear();

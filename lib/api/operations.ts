@@ -13,7 +13,7 @@ import { endSession, readSession } from "#lib/auth/api";
 import { pollDeviceLogin, startDeviceLogin } from "#lib/device/api";
 import type { Group, Operation } from "#lib/http/operation";
 import { readJob, readRawUpload, sendBatch, uploadFile } from "#lib/ingest/api";
-import { callMcp } from "#lib/mcp/api";
+import { callMcp, recallPlaces } from "#lib/mcp/api";
 import { readProject, readProjectList } from "#lib/projects/api";
 import { sendTelemetry } from "#lib/telemetry/api";
 import {
@@ -60,7 +60,7 @@ export const operations: readonly Operation[] = [
   ...[readProjectList, readProject],
   ...[readUsageReport, exportUsage],
   sendTelemetry,
-  callMcp,
+  ...[callMcp, recallPlaces],
   ...[callAuth, postAuth],
   ...[readLimits, readHealth, readReadiness, readMetrics, drainNow, readDescription],
 ];
@@ -74,7 +74,7 @@ export const groups: Record<Group, string> = {
   Projects: "Sessions of the same repository, over machines and worktrees.",
   Usage: "What sessions used and cost.",
   Telemetry: "Reports of a client's parsers.",
-  Agents: "What agents themselves ask: the Model Context Protocol.",
+  Agents: "What agents ask: the Model Context Protocol, and what the client asks for people.",
   "Sign-in": "Accounts and sign-ins of people.",
   Server: "Limits and health, and routes for the operator's programs.",
 };

@@ -1,5 +1,6 @@
 // The operation of the Model Context Protocol (lib/http/operation.ts).
 import { z } from "zod";
+import { exactText } from "#lib/fields";
 import type { Operation } from "#lib/http/operation";
 import { limits } from "#lib/limits";
 
@@ -34,5 +35,56 @@ export const callMcp = {
     },
     example: { body: { jsonrpc: "2.0", id: 1, method: "ping" } },
     wrong: { body: { jsonrpc: "1.0" } },
+  },
+} satisfies Operation;
+
+const place = z.object({
+  session: z.uuid(),
+  title: z.string().nullable(),
+  source: z.string(),
+  project: z.string().nullable(),
+  position: z.int().nullable(),
+  at: z.iso.datetime(),
+  link: z.url(),
+  excerpt: z.string(),
+  said: z.string().nullable(),
+});
+
+export const recallPlaces = {
+  methods: ["GET"],
+  path: "/api/recall",
+  auth: "cookie-or-bearer",
+  scope: "read",
+  query: z.object({ error: exactText(1, 4096), project: exactText(1, limits.trace.project).optional() }),
+  response: z.object({ ok: z.literal(true), exact: z.boolean(), places: z.array(place).max(3) }),
+  about: {
+    group: "Agents",
+    summary: "Recall where an error came up",
+    text: "The three best past places of an error message, as the tool `find_past_fix` finds them: those that have its first line as it is, else (`exact` is false) those that have its most telling words. `said` is what was said at the end of the turn. Texts are masked and shortened.",
+    answers: {
+      200: {
+        text: "The places.",
+        example: {
+          ok: true,
+          exact: true,
+          places: [
+            {
+              session: "5d0f5c0e-8a53-4b4e-9b0c-0a8b5c7f1e11",
+              title: "Mend the timer",
+              source: "claude-code",
+              project: "api",
+              position: 88,
+              at: "2026-03-03T14:02:00.000Z",
+              link: "https://spoor.example.org/traces/5d0f5c0e-8a53-4b4e-9b0c-0a8b5c7f1e11?at=88",
+              excerpt: "TypeError: timer.unref is not a function",
+              said: "Solved: the fake timer has no unref.",
+            },
+          ],
+        },
+      },
+    },
+    errors: { overloaded: "The search took too long, or waited too long for others of yours; wait for Retry-After." },
+    example: { query: { error: "TypeError: timer.unref is not a function" } },
+    wrong: { query: { error: "" } },
   },
 } satisfies Operation;

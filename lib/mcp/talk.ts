@@ -58,12 +58,19 @@ function callText(call: Call, result: Result | undefined): string {
     .join("\n");
 }
 
-/** The surroundings of words in a message, quoted. The whole message is masked first: half a secret is not recognized. */
+/** What a message says, without tools; masked and shortened. */
+export const saidIn = (message: Message): string =>
+  piecesOf({ ...message, content: scanned(message.content) })
+    .flatMap((piece) => (piece.type === "text" && piece.kind === "assistant" ? piece.text.trim() : []))
+    .map((text) => shortened(shown(text), messageCharacters))
+    .join("\n");
+
+/** The surroundings of words in a message. The whole message is masked first: half a secret is not recognized. */
 export const excerptOf = (
   { content }: Pick<Message, "content">,
   words: string[],
-  length = limits.mcp.excerptCharacters,
-) => quotation(excerpt(shown(windowAround(content, words)), words, length));
+  length: number = limits.mcp.excerptCharacters,
+) => excerpt(shown(windowAround(content, words)), words, length);
 
 function windowAround(content: string, words: string[]): string {
   if (content.length <= maxScanned) return content;

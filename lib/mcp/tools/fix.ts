@@ -4,14 +4,14 @@ import { heavyTurn } from "#lib/db/heavy";
 import { exactText } from "#lib/fields";
 import { Answer, citation, linkTo } from "#lib/mcp/answer";
 import { type Found, findSessions } from "#lib/mcp/find";
-import { named } from "#lib/mcp/quote";
-import { excerptOf, showMessage } from "#lib/mcp/talk";
+import { named, quotation } from "#lib/mcp/quote";
+import { excerptOf, saidIn } from "#lib/mcp/talk";
 import { filterOf, narrowing } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { piecesOf } from "#lib/reader/kind";
 import { kindOfCall } from "#lib/reader/tools/tools";
 import { readMessages, readMessagesAt } from "#lib/traces/messages";
-import type { Message } from "#lib/traces/queries";
+import type { Message, Trace } from "#lib/traces/queries";
 
 const input = z.object({
   error: exactText(1, 8192).describe("The error message as it was printed; one line, or a few."),
@@ -26,27 +26,49 @@ export const findPastFix: Tool<typeof input> = {
     "Given an error message, find earlier sessions where it came up, and what was done next: files that were changed, commands that were run, and what the agent said at the end of that turn. Try it before debugging an error from scratch.",
   input,
   async run({ error, project, limit }, { userId }) {
-    const { found, words, isExact } = await findError(userId, error, { project }, limit);
-    if (found.length === 0) return "No earlier session has this error. Try search_sessions with fewer words of it.";
+    const { places, isExact } = await pastPlaces(userId, error, { project }, limit);
+    if (places.length === 0) return "No earlier session has this error. Try search_sessions with fewer words of it.";
     const what = isExact
       ? "Where this came up before"
       : "No session has this line; where its most telling words came up";
-    const answer = new Answer(`${what}, and what came after it, ${found.length} sessions.`);
-    const blocks = await heavyTurn(userId, async () => {
-      const made: string[] = [];
-      for (const one of found) made.push(await fixBlock(userId, one, words));
-      return made;
-    });
-    for (const block of blocks) answer.add(block);
+    const answer = new Answer(`${what}, and what came after it, ${places.length} sessions.`);
+    for (const place of places) answer.add(blockOf(place));
     return answer.end(undefined);
   },
 };
+
+/** Where an error came up before. `steps` is what was changed and run next, each a line; texts are masked. */
+export type Place = {
+  trace: Trace;
+  position: number | null;
+  createdAt: string | null;
+  excerpt: string;
+  steps: string[];
+  said: { position: number; text: string } | null;
+};
+
+/** The best past places of an error, and whether they have its line as it is. @throws SpoorError `overloaded` as `heavyRead` */
+export async function pastPlaces(
+  userId: string,
+  error: string,
+  filter: { project?: string | undefined },
+  limit: number,
+): Promise<{ places: Place[]; isExact: boolean }> {
+  const { found, words, isExact } = await findError(userId, error, filter, limit);
+  if (found.length === 0) return { places: [], isExact };
+  const places = await heavyTurn(userId, async () => {
+    const made: Place[] = [];
+    for (const one of found) made.push(await placeOf(userId, one, words));
+    return made;
+  });
+  return { places, isExact };
+}
 
 /** Sessions with an error, and the words by which its place is found; `isExact` where they have its line as it is. */
 type FoundError = { found: Found[]; words: string[]; isExact: boolean };
 
 /** Looks for an error's first line as it is, else for its words, else for those that say most. */
-export async function findError(
+async function findError(
   userId: string,
   error: string,
   filter: { project?: string | undefined },
@@ -97,21 +119,27 @@ export function attemptsFor(error: string): string[][] {
 const after = { limit: 120, maxBytes: 512 * 1024, maxMessageBytes: 128 * 1024 };
 const maxSteps = 12;
 
-async function fixBlock(userId: string, { trace, positions }: Found, words: string[]): Promise<string> {
+async function placeOf(userId: string, { trace, positions }: Found, words: string[]): Promise<Place> {
   const [position] = positions;
-  const head = citation(trace, [`${trace.messageCount} messages`]);
-  if (position === undefined) return head;
+  if (position === undefined) return { trace, position: null, createdAt: null, excerpt: "", steps: [], said: null };
   const [hit] = await readMessagesAt(userId, trace.id, [position]);
   const { messages } = await readMessages(userId, trace.id, position, after);
   const { steps, answer } = resolution(messages);
-  const came = hit
-    ? `came up at #${position} · ${hit.createdAt ?? "no time"} · ${linkTo(trace.id, position)}\n${excerptOf(hit, words)}`
-    : "";
+  const text = answer ? saidIn(answer) : "";
+  return {
+    ...{ trace, position, createdAt: hit?.createdAt ?? null, steps },
+    excerpt: hit ? excerptOf(hit, words) : "",
+    said: answer && text !== "" ? { position: answer.position, text } : null,
+  };
+}
+
+function blockOf({ trace, position, createdAt, excerpt, steps, said }: Place): string {
+  const head = citation(trace, [`${trace.messageCount} messages`]);
+  if (position === null) return head;
+  const came = `came up at #${position} · ${createdAt ?? "no time"} · ${linkTo(trace.id, position)}\n${quotation(excerpt)}`;
   const done = steps.length > 0 ? `what was done next:\n${steps.map((step) => `- ${step}`).join("\n")}` : "";
-  const said = answer && showMessage(answer, "talk");
-  return [head, came, done, said && "block" in said ? `what was said at the end of it: ${said.block}` : ""]
-    .filter((part) => part !== "")
-    .join("\n");
+  const last = said ? `what was said at the end of it, #${said.position}:\n${quotation(said.text)}` : "";
+  return [head, came, done, last].filter((part) => part !== "").join("\n");
 }
 
 /** What was changed and run until the person spoke again, and the last thing that was said before. */

@@ -5,6 +5,7 @@ import { exactText } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { Answer, citation, linkTo } from "#lib/mcp/answer";
 import { type Found, findSessions, wordsOf } from "#lib/mcp/find";
+import { quotation } from "#lib/mcp/quote";
 import { excerptOf } from "#lib/mcp/talk";
 import { filterOf, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
@@ -44,7 +45,7 @@ export async function blocksOf(userId: string, found: Found[], words: string[]):
     const messages = await readMessagesAt(userId, trace.id, positions.slice(0, maxExcerpts));
     const excerpts = messages.map(
       (message) =>
-        `#${message.position} · ${message.createdAt ?? "no time"} · ${linkTo(trace.id, message.position)}\n${excerptOf(message, words)}`,
+        `#${message.position} · ${message.createdAt ?? "no time"} · ${linkTo(trace.id, message.position)}\n${quotation(excerptOf(message, words))}`,
     );
     blocks.push([citation(trace, [`${trace.messageCount} messages`]), ...excerpts].join("\n"));
   }

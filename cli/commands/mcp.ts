@@ -1,0 +1,86 @@
+import type { Context } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { type Fields, isFields, parseJson, textOf } from "../files/json.ts";
+import { HttpError } from "../server/api.ts";
+import { type Connection, connectLoggedIn } from "../server/connection.ts";
+
+/** How many of an agent's calls are on their way at once. */
+const maxAtOnce = 8;
+const versionKey = "io.modelcontextprotocol/protocolVersion";
+/** JSON-RPC 2.0, section 5.1, and what it leaves to servers. */
+const codes = { parse: -32_700, server: -32_000 };
+
+/**
+ * Speaks the Model Context Protocol on standard input and output, for agents that can't over HTTP: passes each message on to the
+ * server, with this machine's token, and each answer back.
+ */
+export async function mcp(context: Context): Promise<void> {
+  const { terminal, signal } = context;
+  const connection = await connectLoggedIn(context, { patienceSeconds: 5 });
+  const relay = new Relay(connection, (message) => terminal.message(JSON.stringify(message)));
+  const running = new Set<Promise<void>>();
+  for await (const line of terminal.lines(signal)) {
+    if (line.trim() === "") continue;
+    const work = relay.pass(line).finally(() => running.delete(work));
+    running.add(work);
+    if (running.size >= maxAtOnce) await Promise.race(running);
+  }
+  await Promise.all(running);
+}
+
+class Relay {
+  readonly #connection: Connection;
+  readonly #write: (message: object) => void;
+  /** The revision that the agent and the server agreed on, where they did so once for all. */
+  #agreed: string | undefined;
+
+  constructor(connection: Connection, write: (message: object) => void) {
+    this.#connection = connection;
+    this.#write = write;
+  }
+
+  /** Passes on a line, and writes what is answered; an error becomes an answer to the line's id. */
+  async pass(line: string): Promise<void> {
+    const message = parseJson(line);
+    if (!isFields(message)) return this.#fail(null, codes.parse, "This is no message of JSON-RPC.");
+    try {
+      const answer = await this.#send(message);
+      if (answer) this.#write(answer);
+    } catch (error) {
+      const isKnown = error instanceof CommandError || error instanceof HttpError;
+      this.#fail(message.id, codes.server, isKnown ? error.message : "The call failed.");
+    }
+  }
+
+  async #send(message: Fields): Promise<Fields | undefined> {
+    const options = { method: "POST", json: message, headers: this.#headersOf(message), returnsErrors: true } as const;
+    const { status, body } = await this.#connection.api.request("/mcp", options);
+    if (status === 202) return undefined;
+    if (body.jsonrpc === "2.0") {
+      if (message.method === "initialize" && isFields(body.result))
+        this.#agreed = textOf(body.result.protocolVersion) || undefined;
+      return body;
+    }
+    const login = status === 401 ? ` Log in with: spoor login --server ${this.#connection.server}` : "";
+    throw new CommandError("failed", `${textOf(body.detail) || `The server answered ${status}.`}${login}`);
+  }
+
+  /** What the protocol repeats of a message in its headers, so that proxies need not read it. */
+  #headersOf({ method, params }: Fields): Record<string, string> {
+    const given = isFields(params) ? params : {};
+    const own = isFields(given._meta) ? textOf(given._meta[versionKey]) : "";
+    const version = own || this.#agreed;
+    const name = textOf(given.name) || textOf(given.uri);
+    return {
+      Accept: "application/json, text/event-stream",
+      ...(version && { "MCP-Protocol-Version": version }),
+      ...(own && typeof method === "string" && { "Mcp-Method": method }),
+      ...(own && /^[!-~]+$/.test(name) && { "Mcp-Name": name }),
+    };
+  }
+
+  /** @param id of a request; a notification gets no answer. */
+  #fail(id: unknown, code: number, message: string): void {
+    if (id !== undefined) this.#write({ jsonrpc: "2.0", id, error: { code, message } });
+  }
+}

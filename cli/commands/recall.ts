@@ -1,0 +1,43 @@
+import type { Context } from "../context.ts";
+import { stringValue } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { type Fields, isFields, textOf } from "../files/json.ts";
+import { program } from "../program.ts";
+import { connectLoggedIn } from "../server/connection.ts";
+import { styled } from "../terminal/styled.ts";
+
+/** How long an error may be that is looked for; the rest of a longer one is left out. */
+const maxLength = 2000;
+const maxLines = 3;
+
+/** Prints the three best past places of an error, read from the server's archive. */
+export async function recall(context: Context): Promise<void> {
+  const { terminal, words } = context;
+  const error = words.join(" ").trim().slice(0, maxLength).toWellFormed().replaceAll("\0", "");
+  if (error === "") throw new CommandError("usage", `recall takes an error's text. See: ${program} recall --help`);
+  const { api, server } = await connectLoggedIn(context, { patienceSeconds: 5 });
+  const project = stringValue(context, "project");
+  const query = new URLSearchParams({ error, ...(project && { project }) });
+  const { body } = await api.request(`/api/recall?${query}`);
+  const places = Array.isArray(body.places) ? body.places.filter(isFields) : [];
+  terminal.json({ server, exact: body.exact === true, places });
+  if (places.length === 0) terminal.say("No session on the server has this.");
+  else if (body.exact !== true) terminal.say("No session has this line; these have its most telling words:");
+  for (const place of places) write(context, place);
+}
+
+function write({ terminal }: Context, place: Fields): void {
+  const facts = [textOf(place.at).slice(0, 10), textOf(place.source), textOf(place.project)].filter(Boolean);
+  terminal.say(styled("bold", textOf(place.title) || "Untitled session"), styled("dim", `  ${facts.join(" · ")}`));
+  for (const line of linesOf(place.excerpt)) terminal.say("  ", line);
+  for (const line of linesOf(place.said)) terminal.say("  ", styled("green", "→ "), line);
+  terminal.say("  ", styled("cyan", textOf(place.link)));
+}
+
+const linesOf = (text: unknown): string[] =>
+  textOf(text)
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .slice(0, maxLines)
+    .map((line) => (line.length > 200 ? `${line.slice(0, 199)}…` : line));
