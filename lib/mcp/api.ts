@@ -83,8 +83,9 @@ export const recallPlaces = {
         },
       },
     },
+    partialExample: true,
     errors: { overloaded: "The search took too long, or waited too long for others of yours; wait for Retry-After." },
-    example: { query: { error: "TypeError: timer.unref is not a function" } },
+    example: { query: { error: "The retry test fails now and then." } },
     wrong: { query: { error: "" } },
   },
 } satisfies Operation;

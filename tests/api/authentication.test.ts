@@ -30,6 +30,7 @@ beforeAll(async () => {
 
 const bearerRoutes = () => [
   { method: "POST", path: "/api/ingest" },
+  { method: "POST", path: "/mcp" },
   { method: "GET", path: "/api/cli/session" },
   { method: "DELETE", path: "/api/cli/session" },
 ];

@@ -6,6 +6,7 @@ import { pool } from "#lib/db/client";
 import { type ErrorCode, errorTable } from "#lib/errors";
 import { type Scope, scopes } from "#lib/fields";
 import type { Operation } from "#lib/http/operation";
+import { limits } from "#lib/limits";
 import { shapes } from "../support/openapi.ts";
 import { provideInterruptibleServer } from "../support/outage.ts";
 import { get, logIn, makeUser, post, someAddress, startServer } from "../support/server.ts";
@@ -94,12 +95,12 @@ const tokenWithout = (scope: Scope) =>
 const poll = async (call: Call, set?: string) => send(call, { query: { deviceCode: await startLogin(set) } });
 
 /** Sends one after the other until there have been too many. */
-async function exhaust(sending: () => Promise<Response>): Promise<Response> {
-  for (let sent = 0; sent < 100; sent += 1) {
+async function exhaust(sending: () => Promise<Response>, max = 100): Promise<Response> {
+  for (let sent = 0; sent < max; sent += 1) {
     const response = await sending();
     if (response.status === 429) return response;
   }
-  throw new Error("100 calls were not too many");
+  throw new Error(`${max} calls were not too many`);
 }
 
 const usual: Partial<Record<ErrorCode, (call: Call) => Promise<Response>>> = {
@@ -145,6 +146,11 @@ const special: Record<string, (call: Call) => Promise<Response>> = {
   "/api/cli/telemetry rate_limited": (call) => {
     const headers = from();
     return exhaust(() => send(call, { headers }));
+  },
+  "/api/mcp rate_limited": async (call) => {
+    const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
+    const headers = bearer(await logIn(server, bob));
+    return exhaust(() => send(call, { headers }), limits.mcp.callsPerMinutePerUser + 50);
   },
   "/api/auth/{path} not_found": ({ method }) =>
     fetch(`${server.url}/api/auth/verify-password`, { method, headers: from() }),
