@@ -59,7 +59,7 @@ export const recallPlaces = {
   response: z.object({ ok: z.literal(true), exact: z.boolean(), places: z.array(place).max(3) }),
   about: {
     group: "Agents",
-    summary: "Recall where an error came up",
+    summary: "Find where an error came up",
     text: "The three best past places of an error message, as the tool `find_past_fix` finds them: those that have its first line as it is, else (`exact` is false) those that have its most telling words. `said` is what was said at the end of the turn. Texts are masked and shortened.",
     answers: {
       200: {
