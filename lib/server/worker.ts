@@ -29,6 +29,7 @@ import { makeWorkerBoss, queueConnections } from "#lib/queue/worker-boss";
 import { keepIndexing } from "#lib/search/schedule";
 import { whenLetGo } from "#lib/server/held";
 import { housekeep } from "#lib/server/housekeeping";
+import { makeLedgerPace } from "#lib/server/ledger-pace";
 import { refreshPriceList, takePriceList } from "#lib/server/price-list";
 import { restWhenIdle } from "#lib/server/rest";
 import { forwardDue } from "#lib/telemetry/forward";
@@ -44,8 +45,6 @@ const removal = { pauseMs: 10_000, seconds: 8 };
 const limitsMs = 300_000;
 /** Pause between two checks for changed traces. */
 const ledgerMs = 1000;
-/** How long a trace must be unchanged before it is accounted for, in seconds: while uploads wait, they get the processor. */
-const settledSeconds = { usually: 3, whileUploadsWait: 120 };
 /** Pause between two looks at the queue of a worker that can't listen. */
 const lookMs = 200;
 /** Below the 15 seconds within which the process has to end. */
@@ -71,6 +70,7 @@ const stopping = new AbortController();
 let loops: Promise<void>[] = [];
 /** How many jobs are running in this process. */
 let running = 0;
+const pace = makeLedgerPace();
 
 /** A handler that validates payloads and runs one entry at a time. */
 const handler =
@@ -99,8 +99,7 @@ async function reconcile(): Promise<void> {
 }
 
 async function account(): Promise<void> {
-  const { usually, whileUploadsWait } = settledSeconds;
-  await accountTraces(ledgerMs / 1000, (await hasOpenJobs()) ? whileUploadsWait : usually);
+  await accountTraces(ledgerMs / 1000, pace.settledSeconds(await hasOpenJobs()));
   await settleProjects(ledgerMs / 1000);
 }
 
@@ -118,10 +117,12 @@ async function takeUploads(): Promise<void> {
   const worker: { id?: string } = {};
   worker.id = await boss.work<object>(queues.ingest, polling, async (jobs) => {
     running += 1;
+    const startedAt = performance.now();
     try {
       await run(jobs);
     } finally {
       running -= 1;
+      pace.worked(performance.now() - startedAt);
       if (worker.id) boss.notifyWorker(worker.id);
     }
   });

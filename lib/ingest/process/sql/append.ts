@@ -72,7 +72,7 @@ export async function updateAppended(
          when given.last_message_at is null then $4::timestamptz
          else least(greatest(trace.activity_at, given.last_message_at), $4::timestamptz) end,
        machine = $3, upload_sequence = $2::bigint, append_sequence = $2::bigint, stored_at = $4::timestamptz,
-       ledger_due = true, usage_due = true, search_pending = true
+       ledger_due = true, search_pending = true
      from unnest($5::uuid[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::jsonb[], $11::text[], $12::int2[],
        $13::int[], $14::bigint[], $15::bool[], $16::bytea[], $17::int[], $18::timestamptz[])
        as given (id, model, title, project, created_at, metadata, derived_title, title_rank, messages, tokens, sanitized,

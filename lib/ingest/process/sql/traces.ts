@@ -83,9 +83,9 @@ export async function insertNewTraces(
   const stored = [...keyColumns, ...allColumns];
   const given = [...stored, lastMessageAt];
   const { rows } = await tx.query<{ id: string }>(
-    `insert into trace (user_id, id, machine, ${namesOf(stored)}, activity_at, upload_sequence, replace_sequence)
+    `insert into trace (user_id, id, machine, ${namesOf(stored)}, activity_at, upload_sequence, replace_sequence, usage_due)
      select $1::uuid, id, $3, ${namesOf(stored)}, least(coalesce(last_message_at, created_at), now()), $2::bigint,
-       case when replaces then $2::bigint else 0 end
+       case when replaces then $2::bigint else 0 end, false
      from ${unnest(["uuid", "bool", ...given.map(({ type }) => type)])} as given (id, replaces, ${namesOf(given)})
      order by source collate "C", source_id collate "C"
      on conflict (user_id, source, source_id) do nothing returning id`,
@@ -186,7 +186,7 @@ async function updateColumns(
   const set = columns.map(({ name }) => `${name} = given.${name}`);
   await tx.query(
     `update trace set ${set.join(", ")}, machine = $3, upload_sequence = $2::bigint, stored_at = now(),
-            ledger_due = true, usage_due = true, search_pending = true,
+            ledger_due = true, search_pending = true,
             activity_at = least(given.last_message_at, now())
      from ${unnest(["uuid", ...given.map(({ type }) => type)])} as given (id, ${namesOf(given)})
      where trace.user_id = $1::uuid and trace.id = given.id`,
