@@ -2,12 +2,13 @@
 // two pull requests counts at each.
 import "server-only";
 import type { PoolClient } from "pg";
+import { divide } from "#lib/usage/spans";
 import { type Column, columns, isLeft, used } from "#lib/usage/sql/parts";
 import { type Filter, filterValues, namedOf, type ReportRow } from "#lib/usage/sql/report";
 
 const links = {
-  branch: "select distinct trace_id, branch as value from trace_branch where user_id = $1",
-  pr: "select distinct trace_id, repository || '#' || number::text as value from trace_pull_request where user_id = $1",
+  branch: { table: "trace_branch", value: "branch" },
+  pr: { table: "trace_pull_request", value: "repository || '#' || number::text" },
 } as const;
 export type LinkFacet = keyof typeof links;
 
@@ -15,54 +16,75 @@ const activity = ["messages", "tokens", "untimed", "uncounted"] as const;
 const spending = columns.filter((name) => name !== "sessions" && !(activity as readonly Column[]).includes(name));
 const sums = (names: readonly string[]) => names.map((name) => `coalesce(sum(${name}), 0) as ${name}`).join(", ");
 const zeros = (names: readonly string[]) => names.map((name) => `0 as ${name}`).join(", ");
-const isInside = "span between 1 and cardinality($2::timestamptz[]) - 1";
 const [first, last] = ["($2::timestamptz[])[1]", "($2::timestamptz[])[cardinality($2::timestamptz[])]"];
+
+/** Only rows of facets that a filter lets through: a lookup for each row, which no filter needs not make. */
+const isWanted = (filter: Filter) =>
+  Object.keys(filter).length > 0 ? `and facets in (select facets from ${namedOf(filter, 7)})` : "";
 
 /** What was spent on a branch is known of each message, and needs no link. */
 const spentOf = (filter: Filter) => `
     union all
     select width_bucket(used.at, $2::timestamptz[]), trace_id, false, ${zeros(activity)}, ${used}
-    from own join message_usage as used using (trace_id) join ${namedOf(filter, 4)} using (facets)
-    where user_id = $1 and counted and at >= ${first} and at < ${last} group by 1, 2`;
+    from (select distinct trace_id from linked) as own join message_usage as used using (trace_id)
+    where user_id = $1 and counted and at >= ${first} and at < ${last} ${isWanted(filter)} group by 1, 2`;
 
-const statementOf = (facet: LinkFacet, filter: Filter, bySpan: boolean, maxValues: number) => `
-  with linked as materialized (select * from (${links[facet]}) as found where ${isLeft.replaceAll("$12", "$3")}),
-  own as materialized (select distinct trace_id from linked),
-  parts as materialized (
-    select width_bucket(at, $2::timestamptz[]) as span, trace_id, true as is_active, messages::float8, tokens::float8, untimed::float8,
-      uncounted::float8, ${zeros(spending)}
+const counted = activity.map((name) => `${name}::float8`).join(", ");
+
+/** What linked traces did: whole days, and the quarters of the days that several spans share. */
+const partsOf = (facet: LinkFacet, filter: Filter) => {
+  const isLinked = `trace_id in (select trace_id from ${links[facet].table} where user_id = $1) ${isWanted(filter)}`;
+  const spent = facet === "pr" ? `, ${zeros(spending)}` : "";
+  return `
+    select span, trace_id, true as is_active, ${counted}${spent}
+    from trace_usage join unnest($4::date[], $5::int[]) as days (day, span) using (day)
+    where user_id = $1 and day between ($4::date[])[1] and ($4::date[])[cardinality($4::date[])] and ${isLinked}
+    union all
+    select width_bucket(at, $2::timestamptz[]), trace_id, true, ${counted}${spent}
     from (
       select trace_id, day::timestamp at time zone 'UTC' + quarter * interval '15 minutes' as at, piece.messages, piece.tokens,
         piece.untimed, piece.uncounted
-      from own join trace_usage using (trace_id) join ${namedOf(filter, 4)} using (facets),
-        unnest(quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted)
+      from trace_usage, unnest(quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted)
           as piece (quarter, messages, tokens, untimed, uncounted)
-      where user_id = $1 and day between (${first} at time zone 'UTC')::date and (${last} at time zone 'UTC')::date
+      where user_id = $1 and day = any($6::date[]) and ${isLinked}
     ) as quarters
-    ${facet === "pr" ? spentOf(filter) : ""}
+    where width_bucket(at, $2::timestamptz[]) between 1 and cardinality($2::timestamptz[]) - 1
+    ${facet === "pr" ? spentOf(filter) : ""}`;
+};
+
+const statementOf = (facet: LinkFacet, filter: Filter, bySpan: boolean, maxValues: number) => {
+  const kept = facet === "pr" ? [...activity, ...spending] : activity;
+  const all = (sessions: string) =>
+    `${sessions}::float8 as sessions, ${sums(kept)}${facet === "pr" ? "" : `, ${zeros(spending)}`}`;
+  const active = "count(*) filter (where is_active)";
+  return `
+  with linked as materialized (
+    select distinct trace_id, ${links[facet].value} as value from ${links[facet].table}
+    where user_id = $1 and ${isLeft.replaceAll("$12", "$3")}
   ),
-  each as (
-    select span, trace_id, bool_or(is_active) as is_active, ${sums([...activity, ...spending])}
-    from parts where ${isInside} group by span, trace_id
-  )
+  each as materialized (
+    select span, trace_id, bool_or(is_active) as is_active, ${sums(kept)}
+    from (${partsOf(facet, filter)}) as parts
+    where ${isLeft.replaceAll("$12", "$3")} group by span, trace_id
+  ),
+  own as materialized (select trace_id, bool_or(is_active) as is_active, ${sums(kept)} from each group by trace_id)
   select null::int as span, '${facet}' as facet, value, values, ${columns.join(", ")} from (
     select *, count(*) over ()::int as values, row_number() over (order by cost_nano desc, messages desc, value) as place
     from (
-      select value, count(distinct trace_id) filter (where is_active)::float8 as sessions, ${sums([...activity, ...spending])}
-      from each join linked using (trace_id) group by value
+      select value, ${all(active)} from own join linked using (trace_id) group by value
     ) as summed
   ) as ranked where place <= ${maxValues}
   union all
-  select null, null, null, 0, count(distinct trace_id) filter (where is_active)::float8, ${sums([...activity, ...spending])} from each
+  select null, null, null, 0, ${all(active)} from own
   ${
     bySpan
       ? `union all
-  select span - 1, '${facet}', value, 0, count(*) filter (where is_active)::float8, ${sums([...activity, ...spending])}
-  from each join linked using (trace_id) group by span, value
+  select span - 1, '${facet}', value, 0, ${all(active)} from each join linked using (trace_id) group by span, value
   union all
-  select span - 1, null, null, 0, count(*) filter (where is_active)::float8, ${sums([...activity, ...spending])} from each group by span`
+  select span - 1, null, null, 0, ${all(active)} from each group by span`
       : ""
   }`;
+};
 
 /**
  * The usage of linked traces: by each value, and, with no facet, of all of them together, each once; in all spans and in each.
@@ -77,5 +99,9 @@ export async function readLinks(
 ): Promise<ReportRow[]> {
   const { starts, filter, bySpan, maxValues, gone } = request;
   const statement = statementOf(facet, filter, bySpan, maxValues);
-  return (await tx.query<ReportRow>(statement, [userId, starts, gone, ...filterValues(filter)])).rows;
+  const { days, edges } = divide(starts);
+  const shared = new Set(edges.map(({ day }) => day));
+  const whole = days.filter(({ day, span }) => !shared.has(day) && span > 0 && span < starts.length);
+  const places = [whole.map(({ day }) => day), whole.map(({ span }) => span), [...shared]];
+  return (await tx.query<ReportRow>(statement, [userId, starts, gone, ...places, ...filterValues(filter)])).rows;
 }

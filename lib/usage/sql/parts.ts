@@ -112,28 +112,31 @@ const shared = `
       ) as spent
   ),`;
 
+/** The span that a day is counted in. Not by a join: PostgreSQL would expect one row of it, and go through `touched` for each. */
+const spanOfDay = (day: string) => `($4::int[])[${day} - ($3::date[])[1] + 1]`;
+
 /** The days on which a trace continues, with the spans of its first messages then and of its last ones before. */
 const againOf = (sharesDays: boolean) => {
   const edge = (side: string, day: string) =>
     sharesDays &&
     `left join touched as ${side} on ${side}.trace_id = later.trace_id and ${side}.day = later.${day} and ${side}.span = ${side}.first`;
   const [first, last] = sharesDays
-    ? ["coalesce(after.first, one.span)", "coalesce(before.last, other.span)"]
-    : ["one.span", "other.span"];
-  const counts = (side: string, day: string) => {
-    const whole = isInside(`${day}.span`);
+    ? ["coalesce(after.first, later.span)", "coalesce(before.last, later.since_span)"]
+    : ["later.span", "later.since_span"];
+  const counts = (side: string, span: string) => {
+    const whole = isInside(`later.${span}`);
     return sharesDays ? `case when ${side}.first is null then ${whole} else ${side}.counted is not null end` : whole;
   };
   return `
   again as materialized (
-    select later.facets, ${first} as first, ${last} as last, ${counts("after", "one")} and ${counts("before", "other")} as counts
-    from trace_usage as later
-    join days as one on one.day = later.day
-    join days as other on other.day = later.since
+    select later.facets, ${first} as first, ${last} as last, ${counts("after", "span")} and ${counts("before", "since_span")} as counts
+    from (
+      select trace_id, day, since, facets, ${spanOfDay("day")} as span, ${spanOfDay("since")} as since_span from trace_usage
+      where user_id = $1 and since is not null and ${isLeft}
+        and day between ($3::date[])[1] and ($3::date[])[cardinality($3::date[])] and since >= ($3::date[])[1]
+    ) as later
     ${edge("after", "day") || ""}
     ${edge("before", "since") || ""}
-    where later.user_id = $1 and later.since is not null and later.${isLeft}
-      and later.day between ($3::date[])[1] and ($3::date[])[cardinality($3::date[])]
   )`;
 };
 
