@@ -31,22 +31,29 @@ const spentOf = (filter: Filter) => `
 
 const counted = activity.map((name) => `${name}::float8`).join(", ");
 
+/** The linked traces' days: each trace's are looked up where few are linked, all days are read where most are. */
+const linkedDays = {
+  branch: { from: "trace_usage", condition: "and trace_id in (select trace_id from trace_branch where user_id = $1)" },
+  pr: { from: "(select distinct trace_id from linked) as own join trace_usage using (trace_id)", condition: "" },
+};
+
 /** What linked traces did: whole days, and the quarters of the days that several spans share. */
 const partsOf = (facet: LinkFacet, filter: Filter) => {
-  const isLinked = `trace_id in (select trace_id from ${links[facet].table} where user_id = $1) ${isWanted(filter)}`;
+  const { from, condition } = linkedDays[facet];
+  const isLinked = `${condition} ${isWanted(filter)}`;
   const spent = facet === "pr" ? `, ${zeros(spending)}` : "";
   return `
     select span, trace_id, true as is_active, ${counted}${spent}
-    from trace_usage join unnest($4::date[], $5::int[]) as days (day, span) using (day)
-    where user_id = $1 and day between ($4::date[])[1] and ($4::date[])[cardinality($4::date[])] and ${isLinked}
+    from ${from} join unnest($4::date[], $5::int[]) as days (day, span) using (day)
+    where user_id = $1 and day between ($4::date[])[1] and ($4::date[])[cardinality($4::date[])] ${isLinked}
     union all
     select width_bucket(at, $2::timestamptz[]), trace_id, true, ${counted}${spent}
     from (
       select trace_id, day::timestamp at time zone 'UTC' + quarter * interval '15 minutes' as at, piece.messages, piece.tokens,
         piece.untimed, piece.uncounted
-      from trace_usage, unnest(quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted)
+      from ${from}, unnest(quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted)
           as piece (quarter, messages, tokens, untimed, uncounted)
-      where user_id = $1 and day = any($6::date[]) and ${isLinked}
+      where user_id = $1 and day = any($6::date[]) ${isLinked}
     ) as quarters
     where width_bucket(at, $2::timestamptz[]) between 1 and cardinality($2::timestamptz[]) - 1
     ${facet === "pr" ? spentOf(filter) : ""}`;
