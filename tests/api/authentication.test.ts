@@ -40,6 +40,7 @@ const mixedRoutes = () => [
   { method: "GET", path: `/api/traces/${traceId}` },
   { method: "GET", path: `/api/traces/${traceId}/messages` },
   { method: "GET", path: "/api/traces/export" },
+  { method: "GET", path: "/api/traces/suggestions?q=a" },
   { method: "PATCH", path: `/api/traces/${traceId}` },
   { method: "DELETE", path: `/api/traces/${traceId}` },
 ];

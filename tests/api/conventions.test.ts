@@ -30,6 +30,7 @@ const routes: [path: string, methods: string[]][] = [
   ["/api/traces/export", ["GET", "HEAD"]],
   ["/api/traces/facets", ["GET", "HEAD"]],
   ["/api/traces/changes", ["GET", "HEAD"]],
+  ["/api/traces/suggestions", ["GET", "HEAD"]],
   [`/api/traces/${id}/export.json`, ["GET", "HEAD"]],
   [`/api/traces/${id}/export.md`, ["GET", "HEAD"]],
   ["/api/mcp", ["POST"]],

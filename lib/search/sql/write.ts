@@ -91,7 +91,8 @@ export async function readWaitingAges(): Promise<{ oldest: number | null; newest
 export type Waiting = Pick<Trace, "id" | "title" | "messageCount"> & { hash: string; texts: string[] };
 
 /** What is indexed of a trace changes with it. */
-const state = `encode(content_hash, 'base64') || md5(concat_ws(chr(1), custom_title, note, array_to_string(tags, chr(2))))`;
+const state =
+  "encode(content_hash, 'base64') || md5(coalesce(custom_title, '') || chr(1) || coalesce(note, '') || chr(1) || cardinality(tags)::text)";
 
 /**
  * The traces that one user has waiting longest, whoever's trace that is. SQL: by the database's clock, and a partial index
