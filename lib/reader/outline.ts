@@ -4,16 +4,41 @@ import { isExpansion, nameOfTurn } from "#lib/reader/injected";
 import type { ReaderMessage } from "#lib/reader/message";
 import { outcomeOf } from "#lib/reader/outcome";
 import { makePairing } from "#lib/reader/pairing";
+import { plainTitle } from "#lib/reader/plain";
 import { firstLine } from "#lib/reader/text";
 import { describeTool } from "#lib/reader/tools/tools";
+import { kindOfTool } from "#lib/reader/vocabulary";
+
+const maxTitle = 120;
+
+/** A pause of so long is none of the time that a session was active. */
+export const minGapSeconds = 300;
 
 /** The outline of a whole session: what the person asked, the files that it read and changed, and what failed. */
 export type Outline = {
-  turns: { position: number; title: string }[];
+  turns: Turn[];
   files: FileSum[];
   /** How many files there are; `files` has the first of them. */
   fileCount: number;
-  errors: { position: number; title: string }[];
+  errors: Place[];
+  /** Where sub-agents were started. */
+  agents: Place[];
+  /** Where nothing happened for some minutes: the longest of these pauses, in the order of their positions. */
+  gaps: { position: number; seconds: number }[];
+  /** The first and the last position. */
+  span: { first: number; last: number };
+  /** The time without those pauses; null where no two messages have a time. */
+  activeSeconds: number | null;
+};
+
+type Place = { position: number; title: string };
+
+/** What a person said, and what came of it until the next turn: calls of tools, and how many of them failed. */
+export type Turn = Place & {
+  /** In seconds since 1970 */
+  at: number | null;
+  tools: number;
+  errors: number;
 };
 
 /** A file with all that was done to it: changed ones come first. */
@@ -33,35 +58,44 @@ export type Outliner = { add: (message: ReaderMessage) => void; result: () => Ou
 
 /** Makes an outline message by message, in the order of positions; keeps only what the outline needs. */
 export function makeOutliner(session: Session): Outliner {
-  const turns: Outline["turns"] = [];
-  const errors: Outline["errors"] = [];
+  const turns: Turn[] = [];
+  const errors: Place[] = [];
+  const agents: Place[] = [];
   const touching = makeTouching(session);
+  const clock = makeClock();
   const pairing = makePairing((placed, result) => {
     touching.take(placed, result);
     if (outcomeOf(result).status !== "failed") return;
     const part = describeTool(placed.call, result);
     if (part.status === "failed")
-      errors.push({ position: placed.position, title: firstLine(part.title || placed.call.name, 120) });
+      errors.push({ position: placed.position, title: firstLine(part.title || placed.call.name, maxTitle) });
   });
   let before: Piece | undefined;
   const add = (message: ReaderMessage) => {
     const { position } = message;
     touching.see(position);
+    const at = clock.see(position, message.createdAt);
     for (const piece of pairing.add(message)) {
       const told = isExpansion(before, piece);
-      if (piece.type === "text" && !told && isTurn(piece))
-        turns.push({ position, title: piece.kind === "command" ? piece.title : nameOfTurn(piece.text) });
+      if (piece.type === "text" && !told && isTurn(piece)) {
+        const title = piece.kind === "command" ? piece.title : titleOfTurn(piece.text);
+        turns.push({ position, title, at, tools: 0, errors: 0 });
+      } else if (piece.type === "call") {
+        const turn = turns.at(-1);
+        if (turn) turn.tools += 1;
+        const { name, type, kind = kindOfTool(name, type) } = piece.call;
+        if (kind === "subagent" && agents.length < maxShown.agents)
+          agents.push({ position, title: firstLine(describeTool(piece.call, piece.result).title || name, maxTitle) });
+      }
       if (!told && piece.type !== "output") before = piece;
     }
   };
   const result = () => {
     const waiting = pairing.waiting();
     pairing.end();
-    return {
-      turns,
-      ...sumFiles(touching.touches(waiting)),
-      errors: errors.sort((a, b) => a.position - b.position),
-    };
+    errors.sort((a, b) => a.position - b.position);
+    countErrors(turns, errors);
+    return { turns, ...sumFiles(touching.touches(waiting)), errors, agents, ...clock.result() };
   };
   return { add, result };
 }
@@ -69,6 +103,50 @@ export function makeOutliner(session: Session): Outliner {
 /** What begins a turn: what a person wrote, or a command that somebody wrote for the agent; not one to the program. */
 const isTurn = ({ kind, own }: Extract<Piece, { type: "text" }>) =>
   kind === "user" || (kind === "command" && own === true);
+
+/** In plain words; a text that begins with a rule or a fence is named by what comes after it. */
+const titleOfTurn = (text: string): string => plainTitle(nameOfTurn(text), maxTitle) || plainTitle(text, maxTitle);
+
+function countErrors(turns: Turn[], errors: Place[]): void {
+  let index = -1;
+  for (const { position } of errors) {
+    while ((turns[index + 1]?.position ?? Number.POSITIVE_INFINITY) <= position) index += 1;
+    const turn = turns[index];
+    if (turn) turn.errors += 1;
+  }
+}
+
+/** Follows the messages' times and positions. */
+function makeClock() {
+  const gaps: Outline["gaps"] = [];
+  const span = { first: 0, last: 0 };
+  let isFirst = true;
+  let before: number | undefined;
+  let active: number | null = null;
+  const see = (position: number, createdAt: string | null): number | null => {
+    if (isFirst) span.first = position;
+    isFirst = false;
+    span.last = position;
+    if (createdAt === null) return null;
+    const at = Math.floor(Date.parse(createdAt) / 1000);
+    if (before !== undefined) {
+      const seconds = at - before;
+      active ??= 0;
+      if (seconds >= minGapSeconds) gaps.push({ position, seconds });
+      else active += Math.max(0, seconds);
+    }
+    before = at;
+    return at;
+  };
+  const result = () => ({ gaps: longest(gaps), span, activeSeconds: active });
+  return { see, result };
+}
+
+const longest = (gaps: Outline["gaps"]) =>
+  gaps
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, maxShown.gaps)
+    .sort((a, b) => a.position - b.position);
 
 /** The outline of messages that are all in memory. */
 export function outlineOf(messages: Iterable<ReaderMessage>, session: Session = unknownSession): Outline {
@@ -79,8 +157,8 @@ export function outlineOf(messages: Iterable<ReaderMessage>, session: Session = 
 
 const unknownSession: Session = { source: "unknown", metadata: null };
 
-/** More places of a file than anyone looks through, and more files than a list shows. */
-export const maxShown = { places: 20, files: 500 };
+/** More places of a file than anyone looks through, more files than a list shows, more pauses and agents than a rail. */
+export const maxShown = { places: 20, files: 500, gaps: 200, agents: 500 };
 
 /** Sums up what was done to each file: changed files first, each group in the order of their first places. */
 function sumFiles(touches: Touch[]): Pick<Outline, "files" | "fileCount"> {

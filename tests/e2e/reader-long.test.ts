@@ -15,19 +15,20 @@ const long = await storeSession(userId, { messages: 50_000 });
 /** With a minute, on an otherwise idle machine, the longest task is also held to 100 ms. */
 const seconds = Number(process.env.READER_SECONDS ?? 8);
 
+const where = () => page.locator("[data-where]").textContent();
+/** Whether the middle of the page shows no message. */
+const isBlank = () => page.evaluate("document.elementFromPoint(700, 400)?.closest('[data-messages]') === null");
+
 async function openReady(path: string): Promise<void> {
   await open(path);
   await ready(page);
 }
 
 describe("a session of 50,000 messages", () => {
-  test("opens at its start and says how much of it is loaded", async () => {
+  test("opens at its start and says the turn and the time", async () => {
     await openReady(`/traces/${long}`);
     expect(await mounted(page)).toMatchObject({ first: 0 });
-    await page
-      .getByText(/^1–\d+ of 50,000$/)
-      .first()
-      .waitFor();
+    await poll(() => where()).toBe("turn 1 of 1,000 · 1 Jan, 00:00");
     expect(await page.title()).toMatch(/^A long session/);
     expect(await page.locator(".trail a").count()).toBe(1000);
     expect(faults).toEqual([]);
@@ -41,6 +42,72 @@ describe("a session of 50,000 messages", () => {
       await poll(() => belowBars(page, 25001)).toBeCloseTo(8, -0.6);
       await poll(() => page.locator(".trail [aria-current]").textContent()).toContain("Question 25000");
     }
+    expect(faults).toEqual([]);
+  });
+
+  test("End and Home land at once at the true ends, and going back restores the place between", async () => {
+    await openReady(`/traces/${long}?at=25001`);
+    await poll(() => focused(page)).toBe(25001);
+    await page.keyboard.press("End");
+    await poll(() => where()).toBe("turn 1,000 of 1,000 · 4 Feb, 17:19");
+    expect(await mounted(page)).toMatchObject({ last: 49_999, empty: 0 });
+    const left = () =>
+      page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight - Math.ceil(window.scrollY));
+    expect(await left()).toBeLessThanOrEqual(0);
+    expect(await isBlank()).toBe(false);
+    await page.keyboard.press("Home");
+    await poll(() => where()).toBe("turn 1 of 1,000 · 1 Jan, 00:00");
+    expect(await page.evaluate("window.scrollY")).toBe(0);
+    expect(await isBlank()).toBe(false);
+    await page.goBack();
+    await poll(async () => (await mounted(page)).last).toBe(49_999);
+    await page.goBack();
+    await poll(() => belowBars(page, 25001)).toBeCloseTo(8, -0.6);
+    expect(faults).toEqual([]);
+  });
+
+  test("opening and closing all folds keeps the message under the eye", async () => {
+    await openReady(`/traces/${long}?at=25093`);
+    await poll(() => focused(page)).toBe(25093);
+    await poll(async () => (await mounted(page)).first).toBeLessThan(25000);
+    const before = await belowBars(page, 25093);
+    for (const said of ["All folds are open", "All folds are closed"]) {
+      await page.keyboard.press("O");
+      await page.getByText(said).waitFor({ state: "attached" });
+      await poll(() => belowBars(page, 25093)).toBeCloseTo(before, -0.6);
+      await page.waitForTimeout(500); // what was measured anew has come to rest
+      expect(Math.abs((await belowBars(page, 25093)) - before)).toBeLessThanOrEqual(2);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test("the rail shows the whole session, and leads through it by pointer and by keys", async () => {
+    await openReady(`/traces/${long}`);
+    const rail = page.getByRole("slider", { name: "Place in the session" });
+    expect(await rail.getAttribute("aria-valuemax")).toBe("49999");
+    const box = await rail.boundingBox();
+    if (!box) throw new Error("the rail is not shown");
+    // A turn each 0.75 pixels, so nearly each pixel has a mark, and there is one path whatever their number.
+    await poll(() => rail.locator("path.stroke-accent").getAttribute("d")).toMatch(/^(M\d+ [\d.]+h5){400,800}$/);
+    await page.mouse.move(box.x + 5, box.y + 5);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 5, box.y + box.height / 2, { steps: 6 });
+    await page
+      .locator(".rail-words")
+      .getByText(/^turn 50\d of 1,000/)
+      .waitFor();
+    await page.mouse.up();
+    await poll(() => where()).toMatch(/^turn 50\d of 1,000 · 18 Jan/);
+    expect(Number(new URL(page.url()).searchParams.get("at"))).toBeGreaterThan(24_500);
+    await rail.press("ArrowDown");
+    const next = Number(/turn (\d+)/.exec((await rail.getAttribute("aria-valuetext")) ?? "")?.[1]);
+    await poll(() => rail.getAttribute("aria-valuenow").then((now) => Number(now) % 50)).toBe(0);
+    expect(next).toBeGreaterThan(499);
+    await rail.press("PageUp");
+    await poll(() => rail.getAttribute("aria-valuenow").then(Number)).toBeLessThan(20_100);
+    await rail.press("End");
+    await poll(() => rail.getAttribute("aria-valuetext")).toMatch(/^turn 1,000 of 1,000/);
+    expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe("slider");
     expect(faults).toEqual([]);
   });
 

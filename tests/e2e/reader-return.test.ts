@@ -88,11 +88,34 @@ test("on a phone a link lands below the bars, which do not grow when the outline
   await phone.getByText("Outline…", { exact: true }).waitFor();
   const height = () => phone.locator("[data-toolbar]").evaluate((bar) => bar.getBoundingClientRect().height);
   const before = await height();
-  await phone.getByRole("button", { name: /turns$/ }).waitFor();
+  await phone.getByRole("button", { name: /^Outline: turn/ }).waitFor();
   expect(await height()).toBe(before);
   await poll(() => focused(phone)).toBe(2501);
   await poll(() => belowBars(phone, 2501)).toBeCloseTo(8, -0.6);
   await context.close();
+});
+
+test("the outline's width is the reader's own, by keys and by hand, and stays for the next page", async () => {
+  await openReady(`/traces/${middle}`);
+  const edge = page.getByRole("separator", { name: "Width of the outline" });
+  const width = () => page.locator("aside").evaluate((aside) => aside.clientWidth);
+  expect(await width()).toBe(256);
+  await edge.press("ArrowRight");
+  await edge.press("ArrowRight");
+  await poll(width).toBe(288);
+  await openReady(`/traces/${middle}`);
+  expect(await width()).toBe(288);
+  const box = await edge.boundingBox();
+  if (!box) throw new Error("the edge is not shown");
+  await page.mouse.move(box.x + 2, box.y + 300);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 130, box.y + 300, { steps: 4 });
+  await page.mouse.up();
+  await poll(width).toBe(416);
+  expect((await page.context().cookies()).find(({ name }) => name === "spoor_outline")?.value).toBe("26");
+  await edge.dblclick();
+  await poll(width).toBe(256);
+  expect(faults).toEqual([]);
 });
 
 test("the list's query is found in the session, quoted or in parts, at the message that was followed", async () => {

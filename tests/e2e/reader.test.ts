@@ -138,6 +138,8 @@ test("resume copies the agent's own command", async () => {
   await openReady(`/traces/${middle}`);
   await page.getByRole("button", { name: "Resume" }).click();
   await poll(clipboard).toBe("claude --resume middle");
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  await page.getByText("claude --resume middle", { exact: true }).waitFor();
 });
 
 test("new messages are announced while the page is open, and move nothing until they are asked for", async () => {
@@ -190,7 +192,7 @@ test.each([
     await judge("find");
     await other.keyboard.press("Escape");
     if (width < 1024) {
-      await other.getByRole("button", { name: /turns/ }).click();
+      await other.getByRole("button", { name: /^Outline:/ }).click();
       await other.getByRole("dialog", { name: "Outline" }).waitFor();
       await judge("outline");
     }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { outlineOf } from "#lib/reader/outline";
+import { plainTitle } from "#lib/reader/plain";
 import { message } from "./rendering";
 
 const tool = (name: string, input: object, output = "") => ({ tool: { name, input, output } });
@@ -15,7 +16,7 @@ test("the outline has turns, files with their changes, and failures with the cal
   ];
   const at = messages.map(({ position }) => position);
   expect(outlineOf(messages)).toEqual({
-    turns: [{ position: at[0], title: "Fix it" }],
+    turns: [{ position: at[0], title: "Fix it", at: null, tools: 3, errors: 1 }],
     files: [
       {
         ...{ path: "a.ts", reads: 0, edits: 2, added: 1, removed: 2, firstPosition: at[3], lastPosition: at[4] },
@@ -27,7 +28,45 @@ test("the outline has turns, files with their changes, and failures with the cal
     ],
     fileCount: 1,
     errors: [{ position: at[1], title: "make" }],
+    agents: [],
+    gaps: [],
+    span: { first: at[0], last: at.at(-1) },
+    activeSeconds: null,
   });
+});
+
+test("a turn has its time, its tools and its failures; pauses and sub-agents have their places", () => {
+  const when = (minute: number) => ({ createdAt: new Date(Date.UTC(2026, 2, 3, 14, minute)).toISOString() });
+  const messages = [
+    message({ role: "user", content: "First", ...when(0) }),
+    message({ metadata: { tool: { name: "Agent", input: { description: "Look around" }, output: "" } }, ...when(1) }),
+    message({ role: "user", content: "Second", ...when(31) }),
+    message({ metadata: { tool: { name: "Bash", input: { command: "x" }, output: "Exit code 1", failed: true } } }),
+    message({ content: "No", ...when(32) }),
+  ];
+  const [first, agent, second] = messages.map(({ position }) => position);
+  const { turns, agents, gaps, activeSeconds } = outlineOf(messages);
+  const at = Date.UTC(2026, 2, 3, 14) / 1000;
+  expect(turns).toEqual([
+    { position: first, title: "First", at, tools: 1, errors: 0 },
+    { position: second, title: "Second", at: at + 31 * 60, tools: 1, errors: 1 },
+  ]);
+  expect(agents).toEqual([{ position: agent, title: "Look around" }]);
+  expect(gaps).toEqual([{ position: second, seconds: 1800 }]);
+  expect(activeSeconds).toBe(120);
+});
+
+test.each([
+  ["# A *plan* for `x`\n\nmore", "A *plan* for x"],
+  ["Implement the following plan:\n\n# **Fast** lists", "Implement the following plan: Fast lists"],
+  ["---\n```ts\nconst a_b = __dirname;\n```", "const a_b = __dirname;"],
+  ["- see [the docs](https://example.org) and ![it](x.png)", "see the docs and it"],
+  ["<command-args>\n> quoted", "quoted"],
+  ["2 * 3 * 4 and snake_case_name", "2 * 3 * 4 and snake_case_name"],
+  ["x".repeat(200), `${"x".repeat(119)}…`],
+  ["***", ""],
+])("a turn's title is plain words: %j", (content, title) => {
+  expect(plainTitle(content)).toBe(title);
 });
 
 test("a file's path is that which the tool's answer names, whatever stands in backticks there", () => {

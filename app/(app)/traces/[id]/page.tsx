@@ -22,6 +22,7 @@ import { resumeCommand } from "./facts/resume";
 import { filterOf, type Links, readerHref } from "./frame/links";
 import "./messages/styles";
 import { OutlineData, OutlinePending } from "./outline/outline-data";
+import { readOutlineWidth } from "./outline/outline-width";
 import { Reader } from "./reader";
 import { handOver } from "./segments/hand-over";
 import { renderSegment } from "./segments/render";
@@ -63,9 +64,10 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   if (!segment) return <Empty trace={trace} facts={facts} />;
   const { at } = requestOf(query) as { at?: number };
   return (
-    <div className="-mt-6">
+    <div className="-my-6">
       <Reader
         traceId={id}
+        zone={zone}
         title={titleOf(trace)}
         total={trace.messageCount}
         initial={(await isWritten()) ? handOver(segment) : segment}
@@ -73,7 +75,8 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         at={at}
         filter={filter}
         links={await linksOf(user.id, id, filter, besides(filter, zone, kin.origin?.parentId), at)}
-        resume={resumeCommand(trace.source, trace.sourceId)}
+        resume={resumeCommand(trace.source, trace.sourceId, trace.metadata?.cwd)}
+        outlineWidth={await readOutlineWidth()}
         facts={facts}
         outline={
           <Suspense fallback={<OutlinePending />}>

@@ -9,14 +9,15 @@ import { useFolds } from "./folds/use-folds";
 import { type Frame, FrameContext } from "./frame/frame";
 import { nearestTalk } from "./frame/geometry";
 import { type Links, readerHref, type View, wordsOf } from "./frame/links";
+import { Rail } from "./frame/rail";
 import { readerKeys } from "./frame/reader-keys";
 import { makeStore } from "./frame/store";
 import { Toolbar } from "./frame/toolbar";
 import { useAddress } from "./frame/use-address";
 import { useClicks } from "./frame/use-clicks";
-import { useBars, useFollow } from "./frame/use-scrolling";
+import { useBars, useEnds, useFollow } from "./frame/use-scrolling";
 import { useCopy } from "./messages/use-copy";
-import { loadedSpan } from "./segments/list";
+import { OutlineAside } from "./outline/outline-aside";
 import { loadBody } from "./segments/load";
 import type { Segment } from "./segments/render";
 import type { BodyRequest } from "./segments/request";
@@ -27,6 +28,8 @@ import { useSegments } from "./segments/use-segments";
 
 type Props = {
   traceId: string;
+  /** The reader's time zone. */
+  zone: string;
   title: string;
   total: number;
   initial: Segment;
@@ -36,6 +39,8 @@ type Props = {
   filter: Record<string, string>;
   links: Links;
   resume: string | undefined;
+  /** The outline's width in rem. */
+  outlineWidth: number;
   /** What the server renders: facts above the messages, and the outline beside them. */
   facts: React.ReactNode;
   outline: React.ReactNode;
@@ -49,12 +54,15 @@ export function Reader(props: Props) {
   const { status, say, copy } = useClipboard();
   const messages = useMessages(props, list);
   const { segments, jump, remeasure } = messages;
-  const { go, save } = useAddress({ list, jump, at });
-  const frame = useNewFrame(traceId, props.initial.first, go);
+  const { go, toEdge, save } = useAddress({ list, jump, at });
+  const look = useCallback((position: number) => jump({ position, quiet: true, near: true }), [jump]);
+  const ways = useMemo(() => ({ jump: go, look, toEdge }), [go, look, toEdge]);
+  const frame = useNewFrame(props, ways);
   const jumpQuietly = useCallback((position: number) => jump({ position, quiet: true }), [jump]);
   const find = useFind({ traceId, list, top: frame.top.get, jump: jumpQuietly, initial: wordsOf(filter.q), at });
   useCopy(list, traceId, say);
-  useFollow(frame, messages.noteAnchor, save);
+  useFollow(frame, list, messages.noteAnchor, save);
+  useEnds(toEdge);
   useClicks(traceId, go, list);
   useBars();
 
@@ -73,11 +81,10 @@ export function Reader(props: Props) {
     <FrameContext value={frame}>
       <Toolbar
         {...props}
+        first={props.initial.before + 1}
         total={props.total + messages.growth}
-        span={loadedSpan(segments)}
         find={find}
         onOutline={toggleRail}
-        onCopy={(text) => copy(text, "Command copied")}
         onView={toView}
         menu={{ open: panel.menu, onOpenChange: setMenu }}
       />
@@ -121,20 +128,16 @@ type BodyProps = Props & {
 };
 
 /** The outline and the messages, side by side where there is room. */
-function Body({ messages, list, rail, traceId, filter, talk, facts, outline }: BodyProps) {
+function Body({ messages, list, rail, traceId, filter, talk, facts, outline, outlineWidth }: BodyProps) {
   const [live, setLive] = useState(false);
   useEffect(() => setLive(true), []);
   const { segments, failed, retry, register, onMount, lose } = messages;
   const own = { ...filter, ...(talk && { view: "talk" }) };
   return (
-    <div className="flex gap-6" data-live={live}>
-      <aside
-        aria-label="Outline"
-        hidden={!rail}
-        className="sticky top-[92px] flex h-[calc(100dvh-92px)] w-64 shrink-0 flex-col py-3 max-lg:hidden print:hidden [&[hidden]]:hidden"
-      >
+    <div className="flex gap-6 lg:gap-4" data-live={live}>
+      <OutlineAside width={outlineWidth} isShown={rail}>
         {outline}
-      </aside>
+      </OutlineAside>
       <div className="min-w-0 grow">
         <div className="[overflow-anchor:none]">{facts}</div>
         <SegmentList
@@ -143,6 +146,7 @@ function Body({ messages, list, rail, traceId, filter, talk, facts, outline }: B
           href={(query) => readerHref(traceId, { ...own, ...query })}
         />
       </div>
+      <Rail />
     </div>
   );
 }
@@ -176,7 +180,12 @@ function useClipboard() {
   return { status, say, copy };
 }
 
-function useNewFrame(traceId: string, first: number, jump: (position: number) => void): Frame {
-  const [stores] = useState(() => ({ top: makeStore(first), outline: makeStore<Outline | undefined>(undefined) }));
-  return useMemo(() => ({ traceId, ...stores, jump }), [traceId, stores, jump]);
+function useNewFrame({ traceId, zone, initial }: Props, ways: Pick<Frame, "jump" | "look" | "toEdge">): Frame {
+  const { first, last } = initial;
+  const [stores] = useState(() => ({
+    top: makeStore(first),
+    bottom: makeStore(last),
+    outline: makeStore<Outline | undefined>(undefined),
+  }));
+  return useMemo(() => ({ traceId, zone, ...stores, ...ways }), [traceId, zone, stores, ways]);
 }

@@ -13,8 +13,19 @@ const resumes: Record<string, (id: string) => string> = {
   opencode: (id) => `opencode --session ${id}`,
 };
 
-/** The command that continues a session, if its agent has one. None for an id that a shell could read as more than a word. */
-export function resumeCommand(source: string, sourceId: string): string | undefined {
-  if (!/^[A-Za-z0-9][\w.-]*$/.test(sourceId)) return undefined;
-  return Object.hasOwn(resumes, source) ? resumes[source]?.(sourceId) : undefined;
+/**
+ * The command that continues a session, in its folder, if its agent has one. None for an id that a shell could read as more than
+ * a word.
+ */
+export function resumeCommand(source: string, sourceId: string, cwd?: unknown): string | undefined {
+  if (!/^[A-Za-z0-9][\w.-]*$/.test(sourceId) || !Object.hasOwn(resumes, source)) return undefined;
+  const command = resumes[source]?.(sourceId);
+  const folder = folderWord(cwd);
+  return folder && command ? `cd ${folder} && ${command}` : command;
+}
+
+/** An absolute folder as one word of a shell; a path with control characters is left out, as a terminal runs what ends a line. */
+function folderWord(cwd: unknown): string | undefined {
+  if (typeof cwd !== "string" || cwd.length > 1024 || !cwd.startsWith("/") || /\p{C}/u.test(cwd)) return undefined;
+  return /^[\w./@%+=:,-]+$/.test(cwd) ? cwd : `'${cwd.replaceAll("'", "'\\''")}'`;
 }

@@ -51,6 +51,30 @@ export function topArticle(list: Element): HTMLElement | undefined {
   return undefined;
 }
 
+/** The last row whose start is in the visible part of the page. */
+export function bottomArticle(list: Element): HTMLElement | undefined {
+  for (const segment of [...list.querySelectorAll(":scope > section")].reverse()) {
+    if (segment.getBoundingClientRect().top >= window.innerHeight) continue;
+    const articles = openArticles(segment);
+    let [low, high] = [0, articles.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((articles[middle]?.getBoundingClientRect().top ?? 0) < window.innerHeight) low = middle + 1;
+      else high = middle;
+    }
+    if (articles[low - 1]) return articles[low - 1];
+  }
+  return undefined;
+}
+
+/** What shows the message at a position, else the row nearest before it, else the first after it, of those on the page. */
+export function articleNear(position: number): HTMLElement | undefined {
+  const exact = articleAt(position);
+  if (exact) return exact;
+  const rows = articlesIn(document).filter((row) => row.id !== "");
+  return rows.findLast((row) => positionOf(row) <= position) ?? rows[0];
+}
+
 /** The row that Talk shows and that is nearest before a position, else the first after it. */
 export function nearestTalk(list: Element | null, position: number): number | undefined {
   const talk = [...(list?.querySelectorAll(`${articleSelector}[data-talk="shown"]`) ?? [])].map(positionOf);
@@ -72,6 +96,44 @@ export function scrollToRow(row: HTMLElement, offset = topOffset()): void {
   place();
   requestAnimationFrame(() => requestAnimationFrame(place));
 }
+
+/** For so many frames the layout may settle after many folds were opened: what was skipped is measured again. */
+const settlingFrames = 12;
+
+/**
+ * Keeps a row where it stands while something changes the heights round it, until the layout has settled or the reader goes on
+ * scrolling. A row that shrinks out of sight comes to right below the bars.
+ */
+export function holdInPlace(row: HTMLElement | undefined, change: () => void): void {
+  const stood = row?.getBoundingClientRect().top;
+  change();
+  if (!row || stood === undefined) return;
+  const ended = new AbortController();
+  for (const type of ["wheel", "touchmove", "pointerdown", "keydown"])
+    window.addEventListener(type, () => ended.abort(), { once: true, passive: true, signal: ended.signal });
+  let frames = 0;
+  const place = () => {
+    if (ended.signal.aborted) return;
+    const { top, height } = row.getBoundingClientRect();
+    const wanted = stood + height > topOffset() ? stood : topOffset();
+    if (Math.abs(top - wanted) > 0.5) window.scrollBy({ top: top - wanted, behavior: "instant" });
+    frames += 1;
+    if (frames < settlingFrames) requestAnimationFrame(place);
+    else ended.abort();
+  };
+  place();
+}
+
+/** Brings the page's start or end into view, at once, and corrects it when the layout has settled. */
+export function scrollToEdge(edge: Edge): void {
+  const place = () =>
+    window.scrollTo({ top: edge === "start" ? 0 : document.documentElement.scrollHeight, behavior: "instant" });
+  place();
+  requestAnimationFrame(() => requestAnimationFrame(place));
+}
+
+/** The first message of a session, or the last. */
+export type Edge = "start" | "end";
 
 /** Gives a row the focus, and for a moment a mark that needs no motion. */
 export function flash(row: HTMLElement): void {

@@ -4,7 +4,16 @@ import type { Find } from "../find/use-find";
 import { contentOf, showRowCopied } from "../messages/use-copy";
 import { stepTurn } from "../outline/turns";
 import type { Frame } from "./frame";
-import { flash, openArticles, positionOf, rowSelector, scrollToRow, topArticle, topOffset } from "./geometry";
+import {
+  flash,
+  holdInPlace,
+  openArticles,
+  positionOf,
+  rowSelector,
+  scrollToRow,
+  topArticle,
+  topOffset,
+} from "./geometry";
 import { type Links, readerHref, type View } from "./links";
 
 type Props = {
@@ -46,6 +55,8 @@ export function readerKeys(props: Props): KeyBinding[] {
     ["c", "Copy the message", copyMessage],
     ["y", "Copy a link to it", copyLink],
     ["t", "Outline", toggleOutline],
+    ["Home", "Start of the session", () => frame.toEdge("start")],
+    ["End", "End of the session", () => frame.toEdge("end")],
     ["u", "Back to the list", () => follow(links.list)],
     ["[", "Newer session of the list", () => follow(links.newer?.href)],
     ["]", "Older session of the list", () => follow(links.older?.href)],
@@ -65,10 +76,16 @@ function toTurn({ frame, list, say }: Props, by: 1 | -1): void {
 function toggleAllFolds({ list, remeasure, say }: Props): void {
   const folds = [...(list.current?.querySelectorAll("details") ?? [])];
   const open = folds.some((fold) => !fold.open && !fold.dataset.load);
-  for (const fold of folds) fold.open = open && (fold.open || !fold.dataset.load);
-  remeasure();
+  holdInPlace(currentRow(list), () => {
+    for (const fold of folds) fold.open = open && (fold.open || !fold.dataset.load);
+    remeasure();
+  });
   say(open ? "All folds are open" : "All folds are closed");
 }
+
+/** The current message's row; of one that is folded with others, theirs, which never vanishes. */
+const currentRow = (list: RefObject<HTMLElement | null>) =>
+  currentArticle(list)?.closest<HTMLElement>("article[data-position]") ?? undefined;
 
 /** The row that has the focus if it is in view, else the one at the top. */
 function currentArticle(list: RefObject<HTMLElement | null>): HTMLElement | undefined {

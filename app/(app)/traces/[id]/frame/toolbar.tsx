@@ -1,47 +1,49 @@
 "use client";
-import { ChevronLeft, PanelLeft, Search, SkipBack, SkipForward } from "lucide-react";
-import { formatCount } from "../../../../components/figures";
+import { ChevronLeft, Ellipsis, PanelLeft, Search } from "lucide-react";
 import { FindBar } from "../find/find-bar";
 import type { Find } from "../find/use-find";
 import { OutlineMenu } from "../outline/outline-menu";
 import type { Links, View } from "./links";
+import { Resume } from "./resume-button";
+import { Where } from "./where";
 
 type Props = {
   title: string;
   links: Links;
   talk: boolean;
-  span: { from: number; to: number };
+  /** The number of the first message that the page came with, and of all. */
+  first: number;
   total: number;
   resume: string | undefined;
   find: Find;
   onOutline: () => void;
-  onCopy: (text: string) => void;
   onView: (view: View) => void;
   menu: { open: boolean; onOpenChange: (open: boolean) => void };
 };
 
-/** The bar that stays above the messages. */
-export function Toolbar({ title, links, talk, span, total, resume, find, ...on }: Props) {
-  const loaded = total > 0 && `${formatCount(span.from)}–${formatCount(span.to)} of ${formatCount(total)}`;
+/** The bar that stays above the messages: one line, and on a phone the title with the place below it. */
+export function Toolbar({ title, links, talk, first, total, resume, find, ...on }: Props) {
   return (
     <div data-toolbar className="sticky top-(--bar) z-[5] -mx-4 border-hairline border-b bg-page px-4">
       <div className="relative flex h-11 items-center gap-1 sm:gap-2 pointer-coarse:h-12">
         <a href={links.list} aria-label="Back to the list" title="Back to the list (u)" className={iconLook}>
           <ChevronLeft aria-hidden="true" className="size-4" />
         </a>
-        <h1 className="min-w-0 grow truncate font-semibold text-prose" title={title}>
-          {title}
-        </h1>
-        {loaded && <span className="shrink-0 text-code text-muted max-lg:hidden">{loaded}</span>}
-        <Neighbours links={links} />
-        <nav aria-label="View" className="flex shrink-0 rounded-control border border-edge text-code">
-          <ViewLink href={links.all} isCurrent={!talk} onClick={() => on.onView("all")}>
-            All
-          </ViewLink>
-          <ViewLink href={links.talk} isCurrent={talk} onClick={() => on.onView("talk")}>
-            Talk
-          </ViewLink>
-        </nav>
+        <div className="relative min-w-0 grow">
+          <h1 className="truncate font-semibold text-prose max-lg:text-code max-lg:leading-5" title={title}>
+            {title}
+          </h1>
+          <div className="lg:hidden">
+            <OutlineMenu {...on.menu} />
+          </div>
+        </div>
+        <span className="max-lg:hidden">
+          <Where first={first} total={total} />
+        </span>
+        <span className="contents max-sm:hidden">
+          <Neighbours links={links} />
+          <Views links={links} talk={talk} onView={on.onView} />
+        </span>
         <button
           type="button"
           onClick={() => find.setOpen(true)}
@@ -52,14 +54,9 @@ export function Toolbar({ title, links, talk, span, total, resume, find, ...on }
           <Search aria-hidden="true" className="size-4" />
         </button>
         {resume && (
-          <button
-            type="button"
-            title={`Copies: ${resume}`}
-            onClick={() => on.onCopy(resume)}
-            className="button needs-script max-sm:hidden"
-          >
-            Resume
-          </button>
+          <span className="contents max-sm:hidden">
+            <Resume command={resume} />
+          </span>
         )}
         <button
           type="button"
@@ -70,11 +67,8 @@ export function Toolbar({ title, links, talk, span, total, resume, find, ...on }
         >
           <PanelLeft aria-hidden="true" className="size-4" />
         </button>
+        <More links={links} talk={talk} resume={resume} onView={on.onView} />
         {find.isOpen && <FindBar find={find} />}
-      </div>
-      <div className="flex items-center justify-between gap-2 pb-1 lg:hidden">
-        <OutlineMenu {...on.menu} />
-        {loaded && <span className="text-code text-muted">{loaded}</span>}
       </div>
     </div>
   );
@@ -83,18 +77,51 @@ export function Toolbar({ title, links, talk, span, total, resume, find, ...on }
 const iconLook =
   "grid size-8 shrink-0 place-items-center rounded-control text-muted hover:bg-block hover:text-text pointer-coarse:size-11";
 
-function Neighbours({ links: { newer, older } }: { links: Links }) {
+type MoreProps = Pick<Props, "links" | "talk" | "resume" | "onView">;
+
+/** What a phone's bar has no room for. */
+function More({ links, talk, resume, onView }: MoreProps) {
   return (
-    <span className="flex max-sm:hidden">
+    <details data-menu className="sm:hidden">
+      <summary aria-label="More" className={`${iconLook} list-none`}>
+        <Ellipsis aria-hidden="true" className="size-4" />
+      </summary>
+      <div className="absolute top-full right-0 z-10 mt-1 flex w-72 max-w-full flex-col gap-3 rounded-block border border-hairline bg-overlay p-3 shadow-lg">
+        <Views links={links} talk={talk} onView={onView} />
+        {resume && <Resume command={resume} />}
+        <Neighbours links={links} />
+      </div>
+    </details>
+  );
+}
+
+function Views({ links, talk, onView }: Omit<MoreProps, "resume">) {
+  return (
+    <nav aria-label="View" className="flex w-fit shrink-0 rounded-control border border-edge text-code">
+      <ViewLink href={links.all} isCurrent={!talk} onClick={() => onView("all")}>
+        All
+      </ViewLink>
+      <ViewLink href={links.talk} isCurrent={talk} onClick={() => onView("talk")}>
+        Talk
+      </ViewLink>
+    </nav>
+  );
+}
+
+/** The sessions before and after this one in the list. Words, since arrows lead to places in the session. */
+function Neighbours({ links: { newer, older } }: { links: Links }) {
+  if (!newer && !older) return null;
+  return (
+    <nav aria-label="Neighbours in the list" className="flex shrink-0 text-code">
       {newer && (
         <a
           href={newer.href}
           rel="prev"
           aria-label={`Newer: ${newer.title}`}
-          title={`[ ${newer.title}`}
-          className={iconLook}
+          title={`${newer.title} ([)`}
+          className={neighbourLook}
         >
-          <SkipBack aria-hidden="true" className="size-4" />
+          Newer
         </a>
       )}
       {older && (
@@ -102,15 +129,18 @@ function Neighbours({ links: { newer, older } }: { links: Links }) {
           href={older.href}
           rel="next"
           aria-label={`Older: ${older.title}`}
-          title={`] ${older.title}`}
-          className={iconLook}
+          title={`${older.title} (])`}
+          className={neighbourLook}
         >
-          <SkipForward aria-hidden="true" className="size-4" />
+          Older
         </a>
       )}
-    </span>
+    </nav>
   );
 }
+
+const neighbourLook =
+  "flex h-8 items-center rounded-control px-2 text-muted hover:bg-block hover:text-text pointer-coarse:h-11";
 
 type ViewProps = { href: string; isCurrent: boolean; onClick: () => void; children: string };
 

@@ -1,7 +1,7 @@
 "use client";
 import { useCallback, useEffect, useRef } from "react";
 import type { Target } from "../segments/use-segments";
-import { positionOf, topArticle } from "./geometry";
+import { type Edge, positionOf, topArticle } from "./geometry";
 
 type Saved = { position: number; offset: number };
 type Props = {
@@ -51,19 +51,37 @@ export function useAddress({ list, jump, at }: Props) {
 
   /** Jumps, with a new history entry. */
   const go = useCallback(
-    (position: number) => {
+    (position: number, near = false) => {
       save();
-      const address = new URL(location.href);
-      for (const name of ["before", "after"]) address.searchParams.delete(name);
-      address.searchParams.set("at", String(position));
-      address.hash = "";
-      history.pushState({ spoorFolds: history.state?.spoorFolds }, "", address);
-      jump({ position });
+      enter("at", position);
+      jump({ position, near });
     },
     [jump, save],
   );
 
-  return { go, save };
+  /** Goes to an end of the session, with a new history entry. */
+  const toEdge = useCallback(
+    (edge: Edge) => {
+      save();
+      enter("before", edge === "end" ? afterAll : undefined);
+      jump({ edge });
+    },
+    [jump, save],
+  );
+
+  return { go, toEdge, save };
+}
+
+/** No position is higher. */
+const afterAll = 2_147_483_647;
+
+/** Makes an entry of the history that names a place, or the start. */
+function enter(name: "at" | "before", position: number | undefined): void {
+  const address = new URL(location.href);
+  for (const other of ["at", "before", "after"]) address.searchParams.delete(other);
+  if (position !== undefined) address.searchParams.set(name, String(position));
+  address.hash = "";
+  history.pushState({ spoorFolds: history.state?.spoorFolds }, "", address);
 }
 
 function savedPlace(): Saved | undefined {

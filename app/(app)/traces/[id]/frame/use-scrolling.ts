@@ -1,7 +1,7 @@
 "use client";
-import { useEffect } from "react";
+import { type RefObject, useEffect } from "react";
 import type { Frame } from "./frame";
-import { positionOf, topOffset } from "./geometry";
+import { bottomArticle, type Edge, positionOf, topOffset } from "./geometry";
 
 /** Passes the bars' height to the style sheet, so that the browser's own scrolling stops at the same place as a jump. */
 export function useBars() {
@@ -16,13 +16,20 @@ export function useBars() {
 const restMs = 400;
 
 /** Follows the scrolling: the message at the top, for the outline, and the scroll position, for going back. */
-export function useFollow({ top }: Frame, noteAnchor: () => Element | undefined, save: () => void) {
+export function useFollow(
+  { top, bottom }: Frame,
+  list: RefObject<HTMLElement | null>,
+  noteAnchor: () => Element | undefined,
+  save: () => void,
+) {
   useEffect(() => {
     let frame = 0;
     let rest = 0;
     const follow = () => {
       const row = noteAnchor();
       if (row) top.set(positionOf(row));
+      const last = list.current && bottomArticle(list.current);
+      if (last) bottom.set(isAtEnd(list.current) ? afterAll : Math.max(lastPositionOf(last), top.get()));
     };
     const onScroll = () => {
       cancelAnimationFrame(frame);
@@ -31,11 +38,49 @@ export function useFollow({ top }: Frame, noteAnchor: () => Element | undefined,
       rest = window.setTimeout(save, restMs);
     };
     follow();
+    const element = list.current;
+    // What is loaded at the end changes the rows in view without a scroll.
+    const watcher = new MutationObserver(onScroll);
+    if (element) watcher.observe(element, { childList: true });
     window.addEventListener("scroll", onScroll, { passive: true });
     return () => {
       cancelAnimationFrame(frame);
       clearTimeout(rest);
+      watcher.disconnect();
       window.removeEventListener("scroll", onScroll);
     };
-  }, [top, noteAnchor, save]);
+  }, [top, bottom, list, noteAnchor, save]);
+}
+
+/** What `bottom` is at the end of the session, where Talk may leave out the last messages. */
+export const afterAll = Number.MAX_SAFE_INTEGER;
+
+/** Whether the end of the session is in view, and its start is not. */
+export function isAtEnd(list: Element | null): boolean {
+  const { scrollHeight } = document.documentElement;
+  return window.scrollY > 0 && window.scrollY + window.innerHeight > scrollHeight - 48 && !list?.nextElementSibling;
+}
+
+/** A row may show a call and its result, or a group of them. */
+const lastPositionOf = (row: HTMLElement): number =>
+  Math.max(positionOf(row), Number(row.dataset.positions?.split(" ").at(-1) ?? 0));
+
+/** Where the keys mean something else: in a field, in a list of tabs, on a slider, in a dialog. */
+const ownKeys =
+  "input, textarea, select, [contenteditable], [role=tablist], [role=slider], [role=separator], [role=dialog]";
+
+/** Home and End lead to the ends of the session, of which the browser knows only what is loaded. */
+export function useEnds(toEdge: (edge: Edge) => void) {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.shiftKey || event.altKey || event.metaKey) return;
+      if (event.key !== "Home" && event.key !== "End") return;
+      const target = event.target instanceof Element ? event.target : undefined;
+      if (target?.closest(ownKeys) || document.querySelector("dialog[open], [role=dialog]")) return;
+      event.preventDefault();
+      toEdge(event.key === "Home" ? "start" : "end");
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [toEdge]);
 }

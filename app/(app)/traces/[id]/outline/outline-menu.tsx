@@ -1,16 +1,18 @@
 "use client";
 import { Dialog } from "@base-ui/react/dialog";
 import { useSyncExternalStore } from "react";
-import { formatCount } from "../../../../components/figures";
 import { Sign } from "../../../../components/sign";
 import { useFrame } from "../frame/frame";
+import { usePlace } from "../frame/where";
 import { OutlineTabs } from "./outline";
-import { turnAt } from "./turns";
+
+/** The second line of the title's place; what opens is as large as all of that. */
+const lineLook = "flex h-4 items-center gap-1 text-meta text-muted pointer-coarse:min-h-0";
 
 /** As high as the button that replaces it: the bar must not grow over what was jumped to. Without script a link. */
 function PendingMenu() {
   return (
-    <span className="flex h-8 items-center px-1 text-code text-muted pointer-coarse:h-11">
+    <span className={lineLook}>
       <span className="noscript:hidden">Outline…</span>
       <a href="#outline" className="link hidden noscript:inline">
         Outline
@@ -23,17 +25,17 @@ type Props = { open: boolean; onOpenChange: (open: boolean) => void };
 
 /** The outline where there is no room beside the messages: a button that says the turn, and a sheet. */
 export function OutlineMenu({ open, onOpenChange }: Props) {
-  const { outline, top } = useFrame();
+  const { outline } = useFrame();
   const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);
-  const position = useSyncExternalStore(top.subscribe, top.get, top.get);
+  const place = usePlace();
   if (!known) return <PendingMenu />;
-  const { turns } = known;
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
-      <Dialog.Trigger className="flex h-8 items-center gap-1 rounded-control px-1 text-code hover:bg-block pointer-coarse:h-11">
-        {turns.length > 0
-          ? `${formatCount(turnAt(turns, position) + 1)}/${formatCount(turns.length)} turns`
-          : "Outline"}
+      <Dialog.Trigger
+        aria-label={`Outline: ${place ?? ""}`}
+        className={`${lineLook} w-fit max-w-full after:absolute after:inset-0 after:-inset-y-2 after:rounded-control`}
+      >
+        <span className="truncate">{place}</span>
         <Sign name="down" />
       </Dialog.Trigger>
       <Dialog.Portal>

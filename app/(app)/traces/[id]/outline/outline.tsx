@@ -1,9 +1,11 @@
 "use client";
 import { Tabs } from "@base-ui/react/tabs";
-import { memo, useEffect, useRef, useSyncExternalStore } from "react";
-import type { Outline } from "#lib/reader/outline";
-import { formatCount } from "../../../../components/figures";
+import { memo, useEffect, useRef } from "react";
+import type { Outline, Turn } from "#lib/reader/outline";
+import { formatDate, isoDay } from "../../../../components/date-format";
+import { countOf, formatCount } from "../../../../components/figures";
 import { useFrame } from "../frame/frame";
+import { useCurrent } from "../frame/where";
 import { FileList, PlainFileList } from "./file-list";
 import { Pick, type Picks } from "./pick";
 import { turnAt } from "./turns";
@@ -35,7 +37,7 @@ export function OutlineTabs({ outline, onPick }: { outline: Outline; onPick?: ()
         ))}
       </Tabs.List>
       <Tabs.Panel value="turns" className="flex min-h-0 flex-1 flex-col">
-        <Turns turns={turns} onPick={onPick} />
+        <Turns outline={outline} onPick={onPick} />
       </Tabs.Panel>
       <Tabs.Panel value="files" className="min-h-0 flex-1 overflow-y-auto">
         <FileList outline={outline} onPick={onPick} />
@@ -51,10 +53,10 @@ export function OutlineTabs({ outline, onPick }: { outline: Outline; onPick?: ()
   );
 }
 
-function Turns({ turns, onPick }: { turns: Outline["turns"] } & Picks) {
-  const { top } = useFrame();
-  const position = useSyncExternalStore(top.subscribe, top.get, top.get);
-  const active = turnAt(turns, position);
+function Turns({ outline, onPick }: { outline: Outline } & Picks) {
+  const { turns } = outline;
+  const { zone } = useFrame();
+  const active = turnAt(turns, useCurrent(outline));
   const scroller = useRef<HTMLDivElement>(null);
   const shown = useRef(-1);
   useEffect(() => {
@@ -73,27 +75,53 @@ function Turns({ turns, onPick }: { turns: Outline["turns"] } & Picks) {
   if (turns.length === 0) return <p className="p-3 text-code text-muted">Nobody asked anything here.</p>;
   return (
     <div ref={scroller} className="relative min-h-0 flex-1 overflow-y-auto py-1">
-      <TurnList turns={turns} onPick={onPick} />
+      <TurnList turns={turns} zone={zone} onPick={onPick} />
     </div>
   );
 }
 
 /** Rendered once: the current turn is marked on its link, however many there are. */
-const TurnList = memo(function TurnList({ turns, onPick }: { turns: Outline["turns"] } & Picks) {
+const TurnList = memo(function TurnList({ turns, zone, onPick }: { turns: Turn[]; zone: string } & Picks) {
   return (
     <ol className="trail">
-      {turns.map(({ position, title }, index) => (
-        <li key={position} className="outline-row">
-          <Pick position={position} onPick={onPick} title={title}>
+      {turns.map((turn, index) => (
+        <li key={turn.position} className="outline-row outline-turn">
+          <Pick position={turn.position} onPick={onPick} title={turn.title} isTall>
             <span className="trail-dot" aria-hidden="true" />
             <span className="w-6 shrink-0 text-right text-meta text-muted">{index + 1}</span>
-            <span className="min-w-0 truncate">{title || "(no words)"}</span>
+            <span className="min-w-0">
+              <span className="block truncate">{turn.title || "(no words)"}</span>
+              <TurnFacts turn={turn} before={turns[index - 1]} zone={zone} />
+            </span>
           </Pick>
         </li>
       ))}
     </ol>
   );
 });
+
+/** When it was said, on which day where that changed, and the tools and errors that came of it. */
+function TurnFacts({ turn, before, zone }: { turn: Turn; before: Turn | undefined; zone: string }) {
+  const { at, tools, errors } = turn;
+  const dayOf = (one: Turn | undefined) => one?.at && isoDay(new Date(one.at * 1000), zone);
+  const day = before && dayOf(before) !== dayOf(turn) ? ({ day: "numeric", month: "short" } as const) : {};
+  const facts = [
+    at !== null && formatDate(new Date(at * 1000), zone, { ...day, hour: "2-digit", minute: "2-digit" }),
+    tools > 0 && countOf(tools, "tool"),
+  ];
+  const quiet = facts.filter(Boolean).join(" · ");
+  return (
+    <span className="block truncate text-meta text-muted">
+      {quiet}
+      {errors > 0 && (
+        <span className="text-bad">
+          {quiet && " · "}
+          {countOf(errors, "error")}
+        </span>
+      )}
+    </span>
+  );
+}
 
 const Errors = memo(function Errors({ errors, onPick }: { errors: Outline["errors"] } & Picks) {
   if (errors.length === 0) return <p className="p-3 text-code text-muted">Nothing failed.</p>;

@@ -3,17 +3,17 @@ import { useFrame } from "../frame/frame";
 
 export type Picks = { onPick: (() => void) | undefined };
 
-type PickProps = { position: number; title: string; children: React.ReactNode } & Picks;
+type PickProps = { position: number; title: string; isTall?: boolean; children: React.ReactNode } & Picks;
 
-/** A link to a message; the frame handles its click and jumps there on the page. */
-export function Pick({ position, title, onPick, children }: PickProps) {
+/** A link to a message; the frame handles its click and jumps there on the page. @param isTall whether it has two lines */
+export function Pick({ position, title, isTall, onPick, children }: PickProps) {
   const { traceId } = useFrame();
   return (
     <a
       href={`/traces/${traceId}?at=${position}#m${position}`}
       title={title}
       onClick={onPick}
-      className="flex h-7 items-center gap-2 rounded-control px-2 text-code hover:bg-block aria-[current]:bg-tint pointer-coarse:h-11"
+      className={`flex ${isTall ? "h-11" : "h-7 pointer-coarse:h-11"} items-center gap-2 rounded-control px-2 text-code hover:bg-block aria-[current]:bg-tint`}
     >
       {children}
     </a>

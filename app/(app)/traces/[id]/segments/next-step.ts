@@ -9,6 +9,8 @@ export type Place = "earlier" | "later" | "jump" | number;
 export type Load = {
   place: Place;
   request: SegmentRequest;
+  /** Whether it is as good where Talk leaves out the message that is asked for. */
+  isNear?: boolean | undefined;
   toChange: (segment: Segment | undefined) => SegmentChange;
 };
 

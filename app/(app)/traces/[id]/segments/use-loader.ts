@@ -26,7 +26,7 @@ export function useLoader({ traceId, talk, change, onHidden }: Props) {
   }, []);
 
   const load = useCallback(
-    async ({ place, request, toChange }: Load) => {
+    async ({ place, request, isNear, toChange }: Load) => {
       if (place === "jump") loading.current.jumps += 1;
       const { jumps } = loading.current;
       loading.current.busy = true;
@@ -34,7 +34,7 @@ export function useLoader({ traceId, talk, change, onHidden }: Props) {
         const segment = await loadSegment({ traceId, request, talk });
         if (jumps !== loading.current.jumps) return;
         fail(undefined);
-        if (segment?.hidden) onHidden();
+        if (segment?.hidden && !isNear) onHidden();
         else change(toChange(segment));
       } catch {
         if (jumps !== loading.current.jumps) return;

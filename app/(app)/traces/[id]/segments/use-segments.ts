@@ -1,13 +1,17 @@
 "use client";
 import { startTransition, useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "react";
-import { articleAt, flash, openFoldsRound, scrollToRow } from "../frame/geometry";
-import { changeSegments, firstSegments, type SegmentChange, segmentAt } from "./list";
+import { articleAt, articleNear, type Edge, flash, openFoldsRound, scrollToEdge, scrollToRow } from "../frame/geometry";
+import { changeSegments, firstSegments, type PlacedSegment, type SegmentChange, segmentAt } from "./list";
 import { loadInto, nextStep } from "./next-step";
 import type { Segment } from "./render";
+import type { SegmentRequest } from "./request";
 import { useLoader } from "./use-loader";
 
-/** A message to bring to the top; `offset` in pixels for another place, `quiet` without focus and mark. */
-export type Target = { position: number; offset?: number; quiet?: boolean };
+/**
+ * A message to bring to the top; `offset` in pixels for another place, `quiet` without focus and mark, `near` where the row
+ * beside it does as well. Or an end of the session.
+ */
+export type Target = { position: number; offset?: number; quiet?: boolean; near?: boolean } | { edge: Edge };
 
 type Props = { traceId: string; talk: boolean; initial: Segment; onHidden: () => void };
 
@@ -39,13 +43,14 @@ export function useSegments({ traceId, talk, initial, onHidden }: Props) {
 
   const jump = useCallback(
     async (wanted: Target) => {
-      const covering = segmentAt(current.current, wanted.position);
-      if (covering?.markup && arriveAt(wanted)) return;
+      const covering = coveringOf(current.current, wanted);
+      if (covering?.markup && arriveAt(wanted, true)) return;
       target.current = wanted;
       if (covering && covering.markup === null) return load(loadInto(covering, "jump"));
       await load({
         place: "jump",
-        request: { at: wanted.position },
+        request: requestFor(wanted),
+        isNear: "edge" in wanted || wanted.near,
         toChange: (segment) => (segment ? { type: "reset", segment } : { type: "later", segment }),
       });
     },
@@ -62,7 +67,8 @@ export function useSegments({ traceId, talk, initial, onHidden }: Props) {
         behavior: "instant",
       });
     lastChange.current = undefined;
-    if (target.current && arriveAt(target.current)) target.current = undefined;
+    const wanted = target.current;
+    if (wanted && arriveAt(wanted, coveringOf(segments, wanted)?.markup)) target.current = undefined;
     const frame = requestAnimationFrame(advance);
     return () => cancelAnimationFrame(frame);
   }, [segments, elements, advance, loading]);
@@ -93,9 +99,29 @@ function useElements() {
   return { elements, register };
 }
 
-/** Brings a message to the top. @returns whether it is on the page */
-function arriveAt({ position, offset, quiet }: Target): boolean {
-  const row = articleAt(position);
+/** The last segment there is. */
+const afterAll = 2_147_483_647;
+
+const requestFor = (wanted: Target): SegmentRequest => {
+  if ("position" in wanted) return { at: wanted.position };
+  return wanted.edge === "start" ? {} : { before: afterAll };
+};
+
+/** The segment on the page that has what is wanted, whether or not its messages are mounted. */
+function coveringOf(list: PlacedSegment[], wanted: Target): PlacedSegment | undefined {
+  if ("position" in wanted) return segmentAt(list, wanted.position);
+  const outer = wanted.edge === "start" ? list[0] : list.at(-1);
+  return outer && !(wanted.edge === "start" ? outer.earlier : outer.later) ? outer : undefined;
+}
+
+/** Brings a message to the top, or an end into view. @returns whether it is on the page. @param isMounted whether it has to be */
+function arriveAt(wanted: Target, isMounted: unknown): boolean {
+  if ("edge" in wanted) {
+    if (isMounted) scrollToEdge(wanted.edge);
+    return Boolean(isMounted);
+  }
+  const { position, offset, quiet, near } = wanted;
+  const row = near && isMounted ? articleNear(position) : articleAt(position);
   if (!row) return false;
   openFoldsRound(row);
   scrollToRow(row, offset);

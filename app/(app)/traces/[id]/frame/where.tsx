@@ -1,0 +1,64 @@
+"use client";
+import { useSyncExternalStore } from "react";
+import type { Outline } from "#lib/reader/outline";
+import { formatDate, isoDay } from "../../../../components/date-format";
+import { formatCount } from "../../../../components/figures";
+import { turnAt } from "../outline/turns";
+import { useFrame } from "./frame";
+import { articleAt } from "./geometry";
+import { afterAll } from "./use-scrolling";
+
+/** The position where reading has come to: the top of the page, and at the end of the session its last. */
+export function useCurrent(outline: Outline | undefined): number {
+  const { top, bottom } = useFrame();
+  const position = useSyncExternalStore(top.subscribe, top.get, top.get);
+  // At the end the last turns may all be in view.
+  const isEnd = useSyncExternalStore(bottom.subscribe, bottom.get, bottom.get) === afterAll;
+  return isEnd && outline ? outline.span.last : position;
+}
+
+/** A place in the session in turns and time, as "turn 7 of 13 · 15:42"; undefined until the outline is known. */
+export function usePlace(): string | undefined {
+  const { outline, zone } = useFrame();
+  const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);
+  const position = useCurrent(known);
+  return known && wordsOfPlace(known, zone, position, timeAt(position));
+}
+
+/** @param at the time of the row there, where it is on the page; else the turn's */
+export function wordsOfPlace({ turns, span }: Outline, zone: string, position: number, at?: Date): string {
+  const index = turnAt(turns, position);
+  const turn = turns[index];
+  const when = at ?? (turn?.at ? new Date(turn.at * 1000) : undefined);
+  const isBefore = !turn || position < turn.position;
+  const place = isBefore
+    ? `${formatCount(span.last === span.first ? 100 : Math.round(((position - span.first) / (span.last - span.first)) * 100))} %`
+    : `turn ${formatCount(index + 1)} of ${formatCount(turns.length)}`;
+  return when ? `${place} · ${momentOf(when, turns, zone)}` : place;
+}
+
+const timeAt = (position: number): Date | undefined => {
+  const at = typeof document === "undefined" ? undefined : articleAt(position)?.querySelector("time")?.dateTime;
+  return at ? new Date(at) : undefined;
+};
+
+/** With the day, where the session went over more than one. */
+function momentOf(when: Date, turns: Outline["turns"], zone: string): string {
+  const dayOf = (at: number | null | undefined) => at && isoDay(new Date(at * 1000), zone);
+  const isLong = dayOf(turns[0]?.at) !== dayOf(turns.at(-1)?.at);
+  const day = isLong ? ({ day: "numeric", month: "short" } as const) : {};
+  return formatDate(when, zone, { ...day, hour: "2-digit", minute: "2-digit" });
+}
+
+type Props = { first: number; total: number };
+
+/** Where one is, in the bar. Until the outline is there, and without script, the message at which the page begins. */
+export function Where({ first, total }: Props) {
+  const place = usePlace();
+  const start = total > 0 ? `message ${formatCount(first)} of ${formatCount(total)}` : "";
+  return (
+    <span data-where="" title={`${formatCount(total)} messages`} className="shrink-0 text-code text-muted tabular-nums">
+      {place ?? start}
+    </span>
+  );
+}
