@@ -6,6 +6,7 @@ import { Check, Field } from "../components/field";
 import { Notice } from "../components/notice";
 import { PlainPage } from "../components/plain-page";
 import { scopeLabels } from "../components/scopes";
+import { Sign } from "../components/sign";
 import { Time } from "../components/time";
 import { decide } from "./decide";
 import { type Stage, stageTicket } from "./stage";
@@ -65,11 +66,12 @@ export function Approval({ login: { createdAt, ...login }, code, user, stage, re
         <input type="hidden" name="ticket" value={ticket} />
       </form>
       <div className="grid gap-3 sm:grid-cols-2">
-        <button type="submit" form="deny" className="button">
-          Deny
+        {/* As heavy as each other, and not to be mistaken: each has its own colour and sign. */}
+        <button type="submit" form="deny" className="button gap-2 border-bad bg-bad text-page">
+          <Sign name="cross" /> Deny
         </button>
-        <button type="submit" form="approve" className="button">
-          Approve
+        <button type="submit" form="approve" className="button button-accent gap-2">
+          <Sign name="check" /> Approve
         </button>
       </div>
     </PlainPage>

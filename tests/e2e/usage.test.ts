@@ -165,6 +165,10 @@ test("a session's cost and all of its tokens are in the list and on its page", a
   await row.getByRole("link", { name: "Add it up" }).click();
   await page.getByText("(1K in, 200 out, 40.3K cache)").waitFor();
   await page.getByText("$0.05 recorded by the agent").waitFor();
+  await page.locator("summary", { hasText: "Details" }).click();
+  const models = page.getByRole("table", { name: "Tokens and cost of each model" });
+  expect(await models.getByRole("row").nth(1).textContent()).toMatch(/^claude-opus-4-5.*1K200.*\$0\.\d+$/);
+  await page.getByText("Machine", { exact: true }).waitFor();
 });
 
 test("a budget tells where the month stands, and can be changed and removed", async () => {

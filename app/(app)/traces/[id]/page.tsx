@@ -9,6 +9,7 @@ import { neighbours } from "#lib/traces/neighbours";
 import { hasTooManyOutlines } from "#lib/traces/outline";
 import { getTrace, type Trace } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
+import { readCircumstances } from "#lib/traces/usage";
 import { Notice } from "../../../components/notice";
 import { orMissing } from "../../../components/or-missing";
 import { readerZone } from "../../../components/zone";
@@ -40,17 +41,21 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   if (hasTooManyOutlines(user.id)) throw new SpoorError("overloaded");
   const query = await searchParams;
   const zone = await readerZone();
-  const [trace, { segment, talk, opened }, kin] = await Promise.all([
+  const [trace, { segment, talk, opened }, kin, circumstances] = await Promise.all([
     ownTrace(id),
     readView(user.id, id, query),
     readKinOf(user.id, id),
+    readCircumstances(user.id, id),
   ]);
+  const resume = resumeCommand(trace.source, trace.sourceId, trace.metadata?.cwd);
   const filter = filterOf(query);
   const facts = (
     <>
       <TraceFacts
         trace={trace}
         kin={{ ...kin, own: ownOf(trace) }}
+        circumstances={circumstances}
+        resume={resume}
         deleting={query.delete === "1" && <DeleteQuestion userId={user.id} trace={trace} />}
       />
       <CameOf userId={user.id} traceId={id} remote={trace.metadata?.repository} />
@@ -75,7 +80,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         at={at}
         filter={filter}
         links={await linksOf(user.id, id, filter, besides(filter, zone, kin.origin?.parentId), at)}
-        resume={resumeCommand(trace.source, trace.sourceId, trace.metadata?.cwd)}
+        resume={resume}
         outlineWidth={await readOutlineWidth()}
         facts={facts}
         outline={

@@ -2,6 +2,7 @@ import { countSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import type { Trace } from "#lib/traces/queries";
 import { countOf } from "../../../../components/figures";
+import { Asked } from "./asked";
 import { deleteAction } from "./delete-action";
 
 /** Asks whether to delete a session, and its sub-agents with it. */
@@ -9,30 +10,33 @@ export async function DeleteQuestion({ userId, trace }: { userId: string; trace:
   const below = await findSubagents(userId, [trace.id]);
   const all = below.length > 0 ? await countSelection(userId, { ids: [trace.id, ...below] }) : undefined;
   return (
-    <form action={deleteAction} className="flex max-w-[60ch] flex-col gap-3 rounded-block border border-bad p-3">
-      <input type="hidden" name="id" value={trace.id} />
-      <p className="text-ui">
-        Delete <strong className="break-words font-semibold">{trace.title || "Untitled session"}</strong>? It and its{" "}
-        {countOf(trace.messageCount, "message")} will be deleted permanently. A later sync from your machine does not
-        bring them back.
-      </p>
-      {all && (
-        <label className="flex items-start gap-2 text-ui">
-          <input type="checkbox" name="below" value={all.mark} defaultChecked className="mt-1 size-4 accent-accent" />
-          <span>
-            Delete its {countOf(below.length, "sub-agent")} with {countOf(all.messages - trace.messageCount, "message")}
-            , too. Otherwise {below.length === 1 ? "it stays, on its own" : "they stay, on their own"}.
-          </span>
-        </label>
-      )}
-      <p className="flex items-center gap-4">
-        <button type="submit" className="button button-bad">
-          Delete
-        </button>
-        <a href={`/traces/${trace.id}`} className="link">
-          Keep it
-        </a>
-      </p>
-    </form>
+    <Asked title="Delete this session?" back={`/traces/${trace.id}`}>
+      <form action={deleteAction} className="flex flex-col gap-4">
+        <input type="hidden" name="id" value={trace.id} />
+        <p className="text-ui">
+          Delete <strong className="break-words font-semibold">{trace.title || "Untitled session"}</strong>? It and its{" "}
+          {countOf(trace.messageCount, "message")} will be deleted permanently. A later sync from your machine does not
+          bring them back.
+        </p>
+        {all && (
+          <label className="flex items-start gap-2 text-ui">
+            <input type="checkbox" name="below" value={all.mark} defaultChecked className="mt-1 size-4 accent-accent" />
+            <span>
+              Delete its {countOf(below.length, "sub-agent")} with{" "}
+              {countOf(all.messages - trace.messageCount, "message")}, too. Otherwise{" "}
+              {below.length === 1 ? "it stays, on its own" : "they stay, on their own"}.
+            </span>
+          </label>
+        )}
+        <p className="flex flex-wrap justify-end gap-3">
+          <a href={`/traces/${trace.id}`} className="button" data-keep="">
+            Keep it
+          </a>
+          <button type="submit" className="button button-bad">
+            Delete
+          </button>
+        </p>
+      </form>
+    </Asked>
   );
 }

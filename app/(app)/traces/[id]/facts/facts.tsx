@@ -2,20 +2,29 @@ import { requireUser } from "#lib/auth/guards";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Trace } from "#lib/traces/queries";
+import type { Circumstances } from "#lib/traces/usage";
 import { countOf } from "../../../../components/figures";
 import { Monogram } from "../../../../components/mark";
 import { Notice } from "../../../../components/notice";
 import { Time } from "../../../../components/time";
 import { listHref } from "../../hrefs";
+import { ContextChart } from "./context-chart";
+import { Details } from "./details";
 import { FamilyFacts, type Kin, OriginLine } from "./family";
-import { Metadata } from "./metadata";
 import { ShareLink } from "./share";
+import { spanWords } from "./span";
 import { Spent } from "./spent";
 
-type Props = { trace: Trace; kin: Kin; deleting: React.ReactNode };
+type Props = {
+  trace: Trace;
+  kin: Kin;
+  circumstances: Circumstances;
+  resume: string | undefined;
+  deleting: React.ReactNode;
+};
 
 /** What a session is, and what can be done with it as a whole. @param deleting the question whether to delete it, once asked */
-export function TraceFacts({ trace, kin, deleting }: Props) {
+export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Props) {
   const { source, model } = trace;
   return (
     <div className="flex flex-col gap-2 py-3">
@@ -23,15 +32,17 @@ export function TraceFacts({ trace, kin, deleting }: Props) {
         <a href={listHref({ source })} className="quiet-link target flex items-center gap-2">
           <Monogram source={source} /> {source}
         </a>
-        {model && (
-          <a href={listHref({ model })} className="quiet-link target break-all">
-            {model}
+        {modelsOf(model, circumstances).map((one) => (
+          <a key={one} href={listHref({ model: one })} className="quiet-link target break-all">
+            {one}
           </a>
-        )}
+        ))}
         <ProjectLink trace={trace} />
-        <Span from={trace.createdAt} to={trace.updatedAt} />
+        {circumstances.machine && <span className="break-all text-muted">{circumstances.machine}</span>}
+        <Span trace={trace} />
         <span>{countOf(trace.messageCount, "message")}</span>
         <Spent trace={trace} />
+        <ContextChart context={circumstances.context} />
       </p>
       {trace.sanitized && (
         <Notice tone="warn">
@@ -41,17 +52,9 @@ export function TraceFacts({ trace, kin, deleting }: Props) {
       {kin.origin && <OriginLine origin={kin.origin} />}
       {kin.family && <FamilyFacts traceId={trace.id} own={kin.own} family={kin.family} />}
       <div className="session-ways">
-        <a href={`/api/traces/${trace.id}/export.md`} className="link">
-          Markdown
-        </a>
-        <a href={`/api/traces/${trace.id}/export.json`} className="link">
-          JSON
-        </a>
-        <a href={`/api/traces/${trace.id}/messages`} className="link">
-          Raw messages
-        </a>
-        {trace.metadata && <Metadata value={trace.metadata} />}
         <ShareLink traceId={trace.id} />
+        <Exports id={trace.id} />
+        <Details trace={trace} circumstances={circumstances} resume={resume} />
         {!deleting && <AskToDelete />}
       </div>
       {deleting}
@@ -75,8 +78,43 @@ async function ProjectLink({ trace: { id, project, projectId } }: { trace: Trace
   );
 }
 
-/** From the first to the last activity; one moment if they are the same or the first is unknown. */
-function Span({ from, to }: { from: string | null; to: string }) {
+/** The model that the trace names, and others that answered in it. */
+function modelsOf(model: string | null, { models }: Circumstances): string[] {
+  const others = models.flatMap((use) => (use.model ? [use.model] : []));
+  return [...new Set([...(model ? [model] : []), ...others])].slice(0, maxModels);
+}
+
+/** More of them are in the details. */
+const maxModels = 3;
+
+function Exports({ id }: { id: string }) {
+  const ways = [
+    ["Markdown", "export.md"],
+    ["JSON", "export.json"],
+    ["Raw messages", "messages"],
+  ];
+  return (
+    <details data-menu className="relative">
+      <summary className="text-muted hover:text-text">Export</summary>
+      <div className="absolute top-full left-0 z-[4] flex w-max flex-col rounded-block border border-hairline bg-overlay p-2 shadow-lg">
+        {ways.map(([name, file]) => (
+          <a
+            key={file}
+            href={`/api/traces/${id}/${file}`}
+            className="flex h-8 items-center rounded-control px-2 hover:bg-block pointer-coarse:h-11"
+          >
+            {name}
+          </a>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+/** From the first to the last activity, and how long that was; one moment if they are the same or the first is unknown. */
+function Span({ trace }: { trace: Trace }) {
+  const { createdAt: from, updatedAt: to } = trace;
+  const lasted = spanWords(trace);
   return (
     <span className="text-muted">
       {from && from < to && (
@@ -85,6 +123,7 @@ function Span({ from, to }: { from: string | null; to: string }) {
         </>
       )}
       <Time at={to} as="moment" />
+      {lasted && <span className="whitespace-nowrap"> ({lasted})</span>}
     </span>
   );
 }
@@ -92,9 +131,9 @@ function Span({ from, to }: { from: string | null; to: string }) {
 /** Leads to the confirmation. It changes nothing, so it is a GET and works without script. */
 function AskToDelete() {
   return (
-    <form method="get">
+    <form method="get" className="ml-auto">
       <input type="hidden" name="delete" value="1" />
-      <button type="submit" className="text-muted hover:text-text">
+      <button type="submit" className="text-muted hover:text-bad">
         Delete
       </button>
     </form>

@@ -52,7 +52,7 @@ export function OutlineAside({ width: kept, isShown, children }: Props) {
           keep(widths.usual);
         }}
         onKeyDown={onKey}
-        className="needs-script absolute inset-y-0 -right-3 w-2 cursor-col-resize touch-none border-transparent border-l-2 hover:border-accent focus-visible:border-accent"
+        className="needs-script absolute inset-y-0 -right-2 z-[1] w-2 cursor-col-resize touch-none border-transparent border-l-2 hover:border-accent focus-visible:border-accent"
       />
     </aside>
   );

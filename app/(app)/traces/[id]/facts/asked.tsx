@@ -1,0 +1,35 @@
+"use client";
+import { useEffect, useRef } from "react";
+
+/**
+ * A question over the page, where the way out has the focus and Escape takes it. Without script it stands at its place in the
+ * page.
+ *
+ * @param title its accessible name
+ * @param back where No leads
+ */
+export function Asked({ title, back, children }: { title: string; back: string; children: React.ReactNode }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const element = dialog.current;
+    if (!element) return;
+    // The server sent it open, which is not over the page yet.
+    element.close();
+    element.showModal();
+    element.querySelector<HTMLElement>("[data-keep]")?.focus();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      open
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        location.assign(back);
+      }}
+      className="m-auto w-[min(34rem,calc(100vw-2rem))] rounded-dialog border border-hairline bg-overlay p-5 text-text shadow-lg backdrop:bg-black/40"
+    >
+      {children}
+    </dialog>
+  );
+}

@@ -1,0 +1,108 @@
+import type { Trace } from "#lib/traces/queries";
+import type { Circumstances, ModelUse } from "#lib/traces/usage";
+import { Command } from "../../../../components/command";
+import { formatCompact } from "../../../../components/figures";
+import { formatMoney } from "../../../../components/money";
+import { Time } from "../../../../components/time";
+import { describeTokens } from "../../spent";
+import { ActiveTime } from "./active-time";
+import { ContextChart } from "./context-chart";
+import { Metadata } from "./metadata";
+import { spanWords } from "./span";
+
+type Props = { trace: Trace; circumstances: Circumstances; resume: string | undefined };
+
+/** All that is known of a session as a whole, folded: whoever wants to read needs none of it. */
+export function Details({ trace, circumstances, resume }: Props) {
+  const { metadata, createdAt, updatedAt } = trace;
+  const { machine, context } = circumstances;
+  const told = (name: string) => (typeof metadata?.[name] === "string" ? String(metadata[name]).slice(0, 512) : "");
+  return (
+    <details className="min-w-0 [&[open]]:basis-full">
+      <summary className="text-muted hover:text-text">Details</summary>
+      <div className="my-2 flex flex-col gap-4 rounded-block border border-hairline bg-block p-3">
+        <dl className="session-details">
+          <Fact name="Started">{createdAt && <Time at={createdAt} as="long" />}</Fact>
+          <Fact name="Last activity">
+            <Time at={updatedAt} as="long" />
+          </Fact>
+          <Fact name="Lasted">{spanWords(trace)}</Fact>
+          <Fact name="Active">
+            <ActiveTime />
+          </Fact>
+          <Fact name="Machine">{machine}</Fact>
+          <Fact name="Folder">{told("cwd") && <code className="font-mono">{told("cwd")}</code>}</Fact>
+          <Fact name="Agent's version">{told("agentVersion")}</Fact>
+          <Fact name="Session id">
+            <code className="font-mono">{trace.sourceId}</code>
+          </Fact>
+          <Fact name="Tokens">{trace.tokenCount > 0 && describeTokens(trace)}</Fact>
+        </dl>
+        {context.length > 1 && (
+          <div>
+            <p className="text-muted">Context over time</p>
+            <ContextChart context={context} isLarge />
+          </div>
+        )}
+        <Models models={circumstances.models} />
+        {resume && (
+          <div className="flex flex-col gap-1">
+            <p className="text-muted">Continue it in its agent</p>
+            <Command text={resume} />
+          </div>
+        )}
+        {metadata && <Metadata value={metadata} />}
+      </div>
+    </details>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  if (!children) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** What each model used and cost, where a request said so. */
+function Models({ models }: { models: ModelUse[] }) {
+  if (models.length === 0) return null;
+  const columns: [name: string, of: (use: ModelUse) => number][] = [
+    ["Input", (use) => use.inputTokens],
+    ["Output", (use) => use.outputTokens],
+    ["From cache", (use) => use.cacheReadTokens],
+    ["To cache", (use) => use.cacheWriteTokens],
+  ];
+  return (
+    <div className="overflow-x-auto">
+      <table className="session-models">
+        <caption className="sr-only">Tokens and cost of each model</caption>
+        <thead>
+          <tr>
+            <th scope="col">Model</th>
+            {columns.map(([name]) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+            <th scope="col">Cost</th>
+          </tr>
+        </thead>
+        <tbody>
+          {models.map((use) => (
+            <tr key={use.model ?? ""}>
+              <th scope="row">{use.model ?? "unknown"}</th>
+              {columns.map(([name, of]) => (
+                <td key={name}>{formatCompact(of(use))}</td>
+              ))}
+              <td>{use.costNano === null ? "no price" : formatMoney(use.costNano)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
