@@ -13,6 +13,7 @@ import {
   growthResponse,
   listQuery,
   listResponse,
+  markdownQuery,
   matchesQuery,
   matchesResponse,
   messagesQuery,
@@ -238,10 +239,11 @@ export const exportTraceAsMarkdown = {
   auth: "cookie-or-bearer",
   scope: "read",
   params,
+  query: markdownQuery,
   about: {
     group: "Traces",
     summary: "Export a trace as Markdown",
-    text: "The whole trace, for reading.",
+    text: "The whole trace as it is stored, for reading. With `for=github` a text for a comment or a description there, of at most 60,000 characters: the messages `from` to `to` (positions, both included), each tool folded under its command, with secrets as `[redacted:KIND]` and home folders as `~` unless `plain=1`.",
     answers: {
       200: {
         text: "The trace.",
@@ -251,6 +253,8 @@ export const exportTraceAsMarkdown = {
         example: `# ${trace.title}\n\n## User\n\nThe retry test fails now and then.\n`,
       },
     },
+    example: { query: { for: "github", from: "0" } },
+    wrong: { query: { for: "print", from: "-1" } },
   },
 } satisfies Operation;
 

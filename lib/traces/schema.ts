@@ -257,6 +257,14 @@ export type Matches = z.output<typeof matchesShape>;
 
 export const matchesResponse = matchesShape.extend({ ok: z.literal(true) });
 
+/** `from`, `to` and `plain` are of the text for GitHub. */
+export const markdownQuery = z.object({
+  for: z.enum(["github"]).optional(),
+  from: wholeNumber(0, limits.message.integer).optional(),
+  to: wholeNumber(0, limits.message.integer).optional(),
+  plain: z.enum(["1"]).optional(),
+});
+
 export const growthQuery = z.object({ after: wholeNumber(0, limits.message.integer) });
 
 export const growthResponse = z.object({ ok: z.literal(true), messages: z.int() });

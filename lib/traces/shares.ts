@@ -9,24 +9,36 @@ import type { Trace, TraceShare } from "#lib/generated/prisma/client";
 import { networkOf } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
 import { titleOf } from "#lib/reader/title";
+import type { Range } from "#lib/traces/for-others";
 
-/** 24 random bytes in base64url; other texts are refused without a query. */
-const tokenPattern = /^[\w-]{32}$/;
+/**
+ * 27 random bytes in base64url, 24 in links of earlier versions; other texts are refused without a query. Those versions know
+ * neither ranges nor masks: where one of them still runs, it must not open a link that has them.
+ */
+const tokenPattern = /^(?:[\w-]{36}|[\w-]{32})$/;
 const dayMs = 86_400_000;
 
 const isOpen = () => ({ revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] });
 
 /** A valid share link, with the title of its trace. */
-export type Share = Pick<TraceShare, "id" | "traceId" | "createdAt" | "expiresAt"> & { title: string };
+export type Share = Pick<TraceShare, "id" | "traceId" | "createdAt" | "expiresAt"> & { title: string; shown: Sharing };
+
+/** What of a trace a link opens, and whether secrets and home folders are masked in it. */
+export type Sharing = Range & { masked: boolean };
 
 /**
  * Creates a link with which anybody can read one of a user's traces. It is shown once; the table keeps its hash.
  *
- * @param days how long it is valid; null until it is revoked.
+ * @param wanted.days how long it is valid; null until it is revoked.
  * @throws SpoorError `not_found` for a deleted trace and for another user's
  */
-export async function shareTrace(userId: string, traceId: string, days: number | null, from: Origin): Promise<string> {
-  const token = randomBytes(24).toString("base64url");
+export async function shareTrace(
+  userId: string,
+  traceId: string,
+  { days, masked, ...range }: Sharing & { days: number | null },
+  from: Origin,
+): Promise<string> {
+  const token = randomBytes(27).toString("base64url");
   const expiresAt = days === null ? null : new Date(Date.now() + days * dayMs);
   await prisma().$transaction(async (tx) => {
     const trace = await tx.trace.findUnique({
@@ -34,7 +46,11 @@ export async function shareTrace(userId: string, traceId: string, days: number |
       select: { id: true },
     });
     if (!trace) throw notFound();
-    await tx.traceShare.createMany({ data: [{ userId, traceId, hash: sha256(token), expiresAt }] });
+    await tx.traceShare.createMany({
+      data: [
+        { userId, traceId, hash: sha256(token), expiresAt, masked, fromPosition: range.from, toPosition: range.to },
+      ],
+    });
     await recordEvent(tx, userId, "share_created", traceId, from);
   });
   return `${env().BASE_URL}/shared/${token}`;
@@ -44,7 +60,15 @@ export async function shareTrace(userId: string, traceId: string, days: number |
 export async function listShares(userId: string, traceId?: string): Promise<Share[]> {
   const shares = await prisma().traceShare.findMany({
     where: { userId, ...(traceId === undefined ? {} : { traceId }), ...isOpen() },
-    select: { id: true, traceId: true, createdAt: true, expiresAt: true },
+    select: {
+      id: true,
+      traceId: true,
+      createdAt: true,
+      expiresAt: true,
+      fromPosition: true,
+      toPosition: true,
+      masked: true,
+    },
     orderBy: [{ createdAt: "desc" }, { id: "asc" }],
     take: 1000,
   });
@@ -52,9 +76,9 @@ export async function listShares(userId: string, traceId?: string): Promise<Shar
     userId,
     shares.map((share) => share.traceId),
   );
-  return shares.flatMap((share) => {
+  return shares.flatMap(({ fromPosition, toPosition, masked, ...share }) => {
     const title = titles.get(share.traceId);
-    return title === undefined ? [] : [{ ...share, title }];
+    return title === undefined ? [] : [{ ...share, title, shown: { from: fromPosition, to: toPosition, masked } }];
   });
 }
 
@@ -80,6 +104,9 @@ export async function revokeShare(userId: string, id: string, from: Origin): Pro
   });
 }
 
+/** What a valid link opens. */
+export type OpenedShare = { userId: string; traceId: string; expiresAt: Date | null; shown: Sharing };
+
 /** How many wrong links one network may try. */
 const attempts = { points: 60, seconds: 600 };
 
@@ -89,10 +116,7 @@ const attempts = { points: 60, seconds: 600 };
  *
  * @param address the reader's address, for the limit.
  */
-export async function openShare(
-  token: string,
-  address: string,
-): Promise<{ userId: string; traceId: string; expiresAt: Date | null } | undefined> {
+export async function openShare(token: string, address: string): Promise<OpenedShare | undefined> {
   const network = networkOf(address);
   if (await isOverLimit("share", network, attempts)) return undefined;
   const found = tokenPattern.test(token) ? await findShare(token) : undefined;
@@ -100,18 +124,18 @@ export async function openShare(
   return found;
 }
 
-async function findShare(token: string) {
+async function findShare(token: string): Promise<OpenedShare | undefined> {
   const share = await prisma().traceShare.findUnique({
     where: { hash: sha256(token), ...isOpen() },
-    select: { userId: true, traceId: true, expiresAt: true },
+    select: { userId: true, traceId: true, expiresAt: true, fromPosition: true, toPosition: true, masked: true },
   });
   if (!share) return undefined;
-  const { userId, traceId } = share;
+  const { userId, traceId, expiresAt, fromPosition, toPosition, masked } = share;
   const live = await prisma().trace.findUnique({
     where: { userId_id: { userId, id: traceId }, deletedAt: null },
     select: { id: true },
   });
-  return live ? share : undefined;
+  return live ? { userId, traceId, expiresAt, shown: { from: fromPosition, to: toPosition, masked } } : undefined;
 }
 
 /** Deletes links that expired or were revoked a month ago, and those to deleted traces. The audit trail keeps both. */

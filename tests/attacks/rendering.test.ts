@@ -5,6 +5,7 @@ import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { limits } from "#lib/limits";
+import { wholeRange } from "#lib/traces/for-others";
 import { shareTrace } from "#lib/traces/shares";
 import { denseTrace } from "../support/dense.ts";
 import { storeSession } from "../support/long-session.ts";
@@ -77,7 +78,8 @@ const maxP99 = (idle: Pulse) => 100 + 5 * idle.p99;
 
 const addressed = (address: string) => ({ "X-Forwarded-For": address });
 
-const share = async () => new URL(await shareTrace(userId, traceId, null, operator)).pathname;
+const share = async () =>
+  new URL(await shareTrace(userId, traceId, { ...wholeRange, masked: false, days: null }, operator)).pathname;
 
 test("24 readers of shared sessions of dense messages leave the others' answers quick", {
   ...bestOfThree,
@@ -165,7 +167,7 @@ test("a shared page, and an own one, of a message of thirty million lines end no
   const content =
     "'<tool-use data-tool-type=\"write\" data-tool-name=\"Edit\">' || e'\\nEdit\\n```diff\\n+x' || repeat(e'\\n', 30000000) || e'+y\\n```\\n</tool-use>'";
   const id = await storeSession(userId, { messages: 1, sourceId: "lines", content });
-  const link = new URL(await shareTrace(userId, id, null, operator)).pathname;
+  const link = new URL(await shareTrace(userId, id, { ...wholeRange, masked: false, days: null }, operator)).pathname;
   const cookie = await signIn();
   const pulse = await takePulse(server, async () => {
     const page = await read(link, addressed("198.51.100.20"));

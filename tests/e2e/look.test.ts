@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
+import { wholeRange } from "#lib/traces/for-others";
 import { shareTrace } from "#lib/traces/shares";
 import { launchBrowser, signIn, watchFaults } from "../support/browser.ts";
 import { expectGoodLook } from "../support/look.ts";
@@ -32,7 +33,7 @@ beforeAll(async () => {
   await accountTraces(10);
   const { rows } = await pool().query<{ id: string }>("select id from trace order by message_count desc limit 1");
   traceId = rows[0]?.id ?? "";
-  shared = new URL(await shareTrace(userId, traceId, 7, operator)).pathname;
+  shared = new URL(await shareTrace(userId, traceId, { ...wholeRange, masked: false, days: 7 }, operator)).pathname;
   const asked = { machine: "ada-laptop", scopes: ["ingest", "read", "delete"] };
   userCode = (await (await post(server, "/api/cli/device/start", asked)).json()).userCode;
   const elsewhere = { "X-Forwarded-For": someAddress() };

@@ -8,6 +8,7 @@ import { purgeNext } from "#lib/search/purge";
 import { forEachTerm } from "#lib/search/terms";
 import { housekeep } from "#lib/server/housekeeping";
 import { countSelection, deleteSelection, deleteTrace } from "#lib/traces/deletion";
+import { wholeRange } from "#lib/traces/for-others";
 import { purgeDeleted } from "#lib/traces/purge";
 import { listTraces } from "#lib/traces/queries";
 import { shareTrace } from "#lib/traces/shares";
@@ -78,7 +79,7 @@ describe("after a deletion and its purge", () => {
     await send(secret("gone", "zyxgone", ["zyxgonelater"])); // its former postings lead nowhere from now on
     await accountTraces(10);
     const id = (await stored("gone"))?.id ?? "";
-    await shareTrace(userId, id, null, operator);
+    await shareTrace(userId, id, { ...wholeRange, masked: false, days: null }, operator);
     await insertFiller();
     await indexAll();
     expect((await blocksOf())[0]).toBeGreaterThan(2048);

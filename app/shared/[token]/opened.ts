@@ -2,15 +2,17 @@ import "server-only";
 import { headers } from "next/headers";
 import { cache } from "react";
 import { originOf } from "#lib/auth/audit";
-import { openShare } from "#lib/traces/shares";
+import { type OpenedShare, openShare } from "#lib/traces/shares";
 import type { Shown } from "../../(app)/traces/[id]/segments/render";
 
 /** What a link opens for this request; undefined if it does not open. One request counts once. */
 export const openedBy = cache(async (token: string) => openShare(token, originOf(await headers()).address));
 
 /** How a shared trace is shown. */
-export const toReaders = ({ userId, traceId }: { userId: string; traceId: string }, token: string): Shown => ({
+export const toReaders = ({ userId, traceId, shown: { masked, ...range } }: OpenedShare, token: string): Shown => ({
   userId,
   traceId,
   whose: { sharedAt: `/shared/${token}` },
+  range,
+  masked,
 });

@@ -1,6 +1,8 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
+import { textForOthers } from "#lib/traces/for-others";
 import { getTrace, type Trace } from "#lib/traces/queries";
+import type { OpenedShare } from "#lib/traces/shares";
 import "../../(app)/traces/[id]/messages/styles";
 import { drawSegment } from "../../(app)/traces/[id]/segments/render";
 import { requestOf } from "../../(app)/traces/[id]/segments/request";
@@ -19,7 +21,8 @@ export async function generateMetadata({ params }: PageProps<"/shared/[token]">)
 /** One session for anyone with its link, without an account or a way into one. */
 export default async function Page({ params, searchParams }: PageProps<"/shared/[token]">) {
   const { token } = await params;
-  const { trace, expiresAt, ...opened } = await shared(token);
+  const { trace, ...opened } = await shared(token);
+  const { expiresAt, shown } = opened;
   const segment = await drawSegment(toReaders(opened, token), requestOf(await searchParams), false);
   const address = `/shared/${token}`;
   return (
@@ -27,7 +30,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
       {/* The last one counts: the default would send this secret address to the server's other pages. */}
       <meta name="referrer" content="no-referrer" />
       <main id="main" tabIndex={-1} className="wide flex grow flex-col gap-6 py-6 outline-none">
-        <SharedHeader trace={trace} expiresAt={expiresAt} />
+        <SharedHeader trace={trace} expiresAt={expiresAt} shown={shown} />
         {!segment && <p className="py-8 text-muted">There are no messages here.</p>}
         {segment?.earlier && <Edge href={`${address}?before=${segment.first}`} name="Earlier" />}
         {segment && <SharedShell token={token} markup={{ __html: segment.html }} />}
@@ -49,7 +52,7 @@ function Edge({ href, name }: { href: string; name: string }) {
 
 const titleOf = (trace: Trace) => trace.title || "Untitled session";
 
-function SharedHeader({ trace, expiresAt }: { trace: Trace; expiresAt: Date | null }) {
+function SharedHeader({ trace, expiresAt, shown }: { trace: Trace } & Pick<OpenedShare, "expiresAt" | "shown">) {
   const { source, model, messageCount, createdAt, updatedAt } = trace;
   return (
     <header className="flex flex-col gap-3 border-hairline border-b pb-4">
@@ -68,7 +71,12 @@ function SharedHeader({ trace, expiresAt }: { trace: Trace; expiresAt: Date | nu
       <p className="flex flex-wrap gap-x-4 gap-y-1 text-code">
         <span>{source}</span>
         {model && <span className="break-all">{model}</span>}
-        <span>{countOf(messageCount, "message")}</span>
+        {shown.from === null && shown.to === null ? (
+          <span>{countOf(messageCount, "message")}</span>
+        ) : (
+          <span>a part of a session</span>
+        )}
+        {shown.masked && <span className="text-muted">secrets hidden</span>}
         <span className="text-muted">
           <Time at={createdAt ?? updatedAt} as="long" />
         </span>
@@ -81,5 +89,7 @@ function SharedHeader({ trace, expiresAt }: { trace: Trace; expiresAt: Date | nu
 async function shared(token: string) {
   const opened = await openedBy(token);
   if (!opened) notFound();
-  return { ...opened, trace: await orMissing(getTrace(opened.userId, opened.traceId)) };
+  const trace = await orMissing(getTrace(opened.userId, opened.traceId));
+  const title = opened.shown.masked ? textForOthers(trace.title ?? "") : trace.title;
+  return { ...opened, trace: { ...trace, title } };
 }

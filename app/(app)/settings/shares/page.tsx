@@ -3,7 +3,7 @@ import { requireUser } from "#lib/auth/guards";
 import { listShares, type Share } from "#lib/traces/shares";
 import { Form } from "../../../components/form";
 import { Time } from "../../../components/time";
-import { revokeShareAction } from "../../traces/[id]/facts/share-actions";
+import { revokeShareAction } from "../../traces/[id]/share/actions";
 
 export const metadata: Metadata = { title: "Shared sessions" };
 
@@ -30,7 +30,7 @@ export default async function Page() {
   );
 }
 
-function ShareRow({ share: { id, traceId, title, createdAt, expiresAt } }: { share: Share }) {
+function ShareRow({ share: { id, traceId, title, createdAt, expiresAt, shown } }: { share: Share }) {
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2 border-hairline border-b py-2.5">
       <div className="min-w-0">
@@ -44,6 +44,8 @@ function ShareRow({ share: { id, traceId, title, createdAt, expiresAt } }: { sha
             created <Time at={createdAt.toISOString()} as="moment" />
           </span>
           <span>{expiresAt ? <Ends at={expiresAt} /> : "until revoked"}</span>
+          {(shown.from !== null || shown.to !== null) && <span>a part of it</span>}
+          <span>{shown.masked ? "secrets hidden" : "as it is stored"}</span>
         </p>
       </div>
       <Form

@@ -1,6 +1,8 @@
 import type { ReaderMessage } from "#lib/reader/message";
 import { rowsOf } from "#lib/reader/rows";
 import { drawChanges } from "../changes/draw-changes";
+import { changeTexts } from "#lib/secrets/mask";
+import { forOthers, textForOthers } from "#lib/traces/for-others";
 import { drawBody, drawMessages, type View } from "../messages/messages";
 import type { Read } from "../segments/read";
 import { rowsOfSegment, type SegmentRows } from "../segments/rows";
@@ -13,8 +15,14 @@ export type DrawnSegment = Omit<SegmentRows, "rows"> & {
   hidden: boolean;
 };
 
-type SegmentInput = { read: Read; view: View; talk: boolean; at?: number | undefined };
-type BodyInput = { messages: ReaderMessage[]; view: View; position: number; part?: string | undefined };
+type SegmentInput = { read: Read; view: View; talk: boolean; masked?: boolean; at?: number | undefined };
+type BodyInput = {
+  messages: ReaderMessage[];
+  view: View;
+  masked?: boolean;
+  position: number;
+  part?: string | undefined;
+};
 
 /** What a segment may cost, as `costOf` counts it: 100 messages of most sessions. */
 const maxCost = 200_000;
@@ -23,9 +31,14 @@ const maxHtml = 1_000_000;
 /** A segment that costs less is not made smaller. */
 const minCost = 2000;
 
+/** Where the session's files are: paths are shown whole by it. */
+const viewForOthers = (view: View): View => ({ ...view, place: changeTexts(view.place, textForOthers) });
+
 /** What is done on a thread, since it takes long: rows, differences, Markdown, colours, HTML. */
 export const operations = {
-  async segment({ read, view, talk, at }: SegmentInput): Promise<DrawnSegment> {
+  async segment({ read: stored, view: own, talk, masked, at }: SegmentInput): Promise<DrawnSegment> {
+    const read = masked ? { ...stored, messages: stored.messages.map(forOthers) } : stored;
+    const view = masked ? viewForOthers(own) : own;
     for (let cost = maxCost; ; cost /= 4) {
       const { rows, ...segment } = rowsOfSegment(read, talk, cost);
       const html = await drawMessages(rows, view, talk);
@@ -36,9 +49,9 @@ export const operations = {
   },
 
   /** @returns undefined where there is no such body */
-  async body({ messages, view, position, part }: BodyInput): Promise<string | undefined> {
-    const row = rowsOf(messages).find((one) => one.position === position);
-    return row && drawBody(row, view, part);
+  async body({ messages, view, masked, position, part }: BodyInput): Promise<string | undefined> {
+    const row = rowsOf(masked ? messages.map(forOthers) : messages).find((one) => one.position === position);
+    return row && drawBody(row, masked ? viewForOthers(view) : view, part);
   },
 
   /** All that a session did to files. */

@@ -11,7 +11,7 @@ import { listHref } from "../../hrefs";
 import { ContextChart } from "./context-chart";
 import { Details } from "./details";
 import { FamilyFacts, type Kin, OriginLine } from "./family";
-import { ShareLink } from "./share";
+import { ShareLink } from "./share-link";
 import { spanWords } from "./span";
 import { Spent } from "./spent";
 

@@ -1,5 +1,6 @@
 import "server-only";
 import { limits } from "#lib/limits";
+import { isWithin, type Range, wholeRange } from "#lib/traces/for-others";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
 import { hasTrace, type Message } from "#lib/traces/queries";
 import type { SegmentRequest } from "./request";
@@ -40,6 +41,7 @@ export type Read = {
  * Reads what a segment of a trace's messages is made of. Neighbouring segments share no message and leave none out, since
  * each begins at the other's edge.
  *
+ * @param range what else there is does not exist for this reader.
  * @returns undefined where there is nothing: a deleted or empty trace, or beyond its ends.
  */
 export async function readSegment(
@@ -47,17 +49,33 @@ export async function readSegment(
   traceId: string,
   request: SegmentRequest,
   talk: boolean,
+  range: Range = wholeRange,
 ): Promise<Read | undefined> {
   const size = talk ? sizes.talk : sizes.all;
-  const source: Source = {
+  const stored: Source = {
     earlier: (before, limit) => readEarlier(userId, traceId, before, { limit, maxBytes, maxMessageBytes }),
     later: async (after, limit) => {
       const { messages, nextAfter } = await readMessages(userId, traceId, after, { limit, maxBytes, maxMessageBytes });
       return { messages, hasMore: nextAfter !== null };
     },
   };
+  const source = sourceWithin(stored, range);
   const [read, isLive] = await Promise.all([readFor(source, request, size), hasTrace(userId, traceId)]);
   return isLive && read.messages.length > 0 ? read : undefined;
+}
+
+/** A part of the messages as if they were all. */
+function sourceWithin(source: Source, { from, to }: Range): Source {
+  if (from === null && to === null) return source;
+  const only = ({ messages, hasMore }: Page): Page => {
+    const within = messages.filter(({ position }) => isWithin({ from, to }, position));
+    return { messages: within, hasMore: hasMore && within.length === messages.length };
+  };
+  return {
+    earlier: async (before, limit) =>
+      only(await source.earlier(to === null ? before : Math.min(before, to + 1), limit)),
+    later: async (after, limit) => only(await source.later(from === null ? after : Math.max(after, from - 1), limit)),
+  };
 }
 
 /** Reads the messages that a row is made of. @returns undefined where the trace is deleted */

@@ -1,4 +1,5 @@
 import "server-only";
+import { isWithin, type Range, wholeRange } from "#lib/traces/for-others";
 import { countMessages } from "#lib/traces/messages";
 import { readPlace } from "#lib/traces/place";
 import { readerZone } from "../../../../components/zone";
@@ -21,8 +22,8 @@ export type Segment = Omit<DrawnSegment, "html"> & {
   handedOver?: string | undefined;
 };
 
-/** Whose messages are drawn, and for whom. */
-export type Shown = { userId: string; traceId: string; whose: Whose };
+/** Whose messages are drawn, for whom, which of them, and whether secrets in them are masked. */
+export type Shown = { userId: string; traceId: string; whose: Whose; range?: Range; masked?: boolean };
 
 const turnOf = ({ userId, whose }: Shown) => ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
 
@@ -39,16 +40,16 @@ export async function drawSegment(
   request: SegmentRequest,
   talk: boolean,
 ): Promise<DrawnSegment | undefined> {
-  const { userId, traceId, whose } = shown;
+  const { userId, traceId, whose, range, masked = false } = shown;
   const view = { whose, zone: await readerZone() };
   return draw(turnOf(shown), "segment", async () => {
-    const read = await readSegment(userId, traceId, request, talk);
+    const read = await readSegment(userId, traceId, request, talk, range);
     if (!read) return undefined;
     const [sessions, place] = await Promise.all([
       "traceId" in whose ? sessionsOf(userId, traceId, read.messages) : {},
       readPlace(userId, traceId),
     ]);
-    return { read, view: { ...view, place, sessions }, talk, ...("at" in request && { at: request.at }) };
+    return { read, view: { ...view, place, sessions }, talk, masked, ...("at" in request && { at: request.at }) };
   });
 }
 
@@ -68,10 +69,12 @@ export async function renderSegment(
 
 /** Draws the body of a fold that is not on the page. @returns its HTML; undefined where there is none */
 export async function drawBody(shown: Shown, { position, positions, part }: BodyRequest): Promise<string | undefined> {
-  const { userId, traceId, whose } = shown;
+  const { userId, traceId, whose, range = wholeRange, masked = false } = shown;
   const view = { whose, zone: await readerZone() };
   return draw(turnOf(shown), "body", async () => {
-    const [messages, place] = await Promise.all([readRow(userId, traceId, positions), readPlace(userId, traceId)]);
-    return messages && { messages, view: { ...view, place }, position, ...(part !== undefined && { part }) };
+    const within = positions.filter((one) => isWithin(range, one));
+    if (within.length === 0) return undefined;
+    const [messages, place] = await Promise.all([readRow(userId, traceId, within), readPlace(userId, traceId)]);
+    return messages && { messages, view: { ...view, place }, masked, position, ...(part !== undefined && { part }) };
   });
 }

@@ -4,13 +4,25 @@ import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { idForm } from "#lib/auth/schema";
+import { limits } from "#lib/limits";
 import { revokeShare, shareTrace } from "#lib/traces/shares";
 import { askFirst, refusalOf, refuseForeignOrigin, text } from "../../../../components/form-guard";
 import type { FormState } from "../../../../components/form-state";
 
-/** For how many days a link is valid, or `never` for one that does not expire. */
+const position = z.preprocess(
+  (given) => (given === "" ? null : Number(given)),
+  z.int().min(0).max(limits.message.integer).nullable(),
+);
+
+/**
+ * What of a session a link opens, and for how many days, or `never` for one that does not expire. Without a field that says so,
+ * secrets are masked.
+ */
 const shareForm = z.object({
   id: z.uuid(),
+  from: position,
+  to: position,
+  plain: z.literal("1").optional(),
   days: z.enum(["1", "7", "30", "90", "never"]).transform((days) => (days === "never" ? null : Number(days))),
 });
 
@@ -19,13 +31,19 @@ export async function shareAction(_before: FormState, form: FormData): Promise<F
   const user = await requireUser("/traces");
   const error = await refuseForeignOrigin();
   if (error) return { error };
-  const parsed = shareForm.safeParse({ id: text(form, "id"), days: text(form, "days") });
+  const parsed = shareForm.safeParse({
+    id: text(form, "id"),
+    from: text(form, "from"),
+    to: text(form, "to"),
+    ...(text(form, "plain") === "1" && { plain: "1" }),
+    days: text(form, "days"),
+  });
   if (!parsed.success) return { error: "This session can't be shared like that." };
-  const { id, days } = parsed.data;
+  const { id, days, from, to, plain } = parsed.data;
   try {
-    const link = await shareTrace(user.id, id, days, await currentOrigin());
+    const link = await shareTrace(user.id, id, { days, from, to, masked: !plain }, await currentOrigin());
     revalidatePath("/settings/shares");
-    return { once: { label: "Anybody with this link can read the session", text: link, note } };
+    return { once: { label: "Anybody with this link can read what is shown below", text: link, note } };
   } catch (refused) {
     return refusalOf(refused);
   }

@@ -1,0 +1,48 @@
+import type { Findings } from "#lib/traces/check";
+import { countOf, formatCount } from "../../../../components/figures";
+import { Notice } from "../../../../components/notice";
+
+type Props = { findings: Findings; masked: boolean; traceId: string };
+
+/** What was found that others had better not see, and what becomes of it. */
+export function FindingList({ findings: { secrets, homes, isCut, messages }, masked, traceId }: Props) {
+  const isClean = secrets.length === 0 && homes === 0;
+  return (
+    <Notice tone={isClean || masked ? "info" : "warn"}>
+      {isClean && <p>No secrets and no home folders were found in {countOf(messages, "message")}.</p>}
+      {secrets.length > 0 && (
+        <>
+          <p>
+            {masked ? "Hidden, each as " : "Shown as they are: "}
+            {masked && <code className="font-mono text-code">[redacted:KIND]</code>}
+            {masked ? ":" : ""}
+          </p>
+          <ul aria-label="Secrets that were found" className="flex flex-wrap gap-x-4 gap-y-1 text-code">
+            {secrets.map(({ kind, count, position }) => (
+              <li key={kind}>
+                {formatCount(count)} × {kind},{" "}
+                <a href={`/traces/${traceId}?at=${position}`} className="link">
+                  message {position}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {homes > 0 && (
+        <p>
+          {countOf(homes, "path")} in a home folder:{" "}
+          {masked ? "the folder is shown as ~." : "the folder's name is shown."}
+        </p>
+      )}
+      {isCut && (
+        <p>
+          The first {countOf(messages, "message")} were looked at.{masked && " The others are masked as well."}
+        </p>
+      )}
+      <p className="text-muted">
+        A search finds most keys and tokens, not all that is confidential. Read what you share.
+      </p>
+    </Notice>
+  );
+}

@@ -1,0 +1,20 @@
+"use server";
+import { z } from "zod";
+import { requireUser } from "#lib/auth/guards";
+import { limits } from "#lib/limits";
+import { drawBody } from "../segments/render";
+import { bodyRequest } from "../segments/request";
+import { toStranger } from "./stranger";
+
+const edge = z.int().min(0).max(limits.message.integer).nullable();
+const sharing = z.object({ traceId: z.uuid(), from: edge, to: edge, masked: z.boolean() });
+
+/** Renders the body of a fold in a preview, as the stranger will see it. Read-only. @returns undefined where there is none */
+export async function loadPreviewBody(
+  given: z.input<typeof sharing>,
+  input: z.input<typeof bodyRequest>,
+): Promise<string | undefined> {
+  const { traceId, ...shown } = sharing.parse(given);
+  const user = await requireUser(`/traces/${traceId}/share`);
+  return drawBody(toStranger(user.id, traceId, shown), bodyRequest.parse(input));
+}

@@ -1,0 +1,175 @@
+import type { Metadata } from "next";
+import { notFound } from "next/navigation";
+import { z } from "zod";
+import { requireUser } from "#lib/auth/guards";
+import type { Turn } from "#lib/reader/outline";
+import { checkForOthers } from "#lib/traces/check";
+import { textForOthers } from "#lib/traces/for-others";
+import { readOutline } from "#lib/traces/outline";
+import { getTrace } from "#lib/traces/queries";
+import { listShares, type Sharing } from "#lib/traces/shares";
+import { countOf } from "../../../../components/figures";
+import { Form } from "../../../../components/form";
+import { orMissing } from "../../../../components/or-missing";
+import "../messages/styles";
+import { drawSegment } from "../segments/render";
+import { requestOf } from "../segments/request";
+import { shareAction } from "./actions";
+import { CopyMarkdown } from "./copy-markdown";
+import { FindingList } from "./findings";
+import { loadPreviewBody } from "./load";
+import { addressOf, endsOf, sharingOf } from "./range";
+import { SharedMessages } from "./shared-messages";
+import { toStranger } from "./stranger";
+
+export const metadata: Metadata = { title: "Share a session" };
+
+/** What others would see of a session, and the link that lets them. */
+export default async function Page({ params, searchParams }: PageProps<"/traces/[id]/share">) {
+  const { id } = await params;
+  const user = await requireUser(`/traces/${encodeURIComponent(id)}/share`);
+  if (!z.uuid().safeParse(id).success) notFound();
+  const query = await searchParams;
+  const sharing = sharingOf(query);
+  const trace = await orMissing(getTrace(user.id, id));
+  const [outline, findings, shares, segment] = await Promise.all([
+    readOutline(user.id, id),
+    checkForOthers(user.id, id, sharing),
+    listShares(user.id, id),
+    drawSegment(toStranger(user.id, id, sharing), requestOf(query), false),
+  ]);
+  const { from, to, masked } = sharing;
+  const title = trace.title || "Untitled session";
+  const markdown = addressOf(id, "/api/traces/ID/export.md", sharing);
+  const here = (name: string, value: number) =>
+    `${addressOf(id, "/traces/ID/share", sharing)}${from === null && to === null && masked ? "?" : "&"}${name}=${value}`;
+  return (
+    <div className="flex flex-col gap-6">
+      <header className="flex flex-col gap-1">
+        <p className="text-code">
+          <a href={`/traces/${id}${from === null ? "" : `?at=${from}`}`} className="link">
+            Back to the session
+          </a>
+        </p>
+        <h1 className="break-words font-semibold text-title">Share: {title}</h1>
+        <p className="max-w-[72ch] text-muted">
+          Anybody with the link can read what is shown below, without an account. You can revoke it at any time.
+        </p>
+      </header>
+      <Choices id={id} turns={outline.turns} sharing={sharing} />
+      <FindingList findings={findings} masked={masked} traceId={id} />
+      <div className="flex flex-wrap items-start gap-x-10 gap-y-4">
+        <Form
+          action={shareAction}
+          tone="accent"
+          hidden={{
+            id,
+            from: from === null ? "" : String(from),
+            to: to === null ? "" : String(to),
+            plain: masked ? "" : "1",
+          }}
+          submit="Create link"
+        >
+          <div className="flex items-center gap-2">
+            <label htmlFor="days" className="font-medium">
+              Valid for
+            </label>
+            <select id="days" name="days" defaultValue="7" className="input w-fit">
+              <option value="1">1 day</option>
+              <option value="7">7 days</option>
+              <option value="30">30 days</option>
+              <option value="90">90 days</option>
+              <option value="never">until I revoke it</option>
+            </select>
+          </div>
+        </Form>
+        <div className="flex flex-wrap items-center gap-3">
+          <CopyMarkdown href={`${markdown}${markdown.includes("?") ? "&" : "?"}for=github`} />
+          <a href={`${markdown}${markdown.includes("?") ? "&" : "?"}for=github`} className="link target">
+            Download for GitHub
+          </a>
+        </div>
+        {shares.length > 0 && (
+          <p>
+            <a href="/settings/shares" className="link target">
+              See or revoke {countOf(shares.length, "link")}
+            </a>
+          </p>
+        )}
+      </div>
+      <section aria-label="What others will see" className="rounded-block border border-edge border-dashed p-4">
+        <h2 className="pb-3 text-muted">What others will see</h2>
+        <p className="break-words pb-4 font-semibold text-title">{masked ? textForOthers(title) : title}</p>
+        {!segment && <p className="py-8 text-muted">There are no messages here.</p>}
+        {segment?.earlier && (
+          <a href={here("before", segment.first)} className="link target">
+            Earlier
+          </a>
+        )}
+        {segment && (
+          <SharedMessages
+            markup={{ __html: segment.html }}
+            load={loadPreviewBody.bind(null, { traceId: id, from, to, masked })}
+          />
+        )}
+        {segment?.later && (
+          <a href={here("after", segment.last)} className="link target">
+            Later
+          </a>
+        )}
+      </section>
+    </div>
+  );
+}
+
+/** Which turns are shared, and whether secrets are hidden. A GET form: the page shows what comes of it. */
+function Choices({ turns, sharing }: { id: string; turns: Turn[]; sharing: Sharing }) {
+  const name = (turn: Turn, index: number) => `${index + 1}. ${turn.title.slice(0, 60) || "(no words)"}`;
+  const first = turns.findLast(({ position }) => position <= (sharing.from ?? -1))?.position;
+  return (
+    <form method="get" className="flex flex-wrap items-end gap-4">
+      <div className="flex min-w-0 flex-col gap-1">
+        <label htmlFor="from" className="font-medium">
+          From turn
+        </label>
+        <select id="from" name="from" defaultValue={first ?? ""} className="input max-w-72">
+          <option value="">the start</option>
+          {turns.map((turn, index) => (
+            <option key={turn.position} value={turn.position}>
+              {name(turn, index)}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div className="flex min-w-0 flex-col gap-1">
+        <label htmlFor="to" className="font-medium">
+          To the end of turn
+        </label>
+        <select id="to" name="to" defaultValue={sharing.to ?? ""} className="input max-w-72">
+          <option value="">the last, and what is added later</option>
+          {endsOf(turns).map(
+            ({ value, turn }, index) =>
+              value !== null && (
+                <option key={turn.position} value={value}>
+                  {name(turn, index)}
+                </option>
+              ),
+          )}
+        </select>
+      </div>
+      <label className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
+        <input
+          type="checkbox"
+          name="plain"
+          value="1"
+          defaultChecked={!sharing.masked}
+          className="size-4 accent-accent"
+        />
+        Show secrets and home folders
+      </label>
+      <button type="submit" className="button">
+        Show
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,142 @@
+import "server-only";
+import type { Block, Part, ReaderRow } from "#lib/reader/message";
+import { rowsOf } from "#lib/reader/rows";
+import { cut } from "#lib/reader/text";
+import { forOthers, textForOthers } from "#lib/traces/for-others";
+import { readMessagesInTurn } from "#lib/traces/messages";
+import type { Message, TraceRow } from "#lib/traces/queries";
+import type { Sharing } from "#lib/traces/shares";
+
+/** GitHub's comments and descriptions take 65,536 characters; a title and a remark fit beside this. */
+const maxCharacters = 60_000;
+/** What is read for it at most: more than fits. */
+const maxRead = { messages: 3000, bytes: 8 * 1024 * 1024 };
+/** Of each output and each file so much. */
+const maxBlock = 2000;
+
+/**
+ * A part of a session as Markdown for a comment or a description on GitHub: what was said in full, each tool folded under its
+ * command, thoughts left out. It names nobody there (`@name`), and ends with a remark where it would be too long.
+ */
+export async function githubMarkdown(userId: string, trace: TraceRow, { from, to, masked }: Sharing): Promise<string> {
+  const { messages, isCut } = await read(userId, trace.id, from, to);
+  const shown = masked ? messages.map(forOthers) : messages;
+  const title = trace.title ?? trace.derivedTitle ?? "Untitled session";
+  let text = `### ${unnamed(oneLine(masked ? textForOthers(title) : title))}\n`;
+  const rows = rowsOf(shown).flatMap((row) => (row.kind === "group" ? row.members : [row]));
+  for (const [index, row] of rows.entries()) {
+    const next = rowMarkdown(row);
+    if (text.length + next.length > maxCharacters)
+      return `${text}\n_${rows.length - index} more entries are left out._\n`;
+    text += next;
+  }
+  return isCut ? `${text}\n_The rest of the session is left out._\n` : text;
+}
+
+async function read(userId: string, traceId: string, from: number | null, to: number | null) {
+  const messages: Message[] = [];
+  let bytes = 0;
+  for (let after: number | null = (from ?? 0) - 1; after !== null; ) {
+    const page: Awaited<ReturnType<typeof readMessagesInTurn>> = await readMessagesInTurn(userId, traceId, after, {
+      limit: 500,
+      maxBytes: 1024 * 1024,
+      maxMessageBytes: 1024 * 1024,
+    });
+    for (const message of page.messages) {
+      if (to !== null && message.position > to) return { messages, isCut: false };
+      messages.push(message);
+      bytes += message.content.length;
+    }
+    if (page.nextAfter !== null && (messages.length >= maxRead.messages || bytes >= maxRead.bytes))
+      return { messages, isCut: true };
+    after = page.nextAfter;
+  }
+  return { messages, isCut: false };
+}
+
+function rowMarkdown({ parts }: ReaderRow): string {
+  return parts
+    .map(partMarkdown)
+    .filter(Boolean)
+    .map((text) => `\n${text}\n`)
+    .join("");
+}
+
+const spoken = new Set<Part["kind"]>(["user", "assistant", "question", "plan", "tasks"]);
+
+function partMarkdown({ kind, title, status, exitCode, blocks }: Part): string {
+  if (kind === "thinking") return "";
+  const body = blocks
+    .map((block) => blockMarkdown(block, spoken.has(kind)))
+    .filter(Boolean)
+    .join("\n\n");
+  if (kind === "user") return `**User:**\n\n${quoted(body)}`;
+  if (kind === "assistant") return body;
+  if (spoken.has(kind)) return [title && `**${unnamed(oneLine(title))}**`, body].filter(Boolean).join("\n\n");
+  const outcome = status === "failed" ? ` — failed${exitCode ? ` (exit ${exitCode})` : ""}` : "";
+  const summary = `${kind}: ${escaped(oneLine(cut(title, 300)))}${outcome}`;
+  return body ? `<details><summary>${summary}</summary>\n\n${body}\n\n</details>` : `<sub>${summary}</sub>`;
+}
+
+function blockMarkdown(block: Block, isSpoken: boolean): string {
+  switch (block.type) {
+    case "markdown":
+      return isSpoken ? unnamed(block.text.trim()) : unnamed(short(block.text.trim()));
+    case "code":
+      return fenced(short(block.text), block.language);
+    case "output":
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of a terminal
+      return fenced(short(block.text.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "")), "text");
+    case "diff": {
+      const signs = { added: "+", removed: "-", same: " ", hunk: "" };
+      return fenced(short(block.lines.map(({ type, text }) => signs[type] + text).join("\n")), "diff");
+    }
+    case "tasks":
+      return block.items
+        .map(({ state, text }) => `- [${state === "done" ? "x" : " "}] ${unnamed(oneLine(text))}`)
+        .join("\n");
+    case "transcript":
+      return `_${block.messages.length} messages of a sub-agent_`;
+  }
+}
+
+const short = (text: string) =>
+  text.length <= maxBlock
+    ? text
+    : `${cut(text, maxBlock)}\n… ${(text.length - maxBlock).toLocaleString("en")} more characters`;
+
+/** In a fence longer than any run of backticks in it (CommonMark 0.31, section 4.5). */
+function fenced(text: string, language: string): string {
+  let longest = 2;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${/^[\w+#.-]{1,32}$/.test(language) ? language : ""}\n${text.trimEnd()}\n${fence}`;
+}
+
+const quoted = (text: string) =>
+  text
+    .split("\n")
+    .map((line) => `> ${line}`.trimEnd())
+    .join("\n");
+
+/** Without mentions: a comment outside code that names people would call them. Code keeps its at-signs. */
+function unnamed(text: string): string {
+  let fence = "";
+  return text
+    .split("\n")
+    .map((line) => {
+      const [, mark = ""] = /^[ \t>]*(`{3,}|~{3,})/.exec(line) ?? [];
+      if (mark && (fence === "" || mark.startsWith(fence))) {
+        fence = fence === "" ? mark : "";
+        return line;
+      }
+      if (fence !== "") return line;
+      return line.replace(/(`+[^`\n]*`+)|(?<![\w.])@(?=[A-Za-z0-9])/g, (found, code) => (code ? found : "@<!-- -->"));
+    })
+    .join("\n");
+}
+
+const escaped = (text: string) =>
+  unnamed(text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"));
+
+const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();

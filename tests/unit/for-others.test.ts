@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { countHomes, forOthers, isWithin, textForOthers } from "#lib/traces/for-others";
+
+test.each([
+  ["cd /home/ada/api && ls", "cd ~/api && ls"],
+  ["/Users/ada.l/x and '/home/ada'", "~/x and '~'"],
+  ["C:\\Users\\Ada\\api", "~\\api"],
+  ['{"cwd":"C:\\\\Users\\\\Ada\\\\api"}', '{"cwd":"~\\\\api"}'],
+  ["https://example.org/home/page", "https://example.org/home/page"],
+  ["/var/home/ada", "/var/home/ada"],
+  ["src/home/index.ts, ~/home/x", "src/home/index.ts, ~/home/x"],
+])("home folders have no names: %j", (text, shown) => {
+  expect(textForOthers(text)).toBe(shown);
+});
+
+test("a message for others has no secret in its content, its tool's arguments, or its result", () => {
+  const key = ["ghp", "_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2"].join("");
+  const message = {
+    position: 3,
+    content: `the token is ${key}`,
+    metadata: { tool: { name: "Bash", input: { command: `curl -H "Authorization: ${key}" /home/ada/x` } } },
+  };
+  const shown = forOthers(message);
+  expect(JSON.stringify(shown)).not.toContain(key);
+  expect(JSON.stringify(shown)).toContain("[redacted:");
+  expect(JSON.stringify(shown)).not.toContain("/home");
+  expect(shown.position).toBe(3);
+  expect(message.content).toContain(key);
+});
+
+test("home folders are counted, and counting a megabyte of what looks like them takes no time", () => {
+  expect(countHomes("/home/a/x /Users/b/y /home/")).toBe(2);
+  const hostile = "/home/".repeat(200_000) + "C:\\\\Users".repeat(100_000);
+  const begun = performance.now();
+  countHomes(hostile);
+  expect(performance.now() - begun).toBeLessThan(1000);
+});
+
+test.each([
+  [{ from: null, to: null }, true],
+  [{ from: 5, to: 5 }, true],
+  [{ from: 6, to: null }, false],
+  [{ from: null, to: 4 }, false],
+])("position 5 within %j: %s", (range, expected) => {
+  expect(isWithin(range, 5)).toBe(expected);
+});
