@@ -82,6 +82,10 @@ function blockMarkdown(block: Block, isSpoken: boolean): string {
   switch (block.type) {
     case "markdown":
       return isSpoken ? unnamed(block.text.trim()) : unnamed(short(block.text.trim()));
+    case "said":
+      return unnamed(block.text.trim());
+    case "image":
+      return `_${escaped(oneLine(block.label)) || "an image"}_`;
     case "code":
       return fenced(short(block.text), block.language);
     case "output":

@@ -26,9 +26,11 @@ async function upload(sourceId: string, contents: string[], output?: string): Pr
 }
 
 /** Shares a session in the browser. @returns the link's path */
-async function share(traceId: string, days = "7"): Promise<string> {
+async function share(traceId: string, days = "7", query = ""): Promise<string> {
   await open(`/traces/${traceId}`);
-  await page.locator("summary", { hasText: "Share" }).click();
+  await page.getByRole("link", { name: /^Share/ }).click();
+  await page.getByRole("heading", { name: /^Share: / }).waitFor();
+  if (query) await open(`/traces/${traceId}/share?${query}`);
   await page.getByLabel("Valid for").selectOption(days);
   await button("Create link").click();
   const link = await page.locator("pre", { hasText: "/shared/" }).first().textContent();
@@ -93,6 +95,53 @@ test("a long result is loaded with only the link, until it is revoked", async ()
   await fold.click();
   await other.reload();
   await other.getByText(missing).waitFor();
+});
+
+test("a turn is shared as its preview shows it: no other message, no secret and no home folder, also not in what loads", async () => {
+  const key = ["ghp", "_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2"].join("");
+  const output = Array.from({ length: 600 }, (_, n) => `line ${n} /home/ada/x ${key}`).join("\n");
+  const said = ["Zeroth secret-word", "First, with @someone", `Second ${key} in /home/ada/api`];
+  const traceId = await upload("part", said, output);
+  await open(`/traces/${traceId}/share`);
+  await page.getByLabel("From turn").selectOption({ label: "2. First, with @someone" });
+  await button("Show").click();
+  await page.waitForURL(/from=1/);
+  const preview = page.getByRole("region", { name: "What others will see" });
+  await preview.getByText("Second [redacted:github] in ~/api").waitFor();
+  expect(await preview.textContent()).not.toContain("Zeroth");
+  await page.getByRole("list", { name: "Secrets that were found" }).getByText("601 × github").waitFor();
+  await preview.locator("details[data-load] > summary").first().click();
+  await preview.getByText("line 7 ~/x [redacted:github]").waitFor();
+  expect(faults).toEqual([]);
+  const path = await share(traceId, "7", "from=1");
+  const other = await stranger();
+  const html = (await (await other.goto(`${server.url}${path}`))?.text()) ?? "";
+  for (const word of ["Zeroth", key, "/home/ada"]) expect(html.includes(word), word).toBe(false);
+  const fold = other.locator("details[data-load]").first();
+  const asked = other.waitForRequest((one) => one.method() === "POST");
+  await fold.locator("summary").click();
+  await other.getByText("line 7 ~/x [redacted:github]").waitFor();
+  // What is outside of the range is not there for whoever asks for it, either.
+  const { "next-action": action = "", "content-type": type = "" } = (await asked).headers();
+  const body = ((await asked).postData() ?? "")
+    .replace(/"position":\d+/, '"position":0')
+    .replace(/"positions":\[\d+\]/, '"positions":[0]');
+  const headers = { Origin: server.url, "Next-Action": action, "Content-Type": type };
+  const answer = await (await fetch(server.url + path, { method: "POST", headers, body })).text();
+  expect(answer).not.toContain("Zeroth");
+  for (const query of ["at=0", "before=1", "before=2"])
+    expect(await (await fetch(`${server.url}${path}?${query}`)).text()).not.toContain("Zeroth");
+  await other.reload();
+  await other.getByText("line 7 ~/x [redacted:github]").waitFor();
+  expect(await fold.getAttribute("open")).not.toBe(null);
+  const markdown = async (query: string) =>
+    (await page.request.get(`${server.url}/api/traces/${traceId}/export.md?for=github${query}`)).text();
+  const text = await markdown("&from=1");
+  expect(text).toContain("> First, with @<!-- -->someone");
+  expect(text).toContain("> Second [redacted:github] in ~/api");
+  for (const word of ["Zeroth", key, "/home/ada"]) expect(text.includes(word), word).toBe(false);
+  expect(await markdown("&to=0")).toMatch(/^### Title of part\n\n\*\*User:\*\*\n\n> Zeroth secret-word\n$/);
+  expect(await markdown("&plain=1")).toContain(key);
 });
 
 test("a shared session leads to no sub-agent, and not to the session that started it", async () => {

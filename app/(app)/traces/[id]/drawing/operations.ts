@@ -31,14 +31,17 @@ const maxHtml = 1_000_000;
 /** A segment that costs less is not made smaller. */
 const minCost = 2000;
 
-/** Where the session's files are: paths are shown whole by it. */
-const viewForOthers = (view: View): View => ({ ...view, place: changeTexts(view.place, textForOthers) });
+/** Others are not told where the session's files are, of which paths are made whole. */
+const viewFor = (view: View, masked = false): View =>
+  masked || "sharedAt" in view.whose ? { ...view, place: changeTexts(view.place ?? nowhere, textForOthers) } : view;
+
+const nowhere = { roots: [], isWindows: false };
 
 /** What is done on a thread, since it takes long: rows, differences, Markdown, colours, HTML. */
 export const operations = {
   async segment({ read: stored, view: own, talk, masked, at }: SegmentInput): Promise<DrawnSegment> {
     const read = masked ? { ...stored, messages: stored.messages.map(forOthers) } : stored;
-    const view = masked ? viewForOthers(own) : own;
+    const view = viewFor(own, masked);
     for (let cost = maxCost; ; cost /= 4) {
       const { rows, ...segment } = rowsOfSegment(read, talk, cost);
       const html = await drawMessages(rows, view, talk);
@@ -51,7 +54,7 @@ export const operations = {
   /** @returns undefined where there is no such body */
   async body({ messages, view, masked, position, part }: BodyInput): Promise<string | undefined> {
     const row = rowsOf(masked ? messages.map(forOthers) : messages).find((one) => one.position === position);
-    return row && drawBody(row, masked ? viewForOthers(view) : view, part);
+    return row && drawBody(row, viewFor(view, masked), part);
   },
 
   /** All that a session did to files. */
