@@ -267,7 +267,13 @@ export const markdownQuery = z.object({
 
 export const growthQuery = z.object({ after: wholeNumber(0, limits.message.integer) });
 
-export const growthResponse = z.object({ ok: z.literal(true), messages: z.int() });
+export const growthResponse = z.object({
+  ok: z.literal(true),
+  messages: z.int(),
+  live: z.boolean(),
+  waiting: z.enum(["waiting", "asking"]).nullable(),
+});
+export type Growth = Omit<z.output<typeof growthResponse>, "ok">;
 
 const facetValue = z.object({ value: z.string(), count: z.int() });
 /** A value that traces have, and how many of them. */

@@ -101,7 +101,7 @@ test("a trace's growth and matches are counted for its owner, and missing once i
   const id = await findId("growing");
   const growth = () => get(server, `/api/traces/${id}/growth?after=3`, token);
   const matches = () => get(server, `/api/traces/${id}/matches?q=retry`, token);
-  expect(await (await growth()).json()).toEqual({ ok: true, messages: 2 });
+  expect(await (await growth()).json()).toEqual({ ok: true, messages: 2, live: expect.any(Boolean), waiting: null });
   const places = [0, 4, 8].map((position) => [position, 1]);
   expect(await (await matches()).json()).toEqual({ ok: true, total: 3, messages: 3, places });
   await pool().query("update trace set deleted_at = now() where id = $1", [id]);

@@ -144,16 +144,42 @@ test("resume copies the agent's own command", async () => {
 
 test("new messages are announced while the page is open, and move nothing until they are asked for", async () => {
   await page.clock.install();
-  await openReady(`/traces/${short}?at=119`);
-  await poll(() => focused(page)).toBe(119);
-  const stood = await belowBars(page, 119);
+  await openReady(`/traces/${short}?at=80`);
+  await poll(() => focused(page)).toBe(80);
+  await page.locator("#m119").waitFor({ state: "attached" });
+  const stood = await belowBars(page, 80);
   await addMessages(userId, short, { from: 120, to: 133 });
   const pill = page.getByRole("button", { name: "14 new messages ↓" });
   await page.clock.fastForward(10_000);
   await pill.waitFor();
-  expect(await belowBars(page, 119)).toBeCloseTo(stood, -0.6);
+  expect(await belowBars(page, 80)).toBeCloseTo(stood, -0.6);
   await pill.click();
   await poll(() => focused(page)).toBe(120);
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test("at the end of a session that grows the page follows it, keeps what is open, and says when the agent waits", async () => {
+  const live = await storeSession(userId, { messages: 60, title: "Live", sourceId: "live" });
+  await pool().query("update trace set activity_at = now() where id = $1", [live]);
+  await openReady(`/traces/${live}`);
+  await page.getByText("The session goes on").waitFor();
+  await page.keyboard.press("End");
+  const fold = page.locator("#m57 details[data-fold]").first();
+  await fold.locator("summary").first().click();
+  await page.keyboard.press("End");
+  await addMessages(userId, live, { from: 60, to: 62 });
+  await pool().query(
+    `update message set content = 'Shall I go on?', metadata = '{"stopReason":"end_turn"}' where trace_id = $1 and position = 62`,
+    [live],
+  );
+  await page.clock.fastForward(10_000);
+  await page.getByText("Shall I go on?").waitFor();
+  await page.getByText("The agent has finished and is waiting for you.").waitFor();
+  const left = () =>
+    page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight - Math.ceil(window.scrollY));
+  await poll(left).toBeLessThanOrEqual(0);
+  expect(await fold.getAttribute("open")).not.toBe(null);
+  expect(await page.getByRole("button", { name: /new message/ }).count()).toBe(0);
   expect(faults).toEqual([]);
 }, 60_000);
 

@@ -5,6 +5,7 @@ import { cache, Suspense } from "react";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
+import { readStanding } from "#lib/traces/live";
 import { neighbours } from "#lib/traces/neighbours";
 import { hasTooManyOutlines } from "#lib/traces/outline";
 import { getTrace, type Trace } from "#lib/traces/queries";
@@ -48,6 +49,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
     readCircumstances(user.id, id),
   ]);
   const resume = resumeCommand(trace.source, trace.sourceId, trace.metadata?.cwd);
+  const standing = await readStanding(user.id, trace);
   const filter = filterOf(query);
   const facts = (
     <>
@@ -81,6 +83,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         filter={filter}
         links={await linksOf(user.id, id, filter, besides(filter, zone, kin.origin?.parentId), at)}
         resume={resume}
+        standing={standing}
         outlineWidth={await readOutlineWidth()}
         facts={facts}
         outline={

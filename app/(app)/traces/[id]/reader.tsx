@@ -1,6 +1,7 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Outline } from "#lib/reader/outline";
+import type { Standing } from "#lib/traces/live";
 import { countOf } from "../../../components/figures";
 import { useKeys } from "../../../components/keys";
 import { useFind, useFindKey } from "./find/use-find";
@@ -11,11 +12,12 @@ import { nearestTalk } from "./frame/geometry";
 import { type Links, readerHref, type View, wordsOf } from "./frame/links";
 import { Rail } from "./frame/rail";
 import { readerKeys } from "./frame/reader-keys";
+import { StandingLine } from "./frame/standing";
 import { makeStore } from "./frame/store";
 import { Toolbar } from "./frame/toolbar";
 import { useAddress } from "./frame/use-address";
 import { useClicks } from "./frame/use-clicks";
-import { useBars, useEnds, useFollow } from "./frame/use-scrolling";
+import { isAtEnd, useBars, useEnds, useFollow } from "./frame/use-scrolling";
 import { useCopy } from "./messages/use-copy";
 import { OutlineAside } from "./outline/outline-aside";
 import { loadBody } from "./segments/load";
@@ -39,6 +41,8 @@ type Props = {
   filter: Record<string, string>;
   links: Links;
   resume: string | undefined;
+  /** Whether the session goes on, and what its agent waits for. */
+  standing: Standing;
   /** The outline's width in rem. */
   outlineWidth: number;
   /** What the server renders: facts above the messages, and the outline beside them. */
@@ -82,7 +86,8 @@ export function Reader(props: Props) {
       <Toolbar
         {...props}
         first={props.initial.before + 1}
-        total={props.total + messages.growth}
+        total={props.total + messages.growth.messages}
+        standing={messages.growth}
         find={find}
         onOutline={toggleRail}
         onView={toView}
@@ -92,13 +97,13 @@ export function Reader(props: Props) {
         {status}
       </p>
       <Body {...props} messages={messages} list={list} rail={panel.rail} />
-      <Growth count={messages.growth} after={segments.at(-1)?.last} go={go} />
+      <Growth count={messages.growth.messages} after={segments.at(-1)?.last} go={go} />
     </FrameContext>
   );
 }
 
 /** The segments on the page, with what keeps their heights and folds. */
-function useMessages({ traceId, talk, initial }: Props, list: RefObject<HTMLDivElement | null>) {
+function useMessages({ traceId, talk, initial, standing }: Props, list: RefObject<HTMLDivElement | null>) {
   const shown = useSegments({ traceId, talk, initial, onHidden: showHidden });
   const { observe, remeasure, noteAnchor } = useHeights(list);
   const restoreFolds = useFolds(list);
@@ -113,7 +118,12 @@ function useMessages({ traceId, talk, initial }: Props, list: RefObject<HTMLDivE
   useBodies(list, load, restoreFolds);
   const { segments } = shown;
   const last = segments.at(-1);
-  const growth = useGrowth(traceId, last?.last ?? 0, last?.later === false);
+  const growth = useGrowth(traceId, last?.last ?? 0, last?.later === false, standing);
+  const { follow } = shown;
+  useEffect(() => {
+    const isStill = () => isAtEnd(list.current);
+    if (growth.messages > 0 && isStill()) follow(isStill);
+  }, [growth.messages, follow, list]);
   const isPartlyLoaded = Boolean(segments[0]?.earlier || last?.later || segments.some(({ markup }) => markup === null));
   return { ...shown, onMount, remeasure, noteAnchor, growth, isPartlyLoaded };
 }
@@ -145,6 +155,7 @@ function Body({ messages, list, rail, traceId, filter, talk, facts, outline, out
           onLost={lose}
           href={(query) => readerHref(traceId, { ...own, ...query })}
         />
+        {segments.at(-1)?.later === false && <StandingLine standing={messages.growth} />}
       </div>
       <Rail />
     </div>

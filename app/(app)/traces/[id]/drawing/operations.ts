@@ -1,8 +1,8 @@
 import type { ReaderMessage } from "#lib/reader/message";
 import { rowsOf } from "#lib/reader/rows";
-import { drawChanges } from "../changes/draw-changes";
 import { changeTexts } from "#lib/secrets/mask";
 import { forOthers, textForOthers } from "#lib/traces/for-others";
+import { drawChanges } from "../changes/draw-changes";
 import { drawBody, drawMessages, type View } from "../messages/messages";
 import type { Read } from "../segments/read";
 import { rowsOfSegment, type SegmentRows } from "../segments/rows";

@@ -1,10 +1,12 @@
 "use client";
 import { ChevronLeft, Ellipsis, PanelLeft, Search } from "lucide-react";
+import type { Standing } from "#lib/traces/live";
 import { FindBar } from "../find/find-bar";
 import type { Find } from "../find/use-find";
 import { OutlineMenu } from "../outline/outline-menu";
 import type { Links, View } from "./links";
 import { Resume } from "./resume-button";
+import { StandingMark } from "./standing";
 import { Where } from "./where";
 
 type Props = {
@@ -14,6 +16,7 @@ type Props = {
   /** The number of the first message that the page came with, and of all. */
   first: number;
   total: number;
+  standing: Standing;
   resume: string | undefined;
   find: Find;
   onOutline: () => void;
@@ -22,7 +25,7 @@ type Props = {
 };
 
 /** The bar that stays above the messages: one line, and on a phone the title with the place below it. */
-export function Toolbar({ title, links, talk, first, total, resume, find, ...on }: Props) {
+export function Toolbar({ title, links, talk, first, total, standing, resume, find, ...on }: Props) {
   return (
     <div data-toolbar className="sticky top-(--bar) z-[5] -mx-4 border-hairline border-b bg-page px-4">
       <div className="relative flex h-11 items-center gap-1 sm:gap-2 pointer-coarse:h-12">
@@ -37,6 +40,7 @@ export function Toolbar({ title, links, talk, first, total, resume, find, ...on 
             <OutlineMenu {...on.menu} />
           </div>
         </div>
+        <StandingMark standing={standing} />
         <span className="max-lg:hidden">
           <Where first={first} total={total} />
         </span>

@@ -7,6 +7,7 @@ export type SegmentChange =
   | { type: "reset"; segment: Segment }
   | { type: "earlier"; segment: Segment | undefined }
   | { type: "later"; segment: Segment | undefined }
+  | { type: "again"; key: number; segment: Segment | undefined }
   | { type: "fill"; key: number; segment: Segment | undefined }
   | { type: "empty"; key: number; height: number };
 
@@ -29,6 +30,9 @@ export function changeSegments(list: PlacedSegment[], change: SegmentChange): Pl
     case "later":
       if (change.segment) return [...list, place(change.segment)];
       return list.map((placed, index) => (index === list.length - 1 ? { ...placed, later: false } : placed));
+    case "again":
+      if (!change.segment) return list;
+      return replace(list, change.key, { ...change.segment, before: list.at(-1)?.before ?? 0 });
     case "fill":
       return replace(list, change.key, { markup: change.segment?.markup ?? { __html: "" } });
     case "empty":

@@ -59,6 +59,17 @@ export const loadInto = ({ key, first, last }: PlacedSegment, place: Place = key
   toChange: (segment) => ({ type: "fill", key, segment }),
 });
 
+/** Loads the last segment again, which has grown. @param onCome called before the page changes */
+export const loadAgain = ({ key, first }: PlacedSegment, onCome: () => void): Load => ({
+  place: "later",
+  request: first > 0 ? { after: first - 1 } : {},
+  isNear: true,
+  toChange: (segment) => {
+    onCome();
+    return { type: "again", key, segment };
+  },
+});
+
 /** Pixels between an element and what is visible. */
 const distance = ({ top, bottom }: DOMRect) => Math.max(top - window.innerHeight, -bottom, 0);
 

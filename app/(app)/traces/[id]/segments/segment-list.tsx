@@ -83,7 +83,7 @@ const SegmentView = memo(function SegmentView({ segment, register, onMount, onLo
   const written = handed === undefined ? undefined : handedOver(handed);
   return (
     <section
-      key="messages"
+      key={`messages ${segment.count}`} // one that has grown is another element, so that its folds are restored
       ref={ref}
       data-first={first}
       className="-mx-2 flow-root px-2"

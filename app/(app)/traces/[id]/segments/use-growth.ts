@@ -1,22 +1,27 @@
 "use client";
 import { useEffect, useState } from "react";
+import type { Standing } from "#lib/traces/live";
+import type { Growth } from "#lib/traces/schema";
 
 const everySeconds = 10;
 
+/** What is known of a session's growth while its end is loaded. */
+type Grown = Growth & { after: number };
+
 /**
- * Asks now and then how many messages have come after the last one that is loaded; not while the tab is hidden, and at once
- * when it is shown again.
+ * Asks now and then how many messages have come after the last one that is loaded, and how the session stands; not while the
+ * tab is hidden, and at once when it is shown again.
  */
-export function useGrowth(traceId: string, last: number, whole: boolean): number {
-  const [grown, setGrown] = useState({ after: last, messages: 0 });
+export function useGrowth(traceId: string, last: number, whole: boolean, standing: Standing): Growth {
+  const [grown, setGrown] = useState<Grown>({ after: last, messages: 0, ...standing });
   useEffect(() => {
     if (!whole) return;
     let timer = 0;
     const ask = async () => {
       const response = await fetch(`/api/traces/${traceId}/growth?after=${last}`).catch(() => undefined);
       if (!response?.ok) return; // the next one asks again
-      const { messages } = (await response.json()) as { messages: number };
-      setGrown({ after: last, messages });
+      const { messages, live, waiting } = (await response.json()) as Growth;
+      setGrown({ after: last, messages, live, waiting });
     };
     const schedule = () => {
       clearInterval(timer);
@@ -33,5 +38,5 @@ export function useGrowth(traceId: string, last: number, whole: boolean): number
       document.removeEventListener("visibilitychange", onVisibility);
     };
   }, [traceId, last, whole]);
-  return whole && grown.after === last ? grown.messages : 0;
+  return { ...grown, messages: whole && grown.after === last ? grown.messages : 0 };
 }

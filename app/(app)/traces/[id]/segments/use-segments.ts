@@ -2,7 +2,7 @@
 import { startTransition, useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "react";
 import { articleAt, articleNear, type Edge, flash, openFoldsRound, scrollToEdge, scrollToRow } from "../frame/geometry";
 import { changeSegments, firstSegments, type PlacedSegment, type SegmentChange, segmentAt } from "./list";
-import { loadInto, nextStep } from "./next-step";
+import { loadAgain, loadInto, nextStep } from "./next-step";
 import type { Segment } from "./render";
 import type { SegmentRequest } from "./request";
 import { useLoader } from "./use-loader";
@@ -57,6 +57,20 @@ export function useSegments({ traceId, talk, initial, onHidden }: Props) {
     [load],
   );
 
+  /** Loads the last segment again, which has grown, and stays at the end of the session unless the reader left it meanwhile. */
+  const follow = useCallback(
+    async (isStill: () => boolean) => {
+      const last = current.current.at(-1);
+      if (!last?.markup || last.later || loading.current.busy) return;
+      await load(
+        loadAgain(last, () => {
+          if (isStill()) target.current = { edge: "end" };
+        }),
+      );
+    },
+    [load, loading],
+  );
+
   useLayoutEffect(() => {
     current.current = segments;
     loading.current.busy = false;
@@ -84,7 +98,7 @@ export function useSegments({ traceId, talk, initial, onHidden }: Props) {
 
   const lose = useCallback((key: number) => change({ type: "empty", key, height: 0 }), [change]);
 
-  return { segments, failed, retry, jump, register, lose };
+  return { segments, failed, retry, jump, follow, register, lose };
 }
 
 /** The segments' elements by their keys, and what notes one of them and returns how to forget it. */

@@ -1,0 +1,27 @@
+import type { Standing } from "#lib/traces/live";
+
+const words = { waiting: "Agent is waiting", asking: "Agent asks" } as const;
+
+/** In the bar of a session that goes on. */
+export function StandingMark({ standing: { live, waiting } }: { standing: Standing }) {
+  if (!live) return null;
+  return (
+    <span className="live-mark shrink-0 text-code" title="Something came in the last ten minutes">
+      <span className="max-sm:sr-only">{waiting ? words[waiting] : "Live"}</span>
+    </span>
+  );
+}
+
+/** Below the last message of a session that goes on: whose turn it is, where that is known. */
+export function StandingLine({ standing: { live, waiting } }: { standing: Standing }) {
+  if (!live) return null;
+  const said = {
+    waiting: "The agent has finished and is waiting for you.",
+    asking: "The agent asks, and is waiting for your answer.",
+  };
+  return (
+    <p role="status" className="live-mark py-3 text-code text-muted print:hidden">
+      {waiting ? said[waiting] : "The session goes on: what comes is shown here."}
+    </p>
+  );
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { isLive } from "#lib/reader/live";
+import { standOf } from "#lib/reader/stand";
+import { message } from "./rendering";
+
+const user = () => message({ role: "user", content: "Mend it" });
+const said = (stopReason?: string) => message({ content: "Done.", ...(stopReason && { metadata: { stopReason } }) });
+const asks = (output?: string) =>
+  message({
+    metadata: {
+      tool: {
+        name: "AskUserQuestion",
+        callId: "q",
+        input: { questions: [{ question: "Which?", options: [{ label: "A" }] }] },
+        ...(output !== undefined && { output }),
+      },
+    },
+  });
+
+test("an agent waits once it has said all, and asks as long as nobody answered", () => {
+  expect(standOf([user(), said("end_turn")])).toBe("waiting");
+  expect(standOf([user(), said("end_turn"), message({ content: "And this." })])).toBe("waiting");
+  expect(standOf([user(), asks()])).toBe("asking");
+});
+
+test("nothing is said of an agent that works, that was asked again, or whose format does not tell", () => {
+  expect(standOf([user(), said("tool_use")])).toBeUndefined();
+  expect(standOf([user(), said()])).toBeUndefined();
+  expect(standOf([user(), said("end_turn"), user()])).toBeUndefined();
+  expect(standOf([user(), asks("A")])).toBeUndefined();
+  expect(standOf([said("end_turn"), user(), message({ content: "Well" })])).toBeUndefined();
+  expect(standOf([])).toBeUndefined();
+});
+
+test("a session is live for ten minutes after its last activity, whose clock may be wrong", () => {
+  const now = Date.UTC(2026, 2, 3);
+  const at = (minutes: number) => new Date(now + minutes * 60_000).toISOString();
+  expect([-9, -11, 5, 600].map((minutes) => isLive(at(minutes), now))).toEqual([true, false, true, false]);
+});
