@@ -6,6 +6,7 @@ import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
+import { wholeRange } from "#lib/traces/for-others";
 import { shareTrace } from "#lib/traces/shares";
 import { setBudget } from "#lib/usage/budgets";
 import { post } from "../bench/post.ts";
@@ -134,7 +135,7 @@ async function pagesOf({ userId }: Spoor): Promise<Record<string, string>> {
   );
   const [longest] = rows;
   const id = longest?.id ?? "";
-  const shared = await shareTrace(userId, id, 7, operator);
+  const shared = await shareTrace(userId, id, { ...wholeRange, masked: false, days: 7 }, operator);
   return {
     home: "/home",
     sessions: "/traces",
