@@ -11,7 +11,7 @@ export type Found = { trace: Trace; positions: number[] };
 type Page = { cursor?: string | undefined; limit: number };
 
 /**
- * A page of the sessions that a query finds.
+ * A page of the sessions that a query finds, the best match first. `isPartial` where none has all of it and these have most.
  *
  * @throws SpoorError `invalid_request` for a query that is none, `overloaded` as `heavyRead`
  */
@@ -19,15 +19,15 @@ export async function findSessions(
   userId: string,
   filter: TraceFilter & { q: string },
   page: Page,
-): Promise<{ found: Found[]; nextCursor: string | null }> {
-  const { traces, nextCursor } = await listTraces(userId, filter, page);
-  const ids = traces.map(({ id }) => id);
-  const excerpts = ids.length > 0 ? await readExcerpts(userId, ids, parseQuery(filter.q)) : undefined;
-  const found = traces.map((trace) => ({
+): Promise<{ found: Found[]; nextCursor: string | null; isPartial: boolean }> {
+  const { traces, nextCursor, partial } = await listTraces(userId, filter, { ...page, order: "best" });
+  const unread = traces.filter(({ matches }) => matches === undefined).map(({ id }) => id);
+  const excerpts = unread.length > 0 ? await readExcerpts(userId, unread, parseQuery(filter.q)) : undefined;
+  const found = traces.map(({ matches, ...trace }) => ({
     trace,
-    positions: excerpts?.get(trace.id)?.excerpts.map(({ position }) => position) ?? [],
+    positions: (matches ?? excerpts?.get(trace.id)?.excerpts ?? []).map(({ position }) => position),
   }));
-  return { found, nextCursor };
+  return { found, nextCursor, isPartial: partial === true };
 }
 
 /** The words of a query by which the place in a text is found again. */

@@ -77,8 +77,8 @@ async function findError(
   const words = tellingWords(error);
   for (const [place, attempt] of attemptsFor(error).entries()) {
     const q = attempt.map((word) => `"${word}"`).join(" ");
-    const { found } = await findSessions(userId, { q, ...filterOf(filter) }, { limit });
-    if (found.length > 0) return { found, words: [...attempt, ...words], isExact: place === 0 };
+    const { found, isPartial } = await findSessions(userId, { q, ...filterOf(filter) }, { limit });
+    if (found.length > 0 && !isPartial) return { found, words: [...attempt, ...words], isExact: place === 0 };
   }
   return { found: [], words, isExact: false };
 }

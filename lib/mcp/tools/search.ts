@@ -29,9 +29,15 @@ export const searchSessions: Tool<typeof input> = {
     "Find earlier coding-agent sessions of this person, on all of their machines and agents, by what was said or done in them: decisions, commands, errors, files, names. Returns sessions with excerpts and the position of each message; read on with read_session. Use few, distinctive words.",
   input,
   async run({ query, limit, cursor, ...given }, { userId }) {
-    const { found, nextCursor } = await findSessions(userId, { q: query, ...filterOf(given) }, { cursor, limit });
+    const { found, nextCursor, isPartial } = await findSessions(
+      userId,
+      { q: query, ...filterOf(given) },
+      { cursor, limit },
+    );
     if (found.length === 0) return "No session has all of this. Try fewer or other words, or without the filters.";
-    const answer = new Answer(`Sessions that match, ${found.length} on this page.`);
+    const answer = new Answer(
+      `${isPartial ? "No session has all of this; those that have most of it" : "Sessions that match, the best first"}, ${found.length} on this page.`,
+    );
     const blocks = await heavyTurn(userId, () => blocksOf(userId, found, wordsOf(query)));
     for (const block of blocks) answer.add(block);
     return answer.end(nextCursor);
