@@ -110,6 +110,8 @@ export const limits = {
     listPageBytes: 2 * MiB,
     messagesPerPage: 100,
     maxMessagesPerPage: 1000,
+    /** Secrets that a person decides of one by one: each batch is masked by all of them. */
+    secretRulings: 10_000,
     messagesPageBytes: 8 * MiB,
     query: 512,
     nameQuery: 200,

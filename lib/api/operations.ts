@@ -11,6 +11,7 @@ import {
 } from "#lib/api/service";
 import { endSession, readSession } from "#lib/auth/api";
 import { pollDeviceLogin, startDeviceLogin } from "#lib/device/api";
+import { readFindingList } from "#lib/findings/api";
 import type { Group, Operation } from "#lib/http/operation";
 import { readJob, readRawUpload, sendBatch, uploadFile } from "#lib/ingest/api";
 import { callMcp, recallPlaces } from "#lib/mcp/api";
@@ -52,7 +53,7 @@ export const operations: readonly Operation[] = [
     readGrowth,
   ],
   readSuggestions,
-  ...[readTraceFileList, readFileList],
+  ...[readTraceFileList, readFileList, readFindingList],
   readNames,
 
   readPullRequestReport,

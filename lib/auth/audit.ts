@@ -45,6 +45,9 @@ export const auditActions = {
   trace_exported: "Session exported",
   traces_exported: "Sessions exported",
   upload_downloaded: "Upload downloaded",
+  secret_masked: "Secret masked in stored sessions",
+  secret_kept: "Secret marked as none",
+  masking_set: "Masking of secrets turned on or off",
 } as const;
 
 export type AuditAction = keyof typeof auditActions;

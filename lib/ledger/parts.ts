@@ -4,10 +4,18 @@ import { filesPart } from "#lib/ledger/files";
 import { parentsPart } from "#lib/ledger/parents";
 import type { LedgerPart } from "#lib/ledger/part";
 import { projectsPart } from "#lib/ledger/projects";
+import { secretsPart } from "#lib/ledger/secrets";
 import { usagePart } from "#lib/ledger/usage/part";
 
 /**
- * The parts of the ledger, in the order in which they write: projects, usage, evidence, files, parents. A trace's project is
+ * The parts of the ledger, in the order in which they write: projects, usage, evidence, files, secrets, parents. A trace's project is
  * known to those after the first.
  */
-export const parts: readonly LedgerPart<unknown>[] = [projectsPart, usagePart, evidencePart, filesPart, parentsPart];
+export const parts: readonly LedgerPart<unknown>[] = [
+  projectsPart,
+  usagePart,
+  evidencePart,
+  filesPart,
+  secretsPart,
+  parentsPart,
+];

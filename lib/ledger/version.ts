@@ -12,9 +12,10 @@ import {
   recordSwept,
   type Swept,
 } from "#lib/ledger/sql/version";
+import { rulesVersion } from "#lib/secrets/version";
 
-/** Raised where parts of the ledger read or write something else than before: all traces are then accounted for again. */
-const ledgerVersion = 1;
+/** Raised where parts of the ledger read or write something else than before, and with the table of secrets: all traces are then accounted for again. */
+const ledgerVersion = 1 + rulesVersion;
 /** How many traces one transaction marks. */
 const tracesAtOnce = 5000;
 /** How often traces are looked for that a process of the release before wrote. */

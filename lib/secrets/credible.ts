@@ -48,7 +48,7 @@ export function isCredible(value: string): boolean {
     identifier.test(value) ||
     /^eyJ[\w-]+$/.test(value) ||
     /^[\d.,:_-]+$/.test(value) ||
-    /[(){}[\]<>$|\\]/.test(value)
+    /[(){}[\]<>|\\]|^\$|\$[A-Z_]{2}/.test(value)
   )
     return false;
   if (
@@ -64,3 +64,14 @@ export function isCredible(value: string): boolean {
 /** Whether a text is as varied as random letters and digits are. */
 export const isDense = (value: string): boolean =>
   value.length >= 20 && kindsOf.slice(0, 3).every((one) => one.test(value)) && entropyOf(value) >= 3.7;
+
+/** Passwords that everybody knows, in examples and local databases. */
+export const knownPasswords =
+  /^(?:pass(?:word|wd)?|pwd|secret|admin|root|user(?:name)?|postgres(?:ql)?|mysql|redis|guest|test(?:ing|er)?|dev(?:elopment)?|local(?:host)?|demo|app|db|hunter2|letmein|qwerty|token|key|api[-_]?key|x-oauth-basic|x-access-token|oauth2|[\d*.]+)\d{0,4}$/i;
+
+/** Whether Base64 holds a name and a password, as `Basic` has them. */
+export function isPair(encoded: string): boolean {
+  const [, name = "", password = ""] =
+    /^([\x20-\x7e]{1,128}):([\x20-\x7e]{4,256})$/.exec(Buffer.from(encoded, "base64").toString("latin1")) ?? [];
+  return name !== "" && !knownPasswords.test(password);
+}

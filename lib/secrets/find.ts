@@ -1,7 +1,8 @@
 import { isRandom } from "#lib/secrets/credible";
 import { Keywords } from "#lib/secrets/keywords";
 import { kinds } from "#lib/secrets/kinds";
-import { type Place, shapes } from "#lib/secrets/shapes";
+import type { Place } from "#lib/secrets/shape";
+import { shapes } from "#lib/secrets/shapes";
 import { endOfForm, isAlnum, parseTemplate, Runs } from "#lib/secrets/template";
 
 /** A secret in a text: its kind's id, and where it stands. */

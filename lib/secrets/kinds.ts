@@ -1,28 +1,5 @@
-/**
- * A kind of secret. `forms` are templates of how such a secret is written: text as it stands, and runs of characters in braces,
- * as `{class:min-max}` or `{class:length}` (the classes: lib/secrets/template.ts). Each begins with text, which is looked for
- * first. A kind without forms is found by a function of lib/secrets/shapes.ts.
- *
- * What is certain is masked, what is only likely is flagged.
- */
-export type Kind = {
-  id: string;
-  /** For people: what it is, as the beginning of a sentence. */
-  name: string;
-  certain: boolean;
-  forms: readonly string[];
-  /** Where one revokes it and makes a new one. */
-  rotate: string;
-};
-
-const kind = (id: string, name: string, rotate: string, ...forms: string[]): Kind => ({
-  id,
-  name,
-  certain: true,
-  forms,
-  rotate,
-});
-const likely = (id: string, name: string, rotate: string): Kind => ({ id, name, certain: false, forms: [], rotate });
+import { type Kind, kind, likely } from "#lib/secrets/kind";
+import { services } from "#lib/secrets/services";
 
 /** Every kind, in the order in which a text that fits two of them is given to one. */
 export const kinds: readonly Kind[] = [
@@ -70,6 +47,7 @@ export const kinds: readonly Kind[] = [
     "sk-svcacct-{url:40-250}",
     "sk-admin-{url:40-250}",
     "sk-None-{url:40-250}",
+    "sess-{alnum:40}",
     "sk-{alnum:48}",
     "sk-{hex:32}",
   ),
@@ -86,6 +64,9 @@ export const kinds: readonly Kind[] = [
     "console.aws.amazon.com/iam",
     ...["AKIA", "ASIA", "ABIA", "ACCA"].map((prefix) => `${prefix}{upper:16}`),
     "ABSK{base64:109-269}",
+    "bedrock-api-key-{base64:60-4000}",
+    "FwoGZXIvYXdz{base64:50-2000}",
+    "IQoJb3JpZ2lu{base64:50-2000}",
   ),
   kind("aws-secret", "AWS secret key", "console.aws.amazon.com/iam"),
   kind(
@@ -159,6 +140,9 @@ export const kinds: readonly Kind[] = [
     "xoxe.xoxp-{url:20-250}",
     "xoxe.xoxb-{url:20-250}",
     "xapp-{url:40-250}",
+    "xoxc-{url:20-250}",
+    "xoxd-{base64:40-400}",
+    "xoxd-{url:40-400}",
   ),
   kind(
     "slack-webhook",
@@ -189,7 +173,14 @@ export const kinds: readonly Kind[] = [
     "xsmtpsib-{hex:64}-{alnum:16}",
   ),
   kind("npm", "npm token", "npmjs.com/settings", "npm_{alnum:36}", "_authToken={url:30-200}"),
-  kind("pypi", "PyPI token", "pypi.org/manage/account", "pypi-{url:85-250}"),
+  kind(
+    "pypi",
+    "PyPI token",
+    "pypi.org/manage/account",
+    "pypi-AgEIcHlwaS5vcmc{url:40-250}",
+    "pypi-AgENdGVzdC5weXBpLm9yZ{url:40-250}",
+    "pypi-{url:85-250}",
+  ),
   kind("rubygems", "RubyGems key", "rubygems.org/settings/edit", "rubygems_{hex:48}"),
   kind("crates", "crates.io token", "crates.io/settings/tokens", "cio{alnum:32}"),
   kind("nuget", "NuGet key", "nuget.org/account/apikeys", "oy2{lower:43}"),
@@ -214,7 +205,14 @@ export const kinds: readonly Kind[] = [
     "dashboard.doppler.com",
     ...["dp.pt", "dp.st", "dp.sa", "dp.ct", "dp.scim", "dp.audit"].map((prefix) => `${prefix}.{dotted:40-80}`),
   ),
-  kind("1password", "1Password token", "the service account's settings", "ops_ey{base64:100-1300}"),
+  kind(
+    "1password",
+    "1Password key",
+    "the service account's settings",
+    "ops_ey{base64:100-1300}",
+    "A3-{upper:6}-{upper:11}-{upper:5}-{upper:5}-{upper:5}",
+    "A3-{upper:6}-{upper:6}-{upper:5}-{upper:5}-{upper:5}-{upper:5}",
+  ),
   kind(
     "tailscale",
     "Tailscale key",
@@ -242,15 +240,19 @@ export const kinds: readonly Kind[] = [
     "CCIPRJ_{alnum:20-24}_{hex:40}",
   ),
   kind("contentful", "Contentful token", "app.contentful.com/account/profile/cma_tokens", "CFPAT-{url:43}"),
+  ...services,
   kind("spoor", "Spoor token", "Spoor's Devices page", "spoor_{alnum:36}"),
   kind(
     "jwt",
     "JSON Web Token",
     "the service that issued it; until it expires it is valid",
     "eyJ{url:10-2000}.eyJ{url:10-8000}.{url:16-1400}",
+    "ZXlK{base64:60-8000}",
   ),
   kind("url-password", "Password in a URL", "the server that the URL names"),
   kind("authorization", "Authorization header", "the service that the request went to"),
   kind("environment", "Secret in an environment file", "the service that the variable is for"),
+  likely("mnemonic", "Words of a wallet", "Move what it holds to a new wallet."),
+  likely("cookie", "Cookie of a sign-in", "Sign out of the service, everywhere."),
   likely("assignment", "Password or key", "the service that it is for"),
 ];

@@ -1,13 +1,6 @@
-import { isCredible, isDense, isRandom } from "#lib/secrets/credible";
-
-/** A place in a text, from `start` to before `end`. */
-export type Place = { kind: string; start: number; end: number };
-
-/**
- * What is found by more than its beginning: words beside it, looked for in any case, and a function that is called with each
- * place where one stands. It reads a bounded stretch of text.
- */
-export type Shape = { words: readonly string[]; find: (text: string, start: number, end: number) => Place | undefined };
+import { commands } from "#lib/secrets/commands";
+import { isCredible, isDense, isPair, isRandom, knownPasswords } from "#lib/secrets/credible";
+import type { Shape } from "#lib/secrets/shape";
 
 const maxKeyChars = 16 * 1024;
 const isWordChar = (text: string, at: number): boolean => /\w/.test(text.charAt(at));
@@ -19,10 +12,10 @@ const privateKey: Shape = {
     const rest = text.slice(end, end + maxKeyChars);
     if (text.startsWith("-----", start)) {
       const [head = "", body = ""] =
-        /^ ?[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----((?:\s|\\[nrt]|["'+,]|[A-Za-z0-9+/=.:-](?!----))*)(.?-----END[A-Z0-9 ]{0,40}-----)?/.exec(
+        /^ ?[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----((?:\s|\\+[nrt]|["'+,|]|[^\0-\x7f]|[A-Za-z0-9+/=.:-](?!----))*)(.?-----END[A-Z0-9 ]{0,40}-----)?/.exec(
           rest,
         ) ?? [];
-      const letters = body.replaceAll(/\\[nrt]|[^A-Za-z0-9+/]/g, "");
+      const letters = body.replaceAll(/\\+[nrt]|[^A-Za-z0-9+/]/g, "");
       return letters.length >= 40 && isRandom(letters.slice(0, 400))
         ? { kind: "private-key", start, end: end + head.length }
         : undefined;
@@ -31,10 +24,6 @@ const privateKey: Shape = {
     return lines === "" ? undefined : { kind: "private-key", start: end, end: end + lines.length };
   },
 };
-
-/** Passwords that everybody knows, in examples and local databases. */
-const knownPasswords =
-  /^(?:pass(?:word|wd)?|pwd|secret|admin|root|user(?:name)?|postgres(?:ql)?|mysql|redis|guest|test(?:ing|er)?|dev(?:elopment)?|local(?:host)?|demo|app|db|hunter2|letmein|qwerty|token|key|api[-_]?key|x-oauth-basic|x-access-token|oauth2|[\d*.]+)\d{0,4}$/i;
 
 /** `scheme://user:password@host` (RFC 3986, section 3.2.1). */
 const urlPassword: Shape = {
@@ -45,7 +34,7 @@ const urlPassword: Shape = {
       /^([^\s:/@"'`<>()[\]{}|\\^,;]{0,128}):([^\s/@"'`<>()[\]{}|\\^]{3,256})@[\w.[-]/.exec(
         text.slice(end, end + 400),
       ) ?? [];
-    if (password === "" || knownPasswords.test(password) || /[$%]\w*$|^[$%]/.test(password)) return undefined;
+    if (password === "" || knownPasswords.test(password) || /^[$%]|\$\w*$|%[a-z]?$/.test(password)) return undefined;
     if (password === user || /^(?:example|your|my|some|change|placeholder|x+|\*+|redacted)/i.test(password))
       return undefined;
     if (/^[A-Z_]+$/.test(password)) return undefined;
@@ -71,17 +60,10 @@ const authorization: Shape = {
     }
     const named =
       scheme === "token " && !/authorization["']?\s*[:=]\s*["']?$/i.test(text.slice(Math.max(0, start - 24), start));
-    if (named || !/\d/.test(value) || !isCredible(value)) return undefined;
+    if (named || !/\d/.test(value) || !isCredible(value.slice(0, 200))) return undefined;
     return { kind: "authorization", start: end, end: end + value.length };
   },
 };
-
-/** Whether Base64 holds a name and a password, as `Basic` has them. */
-function isPair(encoded: string): boolean {
-  const [, name = "", password = ""] =
-    /^([\x20-\x7e]{1,128}):([\x20-\x7e]{4,256})$/.exec(Buffer.from(encoded, "base64").toString("latin1")) ?? [];
-  return name !== "" && !knownPasswords.test(password);
-}
 
 const names = [
   ..."password passwd passphrase passcode pwd secret token apikey api_key api-key accesskey access_key access-key".split(
@@ -90,17 +72,19 @@ const names = [
   ..."privatekey private_key private-key credential encryption_key encryptionkey signing_key master_key auth_key authkey".split(
     " ",
   ),
-  ..."account_key storage_key license_key webhook_url _dsn _auth".split(" "),
+  ..."account_key storage_key license_key webhook_url _dsn _auth _pass -pass psk".split(" "),
 ];
+/** Names of much else, too: only what is as varied as random letters is taken for a secret. */
+const weakNames = ["_key", "-key", "_pat"];
 /** What follows a name: the rest of it, and what assigns. */
-const assigns = /^[\w.-]{0,40}?(?:\\?["'\]])?\s{0,4}(?:=>|:=|[=:](?![=:])|,(?=\s*\\?["']))\s{0,4}(\\?["'`])?/;
+const assigns = /^[\w.-]{0,40}?(?:\\?["'\]])?\s{0,4}(?:=>|:=|[=:](?![=:])|is:?\s|,(?=\s*\\?["']))\s{0,4}(\\?["'`])?/;
 const asOption = /^[\w-]{0,40}[ =](["'])?/;
 const values = /^[^\s"'`,;<>&|]{8,260}/;
 const quotedValues = /^[^\s"'`]{8,260}/;
 
 /** `PASSWORD=…`, `"apiKey": "…"`, `--token …`, `password …` of .netrc: a name that says so, and a value that may be one. */
 const assignment: Shape = {
-  words: names,
+  words: [...names, ...weakNames],
   find(text, start, end) {
     const rest = text.slice(end, end + 320);
     const before = text.slice(Math.max(0, start - 60), start);
@@ -111,10 +95,16 @@ const assignment: Shape = {
     const secret = value.replace(/\\+[nrt]?$|[.)\]}]+$/, "");
     if (isPlural(rest) || /^\d+:/.test(secret) || !isCredible(secret)) return undefined;
     const name = (/[\w.-]*$/.exec(before)?.[0] ?? "") + text.slice(start, end) + (/^[\w.-]*/.exec(rest)?.[0] ?? "");
+    const isWeak = weakNames.includes(text.slice(start, end).toLowerCase());
+    if (isWeak && (/^[a-z]/i.test(rest) || !(isDense(secret) || isLong(secret)))) return undefined;
+    if (/publi(?:c|shable)/i.test(name)) return undefined;
     const from = end + assigned.length;
     return { kind: kindOf(name, secret, quote, before, isOption), start: from, end: from + secret.length };
   },
 };
+
+/** As keys of small letters and digits are, also in hexadecimal. */
+const isLong = (secret: string): boolean => /^[a-z\d]{32,}$/.test(secret);
 
 /** `tokens: 1,200`, `passwords.txt:12:` and the like: something about secrets, and none. */
 const isPlural = (rest: string): boolean => /^(?:s|_?count|_?usage|_?limit|izer?)(?![a-z])/i.test(rest);
@@ -143,7 +133,7 @@ const around = (kind: string, word: string, behind: RegExp, ahead: RegExp): Shap
   find(text, start) {
     ahead.lastIndex = start;
     const [rest = ""] = ahead.exec(text) ?? [];
-    const [before = ""] = rest === "" ? [] : (behind.exec(text.slice(Math.max(0, start - 40), start)) ?? []);
+    const [before = ""] = rest === "" ? [] : (behind.exec(text.slice(Math.max(0, start - 80), start)) ?? []);
     return before === "" || !isRandom(before + rest)
       ? undefined
       : { kind, start: start - before.length, end: start + rest.length };
@@ -155,8 +145,12 @@ export const shapes: readonly Shape[] = [
   urlPassword,
   authorization,
   assignment,
-  around("telegram", ":AA", /(?<!\w)\d{8,10}$/, /:AA[\w-]{32,34}(?![\w-])/y),
+  ...commands,
+  around("telegram", ":AA", /(?:(?<=\bbot)|(?<!\w))\d{8,10}$/, /:AA[\w-]{32,34}(?![\w-])/y),
   around("azure", "Q~", /(?<![\w~.-])[\w.~-]{3}\d$/, /Q~[\w.~-]{31,34}(?![\w~-])/y),
+  around("azure", "AZDO", /(?<!\w)[A-Za-z\d]{76}$/, /AZDO[A-Za-z\d]{4}(?!\w)/y),
+  around("terraform", ".atlasv1.", /(?<!\w)[A-Za-z\d]{14}$/, /\.atlasv1\.[\w-]{60,70}(?![\w-])/y),
+  around("maxmind", "_mmk", /(?<!\w)[A-Za-z\d]{6}_[A-Za-z\d]{29}$/, /_mmk(?!\w)/y),
   around("mailchimp", "-us", /(?<!\w)[0-9a-f]{32}$/, /-us\d{1,2}(?!\w)/y),
   around("discord", ".G", /(?<![\w.-])[MNO][A-Za-z\d_-]{23,27}$/, /\.G[\w-]{5}\.[\w-]{27,38}(?![\w.-])/y),
 ];

@@ -2,6 +2,7 @@ import "server-only";
 import { resumeDeletions } from "#lib/auth/deletion";
 import { patiently } from "#lib/db/client";
 import { jobsAtOnce } from "#lib/db/pool-size";
+import { maskStored } from "#lib/ingest/masking/stored";
 import { giveUp } from "#lib/ingest/process/attempts";
 import { reconcileJobs } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
@@ -26,6 +27,9 @@ import { purgeDeleted } from "#lib/traces/purge";
 const ledgerSeconds = 5;
 /** How long a call forwards telemetry, after the uploads; an attempt in flight ends within 10 s. */
 const forwardSeconds = 3;
+
+/** How long a call masks stored secrets. */
+const maskingSeconds = 5;
 
 /** How long a call deletes objects of the store of uploads. */
 const removalSeconds = 3;
@@ -55,6 +59,7 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   await purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000));
   await accountTraces(ledgerSeconds);
   await settleProjects(ledgerSeconds);
+  await maskStored(maskingSeconds);
   while (performance.now() < deadline && (await indexNext()) > 0);
   while (performance.now() < deadline && (await purgeNext()));
   await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));

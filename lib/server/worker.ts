@@ -12,6 +12,7 @@ import { directDatabaseUrl, setEnv } from "#lib/env";
 import { purgeLimits } from "#lib/http/rate-limit";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { hasOpenJobs } from "#lib/ingest/jobs";
+import { maskStored } from "#lib/ingest/masking/stored";
 import { giveUp } from "#lib/ingest/process/attempts";
 import { reconcileJobs } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
@@ -41,6 +42,8 @@ const reconcileMs = 60_000;
 const purge = { pauseMs: 5000, seconds: 8 };
 /** Pause between two deletions of objects in the store of uploads, and how long one takes at most. */
 const removal = { pauseMs: 10_000, seconds: 8 };
+/** Pause between two looks for stored secrets that are to be masked, and how long one takes at most. */
+const masking = { pauseMs: 1000, seconds: 8 };
 /** Pause between two deletions of ended rate limits: strangers can make a row with each request. */
 const limitsMs = 300_000;
 /** Pause between two checks for changed traces. */
@@ -165,6 +168,7 @@ loops = [
   repeat(reconcileMs, reconcileFailed, reconcile),
   ...(listens ? [] : [repeat(lookMs, "looking for uploads failed", lookForUploads)]),
   repeat(purge.pauseMs, "the purge of deleted traces failed", () => purgeDeleted(purge.seconds)),
+  repeat(masking.pauseMs, "masking of stored secrets failed", () => maskStored(masking.seconds)),
   repeat(removal.pauseMs, "objects of the upload store could not be deleted", () => removeObjects(removal.seconds)),
   repeat(limitsMs, "ended rate limits could not be deleted", purgeLimits),
   repeat(ledgerMs, "accounting for sessions failed", account),

@@ -32,7 +32,7 @@ async function beginLarge(key: string) {
   return {
     jobId: upload.jobId,
     end: async () => {
-      reading.resolve({ manifest: own("{}"), traces: 1, messages: 0, sizes: [] });
+      reading.resolve({ manifest: own("{}"), traces: 1, messages: 0, sizes: [], isMasked: false });
       return storing;
     },
   };

@@ -16,14 +16,14 @@ const layers = [
   ["queue", "http"],
   ["observability"],
   ["auth"],
-  ["search"],
-  ["device", "ingest", "traces", "telemetry", "usage", "ledger", "projects"],
+  ["search", "masking"],
+  ["device", "ingest", "traces", "findings", "telemetry", "usage", "ledger", "projects"],
   ["mcp"],
   ["api"],
   ["server"],
 ];
 
-const domains = ["device", "ingest", "traces", "telemetry", "usage", "ledger", "projects"];
+const domains = ["device", "ingest", "traces", "findings", "telemetry", "usage", "ledger", "projects"];
 
 const maxLines = 300;
 const maxLooseFiles = 12;

@@ -14,6 +14,7 @@ export default async function Layout({ children }: { children: React.ReactNode }
         <SettingsLink href="/settings/two-factor">Two-factor</SettingsLink>
         <SettingsLink href="/settings/sign-ins">Signed-in browsers</SettingsLink>
         <SettingsLink href="/settings/shares">Shared sessions</SettingsLink>
+        <SettingsLink href="/findings">Secrets</SettingsLink>
         {owner && <SettingsLink href="/settings/invitations">Invitations</SettingsLink>}
         <SettingsLink href="/settings/trail">Audit trail</SettingsLink>
         <SettingsLink href="/settings/delete">Delete account</SettingsLink>

@@ -9,11 +9,12 @@ import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";
 import { storeSmall } from "#lib/ingest/accept/small-uploads";
 import type { NewUpload, Sender } from "#lib/ingest/accept/sql";
 import { type Encoding, encodings, inflate } from "#lib/ingest/decode/inflate";
-import type { Received } from "#lib/ingest/decode/operations";
+import type { Found, Received } from "#lib/ingest/decode/operations";
 import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
 import { hasQuota } from "#lib/ingest/quota/quota";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import { countValues } from "#lib/json";
+import { readPolicy } from "#lib/masking/policy";
 import { countUpload } from "#lib/observability/counters";
 import { usesStore } from "#lib/store/s3";
 
@@ -68,7 +69,8 @@ function inFlight(received: Received, storing: Promise<boolean>): Reading {
 }
 
 async function readSmall(upload: Upload, body: Uint8Array): Promise<Reading> {
-  const input = { body, encoding: "identity" as const, maxBytes: env().INGEST_MAX_BYTES };
+  const policy = await readPolicy(upload.userId);
+  const input = { body, encoding: "identity" as const, maxBytes: env().INGEST_MAX_BYTES, policy };
   const received = await decodeHere().call("judge", input);
   return inFlight(received, storeSmall({ ...upload, ...received }));
 }
@@ -99,11 +101,13 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
     const repeated = await findSameUpload(upload);
     // With a quota it is read again: what its traces need depends on what is stored of them by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
-    const packing = repeated ? { heldBy: repeated.holder } : thread.call("pack", undefined);
-    const reading = thread.call("read", undefined);
-    // The thread may be lent again only after both; their errors are reported by `stored`.
-    read.resolve(Promise.allSettled([packing, reading]));
-    if ("heldBy" in packing) return storeWhileReading(upload, packing, reading);
+    const policy = await readPolicy(upload.userId);
+    const asSent = repeated ? Promise.resolve(new Uint8Array()) : thread.call("pack", undefined);
+    const reading = thread.call("read", { policy });
+    const packing = packMasked(thread, asSent, reading);
+    // The thread may be lent again only after all; their errors are reported by `stored`.
+    read.resolve(Promise.allSettled([asSent, reading, packing]));
+    if (repeated && !(await reading).isMasked) return storeWhileReading(upload, { heldBy: repeated.holder }, reading);
     if (!usesStore()) return storeWhileReading(upload, { packing }, reading);
     // No database connection is held while the store takes the body.
     const placed = await placeWhileReading(upload, packing, reading);
@@ -113,6 +117,14 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
   })();
   stored.then(read.resolve, read.resolve);
   return { read: read.promise, stored };
+}
+
+type Packed = Uint8Array<ArrayBuffer>;
+
+/** What is stored of a body: it is known only when it is read whether something in it has to be masked. */
+async function packMasked(thread: Decoder, asSent: Promise<Packed>, reading: Promise<Found>): Promise<Packed> {
+  const [packed, { isMasked }] = await Promise.all([asSent, reading]);
+  return isMasked ? thread.call("pack", undefined) : packed;
 }
 
 /** A body with more JSON values is validated on a thread: refusing 64 KiB of `{}` takes 70 ms of the event loop. */

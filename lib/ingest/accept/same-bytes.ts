@@ -13,10 +13,10 @@ type Body = { userId: string; sha256: Received["sha256"] };
 export const turnOfBytes = ({ userId, sha256 }: Body): Promise<() => void> =>
   turns.take(`${userId} ${Buffer.from(sha256).toString("base64")}`);
 
-/** The newest upload of the same bytes that is still kept with a manifest. */
+/** The newest upload of the same bytes that is still kept with a manifest: one in which something was masked has other bytes. */
 export async function findSameUpload({ userId, sha256 }: Body): Promise<Repeated | undefined> {
   const job = await prisma().ingestJob.findFirst({
-    where: { userId, bodySha256: sha256, upload: { removedAt: null, manifest: { not: null } } },
+    where: { userId, bodySha256: sha256, upload: { removedAt: null, masked: false, manifest: { not: null } } },
     orderBy: { id: "desc" },
     select: { id: true, tracesReceived: true, messagesReceived: true, upload: { select: { heldBy: true } } },
   });

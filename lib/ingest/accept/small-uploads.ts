@@ -35,7 +35,7 @@ export async function storeSmall(upload: SmallUpload): Promise<boolean> {
 async function placeAndStore(upload: SmallUpload): Promise<boolean> {
   const endTurn = await turnOfBytes(upload);
   try {
-    if (await findSameUpload(upload)) return await store(upload);
+    if (!upload.isMasked && (await findSameUpload(upload))) return await store(upload);
     const placed = await placeBody(upload, new Uint8Array(upload.stored));
     const isStored = await store({ ...upload, ...placed });
     if (!isStored) discardBody(placed);
@@ -93,7 +93,7 @@ function storeGroup(uploads: SmallUpload[], shareBodies: boolean): Promise<Set<s
 async function holdersOf(tx: PoolClient, uploads: SmallUpload[]): Promise<Map<string, string>> {
   const holders = new Map<string, string>();
   for (const [userId, own] of Map.groupBy(uploads, (upload) => upload.userId)) {
-    const unplaced = own.filter(({ object }) => !object);
+    const unplaced = own.filter(({ object, isMasked }) => !object && !isMasked);
     if (unplaced.length === 0) continue;
     const earlier = await findHolders(tx, userId, unplaced);
     const firsts = new Map<string, string>();

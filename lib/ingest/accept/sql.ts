@@ -84,7 +84,8 @@ export async function findHolders(tx: Queryable, userId: string, uploads: NewUpl
      from unnest($2::uuid[], $3::bytea[]) as given (job_id, body_sha256) cross join lateral (
        select coalesce(held_by, job_id) as holder
        from ingest_job job join upload on upload.user_id = job.user_id and upload.job_id = job.id
-       where job.user_id = $1 and upload.user_id = $1 and job.body_sha256 = given.body_sha256 and removed_at is null limit 1
+       where job.user_id = $1 and upload.user_id = $1 and job.body_sha256 = given.body_sha256 and removed_at is null
+         and not masked limit 1
      ) as same`,
     [userId, uploads.map(({ jobId }) => jobId), uploads.map(({ sha256 }) => Buffer.from(sha256))],
   );
@@ -109,7 +110,7 @@ export async function completeJob(tx: Queryable, upload: NewUpload, found: Found
          update ingest_job set traces_received = $3, messages_received = $4, idempotency_key = $5, sequence = $7
          where user_id = $1 and id = $2
        )
-       update upload set manifest = $6 where user_id = $1 and job_id = $2`,
+       update upload set manifest = $6, masked = $8 where user_id = $1 and job_id = $2`,
       [
         userId,
         jobId,
@@ -118,6 +119,7 @@ export async function completeJob(tx: Queryable, upload: NewUpload, found: Found
         idempotencyKey,
         Buffer.from(found.manifest.buffer),
         rows[0]?.sequence,
+        found.isMasked,
       ],
     );
     return true;
@@ -169,17 +171,17 @@ export async function insertSmall(
   const { rows } = await tx.query<{ userId: string; jobId: string }>(
     `with given as (
        select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::bytea[], $6::text[], $7::int[], $8::int[],
-         $9::bytea[], $10::bytea[], $11::uuid[], $12::text[], $13::int[])
+         $9::bytea[], $10::bytea[], $11::uuid[], $12::text[], $13::int[], $14::bool[])
        as given (user_id, id, machine, bytes, body_sha256, idempotency_key, traces, messages, body, manifest, held_by,
-         object, object_bytes)
+         object, object_bytes, masked)
      ), job as (
        insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
        select user_id, id, machine, bytes, body_sha256, idempotency_key, traces, messages from given
        order by user_id, idempotency_key, id
        on conflict (user_id, idempotency_key) do nothing returning user_id, id
      )
-     insert into upload (user_id, job_id, body, manifest, held_by, object, object_bytes)
-     select user_id, id, body, manifest, held_by, object, object_bytes from given join job using (user_id, id)
+     insert into upload (user_id, job_id, body, manifest, held_by, object, object_bytes, masked)
+     select user_id, id, body, manifest, held_by, object, object_bytes, masked from given join job using (user_id, id)
      returning user_id as "userId", job_id as "jobId"`,
     [
       uploads.map(({ userId }) => userId),
@@ -195,6 +197,7 @@ export async function insertSmall(
       uploads.map(({ jobId }) => holders.get(jobId) ?? null),
       uploads.map(({ object }) => object ?? null),
       uploads.map(({ objectBytes }) => objectBytes ?? null),
+      uploads.map(({ isMasked }) => isMasked),
     ],
   );
   return rows;

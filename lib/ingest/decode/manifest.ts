@@ -40,14 +40,17 @@ export type TraceHeader = TraceFields & {
 /** A batch that was read: its traces (the last one of each key), and how many traces and messages it has. */
 export type Manifest = { headers: TraceHeader[]; traces: number; messages: number };
 
+/** Is shown each trace of the quick reading: what it was sent with, its messages as rows, and where it stands in the body. */
+export type SeeTrace = (sent: SentTrace, rows: MessageRows, place: { from: number; to: number }) => void;
+
 /**
  * Reads and validates a decoded batch.
  *
  * @throws SpoorError as `parseBatch`
  */
-export function readBatch(bytes: Uint8Array): Manifest {
+export function readBatch(bytes: Uint8Array, see?: SeeTrace): Manifest {
   try {
-    return readPlain(bytes);
+    return readPlain(bytes, see);
   } catch (error) {
     if (error !== notPlain) throw error;
     return readCarefully(bytes);
@@ -58,9 +61,9 @@ export function readBatch(bytes: Uint8Array): Manifest {
 const turnBytes = 1 << 20;
 
 /** As `readBatch`, but yields to the event loop regularly. */
-export async function readBatchInTurns(bytes: Uint8Array): Promise<Manifest> {
+export async function readBatchInTurns(bytes: Uint8Array, see?: SeeTrace): Promise<Manifest> {
   try {
-    const steps = plainSteps(bytes);
+    const steps = plainSteps(bytes, see);
     let turnAt = turnBytes;
     for (;;) {
       const { done, value } = steps.next();
@@ -76,8 +79,8 @@ export async function readBatchInTurns(bytes: Uint8Array): Promise<Manifest> {
 }
 
 /** The quick reading. @throws `notPlain` */
-export function readPlain(bytes: Uint8Array): Manifest {
-  const steps = plainSteps(bytes);
+export function readPlain(bytes: Uint8Array, see?: SeeTrace): Manifest {
+  const steps = plainSteps(bytes, see);
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
@@ -85,7 +88,7 @@ export function readPlain(bytes: Uint8Array): Manifest {
 }
 
 /** The quick reading, a trace at a time; yields the offset of each. */
-function* plainSteps(bytes: Uint8Array): Generator<number, Manifest> {
+function* plainSteps(bytes: Uint8Array, see?: SeeTrace): Generator<number, Manifest> {
   const manifest = new ManifestMaker();
   const rows = new MessageRows();
   const scanner = new Scanner(bytes);
@@ -95,6 +98,7 @@ function* plainSteps(bytes: Uint8Array): Generator<number, Manifest> {
     const scanned = scanner.trace(at, rows);
     const parsed = ingestTrace.safeParse(scanned.fields);
     if (!parsed.success || hasHeavyMetadata(parsed.data)) throw notPlain;
+    see?.(parsed.data, rows, { from: at, to: scanned.end });
     manifest.add(parsed.data, scanned, rows, { at, text: scanned.text && textOf(bytes, scanned.text) });
   }
   return manifest;
@@ -253,22 +257,30 @@ function* userTexts(rows: MessageRows): Generator<string> {
 }
 
 /** The version of the stored form; a manifest of another version is made again from the upload. */
-const version = 4;
+const version = 5;
 
 /** Up to this size a manifest is stored uncompressed: creating a compressor takes longer than it saves. */
 const plainBytes = 2048;
 
-/** A manifest as it is stored with its upload: JSON, compressed with zstd if it is large. */
-export function packManifest({ headers }: Manifest): Buffer {
-  const json = Buffer.from(JSON.stringify({ version, headers }));
+/** A manifest as it is stored with its upload: JSON, compressed with zstd if it is large. @param stamp the policy of its masking */
+export function packManifest({ headers }: Manifest, stamp = ""): Buffer {
+  const json = Buffer.from(JSON.stringify({ version, stamp, headers }));
   if (json.byteLength <= plainBytes) return json;
   return zstdCompressSync(json, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
 }
 
-/** The traces of a stored manifest, or undefined if it has another version. */
-export function unpackManifest(packed: Uint8Array): TraceHeader[] | undefined {
+/** The traces of a stored manifest, or undefined if it has another version, or was made under another policy of masking. */
+export function unpackManifest(packed: Uint8Array, stamp = ""): TraceHeader[] | undefined {
+  const stored = unpack(packed);
+  return stored.stamp === stamp ? stored.headers : undefined;
+}
+
+/** As `unpackManifest`, whatever the policy was. */
+export const unpackHeaders = (packed: Uint8Array): TraceHeader[] | undefined => unpack(packed).headers;
+
+function unpack(packed: Uint8Array): { stamp?: string; headers?: TraceHeader[] } {
   const isPlain = packed[0] === "{".charCodeAt(0);
   const json = isPlain ? packed : inflate(packed, "zstd", limits.ingest.maxDecodableBytes);
   const stored = JSON.parse(Buffer.from(json).toString("utf8"));
-  return stored.version === version ? stored.headers : undefined;
+  return stored.version === version ? stored : {};
 }

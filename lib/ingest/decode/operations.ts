@@ -7,18 +7,17 @@ import { sha256 } from "#lib/digest";
 import { type Encoding, inflate } from "#lib/ingest/decode/inflate";
 import {
   isGrown,
-  type Manifest,
   packManifest,
   type ReadRows,
-  readBatch,
-  readBatchInTurns,
   rowsOf,
   type TraceHeader,
   unpackManifest,
 } from "#lib/ingest/decode/manifest";
+import { type Reading, readMasked, readMaskedInTurns } from "#lib/ingest/decode/masked";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
 import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/decode/row-hashes";
 import { limits } from "#lib/limits";
+import type { Policy } from "#lib/masking/masker";
 import { free } from "#lib/memory";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
@@ -28,8 +27,14 @@ type WireBody = { body: Uint8Array; encoding: Encoding; maxBytes: number };
 /** A decoded body's size, and its SHA-256, by which a repeated one is recognized. */
 export type Received = { bytes: number; sha256: OwnBytes };
 
-/** What reading a body yields: the manifest that is stored with it, its counts, and the sizes that its traces will have. */
-export type Found = { manifest: OwnBytes; traces: number; messages: number; sizes: TraceSize[] };
+/**
+ * What reading a body yields: the manifest that is stored with it, its counts, the sizes that its traces will have, and whether
+ * something in it was masked: what is packed from then on is the masked body.
+ */
+export type Found = { manifest: OwnBytes; traces: number; messages: number; sizes: TraceSize[]; isMasked: boolean };
+
+/** The headers of an opened batch where no manifest had them, and whether something in it was masked now. */
+export type Opened = { headers: TraceHeader[]; isMasked: boolean };
 
 /** What a trace's messages, metadata and texts will take; `isMore` where that comes on top of what is stored. */
 export type TraceSize = { source: string; sourceId: string; bytes: number; isMore: boolean };
@@ -50,7 +55,7 @@ export type Chunk = { bytes: OwnBytes; isLast: boolean };
 /**
  * The operations on a batch. Each ends before the next one starts, except `pack`, which ends while `read` is running.
  *
- * While accepting: `receive` holds a body, `pack` compresses it and `read` validates it; `judge` is all three at once.
+ * While accepting: `receive` holds a body, `pack` compresses it and `read` validates and masks it; `judge` is all three at once.
  * While processing: `manifest` and `open` (which returns the headers if no manifest did) hold a batch, `grown` and `compare`
  * compare it with what is stored, and `copy` returns the first chunk of a plan's COPY stream, then without a plan the next.
  * `close` frees what is held.
@@ -58,10 +63,10 @@ export type Chunk = { bytes: OwnBytes; isLast: boolean };
 export type Operations = {
   receive(input: WireBody): Received;
   pack(): Promise<OwnBytes>;
-  read(): Promise<Found>;
-  judge(input: WireBody): Promise<Received & Checked>;
-  manifest(input: { packed: OwnBytes }): TraceHeader[] | undefined;
-  open(input: { stored: OwnBytes; bytes: number }): TraceHeader[] | undefined;
+  read(input: { policy?: Policy }): Promise<Found>;
+  judge(input: WireBody & { policy?: Policy }): Promise<Received & Checked>;
+  manifest(input: { packed: OwnBytes; stamp?: string }): TraceHeader[] | undefined;
+  open(input: { stored: OwnBytes; bytes: number; policy?: Policy }): Opened | undefined;
   grown(input: { index: number; bytes: number; hash: string }[]): boolean[];
   compare(input: { index: number; stored: StoredHashes }[]): Comparison[];
   copy(plan: CopyPlan | undefined): Chunk;
@@ -105,6 +110,11 @@ export function makeOperations(): Operations {
     return received;
   };
 
+  /** From now on the masked body is the one that is packed. */
+  const keepMasked = ({ masked }: Reading) => {
+    if (masked) received = { body: masked, decoded: masked, isZstd: false, isBeingPacked: false };
+  };
+
   const operations: Operations = {
     receive({ body, encoding, maxBytes }) {
       const decoded = inflate(body, encoding, maxBytes);
@@ -123,31 +133,37 @@ export function makeOperations(): Operations {
       return ownAlone(packed);
     },
 
-    async read() {
-      return found(await readBatchInTurns(body().decoded));
+    async read({ policy }) {
+      const reading = await readMaskedInTurns(body().decoded, policy);
+      keepMasked(reading);
+      return found(reading, policy);
     },
 
     async judge(input) {
       try {
         const read = operations.receive(input);
-        return { ...read, ...found(readBatch(body().decoded)), stored: await operations.pack() };
+        const reading = readMasked(body().decoded, input.policy);
+        keepMasked(reading);
+        return { ...read, ...found(reading, input.policy), stored: await operations.pack() };
       } finally {
         received = undefined; // the body is the caller's
       }
     },
 
-    manifest({ packed }) {
-      const headers = unpackManifest(packed);
+    manifest({ packed, stamp }) {
+      const headers = unpackManifest(packed, stamp);
       open = { ...nothing, headers };
       return headers;
     },
 
-    open({ stored, bytes }) {
+    open({ stored, bytes, policy }) {
       const decoded = inflate(stored, "zstd", limits.ingest.maxDecodableBytes, inflatedBufferBytes(bytes));
       const known = open.headers;
-      const headers = known ?? readBatch(decoded).headers;
-      open = { headers, bytes: decoded, readRows: rowsOf(decoded, headers), differing: new Map() };
-      return known ? undefined : headers;
+      const reading = known ? undefined : readMasked(decoded, policy);
+      const headers = known ?? reading?.manifest.headers ?? [];
+      const read = reading?.masked ?? decoded;
+      open = { headers, bytes: read, readRows: rowsOf(read, headers), differing: new Map() };
+      return known ? undefined : { headers, isMasked: reading?.masked !== undefined };
     },
 
     grown(stored) {
@@ -178,8 +194,9 @@ export function makeOperations(): Operations {
   return operations;
 }
 
-const found = (manifest: Manifest): Found => ({
-  manifest: own(packManifest(manifest)),
+const found = ({ manifest, masked }: Reading, policy: Policy | undefined): Found => ({
+  manifest: own(packManifest(manifest, policy?.stamp)),
+  isMasked: masked !== undefined,
   traces: manifest.traces,
   messages: manifest.messages,
   sizes: manifest.headers.map(
@@ -197,6 +214,9 @@ const usualRatio = 3;
 
 /** A body up to this size is compressed synchronously: waking another thread takes longer. */
 const maxSyncBytes = 64 * 1024;
+
+/** A decoded body as it is stored. */
+export const packBody = async (decoded: Uint8Array): Promise<Uint8Array> => compress(decoded);
 
 function compress(bytes: Uint8Array): Promise<Buffer> | Buffer {
   const params = { [constants.ZSTD_c_compressionLevel]: 1 };

@@ -20,6 +20,8 @@ export type ScannedTrace = {
   sanitized: boolean;
   /** The offsets of the messages' text, if they are in order of position; otherwise null. */
   text: { from: number; to: number } | null;
+  /** The offset after the trace. */
+  end: number;
 };
 
 const [comma, openBrace, closeBrace, openBracket, closeBracket] = [0x2c, 0x7b, 0x7d, 0x5b, 0x5d];
@@ -95,6 +97,7 @@ export class Scanner extends JsonCursor {
       lastMessageAt: sums.lastAt,
       sanitized: this.#text.sanitized,
       text: sums.inOrder ? text : null,
+      end: this.at,
     };
   }
 

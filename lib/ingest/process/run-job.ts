@@ -10,6 +10,7 @@ import {
   type Attempt,
   claimJob,
   connectionOf,
+  endUpload,
   lockJob,
   markSucceeded,
   terminateSilentWorker,
@@ -105,6 +106,7 @@ function processUpload(
     const lockedAt = performance.now();
     const result = await mergeBatch(tx, batch, { userId: job.userId, sequence: locked.sequence, machine });
     await markSucceeded(tx, job, result, new Date(locked.now.getTime() + performance.now() - lockedAt));
+    if (batch.isStoredUnmasked) await endUpload(tx, job);
     return result;
   };
   const settings: Settings = {

@@ -4,6 +4,8 @@ import type { CopyPlan } from "#lib/ingest/decode/operations";
 import type { Comparison, StoredHashes } from "#lib/ingest/decode/row-hashes";
 import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
 import { readSmallUpload, readUpload } from "#lib/ingest/raw/stored-upload";
+import type { Policy } from "#lib/masking/masker";
+import { readPolicy } from "#lib/masking/policy";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 
@@ -19,7 +21,10 @@ export class StoredBatch {
   readonly #upload: Upload;
   #body: Promise<OwnBytes | null> | undefined;
   #opened: Promise<void> | undefined;
+  #policy: Promise<Policy> | undefined;
   headers: TraceHeader[] = [];
+  /** Whether the stored body has what was masked only now: it was accepted by an earlier version, or under another policy. */
+  isStoredUnmasked = false;
 
   constructor(decoder: Decoder, upload: Upload) {
     this.#decoder = decoder;
@@ -28,12 +33,15 @@ export class StoredBatch {
 
   /** Reads the headers, and starts to read a body that will be needed. @throws SpoorError `not_found` if it is no longer stored */
   async begin(): Promise<void> {
-    const { bytes, isRepeat } = this.#upload;
+    const { userId, bytes, isRepeat } = this.#upload;
+    this.#policy = readPolicy(userId);
+    this.#policy.catch(() => {}); // awaited below
     const reading = bytes <= smallBytes ? this.#readSmall() : this.#read("manifest");
     if (!isRepeat && bytes > smallBytes) this.#body = this.#read("body");
     this.#body?.catch(() => {}); // a rejection is handled where the body is needed
     const packed = await reading;
-    const headers = packed && (await this.#decoder.call("manifest", { packed }, [packed.buffer]));
+    const { stamp } = await this.#policy;
+    const headers = packed && (await this.#decoder.call("manifest", { packed, stamp }, [packed.buffer]));
     if (!headers) return this.open();
     this.headers = headers;
     if (!isRepeat) this.open().catch(() => {}); // likewise
@@ -44,8 +52,11 @@ export class StoredBatch {
     this.#opened ??= (async () => {
       const stored = await (this.#body ?? this.#read("body"));
       if (!stored) throw new Error("an upload has no body");
-      const { bytes } = this.#upload;
-      this.headers = (await this.#decoder.call("open", { stored, bytes }, [stored.buffer])) ?? this.headers;
+      const [{ bytes }, policy] = [this.#upload, await this.#policy];
+      const opened = await this.#decoder.call("open", { stored, bytes, ...(policy && { policy }) }, [stored.buffer]);
+      if (!opened) return;
+      this.headers = opened.headers;
+      this.isStoredUnmasked = opened.isMasked;
     })();
     return this.#opened;
   }

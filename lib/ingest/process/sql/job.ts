@@ -96,6 +96,14 @@ export async function markSucceeded(
   );
 }
 
+/** Ends an upload before its time. SQL: in the transaction of the merge. */
+export async function endUpload(tx: Queryable, { userId, jobId }: JobId): Promise<void> {
+  await tx.query("update upload set removed_at = now(), manifest = null where user_id = $1 and job_id = $2", [
+    userId,
+    jobId,
+  ]);
+}
+
 /** Open jobs in the order of their ids, after one. */
 export async function readOpenJobs(after: JobId | undefined, max: number): Promise<JobId[]> {
   const { rows } = await pool().query<JobId>(

@@ -1,0 +1,174 @@
+import type { Metadata } from "next";
+import { requireUser } from "#lib/auth/guards";
+import { SpoorError } from "#lib/errors";
+import { listFindings, summarizeFindings } from "#lib/findings/findings";
+import { type FindingsQuery, findingState } from "#lib/findings/schema";
+import { countOf } from "../../components/figures";
+import { Form } from "../../components/form";
+import { Notice } from "../../components/notice";
+import { maskAllAction, setMaskingAction } from "./actions";
+import { ages, findingsHref, readParams, stateNames } from "./params";
+import { FindingRow } from "./row";
+
+export const metadata: Metadata = { title: "Secrets" };
+
+type Summary = Awaited<ReturnType<typeof summarizeFindings>>;
+
+/** The keys, tokens and passwords that were found in sessions: what became of each, and what to do. */
+export default async function Page({ searchParams }: PageProps<"/findings">) {
+  const user = await requireUser("/findings");
+  const query = readParams(await searchParams);
+  const [summary, page] = await Promise.all([summarizeFindings(user.id), readPage(user.id, query)]);
+  return (
+    <div className="flex flex-col gap-5">
+      <h1 className="font-semibold text-title">Secrets in sessions</h1>
+      <p className="max-w-[72ch] text-muted">
+        Keys, tokens and passwords that agents printed. Their values are not kept here: the eight digits are the same
+        for the same secret. A secret that was masked was still seen by whoever had it before: revoke it.
+      </p>
+      <Masking summary={summary} />
+      <Progress summary={summary} />
+      <Filters query={query} summary={summary} />
+      {page.findings.length > 0 ? (
+        <ul aria-label="Secrets" className="border-hairline border-t">
+          {page.findings.map((finding) => (
+            <FindingRow key={`${finding.kind} ${finding.mark} ${finding.traceId} ${finding.state}`} finding={finding} />
+          ))}
+        </ul>
+      ) : (
+        <p className="py-6 text-muted">{summary.counts.length === 0 ? "No secret was found." : "None of these."}</p>
+      )}
+      <Pages query={query} nextCursor={page.nextCursor} />
+    </div>
+  );
+}
+
+/** A cursor that no page gave out shows the first one. */
+async function readPage(userId: string, query: FindingsQuery) {
+  try {
+    return await listFindings(userId, query);
+  } catch (error) {
+    if (!(error instanceof SpoorError && error.code === "invalid_request")) throw error;
+    return listFindings(userId, { ...query, cursor: undefined });
+  }
+}
+
+function Masking({ summary: { masks } }: { summary: Summary }) {
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2 border-hairline border-y py-3">
+      <p className="max-w-[60ch]">
+        {masks
+          ? "What is certain to be a secret is masked before it is stored. What only may be one is listed here."
+          : "Nothing is masked: secrets are stored as they come, and listed here."}
+      </p>
+      <Form
+        action={setMaskingAction}
+        hidden={{ masks: masks ? "off" : "on" }}
+        submit={masks ? "Stop masking" : "Mask what is certain"}
+      />
+    </div>
+  );
+}
+
+function Progress({ summary: { counts, masking, unread } }: { summary: Summary }) {
+  const open = counts.filter(({ certain, state }) => certain && state === "open");
+  const secrets = open.reduce((sum, one) => sum + one.secrets, 0);
+  return (
+    <>
+      {(masking > 0 || unread > 0) && (
+        <p role="status" className="text-code text-muted">
+          {masking > 0 && <>{countOf(masking, "session")} being masked. </>}
+          {unread > 0 && <>{countOf(unread, "session")} still to be looked through.</>}
+        </p>
+      )}
+      {secrets > 0 && (
+        <Notice tone="warn">
+          <div className="flex flex-col gap-3">
+            <p>
+              {countOf(secrets, "secret")} of a known form {secrets === 1 ? "is" : "are"} stored as{" "}
+              {secrets === 1 ? "it" : "they"} came.
+            </p>
+            <Form
+              action={maskAllAction}
+              submit="Mask all of them"
+              question="Replace all of them for good, in all sessions? Their uploads are removed, too."
+            />
+          </div>
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function Filters({ query, summary: { counts } }: { query: FindingsQuery; summary: Summary }) {
+  const kinds = [...new Map(counts.map(({ kind, name }) => [kind, name]))].sort(([, a], [, b]) => (a < b ? -1 : 1));
+  const of = { kind: query.kind, days: query.days, trace: query.trace, project: query.project, mark: query.mark };
+  return (
+    <div className="flex flex-wrap items-center gap-x-6 gap-y-2">
+      <nav aria-label="States" className="flex flex-wrap gap-x-4 gap-y-1 text-code">
+        <FilterLink href={findingsHref(of)} isHere={query.state === undefined}>
+          All
+        </FilterLink>
+        {findingState.options.map((state) => (
+          <FilterLink key={state} href={findingsHref({ ...of, state })} isHere={query.state === state}>
+            {stateNames[state]}
+          </FilterLink>
+        ))}
+      </nav>
+      <form method="get" action="/findings" className="flex flex-wrap gap-2">
+        {Object.entries({ state: query.state, trace: query.trace, project: query.project }).map(
+          ([name, value]) => value && <input key={name} type="hidden" name={name} value={value} />,
+        )}
+        <select name="kind" aria-label="Kind" defaultValue={query.kind ?? ""} className="input w-auto max-w-52">
+          <option value="">all kinds</option>
+          {kinds.map(([kind, name]) => (
+            <option key={kind} value={kind}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <select name="days" aria-label="Age" defaultValue={query.days ?? ""} className="input w-auto">
+          <option value="">of any age</option>
+          {Object.entries(ages).map(([days, name]) => (
+            <option key={days} value={days}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <button type="submit" className="button">
+          Show
+        </button>
+      </form>
+    </div>
+  );
+}
+
+function FilterLink({ href, isHere, children }: { href: string; isHere: boolean; children: React.ReactNode }) {
+  return (
+    <a
+      href={href}
+      aria-current={isHere ? "true" : undefined}
+      className="quiet-link target aria-[current]:font-semibold"
+    >
+      {children}
+    </a>
+  );
+}
+
+function Pages({ query, nextCursor }: { query: FindingsQuery; nextCursor: string | null }) {
+  if (!query.cursor && !nextCursor) return null;
+  return (
+    <nav aria-label="Pages of the list" className="flex gap-2 py-2">
+      {query.cursor && (
+        <a href={findingsHref({ ...query, cursor: undefined })} className="button">
+          First
+        </a>
+      )}
+      {nextCursor && (
+        <a href={findingsHref({ ...query, cursor: nextCursor })} className="button" rel="next">
+          More
+        </a>
+      )}
+    </nav>
+  );
+}

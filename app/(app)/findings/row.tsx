@@ -1,0 +1,86 @@
+import type { FoundSecret } from "#lib/findings/schema";
+import { countOf } from "../../components/figures";
+import { Form } from "../../components/form";
+import { Time } from "../../components/time";
+import { readerHref } from "../traces/[id]/frame/links";
+import { decideAction } from "./actions";
+import { findingsHref, stateNames } from "./params";
+
+const inks = { open: "text-warn", masking: "text-accent", masked: "text-ok", kept: "text-muted" } as const;
+
+/** A secret of a session: what it is, where it stands, and what can be done about it. */
+export function FindingRow({ finding }: { finding: FoundSecret }) {
+  const { kind, name, mark, state, traceId, title, project, count, at, rotate, certain } = finding;
+  return (
+    <li className="flex flex-col gap-2 border-hairline border-b py-3">
+      <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5">
+        <span className="font-medium">{name}</span>
+        <a href={findingsHref({ kind, mark })} className="quiet-link font-mono text-code text-muted">
+          {mark}
+        </a>
+        <span className={`text-code ${inks[state]}`}>{stateNames[state]}</span>
+        {!certain && <span className="text-code text-muted">may be none</span>}
+        <span className="ml-auto text-meta text-muted">
+          <Time at={at} />
+        </span>
+      </div>
+      <p className="flex flex-wrap gap-x-3 text-code text-muted">
+        <a href={`/traces/${traceId}`} className="quiet-link min-w-0 truncate">
+          {title || "Untitled session"}
+        </a>
+        {project && <bdi>{project}</bdi>}
+        <Places finding={finding} />
+        {count > 3 && <span>{countOf(count, "place")}</span>}
+      </p>
+      {state !== "kept" && (
+        <p className="text-code text-muted">
+          Anybody who has read it can use it until it is revoked:{" "}
+          <span className="[overflow-wrap:anywhere]">{rotate}</span>
+        </p>
+      )}
+      {(state === "open" || state === "kept") && <Decisions finding={finding} />}
+    </li>
+  );
+}
+
+function Places({ finding: { traceId, positions } }: { finding: FoundSecret }) {
+  return positions.slice(0, 3).map((position) =>
+    position < 0 ? (
+      <span key={position}>title or metadata</span>
+    ) : (
+      <a key={position} href={`${readerHref(traceId, { at: String(position) })}#m${position}`} className="link">
+        message {position}
+      </a>
+    ),
+  );
+}
+
+function Decisions({ finding: { kind, mark, traceId, state, name } }: { finding: FoundSecret }) {
+  const id = `${kind}-${mark}-${traceId}`;
+  return (
+    <div className="flex flex-wrap items-start gap-2">
+      <span id={id} className="sr-only">
+        {name} {mark}
+      </span>
+      <Form
+        action={decideAction}
+        hidden={{ kind, mark, verdict: "mask" }}
+        submit="Mask everywhere"
+        describedBy={id}
+        question={<>{question} In all sessions, and in what will be sent later.</>}
+      />
+      <Form
+        action={decideAction}
+        hidden={{ kind, mark, trace: traceId, verdict: "mask" }}
+        submit="Mask here"
+        describedBy={id}
+        question={<>{question} In this session alone.</>}
+      />
+      {state === "open" && (
+        <Form action={decideAction} hidden={{ kind, mark, verdict: "keep" }} submit="Not a secret" describedBy={id} />
+      )}
+    </div>
+  );
+}
+
+const question = "Replace this text for good? Its upload is removed, too; nothing brings it back.";

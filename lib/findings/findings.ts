@@ -1,0 +1,75 @@
+import "server-only";
+import { z } from "zod";
+import { prisma } from "#lib/db/client";
+import { heavyRead } from "#lib/db/heavy";
+import { SpoorError } from "#lib/errors";
+import { utcInstant } from "#lib/fields";
+import type { FindingsQuery, FoundSecret } from "#lib/findings/schema";
+import { countFindings, type Row, readFindings } from "#lib/findings/sql";
+import { kinds } from "#lib/secrets/kinds";
+
+const kindOf = new Map(kinds.map((kind) => [kind.id, kind]));
+
+/** What is known of a kind. One that another version found, or another client masked, has its id alone. */
+const aboutKind = (id: string) => {
+  const { name = id, certain = true, rotate = "the service that it is for" } = kindOf.get(id) ?? {};
+  return { name, certain, rotate };
+};
+
+/**
+ * The secrets in a user's sessions, newest first: an item for each secret of each session.
+ *
+ * @throws SpoorError `invalid_request` for a cursor that no page gave out, and as `heavyRead`
+ */
+export async function listFindings(
+  userId: string,
+  query: FindingsQuery,
+): Promise<{ findings: FoundSecret[]; nextCursor: string | null }> {
+  const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
+  const page = { after, limit: query.limit + 1 };
+  const rows = await heavyRead(userId, (tx) => readFindings(tx, userId, query, page));
+  const findings = rows.slice(0, query.limit);
+  const last = findings.at(-1);
+  return {
+    findings: findings.map((row) => ({ ...row, at: row.at.toISOString(), ...aboutKind(row.kind) })),
+    nextCursor: rows.length > query.limit && last ? cursorAt(last) : null,
+  };
+}
+
+const cursorShape = z.tuple([utcInstant, z.string().max(200)]);
+
+const cursorAt = ({ at, kind, mark, traceId, state }: Row): string =>
+  Buffer.from(JSON.stringify([at.toISOString(), `${kind} ${mark} ${traceId} ${state}`])).toString("base64url");
+
+function readCursor(cursor: string): { at: string; id: string } {
+  try {
+    const [at, id] = cursorShape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString()));
+    return { at, id };
+  } catch {
+    throw new SpoorError("invalid_request", "The cursor is not one that this server made.");
+  }
+}
+
+/** Kinds with how many secrets of them are in each state, and what is still to be looked through or masked. */
+export async function summarizeFindings(userId: string) {
+  const counts = await countFindings(userId);
+  const live = { userId, deletedAt: null };
+  const [masking, unread, policy] = await Promise.all([
+    prisma().maskingTask.count({ where: { userId } }),
+    prisma().trace.count({ where: { ...live, ledgerDue: true } }),
+    prisma().secretPolicy.findUnique({ where: { userId } }),
+  ]);
+  const named = counts.map((count) => ({ ...count, ...aboutKind(count.kind) }));
+  return { counts: named, masking, unread, masks: policy?.masks ?? true };
+}
+
+/** How many secrets are stored as they came in a trace, and how many were masked. */
+export async function countInTrace(userId: string, traceId: string): Promise<{ open: number; masked: number }> {
+  const rows = await prisma().finding.findMany({
+    where: { userId, traceId, state: { in: ["open", "masking", "masked"] } },
+    distinct: ["kind", "mark"],
+    select: { state: true },
+  });
+  const masked = rows.filter(({ state }) => state === "masked").length;
+  return { open: rows.length - masked, masked };
+}

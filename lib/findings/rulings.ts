@@ -1,0 +1,69 @@
+// What a person decides of the secrets in their sessions. It outlives re-sends: uploads are masked by it before anything of them is
+// stored, and what is stored already by tasks, in the background.
+import "server-only";
+import { type Origin, recordEvent } from "#lib/auth/audit";
+import { type Db, prisma } from "#lib/db/client";
+import { notFound, SpoorError } from "#lib/errors";
+import { beginMasking, beginMaskingKinds } from "#lib/findings/sql";
+import { limits } from "#lib/limits";
+import { everywhere } from "#lib/masking/key";
+import { kinds } from "#lib/secrets/kinds";
+
+type Decision = { kind: string; mark: string; trace?: string | undefined; verdict: "mask" | "keep" };
+
+/**
+ * Decides of one secret: it is masked, in one trace or everywhere; or it is none, and kept as it comes from now on.
+ *
+ * @throws SpoorError `not_found` without such a secret, `invalid_request` after too many decisions
+ */
+export async function decide(userId: string, { kind, mark, trace, verdict }: Decision, from: Origin): Promise<void> {
+  await prisma().$transaction(async (tx) => {
+    const found = await tx.finding.findFirst({ where: { userId, kind, mark, ...(trace && { traceId: trace }) } });
+    if (!found) throw notFound();
+    const key = trace && (await tx.trace.findUnique({ where: { userId_id: { userId, id: trace } } }));
+    if (trace && !key) throw notFound();
+    if ((await tx.secretRuling.count({ where: { userId } })) >= limits.traces.secretRulings)
+      throw new SpoorError("invalid_request", `No more than ${limits.traces.secretRulings} secrets can be decided of.`);
+    const traceId = trace ?? everywhere;
+    const own = key ? { source: key.source, sourceId: key.sourceId } : {};
+    await tx.secretRuling.upsert({
+      where: { userId_kind_mark_traceId: { userId, kind, mark, traceId } },
+      create: { userId, kind, mark, traceId, verdict, ...own },
+      update: { verdict },
+    });
+    await changePolicy(tx, userId, {});
+    if (verdict === "mask") await beginMasking(tx, { userId, kind, mark, traceId: trace });
+    else
+      await tx.finding.updateMany({
+        where: { userId, kind, mark, state: "open", ...(trace && { traceId: trace }) },
+        data: { state: "kept" },
+      });
+    await recordEvent(tx, userId, verdict === "mask" ? "secret_masked" : "secret_kept", `${kind} ${mark}`, from);
+  });
+}
+
+/** Decides whether all that is certain to be a secret is masked in what comes from now on. */
+export async function setMasking(userId: string, masks: boolean, from: Origin): Promise<void> {
+  await prisma().$transaction(async (tx) => {
+    await changePolicy(tx, userId, { masks });
+    await recordEvent(tx, userId, "masking_set", masks ? "on" : "off", from);
+  });
+}
+
+/** Masks all that is certain to be a secret and was stored before it was masked. @returns in how many sessions */
+export async function maskAllCertain(userId: string, from: Origin): Promise<number> {
+  const certain = kinds.filter((kind) => kind.certain).map(({ id }) => id);
+  return prisma().$transaction(async (tx) => {
+    await changePolicy(tx, userId, { masks: true });
+    const traces = await beginMaskingKinds(tx, userId, certain);
+    await recordEvent(tx, userId, "secret_masked", "all that are certain", from);
+    return traces;
+  });
+}
+
+const changePolicy = (tx: Db, userId: string, change: { masks?: boolean }) =>
+  tx.secretPolicy.upsert({
+    where: { userId },
+    create: { userId, version: 1, ...change },
+    update: { version: { increment: 1 }, ...change },
+  });

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { limits } from "#lib/limits";
+
+const { traces: page } = limits;
+
+/** `open` is stored as it came, `masking` will be masked soon, `kept` is none by its user's word. */
+export const findingState = z.enum(["open", "masking", "masked", "kept"]);
+
+const kindName = z.string().regex(/^[a-z][a-z\d-]{0,39}$/, "must be the id of a kind");
+const mark = z.string().regex(/^[0-9a-f]{8}$/, "must be eight hexadecimal digits");
+
+export const findingsQuery = z.object({
+  kind: kindName.optional().describe("Only secrets of this kind."),
+  state: findingState.optional().describe("Only what is in this state."),
+  mark: mark.optional().describe("Only the secret with this mark."),
+  trace: z.uuid().optional().describe("Only those of this trace."),
+  project: z.uuid().optional().describe("Only those in traces of this project, by its id."),
+  days: z.coerce.number().int().min(1).max(3650).optional().describe("Only what is at most so many days old."),
+  cursor: z.string().max(512).optional().describe("`nextCursor` of the page before."),
+  limit: z.coerce.number().int().min(1).max(page.maxPerPage).default(page.perPage),
+});
+
+export const findingShape = z.object({
+  kind: z.string(),
+  name: z.string(),
+  certain: z.boolean(),
+  mark: z.string(),
+  state: findingState,
+  traceId: z.uuid(),
+  title: z.string().nullable(),
+  project: z.string().nullable(),
+  positions: z.array(z.int()),
+  count: z.int(),
+  at: z.iso.datetime(),
+  rotate: z.string(),
+});
+
+export const findingsResponse = z.object({
+  ok: z.literal(true),
+  findings: z.array(findingShape),
+  nextCursor: z.string().nullable(),
+});
+
+/** What a person decides of a secret: in one trace, or everywhere. */
+export const rulingForm = z.object({
+  kind: kindName,
+  mark,
+  trace: z.uuid().optional(),
+  verdict: z.enum(["mask", "keep"]),
+});
+
+export type FindingsQuery = z.output<typeof findingsQuery>;
+export type FoundSecret = z.output<typeof findingShape>;
+export type FindingState = z.output<typeof findingState>;

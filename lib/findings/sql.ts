@@ -1,0 +1,88 @@
+// Reading findings in groups, which Prisma can't aggregate with a trace's columns, and what is written of many at once.
+import "server-only";
+import type { PoolClient } from "pg";
+import { type Db, pool } from "#lib/db/client";
+import type { FindingState, FindingsQuery } from "#lib/findings/schema";
+import { Prisma } from "#lib/generated/prisma/client";
+
+export type Row = {
+  kind: string;
+  mark: string;
+  state: FindingState;
+  traceId: string;
+  title: string | null;
+  project: string | null;
+  positions: number[];
+  count: number;
+  at: Date;
+};
+
+const dayMs = 86_400_000;
+/** So many positions of one secret in a trace are told. */
+const maxPositions = 20;
+
+/** Secrets by trace, newest first: those after a place. */
+export async function readFindings(
+  tx: PoolClient,
+  userId: string,
+  { kind, state, mark, trace, project, days }: FindingsQuery,
+  { after, limit }: { after: { at: string; id: string } | undefined; limit: number },
+): Promise<Row[]> {
+  const of = [
+    Prisma.sql`finding.user_id = ${userId}::uuid and trace.user_id = ${userId}::uuid and trace.deleted_at is null`,
+    ...(kind ? [Prisma.sql`kind = ${kind}`] : []),
+    ...(mark ? [Prisma.sql`mark = ${mark}`] : []),
+    ...(state ? [Prisma.sql`state = ${state}`] : []),
+    ...(trace ? [Prisma.sql`trace_id = ${trace}::uuid`] : []),
+    ...(project ? [Prisma.sql`trace.project_id = ${project}::uuid`] : []),
+    ...(days ? [Prisma.sql`at >= ${new Date(Date.now() - days * dayMs)}::timestamptz`] : []),
+  ];
+  const id = Prisma.sql`kind || ' ' || mark || ' ' || trace_id::text || ' ' || state`;
+  const { rows } = await tx.query<Row>(Prisma.sql`
+    select kind, mark, state, trace_id as "traceId", coalesce(custom_title, title, derived_title) as title, project,
+      (array_agg(position order by position))[1:${maxPositions}] as positions, count(*)::int as count, max(at) as at
+    from finding join trace on trace.user_id = finding.user_id and trace.id = trace_id
+    where ${Prisma.join(of, " and ")}
+    group by kind, mark, state, trace_id, custom_title, title, derived_title, project
+    having ${after ? Prisma.sql`(max(at), ${id}) < (${after.at}::timestamptz, ${after.id})` : Prisma.sql`true`}
+    order by max(at) desc, ${id} desc limit ${limit}`);
+  return rows;
+}
+
+/** How many secrets of each kind there are in each state; one that stands in several places counts once. */
+export async function countFindings(
+  userId: string,
+): Promise<{ kind: string; state: FindingState; secrets: number; traces: number }[]> {
+  const { rows } = await pool().query(
+    `select kind, state, count(distinct mark)::int as secrets, count(distinct trace_id)::int as traces
+     from finding where user_id = $1 group by kind, state order by kind, state`,
+    [userId],
+  );
+  return rows;
+}
+
+/** A secret that is decided of: in one trace, or without `traceId` in all. */
+export type Ruled = { userId: string; kind: string; mark: string; traceId: string | undefined };
+
+/** Has what is stored of a secret masked. @returns in how many traces */
+export async function beginMasking(tx: Db, { userId, kind, mark, traceId }: Ruled): Promise<number> {
+  const here = traceId ? Prisma.sql`and trace_id = ${traceId}::uuid` : Prisma.empty;
+  return tx.$executeRaw`
+    with ruled as (
+      update finding set state = 'masking' where user_id = ${userId}::uuid and kind = ${kind} and mark = ${mark}
+        and state in ('open', 'kept') ${here} returning trace_id)
+    insert into masking_task (user_id, trace_id, created_at)
+    select distinct ${userId}::uuid, trace_id, ${new Date()}::timestamptz from ruled
+    on conflict (user_id, trace_id) do update set created_at = excluded.created_at`;
+}
+
+/** Has all that is stored as it came and of one of these kinds masked. @returns in how many traces */
+export async function beginMaskingKinds(tx: Db, userId: string, kinds: string[]): Promise<number> {
+  return tx.$executeRaw`
+    with ruled as (
+      update finding set state = 'masking' where user_id = ${userId}::uuid and kind = any(${kinds}::text[]) and state = 'open'
+      returning trace_id)
+    insert into masking_task (user_id, trace_id, created_at)
+    select distinct ${userId}::uuid, trace_id, ${new Date()}::timestamptz from ruled
+    on conflict (user_id, trace_id) do update set created_at = excluded.created_at`;
+}

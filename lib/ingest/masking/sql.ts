@@ -1,0 +1,144 @@
+// Masking what is stored. SQL: rows are locked as a merge locks them, and read a bounded stretch at a time in its transaction.
+import "server-only";
+import type { PoolClient } from "pg";
+import type { Trace } from "#lib/generated/prisma/client";
+
+type Texts = Pick<
+  Trace,
+  "source" | "sourceId" | "title" | "derivedTitle" | "customTitle" | "note" | "model" | "project" | "machine"
+>;
+
+/** What a trace's row has of texts; the key is never masked. */
+export type StoredTrace = Texts & { metadata: unknown };
+
+/** Locks a live trace. @returns undefined for one that is deleted */
+export async function lockTrace(tx: PoolClient, userId: string, traceId: string): Promise<StoredTrace | undefined> {
+  const { rows } = await tx.query<StoredTrace>(
+    `select source, source_id as "sourceId", title, derived_title as "derivedTitle", custom_title as "customTitle", note, model,
+       project, machine, metadata
+     from trace where user_id = $1 and id = $2 and deleted_at is null for update`,
+    [userId, traceId],
+  );
+  return rows[0];
+}
+
+export type StoredMessage = { position: number; content: string; metadata: unknown };
+
+/** So many messages are read at a time, with so many bytes of content and metadata; at least one. */
+const page = { rows: 500, bytes: 8 << 20 };
+
+/** The messages of a trace after a position, as many as fit into memory. */
+export async function readMessagesAfter(
+  tx: PoolClient,
+  userId: string,
+  traceId: string,
+  after: number,
+): Promise<StoredMessage[]> {
+  const { rows } = await tx.query<StoredMessage>(
+    `select position, content, metadata from (
+       select position, content, metadata, sum(octet_length(content) + coalesce(pg_column_size(metadata), 0))
+         over (order by position) - octet_length(content) - coalesce(pg_column_size(metadata), 0) as before
+       from (select position, content, metadata from message where user_id = $1 and trace_id = $2 and position > $3
+             order by position limit $4) as next
+     ) as sized where before < $5 order by position`,
+    [userId, traceId, after, page.rows, page.bytes],
+  );
+  return rows;
+}
+
+/** Writes a message's masked texts. */
+export async function writeMessage(
+  tx: PoolClient,
+  userId: string,
+  traceId: string,
+  { position, content, metadata }: StoredMessage,
+): Promise<void> {
+  await tx.query(
+    "update message set content = $4, metadata = $5 where user_id = $1 and trace_id = $2 and position = $3",
+    [userId, traceId, position, content, metadata === null ? null : JSON.stringify(metadata)],
+  );
+}
+
+/**
+ * Writes a trace's masked texts, and has all that is derived from it made again. Its hashes are none of any upload: the next one
+ * is compared message by message.
+ */
+export async function writeTrace(
+  tx: PoolClient,
+  userId: string,
+  traceId: string,
+  texts: StoredTrace,
+  changes: { messages: boolean; fields: boolean; moreBytes: number },
+): Promise<void> {
+  await tx.query(
+    `update trace set title = $3, derived_title = $4, custom_title = $5, note = $6, model = $7, project = $8, metadata = $9,
+       content_hash = (case when $11 then decode(md5($12), 'hex') else substring(content_hash for 16) end) || decode(md5($12), 'hex'),
+       messages_bytes = case when $10 then null else messages_bytes end,
+       messages_hash = case when $10 then null else messages_hash end,
+       stored_bytes = greatest(0, stored_bytes + $13), accounted_to = 0, stored_at = $14,
+       ledger_due = true, usage_due = true, search_pending = true
+     where user_id = $1 and id = $2`,
+    [
+      ...[userId, traceId, texts.title, texts.derivedTitle, texts.customTitle, texts.note, texts.model, texts.project],
+      ...[texts.metadata === null ? null : JSON.stringify(texts.metadata), changes.messages, changes.fields],
+      ...[`masked ${Date.now()}`, changes.moreBytes, new Date()],
+    ],
+  );
+}
+
+/** An upload that is kept: its manifest, and how its job ended. */
+export type KeptUpload = { jobId: string; status: string; manifest: Buffer | null };
+
+/** A user's kept uploads after one, with their manifests. */
+export async function readKeptUploads(tx: PoolClient, userId: string, after: string): Promise<KeptUpload[]> {
+  const { rows } = await tx.query<KeptUpload>(
+    `select job.id as "jobId", status, manifest from ingest_job job
+     join upload on upload.user_id = $1 and upload.job_id = job.id
+     where job.user_id = $1 and job.id > $2 and removed_at is null and status in ('succeeded', 'failed')
+     order by job.id limit 50`,
+    [userId, after],
+  );
+  return rows;
+}
+
+/** Ends the uploads of jobs that succeeded; one that is being replayed is left alone. */
+export async function endUploads(tx: PoolClient, userId: string, jobIds: string[]): Promise<void> {
+  if (jobIds.length === 0) return;
+  const { rows } = await tx.query<{ id: string }>(
+    "select id from ingest_job where user_id = $1 and id = any($2) and status = 'succeeded' for update",
+    [userId, jobIds],
+  );
+  await tx.query(
+    "update upload set removed_at = $3, manifest = null where user_id = $1 and job_id = any($2) and removed_at is null",
+    [userId, rows.map(({ id }) => id), new Date()],
+  );
+}
+
+/**
+ * Gives the upload of a failed job the manifest of another policy, and where something was masked a body of its own. The object that
+ * had the body is named by no upload then.
+ */
+export async function replaceBody(
+  tx: PoolClient,
+  userId: string,
+  jobId: string,
+  { body, manifest }: { body: Uint8Array | undefined; manifest: Uint8Array },
+): Promise<void> {
+  const { rows } = await tx.query<{ object: string | null }>(
+    "select object from upload where user_id = $1 and job_id = $2 for update",
+    [userId, jobId],
+  );
+  await tx.query("update upload set manifest = $3 where user_id = $1 and job_id = $2", [
+    userId,
+    jobId,
+    Buffer.from(manifest),
+  ]);
+  if (!body) return;
+  await tx.query(
+    `update upload set body = $3, held_by = null, object = null, object_bytes = null, masked = true
+     where user_id = $1 and job_id = $2`,
+    [userId, jobId, Buffer.from(body)],
+  );
+  const [{ object } = { object: null }] = rows;
+  if (object) await tx.query("insert into object_removal (key) values ($1) on conflict do nothing", [object]);
+}

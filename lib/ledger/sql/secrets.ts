@@ -1,0 +1,79 @@
+// The rows of the secrets' part. SQL: sets of rows of many traces, replaced in a statement each.
+import "server-only";
+import type { PoolClient } from "pg";
+import type { Trace } from "#lib/generated/prisma/client";
+import { everywhere } from "#lib/masking/key";
+
+/** A secret in a message, or at -1 in the trace's own fields: its kind and mark. */
+export type FoundSecret = { position: number; at: Date | null; kind: string; mark: string; masked: boolean };
+
+type Found = { traceId: string; from: number; at: Date; found: FoundSecret[] };
+type OwnFields = Pick<Trace, "title" | "project"> & { metadata: Record<string, unknown> | null };
+
+/**
+ * Replaces what was found in traces at positions from `from` on, and in their own fields. One that its user wants masked, and that
+ * is stored as it came, because an upload was being processed meanwhile, is masked by a task.
+ *
+ * @param inFields finds what is in a trace's own fields.
+ */
+export async function replaceFindings(
+  tx: PoolClient,
+  userId: string,
+  traces: Found[],
+  inFields: (fields: OwnFields) => FoundSecret[],
+): Promise<void> {
+  const ids = traces.map(({ traceId }) => traceId);
+  await tx.query(
+    `delete from finding using unnest($2::uuid[], $3::int[]) as seen (id, first)
+     where user_id = $1 and trace_id = seen.id and (position >= seen.first or position = -1)`,
+    [userId, ids, traces.map(({ from }) => from)],
+  );
+  const { rows: fields } = await tx.query<OwnFields & { id: string }>(
+    "select id, title, project, metadata from trace where user_id = $1 and id = any($2::uuid[])",
+    [userId, ids],
+  );
+  const fieldsOf = new Map(fields.map(({ id, ...own }) => [id, own]));
+  const rows = traces.flatMap(({ traceId, at, found }) => {
+    const own = fieldsOf.get(traceId);
+    return [...found, ...(own ? inFields(own) : [])].map((one) => ({ ...one, traceId, at: one.at ?? at }));
+  });
+  if (rows.length === 0) return;
+  const stateOf = await readStates(tx, userId);
+  const states = rows.map((row) => (row.masked ? "masked" : stateOf(row)));
+  const column = <Name extends keyof (typeof rows)[number]>(name: Name) => rows.map((row) => row[name]);
+  await tx.query(
+    `insert into finding (user_id, trace_id, position, kind, mark, state, at)
+     select $1::uuid, trace_id, position, kind, mark, state, at
+     from unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
+       as found (trace_id, position, kind, mark, state, at)
+     on conflict (user_id, trace_id, position, kind, mark) do nothing`,
+    [userId, column("traceId"), column("position"), column("kind"), column("mark"), states, column("at")],
+  );
+  const due = new Set(rows.filter((_, index) => states[index] === "masking").map(({ traceId }) => traceId));
+  if (due.size === 0) return;
+  await tx.query(
+    `insert into masking_task (user_id, trace_id, created_at) select $1::uuid, id, $3::timestamptz from unnest($2::uuid[]) as due (id)
+     on conflict (user_id, trace_id) do nothing`,
+    [userId, [...due], new Date()],
+  );
+}
+
+/** What a user's rulings make of secrets that are stored as they came. */
+async function readStates(tx: PoolClient, userId: string) {
+  const { rows } = await tx.query<{ kind: string; mark: string; traceId: string; verdict: string }>(
+    `select kind, mark, trace_id as "traceId", verdict from secret_ruling where user_id = $1`,
+    [userId],
+  );
+  const verdicts = new Map(rows.map(({ kind, mark, traceId, verdict }) => [`${kind} ${mark} ${traceId}`, verdict]));
+  return ({ kind, mark, traceId }: { kind: string; mark: string; traceId: string }): string => {
+    const verdict = verdicts.get(`${kind} ${mark} ${traceId}`) ?? verdicts.get(`${kind} ${mark} ${everywhere}`);
+    if (verdict === undefined) return "open";
+    return verdict === "keep" ? "kept" : "masking";
+  };
+}
+
+/** Deletes what was found in traces. */
+export async function deleteFindings(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
+  await tx.query("delete from finding where user_id = $1 and trace_id = any($2::uuid[])", [userId, traceIds]);
+  await tx.query("delete from masking_task where user_id = $1 and trace_id = any($2::uuid[])", [userId, traceIds]);
+}

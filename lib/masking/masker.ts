@@ -1,0 +1,114 @@
+// Runs in the decoding thread, too: no database, no environment.
+import { createHmac } from "node:crypto";
+import { findSecrets, type Secret } from "#lib/secrets/find";
+import { changeTexts, replaceSecrets } from "#lib/secrets/mask";
+
+/** What its user decided of one secret: `mask` or `keep`; in one trace where it has a key, otherwise everywhere. */
+export type Ruling = { kind: string; mark: string; verdict: "mask" | "keep"; source?: string; sourceId?: string };
+
+/**
+ * What is masked in a user's sessions. `stamp` tells one policy from another; `key` makes the marks of the user's secrets.
+ * `masks` is whether all that is certain to be a secret is masked, unless a ruling says otherwise.
+ */
+export type Policy = { stamp: string; key: Uint8Array; masks: boolean; rulings: readonly Ruling[] };
+
+/** A secret's eight hexadecimal digits: the same for the same secret of a user, and not to be searched for without the key. */
+export const markOf = (key: Uint8Array, value: string | Uint8Array): string =>
+  createHmac("sha256", key).update(value).digest("hex").slice(0, 8);
+
+/** What stands in a text where a secret was. */
+export const placeholderOf = (kind: string, mark: string): string => `[redacted:${kind}:${mark}]`;
+
+/** So many marks are kept: a text that repeats a secret a million times has it hashed once. */
+const maxMarks = 10_000;
+
+/** Masks the texts of one trace by its user's policy. */
+export class Masker {
+  readonly #policy: Policy;
+  readonly #verdicts = new Map<string, Ruling["verdict"]>();
+  readonly #marks = new Map<string, string>();
+
+  /** @param trace its key; without it what was decided for single traces does not count */
+  constructor(policy: Policy, trace?: { source: string; sourceId: string }) {
+    this.#policy = policy;
+    const { general = [], own = [] } = Object.groupBy(policy.rulings, ({ source, sourceId }) => {
+      if (sourceId === undefined) return "general";
+      return source === trace?.source && sourceId === trace?.sourceId ? "own" : "other";
+    });
+    for (const { kind, mark, verdict } of [...general, ...own]) this.#verdicts.set(`${kind}:${mark}`, verdict);
+  }
+
+  /** The text with what is to be masked replaced by `[redacted:KIND:xxxxxxxx]`. */
+  text(text: string): string {
+    const found = findSecrets(text).filter((secret) => this.#isMasked(secret, text.slice(secret.start, secret.end)));
+    return replaceSecrets(text, found, (kind, value) => placeholderOf(kind, this.mark(value)));
+  }
+
+  /** Whether `text` would change a text, given as its bytes of UTF-8. */
+  wouldMask(bytes: Buffer): boolean {
+    // Each byte is taken for a character: to make a text of the bytes takes longer than to search it.
+    const text = bytes.toString("latin1");
+    return findSecrets(text).some((secret) =>
+      this.#isMasked(secret, Buffer.from(text.slice(secret.start, secret.end), "latin1").toString()),
+    );
+  }
+
+  /** A value of JSON with all its texts masked, those of fields by their names, too. */
+  value<T>(value: T): T {
+    const json = JSON.stringify(value);
+    if (json === undefined || !this.wouldMask(Buffer.from(json))) return changeTexts(value, (text) => this.text(text));
+    return maskedJson(value, this) as T;
+  }
+
+  /** A secret's mark. */
+  mark(value: string): string {
+    const known = this.#marks.get(value);
+    if (known !== undefined) return known;
+    const mark = markOf(this.#policy.key, value);
+    if (this.#marks.size < maxMarks) this.#marks.set(value, mark);
+    return mark;
+  }
+
+  #isMasked({ kind, certain }: Secret, value: string): boolean {
+    const byDefault = certain && this.#policy.masks;
+    if (this.#verdicts.size === 0) return byDefault;
+    const verdict = this.#verdicts.get(`${kind}:${this.mark(value)}`);
+    return verdict === undefined ? byDefault : verdict === "mask";
+  }
+}
+
+/** As `changeTexts`, but a text is also looked at with the name of its field before it, and texts of a list as lines of one. */
+function maskedJson(value: unknown, masker: Masker): unknown {
+  if (typeof value === "string") return masker.text(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return maskedLines(value, masker).map((item) => maskedJson(item, masker));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      masker.text(name),
+      typeof item === "string" ? maskedField(name, item, masker) : maskedJson(item, masker),
+    ]),
+  );
+}
+
+/** A value that only the name of its field makes a secret, as in `{"password":"…"}`. */
+function maskedField(name: string, value: string, masker: Masker): string {
+  const masked = masker.text(value);
+  if (masked !== value || value.includes('"')) return masked;
+  const start = `"${name}":"`;
+  const whole = masker.text(`${start}${value}"`);
+  return whole.startsWith(start) ? whole.slice(start.length, -1) : masked;
+}
+
+/** What stands between two lines, in no text as it is. */
+const lineEnd = "\n";
+
+/** The lines of a diff, of which a private key takes several: the mark takes the place of the first, and nothing that of the others. */
+function maskedLines(list: unknown[], masker: Masker): unknown[] {
+  if (list.length < 3 || !list.every((item) => typeof item === "string" && !item.includes(lineEnd))) return list;
+  const text = list.join(lineEnd);
+  const masked = masker.text(text).split(lineEnd);
+  const missing = list.length - masked.length;
+  if (missing <= 0) return list;
+  const first = masked.findIndex((line, index) => line !== list[index]);
+  return [...masked.slice(0, first + 1), ...Array.from({ length: missing }, () => ""), ...masked.slice(first + 1)];
+}

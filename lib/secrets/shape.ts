@@ -1,0 +1,8 @@
+/** A place in a text, from `start` to before `end`. */
+export type Place = { kind: string; start: number; end: number };
+
+/**
+ * What is found by more than its beginning: words beside it, looked for in any case, and a function that is called with each
+ * place where one stands. It reads a bounded stretch of text.
+ */
+export type Shape = { words: readonly string[]; find: (text: string, start: number, end: number) => Place | undefined };

@@ -1,0 +1,124 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
+import { pool } from "#lib/db/client";
+import { listFindings, summarizeFindings } from "#lib/findings/findings";
+import { decide, maskAllCertain, setMasking } from "#lib/findings/rulings";
+import { findingsQuery } from "#lib/findings/schema";
+import { maskStored } from "#lib/ingest/masking/stored";
+import { purgeUploads } from "#lib/ingest/raw/retention";
+import { accountTraces } from "#lib/ledger/account";
+import { forEachTerm } from "#lib/search/terms";
+import { findResidue, indexedTerms } from "../support/residue.ts";
+import { provideOwner } from "../support/server.ts";
+import { formed } from "../unit/secrets/made-up.ts";
+import { clearTraces, indexAll } from "./searching.ts";
+import { messages, uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+const { send, stored, accept, run } = uploadsOf(userId);
+afterEach(async () => {
+  await clearTraces();
+  await pool().query("delete from finding");
+  await pool().query("delete from secret_ruling");
+  await pool().query("delete from secret_policy");
+});
+
+const likely = "Tr0ub4dorx3zyx9";
+const stripe = formed.find(([id]) => id === "stripe")?.[1] ?? "";
+const github = formed.find(([id]) => id === "github")?.[1] ?? "";
+const session = (sourceId: string, ...more: string[]) => ({
+  sourceId,
+  title: "t",
+  messages: messages("nothing", `password: "${likely}"`, ...more),
+});
+const find = async (query: object = {}) => (await listFindings(userId, findingsQuery.parse(query))).findings;
+const settle = async () => {
+  await accountTraces(10);
+  while ((await maskStored(10)) > 0);
+  await accountTraces(10);
+};
+const isIndexed = async (text: string) => {
+  const indexed = await indexedTerms();
+  let found = false;
+  forEachTerm(text, (term) => {
+    found ||= indexed.has(term);
+  });
+  return found;
+};
+
+describe("a secret that is masked everywhere", () => {
+  test("is in no table, upload or posting afterwards, and no upload brings it back", { timeout: 120_000 }, async () => {
+    await send(session("one"), session("two", "more"));
+    await accept([session("one", "queued")]); // masked when it is processed
+    const failing = await accept([session("three")]);
+    await pool().query("update ingest_job set status = 'failed' where id = $1", [failing]);
+    await indexAll();
+    await accountTraces(10);
+    const [found] = await find({ state: "open" });
+    expect(found).toMatchObject({ kind: "assignment", certain: false, positions: [1], name: "Password or key" });
+    expect(await isIndexed(likely)).toBe(true);
+
+    await decide(userId, { ...(found as { kind: string; mark: string }), verdict: "mask" }, operator);
+    expect((await find()).map(({ state }) => state)).toEqual(["masking", "masking"]);
+    await settle();
+    await indexAll();
+    expect(await isIndexed(likely)).toBe(false);
+    expect((await find()).map(({ state }) => state)).toEqual(["masked", "masked"]);
+    expect((await stored("two"))?.contents[1]).toBe(`password: "[redacted:assignment:${found?.mark}]"`);
+    const queued = await pool().query("select id from ingest_job where status = 'queued'");
+    for (const { id } of queued.rows) expect(await run(id)).toMatchObject({ status: "succeeded" });
+    await purgeUploads();
+    expect(await findResidue([likely])).toEqual([]);
+
+    expect(await send(session("two", "more"))).toMatchObject({ traces: { unchanged: 1 } });
+    expect(await send(session("two", "more", "and more"))).toMatchObject({ messages: { written: 1 } });
+    await pool().query("update ingest_job set status = 'queued' where id = $1", [failing]);
+    expect(await run(failing)).toMatchObject({ traces: { created: 1 } });
+    expect((await stored("three"))?.contents[1]).toContain("[redacted:assignment:");
+    await settle();
+    expect(await findResidue([likely])).toEqual([]);
+  });
+
+  test("is masked here alone where that was asked", async () => {
+    await send(session("one"), session("two"));
+    await accountTraces(10);
+    const found = (await find()).find(({ title }) => title === "t");
+    const { traceId: trace, kind, mark } = found as { traceId: string; kind: string; mark: string };
+    await decide(userId, { kind, mark, trace, verdict: "mask" }, operator);
+    await settle();
+    const states = (await find()).map(({ state, traceId }) => [state, traceId === trace]);
+    expect(states.sort()).toEqual([
+      ["masked", true],
+      ["open", false],
+    ]);
+    await send(session("one", "again"), session("two", "again"));
+    await settle();
+    const contents = await Promise.all(["one", "two"].map(async (id) => (await stored(id))?.contents[1]));
+    expect(contents.filter((content) => content?.includes(likely)).length).toBe(1);
+  });
+});
+
+test("what is no secret stays as it comes, also of a kind that is masked", async () => {
+  await setMasking(userId, false, operator);
+  await send({ sourceId: "one", messages: messages(github) });
+  await accountTraces(10);
+  const [found] = await find();
+  expect(found).toMatchObject({ kind: "github", state: "open", certain: true });
+  await decide(userId, { kind: "github", mark: found?.mark ?? "", verdict: "keep" }, operator);
+  await setMasking(userId, true, operator);
+  await send({ sourceId: "one", messages: messages(github, github) });
+  await settle();
+  expect((await stored("one"))?.contents).toEqual([github, github]);
+  expect((await find()).map(({ state }) => state)).toEqual(["kept"]);
+});
+
+test("what was stored before anything was masked is flagged, and masked when its owner says so", async () => {
+  await setMasking(userId, false, operator);
+  await send({ sourceId: "old", title: stripe, metadata: { at: stripe }, messages: messages(stripe) });
+  await accountTraces(10);
+  expect(await summarizeFindings(userId)).toMatchObject({ masks: false, counts: [{ kind: "stripe", state: "open" }] });
+  expect(await maskAllCertain(userId, operator)).toBe(1);
+  await settle();
+  expect(await findResidue([stripe])).toEqual([]);
+  expect(await summarizeFindings(userId)).toMatchObject({ masks: true, masking: 0, counts: [{ state: "masked" }] });
+});

@@ -1,0 +1,122 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { accountTraces } from "#lib/ledger/account";
+import { kinds } from "#lib/secrets/kinds";
+import { findResidue } from "../support/residue.ts";
+import { provideOwner } from "../support/server.ts";
+import { formed } from "../unit/secrets/made-up.ts";
+import { clearTraces } from "./searching.ts";
+import { messages, uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+const { send, stored, acceptText, run } = uploadsOf(userId);
+afterEach(clearTraces);
+
+const made = (kind: string) => formed.find(([id]) => id === kind)?.[1] ?? "";
+const [github, stripe, slack] = [made("github"), made("stripe"), made("slack")];
+const mask = (kind: string) => expect.stringMatching(new RegExp(`\\[redacted:${kind}:[0-9a-f]{8}\\]`));
+
+const planted = (sourceId: string, ...more: string[]) => ({
+  sourceId,
+  title: `fix ${github}`,
+  metadata: { env: { GITHUB_TOKEN: github, [stripe]: "as a name" } },
+  messages: messages(`cat .env\n${github}`, "nothing", ...more).map((message) => ({
+    ...message,
+    metadata: { tool: { input: { command: `curl -u ${slack}` } } },
+  })),
+});
+
+describe("what is certain to be a secret", () => {
+  test("is masked before anything is stored: in texts, titles and metadata, each always alike", async () => {
+    await send(planted("one"));
+    const trace = await stored("one");
+    expect([trace?.title, trace?.contents[0]]).toEqual([mask("github"), mask("github")]);
+    expect(JSON.stringify(trace?.metadata)).toEqual(mask("stripe"));
+    expect(trace?.contents[1]).toBe("nothing");
+    const marks = JSON.stringify(trace).match(/redacted:github:\w+/g);
+    expect(new Set(marks).size).toBe(1);
+    expect(await findResidue([github, stripe, slack])).toEqual([]);
+  });
+
+  test("stays masked when the same, more, and an appended part is sent, in small batches and large ones", async () => {
+    const filler = "the retry timer is set in src/lib/x.ts ".repeat(3000);
+    for (const more of [[], [filler]]) {
+      const id = more.length === 0 ? "small" : "large";
+      expect(await send(planted(id, ...more))).toMatchObject({ traces: { created: 1 } });
+      expect(await send(planted(id, ...more))).toMatchObject({ traces: { unchanged: 1 }, messages: { written: 0 } });
+      const grown = [...more, `later ${stripe}`];
+      expect(await send(planted(id, ...grown))).toMatchObject({ traces: { updated: 1 }, messages: { written: 1 } });
+      const count = grown.length + 2;
+      const [last] = planted(id, ...grown, slack).messages.slice(-1);
+      expect(await send({ sourceId: id, append: { count }, messages: [last] })).toMatchObject({
+        traces: { updated: 1 },
+        messages: { written: 1 },
+      });
+      expect((await stored(id))?.contents.slice(-2)).toEqual([mask("stripe"), mask("slack")]);
+    }
+    expect(await findResidue([github, stripe, slack])).toEqual([]);
+  });
+
+  test("is masked however it is written in JSON, and where it is not stored as rows", async () => {
+    const escaped = [...github].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+    const message = `{"position":0,"content":"${stripe}","content":"a ${escaped}"}`;
+    await run(await acceptText(`{"note":"${slack}","traces":[{"sourceId":"odd","messages":[${message}]}]}`));
+    expect((await stored("odd"))?.contents).toEqual([mask("github")]);
+    expect(await findResidue([github, stripe, slack, escaped])).toEqual([]);
+    const { rows } = await pool().query("select body from upload where body is not null");
+    expect(rows.length).toBeGreaterThan(0);
+  });
+
+  test("does not make a text longer than it may be", async () => {
+    const title = `${"x".repeat(480)} https://a:Kx7!pq9@b.io`;
+    await send({ sourceId: "long", title, messages: [] });
+    expect((await stored("long"))?.title).not.toContain("Kx7");
+  });
+
+  test("of each kind", async () => {
+    const [wanted, secrets] = [kinds.filter(({ forms }) => forms.length > 0), formed.map(([, secret]) => secret)];
+    await send({ sourceId: "all", messages: messages(...secrets) });
+    const found = (await stored("all"))?.contents.map((content) => /redacted:([\w-]+):/.exec(content)?.[1]);
+    expect(new Set(found)).toEqual(new Set(wanted.map(({ id }) => id)));
+  });
+});
+
+test("a session without secrets comes back as it was sent", async () => {
+  const contents = ["token = await read()", "DATABASE_URL=postgres://localhost/app", `sk-list ${"é\u0000".length}`];
+  await send({ sourceId: "plain", title: "t", messages: messages(...contents) });
+  expect((await stored("plain"))?.contents).toEqual(contents);
+});
+
+describe("what is found is recorded", () => {
+  const findings = async () => {
+    const { rows } = await pool().query(
+      "select position, kind, state, at from finding where user_id = $1 order by position, kind",
+      [userId],
+    );
+    return rows.map(({ position, kind, state }) => [position, kind, state]);
+  };
+
+  test("with its place and kind, never its value; likely ones as they are stored", async () => {
+    const likely = "Tr0ub4dor&3x";
+    await send({
+      ...planted("one"),
+      messages: [...planted("one").messages, ...messages("", "", `password: "${likely}"`).slice(2)],
+    });
+    await accountTraces(10);
+    expect(await findings()).toEqual([
+      [-1, "github", "masked"],
+      [-1, "stripe", "masked"],
+      [0, "github", "masked"],
+      [0, "slack", "masked"],
+      [1, "slack", "masked"],
+      [2, "assignment", "open"],
+    ]);
+    const residue = (await findResidue([likely])).filter(
+      ({ table }) => !["public.message", "public.upload"].includes(table),
+    );
+    expect(residue).toEqual([]);
+    await send({ sourceId: "one", replace: true, messages: messages("gone") });
+    await accountTraces(10);
+    expect(await findings()).toEqual([]);
+  });
+});
