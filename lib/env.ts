@@ -1,6 +1,7 @@
 import "#lib/messages";
 import { z } from "zod";
 import { EnvError } from "#lib/errors";
+import { encryptionVariables } from "#lib/variables/encryption";
 import {
   httpUrl,
   isProxy,
@@ -77,6 +78,7 @@ const variables = {
     text: "signs cookies and keys codes; required with `DATABASE_URL`, and the same for all processes",
     unset: "generated once, in `.data/auth.secret`",
   }),
+  ...encryptionVariables,
   SETUP_TOKEN: secret(16, {
     text: "opens `/setup?token=…` for the first account",
     unset: "generated at each start without an account",

@@ -6,12 +6,14 @@ import { findOwner, listAccounts, resetPassword } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { invite } from "#lib/auth/invitations";
 import { EnvError } from "#lib/errors";
+import { rotateKeys } from "#lib/ingest/raw/rotation";
 import { countOutdated, requestReaccounting } from "#lib/ledger/version";
 import { ownPrices } from "#lib/prices/own";
 import { runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
 import { takePriceList } from "#lib/server/price-list";
 import { priceTable } from "#lib/server/price-table";
+import { seals } from "#lib/store/sealed";
 
 const help = `Usage: npm run admin -- COMMAND
 
@@ -25,7 +27,9 @@ const help = `Usage: npm run admin -- COMMAND
                           from where
   reprice                 after a change of prices: count what is stored anew, in the
                           background
-      --status            how much of that is still to be done`;
+      --status            how much of that is still to be done
+  rotate-keys             encrypt the kept bodies of uploads with the first key of
+                          ENCRYPTION_KEY; older keys may go afterwards`;
 
 const commands: Record<string, (argument: string | undefined, option: string | undefined) => Promise<void>> = {
   async list() {
@@ -75,7 +79,16 @@ const commands: Record<string, (argument: string | undefined, option: string | u
     if (option === undefined)
       say("Workers read PRICES_FILE when they start: after a change of it, restart them first.");
   },
+
+  "rotate-keys": rotate,
 };
+
+async function rotate(): Promise<void> {
+  if (!seals()) throw new EnvError("ENCRYPTION_KEY is not set: there is nothing to encrypt with.");
+  const { sealed, left } = await rotateKeys();
+  say(`${sealed} bodies of uploads were encrypted with the first key.`);
+  if (left > 0) say(`${left} objects of the store are from before there was a key; they go when their time is over.`);
+}
 
 function address(argument: string | undefined): string {
   const parsed = z.email().safeParse(argument);

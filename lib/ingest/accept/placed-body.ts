@@ -4,6 +4,7 @@ import "server-only";
 import { free } from "#lib/memory";
 import { keyOf } from "#lib/store/keys";
 import { deleteObject, putObject } from "#lib/store/s3";
+import { seal } from "#lib/store/sealed";
 
 /** A body in the store: its object's key, and its size. */
 export type PlacedBody = { object: string; objectBytes: number };
@@ -13,8 +14,9 @@ type Owner = { userId: string; jobId: string };
 /** Puts a body into the store. @throws StoreOutageError */
 export async function placeBody({ userId, jobId }: Owner, body: Uint8Array<ArrayBuffer>): Promise<PlacedBody> {
   const object = keyOf(userId, jobId);
-  const objectBytes = body.byteLength;
-  await putObject(userId, object, body);
+  const sealed = seal(body);
+  const objectBytes = sealed.byteLength;
+  await putObject(userId, object, sealed);
   free(body);
   return { object, objectBytes };
 }

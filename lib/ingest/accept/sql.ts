@@ -13,6 +13,7 @@ import { SpoorError } from "#lib/errors";
 import type { PlacedBody } from "#lib/ingest/accept/placed-body";
 import type { Checked, Found, Received } from "#lib/ingest/decode/operations";
 import { limits } from "#lib/limits";
+import { seal } from "#lib/store/sealed";
 
 /** Who sends an upload. */
 export type Sender = { userId: string; machine: string };
@@ -43,9 +44,13 @@ export async function insertJob(tx: Queryable, upload: NewUpload): Promise<void>
 }
 
 /** Inserts an upload's stored body by COPY. */
-export async function copyBody(tx: PoolClient, { userId, jobId }: NewUpload, body: Uint8Array): Promise<void> {
+export async function copyBody(
+  tx: PoolClient,
+  { userId, jobId }: NewUpload,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<void> {
   const stream = tx.query(copyFrom("copy upload (user_id, job_id, body) from stdin (format binary)"));
-  const row = copyRow([uuidBytes(userId), uuidBytes(jobId), body]);
+  const row = copyRow([uuidBytes(userId), uuidBytes(jobId), seal(body)]);
   await pipeline(Readable.from([copyHeader, ...row, copyTrailer]), stream);
 }
 
@@ -192,7 +197,9 @@ export async function insertSmall(
       uploads.map(({ idempotencyKey }) => idempotencyKey ?? null),
       uploads.map(({ traces }) => traces),
       uploads.map(({ messages }) => messages),
-      uploads.map(({ jobId, stored, object }) => (holders.has(jobId) || object ? null : Buffer.from(stored.buffer))),
+      uploads.map(({ jobId, stored, object }) =>
+        holders.has(jobId) || object ? null : Buffer.from(seal(stored).buffer),
+      ),
       uploads.map(({ manifest }) => Buffer.from(manifest.buffer)),
       uploads.map(({ jobId }) => holders.get(jobId) ?? null),
       uploads.map(({ object }) => object ?? null),

@@ -8,6 +8,7 @@ import { endUploads, type KeptUpload, readKeptUploads, replaceBody } from "#lib/
 import { readUpload } from "#lib/ingest/raw/stored-upload";
 import { limits } from "#lib/limits";
 import type { Policy } from "#lib/masking/masker";
+import { seal } from "#lib/store/sealed";
 
 /**
  * Ends the kept uploads that have traces of these keys, whose bodies have what is masked by now. Each failed job's is masked instead:
@@ -44,6 +45,6 @@ async function maskBody(userId: string, jobId: string, policy: Policy): Promise<
   const stored = await readUpload(userId, jobId, "body");
   if (!stored) return;
   const { masked, manifest } = readMasked(inflate(stored, "zstd", limits.ingest.maxDecodableBytes), policy);
-  const body = masked && (await packBody(masked));
+  const body = masked && seal(new Uint8Array(await packBody(masked)));
   await transaction((tx) => replaceBody(tx, userId, jobId, { body, manifest: packManifest(manifest, policy.stamp) }));
 }

@@ -1,7 +1,7 @@
 // Reading stored bytes. It is SQL because Prisma returns a whole value decoded on the event loop, while these are read by
 // COPY or in slices. And deleting those of failed jobs, whose rows Prisma can't lock against a replay.
 import "server-only";
-import { escapeLiteral } from "pg";
+import { escapeLiteral, type PoolClient } from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { copyHeader } from "#lib/copy-format";
 import { pool, transaction } from "#lib/db/client";
@@ -153,4 +153,34 @@ export async function deleteRemoved(userId: string): Promise<void> {
     const keys = rows.flatMap(({ object }) => object ?? []);
     if (keys.length > 0) await tx.query("insert into object_removal (key) select unnest($1::text[])", [keys]);
   });
+}
+
+/** A kept body: where it is, and in the database its first bytes. */
+export type BodyHead = Place & { userId: string; jobId: string; head: Uint8Array | null };
+
+/** Some of all users' kept bodies, in the order of their keys, after one. SQL: a part of a value. */
+export async function readBodyHeads(after: { userId: string; jobId: string } | undefined): Promise<BodyHead[]> {
+  const { rows } = await pool().query<BodyHead>(
+    `select user_id as "userId", job_id as "jobId", object, object_bytes as bytes, substring(body for 32) as head from upload
+     where (body is not null or object is not null) and (user_id, job_id) > ($1::uuid, $2::uuid)
+     order by user_id, job_id limit 100`,
+    [after?.userId ?? noId, after?.jobId ?? noId],
+  );
+  return rows;
+}
+
+const noId = "00000000-0000-0000-0000-000000000000";
+
+/** A body, with its row locked. SQL: Prisma takes no locks. */
+export async function lockBody(tx: PoolClient, userId: string, jobId: string): Promise<Buffer | null | undefined> {
+  const { rows } = await tx.query<{ body: Buffer | null }>(
+    "select body from upload where user_id = $1 and job_id = $2 for update",
+    [userId, jobId],
+  );
+  return rows[0]?.body;
+}
+
+/** Writes a body. SQL: in the transaction of its lock. */
+export async function writeBody(tx: PoolClient, userId: string, jobId: string, body: Uint8Array): Promise<void> {
+  await tx.query("update upload set body = $3 where user_id = $1 and job_id = $2", [userId, jobId, Buffer.from(body)]);
 }

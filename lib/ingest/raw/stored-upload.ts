@@ -5,6 +5,7 @@ import { copyUpload, type Place, selectBodySlice, selectPlace, selectSmallUpload
 import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
 import { log } from "#lib/log";
 import { hasStore, presign, readObject } from "#lib/store/s3";
+import { seals, unseal, unsealParts } from "#lib/store/sealed";
 import { streamOf } from "#lib/streams";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
@@ -18,8 +19,8 @@ type OwnBytes = Uint8Array<ArrayBuffer>;
 export async function readUpload(userId: string, jobId: string, column: "body" | "manifest"): Promise<OwnBytes | null> {
   const bytes = await copyUpload(userId, jobId, column);
   if (bytes === undefined) throw noLongerStored();
-  if (bytes !== null || column === "manifest") return bytes;
-  return readPlaced(userId, await selectPlace(userId, jobId));
+  if (bytes === null && column === "body") return readPlaced(userId, await selectPlace(userId, jobId));
+  return bytes && column === "body" ? unseal(bytes) : bytes;
 }
 
 /** A body from the store. @throws SpoorError `not_found`; StoreOutageError */
@@ -27,7 +28,7 @@ async function readPlaced(userId: string, place: Place | undefined): Promise<Own
   if (!place?.object || !place.bytes) throw noLongerStored();
   const body = await readObject(userId, place.object, 0, place.bytes);
   if (!body) throw noLongerStored();
-  return body;
+  return unseal(body);
 }
 
 /** Body and manifest of a small upload. @throws SpoorError `not_found` if it is no longer stored */
@@ -37,7 +38,7 @@ export async function readSmallUpload(
 ): Promise<{ body: OwnBytes; manifest: OwnBytes | null }> {
   const upload = await selectSmallUpload(userId, jobId);
   if (!upload) throw noLongerStored();
-  return { manifest: upload.manifest, body: upload.body ?? (await readPlaced(userId, upload)) };
+  return { manifest: upload.manifest, body: upload.body ? unseal(upload.body) : await readPlaced(userId, upload) };
 }
 
 const noLongerStored = () => new SpoorError("not_found", "The upload is no longer stored. Send it again.");
@@ -61,7 +62,7 @@ export async function streamUpload(userId: string, jobId: string): Promise<Reada
   const end = await beginRead(userId, "export");
   const parts = object && bytes ? slicesOfObject(userId, object, bytes) : slices(userId, jobId);
   const onError = (error: unknown) => log.warn({ err: error, jobId }, "the download of an upload ended early");
-  return streamOf(inflateFrames(parts), onError, end);
+  return streamOf(inflateFrames(unsealParts(parts)), onError, end);
 }
 
 /**
@@ -77,7 +78,7 @@ export async function linkToUpload(
   fileName: string,
   acceptEncoding: string | null,
 ): Promise<string | undefined> {
-  if (!hasStore() || !/\bzstd\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(acceptEncoding ?? "")) return undefined;
+  if (!hasStore() || seals() || !/\bzstd\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(acceptEncoding ?? "")) return undefined;
   const place = await selectPlace(userId, jobId);
   if (!place) throw notFound();
   return place.object ? presign(place.object, fileName) : undefined;

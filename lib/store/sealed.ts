@@ -1,0 +1,136 @@
+// Bodies of uploads under a key of the operator's: AES-256-GCM (NIST SP 800-38D) in pieces, so that a long one is read as it comes.
+// A sealed body begins with a mark, its key's id and eight random bytes; each piece has its number in its nonce, and tells whether it
+// is the last, so that none can be left out, moved or cut off.
+import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { env } from "#lib/env";
+import { EnvError } from "#lib/errors";
+
+type OwnBytes = Uint8Array<ArrayBuffer>;
+type Key = { id: string; bytes: Buffer };
+
+const mark = Buffer.from("SPE1");
+const [idBytes, saltBytes, tagBytes, pieceBytes] = [4, 8, 16, 1 << 20];
+const headBytes = mark.length + idBytes + saltBytes;
+const sealedPieceBytes = pieceBytes + tagBytes;
+const algorithm = "aes-256-gcm";
+
+/** The operator's keys: what is new is sealed with the first, and what is stored is read with the one that its id names. */
+function keys(): Key[] {
+  const { ENCRYPTION_KEY, ENCRYPTION_KEY_FILE } = env();
+  const given = ENCRYPTION_KEY ?? (ENCRYPTION_KEY_FILE ? readFileSync(ENCRYPTION_KEY_FILE, "utf8") : "");
+  return given
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map((text) => {
+      const bytes = Buffer.from(text, "base64");
+      if (bytes.length !== 32)
+        throw new EnvError("The environment is not valid.\n  ENCRYPTION_KEY: each key must be 32 bytes in base64");
+      return { bytes, id: hash("sha256", bytes, "hex").slice(0, idBytes * 2) };
+    });
+}
+
+/** Whether what is new is sealed. */
+export const seals = (): boolean => keys().length > 0;
+
+/** Whether stored bytes are sealed with another key than what is new is, or not at all. */
+export function isOutdated(stored: Uint8Array): boolean {
+  const [first] = keys();
+  return first !== undefined && idOf(stored) !== first.id;
+}
+
+/** The id of the key of sealed bytes; undefined where they are not sealed. */
+function idOf(stored: Uint8Array): string | undefined {
+  if (stored.length < headBytes || mark.compare(stored, 0, mark.length) !== 0) return undefined;
+  return Buffer.from(stored.subarray(mark.length, mark.length + idBytes)).toString("hex");
+}
+
+/** A body as it is stored: sealed where the operator has set a key, in memory of its own. */
+export function seal(body: OwnBytes): OwnBytes {
+  const [key] = keys();
+  if (!key) return body;
+  const count = Math.max(1, Math.ceil(body.length / pieceBytes));
+  const sealed = new Uint8Array(headBytes + body.length + count * tagBytes);
+  const salt = randomBytes(saltBytes);
+  sealed.set(Buffer.concat([mark, Buffer.from(key.id, "hex"), salt]));
+  let end = headBytes;
+  for (let n = 0; n < count; n += 1) {
+    const cipher = createCipheriv(algorithm, key.bytes, nonceOf(salt, n));
+    cipher.setAAD(lastness(n === count - 1));
+    const piece = Buffer.concat([cipher.update(body.subarray(n * pieceBytes, (n + 1) * pieceBytes)), cipher.final()]);
+    sealed.set(piece, end);
+    sealed.set(cipher.getAuthTag(), end + piece.length);
+    end += piece.length + tagBytes;
+  }
+  return sealed;
+}
+
+/** What `seal` was given. @throws Error where no key opens it, or it was changed */
+export function unseal(stored: OwnBytes): OwnBytes {
+  if (idOf(stored) === undefined) return stored;
+  const opener = new Opener();
+  return new Uint8Array(Buffer.concat([...opener.take(stored), opener.end()]));
+}
+
+/** As `unseal`, as the parts come. */
+export async function* unsealParts(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let opener: Opener | undefined;
+  let isFirst = true;
+  for await (const part of parts) {
+    if (isFirst && idOf(part) !== undefined) opener = new Opener();
+    isFirst = false;
+    if (opener) yield* opener.take(part);
+    else yield part;
+  }
+  if (opener) yield opener.end();
+}
+
+/** Opens sealed bytes as they come; the last piece is known by the end. */
+class Opener {
+  #held: Buffer = Buffer.alloc(0);
+  #head: { key: Key; salt: Buffer } | undefined;
+  #number = 0;
+
+  *take(part: Uint8Array): Generator<Buffer> {
+    this.#held = Buffer.concat([this.#held, part]);
+    if (!this.#head) {
+      if (this.#held.length < headBytes) return;
+      this.#head = { key: keyOf(this.#held), salt: Buffer.from(this.#held.subarray(headBytes - saltBytes, headBytes)) };
+      this.#held = this.#held.subarray(headBytes);
+    }
+    while (this.#held.length > sealedPieceBytes) {
+      yield this.#open(this.#held.subarray(0, sealedPieceBytes), false);
+      this.#held = this.#held.subarray(sealedPieceBytes);
+    }
+  }
+
+  end(): Buffer {
+    return this.#open(this.#held, true);
+  }
+
+  #open(piece: Buffer, isLast: boolean): Buffer {
+    if (!this.#head || piece.length < tagBytes) throw new Error("a sealed body is cut off");
+    const { key, salt } = this.#head;
+    const decipher = createDecipheriv(algorithm, key.bytes, nonceOf(salt, this.#number));
+    decipher.setAAD(lastness(isLast));
+    decipher.setAuthTag(piece.subarray(piece.length - tagBytes));
+    this.#number += 1;
+    return Buffer.concat([decipher.update(piece.subarray(0, piece.length - tagBytes)), decipher.final()]);
+  }
+}
+
+function keyOf(stored: Uint8Array): Key {
+  const id = idOf(stored);
+  const key = keys().find((one) => one.id === id);
+  if (!key) throw new Error(`a body is sealed with the key ${id}, which ENCRYPTION_KEY has not`);
+  return key;
+}
+
+function nonceOf(salt: Uint8Array, number: number): Buffer {
+  const nonce = Buffer.alloc(12);
+  nonce.set(salt);
+  nonce.writeUInt32BE(number, saltBytes);
+  return nonce;
+}
+
+const lastness = (isLast: boolean): Buffer => Buffer.from([isLast ? 1 : 0]);
