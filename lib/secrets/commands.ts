@@ -78,7 +78,8 @@ const mnemonic: Shape = {
   words: ["mnemonic", "seed phrase", "seed_phrase", "recovery phrase"],
   find(text, _start, end) {
     const [whole = "", words = ""] =
-      /^[\w ]{0,12}\W{1,6}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z ]*[a-z])/.exec(text.slice(end, end + 260)) ?? [];
+      /^(?: is)? ?[:=] ?["'`]?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z ]*[a-z])/.exec(text.slice(end, end + 260)) ??
+      [];
     if (new Set(words.split(" ")).size < 9) return undefined;
     return { kind: "mnemonic", start: end + whole.length - words.length, end: end + whole.length };
   },
