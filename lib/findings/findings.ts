@@ -62,14 +62,3 @@ export async function summarizeFindings(userId: string) {
   const named = counts.map((count) => ({ ...count, ...aboutKind(count.kind) }));
   return { counts: named, masking, unread, masks: policy?.masks ?? true };
 }
-
-/** How many secrets are stored as they came in a trace, and how many were masked. */
-export async function countInTrace(userId: string, traceId: string): Promise<{ open: number; masked: number }> {
-  const rows = await prisma().finding.findMany({
-    where: { userId, traceId, state: { in: ["open", "masking", "masked"] } },
-    distinct: ["kind", "mark"],
-    select: { state: true },
-  });
-  const masked = rows.filter(({ state }) => state === "masked").length;
-  return { open: rows.length - masked, masked };
-}

@@ -34,8 +34,7 @@ export function FindingRow({ finding }: { finding: FoundSecret }) {
       </p>
       {state !== "kept" && (
         <p className="text-code text-muted">
-          Anybody who has read it can use it until it is revoked:{" "}
-          <span className="[overflow-wrap:anywhere]">{rotate}</span>
+          Revoke it: <span className="[overflow-wrap:anywhere]">{rotate}</span>
         </p>
       )}
       {(state === "open" || state === "kept") && <Decisions finding={finding} />}
