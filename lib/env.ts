@@ -74,10 +74,6 @@ const variables = {
     unset: "`http://localhost:PORT`; on Vercel the deployment's address",
     allowed: "an http or https URL without a path",
   }),
-  AUTH_SECRET: secret(32, {
-    text: "signs cookies and keys codes; required with `DATABASE_URL`, and the same for all processes",
-    unset: "generated once, in `.data/auth.secret`",
-  }),
   ...encryptionVariables,
   SETUP_TOKEN: secret(16, {
     text: "opens `/setup?token=…` for the first account",

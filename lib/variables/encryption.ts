@@ -1,8 +1,12 @@
 import { z } from "zod";
-import { optional } from "#lib/variables/kinds";
+import { optional, secret } from "#lib/variables/kinds";
 
-/** Keys for what is stored. */
+/** The server's own keys. */
 export const encryptionVariables = {
+  AUTH_SECRET: secret(32, {
+    text: "signs cookies and keys codes; required with `DATABASE_URL`, and the same for all processes",
+    unset: "generated once, in `.data/auth.secret`",
+  }),
   ENCRYPTION_KEY: optional(z.string().min(43, "must be 32 bytes in base64"), {
     text: "encrypts the bodies of uploads at rest: 32 bytes in base64; several, separated by commas: the first one encrypts, all are read with; see [Encryption at rest](#encryption-at-rest)",
     unset: "they are stored as they are",
