@@ -20,15 +20,31 @@ const places = [
 /** The words that every entry must contain, in any order and case. */
 const wordsOf = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean);
 
+/** What a session's page has, by what is known of it: its command to go on with, and the addresses of its exports. */
+const ofSession = [
+  { selector: 'main button[title^="Copies: "]', text: "Resume: copy the command" },
+  { selector: 'main a[href^="/api/traces/"][href$="/export.md"]', text: "Export as Markdown" },
+  { selector: 'main a[href^="/api/traces/"][href$="/export.json"]', text: "Export as JSON" },
+] as const;
+
 /**
- * What can be done with what is open: the elements that a page marks with `data-command`, pressed as if by hand. An empty mark
- * stands for the element's own name.
+ * What can be done with what is open, pressed as if by hand: what is known of a session's page, and the elements that a page
+ * marks with `data-command`, whose empty mark stands for the element's own name.
  */
 export function openActions(): Entry[] {
-  return [...document.querySelectorAll<HTMLElement>("[data-command]")].map((element, place) => {
-    const text = element.dataset.command || element.getAttribute("aria-label") || element.textContent?.trim() || "";
-    return { id: `action ${place}`, text, run: () => element.click() };
+  const known = ofSession.flatMap(({ selector, text }) => {
+    const element = document.querySelector<HTMLElement>(selector);
+    return element ? [{ element, text }] : [];
   });
+  const marked = [...document.querySelectorAll<HTMLElement>("[data-command]")].map((element) => {
+    const own = element.getAttribute("aria-label") ?? element.textContent?.trim() ?? "";
+    return { element, text: element.dataset.command || own };
+  });
+  return [...known, ...marked].map(({ element, text }, place) => ({
+    id: `action ${place}`,
+    text,
+    run: () => element.click(),
+  }));
 }
 
 /** The palette's lines for a query: what the page knows itself, and what the server found for it. */
