@@ -27,7 +27,7 @@ export function Asked({ title, back, children }: { title: string; back: string; 
         event.preventDefault();
         location.assign(back);
       }}
-      className="m-auto w-[min(34rem,calc(100vw-2rem))] rounded-dialog border border-hairline bg-overlay p-5 text-text shadow-lg backdrop:bg-black/40"
+      className="z-20 noscript:static noscript:mx-0 m-auto w-[min(34rem,calc(100vw-2rem))] rounded-dialog border border-hairline bg-overlay p-5 text-text shadow-lg backdrop:bg-black/40"
     >
       {children}
     </dialog>
