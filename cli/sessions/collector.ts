@@ -1,3 +1,4 @@
+import { TrivialCheck } from "../../lib/evidence/trivial.ts";
 import type { Checkpoint, Message, SessionDetails, Sink } from "../adapters/adapter.ts";
 import type { ProjectLabels } from "../projects/rules.ts";
 import { Masker, type SecretCounts } from "../redact/masker.ts";
@@ -11,7 +12,6 @@ import {
   type UnsentSession,
 } from "./session.ts";
 import { SessionWriter } from "./session-writer.ts";
-import { TrivialCheck } from "./trivial.ts";
 
 type Handlers = {
   /** Called once a session is complete. @param chars the length of its texts */

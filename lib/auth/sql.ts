@@ -81,6 +81,8 @@ const inBatches = [
   ["masking_task", "trace_id"],
   ["secret_policy", "user_id"],
   ["secret_ruling", "mark"],
+  ["trace_digest", "trace_id"],
+  ["saved_view", "name"],
   ["project_alias", "value"],
   ["project", "id"],
   ["trace", "id"],

@@ -19,6 +19,8 @@ export const tenantTables = [
   "masking_task",
   "secret_policy",
   "secret_ruling",
+  "trace_digest",
+  "saved_view",
   "search_block",
   "search_bucket",
   "search_document",

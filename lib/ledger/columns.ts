@@ -23,6 +23,15 @@ const columns: { [Name in keyof DerivedColumns]: { name: string; type: string } 
   filesChanged: { name: "files_changed", type: "int" },
   linesAdded: { name: "lines_added", type: "int" },
   linesRemoved: { name: "lines_removed", type: "int" },
+  derivedTitle: { name: "derived_title", type: "text" },
+  titleRank: { name: "title_rank", type: "int2" },
+  turnCount: { name: "turn_count", type: "int" },
+  callCount: { name: "call_count", type: "int" },
+  errorCount: { name: "error_count", type: "int" },
+  activeSeconds: { name: "active_seconds", type: "int" },
+  tools: { name: "tools", type: "text" },
+  spark: { name: "spark", type: "text" },
+  trivial: { name: "trivial", type: "bool" },
   ledgerDue: { name: "ledger_due", type: "bool" },
 };
 const names = Object.keys(columns) as (keyof DerivedColumns)[];

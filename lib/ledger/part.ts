@@ -54,6 +54,15 @@ export type DerivedColumns = Pick<
   | "filesChanged"
   | "linesAdded"
   | "linesRemoved"
+  | "derivedTitle"
+  | "titleRank"
+  | "turnCount"
+  | "callCount"
+  | "errorCount"
+  | "activeSeconds"
+  | "tools"
+  | "spark"
+  | "trivial"
 > & {
   /** Has another trace accounted for again, from where it was accounted to. */
   ledgerDue: true;

@@ -1,4 +1,5 @@
 import "server-only";
+import { digestPart } from "#lib/ledger/digest/part";
 import { evidencePart } from "#lib/ledger/evidence/evidence";
 import { filesPart } from "#lib/ledger/files";
 import { parentsPart } from "#lib/ledger/parents";
@@ -8,7 +9,7 @@ import { secretsPart } from "#lib/ledger/secrets";
 import { usagePart } from "#lib/ledger/usage/part";
 
 /**
- * The parts of the ledger, in the order in which they write: projects, usage, evidence, files, secrets, parents. A trace's project is
+ * The parts of the ledger, in the order in which they write: projects, usage, evidence, files, digest, secrets, parents. A trace's project is
  * known to those after the first.
  */
 export const parts: readonly LedgerPart<unknown>[] = [
@@ -16,6 +17,7 @@ export const parts: readonly LedgerPart<unknown>[] = [
   usagePart,
   evidencePart,
   filesPart,
+  digestPart,
   secretsPart,
   parentsPart,
 ];

@@ -99,6 +99,13 @@ const nothingDerived = {
   filesChanged: 0,
   linesAdded: 0,
   linesRemoved: 0,
+  turnCount: 0,
+  callCount: 0,
+  errorCount: 0,
+  activeSeconds: 0,
+  tools: null,
+  spark: null,
+  trivial: false,
 };
 
 /** What a person said about a trace goes with it. */

@@ -6,7 +6,7 @@ import { limits } from "#lib/limits";
 import type { Trace } from "#lib/traces/queries";
 import { getTrace } from "#lib/traces/queries";
 import type { listedTraceShape, wholeTraceShape } from "#lib/traces/schema";
-import { readPullRequests } from "#lib/traces/sql/evidence";
+import { readBranches, readPullRequests } from "#lib/traces/sql/evidence";
 
 export type WholeTrace = z.input<typeof wholeTraceShape>;
 /** A trace of a page with its pull requests. */
@@ -71,3 +71,12 @@ export async function withPullRequests<T extends Trace, More extends { traces: T
   }));
   return { ...page, traces };
 }
+
+/** The branch that each of a page's sessions worked on last. */
+export const branchesOf = async (userId: string, traces: { id: string }[]): Promise<Map<string, string>> =>
+  traces.length > 0
+    ? readBranches(
+        userId,
+        traces.map(({ id }) => id),
+      )
+    : new Map();

@@ -1,7 +1,7 @@
 // The operations of reading which files traces touched (lib/http/operation.ts).
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
-import { filesQuery, filesResponse, traceFilesQuery, traceFilesResponse } from "#lib/traces/schema";
+import { filesQuery, filesResponse, traceFilesQuery, traceFilesResponse } from "#lib/traces/files-schema";
 
 const file = {
   path: "src/retry.ts",

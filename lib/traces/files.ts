@@ -7,8 +7,8 @@ import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { maxShown, type Outline } from "#lib/reader/outline";
 import { fileNamed } from "#lib/search/file-term";
+import type { FileAction, Touched } from "#lib/traces/files-schema";
 import { decodeCursor, encodeCursor } from "#lib/traces/queries";
-import type { FileAction, Touched } from "#lib/traces/schema";
 import { type FileRow, readTouching, readTraceFiles } from "#lib/traces/sql/files";
 
 type Page = { action: FileAction; cursor?: string | undefined; limit: number };

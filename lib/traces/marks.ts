@@ -5,7 +5,9 @@ import type { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { notFound } from "#lib/errors";
 import type { Prisma } from "#lib/generated/prisma/client";
+import { limits } from "#lib/limits";
 import type { marksShape } from "#lib/traces/marks-schema";
+import { addTagTo } from "#lib/traces/sql/marks";
 
 /** Each left out stays as it is; null or an empty text or list removes it. */
 export type Marks = z.output<typeof marksShape>;
@@ -32,4 +34,9 @@ function dataOf({ title, starred, archived, note, tags }: Marks): Prisma.TraceUp
     ...(tags !== undefined && { tags }),
     ...(isText && { searchPending: true }), // these are searched
   };
+}
+
+/** Adds a tag to some of a user's traces, but to those that have as many as one may have. */
+export async function addTag(userId: string, ids: string[], tag: string): Promise<void> {
+  await addTagTo(userId, ids, tag, limits.traces.tags);
 }

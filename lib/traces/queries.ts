@@ -8,10 +8,11 @@ import { limits } from "#lib/limits";
 import { titleOf } from "#lib/reader/title";
 import { isRanked } from "#lib/search/query";
 import { type Ranking, rankTraces } from "#lib/traces/ranking";
-import type { Match, messageShape, Order, traceShape } from "#lib/traces/schema";
+import { type Match, type messageShape, type Order, type Sort, sorts, type traceShape } from "#lib/traces/schema";
 import { searchTraces } from "#lib/traces/search";
 import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { type ListedRow, readBoundedRows, readRows, type TraceRow, traceFields } from "#lib/traces/sql/list";
+import { isSortKey, readSorted } from "#lib/traces/sql/sorted";
 
 export type Trace = z.input<typeof traceShape>;
 export type Message = z.input<typeof messageShape>;
@@ -39,6 +40,8 @@ function presentTrace(row: TraceRow): Trace {
     costNano: Number(row.costNano),
     recordedNano: recordedNano === null ? null : Number(recordedNano),
     ...{ parentId, parentRelation: parentId && parentRelation, projectId, filesChanged, linesAdded, linesRemoved },
+    ...{ machine: row.machine, trivial: row.trivial, activeSeconds: row.activeSeconds },
+    ...{ turnCount: row.turnCount, callCount: row.callCount, errorCount: row.errorCount },
     ...{ customTitle: row.customTitle, note: row.note, tags: row.tags },
     starredAt: row.starredAt?.toISOString() ?? null,
     archivedAt: row.archivedAt?.toISOString() ?? null,
@@ -56,9 +59,13 @@ export function decodeCursor<Shape extends z.ZodType>(shape: Shape, cursor: stri
     return shape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
-    const errors = [{ path: "cursor", message: "is not one that this list gave out" }];
-    throw new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
+    throw wrongCursor();
   }
+}
+
+function wrongCursor(): SpoorError {
+  const errors = [{ path: "cursor", message: "is not one that this list gave out" }];
+  return new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
 }
 
 /** The place after a trace in the list's order. */
@@ -70,10 +77,10 @@ function readCursor(cursor: string): Place {
 }
 
 /** One of a list, with the moment by which it has its place there. */
-export type ListedTrace = Trace & { latestAt: string };
+export type ListedTrace = Trace & { latestAt: string; spark: string | null };
 
 /** Where a page begins and how many traces it may have; `best` orders what a search finds by how well it matches. */
-type PageRequest = { cursor?: string | undefined; limit: number; order?: Order | undefined };
+type PageRequest = { cursor?: string | undefined; limit: number; order?: Order | undefined; sort?: Sort | undefined };
 
 /** Excerpts of those traces whose texts decided their order; `isPartial` where no trace has all that was asked for. */
 type ListedPage = { traces: ListedTrace[]; nextCursor: string | null; ranking?: Pick<Ranking, "found" | "isPartial"> };
@@ -82,6 +89,8 @@ type ListedPage = { traces: ListedTrace[]; nextCursor: string | null; ranking?: 
 export async function listPage(userId: string, selection: Selection, page: PageRequest): Promise<ListedPage> {
   if (page.order === "best" && selection.q !== undefined && isRanked(selection.q))
     return bestPage(userId, selection, page);
+  if (page.sort && page.sort !== "activity" && selection.q === undefined)
+    return sortedPage(userId, selection, { ...page, sort: page.sort });
   const after = page.cursor ? readCursor(page.cursor) : undefined;
   const wanted = { after, limit: page.limit + 1 };
   const [plain, rest] = await resolvePage(userId, selection, wanted);
@@ -92,9 +101,32 @@ export async function listPage(userId: string, selection: Selection, page: PageR
   return { traces: shown.map(presentListed), nextCursor: hasMore && last ? cursorOf(last) : null };
 }
 
+const sortedCursor = z.tuple([z.enum(sorts), z.string().max(40), z.uuid()]);
+
+/** A page in another order than by activity; a search has its own order. */
+async function sortedPage(
+  userId: string,
+  { q: _, ...selection }: Selection,
+  { cursor, limit, sort }: { cursor?: string | undefined; limit: number; sort: Exclude<Sort, "activity"> },
+): Promise<{ traces: ListedTrace[]; nextCursor: string | null }> {
+  const [of, key = "", id = ""] = cursor ? decodeCursor(sortedCursor, cursor) : [sort];
+  if (of !== sort || (cursor && !isSortKey(sort, key))) throw wrongCursor();
+  const after = cursor ? { key, id } : undefined;
+  const bounds = { after, limit: limit + 1, maxBytes: limits.traces.listPageBytes };
+  const { rows, isCut } = await readSorted(userId, selection, sort, bounds);
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = isCut || rows.length > limit;
+  return {
+    traces: shown.map(({ sortKey: __, ...row }) => presentListed(row)),
+    nextCursor: hasMore && last ? encodeCursor([sort, last.sortKey, last.id]) : null,
+  };
+}
+
 const presentListed = ({ latestAt, ...row }: ListedRow): ListedTrace => ({
   ...presentTrace(row),
   latestAt: latestAt.toISOString(),
+  spark: row.spark,
 });
 
 const bestCursor = z.tuple([z.literal("best"), z.int().min(0).max(10_000)]);
@@ -140,7 +172,7 @@ export async function listTraces(
 ): Promise<{ traces: (Trace & { matches?: Match[] })[]; nextCursor: string | null; partial?: true }> {
   const { traces, nextCursor, ranking } = await listPage(userId, selection, page);
   return {
-    traces: traces.map(({ latestAt: _, ...trace }) => ({ ...trace, ...matchesOf(trace, ranking) })),
+    traces: traces.map(({ latestAt: _, spark: __, ...trace }) => ({ ...trace, ...matchesOf(trace, ranking) })),
     nextCursor,
     ...(ranking?.isPartial && { partial: true as const }),
   };

@@ -28,6 +28,12 @@ export const traceShape = z.object({
   filesChanged: z.int(),
   linesAdded: z.int(),
   linesRemoved: z.int(),
+  machine: z.string().nullable(),
+  turnCount: z.int(),
+  callCount: z.int(),
+  errorCount: z.int(),
+  activeSeconds: z.int(),
+  trivial: z.boolean(),
   customTitle: z.string().nullable(),
   starredAt: z.iso.datetime().nullable(),
   archivedAt: z.iso.datetime().nullable(),
@@ -85,6 +91,34 @@ export const messageShape = z.object({
   metadata,
 });
 
+/** A whole number in a query. */
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .meta({ type: "integer", pattern: undefined, minimum: min, maximum: max });
+
+const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+
+/** What narrows a list by what a person decided about traces, and by their course. */
+const courseFilter = {
+  starred: flag.optional(),
+  archived: flag.optional(),
+  trivial: flag.optional(),
+  errors: flag.optional(),
+  tag: exactText(1, page.tag)
+    .transform((tag) => tag.toLowerCase())
+    .optional(),
+  tool: exactText(1, page.tool).optional(),
+  minCost: z
+    .string()
+    .regex(/^\d{1,7}(?:\.\d{1,4})?$/, "must be an amount in dollars, as 2.50")
+    .optional(),
+  minMessages: wholeNumber(1, limits.message.integer).optional(),
+};
+
 const filter = {
   q: exactText(1, page.query).optional(),
   source: exactText(1, limits.trace.source).optional(),
@@ -102,6 +136,7 @@ const filter = {
     .enum(["true", "false"])
     .transform((text) => text === "true" || undefined)
     .optional(),
+  ...courseFilter,
 };
 
 export { type Facet, facets };
@@ -125,6 +160,14 @@ export const filterNames = [
   "from",
   "to",
   "parent",
+  "starred",
+  "tag",
+  "tool",
+  "errors",
+  "minCost",
+  "minMessages",
+  "archived",
+  "trivial",
 ] as const satisfies (keyof TraceFilter)[];
 export type FilterName = (typeof filterNames)[number];
 
@@ -136,14 +179,9 @@ export const exportQuery = z.object({
   id: z.union([chosenIds, z.uuid().transform((id) => [id])]).optional(),
 });
 
-/** A whole number in a query. */
-export const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,10}$/, "must be a whole number")
-    .transform(Number)
-    .pipe(z.int().min(min).max(max))
-    .meta({ type: "integer", pattern: undefined, minimum: min, maximum: max });
+/** By what a list is ordered, the latest, dearest or longest first. */
+export const sorts = ["activity", "start", "cost", "length"] as const;
+export type Sort = (typeof sorts)[number];
 
 /** In what order a list is: by its last activity, or by how well it matches a search. */
 const orders = ["newest", "best"] as const;
@@ -152,6 +190,7 @@ export type Order = (typeof orders)[number];
 export const listQuery = z.object({
   ...filter,
   order: z.enum(orders).default("newest"),
+  sort: z.enum(sorts).default("activity"),
   cursor: z.string().min(1).max(256).optional(),
   limit: wholeNumber(1, page.maxPerPage).default(page.perPage),
 });
@@ -186,63 +225,6 @@ export const messagesResponse = z.object({
   ok: z.literal(true),
   messages: z.array(messageShape),
   nextAfter: z.int().nullable(),
-});
-
-const fileActions = ["any", "changed", "read"] as const;
-export type FileAction = (typeof fileActions)[number];
-
-const ofFiles = {
-  action: z.enum(fileActions).default("any"),
-  cursor: z.string().min(1).max(4096).optional(),
-};
-
-/** What was done to a path in a trace. */
-const fileShape = z.object({
-  path: z.string(),
-  reads: z.int(),
-  edits: z.int(),
-  added: z.int(),
-  removed: z.int(),
-  firstPosition: z.int(),
-  lastPosition: z.int(),
-});
-
-export const traceFilesQuery = z.object({
-  ...ofFiles,
-  limit: wholeNumber(1, page.maxFilesPerPage).default(page.filesPerPage),
-});
-
-export const traceFilesResponse = z.object({
-  ok: z.literal(true),
-  files: z.array(fileShape),
-  pending: z.boolean(),
-  cut: z.boolean(),
-  nextCursor: z.string().nullable(),
-});
-
-export const filesQuery = z.object({
-  path: exactText(1, 1024),
-  from: utcInstant.optional(),
-  to: utcInstant.optional(),
-  ...ofFiles,
-  limit: wholeNumber(1, page.maxPerPage).default(page.perPage),
-});
-
-const touchedShape = z.object({
-  traceId: z.uuid(),
-  source: z.string(),
-  title: z.string().nullable(),
-  project: z.string().nullable(),
-  updatedAt: z.iso.datetime(),
-  ...fileShape.shape,
-});
-/** A trace that touched a file. */
-export type Touched = z.output<typeof touchedShape>;
-
-export const filesResponse = z.object({
-  ok: z.literal(true),
-  files: z.array(touchedShape),
-  nextCursor: z.string().nullable(),
 });
 
 export const matchesQuery = z.object({ q: exactText(1, page.query) });

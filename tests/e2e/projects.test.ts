@@ -142,7 +142,7 @@ describe("the pages", () => {
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByRole("link", { name: "All 2 sessions" }).click();
     await page.getByRole("link", { name: /Remove filter project engine/ }).waitFor();
-    expect(await page.locator("[data-rows] > li").count()).toBe(2);
+    expect(await page.locator("[data-rows] li.session").count()).toBe(2);
     await page.getByTitle("Project engine").first().click();
     await page.waitForURL(`**/projects/${await idOf("a")}`);
   });

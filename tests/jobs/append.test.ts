@@ -230,13 +230,13 @@ describe("what is derived from a session's messages", () => {
     const size = async () => (await readStored(userId)).used;
     const before = await size();
     await send({ sourceId: "sums parts", messages: both.slice(0, 1) });
-    expect(await stored("sums parts")).toMatchObject({ title: "/review 266", updatedAt: at });
+    expect(await stored("sums parts")).toMatchObject({ title: "Review 266", updatedAt: at });
     await send({ sourceId: "sums parts", append: { count: 1 }, messages: both.slice(1) });
     const appended = await size();
     await send({ sourceId: "sums whole", messages: both });
     const [one, other] = [await stored("sums parts"), await stored("sums whole")];
     expect(one).toEqual({ ...other, id: one?.id, sourceId: "sums parts" });
-    expect(one).toMatchObject({ title: "Mend the zebra timer", updatedAt: later, tokenCount: 7 });
+    expect(one).toMatchObject({ title: "Review 266: Mend the zebra timer", updatedAt: later, tokenCount: 7 });
     expect((await size()) - appended).toBe(appended - before);
     while ((await indexNext()) > 0);
     await accountTraces(30);
@@ -253,7 +253,7 @@ describe("what is derived from a session's messages", () => {
     await send({ sourceId: "old title", messages: messages(0, "<command-name>/init</command-name>") });
     await pool().query("update trace set title_rank = null where user_id = $1 and source_id = 'old title'", [userId]);
     await send(append("old title", 1, "What a person wrote"));
-    expect(await stored("old title")).toMatchObject({ title: "What a person wrote" });
+    expect(await stored("old title")).toMatchObject({ title: "Init: What a person wrote" });
   });
 
   test("one message for a session of 50,000 reads and writes no other", async () => {

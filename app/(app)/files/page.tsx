@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { listTouching } from "#lib/traces/files";
-import { filesQuery, type Touched } from "#lib/traces/schema";
+import { filesQuery, type Touched } from "#lib/traces/files-schema";
 import { formatCount } from "../../components/figures";
 import { Time } from "../../components/time";
 import { readerHref } from "../traces/[id]/frame/links";

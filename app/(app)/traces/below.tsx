@@ -67,7 +67,7 @@ function BelowSession({
       <div>
         <span className="relation">{relation}</span>
         {below && (
-          <a href={below.href} className="quiet-link model">
+          <a href={below.href} className="quiet-link">
             {below.label}
           </a>
         )}

@@ -13,6 +13,7 @@ type Props = {
   given: Given;
   /** Whether the page includes the values, which without script can't be loaded later. */
   hasValues: boolean;
+  children: React.ReactNode;
 };
 
 const capitalize = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
@@ -21,7 +22,7 @@ const capitalize = (name: string) => name.slice(0, 1).toUpperCase() + name.slice
  * The menus that narrow the list. Their values are counted when one is opened: it takes longer than reading a page of the list.
  * On a phone one button opens them.
  */
-export async function FilterBar({ userId, filter, given, hasValues }: Props) {
+export async function FilterBar({ userId, filter, given, hasValues, children }: Props) {
   const values = hasValues ? await readFacets(userId, filter) : undefined;
   const zone = await readerZone();
   const set = Object.keys(given).length;
@@ -43,6 +44,7 @@ export async function FilterBar({ userId, filter, given, hasValues }: Props) {
           />
         ))}
         <DateMenu given={given} zone={zone} />
+        {children}
       </div>
       <MenuCloser />
     </div>

@@ -1,5 +1,5 @@
 import { isRanked, problemOf } from "#lib/search/query";
-import { filterNames, listQuery, type Order, type TraceFilter } from "#lib/traces/schema";
+import { filterNames, listQuery, type Order, type Sort, type TraceFilter } from "#lib/traces/schema";
 import type { Selection } from "#lib/traces/sql/conditions";
 import { startOfDay } from "../../components/zone";
 import { filterQuery, type Given, withQuery } from "./hrefs";
@@ -10,6 +10,7 @@ export type ListRequest = {
   filter: TraceFilter;
   cursor: string | undefined;
   limit: number;
+  sort: Sort;
   given: Given;
   /** A search is in the order of how well it matches, unless the address says otherwise. */
   order: Order;
@@ -36,15 +37,24 @@ export function readListParams(params: Params, zone: string): ListRequest {
   const problem = typeof exact.q === "string" && !ignored.includes("q") ? problemOf(exact.q) : undefined;
   if (problem) ignored.push("q");
   for (const name of ignored) delete exact[name];
-  const { cursor, limit, order: _, ...filter } = listQuery.parse(exact);
+  const { cursor, limit, sort, order: _, ...filter } = listQuery.parse(exact);
   const given = Object.fromEntries(filterNames.filter((name) => name in filter).map((name) => [name, asked[name]]));
   const order = filter.q && exact.order !== "newest" && isRanked(filter.q) ? "best" : "newest";
-  return { filter, cursor, limit, given, order, ignored, ...(problem && { problem }) };
+  return { filter, cursor, limit, sort, given, order, ignored, ...(problem && { problem }) };
+}
+
+/** Without a search, which finds all, a list leaves out what was put away, and what has no content. */
+export function shown(filter: TraceFilter): TraceFilter {
+  if (filter.q !== undefined) return filter;
+  const { archived = false, trivial = archived ? undefined : false } = filter;
+  return { ...filter, archived, ...(trivial !== undefined && { trivial }) };
 }
 
 /** What the list shows: without a filter what no other session started, with what is below each; else all that matches. */
-export const listed = (filter: TraceFilter): Selection =>
-  Object.values(filter).every((value) => value === undefined) ? { families: true } : filter;
+export function listed(filter: TraceFilter): Selection {
+  const isPlain = Object.values(filter).every((value) => value === undefined);
+  return { ...shown(filter), ...(isPlain && { families: true }) };
+}
 
 /** The export of all that a filter matches. The API knows no time zone of a reader, so it gets moments. */
-export const exportHref = (filter: TraceFilter): string => withQuery("/api/traces/export", filterQuery(filter));
+export const exportHref = (filter: TraceFilter): string => withQuery("/api/traces/export", filterQuery(shown(filter)));

@@ -1,4 +1,4 @@
-import type { FilterName, Order, TraceFilter } from "#lib/traces/schema";
+import type { FilterName, Order, Sort, TraceFilter } from "#lib/traces/schema";
 
 /** A filter's name on the page. */
 export const labelOf = (name: FilterName): string => shownNames[name] ?? name;
@@ -8,6 +8,10 @@ const shownNames: Partial<Record<FilterName, string>> = {
   projectId: "project",
   parent: "below",
   pr: "pull request",
+  errors: "failed calls",
+  minCost: "costs at least $",
+  minMessages: "messages, at least",
+  trivial: "without content",
 };
 
 /** A filter's value as shown; a project's is its name. @param project the name of the one that is filtered by */
@@ -28,7 +32,7 @@ export function listHref(given: Given, { order, ...more }: More = {}): string {
   );
 }
 
-type More = { cursor?: string; menus?: "1"; deleted?: string; order?: Order };
+type More = { cursor?: string; menus?: "1"; deleted?: string; order?: Order; sort?: Sort };
 
 /** A session's address with the filters of the list: for its neighbours there, and the way back. */
 export const traceHref = (id: string, given: Given): string =>
@@ -42,7 +46,10 @@ export const pullHref = (repository: string, number: number): string =>
 export const deleteAllHref = (given: Given): string => `/traces/delete?${new URLSearchParams({ ...given, all: "1" })}`;
 
 /** The filters in the form in which the API takes them. */
-export const filterQuery = (filter: TraceFilter) => new URLSearchParams(filter as Record<string, string>);
+export const filterQuery = (filter: TraceFilter) =>
+  new URLSearchParams(
+    Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
 
 /** The same filters without some of them. */
 export function without(given: Given, ...names: FilterName[]): Given {

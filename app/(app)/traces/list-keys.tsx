@@ -1,5 +1,7 @@
 "use client";
+import { useEffect } from "react";
 import { useKeys } from "../../components/keys";
+import { markSessions } from "./marks/actions";
 
 /** Focuses the row after or before the focused one; Enter then opens it, which the browser does. */
 function go(step: 1 | -1): void {
@@ -12,11 +14,46 @@ function go(step: 1 | -1): void {
   next?.closest("li")?.scrollIntoView({ block: "nearest" });
 }
 
-/** The keys of the list. */
+const focusedRow = () => document.activeElement?.closest<HTMLElement>("[data-rows] li.session");
+
+/** Ticks the focused row, or with Shift all from the one that was ticked last. */
+function tick(shiftKey: boolean): void {
+  const box = focusedRow()?.querySelector<HTMLInputElement>(":scope > .tick > input");
+  box?.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, shiftKey }));
+}
+
+/** Turns a row's star, on the page at once and then in the archive. */
+function turnStar(star: HTMLElement | null | undefined): void {
+  const id = star?.closest("li")?.querySelector<HTMLInputElement>(":scope > .tick > input")?.value;
+  if (!star || !id) return;
+  const starred = star.getAttribute("aria-pressed") !== "true";
+  const show = (isOn: boolean) => {
+    star.setAttribute("aria-pressed", String(isOn));
+    star.textContent = isOn ? "★" : "☆";
+  };
+  show(starred);
+  markSessions([id], { starred }).catch(() => show(!starred));
+}
+
+/** The keys of the list, and its stars. */
 export function ListKeys() {
+  useEffect(() => {
+    const onClick = (event: MouseEvent) => {
+      if (event.target instanceof Element) turnStar(event.target.closest<HTMLElement>("[data-rows] .star"));
+    };
+    document.addEventListener("click", onClick);
+    return () => document.removeEventListener("click", onClick);
+  }, []);
   useKeys("The list", [
     { keys: "j", does: "Next session", run: () => go(1) },
     { keys: "k", does: "Previous session", run: () => go(-1) },
+    { keys: "x", does: "Select the session", run: () => tick(false) },
+    { keys: "X", does: "Select up to the session", run: () => tick(true) },
+    {
+      keys: "s",
+      does: "Star the session",
+      run: () => turnStar(focusedRow()?.querySelector<HTMLElement>(":scope > .star")),
+    },
     { keys: "Enter", does: "Open the session", run: () => {} },
   ]);
   return null;

@@ -7,10 +7,11 @@ import { labelText, readLabels } from "#lib/projects/queries";
 import { type Excerpts, readExcerpts } from "#lib/search/excerpts";
 import { countPending } from "#lib/search/find";
 import { isRanked, parseQuery } from "#lib/search/query";
-import { withPullRequests } from "#lib/traces/evidence";
+import { branchesOf, withPullRequests } from "#lib/traces/evidence";
 import { countTraces } from "#lib/traces/facets";
 import { type ListedTrace, listPage } from "#lib/traces/queries";
 import type { Selection as Selected } from "#lib/traces/sql/conditions";
+import { readViews } from "#lib/traces/views";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
 import { readerZone } from "../../components/zone";
@@ -20,7 +21,7 @@ import { Connect } from "./connect";
 import { maxCounted, maxFound, sessionsOf } from "./count";
 import { readKin } from "./families";
 import { FilterBar } from "./filter-bar";
-import { exportHref, type ListRequest, listed, readListParams } from "./filters";
+import { exportHref, type ListRequest, listed, readListParams, shown } from "./filters";
 import { deleteAllHref, filterQuery, listHref } from "./hrefs";
 import { Lag } from "./lag";
 import { ListKeys } from "./list-keys";
@@ -30,6 +31,7 @@ import { OrderSwitch } from "./order-switch";
 import { Partial } from "./partial";
 import { SearchBox } from "./search-box";
 import { Selection } from "./selection";
+import { SortMenu, ViewMenu } from "./sort-menu";
 import { TraceList } from "./trace-list";
 
 export const metadata: Metadata = { title: "Sessions" };
@@ -37,27 +39,34 @@ export const metadata: Metadata = { title: "Sessions" };
 export default async function Page({ searchParams }: PageProps<"/traces">) {
   const params = await searchParams;
   const request = readListParams(params, await readerZone());
-  const { given, cursor, filter, order } = request;
+  const { given, cursor, filter, order, sort } = request;
   const user = await requireUser(listHref(given));
   const max = given.q ? maxFound : maxCounted;
   const selection = listed(filter);
   const folded = selection.families === true;
   const reading = Promise.all([
     readPage(user.id, request).then(async (page) => {
-      const around = [excerptsOf(user.id, page, given), readKin(user.id, page.traces, folded)] as const;
-      const [excerpts, kin] = await Promise.all(around);
-      return { ...page, excerpts, kin };
+      const around = [
+        excerptsOf(user.id, page, given),
+        readKin(user.id, page.traces, folded),
+        branchesOf(user.id, page.traces),
+      ] as const;
+      const [excerpts, kin, branches] = await Promise.all(around);
+      return { ...page, excerpts, kin, branches };
     }),
     countTraces(user.id, selection, max + 1),
-    folded ? countTraces(user.id, filter, max + 1) : undefined,
+    folded ? countTraces(user.id, shown(filter), max + 1) : undefined,
     given.q ? countPending(user.id) : 0,
     given.parent ? titleOf(user.id, given.parent) : undefined,
+    folded && !cursor ? countTraces(user.id, { trivial: true, archived: false }, maxCounted) : 0,
+    readViews(user.id),
   ]);
   const read = await reading.catch((error) => {
     if (!given.q || !isOverload(error)) throw error;
   });
   if (!read) return <TooLong given={given} />;
-  const [{ traces, nextCursor, ignored, ranking, excerpts, kin }, count, all = count, lag, parent] = read;
+  const [page, count, all = count, lag, parent, trivial, views] = read;
+  const { traces, nextCursor, ignored, ranking, excerpts, kin, branches } = page;
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
   const labels = await readLabels(user.id, [...traces.map(({ projectId }) => projectId), filter.projectId ?? null]);
@@ -71,7 +80,10 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
       <Notices ignored={ignored} problem={request.problem} deleted={params.deleted} />
       <div className="flex flex-wrap items-start gap-2">
         <SearchBox given={given} order={order} />
-        <FilterBar userId={user.id} filter={filter} given={given} hasValues={params.menus === "1"} />
+        <FilterBar userId={user.id} filter={shown(filter)} given={given} hasValues={params.menus === "1"}>
+          {!given.q && <SortMenu given={given} sort={sort} />}
+          <ViewMenu given={given} sort={sort} views={views} />
+        </FilterBar>
       </div>
       <Lag sessions={lag} />
       <form method="get" action="/traces/delete" id="selection">
@@ -89,7 +101,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
             </li>
             <Chips given={given} project={projectName} parent={parent} />
             {given.q && isRanked(given.q) && <OrderSwitch given={given} order={order} />}
-            {first && !cursor && order === "newest" && (
+            {first && !cursor && order === "newest" && sort === "activity" && (
               <li>
                 <Newer query={changesQuery(selection, first)} href={listHref(given)} />
               </li>
@@ -97,27 +109,62 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
           </ul>
         </Selection>
         {ranking?.isPartial && <Partial userId={user.id} given={given} />}
-        {traces.length > 0 && <TraceList traces={traces} given={given} kin={kin} excerpts={excerpts} labels={labels} />}
+        {traces.length > 0 && (
+          <TraceList
+            traces={traces}
+            given={given}
+            sort={order === "best" ? undefined : sort}
+            kin={kin}
+            excerpts={excerpts}
+            labels={labels}
+            branches={branches}
+          />
+        )}
       </form>
       {traces.length === 0 && isFiltered && <NoHits userId={user.id} request={request} project={projectName} />}
       {traces.length === 0 && !isFiltered && <p className="py-8 text-muted">Nothing older.</p>}
-      <nav aria-label="Pages of the list" className="flex items-center gap-2 py-4">
-        {cursor && (
-          <a href={listHref(given, { order })} className="button">
-            {order === "best" ? "Best" : "Newest"}
-          </a>
-        )}
-        {nextCursor && (
-          <a href={listHref(given, { order, cursor: nextCursor })} className="button" rel="next">
-            {order === "best" ? "More" : "Older"}
-          </a>
-        )}
-        <span className="ml-auto text-meta text-muted">
-          As of <Time at={new Date().toISOString()} as="moment" />
-        </span>
-      </nav>
+      {trivial > 0 && <WithoutContent count={trivial} />}
+      <Pages request={request} nextCursor={nextCursor} />
       <ListKeys />
     </>
+  );
+}
+
+/** Where the sessions are that the list leaves out because there is nothing in them. */
+function WithoutContent({ count }: { count: number }) {
+  return (
+    <p className="py-3 text-code text-muted">
+      <a href={listHref({ trivial: "true" })} className="quiet-link">
+        {`${count} without content`}
+      </a>
+      : only commands of the agent's program, or nothing at all.
+    </p>
+  );
+}
+
+type PagesProps = { request: ListRequest; nextCursor: string | null };
+
+/** The first page, and the next one, in the order of the list. */
+function Pages({ request: { given, cursor, order, sort }, nextCursor }: PagesProps) {
+  const kept = { order, ...(sort !== "activity" && { sort }) };
+  const isByMatch = order === "best";
+  const isByTime = !isByMatch && sort === "activity";
+  return (
+    <nav aria-label="Pages of the list" className="flex items-center gap-2 py-4">
+      {cursor && (
+        <a href={listHref(given, kept)} className="button">
+          {isByTime ? "Newest" : isByMatch ? "Best" : "First"}
+        </a>
+      )}
+      {nextCursor && (
+        <a href={listHref(given, { ...kept, cursor: nextCursor })} className="button" rel="next">
+          {isByTime ? "Older" : isByMatch ? "More" : "Next"}
+        </a>
+      )}
+      <span className="ml-auto text-meta text-muted">
+        As of <Time at={new Date().toISOString()} as="moment" />
+      </span>
+    </nav>
   );
 }
 
@@ -189,13 +236,13 @@ function Notices({ ignored, problem, deleted }: NoticesProps) {
 }
 
 /** An invalid cursor shows the first page, as an invalid filter is left out. */
-async function readPage(userId: string, { filter, cursor, limit, order, ignored }: ListRequest) {
+async function readPage(userId: string, { filter, cursor, limit, order, sort, ignored }: ListRequest) {
   try {
-    const page = await listPage(userId, listed(filter), { cursor, limit, order });
+    const page = await listPage(userId, listed(filter), { cursor, limit, order, sort });
     return { ...(await withPullRequests(userId, page)), ignored };
   } catch (error) {
     if (!(error instanceof SpoorError && error.code === "invalid_request")) throw error;
-    const page = await listPage(userId, listed(filter), { limit, order });
+    const page = await listPage(userId, listed(filter), { limit, order, sort });
     return { ...(await withPullRequests(userId, page)), ignored: [...ignored, "cursor"] };
   }
 }

@@ -1,24 +1,36 @@
 "use client";
 import type { Excerpts } from "#lib/search/excerpts";
-import { monogramOf } from "../../components/monogram";
 import { type Below, BelowFold } from "./below";
 import { ExcerptList } from "./excerpts";
-import { type Given, listHref, traceHref } from "./hrefs";
+import { type Given, listHref, pullHref, traceHref } from "./hrefs";
 
-/** What a row shows, as text. */
+/** What a row shows, as text. What is not known of a session is left out. */
 export type Row = {
   id: string;
   source: string;
+  /** The name of the agent's icon, where it is another one than the agent's, or what takes its place. */
+  icon?: string;
+  monogram?: string;
   title?: string;
+  star?: true;
+  tags?: string[];
   project?: string;
   /** Where it is known as one. */
   projectId?: string;
+  branch?: string;
+  /** The model's family, and its name where that is another one. */
   model?: string;
-  /** The pull request that it opened or is linked to. */
-  pull?: { href: string; label: string; title: string };
+  exactModel?: string;
+  machine?: string;
+  /** The first pull request that it opened or is linked to, and how many more there are. */
+  pull?: [repository: string, number: number, more: number];
+  errors?: string;
+  added?: string;
+  removed?: string;
+  took?: string;
   messages: string;
   cost?: string;
-  tokens?: string;
+  spark?: string;
   /** The last activity as ISO 8601, and as shown. */
   at: string;
   when: string;
@@ -32,82 +44,61 @@ export type Row = {
   origin?: { words: string; title: string; href: string };
 };
 
-type Props = { rows: Row[]; given: Given };
+/** Rows below a heading, such as a day's; without one where they are in no order of days. */
+export type Group = { heading?: string; rows: Row[] };
+
+type Props = { groups: Group[]; given: Given };
 
 /**
  * The rows of the list. A client component although nothing in it is interactive: a server component is sent twice, as HTML and as
- * React's description of it. Of this one only the text is: 1.2 KB a row instead of 6.
+ * React's description of it. Of this one only the text is.
  */
-export function Rows({ rows, given }: Props) {
+export function Rows({ groups, given }: Props) {
   return (
-    <ul aria-label="Sessions" data-rows className="border-hairline border-t">
-      {rows.map((row, place) => (
-        <Session key={row.id} row={row} place={place} given={given} />
+    <div data-rows>
+      {groups.map(({ heading, rows }) => (
+        <section key={heading ?? ""}>
+          {heading && <h2 className="day">{heading}</h2>}
+          <ul aria-label={heading ? `Sessions, ${heading}` : "Sessions"} className="border-hairline border-t">
+            {rows.map((row) => (
+              <Session key={row.id} row={row} given={given} />
+            ))}
+          </ul>
+        </section>
       ))}
-    </ul>
+    </div>
   );
 }
 
-type SessionProps = { row: Row; place: number; given: Given };
+type SessionProps = { row: Row; given: Given };
 
-function Session({ row, place, given }: SessionProps) {
-  const {
-    id,
-    source,
-    title,
-    project,
-    projectId,
-    model,
-    messages,
-    cost,
-    tokens,
-    at,
-    when,
-    exact,
-    found,
-    below,
-    withBelow,
-    origin,
-    pull,
-  } = row;
+function Session({ row, given }: SessionProps) {
+  const { id, title, star, tags, at, when, exact, found, below, withBelow, origin } = row;
+  const key = id.slice(-8);
   return (
     <li className="session">
       <label className="tick">
-        <input type="checkbox" name="id" value={id} aria-labelledby={`t${place}`} />
+        <input type="checkbox" name="id" value={id} aria-labelledby={`t${key}`} />
       </label>
-      <span role="img" aria-label={source} title={source} className="monogram">
-        {monogramOf(source)}
-      </span>
-      <a id={`t${place}`} data-row href={traceHref(id, given)} aria-describedby={`x${place}`} className="quiet-link">
+      <a id={`t${key}`} data-row href={traceHref(id, given)} aria-describedby={`x${key}`}>
         {title ?? <span className="text-muted">Untitled session</span>}
       </a>
-      <div>
-        {project && projectId && (
-          <a href={`/projects/${projectId}`} title={`Project ${project}`} className="quiet-link project">
-            {project}
+      <button type="button" className="star" aria-label="Star" aria-pressed={star === true}>
+        {star ? "★" : "☆"}
+      </button>
+      <time dateTime={at}>{when}</time>
+      <div className="facts">
+        <Facts row={row} given={given} />
+        {tags?.map((tag) => (
+          <a key={tag} href={listHref({ ...given, tag })} className="tag">
+            {tag}
           </a>
-        )}
-        {project && !projectId && <Facet name="project" value={project} given={given} />}
-        {model && <Facet name="model" value={model} given={given} />}
-        {pull && (
-          <a href={pull.href} title={pull.title} className="pull">
-            {pull.label}
-          </a>
-        )}
-        <span className="messages">
-          {`${messages} `}
-          <i>msg</i>
-        </span>
-        {cost && <span className="cost">{cost}</span>}
-        {tokens && (
-          <span className="tokens">
-            {`${tokens} `}
-            <i>tokens</i>
-          </span>
-        )}
-        <time dateTime={at}>{when}</time>
+        ))}
       </div>
-      <p id={`x${place}`}>
+      <div className="figures">
+        <Figures row={row} />
+      </div>
+      <p id={`x${key}`}>
         {exact}
         {withBelow && (
           <>
@@ -130,13 +121,66 @@ function Session({ row, place, given }: SessionProps) {
   );
 }
 
-type FacetProps = { name: "model" | "project"; value: string; given: Given };
-
-/** A value that, clicked, narrows the list to sessions with the same one. */
-function Facet({ name, value, given }: FacetProps) {
+/** What a session is of: each narrows the list to sessions with the same. */
+function Facts({ row, given }: SessionProps) {
+  const { source, icon, monogram, project, projectId, branch, model, exactModel, machine } = row;
   return (
-    <a href={listHref({ ...given, [name]: value })} title={`Only ${name} ${value}`} className={`quiet-link ${name}`}>
-      {value}
-    </a>
+    <>
+      {monogram ? (
+        <span role="img" aria-label={source} title={source} className="monogram">
+          {monogram}
+        </span>
+      ) : (
+        <svg role="img" aria-label={source} className="agent">
+          <use href={`#agent-${icon ?? source}`} />
+        </svg>
+      )}
+      {model && (
+        <a href={listHref({ ...given, model: exactModel ?? model })} title={exactModel}>
+          {model}
+        </a>
+      )}
+      {project && <a href={projectId ? `/projects/${projectId}` : listHref({ ...given, project })}>{project}</a>}
+      {branch && (
+        <a href={listHref({ ...given, branch })} className="branch">
+          {branch}
+        </a>
+      )}
+      {machine && <span>{machine}</span>}
+    </>
+  );
+}
+
+/** A line through the heights, without the points within a flat part. */
+function pointsOf(heights: string): string {
+  const isInner = (at: number) => heights[at] === heights[at - 1] && heights[at] === heights[at + 1];
+  return [...heights].flatMap((height, at) => (isInner(at) ? [] : [`${at} ${9 - Number(height)}`])).join(" ");
+}
+
+/** What came of it, and what it took; each has its own column, so that they can be compared. */
+function Figures({ row: { pull, errors, added, removed, took, messages, cost, spark } }: { row: Row }) {
+  return (
+    <>
+      {pull && (
+        <a href={pullHref(pull[0], pull[1])} title={`Pull request ${pull[0]}#${pull[1]}`} className="pull">
+          #{pull[1]}
+          {pull[2] > 0 && ` +${pull[2]}`}
+        </a>
+      )}
+      {errors && <span className="errors">{errors}</span>}
+      {added && (
+        <span className="changes">
+          <ins>+{added}</ins> <del>−{removed}</del>
+        </span>
+      )}
+      {spark && (
+        <svg aria-hidden="true" viewBox="0 0 15 9" className="spark">
+          <polyline points={pointsOf(spark)} />
+        </svg>
+      )}
+      {took && <span className="took">{took}</span>}
+      <span className="messages">{`${messages} msg`}</span>
+      {cost && <span className="cost">{cost}</span>}
+    </>
   );
 }

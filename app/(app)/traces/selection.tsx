@@ -1,5 +1,6 @@
 "use client";
-import { useEffect, useRef, useState } from "react";
+import { startTransition, useEffect, useRef, useState } from "react";
+import { markSessions, tagSessions } from "./marks/actions";
 
 type Props = {
   /** How many sessions this page has, and in words how many the filter matches. */
@@ -78,12 +79,53 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
                 </a>
               </>
             ) : (
-              <TickedButtons exportName="Export" deleteName="Delete" />
+              <>
+                <MarkTicked bar={bar} />
+                <TickedButtons exportName="Export" deleteName="Delete" />
+              </>
             )}
           </span>
         </div>
       )}
     </div>
+  );
+}
+
+/** Stars, archives or tags the ticked sessions. */
+function MarkTicked({ bar }: { bar: React.RefObject<HTMLDivElement | null> }) {
+  const [error, setError] = useState<string>();
+  const ids = () => {
+    const form = bar.current?.closest("form");
+    return (form ? boxesOf(form) : []).filter(({ checked }) => checked).map(({ value }) => value);
+  };
+  const run = (work: () => Promise<string | undefined | void>) =>
+    startTransition(() =>
+      work().then(
+        (wrong) => setError(wrong ?? undefined),
+        () => setError("It could not be saved. Nothing was changed."),
+      ),
+    );
+  const addTag = () => {
+    const tag = window.prompt("Tag for the selected sessions");
+    if (tag) run(() => tagSessions(ids(), tag));
+  };
+  return (
+    <>
+      {error && (
+        <p role="alert" className="self-center text-bad">
+          {error}
+        </p>
+      )}
+      <button type="button" className="button" onClick={() => run(() => markSessions(ids(), { starred: true }))}>
+        Star
+      </button>
+      <button type="button" className="button" onClick={addTag}>
+        Tag
+      </button>
+      <button type="button" className="button" onClick={() => run(() => markSessions(ids(), { archived: true }))}>
+        Archive
+      </button>
+    </>
   );
 }
 

@@ -1,34 +1,76 @@
+import { familyOf } from "#lib/prices/model";
 import { labelText, type ProjectLabel } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Excerpts } from "#lib/search/excerpts";
 import type { WithPullRequests } from "#lib/traces/evidence";
 import type { ListedTrace } from "#lib/traces/queries";
-import { countOf, formatCompact, formatCount } from "../../components/figures";
+import type { Sort } from "#lib/traces/schema";
+import { AgentSprite } from "../../components/agent-icon";
+import { iconOf } from "../../components/agent-icons";
+import { formatDate, isoDay } from "../../components/date-format";
+import { countOf, formatCompact } from "../../components/figures";
+import { monogramOf } from "../../components/monogram";
 import { longTime, shortTime } from "../../components/time";
 import { readerZone } from "../../components/zone";
 import { belowOf, type Kin, originOf, sumsOf } from "./families";
-import { type Given, pullHref } from "./hrefs";
-import { type Row, Rows } from "./rows";
-import { costOf, describeCost, describeTokens, tokensOf } from "./spent";
+import type { Given } from "./hrefs";
+import { type Group, type Row, Rows } from "./rows";
+import { costOf, describeCost, tokensOf } from "./spent";
 
 type Shown = WithPullRequests<ListedTrace>;
 type Labels = Map<string, ProjectLabel>;
 type Props = {
   traces: Shown[];
   given: Given;
+  /** Days are headings where it is by time. */
+  sort: Sort | undefined;
   kin: Kin;
   excerpts?: Map<string, Excerpts> | undefined;
   labels: Labels;
+  branches: Map<string, string>;
 };
 
 /** The sessions of a page, each with a box to tick. All text is made here, so that no format of the browser differs from it. */
-export async function TraceList({ traces, given, kin, excerpts, labels }: Props) {
+export async function TraceList({ traces, given, sort, kin, excerpts, labels, branches }: Props) {
   const zone = await readerZone();
-  const rows = traces.map((trace) => ({
-    ...rowOf(trace, zone, excerpts?.get(trace.id), labels),
-    ...aroundOf(trace, kin, zone),
-  }));
-  return <Rows rows={rows} given={given} />;
+  const isByDay = sort === "activity" || sort === "start";
+  const momentOf = (trace: Shown) => new Date((sort === "start" && trace.createdAt) || trace.latestAt);
+  const groups: Group[] = [];
+  for (const trace of traces) {
+    const at = momentOf(trace);
+    const heading = isByDay ? dayOf(at, zone) : undefined;
+    if (groups.length === 0 || groups.at(-1)?.heading !== heading)
+      groups.push({ ...(heading && { heading }), rows: [] });
+    const branch = branches.get(trace.id);
+    groups.at(-1)?.rows.push({
+      ...rowOf(trace, zone, excerpts?.get(trace.id), labels),
+      at: at.toISOString().replace(/\.\d+/, ""),
+      when: isByDay ? formatDate(at, zone, { hour: "2-digit", minute: "2-digit" }) : shortTime(at, zone),
+      ...(branch && { branch }),
+      ...aroundOf(trace, kin, zone),
+    });
+  }
+  return (
+    <>
+      <AgentSprite sources={traces.map(({ source }) => source)} />
+      <Rows groups={groups} given={given} />
+    </>
+  );
+}
+
+/** A day as a heading, in the reader's zone. */
+function dayOf(date: Date, zone: string): string {
+  const now = Date.now();
+  const day = isoDay(date, zone);
+  if (day === isoDay(new Date(now), zone)) return "Today";
+  if (day === isoDay(new Date(now - 86_400_000), zone)) return "Yesterday";
+  const isThisYear = day.slice(0, 4) === isoDay(new Date(now), zone).slice(0, 4);
+  return formatDate(date, zone, {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    ...(!isThisYear && { year: "numeric" }),
+  });
 }
 
 /** What is below a session, and what it is of. */
@@ -42,50 +84,53 @@ function aroundOf(trace: ListedTrace, kin: Kin, zone: string): Partial<Row> {
   };
 }
 
-const changesOf = ({ filesChanged, linesAdded, linesRemoved }: Shown) =>
-  `${countOf(filesChanged, "file")} changed, +${formatCount(linesAdded)} −${formatCount(linesRemoved)}`;
+/** More of a title than any window shows in two lines. */
+const maxTitle = 240;
 
-function rowOf(trace: Shown, zone: string, found: Excerpts | undefined, labels: Labels): Row {
-  const { id, source, title, model, messageCount, latestAt } = trace;
-  const at = new Date(latestAt);
-  const [tokens, cost] = [tokensOf(trace), costOf(trace)];
+function rowOf(trace: Shown, zone: string, found: Excerpts | undefined, labels: Labels): Omit<Row, "at" | "when"> {
+  const { id, source, title, model, machine, messageCount, latestAt, starredAt, tags, errorCount, spark } = trace;
+  const [tokens, cost, icon] = [tokensOf(trace), costOf(trace), iconOf(source)];
   const exact = [
     countOf(messageCount, "message"),
-    tokens > 0 && describeTokens(trace),
-    cost,
+    tokens > 0 && countOf(tokens, "token"),
     ...describeCost(trace),
-    trace.filesChanged > 0 && changesOf(trace),
-    longTime(at, zone),
+    longTime(new Date(latestAt), zone),
   ];
+  const family = model && familyOf(model);
   return {
     id,
     source,
-    ...(title && { title }),
+    ...(icon && icon !== source && { icon }),
+    ...(!icon && { monogram: monogramOf(source) }),
+    ...(title && { title: title.length > maxTitle ? `${title.slice(0, maxTitle).toWellFormed()}…` : title }),
+    ...(starredAt && { star: true as const }),
+    ...(tags.length > 0 && { tags }),
     ...projectOf(trace, labels),
-    ...(model && { model }),
+    ...(family && { model: family, ...(family !== model && { exactModel: model }) }),
+    ...(machine && { machine }),
     ...pullOf(trace.pullRequests),
+    ...(errorCount > 0 && { errors: countOf(errorCount, "error") }),
+    ...changesOf(trace),
+    ...(trace.activeSeconds >= 60 && { took: tookOf(trace.activeSeconds) }),
     messages: formatCompact(messageCount),
     ...(cost && { cost }),
-    ...(tokens > 0 && { tokens: formatCompact(tokens) }),
-    at: latestAt,
-    when: shortTime(at, zone),
+    ...(spark && { spark }),
     exact: exact.filter(Boolean).join(" · "),
     ...(found && { found }),
   };
 }
 
-/** The first pull request, and how many more there are. */
+const changesOf = ({ linesAdded, linesRemoved }: Shown): Partial<Row> =>
+  linesAdded + linesRemoved > 0 ? { added: formatCompact(linesAdded), removed: formatCompact(linesRemoved) } : {};
+
+/** The time that a session took, without its pauses: "42m", "3h 05m". */
+function tookOf(seconds: number): string {
+  const minutes = Math.round(seconds / 60);
+  return minutes < 60 ? `${minutes}m` : `${Math.floor(minutes / 60)}h ${String(minutes % 60).padStart(2, "0")}m`;
+}
+
 function pullOf([first, ...more]: Shown["pullRequests"]): Pick<Row, "pull"> {
-  if (!first) return {};
-  const { repository, number } = first;
-  const others = more.length > 0 && ` and ${countOf(more.length, "more", "more")}`;
-  return {
-    pull: {
-      href: pullHref(repository, number),
-      label: `#${number}${more.length > 0 ? ` +${more.length}` : ""}`,
-      title: `Pull request ${repository}#${number}${others || ""}`,
-    },
-  };
+  return first ? { pull: [first.repository, first.number, more.length] } : {};
 }
 
 /** A trace's project, or the name that came with it as long as the ledger has not found one. */

@@ -14,9 +14,9 @@ import {
   type TraceFields,
 } from "#lib/ingest/decode/parser";
 import { type ScannedTrace, Scanner } from "#lib/ingest/decode/scanner";
-import { titleOf } from "#lib/ingest/decode/title";
 import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
+import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
 
 /** A trace without its messages, as a job compares it with what is stored. Hashes are SHA-256 in Base64. */
 export type TraceHeader = TraceFields & {
@@ -129,7 +129,7 @@ class ManifestMaker implements Manifest {
     const { messageCount, tokenCount, lastMessageAt } = sums;
     const header: TraceHeader = {
       ...fields,
-      ...deriveTitle(rows),
+      ...titleOf(rows),
       sanitized: sums.sanitized || sanitizer.changed,
       messageCount,
       firstPosition: rows.end === 0 ? null : rows.read(0).position,
@@ -238,22 +238,27 @@ const fieldsHashCharacters = Math.floor((fieldsHashBytes * 4) / 3);
 export const haveSameFields = (one: string, other: string) =>
   one.slice(0, fieldsHashCharacters) === other.slice(0, fieldsHashCharacters);
 
-/** How many bytes of a long message are searched for its first line. */
-const firstLineBytes = 64 * 1024;
-
 /** The title of a trace's messages, and its rank. */
-function deriveTitle(rows: MessageRows): Pick<TraceHeader, "derivedTitle" | "titleRank"> {
-  const { title = null, rank = null } = titleOf(userTexts(rows)) ?? {};
+function titleOf(rows: MessageRows): Pick<TraceHeader, "derivedTitle" | "titleRank"> {
+  const { title = null, rank = null } = deriveTitle(beginnings(rows)) ?? {};
   return { derivedTitle: title, titleRank: rank };
 }
 
-function* userTexts(rows: MessageRows): Generator<string> {
+function* beginnings(rows: MessageRows): Generator<Beginning> {
   for (let at = 0; at < rows.end; at = rows.next(at)) {
     const { role, content } = rows.read(at);
-    if (role !== "user") continue;
-    const start = content.toString("utf8", 0, firstLineBytes);
-    yield /\S/.test(start) || content.length <= firstLineBytes ? start : content.toString("utf8");
+    if (role !== "user" && role !== "assistant") continue;
+    const max = beginningCharacters[role];
+    const start = content.toString("utf8", 0, max);
+    const isEnough = content.length <= max || /\S/.test(start);
+    yield { role, text: isEnough ? start : content.toString("utf8"), kind: kindOf(rows, at) };
   }
+}
+
+/** The kind that a message's metadata names, which few do. */
+function kindOf(rows: MessageRows, at: number): string | undefined {
+  const { metadata } = rows.parts(at);
+  return metadata?.includes('"kind"') ? kindIn(JSON.parse(metadata.toString("utf8"))) : undefined;
 }
 
 /** The version of the stored form; a manifest of another version is made again from the upload. */

@@ -2,11 +2,10 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { appendedHash, haveSameFields, type OwnFields } from "#lib/ingest/decode/manifest";
-import { type DerivedTitle, titleOf } from "#lib/ingest/decode/title";
 import {
   type AppendedRow,
+  readBeginnings,
   readStoredFields,
-  readUserTexts,
   type StoredFields,
   setTitle,
   updateAppended,
@@ -14,6 +13,7 @@ import {
 import { hashStoredFrom } from "#lib/ingest/process/sql/messages";
 import type { Pair, UploadSource } from "#lib/ingest/process/sql/traces";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
+import { type DerivedTitle, rankOf, TitleFinder } from "#lib/reader/titles/find";
 
 /** A trace that an append changes: with its new row, and whether it has new messages to be written. */
 type Changed = Pair & { row: AppendedRow; fields: StoredFields; hasMore: boolean };
@@ -98,21 +98,17 @@ function change(pair: Pair, fields: StoredFields, hasMore: boolean): Changed {
     createdAt: header.createdAt ?? fields.createdAt,
     metadata: header.metadata ?? fields.metadata,
   };
-  const isTitle = hasMore && isBetter(header.titleRank, fields);
+  const isFirst = hasMore && fields.derivedTitle === null; // all before was blank
   const row: AppendedRow = {
     ...own,
     id: stored.id,
-    derivedTitle: isTitle ? header.derivedTitle : fields.derivedTitle,
-    titleRank: isTitle ? header.titleRank : fields.titleRank,
+    derivedTitle: isFirst ? header.derivedTitle : fields.derivedTitle,
+    titleRank: isFirst ? header.titleRank : fields.titleRank,
     contentHash: appendedHash(own, stored.contentHash, header),
     header: hasMore ? header : { ...header, messageCount: 0, tokenCount: 0, rowBytes: 0, lastMessageAt: null },
   };
   return { ...pair, row, fields, hasMore };
 }
-
-/** Whether a title of later messages takes the place of the stored one. */
-const isBetter = (rank: number | null, { derivedTitle, titleRank }: StoredFields): boolean =>
-  rank !== null && (derivedTitle === null || rank < (titleRank ?? 1));
 
 /** Updates the traces' rows; their new messages are to be written by COPY. */
 export async function updateAppends(tx: PoolClient, changed: Changed[], upload: UploadSource): Promise<void> {
@@ -127,29 +123,33 @@ export async function updateAppends(tx: PoolClient, changed: Changed[], upload: 
 }
 
 /**
- * Derives the titles again of traces whose new messages come between stored ones, or whose title is an earlier version's: which
- * message it was made of is not known. To be called once the messages are written.
+ * Derives the titles again of traces that new messages may give a better one, also together with earlier ones; or between stored
+ * ones; or whose title is an earlier version's. To be called once the messages are written.
  */
 export async function mendTitles(tx: PoolClient, changed: Changed[], userId: string): Promise<void> {
   for (const { header, fields, hasMore } of changed) {
     if (!hasMore || header.titleRank === null) continue;
+    const { titleRank } = fields;
     const isBetween = (header.firstPosition ?? 0) <= (fields.lastPosition ?? -1);
-    const isUnknown = fields.derivedTitle !== null && fields.titleRank === null;
-    if (!isBetween && !isUnknown) continue;
+    const isKnown = titleRank !== null && titleRank >= rankOf.sentence;
+    const isDone = fields.derivedTitle === null || (isKnown && header.titleRank >= titleRank);
+    if (isDone && !isBetween) continue;
     const { title = null, rank = null } = (await deriveStoredTitle(tx, userId, fields.id)) ?? {};
     await setTitle(tx, userId, fields.id, { title, rank });
   }
 }
 
+/** Where nothing is found in so many pages, what was found at all is taken. */
+const maxPages = 20;
+
 async function deriveStoredTitle(tx: PoolClient, userId: string, traceId: string): Promise<DerivedTitle | undefined> {
-  let best: DerivedTitle | undefined;
-  for (let after = -1; best?.rank !== 1; ) {
-    const texts = await readUserTexts(tx, userId, traceId, after);
-    const last = texts.at(-1);
+  const finder = new TitleFinder();
+  for (let [after, page] = [-1, 0]; page < maxPages && !finder.isFound; page += 1) {
+    const beginnings = await readBeginnings(tx, userId, traceId, after);
+    const last = beginnings.at(-1);
     if (!last) break;
-    const found = titleOf(texts.map(({ text }) => text));
-    if (found && (!best || found.rank < best.rank)) best = found;
+    for (const beginning of beginnings) finder.see(beginning);
     after = last.position;
   }
-  return best;
+  return finder.result();
 }

@@ -81,6 +81,7 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
     const isMatching = matchesRow(userId, term);
     conditions.push(term.excluded ? Prisma.sql`(${isMatching}) is not true` : isMatching);
   }
+  conditions.push(...hasMarks(selection));
   if (storedUntil) conditions.push(Prisma.sql`stored_at <= ${storedUntil}::timestamptz`);
   return Prisma.join(conditions, " and ");
 }
@@ -114,6 +115,21 @@ export function isNamed({ name, ending }: FileTerm): Prisma.Sql {
   const byName = Prisma.sql`trace_file.name = ${name}`;
   if (ending === `/${name}`) return byName;
   return Prisma.sql`${byName} and right('/' || lower(trace_file.path), length(${ending}::text)) = ${ending}::text`;
+}
+
+/** The conditions on what a person decided about a trace, and on its course. */
+function hasMarks(selection: PlainSelection): Prisma.Sql[] {
+  const { starred, archived, trivial, errors, tag, tool, minCost, minMessages } = selection;
+  const is = (column: string, wanted: boolean | undefined) =>
+    wanted === undefined ? [] : [Prisma.raw(`${column} is ${wanted ? "not " : ""}null`)];
+  const conditions = [...is("starred_at", starred), ...is("archived_at", archived)];
+  if (trivial !== undefined) conditions.push(Prisma.raw(trivial ? "trivial" : "not trivial"));
+  if (errors !== undefined) conditions.push(Prisma.raw(errors ? "error_count > 0" : "error_count = 0"));
+  if (tag !== undefined) conditions.push(Prisma.sql`cardinality(tags) > 0 and ${tag} = any(tags)`);
+  if (tool !== undefined) conditions.push(Prisma.sql`position(${`\n${tool}\n`} in tools) > 0`);
+  if (minCost !== undefined) conditions.push(Prisma.sql`cost_nano >= ${minCost}::numeric * 1000000000`);
+  if (minMessages !== undefined) conditions.push(Prisma.sql`message_count >= ${minMessages}::int`);
+  return conditions;
 }
 
 /** The conditions that a trace has a branch, a commit and a pull request (docs/decisions/0046). */

@@ -1,4 +1,4 @@
-// Pull requests of a page of the list. SQL: Prisma limits no rows of each trace.
+// Pull requests and branches of a page of the list. SQL: Prisma limits no rows of each trace.
 import "server-only";
 import { pool } from "#lib/db/client";
 import type { TracePullRequest } from "#lib/generated/prisma/client";
@@ -16,4 +16,16 @@ export async function readPullRequests(userId: string, traceIds: string[], max: 
     [userId, traceIds, max],
   );
   return rows;
+}
+
+/** The branch that each of some traces worked on last. */
+export async function readBranches(userId: string, traceIds: string[]): Promise<Map<string, string>> {
+  const { rows } = await pool().query<{ id: string; branch: string }>(
+    `select listed.id, branch from unnest($2::uuid[]) as listed (id)
+     cross join lateral (
+       select branch from trace_branch where user_id = $1::uuid and trace_id = listed.id
+       order by position desc nulls last, branch limit 1) as last`,
+    [userId, traceIds],
+  );
+  return new Map(rows.map(({ id, branch }) => [id, branch]));
 }

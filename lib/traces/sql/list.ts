@@ -47,6 +47,13 @@ export const traceFields = {
   filesChanged: true,
   linesAdded: true,
   linesRemoved: true,
+  machine: true,
+  turnCount: true,
+  callCount: true,
+  errorCount: true,
+  activeSeconds: true,
+  spark: true,
+  trivial: true,
   customTitle: true,
   starredAt: true,
   archivedAt: true,
@@ -64,14 +71,16 @@ export type TraceRow = {
 /** One of a list, with the moment by which it has its place there. */
 export type ListedRow = TraceRow & { latestAt: Date };
 
-const columns = Prisma.raw(`id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
+export const listedColumns =
+  Prisma.raw(`id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
   created_at as "createdAt", activity_at as "activityAt", message_count as "messageCount", token_count as "tokenCount",
   sanitized, metadata, input_tokens as "inputTokens", output_tokens as "outputTokens", cache_read_tokens as "cacheReadTokens",
   cache_write_5m_tokens as "cacheWrite5mTokens", cache_write_1h_tokens as "cacheWrite1hTokens",
   reasoning_tokens as "reasoningTokens", unpriced_tokens as "unpricedTokens", cost_nano as "costNano",
   recorded_nano as "recordedNano", parent_id as "parentId", parent_relation as "parentRelation",
   project_id as "projectId", files_changed as "filesChanged", lines_added as "linesAdded", lines_removed as "linesRemoved",
-  custom_title as "customTitle", starred_at as "starredAt", archived_at as "archivedAt", note, tags`);
+  machine, turn_count as "turnCount", call_count as "callCount", error_count as "errorCount",
+  active_seconds as "activeSeconds", spark, trivial, custom_title as "customTitle", starred_at as "starredAt", archived_at as "archivedAt", note, tags`);
 
 /**
  * Runs a statement that goes through the list's index in its order. PostgreSQL takes the two conditions of a facet for
@@ -121,7 +130,7 @@ export async function readBoundedRows(
 
 function pageOf(userId: string, selection: PlainSelection, { after, limit }: Page): Prisma.Sql {
   const rest = after ? Prisma.sql`and ${comesAfter(selection, after)}` : Prisma.empty;
-  return Prisma.sql`select ${columns}, ${momentOf(selection)} as "latestAt" from trace
+  return Prisma.sql`select ${listedColumns}, ${momentOf(selection)} as "latestAt" from trace
     where ${isSelected(userId, selection)} ${rest} ${listOrder(selection)} limit ${limit}`;
 }
 

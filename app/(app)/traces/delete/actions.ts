@@ -12,7 +12,16 @@ import { listHref } from "../hrefs";
 
 const counted = traceFilter
   .omit({ roots: true })
-  .extend({ ids: chosenIds.optional(), storedUntil: z.iso.datetime().optional() });
+  // Of the page's address these were read already.
+  .extend({
+    starred: z.boolean().optional(),
+    archived: z.boolean().optional(),
+    trivial: z.boolean().optional(),
+    errors: z.boolean().optional(),
+    minMessages: z.int().min(1).optional(),
+    ids: chosenIds.optional(),
+    storedUntil: z.iso.datetime().optional(),
+  });
 const given = z.partialRecord(z.enum(filterNames), z.string());
 
 /** Deletes what the page counted, or asks again where the selection has changed since. */

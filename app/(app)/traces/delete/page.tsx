@@ -11,7 +11,7 @@ import { countOf } from "../../../components/figures";
 import { Notice } from "../../../components/notice";
 import { Time } from "../../../components/time";
 import { readerZone } from "../../../components/zone";
-import { type ListRequest, readListParams } from "../filters";
+import { type ListRequest, readListParams, shown } from "../filters";
 import { type Given, labelOf, listHref, shownValue } from "../hrefs";
 import { deleteSelectionAction } from "./actions";
 
@@ -100,8 +100,8 @@ function selectionOf(params: Params, { filter, ignored }: ListRequest) {
   const ids = chosenIds.safeParse(z.array(z.string()).parse([params.id ?? []].flat()));
   if (!ids.success) return undefined;
   if (ids.data.length > 0) return { ids: ids.data };
-  // A filter that is not valid must not widen the selection.
-  return params.all === "1" && ignored.length === 0 ? { ...filter, ids: undefined } : undefined;
+  // What the list leaves out is not deleted with what it shows. A filter that is not valid must not widen the selection.
+  return params.all === "1" && ignored.length === 0 ? { ...shown(filter), ids: undefined } : undefined;
 }
 
 function Nothing({ back }: { back: string }) {

@@ -5,6 +5,7 @@ import type { PoolClient } from "pg";
 import type { OwnFields, TraceHeader } from "#lib/ingest/decode/manifest";
 import type { UploadSource } from "#lib/ingest/process/sql/traces";
 import { storableJson } from "#lib/json";
+import { type Beginning, beginningCharacters } from "#lib/reader/titles/find";
 
 /** What is stored of a trace besides its counts, the last position of its messages, and the time of the transaction. */
 export type StoredFields = OwnFields & {
@@ -101,17 +102,18 @@ export async function updateAppended(
   );
 }
 
-/** The beginnings of some of a trace's user messages after a position, in their order. */
-export async function readUserTexts(
+/** The beginnings of some of a trace's messages after a position, in their order. */
+export async function readBeginnings(
   tx: PoolClient,
   userId: string,
   traceId: string,
   after: number,
-): Promise<{ position: number; text: string }[]> {
-  const { rows } = await tx.query<{ position: number; text: string }>(
-    `select position, left(content, 65536) as text from message
-     where user_id = $1 and trace_id = $2 and position > $3 and role = 'user' order by position limit 100`,
-    [userId, traceId, after],
+): Promise<(Beginning & { position: number })[]> {
+  const { rows } = await tx.query<Beginning & { position: number }>(
+    `select position, role, left(content, case role when 'user' then $4::int else $5::int end) as text, metadata->>'kind' as kind
+     from message where user_id = $1 and trace_id = $2 and position > $3 and role in ('user', 'assistant')
+     order by position limit 100`,
+    [userId, traceId, after, beginningCharacters.user, beginningCharacters.assistant],
   );
   return rows;
 }

@@ -3,11 +3,12 @@ import { labelText, readLabels } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Trace } from "#lib/traces/queries";
 import type { Circumstances } from "#lib/traces/usage";
+import { AgentIcon } from "../../../../components/agent-icon";
 import { countOf } from "../../../../components/figures";
-import { Monogram } from "../../../../components/mark";
 import { Notice } from "../../../../components/notice";
 import { Time } from "../../../../components/time";
 import { listHref } from "../../hrefs";
+import { Marks } from "../../marks/marks";
 import { ContextChart } from "./context-chart";
 import { Details } from "./details";
 import { FamilyFacts, type Kin, OriginLine } from "./family";
@@ -30,7 +31,7 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
     <div className="flex flex-col gap-2 py-3">
       <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-code">
         <a href={listHref({ source })} className="quiet-link target flex items-center gap-2">
-          <Monogram source={source} /> {source}
+          <AgentIcon source={source} /> {source}
         </a>
         {modelsOf(model, circumstances).map((one) => (
           <a key={one} href={listHref({ model: one })} className="quiet-link target break-all">
@@ -51,6 +52,7 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
       )}
       {kin.origin && <OriginLine origin={kin.origin} />}
       {kin.family && <FamilyFacts traceId={trace.id} own={kin.own} family={kin.family} />}
+      <Marks trace={trace} />
       <div className="session-ways">
         <ShareLink traceId={trace.id} />
         <Exports id={trace.id} />

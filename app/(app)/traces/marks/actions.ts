@@ -1,0 +1,57 @@
+"use server";
+import { revalidatePath } from "next/cache";
+import { headers } from "next/headers";
+import { z } from "zod";
+import { requireSameOrigin, requireUser } from "#lib/auth/guards";
+import { addTag, markAll, setMarks } from "#lib/traces/marks";
+import { marksShape, tagName } from "#lib/traces/marks-schema";
+import { chosenIds } from "#lib/traces/schema";
+import type { FormState } from "../../../components/form-state";
+
+const change = marksShape.pick({ starred: true, archived: true });
+
+/** Stars, archives or tags some sessions. */
+export async function markSessions(ids: string[], marks: { starred?: boolean; archived?: boolean }): Promise<void> {
+  const user = await requireUser("/traces");
+  requireSameOrigin(await headers());
+  await markAll(user.id, chosenIds.parse(ids), change.parse(marks));
+  revalidatePath("/traces");
+}
+
+/** @returns what is wrong with the tag, or nothing */
+export async function tagSessions(ids: string[], tag: string): Promise<string | undefined> {
+  const user = await requireUser("/traces");
+  requireSameOrigin(await headers());
+  const parsed = tagName.safeParse(tag);
+  if (!parsed.success) return `A tag ${parsed.error.issues[0]?.message}.`;
+  await addTag(user.id, chosenIds.parse(ids), parsed.data);
+  revalidatePath("/traces");
+  return undefined;
+}
+
+const noted = z.object({ id: z.uuid(), title: z.string(), tags: z.string(), note: z.string() });
+
+/** Names, tags and annotates one session, as its form has it. */
+export async function describeSession(_: FormState, form: FormData): Promise<FormState> {
+  const user = await requireUser("/traces");
+  requireSameOrigin(await headers());
+  const { id, title, tags, note } = noted.parse(Object.fromEntries(form));
+  const marks = marksShape.safeParse({ title, note, tags: tags.split(",").filter((tag) => tag.trim() !== "") });
+  if (!marks.success) {
+    const [issue] = marks.error.issues;
+    return { error: `${String(issue?.path[0] ?? "The form")}: ${issue?.message}.` };
+  }
+  await setMarks(user.id, id, marks.data);
+  revalidatePath(`/traces/${id}`);
+  return { done: "Saved." };
+}
+
+/** Stars or archives one session, by a button that works without script. */
+export async function markSession(form: FormData): Promise<void> {
+  const user = await requireUser("/traces");
+  requireSameOrigin(await headers());
+  const id = z.uuid().parse(form.get("id"));
+  const is = (name: string) => (form.has(name) ? { [name]: form.get(name) === "true" } : {});
+  await setMarks(user.id, id, change.parse({ ...is("starred"), ...is("archived") }));
+  revalidatePath(`/traces/${id}`);
+}

@@ -1,0 +1,51 @@
+import type { Trace } from "#lib/traces/queries";
+import { describeSession, markSession } from "./actions";
+import { MarksForm } from "./marks-form";
+
+type Props = { trace: Pick<Trace, "id" | "title" | "customTitle" | "starredAt" | "archivedAt" | "tags" | "note"> };
+
+/** What a person decides about a session: a star, whether it is put away, its name, tags and a note. Works without script. */
+export function Marks({ trace }: Props) {
+  const { id, title, customTitle, starredAt, archivedAt, tags, note } = trace;
+  return (
+    <div className="flex flex-wrap items-start gap-2">
+      <Toggle id={id} name="starred" isOn={starredAt !== null} words={["☆ Star", "★ Starred"]} />
+      <Toggle id={id} name="archived" isOn={archivedAt !== null} words={["Archive", "Take out of the archive"]} />
+      <details data-menu className="sm:relative">
+        <summary className="button list-none font-normal">
+          {customTitle || tags.length > 0 || note ? "Name, tags, note" : "Rename, tag, note"}
+        </summary>
+        <div className="menu-panel p-3 max-sm:w-full sm:left-0 sm:w-96">
+          <MarksForm
+            action={describeSession}
+            id={id}
+            title={customTitle ?? ""}
+            shown={title ?? "Untitled session"}
+            tags={tags.join(", ")}
+            note={note ?? ""}
+          />
+        </div>
+      </details>
+      {tags.map((tag) => (
+        <a key={tag} href={`/traces?tag=${encodeURIComponent(tag)}`} className="tag self-center">
+          {tag}
+        </a>
+      ))}
+      {note && <p className="w-full max-w-[72ch] whitespace-pre-wrap text-muted">{note}</p>}
+    </div>
+  );
+}
+
+type ToggleProps = { id: string; name: "starred" | "archived"; isOn: boolean; words: [off: string, on: string] };
+
+function Toggle({ id, name, isOn, words: [off, on] }: ToggleProps) {
+  return (
+    <form action={markSession}>
+      <input type="hidden" name="id" value={id} />
+      <input type="hidden" name={name} value={String(!isOn)} />
+      <button type="submit" className="button font-normal">
+        {isOn ? on : off}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,85 @@
+import type { Sort } from "#lib/traces/schema";
+import { sorts } from "#lib/traces/schema";
+import type { View } from "#lib/traces/views";
+import { Choice } from "./choices";
+import { Menu } from "./filter-menu";
+import { type Given, listHref } from "./hrefs";
+import { removeViewAction, saveViewAction } from "./view-actions";
+
+const words: Record<Sort, string> = {
+  activity: "Latest activity",
+  start: "Latest start",
+  cost: "Highest cost",
+  length: "Most messages",
+};
+
+/** By what the list is ordered. */
+export function SortMenu({ given, sort }: { given: Given; sort: Sort }) {
+  return (
+    <Menu label="Sort" isSet={sort !== "activity"} side="right">
+      <ul className="py-1">
+        {sorts.map((one) => (
+          <li key={one}>
+            <Choice
+              href={listHref(given, one === "activity" ? {} : { sort: one })}
+              isChosen={one === sort}
+              text={words[one]}
+            />
+          </li>
+        ))}
+      </ul>
+    </Menu>
+  );
+}
+
+const fixed: [name: string, given: Given][] = [
+  ["Starred", { starred: "true" }],
+  ["With failed calls", { errors: "true" }],
+  ["Archived", { archived: "true" }],
+];
+
+/** The filters that a person kept, and a field to keep those that are set. */
+export function ViewMenu({ given, sort, views }: { given: Given; sort: Sort; views: View[] }) {
+  const query = new URLSearchParams({ ...given, ...(sort !== "activity" && { sort }) }).toString();
+  return (
+    <Menu label="Views" isSet={views.some((view) => view.query === query && query !== "")} side="right">
+      <ul className="py-1">
+        {fixed.map(([name, of]) => (
+          <li key={name}>
+            <Choice href={listHref(of)} isChosen={listHref(of) === listHref(given)} text={name} />
+          </li>
+        ))}
+        {views.map((view) => (
+          <li key={view.name} className="flex items-center">
+            <div className="min-w-0 grow">
+              <Choice href={`/traces?${view.query}`} isChosen={view.query === query} text={view.name} />
+            </div>
+            <form action={removeViewAction}>
+              <input type="hidden" name="name" value={view.name} />
+              <button type="submit" className="link px-3 text-code" aria-label={`Remove the view ${view.name}`}>
+                Remove
+              </button>
+            </form>
+          </li>
+        ))}
+      </ul>
+      {query !== "" && (
+        <form action={saveViewAction} className="flex gap-2 border-hairline border-t p-3">
+          <input type="hidden" name="query" value={query} />
+          <input
+            name="name"
+            aria-label="Name of this view"
+            placeholder="Name of this view"
+            required
+            maxLength={64}
+            autoComplete="off"
+            className="input min-w-0"
+          />
+          <button type="submit" className="button">
+            Save
+          </button>
+        </form>
+      )}
+    </Menu>
+  );
+}

@@ -1,0 +1,32 @@
+import { iconOf, iconPath } from "./agent-icons";
+import { monogramOf } from "./monogram";
+
+/** An agent's icon in one quiet color, or its monogram. */
+export function AgentIcon({ source }: { source: string }) {
+  const icon = iconOf(source);
+  if (!icon)
+    return (
+      <span role="img" aria-label={source} title={source} className="monogram">
+        {monogramOf(source)}
+      </span>
+    );
+  return (
+    <svg role="img" aria-label={source} viewBox="0 0 24 24" className="agent">
+      <path d={iconPath(icon)} />
+    </svg>
+  );
+}
+
+/** The icons of some agents, once for all the places of a page that refer to them. */
+export function AgentSprite({ sources }: { sources: string[] }) {
+  const used = [...new Set(sources.flatMap((source) => iconOf(source) ?? []))];
+  return (
+    <svg aria-hidden="true" width="0" height="0" className="absolute">
+      {used.map((name) => (
+        <symbol key={name} id={`agent-${name}`} viewBox="0 0 24 24">
+          <path d={iconPath(name)} />
+        </symbol>
+      ))}
+    </svg>
+  );
+}

@@ -1,0 +1,51 @@
+// The agents that `simple-icons` has an icon of; all others have a monogram. Only the server imports it: a page gets the icons that
+// it shows.
+import "server-only";
+import {
+  siAmp,
+  siClaude,
+  siClaudecode,
+  siCline,
+  siCursor,
+  siDeepseek,
+  siGithubcopilot,
+  siGooglegemini,
+  siKimi,
+  siMistralai,
+  siOpencode,
+  siQwen,
+  siTrae,
+  siWarp,
+  siWindsurf,
+  siZedindustries,
+} from "simple-icons";
+
+const icons: Record<string, { path: string }> = {
+  amp: siAmp,
+  "claude-code": siClaudecode,
+  claude: siClaude,
+  cowork: siClaude,
+  cline: siCline,
+  cursor: siCursor,
+  deepseek: siDeepseek,
+  copilot: siGithubcopilot,
+  gemini: siGooglegemini,
+  kimi: siKimi,
+  vibe: siMistralai,
+  opencode: siOpencode,
+  qwen: siQwen,
+  trae: siTrae,
+  warp: siWarp,
+  windsurf: siWindsurf,
+  zed: siZedindustries,
+};
+const names = Object.keys(icons);
+
+/** The name of an agent's icon, by that of the agent or its first word; undefined where there is none. */
+export function iconOf(source: string): string | undefined {
+  const agent = source.toLowerCase().replace(/^vscode-/, "");
+  return names.find((name) => agent === name || agent.startsWith(`${name}-`));
+}
+
+/** An icon's shape, in a square of 24. */
+export const iconPath = (name: string): string => icons[name]?.path ?? "";

@@ -1,0 +1,94 @@
+import "server-only";
+import { TrivialCheck } from "#lib/evidence/trivial";
+import { courseOf, type Fact, packFacts, unpackFacts } from "#lib/ledger/digest/facts";
+import type {
+  Columns,
+  DerivedColumns,
+  Finding,
+  LedgerMessage,
+  LedgerPart,
+  LedgerTrace,
+  Reading,
+} from "#lib/ledger/part";
+import { type Digest, deleteDigests, findUntitled, readDigests, writeDigests } from "#lib/ledger/sql/digest";
+import { outcomeOf } from "#lib/reader/outcome";
+import { makePairing } from "#lib/reader/pairing";
+import { beginningCharacters, type DerivedTitle, kindIn, TitleFinder } from "#lib/reader/titles/find";
+import { describeTool } from "#lib/reader/tools/tools";
+
+type Found = { facts: Fact[]; tools: Set<string>; title: DerivedTitle | undefined; isTrivial: boolean };
+
+/** So many names of tools of a session are kept, each of so many characters. */
+const maxTools = { names: 64, characters: 64 };
+
+/** What a list says of a session: its title where it has none, its turns, calls, failures and time, and whether it has content. */
+export const digestPart: LedgerPart<Found> = {
+  findStale: findUntitled,
+  begin: readCourse,
+
+  async write(tx, userId, findings): Promise<Columns> {
+    const grown = findings.filter(({ from }) => from > 0).map(({ trace }) => trace.id);
+    const before = await readDigests(tx, userId, grown);
+    const digests: Digest[] = [];
+    const columns: Columns = new Map();
+    for (const finding of findings) {
+      const known = before.get(finding.trace.id);
+      const facts = [...(known ? unpackFacts(known.facts, finding.from) : []), ...finding.found.facts];
+      digests.push({ traceId: finding.trace.id, facts: packFacts(facts) });
+      columns.set(finding.trace.id, { ...courseOf(facts), ...restOf(finding, known?.tools ?? null) });
+    }
+    await writeDigests(tx, userId, digests);
+    return columns;
+  },
+
+  async remove(tx, userId, traceIds) {
+    await deleteDigests(tx, userId, traceIds);
+    return undefined;
+  },
+};
+
+/** Of a trace that is only read from a position on, content is known to be there, and an upload has made the title (lib/ingest). */
+function restOf({ from, found, trace }: Finding<Found>, known: string | null): Partial<DerivedColumns> {
+  const names = new Set([...(known?.split("\n").filter(Boolean) ?? []), ...found.tools]);
+  const tools = names.size > 0 ? `\n${[...names].slice(0, maxTools.names).join("\n")}\n` : null;
+  const isTrivial = found.isTrivial || trace.metadata?.kind === "trivial";
+  if (from > 0) return { tools, ...(!isTrivial && { trivial: false }) };
+  const { title = null, rank = null } = found.title ?? {};
+  return { tools, trivial: isTrivial, derivedTitle: title, titleRank: rank };
+}
+
+function readCourse(_: LedgerTrace, from: number): Reading<Found> {
+  const facts = new Map<number, Fact>();
+  const tools = new Set<string>();
+  const titles = new TitleFinder();
+  const trivial = new TrivialCheck(false);
+  const pairing = makePairing((placed, result) => {
+    const fact = facts.get(placed.position);
+    if (!fact || outcomeOf(result).status !== "failed") return;
+    if (describeTool(placed.call, result).status === "failed") fact.errors += 1;
+  });
+  return {
+    see(message) {
+      const { position, createdAt } = message;
+      const fact = { position, at: Math.floor((createdAt?.getTime() ?? 0) / 1000), turns: 0, calls: 0, errors: 0 };
+      facts.set(position, fact);
+      for (const piece of pairing.add({ ...message, createdAt: null })) {
+        if (piece.type === "text" && piece.kind === "user") fact.turns = 1;
+        if (piece.type !== "call") continue;
+        fact.calls += 1;
+        if (tools.size < maxTools.names) tools.add(piece.call.name.replace(/\s+/g, " ").slice(0, maxTools.characters));
+      }
+      trivial.see(message);
+      if (from === 0) seeTitle(titles, message);
+    },
+    openFrom: () => pairing.waiting()[0]?.position,
+    found() {
+      return { facts: [...facts.values()], tools, title: titles.result(), isTrivial: trivial.isTrivial };
+    },
+  };
+}
+
+function seeTitle(titles: TitleFinder, { role, content, metadata }: LedgerMessage): void {
+  if (titles.isFound || (role !== "user" && role !== "assistant")) return;
+  titles.see({ role, text: content.slice(0, beginningCharacters[role]), kind: kindIn(metadata) });
+}

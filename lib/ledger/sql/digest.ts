@@ -1,0 +1,45 @@
+// The rows that the course of sessions is made of. SQL: one statement for all traces of a chunk.
+import "server-only";
+import type { PoolClient } from "pg";
+import type { LedgerTrace } from "#lib/ledger/part";
+import { rankOf } from "#lib/reader/titles/find";
+
+export type Digest = { traceId: string; facts: Uint8Array };
+
+/** What is stored of traces, with the names of the tools that were called in them. */
+export async function readDigests(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+): Promise<Map<string, { facts: Uint8Array; tools: string | null }>> {
+  if (traceIds.length === 0) return new Map();
+  const { rows } = await tx.query<{ id: string; facts: Uint8Array; tools: string | null }>(
+    `select trace.id, facts, tools from trace_digest digest
+     join trace on trace.user_id = $1 and trace.id = digest.trace_id
+     where digest.user_id = $1 and digest.trace_id = any($2::uuid[])`,
+    [userId, traceIds],
+  );
+  return new Map(rows.map(({ id, ...digest }) => [id, digest]));
+}
+
+export async function writeDigests(tx: PoolClient, userId: string, digests: Digest[]): Promise<void> {
+  await tx.query(
+    `insert into trace_digest (user_id, trace_id, facts)
+     select $1::uuid, given.* from unnest($2::uuid[], $3::bytea[]) as given (trace_id, facts)
+     on conflict (user_id, trace_id) do update set facts = excluded.facts`,
+    [userId, digests.map(({ traceId }) => traceId), digests.map(({ facts }) => facts)],
+  );
+}
+
+export async function deleteDigests(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
+  await tx.query("delete from trace_digest where user_id = $1 and trace_id = any($2::uuid[])", [userId, traceIds]);
+}
+
+/** Those of some traces whose derived title is of a version before the titles of this one. */
+export async function findUntitled(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>> {
+  const { rows } = await tx.query<{ id: string }>(
+    "select id from trace where user_id = $1 and id = any($2::uuid[]) and title_rank < $3",
+    [userId, traces.map(({ id }) => id), rankOf.sentence],
+  );
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,0 +1,52 @@
+// Pages of the list in another order than by activity. SQL: a bounded sort of all that a selection has, in a heavy read: an index
+// for each order would have every upload write to it.
+import "server-only";
+import { heavyRead } from "#lib/db/heavy";
+import { instant } from "#lib/fields";
+import { Prisma } from "#lib/generated/prisma/client";
+import type { Sort } from "#lib/traces/schema";
+import { isSelected, momentOf, type PlainSelection } from "#lib/traces/sql/conditions";
+import { type ListedRow, listedColumns } from "#lib/traces/sql/list";
+
+type Other = Exclude<Sort, "activity">;
+
+const keys = {
+  start: { column: Prisma.raw("coalesce(created_at, activity_at)"), type: Prisma.raw("timestamptz") },
+  cost: { column: Prisma.raw("cost_nano"), type: Prisma.raw("bigint") },
+  length: { column: Prisma.raw("message_count"), type: Prisma.raw("int") },
+} satisfies Record<Other, unknown>;
+
+/** Whether a text can be the value that a list is ordered by. */
+export const isSortKey = (sort: Other, key: string): boolean =>
+  sort === "start"
+    ? instant.safeParse(key).success
+    : /^\d{1,18}$/.test(key) && (sort === "cost" || Number(key) < 2 ** 31);
+
+/** A row with what it has its place by, as PostgreSQL takes it back. */
+export type SortedRow = ListedRow & { sortKey: string };
+
+/** A page of a selection; it ends where its metadata exceeds `maxBytes`. @returns whether it ended before its limit, too */
+export async function readSorted(
+  userId: string,
+  selection: PlainSelection,
+  sort: Other,
+  { after, limit, maxBytes }: { after: { key: string; id: string } | undefined; limit: number; maxBytes: number },
+): Promise<{ rows: SortedRow[]; isCut: boolean }> {
+  const { column, type } = keys[sort];
+  const rest = after ? Prisma.sql`and (${column}, id) < (${after.key}::${type}, ${after.id}::uuid)` : Prisma.empty;
+  const key =
+    sort === "start" ? Prisma.sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MSZ')` : column;
+  const { rows } = await heavyRead(userId, (tx) =>
+    tx.query<SortedRow & { found: string; before: string; key: unknown }>(Prisma.sql`
+      select *, ${key}::text as "sortKey" from (
+        select page.*, count(*) over () as found, coalesce(sum(octet_length(metadata::text)) over (order by key desc, id desc
+          rows between unbounded preceding and 1 preceding), 0) as before
+        from (
+          select ${listedColumns}, ${momentOf(selection)} as "latestAt", ${column} as key, created_at, activity_at, cost_nano,
+            message_count
+          from trace where ${isSelected(userId, selection)} ${rest} order by ${column} desc, id desc limit ${limit}) page
+      ) measured where before < ${maxBytes} order by key desc, id desc`),
+  );
+  const found = Number(rows[0]?.found ?? 0);
+  return { rows, isCut: rows.length < found };
+}

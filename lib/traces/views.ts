@@ -1,0 +1,32 @@
+// Filters of the list that a person keeps under a name.
+import "server-only";
+import { prisma } from "#lib/db/client";
+import { SpoorError } from "#lib/errors";
+import { limits } from "#lib/limits";
+
+export type View = { name: string; query: string };
+
+/** A user's views, by name. */
+export const readViews = (userId: string): Promise<View[]> =>
+  prisma().savedView.findMany({
+    where: { userId },
+    orderBy: { name: "asc" },
+    take: limits.traces.views,
+    select: { name: true, query: true },
+  });
+
+/** Keeps a view, in the place of one of the same name. @throws SpoorError `invalid_request` where there are too many */
+export async function saveView(userId: string, { name, query }: View): Promise<void> {
+  const isThere = await prisma().savedView.count({ where: { userId, name } });
+  if (!isThere && (await prisma().savedView.count({ where: { userId } })) >= limits.traces.views)
+    throw new SpoorError("invalid_request", `At most ${limits.traces.views} views are kept. Remove one first.`);
+  await prisma().savedView.upsert({
+    where: { userId_name: { userId, name } },
+    create: { userId, name, query },
+    update: { query },
+  });
+}
+
+export async function removeView(userId: string, name: string): Promise<void> {
+  await prisma().savedView.deleteMany({ where: { userId, name } });
+}
