@@ -68,7 +68,8 @@ function wordsOf(issue: Issue): string {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "unrecognized_keys":
-      return "has a field that is not known; leave it out";
+      // Only an operator's own files are read so strictly: requests may have more fields.
+      return `has a field that is not known: ${issue.keys.slice(0, 3).join(", ")}`;
     default:
       return "is not valid";
   }

@@ -46,6 +46,7 @@ export const readFindingList = {
         detail: "Too many searches, exports and counts are running. Try again when yours have ended.",
       },
     },
+    partialExample: true,
     example: { query: { state: "open" } },
     wrong: { query: { mark: "1" } },
   },

@@ -77,7 +77,7 @@ export type Operation = Authorization & {
     answers: Record<number, Answer>;
     /** Errors beside those that follow from `auth`, `params`, `query` and a body; or another text or example for one of those. */
     errors?: Partial<Record<ErrorCode, string | ErrorExample>>;
-    /** The example of the response is shortened. */
+    /** The example of the response is shortened, or the example of a call may find nothing. */
     partialExample?: true;
     example?: { query?: Record<string, string>; body?: unknown };
     /** Input that the example of `invalid_request` refuses; an empty one by default. */

@@ -40,7 +40,7 @@ export const readTraceList = {
       invalid_request:
         "A parameter is not valid, `q` is no query (`errors` has the place in it), or the cursor is not one that this server made.",
     },
-    example: { query: { q: "retry timer -flaky role:user", project: "api", pr: "ada/api#123", limit: "20" } },
+    example: { query: { q: "retry test -windows role:user", project: "api", pr: "ada/api#123", limit: "20" } },
     wrong: { query: { q: "or", limit: "0", from: "yesterday", commit: "HEAD", pr: "ada/api" } },
   },
 } satisfies Operation;

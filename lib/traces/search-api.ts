@@ -19,6 +19,7 @@ export const readSuggestions = {
         example: { ok: true, suggestions: [{ kind: "word", text: "idempotency", q: "retry idempotency" }] },
       },
     },
+    partialExample: true,
     example: { query: { q: "retry idempot" } },
     wrong: { query: { q: "" } },
   },
