@@ -19,6 +19,12 @@ export const markOf = (key: Uint8Array, value: string | Uint8Array): string =>
 /** What stands in a text where a secret was. */
 export const placeholderOf = (kind: string, mark: string): string => `[redacted:${kind}:${mark}]`;
 
+/**
+ * Long texts are searched in pieces, so that no copy of all of it is made. They overlap by more than a secret and what is looked at
+ * beside it: where a piece's edge makes something look like a secret, `text` has the last word.
+ */
+const [windowBytes, overlapBytes] = [256 * 1024, 40 * 1024];
+
 /** So many marks are kept: a text that repeats a secret a million times has it hashed once. */
 const maxMarks = 10_000;
 
@@ -46,11 +52,15 @@ export class Masker {
 
   /** Whether `text` would change a text, given as its bytes of UTF-8. */
   wouldMask(bytes: Buffer): boolean {
-    // Each byte is taken for a character: to make a text of the bytes takes longer than to search it.
-    const text = bytes.toString("latin1");
-    return findSecrets(text).some((secret) =>
-      this.#isMasked(secret, Buffer.from(text.slice(secret.start, secret.end), "latin1").toString()),
-    );
+    for (let from = 0; from === 0 || from < bytes.length - overlapBytes; from += windowBytes - overlapBytes) {
+      // Each byte is taken for a character: to make a text of the bytes takes longer than to search it.
+      const text = bytes.toString("latin1", from, from + windowBytes);
+      const isFound = findSecrets(text).some((secret) =>
+        this.#isMasked(secret, Buffer.from(text.slice(secret.start, secret.end), "latin1").toString()),
+      );
+      if (isFound) return true;
+    }
+    return false;
   }
 
   /** A value of JSON with all its texts masked, those of fields by their names, too. */

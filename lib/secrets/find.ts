@@ -56,8 +56,10 @@ export function findSecrets(text: string): Secret[] {
   return places.length === 0 ? none : withoutOverlaps(places);
 }
 
-/** No letter or digit stands before it, but for those of an escape such as `\n`. */
+/** No letter or digit stands before it, but for those of an escape such as `\n`, nor is it in a run of Base64, as of an image. */
 function beginsHere(text: string, at: number): boolean {
+  const before = text.charAt(at - 1);
+  if (before === "/" || before === "+") return !/^[A-Za-z0-9+/]{48}$/.test(text.slice(Math.max(0, at - 48), at));
   if (!isAlnum(text, at - 1) || !isAlnum(text, at)) return true;
   return text.charAt(at - 2) === "\\" && "nrt".includes(text.charAt(at - 1));
 }

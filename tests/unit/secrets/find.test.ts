@@ -52,6 +52,12 @@ test("each kind has an id, a name and advice of its own", () => {
     expect([id, name.length > 3, rotate.length > 5]).toEqual([expect.stringMatching(/^[\w-]+$/), true, true]);
 });
 
+test("in a run of Base64, as of an image, no letters are a secret", () => {
+  const key = ["AKIA", "Q3EGWZB5T2NKX7RM"].join("");
+  expect(findSecrets(`data:image/png;base64,${"aB3/x+9Q".repeat(20)}/${key}`)).toEqual([]);
+  expect(findSecrets(`https://host.example/keys/${key}`)).toHaveLength(1);
+});
+
 describe("the time is linear:", () => {
   const heads = kinds.flatMap(({ forms }) => forms.map((form) => form.split("{")[0] ?? ""));
   const worst = [
