@@ -139,7 +139,7 @@ test("resume copies the agent's own command", async () => {
   await page.getByRole("button", { name: "Resume" }).click();
   await poll(clipboard).toBe("claude --resume middle");
   await page.getByRole("button", { name: "Copied" }).waitFor();
-  await page.getByText("claude --resume middle", { exact: true }).waitFor();
+  await page.getByRole("status").getByText("claude --resume middle", { exact: true }).waitFor();
 });
 
 test("new messages are announced while the page is open, and move nothing until they are asked for", async () => {
