@@ -32,6 +32,7 @@ export class TitleFinder {
   #weak: string | undefined;
   #answer: string | undefined;
   #echo: string | undefined;
+  #noise: string | undefined;
   #isExpansionNext = false;
 
   get isFound(): boolean {
@@ -59,7 +60,8 @@ export class TitleFinder {
     if (subject) return { title: cut(subject), rank: rankOf.subject };
     if (this.#weak) return { title: cut(this.#weak), rank: rankOf.weak };
     if (this.#answer) return { title: cut(this.#answer), rank: rankOf.answer };
-    return this.#echo ? { title: cut(this.#echo), rank: rankOf.echo } : undefined;
+    const echo = this.#echo ?? this.#noise;
+    return echo ? { title: cut(echo), rank: rankOf.echo } : undefined;
   }
 
   #seeTyped(raw: string): void {
@@ -72,7 +74,7 @@ export class TitleFinder {
     if (text === "") {
       const intent = continuedIntent(raw);
       if (intent) this.#weak ??= tellingLine(intent)?.line;
-      this.#echo ??= firstLine(raw);
+      this.#noise ??= firstLine(raw);
       return;
     }
     const plan = planTitle(text);
