@@ -143,7 +143,7 @@ describe("the pages", () => {
     await page.getByRole("link", { name: "All 2 sessions" }).click();
     await page.getByRole("link", { name: /Remove filter project engine/ }).waitFor();
     expect(await page.locator("[data-rows] li.session").count()).toBe(2);
-    await page.locator(".facts").getByRole("link", { name: "engine", exact: true }).first().click();
+    await page.locator('.facts a[href^="/projects/"]').first().click();
     await page.waitForURL(`**/projects/${await idOf("a")}`);
   });
 

@@ -159,14 +159,18 @@ test("new messages are announced while the page is open, and move nothing until 
 }, 60_000);
 
 test("at the end of a session that grows the page follows it, keeps what is open, and says when the agent waits", async () => {
-  const live = await storeSession(userId, { messages: 60, title: "Live", sourceId: "live" });
+  const live = await storeSession(userId, { messages: 60, title: "Live", sourceId: crypto.randomUUID() });
   await pool().query("update trace set activity_at = now() where id = $1", [live]);
   await openReady(`/traces/${live}`);
   await page.getByText("The session goes on").waitFor();
   await page.keyboard.press("End");
   const fold = page.locator("#m57 details[data-fold]").first();
   await fold.locator("summary").first().click();
+  await page.waitForLoadState("networkidle"); // what was opened has its height
   await page.keyboard.press("End");
+  const left = () =>
+    page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight - Math.ceil(window.scrollY));
+  await poll(left).toBeLessThanOrEqual(0);
   await addMessages(userId, live, { from: 60, to: 62 });
   await pool().query(
     `update message set content = 'Shall I go on?', metadata = '{"stopReason":"end_turn"}' where trace_id = $1 and position = 62`,
@@ -175,8 +179,6 @@ test("at the end of a session that grows the page follows it, keeps what is open
   await page.clock.fastForward(10_000);
   await page.getByText("Shall I go on?").waitFor();
   await page.getByText("The agent has finished and is waiting for you.").waitFor();
-  const left = () =>
-    page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight - Math.ceil(window.scrollY));
   await poll(left).toBeLessThanOrEqual(0);
   expect(await fold.getAttribute("open")).not.toBe(null);
   expect(await page.getByRole("button", { name: /new message/ }).count()).toBe(0);

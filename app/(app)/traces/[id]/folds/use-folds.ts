@@ -30,20 +30,22 @@ export function useFolds(list: RefObject<HTMLElement | null>) {
       const folds = [...(remembered.current ?? [])].slice(-maxRemembered);
       history.replaceState({ ...history.state, spoorFolds: folds }, "");
     };
-    const onToggle = ({ target }: Event) => {
+    // `data-open` is how the server renders it, which needs no remembering.
+    const isChanged = (fold: HTMLDetailsElement) => fold.open !== fold.hasAttribute("data-open");
+    const onToggle = ({ target }: Pick<Event, "target">) => {
       if (!(target instanceof HTMLDetailsElement) || !target.isConnected) return;
       const name = nameOf(target);
       if (!name) return;
       remembered.current ??= new Map(savedFolds());
-      // `data-open` is how the server renders it, which needs no remembering.
-      const isChanged = target.open !== target.hasAttribute("data-open");
-      if (!remembered.current.delete(name) && !isChanged) return;
-      if (isChanged) remembered.current.set(name, target.open);
+      if (!remembered.current.delete(name) && !isChanged(target)) return;
+      if (isChanged(target)) remembered.current.set(name, target.open);
       // Opening all of them toggles hundreds: they are saved once a frame.
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(save);
     };
     element.addEventListener("toggle", onToggle, true);
+    // What was opened before the script was there.
+    for (const target of element.querySelectorAll("details")) if (isChanged(target)) onToggle({ target });
     return () => {
       cancelAnimationFrame(frame);
       element.removeEventListener("toggle", onToggle, true);

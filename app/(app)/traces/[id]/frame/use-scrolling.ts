@@ -58,7 +58,9 @@ export const afterAll = Number.MAX_SAFE_INTEGER;
 /** Whether the end of the session is in view, and its start is not. */
 export function isAtEnd(list: Element | null): boolean {
   const { scrollHeight } = document.documentElement;
-  return window.scrollY > 0 && window.scrollY + window.innerHeight > scrollHeight - 48 && !list?.nextElementSibling;
+  const next = list?.nextElementSibling;
+  const isLast = !next || next.matches("[role=status]"); // which says that the session goes on
+  return window.scrollY > 0 && window.scrollY + window.innerHeight > scrollHeight - 48 && isLast;
 }
 
 /** A row may show a call and its result, or a group of them. */
