@@ -66,12 +66,14 @@ export function Approval({ login: { createdAt, ...login }, code, user, stage, re
         <input type="hidden" name="ticket" value={ticket} />
       </form>
       <div className="grid gap-3 sm:grid-cols-2">
-        {/* As heavy as each other, and not to be mistaken: each has its own colour and sign. */}
-        <button type="submit" form="deny" className="button gap-2 border-bad bg-bad text-page">
-          <Sign name="cross" /> Deny
+        {/* As heavy as each other, and not to be mistaken: each has its own colour and sign, whose word comes first for programs. */}
+        <button type="submit" form="deny" className="button flex-row-reverse gap-2 border-bad bg-bad text-page">
+          Deny
+          <Sign name="cross" />
         </button>
-        <button type="submit" form="approve" className="button button-accent gap-2">
-          <Sign name="check" /> Approve
+        <button type="submit" form="approve" className="button button-accent flex-row-reverse gap-2">
+          Approve
+          <Sign name="check" />
         </button>
       </div>
     </PlainPage>
