@@ -211,7 +211,8 @@ describe("an example of an error is what the server answers", () => {
     const late = calls.filter(isTooLong);
     expect(late.length).toBeGreaterThan(8);
     const locked = await pool().connect();
-    await locked.query("begin; lock table trace in access exclusive mode");
+    // Suggestions read words, files and projects, and no session.
+    await locked.query("begin; lock table trace, trace_file, search_block in access exclusive mode");
     const leaving = new AbortController();
     const headers = bearer(token);
     const exports = [1, 2].map(() =>
@@ -228,10 +229,10 @@ describe("an example of an error is what the server answers", () => {
       await locked.query("rollback");
       locked.release();
     }
-  });
+  }, 120_000);
 
   /** Here more wait than there are connections: one that gets none in time, which is chance too, asks again. */
-  async function sendConnected(call: Call, times = 5): Promise<Response> {
+  async function sendConnected(call: Call, times = 40): Promise<Response> {
     const response = await send(call);
     const { error } = await response.clone().json();
     return error === "unavailable" && times > 1 ? sendConnected(call, times - 1) : response;

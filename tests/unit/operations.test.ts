@@ -1,6 +1,9 @@
-import { zstdDecompressSync } from "node:zlib";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { inflate } from "#lib/ingest/decode/inflate";
+import { readBatch, unpackManifest } from "#lib/ingest/decode/manifest";
 import { makeOperations } from "#lib/ingest/decode/operations";
+import { formed } from "./secrets/made-up.ts";
 
 const maxBytes = 64 << 20;
 const content = Array.from({ length: 200_000 }, (_, n) => `${(n * 7919) % 1_000_003}`).join(" ");
@@ -8,6 +11,39 @@ const batch = JSON.stringify({ traces: [{ sourceId: "one", messages: [{ position
 
 /** The batch in its own memory. */
 const wholeBody = () => new Uint8Array(new TextEncoder().encode(batch));
+
+const policy = { stamp: "1.0", key: new Uint8Array(32), masks: true, rulings: [] };
+const [, secret] = formed.find(([kind]) => kind === "github") ?? [];
+
+/** Traces of a batch that is read in several turns: some have a secret, in a text, a title, or what is no row's field. */
+const traces = Array.from({ length: 40 }, (_, n) => ({
+  sourceId: `s${n % 39}`,
+  ...(n % 7 === 3 && { title: `fix ${secret}` }),
+  messages: [0, 1].map((position) => ({
+    position,
+    content: `${n} ${content.slice(0, 100_000)}${n % 5 === 1 ? secret : ""}é\n`,
+    ...(n % 11 === 5 && { metadata: { env: { TOKEN: secret } } }),
+  })),
+}));
+
+test.each([
+  ["is plain", { traces }],
+  ["is plain and has no secrets", { traces: traces.filter((_, n) => [0, 2, 4, 7].includes(n)) }],
+  ["is not plain", { more: 1, traces }],
+  ["turns out late not to be plain", { traces: [...traces, { ...traces[1], title: "x", "title\u0000": "y" }] }],
+])("what is packed of a batch that %s is what its manifest is of", async (_, sent) => {
+  const json = JSON.stringify(sent);
+  for (const encoding of ["identity", "zstd"] as const) {
+    const operations = makeOperations();
+    const bytes = new Uint8Array(new TextEncoder().encode(json));
+    operations.receive({ body: encoding === "zstd" ? zstdCompressSync(bytes) : bytes, encoding, maxBytes });
+    const found = await operations.read({ policy, isPacked: true });
+    const kept = inflate(await operations.pack(), "zstd", maxBytes);
+    expect(unpackManifest(found.manifest, policy.stamp)).toEqual(readBatch(kept).headers);
+    expect([found.isMasked, Buffer.from(kept).includes(secret ?? "")]).toEqual([json.includes(secret ?? ""), false]);
+    if (!found.isMasked) expect(Buffer.from(kept).equals(bytes)).toBe(true);
+  }
+});
 
 test("closing a batch frees its memory", async () => {
   const operations = makeOperations();

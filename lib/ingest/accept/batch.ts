@@ -98,15 +98,14 @@ function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Re
 function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unknown>; stored: Promise<boolean> } {
   const read = Promise.withResolvers<unknown>();
   const stored = (async () => {
-    const repeated = await findSameUpload(upload);
+    const policy = await readPolicy(upload.userId);
+    const repeated = await findSameUpload(upload, policy);
     // With a quota it is read again: what its traces need depends on what is stored of them by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
-    const policy = await readPolicy(upload.userId);
-    const asSent = repeated ? Promise.resolve(new Uint8Array()) : thread.call("pack", undefined);
-    const reading = thread.call("read", { policy });
-    const packing = packMasked(thread, asSent, reading);
-    // The thread may be lent again only after all; their errors are reported by `stored`.
-    read.resolve(Promise.allSettled([asSent, reading, packing]));
+    const reading = thread.call("read", { policy, isPacked: !repeated });
+    const packing = packRead(thread, reading, repeated !== undefined);
+    // The thread may be lent again only after both; their errors are reported by `stored`.
+    read.resolve(Promise.allSettled([reading, packing]));
     if (repeated && !(await reading).isMasked) return storeWhileReading(upload, { heldBy: repeated.holder }, reading);
     if (!usesStore()) return storeWhileReading(upload, { packing }, reading);
     // No database connection is held while the store takes the body.
@@ -121,10 +120,10 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
 
 type Packed = Uint8Array<ArrayBuffer>;
 
-/** What is stored of a body: it is known only when it is read whether something in it has to be masked. */
-async function packMasked(thread: Decoder, asSent: Promise<Packed>, reading: Promise<Found>): Promise<Packed> {
-  const [packed, { isMasked }] = await Promise.all([asSent, reading]);
-  return isMasked ? thread.call("pack", undefined) : packed;
+/** What is stored of a body: nothing of a repeated one, unless something in it is masked now. */
+async function packRead(thread: Decoder, reading: Promise<Found>, isRepeated: boolean): Promise<Packed> {
+  const { isMasked } = await reading;
+  return isRepeated && !isMasked ? new Uint8Array() : thread.call("pack", undefined);
 }
 
 /** A body with more JSON values is validated on a thread: refusing 64 KiB of `{}` takes 70 ms of the event loop. */

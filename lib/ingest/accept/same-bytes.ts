@@ -3,7 +3,9 @@ import "server-only";
 import { Turns } from "#lib/concurrency/turns";
 import { prisma } from "#lib/db/client";
 import type { Repeated } from "#lib/ingest/accept/sql";
+import { stampOf } from "#lib/ingest/decode/manifest";
 import type { Received } from "#lib/ingest/decode/operations";
+import type { Policy } from "#lib/masking/masker";
 
 const turns = new Turns();
 
@@ -13,14 +15,31 @@ type Body = { userId: string; sha256: Received["sha256"] };
 export const turnOfBytes = ({ userId, sha256 }: Body): Promise<() => void> =>
   turns.take(`${userId} ${Buffer.from(sha256).toString("base64")}`);
 
-/** The newest upload of the same bytes that is still kept with a manifest: one in which something was masked has other bytes. */
-export async function findSameUpload({ userId, sha256 }: Body): Promise<Repeated | undefined> {
+/**
+ * The newest upload of the same bytes that is still kept with a manifest. One in which something was masked is the same only
+ * under the same policy, and not without one.
+ */
+export async function findSameUpload({ userId, sha256 }: Body, policy?: Policy): Promise<Repeated | undefined> {
   const job = await prisma().ingestJob.findFirst({
-    where: { userId, bodySha256: sha256, upload: { removedAt: null, masked: false, manifest: { not: null } } },
+    where: { userId, bodySha256: sha256, upload: { removedAt: null, manifest: { not: null } } },
     orderBy: { id: "desc" },
-    select: { id: true, tracesReceived: true, messagesReceived: true, upload: { select: { heldBy: true } } },
+    select: {
+      id: true,
+      tracesReceived: true,
+      messagesReceived: true,
+      upload: { select: { heldBy: true, masked: true } },
+    },
   });
-  if (!job) return undefined;
-  const { id: earlier, tracesReceived: traces, messagesReceived: messages } = job;
-  return { earlier, holder: job.upload?.heldBy ?? earlier, traces, messages };
+  if (!job?.upload) return undefined;
+  const { id: earlier, tracesReceived: traces, messagesReceived: messages, upload } = job;
+  if (upload.masked && (!policy || (await readStamp(userId, earlier)) !== policy.stamp)) return undefined;
+  return { earlier, holder: upload.heldBy ?? earlier, traces, messages };
+}
+
+async function readStamp(userId: string, jobId: string): Promise<string | undefined> {
+  const upload = await prisma().upload.findUnique({
+    where: { userId_jobId: { userId, jobId } },
+    select: { manifest: true },
+  });
+  return upload?.manifest ? stampOf(upload.manifest) : undefined;
 }

@@ -151,8 +151,8 @@ export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated:
        insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
        values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id, idempotency_key) do nothing returning id
      )
-     insert into upload (user_id, job_id, held_by, manifest)
-     select $1, job.id, $10, manifest from job, upload
+     insert into upload (user_id, job_id, held_by, manifest, masked)
+     select $1, job.id, $10, manifest, masked from job, upload
      where upload.user_id = $1 and upload.job_id = $9 and removed_at is null`,
     [userId, jobId, machine, bytes, Buffer.from(sha256), idempotencyKey, traces, messages, earlier, holder],
   );

@@ -13,10 +13,10 @@ import {
   Sanitizer,
   type TraceFields,
 } from "#lib/ingest/decode/parser";
-import { type ScannedTrace, Scanner } from "#lib/ingest/decode/scanner";
+import { titleOf } from "#lib/ingest/decode/row-title";
+import { type Place, type ScannedTrace, Scanner } from "#lib/ingest/decode/scanner";
 import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
-import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
 
 /** A trace without its messages, as a job compares it with what is stored. Hashes are SHA-256 in Base64. */
 export type TraceHeader = TraceFields & {
@@ -40,17 +40,21 @@ export type TraceHeader = TraceFields & {
 /** A batch that was read: its traces (the last one of each key), and how many traces and messages it has. */
 export type Manifest = { headers: TraceHeader[]; traces: number; messages: number };
 
-/** Is shown each trace of the quick reading: what it was sent with, its messages as rows, and where it stands in the body. */
-export type SeeTrace = (sent: SentTrace, rows: MessageRows, place: { from: number; to: number }) => void;
+/**
+ * Is shown each trace of the quick reading: what it was sent with, its messages as rows, and where it stands in the body.
+ *
+ * @returns what stands there instead from then on, if that is something else.
+ */
+export type ReviseTrace = (sent: SentTrace, rows: MessageRows, place: Place) => Uint8Array | undefined;
 
 /**
  * Reads and validates a decoded batch.
  *
  * @throws SpoorError as `parseBatch`
  */
-export function readBatch(bytes: Uint8Array, see?: SeeTrace): Manifest {
+export function readBatch(bytes: Uint8Array, revise?: ReviseTrace): Manifest {
   try {
-    return readPlain(bytes, see);
+    return readPlain(bytes, revise);
   } catch (error) {
     if (error !== notPlain) throw error;
     return readCarefully(bytes);
@@ -60,16 +64,25 @@ export function readBatch(bytes: Uint8Array, see?: SeeTrace): Manifest {
 /** How many bytes are read in one turn of the event loop. */
 const turnBytes = 1 << 20;
 
-/** As `readBatch`, but yields to the event loop regularly. */
-export async function readBatchInTurns(bytes: Uint8Array, see?: SeeTrace): Promise<Manifest> {
+/**
+ * As `readBatch`, but yields to the event loop regularly.
+ *
+ * @param turn is called before that, with the offset up to which the quick reading has come.
+ */
+export async function readBatchInTurns(
+  bytes: Uint8Array,
+  revise?: ReviseTrace,
+  turn?: (at: number) => void,
+): Promise<Manifest> {
   try {
-    const steps = plainSteps(bytes, see);
+    const steps = plainSteps(bytes, revise);
     let turnAt = turnBytes;
     for (;;) {
       const { done, value } = steps.next();
       if (done) return value;
       if (value < turnAt) continue;
       turnAt = value + turnBytes;
+      turn?.(value);
       await nextTurn();
     }
   } catch (error) {
@@ -79,29 +92,40 @@ export async function readBatchInTurns(bytes: Uint8Array, see?: SeeTrace): Promi
 }
 
 /** The quick reading. @throws `notPlain` */
-export function readPlain(bytes: Uint8Array, see?: SeeTrace): Manifest {
-  const steps = plainSteps(bytes, see);
+export function readPlain(bytes: Uint8Array, revise?: ReviseTrace): Manifest {
+  const steps = plainSteps(bytes, revise);
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
   }
 }
 
-/** The quick reading, a trace at a time; yields the offset of each. */
-function* plainSteps(bytes: Uint8Array, see?: SeeTrace): Generator<number, Manifest> {
+/** The quick reading, a trace at a time; yields the offset of each. What it returns is of the body as it was revised. */
+function* plainSteps(bytes: Uint8Array, revise?: ReviseTrace): Generator<number, Manifest> {
   const manifest = new ManifestMaker();
   const rows = new MessageRows();
   const scanner = new Scanner(bytes);
-  for (const at of scanner.batch()) {
-    yield at;
+  let longer = 0;
+  for (const from of scanner.batch()) {
+    yield from;
     if (manifest.traces === limits.ingest.traces) throw notPlain;
-    const scanned = scanner.trace(at, rows);
-    const parsed = ingestTrace.safeParse(scanned.fields);
-    if (!parsed.success || hasHeavyMetadata(parsed.data)) throw notPlain;
-    see?.(parsed.data, rows, { from: at, to: scanned.end });
-    manifest.add(parsed.data, scanned, rows, { at, text: scanned.text && textOf(bytes, scanned.text) });
+    const sent = readTrace(scanner, from, rows);
+    const to = sent.scanned.end;
+    const revised = revise?.(sent.fields, rows, { from, to });
+    const { fields, scanned } = revised ? readTrace(new Scanner(revised), 0, rows) : sent;
+    const text = scanned.text && textOf(revised ?? bytes, scanned.text, longer + (revised ? from : 0));
+    manifest.add(fields, scanned, rows, { at: from + longer, text });
+    if (revised) longer += revised.byteLength - (to - from);
   }
   return manifest;
+}
+
+/** Reads the trace at an offset, with its messages into `rows`. @throws `notPlain` */
+function readTrace(scanner: Scanner, at: number, rows: MessageRows): { fields: SentTrace; scanned: ScannedTrace } {
+  const scanned = scanner.trace(at, rows);
+  const parsed = ingestTrace.safeParse(scanned.fields);
+  if (!parsed.success || hasHeavyMetadata(parsed.data)) throw notPlain;
+  return { fields: parsed.data, scanned };
 }
 
 /** The careful reading, with JSON.parse and zod. @throws SpoorError */
@@ -149,9 +173,11 @@ class ManifestMaker implements Manifest {
 
 type MessageSums = Pick<ScannedTrace, "messageCount" | "tokenCount" | "lastMessageAt" | "sanitized">;
 
-function textOf(bytes: Uint8Array, { from, to }: { from: number; to: number }): TraceHeader["text"] {
-  return { at: from, bytes: to - from, hash: hash("sha256", bytes.subarray(from, to), "base64") };
-}
+const textOf = (bytes: Uint8Array, { from, to }: Place, offset: number): TraceHeader["text"] => ({
+  at: from + offset,
+  bytes: to - from,
+  hash: hash("sha256", bytes.subarray(from, to), "base64"),
+});
 
 /** Writes a trace's messages into `rows`, in order of position. */
 function encodeTrace(sent: SentTrace, rows: MessageRows): MessageSums {
@@ -238,29 +264,6 @@ const fieldsHashCharacters = Math.floor((fieldsHashBytes * 4) / 3);
 export const haveSameFields = (one: string, other: string) =>
   one.slice(0, fieldsHashCharacters) === other.slice(0, fieldsHashCharacters);
 
-/** The title of a trace's messages, and its rank. */
-function titleOf(rows: MessageRows): Pick<TraceHeader, "derivedTitle" | "titleRank"> {
-  const { title = null, rank = null } = deriveTitle(beginnings(rows)) ?? {};
-  return { derivedTitle: title, titleRank: rank };
-}
-
-function* beginnings(rows: MessageRows): Generator<Beginning> {
-  for (let at = 0; at < rows.end; at = rows.next(at)) {
-    const { role, content } = rows.read(at);
-    if (role !== "user" && role !== "assistant") continue;
-    const max = beginningCharacters[role];
-    const start = content.toString("utf8", 0, max);
-    const isEnough = content.length <= max || /\S/.test(start);
-    yield { role, text: isEnough ? start : content.toString("utf8"), kind: kindOf(rows, at) };
-  }
-}
-
-/** The kind that a message's metadata names, which few do. */
-function kindOf(rows: MessageRows, at: number): string | undefined {
-  const { metadata } = rows.parts(at);
-  return metadata?.includes('"kind"') ? kindIn(JSON.parse(metadata.toString("utf8"))) : undefined;
-}
-
 /** The version of the stored form; a manifest of another version is made again from the upload. */
 const version = 5;
 
@@ -279,6 +282,9 @@ export function unpackManifest(packed: Uint8Array, stamp = ""): TraceHeader[] | 
   const stored = unpack(packed);
   return stored.stamp === stamp ? stored.headers : undefined;
 }
+
+/** The policy that a stored manifest was made under; undefined if it has another version. */
+export const stampOf = (packed: Uint8Array): string | undefined => unpack(packed).stamp;
 
 /** As `unpackManifest`, whatever the policy was. */
 export const unpackHeaders = (packed: Uint8Array): TraceHeader[] | undefined => unpack(packed).headers;

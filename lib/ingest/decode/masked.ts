@@ -1,43 +1,97 @@
 // Runs in the decoding thread: secrets are masked in a batch before anything of it is stored, so that what is stored, hashed and
 // compared is the masked batch alone: docs/decisions/0056.
-import { type Manifest, readBatch, readBatchInTurns, readCarefully, type SeeTrace } from "#lib/ingest/decode/manifest";
+import {
+  type Manifest,
+  type ReviseTrace,
+  readBatch,
+  readBatchInTurns,
+  readCarefully,
+} from "#lib/ingest/decode/manifest";
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
+import type { Place } from "#lib/ingest/decode/scanner";
 import type { SentTrace } from "#lib/ingest/schema";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 import { Masker, type Policy } from "#lib/masking/masker";
 
-/** A batch that was read, and its body where that had to be masked: the one that the manifest is of. */
-export type Reading = { manifest: Manifest; masked: Uint8Array<ArrayBuffer> | undefined };
+/**
+ * A batch that was read, quickly where it `isPlain`, and what its body is now, where that had to be masked: the one that the
+ * manifest is of.
+ */
+export type Reading = { manifest: Manifest; isPlain: boolean; masked: Masked | undefined };
+
+/** A masked body: the traces that stand instead of others, or where it was written anew the whole. */
+export type Masked = { edits: readonly Edit[] } | { whole: Uint8Array<ArrayBuffer> };
+
+/** What stands in a place of a body from now on. */
+export type Edit = Place & { bytes: Uint8Array };
 
 /** Reads a batch and masks it. Without a policy nothing is masked. @throws SpoorError as `readBatch` */
 export function readMasked(bytes: Uint8Array, policy: Policy | undefined): Reading {
-  if (!policy) return { manifest: readBatch(bytes), masked: undefined };
-  const watch = new Watch(policy);
-  return settle(bytes, policy, watch, readBatch(bytes, watch.see));
+  if (!policy) return unmasked(readBatch(bytes));
+  const editor = new Editor(bytes, policy);
+  return settle(bytes, policy, editor, readBatch(bytes, editor.revise));
 }
 
-/** As `readMasked`, but yields to the event loop regularly. */
-export async function readMaskedInTurns(bytes: Uint8Array, policy: Policy | undefined): Promise<Reading> {
-  if (!policy) return { manifest: await readBatchInTurns(bytes), masked: undefined };
-  const watch = new Watch(policy);
-  return settle(bytes, policy, watch, await readBatchInTurns(bytes, watch.see));
+/**
+ * As `readMasked`, but yields to the event loop regularly.
+ *
+ * @param turn is called before that, with the offset up to which the body is masked, and the edits so far. They count for
+ *   nothing where the batch turns out not to be plain.
+ */
+export async function readMaskedInTurns(
+  bytes: Uint8Array,
+  policy: Policy | undefined,
+  turn?: (at: number, edits: readonly Edit[]) => void,
+): Promise<Reading> {
+  if (!policy) return unmasked(await readBatchInTurns(bytes, undefined, (at) => turn?.(at, [])));
+  const editor = new Editor(bytes, policy);
+  const manifest = await readBatchInTurns(bytes, editor.revise, (at) => turn?.(at, editor.edits));
+  return settle(bytes, policy, editor, manifest);
 }
 
-type Place = { from: number; to: number };
+/** The masked body in one piece. */
+export function wholeOf(bytes: Uint8Array, masked: Masked): Uint8Array<ArrayBuffer> {
+  if ("whole" in masked) return masked.whole;
+  const parts = [...partsOf(bytes, masked.edits, { from: 0, to: bytes.byteLength })];
+  const whole = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let end = 0;
+  for (const part of parts) {
+    whole.set(part, end);
+    end += part.byteLength;
+  }
+  return whole;
+}
 
-/** Finds the traces of a batch that have something to mask. */
-class Watch {
+/** What a place of a body consists of after some edits, which are in it as a whole. */
+export function* partsOf(bytes: Uint8Array, edits: Iterable<Edit>, { from, to }: Place): Generator<Uint8Array> {
+  let at = from;
+  for (const edit of edits) {
+    yield bytes.subarray(at, edit.from);
+    yield edit.bytes;
+    at = edit.to;
+  }
+  yield bytes.subarray(at, to);
+}
+
+/** Masks the traces of a body that have something to mask. */
+class Editor {
+  readonly #bytes: Uint8Array;
   readonly #policy: Policy;
-  readonly places: Place[] = [];
+  readonly edits: Edit[] = [];
 
-  constructor(policy: Policy) {
+  constructor(bytes: Uint8Array, policy: Policy) {
+    this.#bytes = bytes;
     this.#policy = policy;
   }
 
-  readonly see: SeeTrace = (sent, rows, place) => {
+  readonly revise: ReviseTrace = (sent, rows, place) => {
     const masker = new Masker(this.#policy, sent);
-    if (hasToMask(masker, sent) || isMaskedInRows(masker, rows)) this.places.push(place);
+    if (!hasToMask(masker, sent) && !isMaskedInRows(masker, rows)) return undefined;
+    const trace = parseJson(this.#bytes.subarray(place.from, place.to)) as Record<string, unknown>;
+    const bytes = Buffer.from(JSON.stringify(maskTrace(trace, this.#policy)));
+    this.edits.push({ ...place, bytes });
+    return bytes;
   };
 }
 
@@ -54,12 +108,13 @@ function isMaskedInRows(masker: Masker, rows: MessageRows): boolean {
   return false;
 }
 
-function settle(bytes: Uint8Array, policy: Policy, { places }: Watch, manifest: Manifest): Reading {
-  const isPlain = manifest.traces > 0 && manifest.headers.every(({ at }) => at !== null);
-  if (!isPlain) return settleCarefully(bytes, policy, manifest);
-  if (places.length === 0) return { manifest, masked: undefined };
-  const masked = splice(bytes, places, policy);
-  return { manifest: readBatch(masked), masked };
+const isPlain = (manifest: Manifest) => manifest.traces > 0 && manifest.headers.every(({ at }) => at !== null);
+
+const unmasked = (manifest: Manifest): Reading => ({ manifest, isPlain: isPlain(manifest), masked: undefined });
+
+function settle(bytes: Uint8Array, policy: Policy, { edits }: Editor, manifest: Manifest): Reading {
+  if (!isPlain(manifest)) return settleCarefully(bytes, policy, manifest);
+  return { manifest, isPlain: true, masked: edits.length === 0 ? undefined : { edits } };
 }
 
 /** Of a batch that is not plain all is masked, also what is not stored as rows: fields that are unknown, or sent twice. */
@@ -70,28 +125,9 @@ function settleCarefully(bytes: Uint8Array, policy: Policy, manifest: Manifest):
   const body = { ...masker.value(others), traces: traces.map((trace) => maskTrace(trace, policy)) };
   const json = JSON.stringify(body);
   if (json === JSON.stringify({ ...others, traces }) && !masker.wouldMask(Buffer.from(bytes)))
-    return { manifest, masked: undefined };
-  const masked = new Uint8Array(Buffer.from(json));
-  return { manifest: readCarefully(masked), masked };
-}
-
-/** The body with the traces at some places masked. */
-function splice(bytes: Uint8Array, places: Place[], policy: Policy): Uint8Array<ArrayBuffer> {
-  const parts: Uint8Array[] = [];
-  let at = 0;
-  for (const { from, to } of places) {
-    const trace = parseJson(bytes.subarray(from, to)) as Record<string, unknown>;
-    parts.push(bytes.subarray(at, from), Buffer.from(JSON.stringify(maskTrace(trace, policy))));
-    at = to;
-  }
-  parts.push(bytes.subarray(at));
-  const masked = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let end = 0;
-  for (const part of parts) {
-    masked.set(part, end);
-    end += part.byteLength;
-  }
-  return masked;
+    return unmasked(manifest);
+  const whole = new Uint8Array(Buffer.from(json));
+  return { manifest: readCarefully(whole), isPlain: false, masked: { whole } };
 }
 
 /** Fields with a greatest length: what stands for a secret may be longer than it. */

@@ -1,6 +1,4 @@
 // The work on a batch that takes CPU time. For large ones it runs in a decoding thread (thread-pool.ts).
-import { promisify } from "node:util";
-import { constants, zstdCompress, zstdCompressSync } from "node:zlib";
 import { parse as uuidBytes } from "uuid";
 import { copyHeader, copyTrailer } from "#lib/copy-format";
 import { sha256 } from "#lib/digest";
@@ -13,8 +11,9 @@ import {
   type TraceHeader,
   unpackManifest,
 } from "#lib/ingest/decode/manifest";
-import { type Reading, readMasked, readMaskedInTurns } from "#lib/ingest/decode/masked";
+import { type Masked, type Reading, readMasked, wholeOf } from "#lib/ingest/decode/masked";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
+import { own, packReceived, type ReceivedBody, readAndPack } from "#lib/ingest/decode/received";
 import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/decode/row-hashes";
 import { limits } from "#lib/limits";
 import type { Policy } from "#lib/masking/masker";
@@ -53,17 +52,18 @@ export type CopyPlan = { userId: string; traces: TracePlan[] };
 export type Chunk = { bytes: OwnBytes; isLast: boolean };
 
 /**
- * The operations on a batch. Each ends before the next one starts, except `pack`, which ends while `read` is running.
+ * The operations on a batch. Each ends before the next one starts.
  *
- * While accepting: `receive` holds a body, `pack` compresses it and `read` validates and masks it; `judge` is all three at once.
+ * While accepting: `receive` holds a body, `read` validates and masks it, and `pack` compresses what it is then, which `read`
+ * has begun where it was told that it `isPacked`; `judge` is all three at once.
  * While processing: `manifest` and `open` (which returns the headers if no manifest did) hold a batch, `grown` and `compare`
  * compare it with what is stored, and `copy` returns the first chunk of a plan's COPY stream, then without a plan the next.
  * `close` frees what is held.
  */
 export type Operations = {
   receive(input: WireBody): Received;
+  read(input: { policy?: Policy; isPacked: boolean }): Promise<Found>;
   pack(): Promise<OwnBytes>;
-  read(input: { policy?: Policy }): Promise<Found>;
   judge(input: WireBody & { policy?: Policy }): Promise<Received & Checked>;
   manifest(input: { packed: OwnBytes; stamp?: string }): TraceHeader[] | undefined;
   open(input: { stored: OwnBytes; bytes: number; policy?: Policy }): Opened | undefined;
@@ -79,8 +79,6 @@ export type Operations = {
  */
 const [firstCopyBytes, maxCopyBytes] = [256 << 10, 4 << 20];
 const minChunkBytes = 16 << 10;
-
-const compressAsync = promisify(zstdCompress);
 
 /** The open batch: its traces, and once it is decoded its bytes and the reader of its rows. */
 type Open = { headers: TraceHeader[] | undefined; bytes: Uint8Array; readRows: ReadRows; differing: SavedRows };
@@ -101,7 +99,7 @@ const nothing: Readonly<Open> = {
 
 /** The operations on one batch at a time. */
 export function makeOperations(): Operations {
-  let received: { body: Uint8Array; decoded: Uint8Array; isZstd: boolean; isBeingPacked: boolean } | undefined;
+  let received: ReceivedBody | undefined;
   let open = nothing;
   let copying: Generator<Chunk, Chunk> | undefined;
 
@@ -111,8 +109,10 @@ export function makeOperations(): Operations {
   };
 
   /** From now on the masked body is the one that is packed. */
-  const keepMasked = ({ masked }: Reading) => {
-    if (masked) received = { body: masked, decoded: masked, isZstd: false, isBeingPacked: false };
+  const keepMasked = (masked: Masked | undefined) => {
+    if (!masked) return;
+    const whole = wholeOf(body().decoded, masked);
+    received = { body: whole, decoded: whole, isZstd: false, isBeingPacked: false };
   };
 
   const operations: Operations = {
@@ -122,28 +122,19 @@ export function makeOperations(): Operations {
       return { bytes: decoded.byteLength, sha256: own(sha256(decoded)) };
     },
 
-    // Node compresses on another thread while this one reads. Level 1 makes an 18 MB batch 4.9 times smaller in 46 ms;
-    // storing it uncompressed takes half a second more.
-    async pack() {
-      const packing = body();
-      if (packing.isZstd) return own(packing.body);
-      packing.isBeingPacked = true;
-      const packed = await compress(packing.decoded);
-      packing.isBeingPacked = false;
-      return ownAlone(packed);
-    },
-
-    async read({ policy }) {
-      const reading = await readMaskedInTurns(body().decoded, policy);
-      keepMasked(reading);
+    async read({ policy, isPacked }) {
+      const reading = await readAndPack(body(), policy, isPacked);
+      if (!body().packed) keepMasked(reading.masked);
       return found(reading, policy);
     },
+
+    pack: () => packReceived(body()),
 
     async judge(input) {
       try {
         const read = operations.receive(input);
         const reading = readMasked(body().decoded, input.policy);
-        keepMasked(reading);
+        keepMasked(reading.masked);
         return { ...read, ...found(reading, input.policy), stored: await operations.pack() };
       } finally {
         received = undefined; // the body is the caller's
@@ -161,7 +152,7 @@ export function makeOperations(): Operations {
       const known = open.headers;
       const reading = known ? undefined : readMasked(decoded, policy);
       const headers = known ?? reading?.manifest.headers ?? [];
-      const read = reading?.masked ?? decoded;
+      const read = reading?.masked ? wholeOf(decoded, reading.masked) : decoded;
       open = { headers, bytes: read, readRows: rowsOf(read, headers), differing: new Map() };
       return known ? undefined : { headers, isMasked: reading?.masked !== undefined };
     },
@@ -208,22 +199,6 @@ const found = ({ manifest, masked }: Reading, policy: Policy | undefined): Found
     },
   ),
 });
-
-/** A ratio that nearly every body exceeds: real sessions become 4.9 times smaller. */
-const usualRatio = 3;
-
-/** A body up to this size is compressed synchronously: waking another thread takes longer. */
-const maxSyncBytes = 64 * 1024;
-
-/** A decoded body as it is stored. */
-export const packBody = async (decoded: Uint8Array): Promise<Uint8Array> => compress(decoded);
-
-function compress(bytes: Uint8Array): Promise<Buffer> | Buffer {
-  const params = { [constants.ZSTD_c_compressionLevel]: 1 };
-  if (bytes.byteLength <= maxSyncBytes) return zstdCompressSync(bytes, { params });
-  // Output usually fits one chunk: after each, the compression waits for this thread, which is reading.
-  return compressAsync(bytes, { params, chunkSize: Math.ceil(bytes.byteLength / usualRatio) });
-}
 
 /** Compares a trace with what is stored of it, and saves the rows that differ. */
 function compareTrace({ readRows, differing }: Open, index: number, stored: StoredHashes): Comparison {
@@ -273,20 +248,6 @@ function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Chunk,
 
 /** The buffer to inflate into is one byte larger than the result, or Node allocates another to find the end. */
 const inflatedBufferBytes = (bytes: number) => Math.max(64, bytes + 1);
-
-/** Bytes in a buffer of their own: a shared one cannot be transferred to another thread. */
-function own(bytes: Uint8Array): OwnBytes {
-  const { buffer, byteLength } = bytes;
-  const whole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
-  return whole ? (bytes as OwnBytes) : new Uint8Array(bytes);
-}
-
-/** As `own`, for bytes that nothing else uses: their former buffer is freed at once. */
-function ownAlone(bytes: Uint8Array): OwnBytes {
-  const alone = own(bytes);
-  if (alone !== bytes) free(bytes);
-  return alone;
-}
 
 /** Where an unexpected error happened: its stack without its message, which could quote the body. */
 export function placeOf(error: unknown): string {

@@ -11,6 +11,9 @@ import { ingestMessage } from "#lib/ingest/schema";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
+/** Bytes of a body: from an offset, up to but without another one. */
+export type Place = { from: number; to: number };
+
 /** A scanned trace: its own fields as parsed JSON, and the sums of its messages. */
 export type ScannedTrace = {
   fields: unknown;
@@ -19,7 +22,7 @@ export type ScannedTrace = {
   lastMessageAt: number | null;
   sanitized: boolean;
   /** The offsets of the messages' text, if they are in order of position; otherwise null. */
-  text: { from: number; to: number } | null;
+  text: Place | null;
   /** The offset after the trace. */
   end: number;
 };
@@ -69,7 +72,7 @@ export class Scanner extends JsonCursor {
     this.at = at;
     this.#text.sanitized = false;
     rows.end = 0;
-    let messages: { from: number; to: number; sums: MessageSums; text: { from: number; to: number } } | undefined;
+    let messages: (Place & { sums: MessageSums; text: Place }) | undefined;
     this.enter(openBrace);
     if (this.leave(closeBrace)) throw notPlain;
     do {

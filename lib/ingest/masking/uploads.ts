@@ -2,8 +2,8 @@ import "server-only";
 import { transaction } from "#lib/db/client";
 import { inflate } from "#lib/ingest/decode/inflate";
 import { packManifest, unpackHeaders, unpackManifest } from "#lib/ingest/decode/manifest";
-import { readMasked } from "#lib/ingest/decode/masked";
-import { packBody } from "#lib/ingest/decode/operations";
+import { readMasked, wholeOf } from "#lib/ingest/decode/masked";
+import { packBody } from "#lib/ingest/decode/packing";
 import { endUploads, type KeptUpload, readKeptUploads, replaceBody } from "#lib/ingest/masking/sql";
 import { readUpload } from "#lib/ingest/raw/stored-upload";
 import { limits } from "#lib/limits";
@@ -44,7 +44,8 @@ const isMaskedBy = ({ manifest }: KeptUpload, { stamp }: Policy): boolean =>
 async function maskBody(userId: string, jobId: string, policy: Policy): Promise<void> {
   const stored = await readUpload(userId, jobId, "body");
   if (!stored) return;
-  const { masked, manifest } = readMasked(inflate(stored, "zstd", limits.ingest.maxDecodableBytes), policy);
-  const body = masked && seal(new Uint8Array(await packBody(masked)));
+  const decoded = inflate(stored, "zstd", limits.ingest.maxDecodableBytes);
+  const { masked, manifest } = readMasked(decoded, policy);
+  const body = masked && seal(new Uint8Array(await packBody(wholeOf(decoded, masked))));
   await transaction((tx) => replaceBody(tx, userId, jobId, { body, manifest: packManifest(manifest, policy.stamp) }));
 }

@@ -1,0 +1,26 @@
+// Runs in the decoding thread: gives a trace a title by the beginnings of its messages.
+import type { MessageRows } from "#lib/ingest/decode/message-rows";
+import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
+
+/** The title of a trace's messages, and its rank. */
+export function titleOf(rows: MessageRows): { derivedTitle: string | null; titleRank: number | null } {
+  const { title = null, rank = null } = deriveTitle(beginnings(rows)) ?? {};
+  return { derivedTitle: title, titleRank: rank };
+}
+
+function* beginnings(rows: MessageRows): Generator<Beginning> {
+  for (let at = 0; at < rows.end; at = rows.next(at)) {
+    const { role, content } = rows.read(at);
+    if (role !== "user" && role !== "assistant") continue;
+    const max = beginningCharacters[role];
+    const start = content.toString("utf8", 0, max);
+    const isEnough = content.length <= max || /\S/.test(start);
+    yield { role, text: isEnough ? start : content.toString("utf8"), kind: kindOf(rows, at) };
+  }
+}
+
+/** The kind that a message's metadata names, which few do. */
+function kindOf(rows: MessageRows, at: number): string | undefined {
+  const { metadata } = rows.parts(at);
+  return metadata?.includes('"kind"') ? kindIn(JSON.parse(metadata.toString("utf8"))) : undefined;
+}
