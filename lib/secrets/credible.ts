@@ -35,6 +35,13 @@ export const isRandom = (text: string): boolean =>
 const identifier = /^[A-Za-z]+(?:[A-Z][a-z]+|[-_./:@][A-Za-z]+)*\d{0,2}$/;
 const kindsOf = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
 
+/** Random letters: many are of another case than the one before, and several capitals stand together more than once. */
+function isShuffled(value: string): boolean {
+  if (value.length < 16 || !/^[A-Za-z]+$/.test(value)) return false;
+  if ((value.match(/[A-Z]{2,}/g)?.length ?? 0) < 2) return false;
+  return (value.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0) >= value.length / 3 && entropyOf(value) >= 3.3;
+}
+
 /** No password or key is longer; where one is part of a longer value, another kind finds it. */
 const maxChars = 256;
 
@@ -44,6 +51,7 @@ const maxChars = 256;
  */
 export function isCredible(value: string): boolean {
   if (value.length < 8 || value.length > maxChars || placeholder.test(value) || sequential(value) >= 0.5) return false;
+  if (isShuffled(value)) return true;
   if (
     identifier.test(value) ||
     /^eyJ[\w-]+$/.test(value) ||
@@ -60,6 +68,12 @@ export function isCredible(value: string): boolean {
   if (value.length < 16) return variety >= 3 && entropyOf(value) >= 2.7;
   return variety >= 2 && /\d/.test(value) && entropyOf(value) >= 3;
 }
+
+/** A key as Django makes them, which has punctuation. */
+export const isDjangoKey = (value: string): boolean =>
+  /^(?:django-insecure-)?[a-z\d!@#$%^&*(\-_=+)]{48,52}$/.test(value) &&
+  /[!@#$%^&*(=+)]/.test(value) &&
+  entropyOf(value) >= 4;
 
 /** Whether a text is as varied as random letters and digits are. */
 export const isDense = (value: string): boolean =>

@@ -42,6 +42,7 @@ export function findSecrets(text: string): Secret[] {
     const { length, form, shape } = sought[index] as (typeof sought)[number];
     const start = end - length;
     if (shape) {
+      if (shape.mayBe?.(text, end) === false) return;
       if (looked > looks.atOnce + end / looks.charsEach) return;
       looked += 1;
       const place = shape.find(text, start, end);

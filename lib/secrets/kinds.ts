@@ -8,6 +8,10 @@ export const kinds: readonly Kind[] = [
     "Private key",
     "Make a new key pair, and remove the public key from every place that trusts it.",
     "AGE-SECRET-KEY-1{upper:58}",
+    // "-----BEGIN … PRIVATE KEY" in Base64, as in a kubeconfig.
+    ...["SU0Eg", "QUklW", "FQyBQ", "PUEVOU1NI", "FTkNSWVBURUQ", "EU0Eg"].map(
+      (rest) => `LS0tLS1CRUdJTiB${rest}{base64:60-12000}`,
+    ),
   ),
   kind(
     "github",
@@ -19,14 +23,16 @@ export const kinds: readonly Kind[] = [
     "ghs_{alnum:36-255}",
     "ghr_{alnum:36-255}",
     "github_pat_{word:50-255}",
+    "ghs_{digit:1-12}_{dotted:60-1000}",
   ),
   kind(
     "gitlab",
     "GitLab token",
     "gitlab.com/-/user_settings/personal_access_tokens",
-    ...["glpat", "gldt", "glrt", "glcbt", "glptt", "glft", "glimt", "glagent", "gloas", "glsoat"].map(
+    ...["glpat", "gldt", "glrt", "glcbt", "glptt", "glft", "glffct", "glimt", "glagent", "gloas", "glsoat"].map(
       (prefix) => `${prefix}-{dotted:20-300}`,
     ),
+    "GR1348941{url:20}",
   ),
   kind("bitbucket", "Bitbucket token", "bitbucket.org/account/settings", "ATBB{alnum:28-64}", "ATCTT3{url:60-300}"),
   kind(
@@ -65,8 +71,12 @@ export const kinds: readonly Kind[] = [
     ...["AKIA", "ASIA", "ABIA", "ACCA"].map((prefix) => `${prefix}{upper:16}`),
     "ABSK{base64:109-269}",
     "bedrock-api-key-{base64:60-4000}",
-    "FwoGZXIvYXdz{base64:50-2000}",
-    "IQoJb3JpZ2lu{base64:50-2000}",
+  ),
+  kind(
+    "aws-session",
+    "AWS session token",
+    "console.aws.amazon.com/iam; it ends by itself within hours",
+    ...["FwoGZXIvYXdz", "FQoGZXIvYXdz", "IQoJb3JpZ2lu", "AQoDYXdz"].map((head) => `${head}{base64:50-8000}`),
   ),
   kind("aws-secret", "AWS secret key", "console.aws.amazon.com/iam"),
   kind(
@@ -77,6 +87,7 @@ export const kinds: readonly Kind[] = [
     "GOCSPX-{url:28}",
     "ya29.{url:30-400}",
     "1//0{url:40-120}",
+    "AQ.Ab{url:40-80}",
   ),
   kind("azure", "Azure secret", "portal.azure.com", "AccountKey={base64:86}==", "SharedAccessKey={base64:43}="),
   kind(
@@ -106,7 +117,7 @@ export const kinds: readonly Kind[] = [
     "cfut_{alnum:40-60}",
     "cfat_{alnum:40-60}",
   ),
-  kind("supabase", "Supabase token", "supabase.com/dashboard/account/tokens", "sbp_{hex:40}", "sb_secret_{word:22-60}"),
+  kind("supabase", "Supabase token", "supabase.com/dashboard/account/tokens", "sbp_{hex:40}", "sb_secret_{url:22-60}"),
   kind(
     "planetscale",
     "PlanetScale token",
@@ -121,7 +132,9 @@ export const kinds: readonly Kind[] = [
     "stripe",
     "Stripe key",
     "dashboard.stripe.com/apikeys",
-    ...["sk_live", "rk_live", "sk_test", "rk_test"].map((prefix) => `${prefix}_{alnum:16-250}`),
+    ...["sk_live", "rk_live", "sk_test", "rk_test", "sk_org_live", "sk_org_test"].map(
+      (prefix) => `${prefix}_{alnum:16-250}`,
+    ),
     "whsec_{base64:32-80}",
   ),
   kind("square", "Square token", "developer.squareup.com/apps", "sq0atp-{url:22}", "sq0csp-{url:43}", "EAAA{url:60}"),
@@ -129,7 +142,7 @@ export const kinds: readonly Kind[] = [
     "shopify",
     "Shopify token",
     "the shop's app settings",
-    ...["shpat", "shpca", "shppa", "shpss"].map((prefix) => `${prefix}_{alnum:32-64}`),
+    ...["shpat", "shpca", "shppa", "shpss", "shptka", "shpua"].map((prefix) => `${prefix}_{alnum:32-64}`),
   ),
   kind("paypal", "Braintree token", "the gateway's API keys", "access_token$production${alnum:16}${hex:32}"),
   kind(
@@ -196,8 +209,20 @@ export const kinds: readonly Kind[] = [
     "1/{digit:13-18}:{hex:32}",
     "2/{digit:13-18}/{digit:13-18}:{hex:32}",
   ),
-  kind("hubspot", "HubSpot token", "app.hubspot.com/private-apps", "pat-na1-{uuid:36}", "pat-eu1-{uuid:36}"),
-  kind("grafana", "Grafana token", "the instance's service accounts", "glc_{base64:32-400}", "glsa_{alnum:32}_{hex:8}"),
+  kind(
+    "hubspot",
+    "HubSpot token",
+    "app.hubspot.com/private-apps",
+    ...["na1", "na2", "na3", "eu1", "ap1"].map((region) => `pat-${region}-{uuid:36}`),
+  ),
+  kind(
+    "grafana",
+    "Grafana token",
+    "the instance's service accounts",
+    "glc_{base64:32-400}",
+    "glsa_{alnum:32}_{hex:8}",
+    "eyJrIjoi{base64:60-400}",
+  ),
   kind("vault", "Vault token", "vault token revoke", "hvs.{url:24-200}", "hvb.{url:60-400}", "hvr.{url:24-200}"),
   kind(
     "doppler",
@@ -220,7 +245,14 @@ export const kinds: readonly Kind[] = [
     ...["auth", "api", "client", "scim", "webhook"].map((use) => `tskey-${use}-{alnum:8-32}-{alnum:16-64}`),
   ),
   kind("pulumi", "Pulumi token", "app.pulumi.com/account/tokens", "pul-{hex:40}"),
-  kind("sentry", "Sentry token", "sentry.io/settings/auth-tokens", "sntrys_{base64:80-500}", "sntryu_{hex:64}"),
+  kind(
+    "sentry",
+    "Sentry token",
+    "sentry.io/settings/auth-tokens; of a DSN the project's client keys",
+    "sntrys_{base64:80-500}",
+    ...["", "=", "=="].map((end) => `sntrys_{base64:80-500}${end}_{base64:43}`),
+    "sntryu_{hex:64}",
+  ),
   kind("newrelic", "New Relic key", "one.newrelic.com/api-keys", "NRAK-{upper:27}", "NRII-{url:32}", "NRJS-{hex:19}"),
   kind(
     "dynatrace",
@@ -247,12 +279,14 @@ export const kinds: readonly Kind[] = [
     "JSON Web Token",
     "the service that issued it; until it expires it is valid",
     "eyJ{url:10-2000}.eyJ{url:10-8000}.{url:16-1400}",
+    "eyJhbGciOi{url:6-2000}.{url:20-8000}.{url:16-1400}",
     "ZXlK{base64:60-8000}",
   ),
   kind("url-password", "Password in a URL", "the server that the URL names"),
   kind("authorization", "Authorization header", "the service that the request went to"),
   kind("environment", "Secret in an environment file", "the service that the variable is for"),
   likely("mnemonic", "Words of a wallet", "Move what it holds to a new wallet."),
+  likely("password-hash", "Hash of a password", "Change the password that it is of."),
   likely("cookie", "Cookie of a sign-in", "Sign out of the service, everywhere."),
   likely("assignment", "Password or key", "the service that it is for"),
 ];

@@ -5,4 +5,9 @@ export type Place = { kind: string; start: number; end: number };
  * What is found by more than its beginning: words beside it, looked for in any case, and a function that is called with each
  * place where one stands. It reads a bounded stretch of text.
  */
-export type Shape = { words: readonly string[]; find: (text: string, start: number, end: number) => Place | undefined };
+export type Shape = {
+  words: readonly string[];
+  /** Rejects, in a few steps, most places that are none; they do not count as looked at. */
+  mayBe?: (text: string, end: number) => boolean;
+  find: (text: string, start: number, end: number) => Place | undefined;
+};

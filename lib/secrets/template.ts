@@ -57,6 +57,7 @@ export class Runs {
 }
 
 const alnum = bitOf("alnum");
+const base64 = bitOf("base64");
 
 /** Whether a letter or digit of ASCII stands at a place. */
 export const isAlnum = (text: string, at: number): boolean => at >= 0 && isOf(alnum, text.charCodeAt(at));
@@ -77,6 +78,10 @@ export function endOfForm({ head, parts }: Template, text: string, at: number, r
     if (to - end < part.min || to - end > part.max) return undefined;
     end = to;
   }
+  const last = parts.at(-1);
+  // What fills Base64 up belongs to it.
+  for (let filled = 0; typeof last === "object" && last.bit === base64 && filled < 2; filled += 1)
+    if (text.startsWith("=", end)) end += 1;
   return end;
 }
 

@@ -34,6 +34,16 @@ describe("a secret is found, with its place and kind,", () => {
     expect(found(text).map(({ secret }) => secret)).toEqual(formed.map(([, secret]) => secret));
   });
 
+  test("behind much that looks like one at first sight", () => {
+    for (const words of [
+      '"input_tokens":1200,"cached_tokens":0,',
+      "see http://a.b/c ",
+      "a token b ",
+      '"token": "abc", ',
+    ])
+      expect(found(`${words.repeat(20_000)}password: "Tr0ub4dor&3x"`), words).toHaveLength(1);
+  });
+
   test("across the pieces in which a text is read", () => {
     const [kind, secret] = formed[1] as [string, string];
     for (const before of [65_500, 65_534, 65_536, 131_070]) {
@@ -62,7 +72,7 @@ describe("the time is linear:", () => {
   const heads = kinds.flatMap(({ forms }) => forms.map((form) => form.split("{")[0] ?? ""));
   const worst = [
     ...new Set(heads),
-    ...'-----BEGIN |-----BEGIN PRIVATE KEY-----A|-----BEGIN PRIVATE KEY-----\nMIIE|http://|http://a:|http://a:b|eyJaaaaaaaaaaaa.|password=|password=a1B2c3D4e5|password = "|login x password |bearer |basic YWJj|authorization: token |--token |:AA|1234567890:AA|abc1Q~|-us|.G|M.G|private-lines: 9 |secret'.split(
+    ...'-----BEGIN |-----BEGIN PRIVATE KEY-----A|-----BEGIN PRIVATE KEY-----\nMIIE|http://|http://a:|http://a:b|eyJaaaaaaaaaaaa.|password=|password=a1B2c3D4e5|password = "|login x password |bearer |basic YWJj|authorization: token |--token |:AA|1234567890:AA|abc1Q~|-us|.G|M.G|private-lines: 9 |secret|"d":|{"kty":"d":"a|login(\'|client(|?code=|?key=|$2b$|:5432:|:5432:a:b:c|akia|AKIAIOSFODNN7EXAMPLE,|session_token=a|sudo -s|echo a|sudo -s|A|NRAL|msh|JQQJ99|:APA91b|<password>|ENV API_TOKEN |https://aaaaaaaaaaaaaaaaaaaa@b'.split(
       "|",
     ),
     ...formed.slice(0, 3).map(([, secret]) => secret),
