@@ -1,0 +1,120 @@
+import { isCredible, isDense, isDjangoKey } from "#lib/secrets/credible";
+import type { Shape } from "#lib/secrets/shape";
+
+const names = [
+  ..."password passwd passphrase passcode pwd secret token apikey api_key api-key accesskey access_key access-key".split(
+    " ",
+  ),
+  ..."privatekey private_key private-key credential encryption_key encryptionkey signing_key master_key auth_key authkey".split(
+    " ",
+  ),
+  ..."account_key storage_key license_key webhook_url _dsn _auth _pass -pass psk authorization sonar.login".split(" "),
+  "identified by",
+];
+/** Names of much else, too: only what is as varied as random letters is taken for a secret. */
+const weakNames = ["_key", "-key", "_pat", "?key", "&key", "appid", "_bearer"];
+/** What follows a name: the rest of it, and what assigns. */
+const assigns =
+  /^[\w.-]{0,40}?(?:\\?["'\]])?(?:\s{0,24}(?:=>|:=|:\s?[A-Za-z][\w.[\]<>|? ]{0,40}=(?=\s?\\?["'])|[=:](?![=:])|is:?\s|value\s?=(?=\s?\\?["'])|,(?=\s*\\?["']))\s{0,4}|\s(?=\\?["'])(?![^"']{0,2}["']\s))(?:[@bBrRuUfL]{1,2}(?=["']))?(\\?["'`])?/;
+const asOption = /^[\w-]{0,40}[ =](["'])?/;
+const values = /^[^\s"'`,;<>&|]{8,260}/;
+const quotedValues = /^[^\s"'`]{8,260}/;
+
+/** `PASSWORD=…`, `"apiKey": "…"`, `--token …`, `password …` of .netrc: a name that says so, and a value that may be one. */
+const assignment: Shape = {
+  words: [...names, ...weakNames],
+  mayBe: (text, end) => !isCounted(text, end),
+  find(text, start, end) {
+    const rest = text.slice(end, end + 320);
+    const before = text.slice(Math.max(0, start - 60), start);
+    const isOption = /(?:^|\s)--[\w-]{0,40}$/.test(before);
+    const [assigned = "", quote = ""] = assignedBy(before, rest, isOption);
+    if (assigned === "") return undefined;
+    const [value = ""] = (quote === "" ? values : quotedValues).exec(rest.slice(assigned.length)) ?? [];
+    const secret = isDjangoKey(value) ? value : value.replace(/\\+[nrt]?$|[.)\]}]+$/, "");
+    if (isPlural(rest) || /^\d+:/.test(secret) || !(isCredible(secret) || isOther(secret))) return undefined;
+    const name = (/[\w.-]*$/.exec(before)?.[0] ?? "") + text.slice(start, end) + (/^[\w.-]*/.exec(rest)?.[0] ?? "");
+    const isWeak = weakNames.includes(text.slice(start, end).toLowerCase());
+    if (isWeak && (/^[a-z]/i.test(rest) || !(isDense(secret) || isLong(secret)))) return undefined;
+    if (/publi(?:c|shable)/i.test(name)) return undefined;
+    const from = end + assigned.length;
+    return { kind: kindOf(name, secret, quote, before, isOption), start: from, end: from + secret.length };
+  },
+};
+
+/** `"input_tokens":1200` and the like, of which logs are full: a name's plural, and a number. */
+function isCounted(text: string, end: number): boolean {
+  if (text.charCodeAt(end) !== 0x73) return false;
+  let at = end + 1;
+  while (at < end + 12 && " \"'\\:=".includes(text.charAt(at))) at += 1;
+  const isDigit = (one: number) => one >= 0x30 && one <= 0x39;
+  if (at === end + 1 || !isDigit(text.charCodeAt(at))) return false;
+  while (at < end + 32 && isDigit(text.charCodeAt(at))) at += 1;
+  return ",}]\n ;)".includes(text.charAt(at));
+}
+
+/** Commands that take a name and, behind a space, its value. */
+const sets =
+  /(?:^|[\s;&])(?:setx|set\s+-\w+|ENV|ARG|configure\s+set|secrets?\s+(?:set|put|add)|config\s+set|env\s+(?:add|set))\s+["']?[\w./:-]{0,60}$/;
+
+/** What stands between a name and its value. */
+function assignedBy(before: string, rest: string, isOption: boolean): string[] {
+  const found = (isOption ? asOption : assigns).exec(rest);
+  if (found) return found;
+  if (/<[\w:.-]{0,40}$/.test(before)) return /^[\w.-]{0,40}>\s{0,4}/.exec(rest) ?? [];
+  if (sets.test(before)) return /^[\w.-]{0,40}\s{1,4}(?:--body[ =])?(["'])?/.exec(rest) ?? [];
+  // In .netrc a space assigns.
+  return /\blogin\s+\S+\s+$/.test(before) ? (/^\s+/.exec(rest) ?? []) : [];
+}
+
+/** As keys of small letters and digits are, also in hexadecimal; and those of two parts. */
+const isLong = (secret: string): boolean => /^[a-z\d]{32,}$|^[0-9a-f-]{36}:[0-9a-f]{32}$/.test(secret);
+const isUuid = (secret: string): boolean => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(secret);
+
+/** The tokens of kubeadm, and Django's keys of punctuation. */
+const isOther = (secret: string): boolean => /^(?=\D*\d)[a-z\d]{6}\.[a-z\d]{16}$/.test(secret) || isDjangoKey(secret);
+
+/** `tokens: 1,200`, `passwords.txt:12:` and the like: something about secrets, and none. */
+const isPlural = (rest: string): boolean => /^(?:s|_?count|_?usage|_?limit|izer?)(?![a-z])/i.test(rest);
+
+function kindOf(name: string, value: string, quote: string, before: string, isOption: boolean): string {
+  if (
+    /secret/i.test(name) &&
+    /aws|s3|access/i.test(name + before) &&
+    /^[A-Za-z0-9/+]{40}$/.test(value) &&
+    isDense(value)
+  )
+    return "aws-secret";
+  if (/discord|bot/i.test(name) && /^[A-Za-z\d_-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}$/.test(value)) return "discord";
+  if (/^[0-9a-f]{32}-us\d{1,2}$/.test(value)) return "mailchimp";
+  const isVariable = /^[A-Z][A-Z0-9_]*$/.test(name) && !isOption && quote !== "`";
+  return isVariable && (isDense(value) || isLong(value) || isUuid(value)) ? "environment" : "assignment";
+}
+
+/** `AWS_SESSION_TOKEN=…`, which is longer than other values. */
+const sessionToken: Shape = {
+  words: ["session_token", "sessiontoken", "security-token", "security_token"],
+  find(text, _start, end) {
+    const [whole = "", value = ""] =
+      /^\\?["']?\s{0,4}[=:]\s{0,4}\\?["']?((?:[A-Za-z0-9/+]|%[0-9A-F]{2}){100,8000}={0,2})/.exec(
+        text.slice(end, end + 8200),
+      ) ?? [];
+    if (value === "" || !isDense(value.slice(0, 300))) return undefined;
+    return { kind: "aws-session", start: end + whole.length - value.length, end: end + whole.length };
+  },
+};
+
+/** The secret key that stands behind its id, as in a file of credentials. */
+const behindId: Shape = {
+  words: ["akia", "asia"],
+  find(text, start, end) {
+    const [whole = "", value = ""] =
+      /^[A-Z\d]{16}[\s,;:|"'/]{1,8}([A-Za-z\d/+]{40})(?![\w/+=])/.exec(text.slice(end, end + 70)) ?? [];
+    if (value === "" || text.slice(start, end) !== text.slice(start, end).toUpperCase() || !isDense(value))
+      return undefined;
+    return { kind: "aws-secret", start: end + whole.length - value.length, end: end + whole.length };
+  },
+};
+
+/** What a name was given. */
+export const assigned: readonly Shape[] = [assignment, sessionToken, behindId];

@@ -1,0 +1,87 @@
+import { isCredible, isDense } from "#lib/secrets/credible";
+import type { Shape } from "#lib/secrets/shape";
+
+/** A secret behind a word, found by a pattern whose first group it is. */
+const behind = (kind: string, words: string[], pattern: RegExp, isOne: (value: string) => boolean): Shape => ({
+  words,
+  find(text, _start, end) {
+    const found = pattern.exec(text.slice(end, end + 400));
+    const [whole = "", value = ""] = found ?? [];
+    if (value === "" || !isOne(value)) return undefined;
+    const from = end + whole.lastIndexOf(value);
+    return { kind, start: from, end: from + value.length };
+  },
+});
+
+const isKey = (value: string): boolean => isDense(value) || /^[0-9a-f]{32,128}$/.test(value);
+const isPassword = (value: string): boolean => isCredible(value.padEnd(8, value));
+
+/** `echo PASSWORD | sudo -S …`: the word is behind the secret. */
+const piped: Shape = {
+  words: ["sudo -s", "password-stdin"],
+  find(text, start) {
+    const from = Math.max(0, start - 400);
+    const [whole = "", value = ""] =
+      /(?:echo|printf)\s(?:-n\s)?["']?([^\s"'|$]{6,128})["']?\s?\|[^|\n]{0,120}$/.exec(text.slice(from, start)) ?? [];
+    if (value === "" || !isPassword(value)) return undefined;
+    const at = start - whole.length + whole.indexOf(value);
+    return { kind: "assignment", start: at, end: at + value.length };
+  },
+};
+
+/** The private part of a JSON Web Key (RFC 7517). */
+const webKey: Shape = {
+  words: ['"d":', '"d\\":'],
+  find(text, start, end) {
+    if (!/\bkty\\?"/.test(text.slice(Math.max(0, start - 1200), end + 1200))) return undefined;
+    const [whole = "", value = ""] = /^\s?\\?"([\w-]{42,700})\\?"/.exec(text.slice(end, end + 720)) ?? [];
+    if (value === "" || !isDense(value.slice(0, 200))) return undefined;
+    const from = end + whole.indexOf(value);
+    return { kind: "private-key", start: from, end: from + value.length };
+  },
+};
+
+/** What twenty-one and more A begin: the bearer token of an app at X. */
+const appBearer: Shape = {
+  words: ["a".repeat(20)],
+  find(text, start, end) {
+    if (/[\w+/]/.test(text.charAt(start - 1)) || text.charAt(start) !== "A") return undefined;
+    const [rest = ""] = /^A{0,6}[A-Za-z\d%]{60,160}(?![\w%+/=])/.exec(text.slice(end, end + 170)) ?? [];
+    return isDense(rest.replace(/^A+/, "")) ? { kind: "twitter", start, end: end + rest.length } : undefined;
+  },
+};
+
+/** What is known by a command, a call or a place beside it. */
+export const besides: readonly Shape[] = [
+  piped,
+  webKey,
+  appBearer,
+  behind(
+    "authorization",
+    ["wandb login ", "shodan init ", "authtoken ", "auth login "],
+    /^["']?([\w-]{32,64})(?![\w-])/,
+    isKey,
+  ),
+  behind(
+    "assignment",
+    ["client(", "algoliasearch("],
+    /^(?:\\?["'][^"'\n]{1,60}\\?["'],\s?)?\\?["']([\w-]{32,64})\\?["']/,
+    isKey,
+  ),
+  behind(
+    "discord",
+    ["login('", 'login("', 'login(\\"'],
+    /^([MNO][\w-]{23,27}\.[\w-]{6,7}\.[\w-]{27,38})\\?["']/,
+    isDense,
+  ),
+  behind("assignment", ["securestring "], /^(?:-String )?["']([^\s"']{6,128})["']/, isPassword),
+  behind("assignment", ["pass pass:", "passin pass:", "passout pass:"], /^([^\s"'\\]{6,128})/, isPassword),
+  behind("assignment", [":5432:", ":3306:"], /^[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\]{6,128})(?![^\s])/, isPassword),
+  behind("azure", ["?code=", "&code="], /^([\w-]{54}(?:==|%3D%3D))/i, isDense),
+  behind(
+    "password-hash",
+    ["$2a$", "$2b$", "$2y$", "$1$", "$5$", "$6$", "$y$", "$apr1$", "$argon2"],
+    /^([\w$.,=/+-]{22,140})/,
+    (value) => isDense(value.slice(value.lastIndexOf("$") + 1)),
+  ),
+];
