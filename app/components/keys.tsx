@@ -24,20 +24,54 @@ export function useKeys(title: string, bindings: KeyBinding[]): void {
 
 /** Listens to keys on every page, and shows the list of them. */
 export function Keys() {
+  const router = useRouter();
+  const own = [
+    { keys: "/", does: "Search", run: focusSearch },
+    ...pages.map(({ href, name, key }) => ({ keys: `g ${key}`, does: name, run: () => router.push(href) })),
+  ];
+  return (
+    <KeyHelp own={own} isOn>
+      <a href="/settings#keys" className="link">
+        Switch the keys off
+      </a>
+    </KeyHelp>
+  );
+}
+
+/** The same for a page of its own, whose readers have no settings: they are switched in the list. */
+export function GuestKeys({ isOn: wasOn }: { isOn: boolean }) {
+  const [isOn, setOn] = useState(wasOn);
+  const toggle = () => {
+    const secure = location.protocol === "https:" ? "; secure" : "";
+    // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API does not exist over plain http
+    document.cookie = `spoor_keys=${isOn ? "off" : "on"}; path=/; max-age=31536000; samesite=lax${secure}`;
+    setOn(!isOn);
+  };
+  return (
+    <KeyHelp own={[]} isOn={isOn}>
+      <button type="button" onClick={toggle} className="link">
+        Switch the keys {isOn ? "off" : "on"}
+      </button>
+    </KeyHelp>
+  );
+}
+
+type HelpProps = { own: KeyBinding[]; isOn: boolean; children: React.ReactNode };
+
+/** Listens while keys are on, and shows the list of them. @param children what switches them */
+function KeyHelp({ own, isOn, children }: HelpProps) {
   const help = useRef<HTMLDialogElement>(null);
   const [groups, setGroups] = useState<KeyGroup[]>([]);
-  const router = useRouter();
   const showHelp = () => {
     setGroups(knownKeys());
     help.current?.showModal();
   };
   useKeys("Everywhere", [
-    { keys: "/", does: "Search", run: focusSearch },
-    ...pages.map(({ href, name, key }) => ({ keys: `g ${key}`, does: name, run: () => router.push(href) })),
+    ...own,
     { keys: "Escape", does: "Close menus", run: closeMenus },
     { keys: "?", does: "Show these keys", run: showHelp },
   ]);
-  useEffect(listen, []);
+  useEffect(() => (isOn ? listen() : undefined), [isOn]);
   return (
     <dialog
       ref={help}
@@ -59,12 +93,7 @@ export function Keys() {
           <KeyTable key={group.title} group={group} />
         ))}
       </div>
-      <p className="pt-4 text-muted">
-        Everything also works by Tab.{" "}
-        <a href="/settings#keys" className="link">
-          Switch the keys off
-        </a>
-      </p>
+      <p className="pt-4 text-muted">Everything also works by Tab. {children}</p>
     </dialog>
   );
 }

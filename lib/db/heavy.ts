@@ -21,6 +21,8 @@ const longReads = {
   export: { perUser: limits.reads.exportsPerUser },
   answer: { perUser: limits.reads.longAnswersPerUser },
   outline: { perUser: limits.reads.outlinesPerUser },
+  // Of what a user shared, for whoever has a link.
+  sharedOutline: { perUser: 1 },
 };
 type LongRead = keyof typeof longReads;
 
@@ -35,6 +37,7 @@ function queues(): Queues {
     export: new FairQueue(Number.POSITIVE_INFINITY, longReads.export),
     answer: new FairQueue(Number.POSITIVE_INFINITY, longReads.answer),
     outline: new FairQueue(Number.POSITIVE_INFINITY, longReads.outline),
+    sharedOutline: new FairQueue(Number.POSITIVE_INFINITY, longReads.sharedOutline),
   };
   return globals.spoorHeavy;
 }
@@ -83,8 +86,8 @@ export function heavyRead<T>(
  * @throws as `heavyTurn`; an outline, whose page is being sent, waits as long as its client does
  */
 export async function beginRead(userId: string, kind: LongRead): Promise<() => void> {
-  const detail = `Other ${kind}s of yours are running. Wait until one has ended.`;
-  const patience = kind === "outline" ? "wait" : "refuse";
+  const detail = `Other ${kind === "sharedOutline" ? "outline" : kind}s of yours are running. Wait until one has ended.`;
+  const patience = kind === "outline" || kind === "sharedOutline" ? "wait" : "refuse";
   if (hasTooMany(userId, kind)) throw refusal(detail);
   const end = await takeTurn(queues()[kind], userId, patience, detail);
   const gone = requestSignal();

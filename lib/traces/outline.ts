@@ -2,9 +2,11 @@ import "server-only";
 import { setImmediate } from "node:timers/promises";
 import { beginRead, hasTooMany } from "#lib/db/heavy";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
+import { changeTexts } from "#lib/secrets/mask";
 import { readFileSums } from "#lib/traces/files";
+import { forOthers, type Range, textForOthers, wholeRange } from "#lib/traces/for-others";
 import { readMessagesInTurn } from "#lib/traces/messages";
-import { getTrace } from "#lib/traces/queries";
+import { getTrace, type Message } from "#lib/traces/queries";
 
 /** What a larger message did is left out: understanding it takes too long at a stretch. */
 const maxMessageBytes = 1024 * 1024;
@@ -32,16 +34,52 @@ export async function readOutline(userId: string, traceId: string): Promise<Outl
 async function outlineOf(userId: string, traceId: string): Promise<Outline> {
   const [trace, files] = await Promise.all([getTrace(userId, traceId), readFileSums(userId, traceId)]);
   const outliner = makeOutliner(trace);
+  for await (const message of messagesOf(userId, traceId, wholeRange)) outliner.add(message);
+  return { ...outliner.result(), ...files };
+}
+
+/** So many characters are masked for an outline, a second of work. */
+const maxMasked = 32 * 1024 * 1024;
+
+/**
+ * The outline of what others see of a trace, of whose files only those messages tell.
+ *
+ * @returns undefined where it is too long to be masked for an outline
+ * @throws as `readOutline`; those who read a user's shared sessions wait for each other, never the user for them
+ */
+export async function readOutlineForOthers(
+  userId: string,
+  traceId: string,
+  { masked, ...range }: Range & { masked: boolean },
+): Promise<Outline | undefined> {
+  const end = await beginRead(userId, "sharedOutline");
+  try {
+    const { source, metadata } = await getTrace(userId, traceId);
+    const outliner = makeOutliner({ source, metadata: changeTexts(metadata, textForOthers) });
+    let left = maxMasked;
+    for await (const message of messagesOf(userId, traceId, range)) {
+      if (masked) left -= message.content.length;
+      if (left < 0) return undefined;
+      outliner.add(masked ? forOthers(message) : message);
+    }
+    return outliner.result();
+  } finally {
+    end();
+  }
+}
+
+/** The messages of a part of a trace, in order; others have the process between them. */
+async function* messagesOf(userId: string, traceId: string, { from, to }: Range): AsyncGenerator<Message> {
   let since = performance.now();
-  for (let after: number | null = -1; after !== null; ) {
+  for (let after: number | null = (from ?? 0) - 1; after !== null; ) {
     const read: Awaited<ReturnType<typeof readMessagesInTurn>> = await readMessagesInTurn(userId, traceId, after, page);
     for (const message of read.messages) {
-      outliner.add(message);
+      if (to !== null && message.position > to) return;
+      yield message;
       if (performance.now() - since < maxBusyMs) continue;
       await setImmediate();
       since = performance.now();
     }
     after = read.nextAfter;
   }
-  return { ...outliner.result(), ...files };
 }

@@ -104,8 +104,8 @@ export async function revokeShare(userId: string, id: string, from: Origin): Pro
   });
 }
 
-/** What a valid link opens. */
-export type OpenedShare = { userId: string; traceId: string; expiresAt: Date | null; shown: Sharing };
+/** What a valid link opens. `version` is another one when the trace's messages change. */
+export type OpenedShare = { userId: string; traceId: string; expiresAt: Date | null; shown: Sharing; version: string };
 
 /** How many wrong links one network may try. */
 const attempts = { points: 60, seconds: 600 };
@@ -133,9 +133,11 @@ async function findShare(token: string): Promise<OpenedShare | undefined> {
   const { userId, traceId, expiresAt, fromPosition, toPosition, masked } = share;
   const live = await prisma().trace.findUnique({
     where: { userId_id: { userId, id: traceId }, deletedAt: null },
-    select: { id: true },
+    select: { contentHash: true },
   });
-  return live ? { userId, traceId, expiresAt, shown: { from: fromPosition, to: toPosition, masked } } : undefined;
+  if (!live) return undefined;
+  const version = Buffer.from(live.contentHash).toString("base64");
+  return { userId, traceId, expiresAt, shown: { from: fromPosition, to: toPosition, masked }, version };
 }
 
 /** Deletes links that expired or were revoked a month ago, and those to deleted traces. The audit trail keeps both. */

@@ -2,17 +2,31 @@
 import { headers } from "next/headers";
 import { z } from "zod";
 import { sharedTokenHeader } from "#lib/traces/share-limits";
-import { drawBody } from "../../(app)/traces/[id]/segments/render";
-import { bodyRequest } from "../../(app)/traces/[id]/segments/request";
+import type { OpenedShare } from "#lib/traces/shares";
+import { asSegment, drawBody, drawSegment, type Segment } from "../../(app)/traces/[id]/segments/render";
+import { bodyRequest, segmentRequest } from "../../(app)/traces/[id]/segments/request";
 import { openedBy, toReaders } from "./opened";
 
-const bodyInput = bodyRequest.extend({ token: z.string().max(64) });
+const token = z.string().max(64);
+const segmentInput = z.object({ token, request: segmentRequest, talk: z.boolean() });
+const bodyInput = bodyRequest.extend({ token });
+
+/** `loadSegment` for anyone with the link. @returns undefined where there is nothing, or the link is not valid (any more) */
+export async function loadSharedSegment(input: z.input<typeof segmentInput>): Promise<Segment | undefined> {
+  const { token, request, talk } = segmentInput.parse(input);
+  const opened = await openedByPath(token);
+  const drawn = opened && (await drawSegment(toReaders(opened, token), request, talk));
+  return drawn && asSegment(drawn);
+}
 
 /** `loadBody` for anyone with the link. @returns undefined where there is no such body, or the link is not valid (any more) */
 export async function loadSharedBody(input: z.input<typeof bodyInput>): Promise<string | undefined> {
   const { token, ...body } = bodyInput.parse(input);
-  // Only of the link in the path, which was counted.
-  if ((await headers()).get(sharedTokenHeader) !== token) return undefined;
-  const opened = await openedBy(token);
+  const opened = await openedByPath(token);
   return opened && drawBody(toReaders(opened, token), body);
+}
+
+/** Only of the link in the path, which was counted. */
+async function openedByPath(token: string): Promise<OpenedShare | undefined> {
+  return (await headers()).get(sharedTokenHeader) === token ? openedBy(token) : undefined;
 }

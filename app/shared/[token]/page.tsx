@@ -1,87 +1,128 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
+import { Suspense } from "react";
 import { textForOthers } from "#lib/traces/for-others";
 import { getTrace, type Trace } from "#lib/traces/queries";
 import type { OpenedShare } from "#lib/traces/shares";
+import { type Links, placeHref } from "../../(app)/traces/[id]/frame/links";
 import "../../(app)/traces/[id]/messages/styles";
-import { drawSegment } from "../../(app)/traces/[id]/segments/render";
+import { OutlineData, OutlinePending } from "../../(app)/traces/[id]/outline/outline-data";
+import { readOutlineWidth } from "../../(app)/traces/[id]/outline/outline-width";
+import { asSegment, drawSegment } from "../../(app)/traces/[id]/segments/render";
 import { requestOf } from "../../(app)/traces/[id]/segments/request";
+import { toPage } from "../../(app)/traces/[id]/segments/to-page";
+import { AgentIcon } from "../../components/agent-icon";
 import { countOf } from "../../components/figures";
-import { Mark, Monogram } from "../../components/mark";
+import { GuestKeys, KeysButton } from "../../components/keys";
+import { Mark } from "../../components/mark";
 import { orMissing } from "../../components/or-missing";
+import { readKeys } from "../../components/preferences";
 import { Time } from "../../components/time";
+import { readerZone } from "../../components/zone";
 import { openedBy, toReaders } from "./opened";
-import { SharedShell } from "./shell";
+import { sharedOutline } from "./outline";
+import { SharedReader } from "./shared-reader";
 
 export async function generateMetadata({ params }: PageProps<"/shared/[token]">): Promise<Metadata> {
   const { trace } = await shared((await params).token);
   return { title: titleOf(trace), robots: { index: false, follow: false } };
 }
 
-/** One session for anyone with its link, without an account or a way into one. */
+/** One session for anyone with its link, without an account or a way into one: the reader, with what only its owner can do left out. */
 export default async function Page({ params, searchParams }: PageProps<"/shared/[token]">) {
   const { token } = await params;
-  const { trace, ...opened } = await shared(token);
-  const { expiresAt, shown } = opened;
-  const segment = await drawSegment(toReaders(opened, token), requestOf(await searchParams), false);
-  const address = `/shared/${token}`;
+  const { trace, opened } = await shared(token);
+  const query = await searchParams;
+  const { segment, talk } = await readView(opened, token, query);
+  const { at } = requestOf(query) as { at?: number };
+  const facts = <SharedFacts trace={trace} opened={opened} />;
   return (
     <>
       {/* The last one counts: the default would send this secret address to the server's other pages. */}
       <meta name="referrer" content="no-referrer" />
-      <main id="main" tabIndex={-1} className="wide flex grow flex-col gap-6 py-6 outline-none">
-        <SharedHeader trace={trace} expiresAt={expiresAt} shown={shown} />
-        {!segment && <p className="py-8 text-muted">There are no messages here.</p>}
-        {segment?.earlier && <Edge href={`${address}?before=${segment.first}`} name="Earlier" />}
-        {segment && <SharedShell token={token} markup={{ __html: segment.html }} />}
-        {segment?.later && <Edge href={`${address}?after=${segment.last}`} name="Later" />}
+      <main id="main" tabIndex={-1} className="wide without-bar grow outline-none">
+        {segment ? (
+          <SharedReader
+            token={token}
+            zone={await readerZone()}
+            title={titleOf(trace)}
+            total={0}
+            initial={await toPage(asSegment(segment))}
+            talk={talk}
+            at={at}
+            filter={{}}
+            links={linksOf(token, at)}
+            standing={{ live: false, waiting: null }}
+            outlineWidth={await readOutlineWidth()}
+            facts={facts}
+            outline={
+              <Suspense fallback={<OutlinePending />}>
+                <OutlineData read={() => sharedOutline(opened)} />
+              </Suspense>
+            }
+          />
+        ) : (
+          <>
+            <h1 className="pt-6 font-semibold text-title">{titleOf(trace)}</h1>
+            {facts}
+            <p className="py-8 text-muted">There are no messages here.</p>
+          </>
+        )}
+        <GuestKeys isOn={(await readKeys()) === "on"} />
       </main>
     </>
   );
 }
 
-function Edge({ href, name }: { href: string; name: string }) {
-  return (
-    <nav aria-label={`${name} messages`}>
-      <a href={href} className="button">
-        {name}
-      </a>
-    </nav>
-  );
+type Query = Awaited<PageProps<"/shared/[token]">["searchParams"]>;
+
+/** The requested segment. A message that Talk leaves out is shown among all of them. */
+async function readView(opened: OpenedShare, token: string, query: Query) {
+  const shown = toReaders(opened, token);
+  const talk = query.view === "talk";
+  const segment = await drawSegment(shown, requestOf(query), talk);
+  if (!segment?.hidden) return { segment, talk };
+  return { segment: await drawSegment(shown, requestOf(query), false), talk: false };
+}
+
+function linksOf(token: string, at: number | undefined): Links {
+  const page = `/shared/${token}`;
+  return {
+    all: placeHref(page, at === undefined ? {} : { at: String(at) }),
+    talk: placeHref(page, { ...(at !== undefined && at > 0 && { after: String(at - 1) }), view: "talk" }),
+  };
 }
 
 const titleOf = (trace: Trace) => trace.title || "Untitled session";
 
-function SharedHeader({ trace, expiresAt, shown }: { trace: Trace } & Pick<OpenedShare, "expiresAt" | "shown">) {
+function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; opened: OpenedShare }) {
   const { source, model, messageCount, createdAt, updatedAt } = trace;
+  const isWhole = shown.from === null && shown.to === null;
   return (
-    <header className="flex flex-col gap-3 border-hairline border-b pb-4">
-      <p className="flex flex-wrap items-center gap-x-2 text-code text-muted">
+    <div className="flex flex-col gap-1 py-3 text-code">
+      <p className="flex flex-wrap items-center gap-x-2 text-muted">
         <Mark /> A session that was shared with you
         {expiresAt && (
           <span>
             · until <Time at={expiresAt.toISOString()} as="moment" />
           </span>
         )}
+        <span className="contents pointer-coarse:hidden">
+          · <KeysButton />
+        </span>
       </p>
-      <div className="flex items-start gap-3">
-        <Monogram source={source} />
-        <h1 className="min-w-0 break-words font-semibold text-title">{titleOf(trace)}</h1>
-      </div>
-      <p className="flex flex-wrap gap-x-4 gap-y-1 text-code">
-        <span>{source}</span>
+      <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        <span className="flex items-center gap-2">
+          <AgentIcon source={source} /> {source}
+        </span>
         {model && <span className="break-all">{model}</span>}
-        {shown.from === null && shown.to === null ? (
-          <span>{countOf(messageCount, "message")}</span>
-        ) : (
-          <span>a part of a session</span>
-        )}
+        <span>{isWhole ? countOf(messageCount, "message") : "a part of a session"}</span>
         {shown.masked && <span className="text-muted">secrets hidden</span>}
         <span className="text-muted">
           <Time at={createdAt ?? updatedAt} as="long" />
         </span>
       </p>
-    </header>
+    </div>
   );
 }
 
@@ -91,5 +132,5 @@ async function shared(token: string) {
   if (!opened) notFound();
   const trace = await orMissing(getTrace(opened.userId, opened.traceId));
   const title = opened.shown.masked ? textForOthers(trace.title ?? "") : trace.title;
-  return { ...opened, trace: { ...trace, title } };
+  return { opened, trace: { ...trace, title } };
 }

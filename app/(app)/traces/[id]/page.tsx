@@ -1,5 +1,4 @@
 import type { Metadata } from "next";
-import { headers } from "next/headers";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
 import { z } from "zod";
@@ -7,7 +6,7 @@ import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { readStanding } from "#lib/traces/live";
 import { neighbours } from "#lib/traces/neighbours";
-import { hasTooManyOutlines } from "#lib/traces/outline";
+import { hasTooManyOutlines, readOutline } from "#lib/traces/outline";
 import { getTrace, type Trace } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
 import { readCircumstances } from "#lib/traces/usage";
@@ -25,10 +24,10 @@ import { filterOf, type Links, readerHref } from "./frame/links";
 import "./messages/styles";
 import { OutlineData, OutlinePending } from "./outline/outline-data";
 import { readOutlineWidth } from "./outline/outline-width";
-import { Reader } from "./reader";
-import { handOver } from "./segments/hand-over";
+import { OwnReader } from "./own-reader";
 import { renderSegment } from "./segments/render";
 import { requestOf } from "./segments/request";
+import { toPage } from "./segments/to-page";
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]">): Promise<Metadata> {
   const { id } = await params;
@@ -72,12 +71,12 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   const { at } = requestOf(query) as { at?: number };
   return (
     <div className="-my-6">
-      <Reader
+      <OwnReader
         traceId={id}
         zone={zone}
         title={titleOf(trace)}
         total={trace.messageCount}
-        initial={(await isWritten()) ? handOver(segment) : segment}
+        initial={await toPage(segment)}
         talk={talk}
         at={at}
         filter={filter}
@@ -88,19 +87,12 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         facts={facts}
         outline={
           <Suspense fallback={<OutlinePending />}>
-            <OutlineData userId={user.id} traceId={id} />
+            <OutlineData read={() => readOutline(user.id, id)} />
           </Suspense>
         }
       />
     </div>
   );
-}
-
-/** Whether the page is sent as HTML, and not as data to a page that is open already. */
-async function isWritten(): Promise<boolean> {
-  const given = await headers();
-  const asked = given.get("sec-fetch-dest");
-  return asked === null ? !given.has("next-url") && !given.has("next-action") : asked === "document";
 }
 
 const titleOf = (trace: Trace) => trace.title || "Untitled session";

@@ -9,7 +9,7 @@ import { useBodies } from "./folds/use-bodies";
 import { useFolds } from "./folds/use-folds";
 import { type Frame, FrameContext } from "./frame/frame";
 import { nearestTalk } from "./frame/geometry";
-import { type Links, readerHref, type View, wordsOf } from "./frame/links";
+import { type Links, placeHref, type View, wordsOf } from "./frame/links";
 import { Rail } from "./frame/rail";
 import { readerKeys } from "./frame/reader-keys";
 import { StandingLine } from "./frame/standing";
@@ -20,16 +20,17 @@ import { useClicks } from "./frame/use-clicks";
 import { isAtEnd, useBars, useEnds, useFollow } from "./frame/use-scrolling";
 import { useCopy } from "./messages/use-copy";
 import { OutlineAside } from "./outline/outline-aside";
-import { loadBody } from "./segments/load";
 import type { Segment } from "./segments/render";
-import type { BodyRequest } from "./segments/request";
 import { SegmentList } from "./segments/segment-list";
+import type { Supply } from "./segments/supply";
 import { useGrowth } from "./segments/use-growth";
 import { useHeights } from "./segments/use-heights";
 import { useSegments } from "./segments/use-segments";
 
-type Props = {
-  traceId: string;
+export type ReaderProps = {
+  supply: Supply;
+  /** One's own session; without it what only its owner can do is left out. */
+  traceId?: string;
   /** The reader's time zone. */
   zone: string;
   title: string;
@@ -40,7 +41,7 @@ type Props = {
   /** The list's filter; its `q` is looked for here. */
   filter: Record<string, string>;
   links: Links;
-  resume: string | undefined;
+  resume?: string | undefined;
   /** Whether the session goes on, and what its agent waits for. */
   standing: Standing;
   /** The outline's width in rem. */
@@ -51,8 +52,8 @@ type Props = {
 };
 
 /** The frame of the page: the one client shell around messages that the server renders. */
-export function Reader(props: Props) {
-  const { traceId, talk, at, links, filter } = props;
+export function Reader(props: ReaderProps) {
+  const { supply, traceId, talk, at, links, filter } = props;
   const list = useRef<HTMLDivElement>(null);
   const [panel, setPanel] = useState({ menu: false, rail: true });
   const { status, say, copy } = useClipboard();
@@ -64,16 +65,16 @@ export function Reader(props: Props) {
   const frame = useNewFrame(props, ways);
   const jumpQuietly = useCallback((position: number) => jump({ position, quiet: true }), [jump]);
   const find = useFind({ traceId, list, top: frame.top.get, jump: jumpQuietly, initial: wordsOf(filter.q), at });
-  useCopy(list, traceId, say);
+  useCopy(list, traceId ?? "", say);
   useFollow(frame, list, messages.noteAnchor, save);
   useEnds(toEdge);
-  useClicks(traceId, go, list);
+  useClicks(supply.page, go, list);
   useBars();
 
   const toView = (view: View) => {
     const position = view === "talk" ? nearestTalk(list.current, frame.top.get()) : frame.top.get();
     const place = { ...filter, ...(position !== undefined && { at: String(position) }) };
-    window.location.assign(readerHref(traceId, view === "talk" ? { ...place, view } : place));
+    window.location.assign(placeHref(supply.page, view === "talk" ? { ...place, view } : place));
   };
   const toggleRail = () => setPanel((now) => ({ ...now, rail: !now.rail }));
   const setMenu = (menu: boolean) => setPanel((now) => ({ ...now, menu }));
@@ -88,7 +89,7 @@ export function Reader(props: Props) {
         first={props.initial.before + 1}
         total={props.total + messages.growth.messages}
         standing={messages.growth}
-        find={find}
+        find={traceId === undefined ? undefined : find}
         onOutline={toggleRail}
         onView={toView}
         menu={{ open: panel.menu, onOpenChange: setMenu }}
@@ -103,8 +104,11 @@ export function Reader(props: Props) {
 }
 
 /** The segments on the page, with what keeps their heights and folds. */
-function useMessages({ traceId, talk, initial, standing }: Props, list: RefObject<HTMLDivElement | null>) {
-  const shown = useSegments({ traceId, talk, initial, onHidden: showHidden });
+function useMessages(
+  { supply, traceId, talk, initial, standing }: ReaderProps,
+  list: RefObject<HTMLDivElement | null>,
+) {
+  const shown = useSegments({ supply, talk, initial, onHidden: showHidden });
   const { observe, remeasure, noteAnchor } = useHeights(list);
   const restoreFolds = useFolds(list);
   const onMount = useCallback(
@@ -114,8 +118,7 @@ function useMessages({ traceId, talk, initial, standing }: Props, list: RefObjec
     },
     [restoreFolds, observe],
   );
-  const load = useCallback((body: BodyRequest) => loadBody({ traceId, ...body }), [traceId]);
-  useBodies(list, load, restoreFolds);
+  useBodies(list, supply.body, restoreFolds);
   const { segments } = shown;
   const last = segments.at(-1);
   const growth = useGrowth(traceId, last?.last ?? 0, last?.later === false, standing);
@@ -131,14 +134,14 @@ function useMessages({ traceId, talk, initial, standing }: Props, list: RefObjec
 /** The server shows a message that Talk leaves out among all others, and says so. */
 const showHidden = () => window.location.reload();
 
-type BodyProps = Props & {
+type BodyProps = ReaderProps & {
   messages: ReturnType<typeof useMessages>;
   list: RefObject<HTMLDivElement | null>;
   rail: boolean;
 };
 
 /** The outline and the messages, side by side where there is room. */
-function Body({ messages, list, rail, traceId, filter, talk, facts, outline, outlineWidth }: BodyProps) {
+function Body({ messages, list, rail, supply, filter, talk, facts, outline, outlineWidth }: BodyProps) {
   const [live, setLive] = useState(false);
   useEffect(() => setLive(true), []);
   const { segments, failed, retry, register, onMount, lose } = messages;
@@ -153,7 +156,7 @@ function Body({ messages, list, rail, traceId, filter, talk, facts, outline, out
         <SegmentList
           {...{ list, segments, failed, retry, register, onMount, live }}
           onLost={lose}
-          href={(query) => readerHref(traceId, { ...own, ...query })}
+          href={(query) => placeHref(supply.page, { ...own, ...query })}
         />
         {segments.at(-1)?.later === false && <StandingLine standing={messages.growth} />}
       </div>
@@ -191,12 +194,15 @@ function useClipboard() {
   return { status, say, copy };
 }
 
-function useNewFrame({ traceId, zone, initial }: Props, ways: Pick<Frame, "jump" | "look" | "toEdge">): Frame {
+function useNewFrame(
+  { supply: { page }, traceId, zone, initial }: ReaderProps,
+  ways: Pick<Frame, "jump" | "look" | "toEdge">,
+): Frame {
   const { first, last } = initial;
   const [stores] = useState(() => ({
     top: makeStore(first),
     bottom: makeStore(last),
     outline: makeStore<Outline | undefined>(undefined),
   }));
-  return useMemo(() => ({ traceId, zone, ...stores, ...ways }), [traceId, zone, stores, ways]);
+  return useMemo(() => ({ page, traceId, zone, ...stores, ...ways }), [page, traceId, zone, stores, ways]);
 }

@@ -5,7 +5,8 @@ import { usePainting } from "./use-painting";
 import { useSearch } from "./use-search";
 
 type Props = {
-  traceId: string;
+  /** None for who reads by a link: nothing is looked for there. */
+  traceId: string | undefined;
   list: RefObject<HTMLElement | null>;
   /** The position at the top of the page. */
   top: () => number;
@@ -18,10 +19,11 @@ type Props = {
 export type Find = ReturnType<typeof useFind>;
 
 /** Finds a text in the whole stored session: the server counts, and what is on the page is painted. */
-export function useFind({ list, jump, initial, ...search }: Props) {
+export function useFind({ traceId, list, jump, initial, ...search }: Props) {
   const field = useRef<HTMLInputElement>(null);
-  const [isOpen, setOpen] = useState(initial !== "");
-  const { query, type, failed, found, goTo } = useSearch({ ...search, isOpen, initial });
+  const [isAsked, setOpen] = useState(initial !== "");
+  const isOpen = isAsked && traceId !== undefined;
+  const { query, type, failed, found, goTo } = useSearch({ ...search, traceId: traceId ?? "", isOpen, initial });
   const ranges = usePainting(list, isOpen ? found : undefined, jump);
 
   const step = useCallback(

@@ -6,7 +6,10 @@ import { makeStore, type Store } from "./store";
 
 /** What the reader's page shares with its parts. */
 export type Frame = {
-  traceId: string;
+  /** The path of the page. */
+  page: string;
+  /** One's own session; none for who reads another's by a link. */
+  traceId: string | undefined;
   /** The position at the top of the page. */
   top: Store<number>;
   /** The position of the last row that has begun in view. */
@@ -22,7 +25,8 @@ export type Frame = {
 };
 
 export const FrameContext = createContext<Frame>({
-  traceId: "",
+  page: "",
+  traceId: undefined,
   zone: "UTC",
   top: makeStore(0),
   bottom: makeStore(0),

@@ -2,12 +2,12 @@ export type View = "all" | "talk";
 
 /** Where the reader's page leads to. */
 export type Links = {
-  /** With the filter that it had. */
-  list: string;
+  /** With the filter that it had; a link's reader has no list. */
+  list?: string;
   all: string;
   talk: string;
-  newer: { href: string; title: string } | undefined;
-  older: { href: string; title: string } | undefined;
+  newer?: { href: string; title: string } | undefined;
+  older?: { href: string; title: string } | undefined;
 };
 
 type Query = Record<string, string | string[] | undefined>;
@@ -25,9 +25,13 @@ export function filterOf(query: Query): Record<string, string> {
 }
 
 /** An address of the reader's page. */
-export function readerHref(traceId: string, query: Record<string, string>): string {
+export const readerHref = (traceId: string, query: Record<string, string>): string =>
+  placeHref(`/traces/${traceId}`, query);
+
+/** The same by the page's path, whoever reads it. */
+export function placeHref(page: string, query: Record<string, string>): string {
   const text = new URLSearchParams(query).toString();
-  return text ? `/traces/${traceId}?${text}` : `/traces/${traceId}`;
+  return text ? `${page}?${text}` : page;
 }
 
 /** The words of the list's search, which are looked for in the session: the files that it names are no words of it. */

@@ -14,7 +14,7 @@ import {
   topArticle,
   topOffset,
 } from "./geometry";
-import { type Links, readerHref, type View } from "./links";
+import { type Links, placeHref, type View } from "./links";
 
 type Props = {
   frame: Frame;
@@ -29,19 +29,14 @@ type Props = {
   say: (text: string) => void;
 };
 
+type Binding = [keys: string, does: string, run: () => unknown];
+
 /** What the reader's keys do. */
 export function readerKeys(props: Props): KeyBinding[] {
-  const { frame, list, links, find, talk, copy, toView, toggleOutline } = props;
-  const follow = (href: string | undefined) => href && window.location.assign(href);
-  const copyMessage = async () => {
-    const row = currentArticle(list);
-    if (!row) return;
-    await copy(await contentOf(row, frame.traceId), "Message copied");
-    showRowCopied(row);
-  };
+  const { frame, list, find, talk, copy, toView, toggleOutline } = props;
   const copyLink = () =>
-    copy(new URL(readerHref(frame.traceId, { at: String(currentPosition(list)) }), location.href).href, "Link copied");
-  const bindings: [keys: string, does: string, run: () => unknown][] = [
+    copy(new URL(placeHref(frame.page, { at: String(currentPosition(list)) }), location.href).href, "Link copied");
+  const bindings: Binding[] = [
     ["j", "Next message", () => move(list, 1)],
     ["k", "Previous message", () => move(list, -1)],
     ["J", "Next turn", () => toTurn(props, 1)],
@@ -49,20 +44,34 @@ export function readerKeys(props: Props): KeyBinding[] {
     ["o", "Open or close folds", () => toggleFolds(currentArticle(list))],
     ["O", "Open or close all folds", () => toggleAllFolds(props)],
     ["v", "Switch between all and talk", () => toView(talk ? "all" : "talk")],
-    ["f", "Find in the session", () => find.setOpen(true)],
-    ["n", "Next match", () => find.step(1)],
-    ["N", "Previous match", () => find.step(-1)],
-    ["c", "Copy the message", copyMessage],
     ["y", "Copy a link to it", copyLink],
     ["t", "Outline", toggleOutline],
     ["Home", "Start of the session", () => frame.toEdge("start")],
     ["End", "End of the session", () => frame.toEdge("end")],
+  ];
+  if (frame.traceId !== undefined) bindings.push(...ownBindings(props, frame.traceId));
+  if (find.isOpen) bindings.push(["Escape", "Close find", () => find.setOpen(false)]);
+  return bindings.map(([keys, does, run]) => ({ keys, does, run: () => void run() }));
+}
+
+/** What only whose session it is can do. */
+function ownBindings({ list, links, find, copy }: Props, traceId: string): Binding[] {
+  const follow = (href: string | undefined) => href && window.location.assign(href);
+  const copyMessage = async () => {
+    const row = currentArticle(list);
+    if (!row) return;
+    await copy(await contentOf(row, traceId), "Message copied");
+    showRowCopied(row);
+  };
+  return [
+    ["f", "Find in the session", () => find.setOpen(true)],
+    ["n", "Next match", () => find.step(1)],
+    ["N", "Previous match", () => find.step(-1)],
+    ["c", "Copy the message", copyMessage],
     ["u", "Back to the list", () => follow(links.list)],
     ["[", "Newer session of the list", () => follow(links.newer?.href)],
     ["]", "Older session of the list", () => follow(links.older?.href)],
   ];
-  if (find.isOpen) bindings.push(["Escape", "Close find", () => find.setOpen(false)]);
-  return bindings.map(([keys, does, run]) => ({ keys, does, run: () => void run() }));
 }
 
 function toTurn({ frame, list, say }: Props, by: 1 | -1): void {

@@ -17,8 +17,8 @@ type Props = {
   first: number;
   total: number;
   standing: Standing;
-  resume: string | undefined;
-  find: Find;
+  resume?: string | undefined;
+  find: Find | undefined;
   onOutline: () => void;
   onView: (view: View) => void;
   menu: { open: boolean; onOpenChange: (open: boolean) => void };
@@ -29,9 +29,11 @@ export function Toolbar({ title, links, talk, first, total, standing, resume, fi
   return (
     <div data-toolbar className="sticky top-(--bar) z-[5] -mx-4 border-hairline border-b bg-page px-4">
       <div className="relative flex h-11 items-center gap-1 sm:gap-2 pointer-coarse:h-12">
-        <a href={links.list} aria-label="Back to the list" title="Back to the list (u)" className={iconLook}>
-          <ChevronLeft aria-hidden="true" className="size-4" />
-        </a>
+        {links.list && (
+          <a href={links.list} aria-label="Back to the list" title="Back to the list (u)" className={iconLook}>
+            <ChevronLeft aria-hidden="true" className="size-4" />
+          </a>
+        )}
         <div className="relative min-w-0 grow">
           <h1 className="truncate font-semibold text-prose max-lg:text-code max-lg:leading-5" title={title}>
             {title}
@@ -48,15 +50,17 @@ export function Toolbar({ title, links, talk, first, total, standing, resume, fi
           <Neighbours links={links} />
           <Views links={links} talk={talk} onView={on.onView} />
         </span>
-        <button
-          type="button"
-          onClick={() => find.setOpen(true)}
-          title="Find (f)"
-          aria-label="Find"
-          className={`${iconLook} needs-script`}
-        >
-          <Search aria-hidden="true" className="size-4" />
-        </button>
+        {find && (
+          <button
+            type="button"
+            onClick={() => find.setOpen(true)}
+            title="Find (f)"
+            aria-label="Find"
+            className={`${iconLook} needs-script`}
+          >
+            <Search aria-hidden="true" className="size-4" />
+          </button>
+        )}
         {resume && (
           <span className="contents max-sm:hidden">
             <Resume command={resume} />
@@ -72,7 +76,7 @@ export function Toolbar({ title, links, talk, first, total, standing, resume, fi
           <PanelLeft aria-hidden="true" className="size-4" />
         </button>
         <More links={links} talk={talk} resume={resume} onView={on.onView} />
-        {find.isOpen && <FindBar find={find} />}
+        {find?.isOpen && <FindBar find={find} />}
       </div>
     </div>
   );

@@ -3,7 +3,7 @@ import { type RefObject, useEffect } from "react";
 import { askedPosition } from "./use-address";
 
 /** Links to messages of this session jump; selecting text in a fold's summary does not toggle the fold. */
-export function useClicks(traceId: string, go: (position: number) => void, list: RefObject<HTMLElement | null>) {
+export function useClicks(page: string, go: (position: number) => void, list: RefObject<HTMLElement | null>) {
   useEffect(() => {
     const onClick = (event: MouseEvent) => {
       if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -11,7 +11,7 @@ export function useClicks(traceId: string, go: (position: number) => void, list:
       const summary = target?.closest("summary");
       if (summary && list.current?.contains(summary) && isSelectedIn(summary)) event.preventDefault();
       const link = target?.closest<HTMLAnchorElement>("a[href]");
-      if (!link || link.target || link.origin !== location.origin || link.pathname !== `/traces/${traceId}`) return;
+      if (!link || link.target || link.origin !== location.origin || link.pathname !== page) return;
       const position = askedPosition(new URL(link.href));
       if (position === undefined) return;
       event.preventDefault();
@@ -19,7 +19,7 @@ export function useClicks(traceId: string, go: (position: number) => void, list:
     };
     document.addEventListener("click", onClick);
     return () => document.removeEventListener("click", onClick);
-  }, [traceId, go, list]);
+  }, [page, go, list]);
 }
 
 function isSelectedIn(element: Element): boolean {

@@ -33,13 +33,13 @@ export const FileList = memo(function FileList({ outline, onPick }: { outline: O
 
 /** The same without script, where it can't be opened: each file is written once in the page, and is a link. */
 export function PlainFileList({ outline }: { outline: Outline }) {
-  const { traceId } = useFrame();
+  const { page } = useFrame();
   if (outline.files.length === 0) return <p className="p-3 text-code text-muted">{noFile}</p>;
   return (
     <ul className="plain-files">
       {outline.files.map((file) => (
         <li key={file.path}>
-          <a href={`/traces/${traceId}?at=${file.places[0]?.position ?? 0}`}>{file.path}</a> {doneTo(file)}
+          <a href={`${page}?at=${file.places[0]?.position ?? 0}`}>{file.path}</a> {doneTo(file)}
         </li>
       ))}
     </ul>
@@ -49,6 +49,7 @@ export function PlainFileList({ outline }: { outline: Outline }) {
 /** The way to all changes of the session as one diff. */
 function AllChanges() {
   const { traceId } = useFrame();
+  if (traceId === undefined) return null;
   return (
     <a href={`/traces/${traceId}/changes`} className="link mx-2 flex h-8 items-center text-code pointer-coarse:h-11">
       All changes
@@ -108,6 +109,7 @@ const maxPlaces = 20;
 
 function Places({ file, onPick }: { file: File } & Picks) {
   const { path, places, edits, reads } = file;
+  const { traceId } = useFrame();
   const count = edits > 0 ? edits : reads;
   return (
     <div className="mb-1 ml-3 flex flex-col border-hairline border-l pl-1 text-code">
@@ -127,9 +129,11 @@ function Places({ file, onPick }: { file: File } & Picks) {
       </ol>
       {count > places.length && <p className="px-2 py-1 text-muted">and {formatCount(count - places.length)} more</p>}
       {edits > 0 && reads > 0 && <p className="px-2 py-1 text-muted">also {timesRead(reads)}</p>}
-      <a href={`/files?${new URLSearchParams({ path })}`} className="link px-2 py-1">
-        Other sessions with this file
-      </a>
+      {traceId !== undefined && (
+        <a href={`/files?${new URLSearchParams({ path })}`} className="link px-2 py-1">
+          Other sessions with this file
+        </a>
+      )}
     </div>
   );
 }

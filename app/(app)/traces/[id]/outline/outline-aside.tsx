@@ -32,7 +32,7 @@ export function OutlineAside({ width: kept, isShown, children }: Props) {
       aria-label="Outline"
       hidden={!isShown}
       data-width={width}
-      className="outline-aside sticky top-[92px] flex h-[calc(100dvh-92px)] shrink-0 flex-col py-3 max-lg:hidden print:hidden [&[hidden]]:hidden"
+      className="outline-aside sticky top-[calc(var(--bar)+2.75rem)] flex h-[calc(100dvh-var(--bar)-2.75rem)] shrink-0 flex-col py-3 max-lg:hidden print:hidden [&[hidden]]:hidden"
     >
       {children}
       {/* biome-ignore lint/a11y/useSemanticElements: an <hr> can't be moved */}

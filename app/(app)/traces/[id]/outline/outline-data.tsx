@@ -1,14 +1,14 @@
 import "server-only";
 import { isOverload } from "#lib/errors";
-import { readOutline } from "#lib/traces/outline";
+import type { Outline } from "#lib/reader/outline";
 import { OutlineRail } from "./outline";
 
 /**
  * The outline of the whole session, however much of it is loaded. It is streamed after the messages to the end of the page,
  * from where a script moves it to its place; without script a style sheet shows it there (app/styles/reader.css).
  */
-export async function OutlineData({ userId, traceId }: { userId: string; traceId: string }) {
-  const outline = await readOutline(userId, traceId).catch((error) => {
+export async function OutlineData({ read }: { read: () => Promise<Outline | undefined> }) {
+  const outline = await read().catch((error) => {
     if (!isOverload(error)) throw error;
   });
   return (
@@ -18,7 +18,7 @@ export async function OutlineData({ userId, traceId }: { userId: string; traceId
   );
 }
 
-const tooBusy = "The outline took too long to read. Reload the page to try again.";
+const tooBusy = "The outline takes too long to read. Reload the page to try again.";
 
 /** The placeholder until the outline is there. */
 export function OutlinePending() {

@@ -62,10 +62,16 @@ export async function renderSegment(
 ): Promise<Segment | undefined> {
   const drawn = await drawSegment(toOwner(userId, traceId), request, talk);
   if (!drawn) return undefined;
-  const { html, ...segment } = drawn;
-  const before = segment.earlier ? await countMessages(userId, traceId, { before: segment.first }) : 0;
-  return { ...segment, before, markup: { __html: html } };
+  const before = drawn.earlier ? await countMessages(userId, traceId, { before: drawn.first }) : 0;
+  return { ...asSegment(drawn), before };
 }
+
+/** A drawn segment as a page takes it. Others are not told how many messages come before it: some may not be theirs to know of. */
+export const asSegment = ({ html, ...segment }: DrawnSegment): Segment => ({
+  ...segment,
+  before: 0,
+  markup: { __html: html },
+});
 
 /** Draws the body of a fold that is not on the page. @returns its HTML; undefined where there is none */
 export async function drawBody(shown: Shown, { position, positions, part }: BodyRequest): Promise<string | undefined> {

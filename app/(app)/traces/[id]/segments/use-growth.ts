@@ -10,12 +10,12 @@ type Grown = Growth & { after: number };
 
 /**
  * Asks now and then how many messages have come after the last one that is loaded, and how the session stands; not while the
- * tab is hidden, and at once when it is shown again.
+ * tab is hidden, and at once when it is shown again. Only its owner asks.
  */
-export function useGrowth(traceId: string, last: number, whole: boolean, standing: Standing): Growth {
+export function useGrowth(traceId: string | undefined, last: number, whole: boolean, standing: Standing): Growth {
   const [grown, setGrown] = useState<Grown>({ after: last, messages: 0, ...standing });
   useEffect(() => {
-    if (!whole) return;
+    if (!whole || traceId === undefined) return;
     let timer = 0;
     const ask = async () => {
       const response = await fetch(`/api/traces/${traceId}/growth?after=${last}`).catch(() => undefined);

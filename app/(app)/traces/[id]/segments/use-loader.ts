@@ -1,11 +1,11 @@
 "use client";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { SegmentChange } from "./list";
-import { loadSegment } from "./load";
 import type { Load, Place } from "./next-step";
+import type { Supply } from "./supply";
 
 type Props = {
-  traceId: string;
+  supply: Supply;
   talk: boolean;
   change: (change: SegmentChange) => void;
   /** Called where a message was jumped to that Talk leaves out. */
@@ -16,7 +16,7 @@ type Props = {
 type Loading = { busy: boolean; failed: Place | undefined; jumps: number };
 
 /** Loads segments one at a time. What was asked for before a jump is dropped when it comes after it. */
-export function useLoader({ traceId, talk, change, onHidden }: Props) {
+export function useLoader({ supply, talk, change, onHidden }: Props) {
   const loading = useRef<Loading>({ busy: false, failed: undefined, jumps: 0 });
   const [failed, setFailed] = useState<Place>();
 
@@ -31,7 +31,7 @@ export function useLoader({ traceId, talk, change, onHidden }: Props) {
       const { jumps } = loading.current;
       loading.current.busy = true;
       try {
-        const segment = await loadSegment({ traceId, request, talk });
+        const segment = await supply.segment(request, talk);
         if (jumps !== loading.current.jumps) return;
         fail(undefined);
         if (segment?.hidden && !isNear) onHidden();
@@ -42,7 +42,7 @@ export function useLoader({ traceId, talk, change, onHidden }: Props) {
         fail(place);
       }
     },
-    [traceId, talk, change, onHidden, fail],
+    [supply, talk, change, onHidden, fail],
   );
 
   return useMemo(() => ({ loading, failed, fail, load }), [failed, fail, load]);

@@ -5,6 +5,7 @@ import { changeSegments, firstSegments, type PlacedSegment, type SegmentChange, 
 import { loadAgain, loadInto, nextStep } from "./next-step";
 import type { Segment } from "./render";
 import type { SegmentRequest } from "./request";
+import type { Supply } from "./supply";
 import { useLoader } from "./use-loader";
 
 /**
@@ -13,13 +14,13 @@ import { useLoader } from "./use-loader";
  */
 export type Target = { position: number; offset?: number; quiet?: boolean; near?: boolean } | { edge: Edge };
 
-type Props = { traceId: string; talk: boolean; initial: Segment; onHidden: () => void };
+type Props = { supply: Supply; talk: boolean; initial: Segment; onHidden: () => void };
 
 /**
  * The segments of messages on the page: loads neighbours before the reader comes to them, one at a time, empties the farthest
  * where there are many, and jumps.
  */
-export function useSegments({ traceId, talk, initial, onHidden }: Props) {
+export function useSegments({ supply, talk, initial, onHidden }: Props) {
   const [segments, dispatch] = useReducer(changeSegments, initial, firstSegments);
   const current = useRef(segments);
   const { elements, register } = useElements();
@@ -30,7 +31,7 @@ export function useSegments({ traceId, talk, initial, onHidden }: Props) {
     lastChange.current = next.type;
     startTransition(() => dispatch(next));
   }, []);
-  const { loading, failed, fail, load } = useLoader({ traceId, talk, change, onHidden });
+  const { loading, failed, fail, load } = useLoader({ supply, talk, change, onHidden });
 
   const advance = useCallback(() => {
     if (loading.current.busy) return;

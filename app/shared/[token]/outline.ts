@@ -1,0 +1,53 @@
+import "server-only";
+import { requestSignal } from "#lib/current-request";
+import type { Outline } from "#lib/reader/outline";
+import { readOutlineForOthers } from "#lib/traces/outline";
+import type { OpenedShare } from "#lib/traces/shares";
+import { Recent } from "../../(app)/traces/[id]/drawing/recent";
+
+type Known = { outline: Outline | undefined };
+
+/** Outlines that are being read, and those that were lately: a thousand readers of one link have it read once. */
+type Outlines = { running: Map<string, Promise<Known>>; recent: Recent<Known> };
+
+const recentBytes = 16 * 1024 * 1024;
+/** After it, what nobody asked for again is dropped: its session may be deleted by now. */
+const recentMs = 10 * 60_000;
+
+const globals = globalThis as typeof globalThis & { spoorSharedOutlines?: Outlines };
+const outlines = () =>
+  (globals.spoorSharedOutlines ??= { running: new Map(), recent: new Recent(recentBytes, recentMs) });
+
+/**
+ * The outline of what a link opens, as its readers see it.
+ *
+ * @throws as `readOutlineForOthers`
+ */
+export async function sharedOutline({ userId, traceId, version, shown }: OpenedShare): Promise<Outline | undefined> {
+  const { running, recent } = outlines();
+  const { from, to, masked } = shown;
+  const key = [userId, traceId, version, from, to, masked].join(" ");
+  for (;;) {
+    const known = recent.get(key);
+    if (known) return known.outline;
+    let reading = running.get(key);
+    if (!reading) {
+      reading = readOutlineForOthers(userId, traceId, shown)
+        .then((outline) => remember(key, { outline }))
+        .finally(() => running.delete(key));
+      running.set(key, reading);
+    }
+    try {
+      return (await reading).outline;
+    } catch (error) {
+      // Whoever it was read for is gone: whoever is still there goes on.
+      const isGone = error instanceof Error && error.name === "AbortError";
+      if (!isGone || requestSignal()?.aborted !== false) throw error;
+    }
+  }
+}
+
+function remember(key: string, known: Known): Known {
+  outlines().recent.set(key, known, 2 * JSON.stringify(known).length);
+  return known;
+}

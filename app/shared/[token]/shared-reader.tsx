@@ -1,0 +1,18 @@
+"use client";
+import { useMemo } from "react";
+import { Reader, type ReaderProps } from "../../(app)/traces/[id]/reader";
+import type { Supply } from "../../(app)/traces/[id]/segments/supply";
+import { loadSharedBody, loadSharedSegment } from "./load";
+
+/** The reader of a session that somebody shared: messages and folds load with the link. */
+export function SharedReader({ token, ...props }: Omit<ReaderProps, "supply" | "traceId"> & { token: string }) {
+  const supply = useMemo<Supply>(
+    () => ({
+      page: `/shared/${token}`,
+      segment: (request, talk) => loadSharedSegment({ token, request, talk }),
+      body: (body) => loadSharedBody({ token, ...body }),
+    }),
+    [token],
+  );
+  return <Reader {...props} supply={supply} />;
+}
