@@ -62,3 +62,18 @@ export async function summarizeFindings(userId: string) {
   const named = counts.map((count) => ({ ...count, ...aboutKind(count.kind) }));
   return { counts: named, masking, unread, masks: policy?.masks ?? true };
 }
+
+/** More secrets of one trace are counted as so many. */
+const maxCounted = 1000;
+
+/** How many secrets of a trace are masked, and how many are stored as they came. */
+export async function countInTrace(userId: string, traceId: string): Promise<{ masked: number; open: number }> {
+  const secrets = await prisma().finding.groupBy({
+    by: ["kind", "mark", "state"],
+    where: { userId, traceId, state: { in: ["open", "masking", "masked"] } },
+    orderBy: [{ kind: "asc" }, { mark: "asc" }],
+    take: maxCounted,
+  });
+  const masked = secrets.filter(({ state }) => state === "masked").length;
+  return { masked, open: secrets.length - masked };
+}

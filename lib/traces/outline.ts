@@ -51,12 +51,13 @@ export async function readOutlineForOthers(
   userId: string,
   traceId: string,
   { masked, ...range }: Range & { masked: boolean },
+  mostMasked = maxMasked,
 ): Promise<Outline | undefined> {
   const end = await beginRead(userId, "sharedOutline");
   try {
     const { source, metadata } = await getTrace(userId, traceId);
     const outliner = makeOutliner({ source, metadata: changeTexts(metadata, textForOthers) });
-    let left = maxMasked;
+    let left = mostMasked;
     for await (const message of messagesOf(userId, traceId, range)) {
       if (masked) left -= message.content.length;
       if (left < 0) return undefined;

@@ -4,6 +4,7 @@ import { acceptBatch } from "#lib/ingest/accept/batch";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { runJob } from "#lib/ingest/process/run-job";
 import { owner } from "../support/server.ts";
+import { ready } from "./reader-page.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
 const { server, page, faults, stranger, open, button } = await provideSignedIn({ AUTH_RATE_LIMIT: "off" });
@@ -54,18 +55,31 @@ test("a shared session can be read without an account, and nothing else can", as
     "content-security-policy": expect.stringContaining("frame-ancestors 'none'"),
   });
   await other.getByRole("heading", { name: "Title of one" }).waitFor();
-  await other.getByText("first words").waitFor();
+  await other.locator(".messages").getByText("first words").waitFor();
   const html = await other.content();
   expect(html).toContain('<meta name="robots" content="noindex, nofollow"');
   for (const secret of ["ada@example.org", "ada-laptop", "secret-project", "/home/ada", traceId, owner.name])
     expect(html.includes(secret), secret).toBe(false);
-  expect(await other.locator("a[href^='/traces'], a[href^='/settings'], a[href^='/api'], form").count()).toBe(0);
+  expect(
+    await other.locator("a[href^='/traces'], a[href^='/settings'], a[href^='/api'], form:not([method=dialog])").count(),
+  ).toBe(0);
   const metas = await other
     .locator("meta[name=referrer]")
     .evaluateAll((all) => all.map((one) => one.getAttribute("content")));
   expect(metas.at(-1)).toBe("no-referrer");
-  await other.getByRole("link", { name: "Later" }).click();
-  await other.getByText("message 119", { exact: true }).waitFor();
+  // The same reader: the outline of all of it, the true end by a key, Talk, and a link to a message.
+  await ready(other);
+  expect(await other.getByRole("tab", { name: "Turns 121" }).count()).toBe(1);
+  expect(await other.getByRole("button", { name: "Find" }).count()).toBe(0);
+  await other.keyboard.press("End");
+  await other.locator(".messages").getByText("message 119", { exact: true }).waitFor();
+  await other.locator("[data-where]", { hasText: "turn 121 of 121" }).waitFor();
+  await other.locator(".trail a").first().click();
+  await other.locator(".messages").getByText("first words").waitFor();
+  expect(new URL(other.url()).pathname).toBe(path);
+  await other.goto(`${server.url}${path}?at=60&view=talk`);
+  await expect.poll(() => other.locator("#m60[data-flash], #m60:focus").count()).toBe(1);
+  expect(await other.locator("[data-view=talk]").count()).toBeGreaterThan(0);
   expect((await other.goto(`${server.url}/traces/${traceId}`))?.url()).toContain("/sign-in");
   expect(errors).toEqual([]);
   expect(faults).toEqual([]);
@@ -104,7 +118,14 @@ test("a turn is shared as its preview shows it: no other message, no secret and 
   // Who lets secrets be stored as they came has them masked for others all the same.
   await pool().query(`insert into secret_policy (user_id, masks) select id, false from "user" limit 1`);
   const traceId = await upload("part", said, output);
-  await open(`/traces/${traceId}/share`);
+  await open(`/traces/${traceId}`);
+  await page.locator("#m1").hover();
+  await page.getByRole("link", { name: "Share the turn of message 1" }).click();
+  await page.getByRole("region", { name: "What others will see" }).getByText("First, with @someone").waitFor();
+  expect(await page.getByLabel("To the end of turn").locator("option:checked").textContent()).toContain("2. First");
+  const alone = await page.getByRole("region", { name: "What others will see" }).textContent();
+  expect(alone).not.toMatch(/Zeroth|Second/);
+  await page.getByLabel("To the end of turn").selectOption({ label: "the last, and what is added later" });
   await page.getByLabel("From turn").selectOption({ label: "2. First, with @someone" });
   await button("Show").click();
   await page.waitForURL(/from=1/);

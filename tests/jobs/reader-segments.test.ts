@@ -4,10 +4,13 @@ import { findInMessages } from "#lib/traces/find";
 import { headMarkdown, markdownOf, messageMarkdown } from "#lib/traces/markdown";
 import { countMessages, readEarlier } from "#lib/traces/messages";
 import { neighbours } from "#lib/traces/neighbours";
+import { readOutlineForOthers } from "#lib/traces/outline";
 import { getTraceRow } from "#lib/traces/queries";
+import type { Sharing } from "#lib/traces/shares";
 import { readRow, readSegment } from "../../app/(app)/traces/[id]/segments/read.ts";
 import type { SegmentRequest } from "../../app/(app)/traces/[id]/segments/request.ts";
 import { rowsOfSegment } from "../../app/(app)/traces/[id]/segments/rows.ts";
+import { sharedOutline } from "../../app/shared/[token]/outline.ts";
 import { storeSession } from "../support/long-session.ts";
 import { provideOwner } from "../support/server.ts";
 
@@ -131,6 +134,38 @@ test("the neighbours of a session are those of the filtered list", async () => {
   expect((await neighbours(userId, newest, { source })).newer).toBeUndefined();
   expect((await neighbours(userId, oldest, { source })).older).toBeUndefined();
   expect(await neighbours(nobody, middle, { source })).toEqual({ newer: undefined, older: undefined });
+});
+
+describe("the outline of a shared session", () => {
+  const key = ["ghp", "_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2"].join("");
+  const all: Sharing = { from: null, to: null, masked: true };
+  const open = (traceId: string, version: string, shown = all) =>
+    sharedOutline({ userId, traceId, expiresAt: null, version, shown });
+  const content = `case when p % 50 = 0 then 'Question ' || p || ' ${key} in /home/ada/x' else 'Answer ' || p end`;
+
+  test("has only what others see: turns of the range, without secrets and home folders", async () => {
+    const id = await storeSession(userId, { messages: 200, sourceId: "outlined", content });
+    const outline = await open(id, "1", { ...all, from: 50, to: 149 });
+    expect(outline?.turns.map(({ position, title }) => [position, title])).toEqual([
+      [50, "Question 50 [redacted:github] in ~/x"],
+      [100, "Question 100 [redacted:github] in ~/x"],
+    ]);
+    expect(outline?.span).toEqual({ first: 50, last: 149 });
+    expect((await open(id, "1", { ...all, masked: false }))?.turns[1]?.title).toContain(key);
+    expect(await readOutlineForOthers(userId, id, all, 1000)).toBeUndefined();
+    await expect(readOutlineForOthers(nobody, id, all)).rejects.toThrow("There is nothing here.");
+  });
+
+  test("is read once for all who ask at a time, and again when the session has changed", async () => {
+    const before = (await Promise.all(Array.from({ length: 100 }, () => open(one, "1")))).map(
+      (outline) => outline?.turns,
+    );
+    expect(new Set(before).size).toBe(1);
+    expect(before[0]).toHaveLength(20);
+    expect((await open(one, "1"))?.turns).toBe(before[0]);
+    expect((await open(one, "2"))?.turns).not.toBe(before[0]);
+    expect((await open(one, "2"))?.turns).toEqual(before[0]);
+  });
 });
 
 describe("a session as Markdown", () => {

@@ -12,6 +12,7 @@ import { nearestTalk } from "./frame/geometry";
 import { type Links, placeHref, type View, wordsOf } from "./frame/links";
 import { Rail } from "./frame/rail";
 import { readerKeys } from "./frame/reader-keys";
+import { sharing } from "./frame/share";
 import { StandingLine } from "./frame/standing";
 import { makeStore } from "./frame/store";
 import { Toolbar } from "./frame/toolbar";
@@ -79,7 +80,9 @@ export function Reader(props: ReaderProps) {
   const toggleRail = () => setPanel((now) => ({ ...now, rail: !now.rail }));
   const setMenu = (menu: boolean) => setPanel((now) => ({ ...now, menu }));
   const toggleOutline = () => (window.innerWidth >= 1024 ? toggleRail() : setMenu(!panel.menu));
-  useKeys("This session", readerKeys({ frame, list, links, find, copy, toView, talk, remeasure, toggleOutline, say }));
+  const share = sharing(frame, list);
+  const keys = { frame, list, links, find, copy, share, toView, talk, remeasure, toggleOutline, say };
+  useKeys("This session", readerKeys(keys));
   useFindKey(find, messages.isPartlyLoaded);
 
   return (
@@ -92,6 +95,7 @@ export function Reader(props: ReaderProps) {
         find={traceId === undefined ? undefined : find}
         onOutline={toggleRail}
         onView={toView}
+        onShare={share}
         menu={{ open: panel.menu, onOpenChange: setMenu }}
       />
       <p role="status" className="sr-only">

@@ -12,6 +12,7 @@ import { Marks } from "../../marks/marks";
 import { ContextChart } from "./context-chart";
 import { Details } from "./details";
 import { FamilyFacts, type Kin, OriginLine } from "./family";
+import { Secrets } from "./secrets";
 import { ShareLink } from "./share-link";
 import { spanWords } from "./span";
 import { Spent } from "./spent";
@@ -44,6 +45,7 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
         <span>{countOf(trace.messageCount, "message")}</span>
         <Spent trace={trace} />
         <ContextChart context={circumstances.context} />
+        <Secrets traceId={trace.id} />
       </p>
       {trace.sanitized && (
         <Notice tone="warn">

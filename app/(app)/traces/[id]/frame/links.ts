@@ -28,7 +28,11 @@ export function filterOf(query: Query): Record<string, string> {
 export const readerHref = (traceId: string, query: Record<string, string>): string =>
   placeHref(`/traces/${traceId}`, query);
 
-/** The same by the page's path, whoever reads it. */
+/** Where one turn of a session is shared, or all of it from a message on. */
+export const shareHref = (traceId: string, query: { turn: number } | { from: number }): string =>
+  `/traces/${traceId}/share?${new URLSearchParams(Object.entries(query).map(([name, at]) => [name, String(at)]))}`;
+
+/** The address of a place in the reader, by the page's path: one's own session's or a link's. */
 export function placeHref(page: string, query: Record<string, string>): string {
   const text = new URLSearchParams(query).toString();
   return text ? `${page}?${text}` : page;

@@ -3,20 +3,14 @@ import type { KeyBinding } from "../../../../components/key-registry";
 import type { Find } from "../find/use-find";
 import { contentOf, showRowCopied } from "../messages/use-copy";
 import { stepTurn } from "../outline/turns";
+import { currentArticle, currentPosition } from "./current";
 import type { Frame } from "./frame";
-import {
-  flash,
-  holdInPlace,
-  openArticles,
-  positionOf,
-  rowSelector,
-  scrollToRow,
-  topArticle,
-  topOffset,
-} from "./geometry";
+import { flash, holdInPlace, openArticles, scrollToRow, topOffset } from "./geometry";
 import { type Links, placeHref, type View } from "./links";
+import type { Share } from "./share";
 
 type Props = {
+  share: Share | undefined;
   frame: Frame;
   list: RefObject<HTMLElement | null>;
   links: Links;
@@ -55,7 +49,7 @@ export function readerKeys(props: Props): KeyBinding[] {
 }
 
 /** What only whose session it is can do. */
-function ownBindings({ list, links, find, copy }: Props, traceId: string): Binding[] {
+function ownBindings({ list, links, find, copy, share }: Props, traceId: string): Binding[] {
   const follow = (href: string | undefined) => href && window.location.assign(href);
   const copyMessage = async () => {
     const row = currentArticle(list);
@@ -68,6 +62,8 @@ function ownBindings({ list, links, find, copy }: Props, traceId: string): Bindi
     ["n", "Next match", () => find.step(1)],
     ["N", "Previous match", () => find.step(-1)],
     ["c", "Copy the message", copyMessage],
+    ["s", "Share the turn", () => share?.("turn")],
+    ["S", "Share from here on", () => share?.("from")],
     ["u", "Back to the list", () => follow(links.list)],
     ["[", "Newer session of the list", () => follow(links.newer?.href)],
     ["]", "Older session of the list", () => follow(links.older?.href)],
@@ -95,21 +91,6 @@ function toggleAllFolds({ list, remeasure, say }: Props): void {
 /** The current message's row; of one that is folded with others, theirs, which never vanishes. */
 const currentRow = (list: RefObject<HTMLElement | null>) =>
   currentArticle(list)?.closest<HTMLElement>("article[data-position]") ?? undefined;
-
-/** The row that has the focus if it is in view, else the one at the top. */
-function currentArticle(list: RefObject<HTMLElement | null>): HTMLElement | undefined {
-  const focused = document.activeElement?.closest<HTMLElement>(rowSelector);
-  if (focused) {
-    const { top, bottom } = focused.getBoundingClientRect();
-    if (bottom > topOffset() && top < window.innerHeight) return focused;
-  }
-  return list.current ? topArticle(list.current) : undefined;
-}
-
-function currentPosition(list: RefObject<HTMLElement | null>): number {
-  const article = currentArticle(list);
-  return article ? positionOf(article) : 0;
-}
 
 function move(list: RefObject<HTMLElement | null>, by: 1 | -1): void {
   const articles = list.current ? openArticles(list.current) : [];

@@ -6,6 +6,7 @@ import type { Find } from "../find/use-find";
 import { OutlineMenu } from "../outline/outline-menu";
 import type { Links, View } from "./links";
 import { Resume } from "./resume-button";
+import type { Share } from "./share";
 import { StandingMark } from "./standing";
 import { Where } from "./where";
 
@@ -21,6 +22,7 @@ type Props = {
   find: Find | undefined;
   onOutline: () => void;
   onView: (view: View) => void;
+  onShare: Share | undefined;
   menu: { open: boolean; onOpenChange: (open: boolean) => void };
 };
 
@@ -75,7 +77,7 @@ export function Toolbar({ title, links, talk, first, total, standing, resume, fi
         >
           <PanelLeft aria-hidden="true" className="size-4" />
         </button>
-        <More links={links} talk={talk} resume={resume} onView={on.onView} />
+        <More links={links} talk={talk} resume={resume} onView={on.onView} onShare={on.onShare} />
         {find?.isOpen && <FindBar find={find} />}
       </div>
     </div>
@@ -85,10 +87,10 @@ export function Toolbar({ title, links, talk, first, total, standing, resume, fi
 const iconLook =
   "grid size-8 shrink-0 place-items-center rounded-control text-muted hover:bg-block hover:text-text pointer-coarse:size-11";
 
-type MoreProps = Pick<Props, "links" | "talk" | "resume" | "onView">;
+type MoreProps = Pick<Props, "links" | "talk" | "resume" | "onView" | "onShare">;
 
-/** What a phone's bar has no room for. */
-function More({ links, talk, resume, onView }: MoreProps) {
+/** What a phone's bar has no room for. Its commands are the palette's at any width. */
+function More({ links, talk, resume, onView, onShare }: MoreProps) {
   return (
     <details data-menu className="sm:hidden">
       <summary aria-label="More" className={`${iconLook} list-none`}>
@@ -98,12 +100,22 @@ function More({ links, talk, resume, onView }: MoreProps) {
         <Views links={links} talk={talk} onView={onView} />
         {resume && <Resume command={resume} />}
         <Neighbours links={links} />
+        {onShare && (
+          <div className="flex flex-wrap gap-2 needs-script">
+            <button type="button" data-command="" onClick={() => onShare("turn")} className="button">
+              Share this turn
+            </button>
+            <button type="button" data-command="" onClick={() => onShare("from")} className="button">
+              Share from here on
+            </button>
+          </div>
+        )}
       </div>
     </details>
   );
 }
 
-function Views({ links, talk, onView }: Omit<MoreProps, "resume">) {
+function Views({ links, talk, onView }: Omit<MoreProps, "resume" | "onShare">) {
   return (
     <nav aria-label="View" className="flex w-fit shrink-0 rounded-control border border-edge text-code">
       <ViewLink href={links.all} isCurrent={!talk} onClick={() => onView("all")}>

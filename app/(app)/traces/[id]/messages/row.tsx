@@ -95,11 +95,20 @@ function Speaker({ row: { kind, role, model, turnStart }, scene: { person } }: R
 }
 
 /** The facts at a row's edge, which show where one looks: a button to copy it, its tokens, its time. */
-function Facts({ row: { position, tokenCount, createdAt, kind }, scene }: RowProps) {
+function Facts({ row: { position, tokenCount, createdAt, kind, turnStart }, scene }: RowProps) {
   if (scene.nested) return null;
   const moment = createdAt && longTime(new Date(createdAt), scene.zone);
   return (
     <div className="facts-edge">
+      {scene.stored && turnStart && (
+        <a
+          href={`${scene.page}/share?turn=${position}`}
+          aria-label={`Share the turn of message ${position}`}
+          className="way"
+        >
+          Share
+        </a>
+      )}
       {scene.stored && (
         <button type="button" className="copy" data-copy="message" aria-label={`Copy message ${position}`}>
           Copy

@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
-import type { Turn } from "#lib/reader/outline";
+import type { Outline, Turn } from "#lib/reader/outline";
 import { checkForOthers } from "#lib/traces/check";
 import { textForOthers } from "#lib/traces/for-others";
 import { readOutline } from "#lib/traces/outline";
@@ -18,7 +18,7 @@ import { shareAction } from "./actions";
 import { CopyMarkdown } from "./copy-markdown";
 import { FindingList } from "./findings";
 import { loadPreviewBody } from "./load";
-import { addressOf, endsOf, sharingOf } from "./range";
+import { addressOf, endsOf, sharingIn } from "./range";
 import { SharedMessages } from "./shared-messages";
 import { toStranger } from "./stranger";
 
@@ -30,10 +30,10 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   const user = await requireUser(`/traces/${encodeURIComponent(id)}/share`);
   if (!z.uuid().safeParse(id).success) notFound();
   const query = await searchParams;
-  const sharing = sharingOf(query);
   const trace = await orMissing(getTrace(user.id, id));
-  const [outline, findings, shares, segment] = await Promise.all([
-    readOutline(user.id, id),
+  const outline = await readOutline(user.id, id);
+  const sharing = sharingIn(outline, query);
+  const [findings, shares, segment] = await Promise.all([
     checkForOthers(user.id, id, sharing),
     listShares(user.id, id),
     drawSegment(toStranger(user.id, id, sharing), requestOf(query), false),
@@ -56,7 +56,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
           Anybody with the link can read what is shown below, without an account. You can revoke it at any time.
         </p>
       </header>
-      <Choices id={id} turns={outline.turns} sharing={sharing} />
+      <Choices outline={outline} sharing={sharing} />
       <FindingList findings={findings} masked={masked} traceId={id} />
       <div className="flex flex-wrap items-start gap-x-10 gap-y-4">
         <Form
@@ -123,17 +123,21 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
 }
 
 /** Which turns are shared, and whether secrets are hidden. A GET form: the page shows what comes of it. */
-function Choices({ turns, sharing }: { id: string; turns: Turn[]; sharing: Sharing }) {
+function Choices({ outline, sharing: { from, to, masked } }: { outline: Outline; sharing: Sharing }) {
+  const { turns } = outline;
   const name = (turn: Turn, index: number) => `${index + 1}. ${turn.title.slice(0, 60) || "(no words)"}`;
-  const first = turns.findLast(({ position }) => position <= (sharing.from ?? -1))?.position;
+  const ends = endsOf(outline);
   return (
     <form method="get" className="flex flex-wrap items-end gap-4">
       <div className="flex min-w-0 flex-col gap-1">
         <label htmlFor="from" className="font-medium">
           From turn
         </label>
-        <select id="from" name="from" defaultValue={first ?? ""} className="input max-w-72">
+        <select id="from" name="from" defaultValue={from ?? ""} className="input max-w-72">
           <option value="">the start</option>
+          {from !== null && !turns.some(({ position }) => position === from) && (
+            <option value={from}>message {from}</option>
+          )}
           {turns.map((turn, index) => (
             <option key={turn.position} value={turn.position}>
               {name(turn, index)}
@@ -145,26 +149,18 @@ function Choices({ turns, sharing }: { id: string; turns: Turn[]; sharing: Shari
         <label htmlFor="to" className="font-medium">
           To the end of turn
         </label>
-        <select id="to" name="to" defaultValue={sharing.to ?? ""} className="input max-w-72">
+        <select id="to" name="to" defaultValue={to ?? ""} className="input max-w-72">
           <option value="">the last, and what is added later</option>
-          {endsOf(turns).map(
-            ({ value, turn }, index) =>
-              value !== null && (
-                <option key={turn.position} value={value}>
-                  {name(turn, index)}
-                </option>
-              ),
-          )}
+          {to !== null && !ends.some(({ value }) => value === to) && <option value={to}>message {to}</option>}
+          {ends.map(({ value, turn }, index) => (
+            <option key={turn.position} value={value}>
+              {name(turn, index)}
+            </option>
+          ))}
         </select>
       </div>
       <label className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
-        <input
-          type="checkbox"
-          name="plain"
-          value="1"
-          defaultChecked={!sharing.masked}
-          className="size-4 accent-accent"
-        />
+        <input type="checkbox" name="plain" value="1" defaultChecked={!masked} className="size-4 accent-accent" />
         Show secrets and home folders
       </label>
       <button type="submit" className="button">

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limits } from "#lib/limits";
-import type { Turn } from "#lib/reader/outline";
-import type { Range } from "#lib/traces/for-others";
+import type { Outline, Turn } from "#lib/reader/outline";
+import type { Sharing } from "#lib/traces/shares";
 
 const position = z
   .string()
@@ -9,24 +9,29 @@ const position = z
   .transform(Number)
   .pipe(z.int().max(limits.message.integer));
 
+type Query = Record<string, string | string[] | undefined>;
+
 /** What an address asks to be shared; what makes no sense is the whole session, and secrets are hidden unless it says otherwise. */
-export function sharingOf(query: Record<string, string | string[] | undefined>): Range & { masked: boolean } {
+function sharingOf(query: Query): Sharing {
   const at = (name: string) => position.safeParse(query[name]).data ?? null;
   const [from, to] = [at("from"), at("to")];
   const isBackwards = from !== null && to !== null && to < from;
   return { from: isBackwards ? to : from, to: isBackwards ? from : to, masked: query.plain !== "1" };
 }
 
-/** The ends of turns: each the position before the next turn, the last one open, so that what is added later is in it. */
-export const endsOf = (turns: Turn[]): { value: number | null; turn: Turn }[] =>
-  turns.map((turn, index) => ({ value: (turns[index + 1]?.position ?? Number.NaN) - 1, turn })).map(closed);
+/** Where each turn ends: before the next one, the last one at what is the session's last message now. */
+export const endsOf = ({ turns, span }: Pick<Outline, "turns" | "span">): { value: number; turn: Turn }[] =>
+  turns.map((turn, index) => ({ turn, value: (turns[index + 1]?.position ?? span.last + 1) - 1 }));
 
-const closed = ({ value, turn }: { value: number; turn: Turn }) => ({
-  value: Number.isNaN(value) ? null : value,
-  turn,
-});
+/** One turn alone, where an address asks for it by its position, else as `sharingOf`. */
+export function sharingIn(outline: Pick<Outline, "turns" | "span">, query: Query): Sharing {
+  const sharing = sharingOf(query);
+  const asked = position.safeParse(query.turn).data;
+  const turn = endsOf(outline).find((one) => one.turn.position === asked);
+  return turn ? { ...sharing, from: turn.turn.position, to: turn.value } : sharing;
+}
 
-export const addressOf = (traceId: string, path: string, { from, to, masked }: Range & { masked: boolean }): string => {
+export const addressOf = (traceId: string, path: string, { from, to, masked }: Sharing): string => {
   const query = new URLSearchParams();
   if (from !== null) query.set("from", String(from));
   if (to !== null) query.set("to", String(to));

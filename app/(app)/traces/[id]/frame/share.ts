@@ -1,0 +1,20 @@
+import type { RefObject } from "react";
+import { turnAt } from "../outline/turns";
+import { currentPosition } from "./current";
+import type { Frame } from "./frame";
+import { shareHref } from "./links";
+
+/** Leads to where the current turn is shared, or all from the current message on. */
+export type Share = (what: "turn" | "from") => void;
+
+/** @returns undefined where it is not one's own session */
+export function sharing({ traceId, outline }: Frame, list: RefObject<HTMLElement | null>): Share | undefined {
+  if (traceId === undefined) return undefined;
+  return (what) => {
+    const position = currentPosition(list);
+    const turns = outline.get()?.turns ?? [];
+    const turn = turns[turnAt(turns, position)];
+    const isTurn = what === "turn" && turn !== undefined;
+    location.assign(shareHref(traceId, isTurn ? { turn: turn.position } : { from: position }));
+  };
+}
