@@ -120,7 +120,7 @@ test("a turn is shared as its preview shows it: no other message, no secret and 
   const traceId = await upload("part", said, output);
   await open(`/traces/${traceId}`);
   await page.locator("#m1").hover();
-  await page.getByRole("link", { name: "Share the turn of message 1" }).click();
+  await page.getByRole("link", { name: "Message 1: share its turn" }).click();
   await page.getByRole("region", { name: "What others will see" }).getByText("First, with @someone").waitFor();
   expect(await page.getByLabel("To the end of turn").locator("option:checked").textContent()).toContain("2. First");
   const alone = await page.getByRole("region", { name: "What others will see" }).textContent();

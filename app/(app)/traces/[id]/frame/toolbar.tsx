@@ -45,7 +45,7 @@ export function Toolbar({ title, links, talk, first, total, standing, resume, fi
           </div>
         </div>
         <StandingMark standing={standing} />
-        <span className="max-lg:hidden">
+        <span className="shrink-0 max-lg:hidden">
           <Where first={first} total={total} />
         </span>
         <span className="contents max-sm:hidden">

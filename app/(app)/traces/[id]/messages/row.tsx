@@ -103,7 +103,7 @@ function Facts({ row: { position, tokenCount, createdAt, kind, turnStart }, scen
       {scene.stored && turnStart && (
         <a
           href={`${scene.page}/share?turn=${position}`}
-          aria-label={`Share the turn of message ${position}`}
+          aria-label={`Message ${position}: share its turn`}
           className="way"
         >
           Share
