@@ -38,7 +38,8 @@ const attributes = new Set(
   ),
 );
 
-const addresses = /^(?:https?:\/\/|mailto:|\?at=\d+$|\/api\/traces\/[0-9a-f-]{36}\/messages\?|#m\d+-)/i;
+const addresses =
+  /^(?:https?:\/\/|mailto:|\?at=\d+$|\/traces\/[0-9a-f-]{36}\/share\?turn=\d+$|\/api\/traces\/[0-9a-f-]{36}\/messages\?|#m\d+-)/i;
 const pictures = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+$/;
 const ids = /^m\d+(?:-[\w-]+|$)/;
 

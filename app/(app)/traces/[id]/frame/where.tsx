@@ -57,7 +57,11 @@ export function Where({ first, total }: Props) {
   const place = usePlace();
   const start = total > 0 ? `message ${formatCount(first)} of ${formatCount(total)}` : "";
   return (
-    <span data-where="" title={`${formatCount(total)} messages`} className="shrink-0 whitespace-nowrap text-code text-muted tabular-nums">
+    <span
+      data-where=""
+      title={`${formatCount(total)} messages`}
+      className="shrink-0 whitespace-nowrap text-code text-muted tabular-nums"
+    >
       {place ?? start}
     </span>
   );
