@@ -43,6 +43,14 @@ function decode(hex: string): string {
   return hex.startsWith(zstdMagic) ? `${zstdDecompressSync(bytes)}` : `${bytes}`;
 }
 
+/** All words that the search index remembers, of any user. */
+export async function indexedWords(): Promise<string[]> {
+  const { rows } = await pool().query<{ postings: Buffer }>("select postings from search_bucket where bucket >= $1", [
+    firstWordBucket,
+  ]);
+  return rows.flatMap(({ postings }) => decodeWords(postings).map(({ word }) => word));
+}
+
 /** All terms with a posting anywhere in the search index, of any user. */
 export async function indexedTerms(): Promise<Set<number>> {
   const { rows } = await pool().query<{ bucket: number; postings: Buffer; bits: number }>(

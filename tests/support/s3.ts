@@ -13,7 +13,7 @@ export type Mood = "well" | "full" | "forbidden" | "silent" | "breaking";
 
 const statuses = { full: 507, forbidden: 403 };
 
-/** An S3 server of its own process that stores on disk, behind a proxy that can be in a bad mood. `stop` ends both. */
+/** An S3 server of its own process that stores on disk, behind a proxy that can be in a bad mood. It keeps objects in `folder`; `stop` ends both. */
 export async function startS3() {
   const folder = await mkdtemp(join(tmpdir(), "spoor-s3-"));
   let server = await start(folder);
@@ -35,6 +35,7 @@ export async function startS3() {
   await once(proxy, "listening");
   const address = proxy.address();
   return {
+    folder,
     stop: async () => {
       proxy.closeAllConnections();
       proxy.close();
