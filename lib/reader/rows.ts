@@ -3,6 +3,7 @@ import { isExpansion } from "#lib/reader/injected";
 import { piecesOf } from "#lib/reader/kind";
 import type { Block, Kind, Part, ReaderMessage, ReaderRow } from "#lib/reader/message";
 import { textBlocks } from "#lib/reader/pictures";
+import { addTokens, groupQuiet } from "#lib/reader/quiet";
 import { countOf } from "#lib/reader/text";
 import { describeTool } from "#lib/reader/tools/tools";
 import { readTranscript } from "#lib/reader/transcript";
@@ -52,8 +53,6 @@ function pair(messages: ReaderMessage[]): Draft[] {
   }
   return withEmpties(drafts, empties, messages);
 }
-
-const addTokens = (one: number | null, other: number | null) => (one === null ? other : one + (other ?? 0));
 
 /** Attaches a result to its call, and output to the command before it. @returns the draft that took it, if any */
 function attach(piece: Piece, drafts: Draft[], open: Map<string, OpenCall>): Draft | undefined {
@@ -187,7 +186,7 @@ function finish(rows: ReaderRow[]): ReaderRow[] {
     model = own ?? model;
   }
   markTurns(rows);
-  return group(rows);
+  return groupQuiet(rows);
 }
 
 /** Puts each turn's last answer into the talk, with what the turn changed. */
@@ -214,49 +213,4 @@ function markTurns(rows: ReaderRow[]): void {
     }
   }
   end();
-}
-
-/** How many quiet tools in a row fold into one. */
-const minGroup = 4;
-const quiet: Partial<Record<Kind, [one: string, many: string]>> = {
-  read: ["read", "reads"],
-  search: ["search", "searches"],
-  web: ["web look-up", "web look-ups"],
-};
-
-const isQuiet = ({ parts, failed }: ReaderRow) => !failed && parts.every(({ kind }) => quiet[kind] !== undefined);
-
-function group(rows: ReaderRow[]): ReaderRow[] {
-  const grouped: ReaderRow[] = [];
-  let run: ReaderRow[] = [];
-  const end = () => {
-    grouped.push(...(run.length >= minGroup ? [groupOf(run)] : run));
-    run = [];
-  };
-  for (const row of rows) {
-    if (!isQuiet(row)) {
-      end();
-      grouped.push(row);
-    } else run.push(row);
-  }
-  end();
-  return grouped;
-}
-
-function groupOf(members: ReaderRow[]): ReaderRow {
-  const parts = members.flatMap((member) => member.parts);
-  const title = Object.entries(quiet)
-    .map(([kind, names]) => [parts.filter((part) => part.kind === kind).length, names] as const)
-    .filter(([count]) => count > 0)
-    .map(([count, names]) => countOf(count, ...names))
-    .join(", ");
-  const [first] = members as [ReaderRow];
-  return {
-    ...first,
-    kind: "group",
-    positions: members.flatMap(({ positions }) => positions),
-    tokenCount: members.map(({ tokenCount }) => tokenCount).reduce(addTokens, null),
-    parts: [{ kind: "read", title, blocks: [] }],
-    members: members.map((member) => ({ ...member, gapBefore: null })),
-  };
 }

@@ -62,7 +62,11 @@ class Reader {
         command.end = this.#end();
         return command;
       } else if (/[()]/.test(character)) return "unknown";
-      else if (!this.#redirection(command)) command.words.push(this.#word());
+      else if (!this.#redirection(command)) {
+        const from = this.#at;
+        command.words.push(this.#word());
+        if (this.#at === from) return "unknown"; // `<<<`, or a blank of another kind, which no word can begin with
+      }
     }
   }
 

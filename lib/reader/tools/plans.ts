@@ -28,10 +28,13 @@ function questionText(question: Fields): string {
   return [`**${field(question, "question", "header")}**`, listed.join("\n")].filter(Boolean).join("\n\n");
 }
 
+/** It shows whole where its row is open. */
+const maxTitle = 600;
+
 /** A text's first line as a title, and the rest; a line that is no heading, or too long, stays in the rest as well. */
 function takeTitle(text: string): { title: string; rest: string } {
   const [line = "", ...lines] = text.trim().split("\n");
-  const title = firstLine(line.replace(/^#+ |\*\*/g, ""));
+  const title = firstLine(line.replace(/^#+ |\*\*/g, ""), maxTitle);
   const whole = /^(?:#+ |\*\*)/.test(line) && !title.endsWith("…");
   return { title, rest: whole ? lines.join("\n").trim() : text };
 }

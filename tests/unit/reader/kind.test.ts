@@ -236,16 +236,6 @@ describe("rows", () => {
     expect(more).toEqual([]);
   });
 
-  test("four quiet tools in a row fold into one, a failure stays out", () => {
-    const read = (output = "a") => message({ metadata: tool("Read", { file_path: "a" }, output) });
-    const find = () => message({ metadata: tool("Grep", { pattern: "a" }, "a") });
-    const failed = read("<tool_use_error>no</tool_use_error>");
-    const rows = rowsOf([read(), read(), find(), read(), failed, read(), read(), read()]);
-    expect(rows.map(({ kind }) => kind)).toEqual(["group", "read", "read", "read", "read"]);
-    expect(rows[0]?.parts[0]?.title).toBe("3 reads, 1 search");
-    expect(rows[0]?.positions).toHaveLength(4);
-  });
-
   test("a command's output is shown in the command", () => {
     const [row, ...more] = rowsOf([
       message({ role: "user", content: "<command-name>/model</command-name><command-args>fast</command-args>" }),

@@ -32,7 +32,9 @@ export function wordsOfPlace({ turns, span }: Outline, zone: string, position: n
   const when = at ?? (turn?.at ? new Date(turn.at * 1000) : undefined);
   const isBefore = !turn || position < turn.position;
   const place = isBefore
-    ? `${formatCount(span.last === span.first ? 100 : Math.round(((position - span.first) / (span.last - span.first)) * 100))} %`
+    ? turn
+      ? "before turn 1"
+      : `${formatCount(span.last === span.first ? 100 : Math.round(((position - span.first) / (span.last - span.first)) * 100))} %`
     : `turn ${formatCount(index + 1)} of ${formatCount(turns.length)}`;
   return when ? `${place} · ${momentOf(when, turns, zone)}` : place;
 }

@@ -55,6 +55,7 @@ function Group({ row, scene }: RowProps) {
         <span className="head" data-kind="group">
           <KindSign kind="group" />
           <span className="title">{row.parts[0]?.title}</span>
+          {row.parts[0]?.note && <span className="note">{row.parts[0].note}</span>}
         </span>
       </summary>
       <div className="members">

@@ -1,0 +1,112 @@
+import { readCommands } from "#lib/reader/files/commands";
+import type { Kind, Part, ReaderRow } from "#lib/reader/message";
+import { countOf } from "#lib/reader/text";
+
+/** So many quiet rows fold into one, of which so many are tools. */
+const minGroup = { rows: 3, tools: 2 };
+
+const quiet: Partial<Record<Kind, [one: string, many: string]>> = {
+  read: ["read", "reads"],
+  search: ["search", "searches"],
+  web: ["web look-up", "web look-ups"],
+  shell: ["command", "commands"],
+  thinking: ["thought", "thoughts"],
+};
+
+/** Programs that only look, whatever they are given. */
+const looking = new Set(
+  "basename cat cd cut df diff dirname du echo egrep fgrep file grep head jq ls nl ps pwd realpath rg stat tail tr tree uniq wc which whoami".split(
+    " ",
+  ),
+);
+/** What of Git only looks. */
+const lookingGit = new Set(
+  "blame describe diff grep log ls-files merge-base rev-list rev-parse shortlog show status".split(" "),
+);
+
+/** The longest command that is looked through. */
+const maxCommand = 2000;
+
+/** Whether a command only looks at files, as far as it is understood. */
+export function onlyLooks(command: string): boolean {
+  const commands = command.length <= maxCommand ? readCommands(command) : undefined;
+  if (!commands || commands.length === 0) return false;
+  return commands.every(({ words: [program = "", ...rest], outputs }) => {
+    if (outputs.some(({ path }) => path !== "/dev/null")) return false;
+    if (program === "git") return lookingGit.has(subcommandOf(rest)) && !rest.includes("--output");
+    if (program === "sed")
+      return rest[0] === "-n" && !rest.some((word) => word === undefined || /^(?:-i|--in-place)/.test(word));
+    if (program === "find" || program === "fd")
+      return rest.every((word) => !/^(?:-exec|-ok|-delete|-f(?:print|ls)|-x$|-X$|--exec)/.test(word ?? ""));
+    if (program === "sort") return !rest.some((word) => /^(?:-o|--output)/.test(word ?? ""));
+    return looking.has(program);
+  });
+}
+
+/** Git's subcommand, after the options that may stand before it. */
+function subcommandOf(words: (string | undefined)[]): string {
+  let at = 0;
+  for (; words[at]?.startsWith("-"); at += 1) if (words[at] === "-C" || words[at] === "-c") at += 1;
+  return words[at] ?? "";
+}
+
+const isQuietPart = ({ kind, status, blocks }: Part): boolean => {
+  if (kind !== "shell") return quiet[kind] !== undefined;
+  const [command] = blocks;
+  return status === "ok" && command?.type === "code" && onlyLooks(command.text);
+};
+
+const isQuiet = ({ parts, failed }: ReaderRow) => !failed && parts.every(isQuietPart);
+const isTool = ({ parts }: ReaderRow) => parts.some(({ kind }) => kind !== "thinking");
+
+/** Folds what only looked, and the thoughts between, into one row each. */
+export function groupQuiet(rows: ReaderRow[]): ReaderRow[] {
+  const grouped: ReaderRow[] = [];
+  let run: ReaderRow[] = [];
+  const end = () => {
+    const isGroup = run.length >= minGroup.rows && run.filter(isTool).length >= minGroup.tools;
+    grouped.push(...(isGroup ? [groupOf(run)] : run));
+    run = [];
+  };
+  for (const row of rows) {
+    if (isQuiet(row)) run.push(row);
+    else {
+      end();
+      grouped.push(row);
+    }
+  }
+  end();
+  return grouped;
+}
+
+export const addTokens = (one: number | null, other: number | null): number | null =>
+  one === null ? other : one + (other ?? 0);
+
+function groupOf(members: ReaderRow[]): ReaderRow {
+  const parts = members.flatMap((member) => member.parts);
+  const title = Object.entries(quiet)
+    .map(([kind, names]) => [parts.filter((part) => part.kind === kind).length, names] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, names]) => countOf(count, ...names))
+    .join(", ");
+  const note = namesOf(parts);
+  const [first] = members as [ReaderRow];
+  return {
+    ...first,
+    kind: "group",
+    positions: members.flatMap(({ positions }) => positions),
+    tokenCount: members.map(({ tokenCount }) => tokenCount).reduce(addTokens, null),
+    parts: [{ kind: "read", title, ...(note && { note }), blocks: [] }],
+    members: members.map((member) => ({ ...member, gapBefore: null })),
+  };
+}
+
+/** How many files a group names. */
+const maxNames = 6;
+
+/** The names of the files that were read, once each. */
+function namesOf(parts: Part[]): string {
+  const read = parts.filter(({ kind }) => kind === "read").map(({ title }) => title.slice(title.lastIndexOf("/") + 1));
+  const names = [...new Set(read)].filter((name) => name !== "").map((name) => name.slice(0, 80));
+  return [...names.slice(0, maxNames), ...(names.length > maxNames ? ["…"] : [])].join(", ");
+}
