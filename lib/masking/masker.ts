@@ -1,6 +1,8 @@
 // Runs in the decoding thread, too: no database, no environment.
 import { createHmac } from "node:crypto";
+import { isCredible } from "#lib/secrets/credible";
 import { findSecrets, type Secret } from "#lib/secrets/find";
+import { kinds } from "#lib/secrets/kinds";
 import { changeTexts, replaceSecrets } from "#lib/secrets/mask";
 
 /** What its user decided of one secret: `mask` or `keep`; in one trace where it has a key, otherwise everywhere. */
@@ -28,9 +30,16 @@ const [windowBytes, overlapBytes] = [256 * 1024, 40 * 1024];
 /** So many marks are kept: a text that repeats a secret a million times has it hashed once. */
 const maxMarks = 10_000;
 
+/** Kinds that are known by what stands beside them alone. */
+const besides = new Set(kinds.filter(({ forms }) => forms.length === 0).map(({ id }) => id));
+/** So many values of them are looked for in the rest of their trace. */
+const maxEchoes = 200;
+
 /** Masks the texts of one trace by its user's policy. */
 export class Masker {
   readonly #policy: Policy;
+  /** What takes the place of each value that was masked and is known by what stands beside it, for where nothing does. */
+  readonly #echoes = new Map<string, string>();
   readonly #verdicts = new Map<string, Ruling["verdict"]>();
   readonly #marks = new Map<string, string>();
 
@@ -47,7 +56,28 @@ export class Masker {
   /** The text with what is to be masked replaced by `[redacted:KIND:xxxxxxxx]`. */
   text(text: string): string {
     const found = findSecrets(text).filter((secret) => this.#isMasked(secret, text.slice(secret.start, secret.end)));
-    return replaceSecrets(text, found, (kind, value) => placeholderOf(kind, this.mark(value)));
+    return replaceSecrets(text, found, (kind, value) => {
+      const placeholder = placeholderOf(kind, this.mark(value));
+      if (besides.has(kind) && isCredible(value) && this.#echoes.size < maxEchoes) this.#echoes.set(value, placeholder);
+      return placeholder;
+    });
+  }
+
+  /** Whether values were masked so far that may stand elsewhere in their trace, where they can't be told from other words. */
+  get hasEchoes(): boolean {
+    return this.#echoes.size > 0;
+  }
+
+  /** A value of JSON without what was masked so far anywhere in its trace. */
+  withoutEchoes<T>(value: T): T {
+    const echoes = [...this.#echoes];
+    if (echoes.length === 0) return value;
+    return changeTexts(value, (text) =>
+      echoes.reduce(
+        (rest, [echo, placeholder]) => (rest.includes(echo) ? rest.replaceAll(echo, placeholder) : rest),
+        text,
+      ),
+    );
   }
 
   /** Whether `text` would change a text, given as its bytes of UTF-8. */

@@ -7,7 +7,10 @@ import { findingsQuery } from "#lib/findings/schema";
 import { maskStored } from "#lib/ingest/masking/stored";
 import { purgeUploads } from "#lib/ingest/raw/retention";
 import { accountTraces } from "#lib/ledger/account";
+import { purgeFacets } from "#lib/ledger/sql/facets";
+import { settleProjects } from "#lib/projects/settle";
 import { forEachTerm } from "#lib/search/terms";
+import { setMarks } from "#lib/traces/marks";
 import { findResidue, indexedTerms } from "../support/residue.ts";
 import { provideOwner } from "../support/server.ts";
 import { formed } from "../unit/secrets/made-up.ts";
@@ -77,6 +80,44 @@ describe("a secret that is masked everywhere", () => {
     expect((await stored("three"))?.contents[1]).toContain("[redacted:assignment:");
     await settle();
     expect(await findResidue([likely])).toEqual([]);
+  });
+
+  test("is in nothing that was derived from the session, nor where nothing beside it tells what it is", async () => {
+    const told = `password=${likely}`;
+    const ran = (name: string, input: object, output: string) => [
+      { role: "assistant", content: name, metadata: { tool: { name, callId: name, input, content: "call" } } },
+      { role: "tool", content: output, metadata: { result: { callId: name } } },
+    ];
+    const said = [
+      { role: "user", content: `it is ${likely}`, metadata: { branch: told, gitBranch: told, alone: likely } },
+      { role: "assistant", content: likely },
+      ...ran("Edit", { file_path: `/srv/${told}/x.ts`, old_string: "a", new_string: "b" }, "done"),
+      ...ran("Bash", { command: `git commit -m ${told}` }, `[topic 1a2b3c4] ${told}`),
+    ];
+    await send({
+      ...{ sourceId: "wide", source: "claude-code", title: told, project: told },
+      metadata: { cwd: "/srv", branch: told, repository: `git.internal/ada/${told}` },
+      messages: said.map((message, position) => ({ ...message, position })),
+    });
+    const { id = "" } = (await stored("wide")) ?? {};
+    await setMarks(userId, id, { title: `mine: ${told}`, note: `see ${told}` });
+    await indexAll();
+    await accountTraces(10);
+    const tables = new Set((await findResidue([likely])).map(({ table }) => table));
+    for (const table of ["trace_file", "trace_commit", "project", "trace_branch"])
+      expect(tables).toContain(`public.${table}`);
+    const [found] = await find({ state: "open" });
+    await decide(userId, { kind: found?.kind ?? "", mark: found?.mark ?? "", verdict: "mask" }, operator);
+    await settle();
+    await settleProjects(10);
+    await settle();
+    await indexAll();
+    await Promise.all([purgeUploads(), purgeFacets()]);
+    expect(await findResidue([likely])).toEqual([]);
+    expect((await stored("wide"))?.contents.slice(0, 2)).toEqual([
+      `it is [redacted:assignment:${found?.mark}]`,
+      `[redacted:assignment:${found?.mark}]`,
+    ]);
   });
 
   test("is masked here alone where that was asked", async () => {

@@ -67,6 +67,21 @@ describe("what is certain to be a secret", () => {
     expect(rows.length).toBeGreaterThan(0);
   });
 
+  test("is masked in all of its session once something beside it tells what it is", async () => {
+    const value = "Kx9vQ2mZ7pLd41Rt8sWb";
+    const sent = messages(`the value is ${value}`, `SESSION_SECRET=${value}`, "and no other");
+    await send({ sourceId: "echo", title: value, messages: sent });
+    const trace = await stored("echo");
+    expect([trace?.title, ...(trace?.contents ?? [])]).toEqual([
+      mask("environment"),
+      mask("environment"),
+      mask("environment"),
+      "and no other",
+    ]);
+    expect(await findResidue([value])).toEqual([]);
+    expect(await send({ sourceId: "echo", title: value, messages: sent })).toMatchObject({ traces: { unchanged: 1 } });
+  });
+
   test("does not make a text longer than it may be", async () => {
     const title = `${"x".repeat(480)} https://a:Kx7!pq9@b.io`;
     await send({ sourceId: "long", title, messages: [] });

@@ -133,16 +133,22 @@ function settleCarefully(bytes: Uint8Array, policy: Policy, manifest: Manifest):
 /** Fields with a greatest length: what stands for a secret may be longer than it. */
 const bounded = { ...limits.trace, role: limits.message.role } as Record<string, unknown>;
 
-/** A trace as it was sent, masked: message by message, so that one that only grew begins as it did. */
+/**
+ * A trace as it was sent, masked: message by message, so that one that only grew begins as it did. What one of them tells to be a
+ * secret is masked in all of them.
+ */
 function maskTrace(trace: Record<string, unknown>, policy: Policy): Record<string, unknown> {
   const { source = "unknown", sourceId } = trace as { source?: string; sourceId: string };
   const masker = new Masker(policy, { source, sourceId });
   const { messages, ...fields } = trace as { messages: unknown[] };
-  const masked = masker.value(fields) as Record<string, unknown>;
+  const own = masker.value(fields) as Record<string, unknown>;
+  const rows = messages.map((message) => masker.value(message));
+  const masked = { ...masker.withoutEchoes(own), source: own.source, sourceId: own.sourceId } as typeof own;
+  if (own.source === undefined) delete masked.source;
   for (const [name, value] of Object.entries(masked)) {
     const max = bounded[name];
     if (typeof value === "string" && typeof max === "number" && value.length > max)
       masked[name] = value.slice(0, max).toWellFormed();
   }
-  return { ...masked, messages: messages.map((message) => masker.value(message)) };
+  return { ...masked, messages: rows.map((message) => masker.withoutEchoes(message)) };
 }

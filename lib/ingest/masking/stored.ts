@@ -69,7 +69,13 @@ function maskTrace(userId: string, traceId: string, policy: Policy): Promise<Sto
       const masker = new Masker(policy, trace);
       const messages = await maskMessages(tx, userId, traceId, masker);
       const { source, sourceId, machine, ...texts } = trace;
-      const masked = masker.value(texts);
+      const own = masker.value(texts);
+      if (masker.hasEchoes) {
+        const more = await maskMessages(tx, userId, traceId, masker);
+        messages.changed += more.changed;
+        messages.moreBytes += more.moreBytes;
+      }
+      const masked = masker.withoutEchoes(own);
       const fields = JSON.stringify(masked) !== JSON.stringify(texts);
       if (messages.changed > 0 || fields) {
         const changes = { messages: messages.changed > 0, fields, moreBytes: messages.moreBytes };
@@ -104,7 +110,11 @@ const sizeOf = ({ content, metadata }: StoredMessage): number =>
 
 /** @returns undefined where nothing of it is masked */
 function maskMessage({ position, content, metadata }: StoredMessage, masker: Masker): StoredMessage | undefined {
-  const masked = { position, content: masker.text(content), metadata: masker.value(metadata) };
+  const masked = masker.withoutEchoes({
+    position,
+    content: masker.text(content),
+    metadata: masker.value(metadata),
+  });
   const isSame = masked.content === content && JSON.stringify(masked.metadata) === JSON.stringify(metadata);
   return isSame ? undefined : masked;
 }
