@@ -12,7 +12,7 @@ export function setBit(bits: Buffer, at: number, value: boolean): void {
 }
 
 /** The set of some slots. */
-export function slotsWith(slots: number[]): Buffer {
+export function slotsWith(slots: Iterable<number>): Buffer {
   const bits = Buffer.alloc(maxSlots);
   for (const slot of slots) bits[slot >> 3] = (bits[slot >> 3] as number) | (1 << (slot & 7));
   return bits;
@@ -22,4 +22,11 @@ export function slotsWith(slots: number[]): Buffer {
 export function orInto(bits: Buffer, others: Buffer): Buffer {
   for (let at = 0; at < bits.length; at += 1) bits[at] = (bits[at] as number) | (others[at] as number);
   return bits;
+}
+
+/** Calls `visit` with each slot of a set, in their order. */
+export function forEachSlot(bits: Buffer, visit: (slot: number) => void): void {
+  for (let at = 0; at < bits.length; at += 1) {
+    for (let left = bits[at] as number; left > 0; left &= left - 1) visit(at * 8 + 31 - Math.clz32(left & -left));
+  }
 }

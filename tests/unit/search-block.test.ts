@@ -24,13 +24,13 @@ test.each([1, 300, 20_000])("a block of %i terms gives back what was put into it
   expect(read).toEqual([...sorted]);
   for (const [n, term] of terms.entries()) {
     const bucket = buckets.find((one) => one.bucket === bucketOf(term, bits));
-    expect(bucket && slotsOf(term, bucket, bits)).toEqual([n % 4095, 4095]);
+    expect(bucket && [...slotsOf(term, bucket, bits)]).toEqual([n % 4095, 4095]);
   }
 });
 
 test("a term that is not in its bucket has no slots", () => {
   const [bucket] = encode(Float64Array.of(postingOf(5, 1), postingOf(9, 2)), 0);
-  expect(bucket && [4, 5, 6, 9, 10].map((term) => slotsOf(term, bucket, 0))).toEqual([[], [1], [], [2], []]);
+  expect(bucket && [4, 5, 6, 9, 10].map((term) => [...slotsOf(term, bucket, 0)])).toEqual([[], [1], [], [2], []]);
 });
 
 test("a very long trace becomes several documents, each from a position on", () => {

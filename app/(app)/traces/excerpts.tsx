@@ -11,20 +11,22 @@ const names: Record<Excerpt["speaker"], string> = {
 
 type Props = { traceId: string; q: string; found: Excerpts };
 
-/** Excerpts of the messages in which the search found something, each a link to its message. */
+/** Excerpts of the messages in which the search found something, by who speaks, each a link to its message. */
 export function ExcerptList({ traceId, q, found: { excerpts, more, atLeast } }: Props) {
   return (
-    <ul className="flex min-w-0 basis-full flex-col gap-0.5 pb-1 pl-8 text-code">
-      {excerpts.map((excerpt) => (
+    <ul className="flex min-w-0 basis-full flex-col gap-0.5 pb-1 sm:pl-8 text-code">
+      {bySpeaker(excerpts).map((excerpt, place, all) => (
         <li key={excerpt.position} className="flex min-w-0 gap-2">
+          <span className="w-14 shrink-0 text-muted">
+            <span className={all[place - 1]?.speaker === excerpt.speaker ? "sr-only" : ""}>
+              {names[excerpt.speaker]}
+            </span>
+          </span>
           <a
             href={placeHref(traceId, q, excerpt.position)}
             className="quiet-link line-clamp-3 min-w-0 sm:line-clamp-2 break-words"
           >
-            <span className="text-muted">
-              {names[excerpt.speaker]}#{excerpt.position}
-            </span>{" "}
-            <Marked excerpt={excerpt} />
+            <span className="text-muted">#{excerpt.position}</span> <Marked excerpt={excerpt} />
           </a>
         </li>
       ))}
@@ -38,6 +40,9 @@ export function ExcerptList({ traceId, q, found: { excerpts, more, atLeast } }: 
     </ul>
   );
 }
+
+/** Those of one speaker together, in the order of the best of each. */
+const bySpeaker = (excerpts: Excerpt[]) => [...Map.groupBy(excerpts, ({ speaker }) => speaker).values()].flat();
 
 const searchHref = (traceId: string, q: string) => `/traces/${traceId}?${new URLSearchParams({ q })}`;
 const placeHref = (traceId: string, q: string, position: number) =>
