@@ -27,7 +27,8 @@ export function useFolds(list: RefObject<HTMLElement | null>) {
     if (!element) return;
     let frame = 0;
     const save = () => {
-      const folds = [...(remembered.current ?? [])].slice(-maxRemembered);
+      if (!remembered.current) return;
+      const folds = [...remembered.current].slice(-maxRemembered);
       history.replaceState({ ...history.state, spoorFolds: folds }, "");
     };
     // `data-open` is how the server renders it, which needs no remembering.
@@ -44,11 +45,14 @@ export function useFolds(list: RefObject<HTMLElement | null>) {
       frame = requestAnimationFrame(save);
     };
     element.addEventListener("toggle", onToggle, true);
+    // The router writes the history's entry anew when it is ready, without what was saved before that.
+    window.addEventListener("beforeunload", save);
     // What was opened before the script was there.
     for (const target of element.querySelectorAll("details")) if (isChanged(target)) onToggle({ target });
     return () => {
       cancelAnimationFrame(frame);
       element.removeEventListener("toggle", onToggle, true);
+      window.removeEventListener("beforeunload", save);
     };
   }, [list]);
 
