@@ -8,7 +8,7 @@ type Props = { trace: Pick<Trace, "id" | "title" | "customTitle" | "starredAt" |
 export function Marks({ trace }: Props) {
   const { id, title, customTitle, starredAt, archivedAt, tags, note } = trace;
   return (
-    <div className="flex flex-wrap items-start gap-2">
+    <div className="session-marks">
       <Toggle id={id} name="starred" isOn={starredAt !== null} words={["☆ Star", "★ Starred"]} />
       <Toggle id={id} name="archived" isOn={archivedAt !== null} words={["Archive", "Take out of the archive"]} />
       <details data-menu className="sm:relative">

@@ -54,8 +54,8 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
       )}
       {kin.origin && <OriginLine origin={kin.origin} />}
       {kin.family && <FamilyFacts traceId={trace.id} own={kin.own} family={kin.family} />}
-      <Marks trace={trace} />
       <div className="session-ways">
+        <Marks trace={trace} />
         <ShareLink traceId={trace.id} />
         <Exports id={trace.id} />
         <Details trace={trace} circumstances={circumstances} resume={resume} />

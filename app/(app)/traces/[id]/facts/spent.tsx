@@ -8,7 +8,12 @@ export function Spent({ trace }: { trace: Trace }) {
   const cost = costOf(trace);
   const tokens = tokensOf(trace);
   const cached = cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens;
-  const isSplit = inputTokens + outputTokens + cached > 0;
+  const kinds: [tokens: number, name: string][] = [
+    [inputTokens, "in"],
+    [outputTokens, "out"],
+    [cached, "cache"],
+  ];
+  const split = kinds.filter(([count]) => count > 0).map(([count, name]) => `${formatCompact(count)} ${name}`);
   return (
     <>
       {cost && (
@@ -19,12 +24,7 @@ export function Spent({ trace }: { trace: Trace }) {
       {tokens > 0 && (
         <span title={describeTokens(trace)}>
           {formatCompact(tokens)} <span className="text-muted">tokens</span>
-          {isSplit && (
-            <span className="text-muted">
-              {" "}
-              ({formatCompact(inputTokens)} in, {formatCompact(outputTokens)} out, {formatCompact(cached)} cache)
-            </span>
-          )}
+          {split.length > 1 && <span className="text-muted"> ({split.join(", ")})</span>}
         </span>
       )}
       {describeCost(trace).map((remark) => (

@@ -26,6 +26,8 @@ export function SegmentList({ list, segments, failed, live, retry, href, ...on }
   const last = segments.at(-1);
   return (
     <>
+      {/* A message's own headings are below this one, whatever precedes it in the window. */}
+      <h2 className="sr-only [overflow-anchor:none]">Messages</h2>
       {first?.earlier && (
         <Edge
           failed={failed === "earlier"}
