@@ -31,7 +31,8 @@ export function isPlainlyMarkdown(text: string): boolean {
   }
   if (seen.tables > 0) return true;
   if (seen.headings === 0) return false;
-  return seen.headings > 1 || seen.items > 2 || seen.fences > 1;
+  // Each fence is two lines: one piece of code below a line with a # is no document yet.
+  return seen.headings > 1 || seen.items > 2 || seen.fences > 2;
 }
 
 function standsAlone(lines: string[], at: number): boolean {

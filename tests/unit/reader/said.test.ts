@@ -21,6 +21,7 @@ describe("what a person wrote", () => {
     expect(await render([said(plan)])).toContain("<strong>One</strong>");
     expect(isPlainlyMarkdown("# install\nnpm ci\n# build\nnpm run build")).toBe(false);
     expect(isPlainlyMarkdown("- a\n- b\n- c")).toBe(false);
+    expect(isPlainlyMarkdown("# not a heading\n\nSee\n\n```ts\na\n```\n\none\n  two")).toBe(false);
     expect(outlineOf([said(plan)]).turns.map(({ title }) => title)).toEqual(["Plan: Watch"]);
   });
 

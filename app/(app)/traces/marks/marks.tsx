@@ -9,7 +9,7 @@ export function Marks({ trace }: Props) {
   const { id, title, customTitle, starredAt, archivedAt, tags, note } = trace;
   return (
     <div className="session-marks">
-      <Toggle id={id} name="starred" isOn={starredAt !== null} words={["☆ Star", "★ Starred"]} />
+      <Toggle id={id} name="starred" isOn={starredAt !== null} words={["Star", "Starred"]} />
       <Toggle id={id} name="archived" isOn={archivedAt !== null} words={["Archive", "Take out of the archive"]} />
       <details data-menu className="sm:relative">
         <summary className="button list-none font-normal">
