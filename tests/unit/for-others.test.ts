@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { countHomes, forOthers, isWithin, textForOthers } from "#lib/traces/for-others";
+import { sharingIn } from "../../app/(app)/traces/[id]/share/range";
 
 test.each([
   ["cd /home/ada/api && ls", "cd ~/api && ls"],
@@ -43,4 +44,17 @@ test.each([
   [{ from: null, to: 4 }, false],
 ])("position 5 within %j: %s", (range, expected) => {
   expect(isWithin(range, 5)).toBe(expected);
+});
+
+test("a turn is shared alone by any of its positions, the last one without what is added later", () => {
+  const turn = { title: "", at: null, tools: 0, errors: 0 };
+  const turns = [2, 10, 20].map((position) => ({ ...turn, position }));
+  const outline = { turns, span: { first: 0, last: 29 } };
+  const shared = (query: Record<string, string>) => sharingIn(outline, query);
+  expect(shared({ turn: "10" })).toEqual({ from: 10, to: 19, masked: true });
+  expect(shared({ turn: "15", plain: "1" })).toEqual({ from: 10, to: 19, masked: false });
+  expect(shared({ turn: "20" })).toEqual({ from: 20, to: 29, masked: true });
+  expect(shared({ turn: "x" })).toEqual({ from: null, to: null, masked: true });
+  expect(sharingIn({ turns: [], span: outline.span }, { turn: "5" })).toEqual({ from: 5, to: 5, masked: true });
+  expect(shared({ from: "9", to: "4" })).toEqual({ from: 4, to: 9, masked: true });
 });

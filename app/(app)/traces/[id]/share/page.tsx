@@ -88,14 +88,12 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
           <a href={`${markdown}${markdown.includes("?") ? "&" : "?"}for=github`} className="link target">
             Download for GitHub
           </a>
-        </div>
-        {shares.length > 0 && (
-          <p>
+          {shares.length > 0 && (
             <a href="/settings/shares" className="link target">
               See or revoke {countOf(shares.length, "link")}
             </a>
-          </p>
-        )}
+          )}
+        </div>
       </div>
       <section aria-label="What others will see" className="rounded-block border border-edge border-dashed p-4">
         <h2 className="pb-3 text-muted">What others will see</h2>

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { limits } from "#lib/limits";
 import type { Outline, Turn } from "#lib/reader/outline";
 import type { Sharing } from "#lib/traces/shares";
+import { turnAt } from "../outline/turns";
 
 const position = z
   .string()
@@ -23,12 +24,13 @@ function sharingOf(query: Query): Sharing {
 export const endsOf = ({ turns, span }: Pick<Outline, "turns" | "span">): { value: number; turn: Turn }[] =>
   turns.map((turn, index) => ({ turn, value: (turns[index + 1]?.position ?? span.last + 1) - 1 }));
 
-/** One turn alone, where an address asks for it by its position, else as `sharingOf`. */
+/** One turn alone, where an address asks for the one that a position is in, else as `sharingOf`. */
 export function sharingIn(outline: Pick<Outline, "turns" | "span">, query: Query): Sharing {
   const sharing = sharingOf(query);
   const asked = position.safeParse(query.turn).data;
-  const turn = endsOf(outline).find((one) => one.turn.position === asked);
-  return turn ? { ...sharing, from: turn.turn.position, to: turn.value } : sharing;
+  if (asked === undefined) return sharing;
+  const turn = endsOf(outline)[turnAt(outline.turns, asked)];
+  return { ...sharing, from: turn?.turn.position ?? asked, to: turn?.value ?? asked };
 }
 
 export const addressOf = (traceId: string, path: string, { from, to, masked }: Sharing): string => {
