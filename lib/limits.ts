@@ -126,6 +126,9 @@ export const limits = {
     tag: 64,
     tags: 20,
     tool: 64,
+    filePath: 1024,
+    /** Of one filter, of which a session has any. */
+    filterValues: 20,
     views: 50,
     viewName: 64,
     marksBytes: 128 * KiB,

@@ -139,6 +139,8 @@ function makeListener(
     const forget = rememberArrival(requestId, request);
     const logResponse = watch(request, response);
     inFlight.add(response);
+    // Next and this server listen a dozen times for the end of a page; beyond ten Node.js would warn of a leak.
+    response.setMaxListeners(32);
     response.once("close", () => {
       inFlight.delete(response);
       logResponse();

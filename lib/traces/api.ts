@@ -34,7 +34,7 @@ export const readTraceList = {
   about: {
     group: "Traces",
     summary: "List traces",
-    text: "Newest activity first; `order=best` puts what a search finds in the order of how well it matches, with `matches` at the first traces: their best messages (at most 500 traces; with `partial: true` no trace has all words, and those that have most are listed). `q` is a search: words, longer words that begin so, quoted phrases, identifiers and paths as they are written; `-word` leaves out, `or` joins alternatives, and `file:`, `project:`, `branch:`, `agent:`, `model:`, `tool:`, `role:`, `in:title`, `before:`, `after:` and `has:error` narrow it: `query = term *( 1*space [ 'or' 1*space ] term )`, `term = [ '-' ] [ filter ':' ] ( word | phrase )` (docs/search.md). `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not), `parent` to what came from one session, and `roots=true` to sessions that came from no other. `branch` is a Git branch's exact name, `commit` a hash or at least 7 of its first digits, and `pr` a pull request's URL, `OWNER/NAME#NUMBER`, or its number. `starred`, `archived`, `trivial` (no content) and `errors` (failed calls) are `true` or `false`; `tag` and `tool` are exact names, `minCost` an amount in dollars, `minMessages` a number. `sort` is `activity`, `start`, `cost` or `length`, the highest first; a search keeps its own order. `project` is the text that came with a trace, `projectId` one of `GET /api/projects`. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
+    text: "Newest activity first; `order=best` puts what a search finds in the order of how well it matches, with `matches` at the first traces: their best messages (at most 500 traces; with `partial: true` no trace has all words, and those that have most are listed). `q` is a search: words, longer words that begin so, quoted phrases, identifiers and paths as they are written; `-word` leaves out, `or` joins alternatives, and `file:`, `project:`, `branch:`, `agent:`, `model:`, `tool:`, `role:`, `in:title`, `before:`, `after:` and `has:error` narrow it: `query = term *( 1*space [ 'or' 1*space ] term )`, `term = [ '-' ] [ filter ':' ] ( word | phrase )` (docs/search.md). `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not), `parent` to what came from one session, and `roots=true` to sessions that came from no other. `branch` is a Git branch's exact name, `commit` a hash or at least 7 of its first digits, and `pr` a pull request's URL, `OWNER/NAME#NUMBER`, or its number. `starred`, `archived`, `trivial` (no content) and `errors` (failed calls) are `true` or `false`; `tag` and `tool` are exact names, `file` is a file by the end of its path, `minCost` an amount in dollars, `minMessages` a number. `sort` is `activity`, `start`, `cost` or `length`, the highest first; a search keeps its own order. A repeated `source`, `model`, `project`, `projectId`, `machine`, `branch`, `file`, `tag` or `tool` (at most 20 times) lists traces that have any of its values. `project` is the text that came with a trace, `projectId` one of `GET /api/projects`. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
     answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [listedTrace], nextCursor: null } } },
     errors: {
       invalid_request:
@@ -51,6 +51,9 @@ const facetValues = {
   project: [{ value: "api", count: 12 }],
   machine: [{ value: "ada-laptop", count: 41 }],
   projectId: [{ value: trace.projectId, name: "api", count: 12 }],
+  branch: [{ value: "main", count: 9 }],
+  tag: [{ value: "release", count: 3 }],
+  tool: [{ value: "Bash", count: 38 }],
 };
 
 export const readFacetValues = {
@@ -63,7 +66,7 @@ export const readFacetValues = {
   about: {
     group: "Traces",
     summary: "List the values of facets",
-    text: "The values that traces have as `source`, `model`, `project` and `machine`, with how many have each; the 100 most frequent. A facet's own filter does not narrow its values. `projectId` has the projects with their names.",
+    text: "The values that traces have as `source`, `model`, `project`, `machine`, `branch`, `tag` and `tool`, with how many have each; the 100 most frequent. A filter's own value does not narrow its values. `projectId` has the projects with their names.",
     answers: { 200: { text: "The values.", example: { ok: true, ...facetValues } } },
     example: { query: { project: "api" } },
     wrong: { query: { from: "yesterday" } },

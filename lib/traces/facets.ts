@@ -4,6 +4,7 @@ import { type Facet, type FacetValue, type FacetValues, facets, type TraceFilter
 import { findIds, resolveSearch } from "#lib/traces/search";
 import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { countProjects, countUpTo, countValues } from "#lib/traces/sql/list";
+import { countSeveral, type Several } from "#lib/traces/sql/several";
 
 /** How many values a menu offers: the most frequent ones. */
 const maxValues = 100;
@@ -21,7 +22,15 @@ export async function readFacets(userId: string, filter: TraceFilter): Promise<F
     groups.filter((names) => names.length > 0).map((names) => countGroup(userId, filter, names)),
   );
   const projectId = await countProjectsOf(userId, filter);
-  return Object.assign({ source: [], model: [], project: [], machine: [], projectId }, ...counted);
+  const several: Pick<FacetValues, Several> = { branch: [], tag: [], tool: [] };
+  for (const name of ["branch", "tag", "tool"] as const) several[name] = await countSeveralOf(userId, filter, name);
+  return Object.assign({ source: [], model: [], project: [], machine: [], projectId }, several, ...counted);
+}
+
+/** Counts what a trace may have several of, by all filters but its own. */
+async function countSeveralOf(userId: string, filter: TraceFilter, name: Several): Promise<FacetValue[]> {
+  const selection = await resolveOnce(userId, { ...filter, [name]: undefined }, maxFound);
+  return countSeveral(userId, selection, name, maxValues);
 }
 
 /** Counts projects, by all filters but the project's own. */

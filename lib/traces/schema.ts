@@ -100,6 +100,10 @@ export const wholeNumber = (min: number, max: number) =>
     .pipe(z.int().min(min).max(max))
     .meta({ type: "integer", pattern: undefined, minimum: min, maximum: max });
 
+/** One value, or several, of which a trace has any: a parameter that is repeated. */
+const several = <Value extends z.ZodType>(value: Value) =>
+  z.union([value, z.array(value).min(1).max(page.filterValues)]).optional();
+
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 
 /** What narrows a list by what a person decided about traces, and by their course. */
@@ -108,10 +112,8 @@ const courseFilter = {
   archived: flag.optional(),
   trivial: flag.optional(),
   errors: flag.optional(),
-  tag: exactText(1, page.tag)
-    .transform((tag) => tag.toLowerCase())
-    .optional(),
-  tool: exactText(1, page.tool).optional(),
+  tag: several(exactText(1, page.tag).transform((tag) => tag.toLowerCase())),
+  tool: several(exactText(1, page.tool)),
   minCost: z
     .string()
     .regex(/^\d{1,7}(?:\.\d{1,4})?$/, "must be an amount in dollars, as 2.50")
@@ -121,12 +123,15 @@ const courseFilter = {
 
 const filter = {
   q: exactText(1, page.query).optional(),
-  source: exactText(1, limits.trace.source).optional(),
-  model: exactText(1, limits.trace.model).optional(),
-  project: exactText(1, limits.trace.project).optional(),
-  machine: exactText(1, limits.device.machine).optional(),
-  projectId: z.uuid().optional(),
-  branch: exactText(1, limits.trace.branch).optional(),
+  source: several(exactText(1, limits.trace.source)),
+  model: several(exactText(1, limits.trace.model)),
+  project: several(exactText(1, limits.trace.project)),
+  machine: several(exactText(1, limits.device.machine)),
+  projectId: several(z.uuid()),
+  branch: several(exactText(1, limits.trace.branch)),
+  file: several(
+    exactText(1, page.filePath).refine((path) => /(?:^|[\\/])(?!\.?(?:[\\/]|$))/.test(path), "must name a file"),
+  ),
   commit: commitHash.optional(),
   pr: pullRequestName.optional(),
   from: utcInstant.optional(),
@@ -142,7 +147,7 @@ const filter = {
 export { type Facet, facets };
 
 /**
- * What narrows a list or an export: a search (lib/search/query.ts), exact values, a branch, a commit or pull request by evidence
+ * What narrows a list or an export: a search (lib/search/query.ts), exact values (of several, any), a file by the end of its path, a branch, a commit or pull request by evidence
  * (docs/decisions/0046), and a span of the last activity (`from` included, `to` not), what one session started, or only what no
  * other one did (`roots`).
  */
@@ -155,6 +160,7 @@ export const filterNames = [
   "projectId",
   ...facets,
   "branch",
+  "file",
   "commit",
   "pr",
   "from",
@@ -170,6 +176,12 @@ export const filterNames = [
   "trivial",
 ] as const satisfies (keyof TraceFilter)[];
 export type FilterName = (typeof filterNames)[number];
+
+/** The filters that take several values, of which a trace has any. */
+export type SeveralName = Facet | "projectId" | "branch" | "file" | "tag" | "tool";
+
+/** The filters whose values are counted. */
+export type CountedName = Facet | "branch" | "tag" | "tool";
 
 /** Ids that are given by hand: at most those of one page, so that they fit in an address. */
 export const chosenIds = z.array(z.uuid()).max(page.maxPerPage);
@@ -271,7 +283,10 @@ const facetValues = z.object({
   project: z.array(facetValue),
   machine: z.array(facetValue),
   projectId: z.array(projectValue),
-} satisfies Record<Facet | "projectId", z.ZodType>);
+  branch: z.array(facetValue),
+  tag: z.array(facetValue),
+  tool: z.array(facetValue),
+} satisfies Record<CountedName | "projectId", z.ZodType>);
 export type FacetValues = z.output<typeof facetValues>;
 
 export const facetsResponse = facetValues.extend({ ok: z.literal(true) });

@@ -16,6 +16,12 @@ describe("the list", () => {
     await link("codex-cli 40").click();
     await page.getByText("40 sessions", { exact: true }).first().waitFor();
     expect(query()).toBe("?source=codex-cli");
+    await link("claude-code 80").click(); // the menu stays open: of several values a session has any
+    await page.getByText("120 sessions", { exact: true }).first().waitFor();
+    expect(query()).toBe("?source=codex-cli&source=claude-code");
+    await link(/Remove filter source claude-code/).click();
+    await page.getByText("40 sessions", { exact: true }).first().waitFor();
+    expect(query()).toBe("?source=codex-cli");
     await menu("Project").click();
     await link("project-3 8").click();
     await page.getByText("8 sessions", { exact: true }).first().waitFor();
@@ -34,6 +40,14 @@ describe("the list", () => {
     await page.getByLabel("Model, exactly").fill("model-1");
     await page.getByLabel("Model, exactly").press("Enter");
     await page.getByText("60 sessions", { exact: true }).first().waitFor();
+    await menu("More").click();
+    await page.locator("#filters summary", { hasText: "Machine" }).click();
+    await link("ada-laptop 60").click();
+    await link(/Remove filter machine ada-laptop/).waitFor();
+    await page.locator("#filters summary", { hasText: "Length" }).click();
+    await link("20 messages and more").click();
+    await page.getByText("No session matches all of these filters.").waitFor();
+    expect(query()).toBe("?model=model-1&machine=ada-laptop&minMessages=20");
     expect(faults).toEqual([]);
   });
 

@@ -1,34 +1,27 @@
+import Link from "next/link";
 import { termsOf, withoutTerm } from "#lib/search/grammar";
 import { filterNames } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
-import { type Given, labelOf, listHref, shownValue, without } from "./hrefs";
+import { type Given, labelOf, listHref, type Names, shownValue, valuesOf, without, withoutValue } from "./hrefs";
 
 /**
  * The filters that are set, each with a link that removes it; of a search each filter that it names.
  *
- * @param project the name of the project that is filtered by. @param parent the title of the session whose children are listed
+ * @param names the names of projects. @param parent the title of the session whose children are listed
  */
-export function Chips({
-  given,
-  project,
-  parent,
-}: {
-  given: Given;
-  project: string | undefined;
-  parent: string | undefined;
-}) {
+export function Chips({ given, names, parent }: { given: Given; names: Names; parent: string | undefined }) {
   return filterNames.flatMap((name) => {
-    const value = shownValue(given, name, project);
-    if (value === undefined) return [];
     if (name !== "q")
-      return [
+      return valuesOf(given, name).map((value) => (
         <Chip
-          key={name}
+          key={`${name} ${value}`}
           label={labelOf(name)}
-          value={name === "parent" ? (parent ?? "a missing session") : value}
-          href={listHref(without(given, name))}
-        />,
-      ];
+          value={name === "parent" ? (parent ?? "a missing session") : shownValue(name, value, names)}
+          href={listHref(withoutValue(given, name, value))}
+        />
+      ));
+    const { q: value } = given;
+    if (value === undefined) return [];
     const withQuery = (q: string) => listHref({ ...without(given, "q"), ...(q !== "" && { q }) });
     const terms = termsOf(value).filter(({ filter }) => filter !== undefined);
     const words = terms.toReversed().reduce((rest, term) => withoutTerm(rest, term), value);
@@ -58,15 +51,17 @@ export function Chips({
 function Chip({ label, value, href }: { label: string; value: string; href: string }) {
   return (
     <li className="min-w-0">
-      <a
+      <Link
         href={href}
+        prefetch={false}
+        scroll={false}
         className="flex h-6 items-center gap-1 rounded-control bg-tint px-2 text-code text-text hover:opacity-80 pointer-coarse:h-11"
       >
         <span className="sr-only">Remove filter</span>
         <span className="text-muted">{label}</span>
         <span className="max-w-60 truncate">{value}</span>
         <Sign name="cross" />
-      </a>
+      </Link>
     </li>
   );
 }

@@ -1,23 +1,25 @@
-import type { Facet, FacetValues, FilterName } from "#lib/traces/schema";
+import Link from "next/link";
+import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
 import { formatCount } from "../../components/figures";
-import { type Given, listHref, without } from "./hrefs";
+import { Sign } from "../../components/sign";
+import { type Given, listHref, valuesOf, without, withoutValue, withValue } from "./hrefs";
 
 /** What a menu offers: a filter's value, and how it is shown. */
 export type Option = { name: FilterName; value: string; text: string; count: number };
 
-/** A facet's values as options. Projects are offered as such, over machines and worktrees, once the ledger knows any. */
-export function optionsOf(facet: Facet, values: FacetValues): Option[] {
-  if (facet === "project" && values.projectId.length > 0)
+/** A filter's values as options. Projects are offered as such, over machines and worktrees, once the ledger knows any. */
+export function optionsOf(name: CountedName, values: FacetValues): Option[] {
+  if (name === "project" && values.projectId.length > 0)
     return values.projectId.map(({ name: text, ...one }) => ({ name: "projectId", text, ...one }));
-  return values[facet].map((one) => ({ name: facet, text: one.value, ...one }));
+  return values[name].map((one) => ({ name, text: one.value, ...one }));
 }
 
 /** The filters that a menu sets. */
-export const filtersOf = (facet: Facet): FilterName[] => (facet === "project" ? ["project", "projectId"] : [facet]);
+export const filtersOf = (name: CountedName): FilterName[] => (name === "project" ? ["project", "projectId"] : [name]);
 
-type Props = { name: Facet; given: Given; options: Option[] };
+type Props = { name: CountedName; given: Given; options: Option[] };
 
-/** The values of a menu, each a link that sets the filter, and above them one that removes it. */
+/** The values of a menu, each a link that sets it or takes it back, and above them one that removes them all. */
 export function Choices({ name, given, options }: Props) {
   const rest = without(given, ...filtersOf(name));
   return (
@@ -27,14 +29,9 @@ export function Choices({ name, given, options }: Props) {
           <Choice href={listHref(rest)} isChosen={false} text={`Any ${name}`} />
         </li>
       )}
-      {options.map(({ name: filter, value, text, count }) => (
-        <li key={value}>
-          <Choice
-            href={listHref({ ...rest, [filter]: value })}
-            isChosen={value === given[filter]}
-            text={text}
-            count={count}
-          />
+      {options.map((option) => (
+        <li key={option.value}>
+          <OptionChoice menu={name} given={given} option={option} />
         </li>
       ))}
       {options.length === 0 && <li className="px-3 py-1 text-muted">No session has one.</li>}
@@ -42,16 +39,32 @@ export function Choices({ name, given, options }: Props) {
   );
 }
 
+/** One value: it is added to those that are chosen, of which a session has any, or removed from them. */
+function OptionChoice({ menu, given, option }: { menu: CountedName; given: Given; option: Option }) {
+  const { name, value, text, count } = option;
+  const isChosen = valuesOf(given, name).includes(value);
+  const others = filtersOf(menu).filter((other) => other !== name);
+  const href = isChosen ? withoutValue(given, name, value) : withValue(without(given, ...others), name, value);
+  return <Choice href={listHref(href)} isChosen={isChosen} text={text} count={count} />;
+}
+
 type ChoiceProps = { href: string; isChosen: boolean; text: string; count?: number };
 
-/** A line of a menu: a value, and how many sessions have it. */
+/** A line of a menu: a value, and how many sessions have it. The menu stays open where the page does. */
 export function Choice({ href, isChosen, text, count }: ChoiceProps) {
   return (
-    <a href={href} aria-current={isChosen ? "true" : undefined} className="choice">
+    <Link
+      href={href}
+      prefetch={false} // a page costs the server its reads, whether it is opened or not
+      scroll={false}
+      aria-current={isChosen ? "true" : undefined}
+      className="choice"
+    >
       <span className="min-w-0 grow truncate" title={text}>
         {text}
       </span>
+      {isChosen && <Sign name="check" />}
       {count !== undefined && <span className="text-code text-muted">{formatCount(count)}</span>}
-    </a>
+    </Link>
   );
 }

@@ -1,11 +1,12 @@
 import { readFacets } from "#lib/traces/facets";
-import { facets, type TraceFilter } from "#lib/traces/schema";
+import type { TraceFilter } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
 import { DateMenu } from "./date-menu";
 import { FilterMenu } from "./filter-menu";
 import { FilterSwitch } from "./filter-switch";
-import { filterQuery, type Given } from "./hrefs";
+import { entriesOf, filterQuery, type Given } from "./hrefs";
 import { MenuCloser } from "./menu-closer";
+import { MoreMenu } from "./more-menu";
 
 type Props = {
   userId: string;
@@ -16,8 +17,6 @@ type Props = {
   children: React.ReactNode;
 };
 
-const capitalize = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
-
 /**
  * The menus that narrow the list. Their values are counted when one is opened: it takes longer than reading a page of the list.
  * On a phone one button opens them.
@@ -25,7 +24,8 @@ const capitalize = (name: string) => name.slice(0, 1).toUpperCase() + name.slice
 export async function FilterBar({ userId, filter, given, hasValues, children }: Props) {
   const values = hasValues ? await readFacets(userId, filter) : undefined;
   const zone = await readerZone();
-  const set = Object.keys(given).length;
+  const query = filterQuery(filter).toString();
+  const set = entriesOf(given).length;
   return (
     <div className="flex flex-wrap gap-2 max-sm:w-full">
       <FilterSwitch count={set} controls="filters" />
@@ -33,17 +33,11 @@ export async function FilterBar({ userId, filter, given, hasValues, children }: 
         id="filters"
         className="flex flex-wrap gap-2 max-sm:hidden max-sm:w-full max-sm:flex-col max-sm:data-open:flex max-sm:noscript:flex"
       >
-        {facets.map((name) => (
-          <FilterMenu
-            key={name}
-            name={name}
-            label={capitalize(name)}
-            given={given}
-            query={filterQuery(filter).toString()}
-            values={values}
-          />
+        {(["source", "model", "project"] as const).map((name) => (
+          <FilterMenu key={name} name={name} given={given} query={query} values={values} />
         ))}
         <DateMenu given={given} zone={zone} />
+        <MoreMenu given={given} query={query} values={values} />
         {children}
       </div>
       <MenuCloser />

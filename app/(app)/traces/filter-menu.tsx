@@ -1,12 +1,11 @@
-import type { Facet, FacetValues } from "#lib/traces/schema";
+import type { CountedName, FacetValues } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
 import { Choices, filtersOf, optionsOf } from "./choices";
-import { type Given, without } from "./hrefs";
+import { entriesOf, type Given, labelOf, without } from "./hrefs";
 import { MenuValues } from "./menu-values";
 
 type Props = {
-  name: Facet;
-  label: string;
+  name: CountedName;
   given: Given;
   /** The filters as the API takes them. */
   query: string;
@@ -14,34 +13,55 @@ type Props = {
   values: FacetValues | undefined;
 };
 
-/** A menu of the values of one facet, with how many sessions have each, and a field for any other. */
-export function FilterMenu({ name, label, given, query, values }: Props) {
+const capitalize = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
+
+/** A menu of the values of one filter. */
+export function FilterMenu(props: Props) {
+  const { name, given } = props;
   return (
-    <Menu
-      label={label}
-      isSet={filtersOf(name).some((filter) => given[filter] !== undefined)}
-      side={name === "machine" ? "right" : "left"}
-    >
-      <form method="get" action="/traces" className="flex gap-2 p-3">
-        <HiddenFilters given={without(given, ...filtersOf(name))} />
-        <input
-          name={name}
-          aria-label={`${label}, exactly`}
-          placeholder={`${label}, exactly`}
-          required
-          autoComplete="off"
-          className="input min-w-0"
-        />
-        <button type="submit" className="button">
-          Show
-        </button>
-      </form>
+    <Menu label={capitalize(name)} isSet={filtersOf(name).some((filter) => given[filter] !== undefined)} side="left">
+      <FilterValues {...props} />
+    </Menu>
+  );
+}
+
+/** The values of one filter, with how many sessions have each, and a field for any other. */
+export function FilterValues({ name, given, query, values }: Props) {
+  return (
+    <>
+      <ExactForm
+        name={name}
+        label={`${capitalize(labelOf(name))}, exactly`}
+        given={without(given, ...filtersOf(name))}
+      />
       {values ? (
         <Choices name={name} given={given} options={optionsOf(name, values)} />
       ) : (
         <MenuValues name={name} given={given} query={query} />
       )}
-    </Menu>
+    </>
+  );
+}
+
+type ExactProps = { name: string; label: string; given: Given; pattern?: string; title?: string };
+
+/** A field for a filter's value, beside the filters that stay. */
+export function ExactForm({ label, given, ...input }: ExactProps) {
+  return (
+    <form method="get" action="/traces" className="flex gap-2 p-3">
+      <HiddenFilters given={given} />
+      <input
+        {...input}
+        aria-label={label}
+        placeholder={label}
+        required
+        autoComplete="off"
+        className="input min-w-0 grow"
+      />
+      <button type="submit" className="button">
+        Show
+      </button>
+    </form>
   );
 }
 
@@ -65,5 +85,7 @@ export function Menu({ label, isSet, side, children }: MenuProps) {
 
 /** Filters that a form keeps. */
 export function HiddenFilters({ given }: { given: Given }) {
-  return Object.entries(given).map(([name, value]) => <input key={name} type="hidden" name={name} value={value} />);
+  return entriesOf(given).map(([name, value]) => (
+    <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
+  ));
 }

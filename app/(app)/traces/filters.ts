@@ -27,7 +27,10 @@ const day = /^\d{4}-\d\d-\d\d$/;
  */
 export function readListParams(params: Params, zone: string): ListRequest {
   const asked = Object.fromEntries(
-    Object.entries(params).filter(([name, value]) => value !== undefined && value !== "" && name !== "roots"),
+    Object.entries(params).flatMap(([name, value]) => {
+      const [first, ...more] = [...new Set([value ?? []].flat().filter((one) => one !== ""))];
+      return first === undefined || name === "roots" ? [] : [[name, more.length > 0 ? [first, ...more] : first]];
+    }),
   );
   const exact = { ...asked };
   if (typeof asked.from === "string" && day.test(asked.from)) exact.from = startOfDay(asked.from, zone) ?? asked.from;

@@ -1,4 +1,4 @@
-import type { FilterName, Order, Sort, TraceFilter } from "#lib/traces/schema";
+import type { FilterName, Order, SeveralName, Sort, TraceFilter } from "#lib/traces/schema";
 
 /** A filter's name on the page. */
 export const labelOf = (name: FilterName): string => shownNames[name] ?? name;
@@ -14,41 +14,86 @@ const shownNames: Partial<Record<FilterName, string>> = {
   trivial: "without content",
 };
 
-/** A filter's value as shown; a project's is its name. @param project the name of the one that is filtered by */
-export const shownValue = (given: Given, name: FilterName, project: string | undefined): string | undefined =>
-  name === "projectId" && given.projectId !== undefined ? (project ?? "no such project") : given[name];
+/** The names of the projects that are filtered by, by their ids. */
+export type Names = Map<string, string>;
 
-/** The filters as in the page's address, for links and chips. */
-export type Given = Partial<Record<FilterName, string>>;
+/** A filter's value as shown; a project's is its name. */
+export const shownValue = (name: FilterName, value: string, names: Names): string =>
+  name === "projectId" ? (names.get(value) ?? "no such project") : value;
+
+/** A filter's values as shown, in a sentence. */
+export const shownValues = (given: Given, name: FilterName, names: Names): string =>
+  valuesOf(given, name)
+    .map((value) => shownValue(name, value, names))
+    .join(" or ");
+
+/** The filters as in the page's address, for links and chips; those that take several values may be lists. */
+export type Given = { [Name in FilterName]?: Name extends SeveralName ? string | string[] : string };
+
+export const valuesOf = (given: Given, name: FilterName): string[] => [given[name] ?? []].flat();
+
+const several: Record<SeveralName, true> = {
+  ...{ source: true, model: true, project: true, machine: true, projectId: true },
+  ...{ branch: true, file: true, tag: true, tool: true },
+};
+const isSeveral = (name: FilterName): name is SeveralName => name in several;
+
+/** The filters with another value of one, in the place of what it had where it takes only one. */
+export const withValue = (given: Given, name: FilterName, value: string): Given => ({
+  ...given,
+  [name]: isSeveral(name) && given[name] !== undefined ? [...valuesOf(given, name), value] : value,
+});
+
+/** The filters without one value of one of them. */
+export function withoutValue(given: Given, name: FilterName, value: string): Given {
+  const [first, ...more] = valuesOf(given, name).filter((one) => one !== value);
+  return first === undefined ? without(given, name) : { ...given, [name]: more.length > 0 ? [first, ...more] : first };
+}
+
+/** The filters as parameters, a repeated one for several values. */
+export const entriesOf = (given: Given): [name: string, value: string][] =>
+  Object.entries(given).flatMap(([name, values]) => [values].flat().map((value): [string, string] => [name, value]));
+
+export const queryOf = (given: Given, more: Record<string, string> = {}): URLSearchParams =>
+  new URLSearchParams([...entriesOf(given), ...Object.entries(more)]);
+
+/** Parameters of an address as a page gets them. */
+export function paramsIn(query: string): Record<string, string | string[]> {
+  const params = new URLSearchParams(query);
+  return Object.fromEntries(
+    [...new Set(params.keys())].map((name) => {
+      const [first = "", ...more] = params.getAll(name);
+      return [name, more.length > 0 ? [first, ...more] : first];
+    }),
+  );
+}
 
 export const withQuery = (path: string, query: URLSearchParams) => (query.size > 0 ? `${path}?${query}` : path);
 
 /** The list's address with these filters; without a cursor it starts at the newest. */
 export function listHref(given: Given, { order, ...more }: More = {}): string {
   // The best match is the order of every search.
-  return withQuery(
-    "/traces",
-    new URLSearchParams({ ...given, ...(order === "newest" && given.q && { order }), ...more }),
-  );
+  return withQuery("/traces", queryOf(given, { ...(order === "newest" && given.q && { order }), ...more }));
 }
 
 type More = { cursor?: string; menus?: "1"; deleted?: string; order?: Order; sort?: Sort };
 
 /** A session's address with the filters of the list: for its neighbours there, and the way back. */
-export const traceHref = (id: string, given: Given): string =>
-  withQuery(`/traces/${id}`, new URLSearchParams({ ...given }));
+export const traceHref = (id: string, given: Given): string => withQuery(`/traces/${id}`, queryOf(given));
 
 /** The page of a pull request. */
 export const pullHref = (repository: string, number: number): string =>
   `/pull/${repository.split("/").map(encodeURIComponent).join("/")}/${number}`;
 
 /** The address of the question whether to delete all that a filter matches. */
-export const deleteAllHref = (given: Given): string => `/traces/delete?${new URLSearchParams({ ...given, all: "1" })}`;
+export const deleteAllHref = (given: Given): string => `/traces/delete?${queryOf(given, { all: "1" })}`;
 
 /** The filters in the form in which the API takes them. */
 export const filterQuery = (filter: TraceFilter) =>
   new URLSearchParams(
-    Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+    Object.entries(filter).flatMap(([name, value]) =>
+      value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
+    ),
   );
 
 /** The same filters without some of them. */

@@ -1,18 +1,21 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
-import type { Facet, FacetValues } from "#lib/traces/schema";
+import type { CountedName, FacetValues } from "#lib/traces/schema";
 import { Choices, type Option, optionsOf } from "./choices";
 import { type Given, listHref } from "./hrefs";
 
-/** The values for the page's filters; one request serves every menu. */
-let loading: Promise<FacetValues> | undefined;
+/** The values for the page's filters; one request serves every menu, until the filters change. */
+let loaded: { query: string; values: Promise<FacetValues> } | undefined;
 
 function load(query: string): Promise<FacetValues> {
-  loading ??= fetchValues(query);
-  loading.catch(() => {
-    loading = undefined; // the next menu to be opened tries again
+  if (loaded?.query === query) return loaded.values;
+  const values = fetchValues(query);
+  const own = { query, values };
+  loaded = own;
+  values.catch(() => {
+    if (loaded === own) loaded = undefined; // the next menu to be opened tries again
   });
-  return loading;
+  return values;
 }
 
 async function fetchValues(query: string): Promise<FacetValues> {
@@ -21,7 +24,7 @@ async function fetchValues(query: string): Promise<FacetValues> {
   return (await response.json()) as FacetValues;
 }
 
-type Props = { name: Facet; given: Given; query: string };
+type Props = { name: CountedName; given: Given; query: string };
 
 /** The values of a menu, loaded when it is opened. Without script, or where that fails, a link leads to a page with them. */
 export function MenuValues({ name, given, query }: Props) {
@@ -30,30 +33,39 @@ export function MenuValues({ name, given, query }: Props) {
   const [hasFailed, setFailed] = useState(false);
   useEffect(() => {
     const menu = place.current?.closest("details");
+    let isCurrent = true;
     const onToggle = () => {
       if (!menu?.open) return;
       load(query).then(
-        (all) => setValues(optionsOf(name, all)),
-        () => setFailed(true),
+        (all) => isCurrent && setValues(optionsOf(name, all)),
+        () => isCurrent && setFailed(true),
       );
     };
-    onToggle(); // it may have been opened before the script was loaded
+    onToggle(); // it may have been opened before the script was loaded, and stays open while its values are chosen
     menu?.addEventListener("toggle", onToggle);
-    return () => menu?.removeEventListener("toggle", onToggle);
+    return () => {
+      isCurrent = false;
+      menu?.removeEventListener("toggle", onToggle);
+    };
   }, [name, query]);
-  if (values) return <Choices name={name} given={given} options={values} />;
   return (
-    <div ref={place} className="border-hairline border-t p-3">
-      {!hasFailed && (
-        <p role="status" className="needs-script text-muted">
-          Counting…
-        </p>
+    <div ref={place}>
+      {values ? (
+        <Choices name={name} given={given} options={values} />
+      ) : (
+        <div className="border-hairline border-t p-3">
+          {!hasFailed && (
+            <p role="status" className="needs-script text-muted">
+              Counting…
+            </p>
+          )}
+          <p className={hasFailed ? "" : "hidden noscript:block"}>
+            <a href={listHref(given, { menus: "1" })} className="link">
+              Show the values
+            </a>
+          </p>
+        </div>
       )}
-      <p className={hasFailed ? "" : "hidden noscript:block"}>
-        <a href={listHref(given, { menus: "1" })} className="link">
-          Show the values
-        </a>
-      </p>
     </div>
   );
 }

@@ -5,13 +5,13 @@ import type { FilterName } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
 import { maxCounted, sessionsOf } from "./count";
 import { type ListRequest, readListParams } from "./filters";
-import { type Given, labelOf, listHref, shownValue, without } from "./hrefs";
+import { type Given, labelOf, listHref, type Names, shownValues, without } from "./hrefs";
 import { Meant } from "./partial";
 
-type Props = { userId: string; request: ListRequest; project: string | undefined };
+type Props = { userId: string; request: ListRequest; names: Names };
 
 /** Why nothing was found, and what would be: what each term finds alone, and each filter without which sessions match. */
-export async function NoHits({ userId, request: { given }, project }: Props) {
+export async function NoHits({ userId, request: { given }, names }: Props) {
   const zone = await readerZone();
   const tries = await Promise.all(
     (Object.keys(given) as FilterName[]).map(async (name) => {
@@ -33,7 +33,7 @@ export async function NoHits({ userId, request: { given }, project }: Props) {
               Remove {labelOf(name)}
             </a>{" "}
             <span className="text-muted">
-              “{shownValue(given, name, project)}” to see {sessionsOf(count)}.
+              “{shownValues(given, name, names)}” to see {sessionsOf(count)}.
             </span>
           </li>
         ))}

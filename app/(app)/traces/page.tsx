@@ -22,7 +22,7 @@ import { maxCounted, maxFound, sessionsOf } from "./count";
 import { readKin } from "./families";
 import { FilterBar } from "./filter-bar";
 import { exportHref, type ListRequest, listed, readListParams, shown } from "./filters";
-import { deleteAllHref, filterQuery, listHref } from "./hrefs";
+import { deleteAllHref, filterQuery, listHref, queryOf, valuesOf } from "./hrefs";
 import { Lag } from "./lag";
 import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
@@ -69,9 +69,9 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const { traces, nextCursor, ignored, ranking, excerpts, kin, branches } = page;
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
-  const labels = await readLabels(user.id, [...traces.map(({ projectId }) => projectId), filter.projectId ?? null]);
-  const filtered = labels.get(filter.projectId ?? "");
-  const projectName = filtered && labelText(filtered);
+  const projects = valuesOf(given, "projectId");
+  const labels = await readLabels(user.id, [...traces.map(({ projectId }) => projectId), ...projects]);
+  const names = new Map([...labels].map(([id, label]) => [id, labelText(label)]));
   const [first] = traces;
   after(warmUp);
   return (
@@ -87,8 +87,9 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
       </div>
       <Lag sessions={lag} />
       <form method="get" action="/traces/delete" id="selection">
-        <input type="hidden" name="list" value={new URLSearchParams(given).toString()} />
+        <input type="hidden" name="list" value={queryOf(given).toString()} />
         <Selection
+          key={`${listHref(given, { order, sort })} ${cursor}`} // it counts the boxes of its own page
           shown={traces.length}
           total={sessionsOf(all, max)}
           exportHref={exportHref(filter)}
@@ -99,7 +100,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
               {sessionsOf(count, max)}
               {all > count && <InAll sessions={sessionsOf(all, max)} />}
             </li>
-            <Chips given={given} project={projectName} parent={parent} />
+            <Chips given={given} names={names} parent={parent} />
             {given.q && isRanked(given.q) && <OrderSwitch given={given} order={order} />}
             {first && !cursor && order === "newest" && sort === "activity" && (
               <li>
@@ -121,7 +122,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
           />
         )}
       </form>
-      {traces.length === 0 && isFiltered && <NoHits userId={user.id} request={request} project={projectName} />}
+      {traces.length === 0 && isFiltered && <NoHits userId={user.id} request={request} names={names} />}
       {traces.length === 0 && !isFiltered && <p className="py-8 text-muted">Nothing older.</p>}
       {trivial > 0 && <WithoutContent count={trivial} />}
       <Pages request={request} nextCursor={nextCursor} />

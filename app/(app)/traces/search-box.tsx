@@ -1,9 +1,9 @@
+import { HiddenFilters } from "./filter-menu";
 import { type Given, without } from "./hrefs";
 import { SearchField } from "./search-field";
 
 /** The search over all sessions, within the filters that are set. */
 export function SearchBox({ given, order }: { given: Given; order: "newest" | "best" }) {
-  const others = { ...without(given, "q"), ...(order === "newest" && given.q && { order }) };
   return (
     <search className="grow">
       <form method="get" action="/traces" className="flex gap-2">
@@ -11,9 +11,8 @@ export function SearchBox({ given, order }: { given: Given; order: "newest" | "b
           Search
         </label>
         <SearchField q={given.q ?? ""} />
-        {Object.entries(others).map(([name, value]) => (
-          <input key={name} type="hidden" name={name} value={value} />
-        ))}
+        <HiddenFilters given={without(given, "q")} />
+        {order === "newest" && given.q && <input type="hidden" name="order" value={order} />}
         <button type="submit" className="button">
           Search
         </button>

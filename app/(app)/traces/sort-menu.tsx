@@ -3,7 +3,7 @@ import { sorts } from "#lib/traces/schema";
 import type { View } from "#lib/traces/views";
 import { Choice } from "./choices";
 import { Menu } from "./filter-menu";
-import { type Given, listHref } from "./hrefs";
+import { type Given, listHref, queryOf } from "./hrefs";
 import { removeViewAction, saveViewAction } from "./view-actions";
 
 const words: Record<Sort, string> = {
@@ -40,7 +40,7 @@ const fixed: [name: string, given: Given][] = [
 
 /** The filters that a person kept, and a field to keep those that are set. */
 export function ViewMenu({ given, sort, views }: { given: Given; sort: Sort; views: View[] }) {
-  const query = new URLSearchParams({ ...given, ...(sort !== "activity" && { sort }) }).toString();
+  const query = queryOf(given, sort === "activity" ? {} : { sort }).toString();
   return (
     <Menu label="Views" isSet={views.some((view) => view.query === query && query !== "")} side="right">
       <ul className="py-1">

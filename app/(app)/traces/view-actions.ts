@@ -8,6 +8,7 @@ import { limits } from "#lib/limits";
 import { removeView, saveView } from "#lib/traces/views";
 import { readerZone } from "../../components/zone";
 import { readListParams } from "./filters";
+import { paramsIn, queryOf } from "./hrefs";
 
 const name = z
   .string()
@@ -18,9 +19,9 @@ const name = z
 export async function saveViewAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());
-  const asked = new URLSearchParams(z.string().max(4096).parse(form.get("query")));
-  const { given, sort } = readListParams(Object.fromEntries(asked), await readerZone());
-  const query = new URLSearchParams({ ...given, ...(sort !== "activity" && { sort }) }).toString();
+  const asked = paramsIn(z.string().max(4096).parse(form.get("query")));
+  const { given, sort } = readListParams(asked, await readerZone());
+  const query = queryOf(given, sort === "activity" ? {} : { sort }).toString();
   await saveView(user.id, { name: name.parse(form.get("name")), query });
   redirect(`/traces?${query}`);
 }

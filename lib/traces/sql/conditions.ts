@@ -2,9 +2,9 @@ import "server-only";
 import { readPullRequestName } from "#lib/evidence/remotes";
 import { Prisma } from "#lib/generated/prisma/client";
 import { datePattern, undated } from "#lib/prices/model";
-import type { FileTerm } from "#lib/search/file-term";
+import { type FileTerm, fileNamed } from "#lib/search/file-term";
 import type { RowTerm } from "#lib/search/query";
-import { facets, type TraceFilter } from "#lib/traces/schema";
+import { type Facet, facets, type TraceFilter } from "#lib/traces/schema";
 
 /**
  * Some of a user's traces: those that a filter matches, or those of the given ids. `storedUntil` (ISO 8601) leaves out what
@@ -55,28 +55,24 @@ export const comesBefore = (selection: Ordered, { activityAt, id }: Place): Pris
  * each facet, and Prisma's conditions can't name an expression (docs/decisions/0014).
  */
 export function isSelected(userId: string, selection: PlainSelection): Prisma.Sql {
-  const { projectId, from, to, ids, storedUntil, parent, roots, families } = selection;
+  const { from, to, ids, storedUntil, parent, roots, families } = selection;
   const conditions = [Prisma.sql`user_id = ${userId} and deleted_at is null`];
   for (const name of facets) {
-    const value = selection[name];
-    if (value === undefined) continue;
-    const column = Prisma.raw(name);
-    if (name === "model" && undated(value) === value) {
-      conditions.push(isModel(value));
-      continue;
-    }
-    conditions.push(Prisma.sql`${column} = ${value} and left(${column}, 32) = left(${value}::text, 32)`);
+    const values = valuesOf(selection[name]).map((value) => hasValue(name, value));
+    if (values.length > 0) conditions.push(anyOf(values));
   }
   if (roots || families) conditions.push(Prisma.sql`parent_id is null`);
   if (parent) conditions.push(Prisma.sql`parent_id = ${parent}::uuid`);
-  if (projectId) conditions.push(Prisma.sql`project_id = ${projectId}::uuid`);
+  const projects = valuesOf(selection.projectId);
+  if (projects.length > 0) conditions.push(Prisma.sql`project_id = any(${projects}::uuid[])`);
   conditions.push(...hasEvidence(userId, selection));
   if (from) conditions.push(Prisma.sql`activity_at >= ${from}::timestamptz`);
   if (to) conditions.push(Prisma.sql`activity_at < ${to}::timestamptz`);
   if (ids) conditions.push(Prisma.sql`id = any(${ids}::uuid[])`);
   for (const file of selection.files ?? [])
-    conditions.push(Prisma.sql`${Prisma.raw(file.excluded ? "not" : "")} exists (select from trace_file
-      where trace_file.user_id = ${userId} and trace_file.trace_id = trace.id and ${isNamed(file)})`);
+    conditions.push(Prisma.sql`${Prisma.raw(file.excluded ? "not" : "")} ${hasFile(userId, isNamed(file))}`);
+  const files = valuesOf(selection.file).flatMap((path) => fileNamed(path) ?? []);
+  if (files.length > 0) conditions.push(hasFile(userId, anyOf(files.map(isNamed))));
   for (const term of selection.rows ?? []) {
     const isMatching = matchesRow(userId, term);
     conditions.push(term.excluded ? Prisma.sql`(${isMatching}) is not true` : isMatching);
@@ -85,6 +81,23 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
   if (storedUntil) conditions.push(Prisma.sql`stored_at <= ${storedUntil}::timestamptz`);
   return Prisma.join(conditions, " and ");
 }
+
+/** The values of a filter, which is given with one, several or none. */
+const valuesOf = (given: string | string[] | undefined): string[] => (given === undefined ? [] : [given].flat());
+
+/** One condition of several; of one, that itself, so that its plan stays. */
+const anyOf = ([first, ...more]: Prisma.Sql[]): Prisma.Sql =>
+  more.length === 0 && first ? first : Prisma.sql`(${Prisma.join([first, ...more], " or ")})`;
+
+function hasValue(name: Facet, value: string): Prisma.Sql {
+  if (name === "model" && undated(value) === value) return isModel(value);
+  const column = Prisma.raw(name);
+  return Prisma.sql`(${column} = ${value} and left(${column}, 32) = left(${value}::text, 32))`;
+}
+
+const hasFile = (userId: string, condition: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`exists (select from trace_file
+    where trace_file.user_id = ${userId} and trace_file.trace_id = trace.id and ${condition})`;
 
 const escaped = (text: string) => text.replace(/[\\%_]/g, "\\$&");
 
@@ -119,14 +132,16 @@ export function isNamed({ name, ending }: FileTerm): Prisma.Sql {
 
 /** The conditions on what a person decided about a trace, and on its course. */
 function hasMarks(selection: PlainSelection): Prisma.Sql[] {
-  const { starred, archived, trivial, errors, tag, tool, minCost, minMessages } = selection;
+  const { starred, archived, trivial, errors, minCost, minMessages } = selection;
+  const [tags, tools] = [valuesOf(selection.tag), valuesOf(selection.tool)];
   const is = (column: string, wanted: boolean | undefined) =>
     wanted === undefined ? [] : [Prisma.raw(`${column} is ${wanted ? "not " : ""}null`)];
   const conditions = [...is("starred_at", starred), ...is("archived_at", archived)];
   if (trivial !== undefined) conditions.push(Prisma.raw(trivial ? "trivial" : "not trivial"));
   if (errors !== undefined) conditions.push(Prisma.raw(errors ? "error_count > 0" : "error_count = 0"));
-  if (tag !== undefined) conditions.push(Prisma.sql`cardinality(tags) > 0 and ${tag} = any(tags)`);
-  if (tool !== undefined) conditions.push(Prisma.sql`position(${`\n${tool}\n`} in tools) > 0`);
+  if (tags.length > 0) conditions.push(Prisma.sql`cardinality(tags) > 0 and tags && ${tags}::text[]`);
+  if (tools.length > 0)
+    conditions.push(anyOf(tools.map((tool) => Prisma.sql`position(${`\n${tool}\n`} in tools) > 0`)));
   if (minCost !== undefined) conditions.push(Prisma.sql`cost_nano >= ${minCost}::numeric * 1000000000`);
   if (minMessages !== undefined) conditions.push(Prisma.sql`message_count >= ${minMessages}::int`);
   return conditions;
@@ -135,9 +150,11 @@ function hasMarks(selection: PlainSelection): Prisma.Sql[] {
 /** The conditions that a trace has a branch, a commit and a pull request (docs/decisions/0046). */
 function hasEvidence(userId: string, { branch, commit, pr }: PlainSelection): Prisma.Sql[] {
   const conditions: Prisma.Sql[] = [];
-  if (branch !== undefined)
+  const branches = valuesOf(branch);
+  if (branches.length > 0)
     conditions.push(
-      Prisma.sql`id in (select trace_id from trace_branch where user_id = ${userId}::uuid and branch = ${branch})`,
+      Prisma.sql`id in (
+        select trace_id from trace_branch where user_id = ${userId}::uuid and branch = any(${branches}::text[]))`,
     );
   if (commit !== undefined) {
     // A stored hash may be longer than the given one, or an abbreviation of it.

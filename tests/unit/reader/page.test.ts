@@ -170,8 +170,8 @@ test("a search that names files has a chip for each, and is looked for in a sess
   const html = renderToStaticMarkup(
     Chips({
       parent: undefined,
-      project: undefined,
-      given: { q: 'retry file:src/x.ts -file:"a b.md"', source: "codex" },
+      names: new Map(),
+      given: { q: 'retry file:src/x.ts -file:"a b.md"', source: "codex", branch: ["main", "next"] },
     }),
   );
   const chips = [...html.matchAll(/href="([^"]*)"[^>]*>(.*?)<svg/g)].map(([, href = "", inner = ""]) => [
@@ -186,6 +186,8 @@ test("a search that names files has a chip for each, and is looked for in a sess
     ["Remove filter without file a b.md", "retry file:src/x.ts"],
     ["Remove filter search retry", 'file:src/x.ts -file:"a b.md"'],
     ["Remove filter source codex", 'retry file:src/x.ts -file:"a b.md"'],
+    ["Remove filter branch main", 'retry file:src/x.ts -file:"a b.md"'],
+    ["Remove filter branch next", 'retry file:src/x.ts -file:"a b.md"'],
   ]);
   expect(wordsOf('retry file:src/x.ts -file:"a b.md" profile:x')).toBe("retry profile:x");
 });

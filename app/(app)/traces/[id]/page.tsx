@@ -110,7 +110,7 @@ async function readView(userId: string, id: string, query: Query) {
 }
 
 /** Among which sessions this one has neighbours: those of the list that it came from, or where that folds it, its siblings. */
-function besides(filter: Record<string, string>, zone: string, parent: string | undefined): Selection {
+function besides(filter: ReturnType<typeof filterOf>, zone: string, parent: string | undefined): Selection {
   const selection = listedBy(readListParams(filter, zone).filter);
   return selection.families && parent ? { parent } : selection;
 }
@@ -118,7 +118,7 @@ function besides(filter: Record<string, string>, zone: string, parent: string | 
 async function linksOf(
   userId: string,
   id: string,
-  filter: Record<string, string>,
+  filter: ReturnType<typeof filterOf>,
   listed: Selection,
   at: number | undefined,
 ): Promise<Links> {

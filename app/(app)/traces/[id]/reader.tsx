@@ -9,7 +9,7 @@ import { useBodies } from "./folds/use-bodies";
 import { useFolds } from "./folds/use-folds";
 import { type Frame, FrameContext } from "./frame/frame";
 import { nearestTalk } from "./frame/geometry";
-import { type Links, placeHref, type View, wordsOf } from "./frame/links";
+import { type Filter, type Links, placeHref, type View, wordsOf } from "./frame/links";
 import { Rail } from "./frame/rail";
 import { readerKeys } from "./frame/reader-keys";
 import { sharing } from "./frame/share";
@@ -40,7 +40,7 @@ export type ReaderProps = {
   talk: boolean;
   at: number | undefined;
   /** The list's filter; its `q` is looked for here. */
-  filter: Record<string, string>;
+  filter: Filter;
   links: Links;
   resume?: string | undefined;
   /** Whether the session goes on, and what its agent waits for. */
@@ -65,7 +65,14 @@ export function Reader(props: ReaderProps) {
   const ways = useMemo(() => ({ jump: go, look, toEdge }), [go, look, toEdge]);
   const frame = useNewFrame(props, ways);
   const jumpQuietly = useCallback((position: number) => jump({ position, quiet: true }), [jump]);
-  const find = useFind({ traceId, list, top: frame.top.get, jump: jumpQuietly, initial: wordsOf(filter.q), at });
+  const find = useFind({
+    traceId,
+    list,
+    top: frame.top.get,
+    jump: jumpQuietly,
+    initial: wordsOf(typeof filter.q === "string" ? filter.q : ""),
+    at,
+  });
   useCopy(list, traceId ?? "", say);
   useFollow(frame, list, messages.noteAnchor, save);
   useEnds(toEdge);

@@ -8,7 +8,7 @@ import { deleteSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import { chosenIds, filterNames, traceFilter } from "#lib/traces/schema";
 import { text } from "../../../components/form-guard";
-import { listHref } from "../hrefs";
+import { type Given, listHref, queryOf } from "../hrefs";
 
 const counted = traceFilter
   .omit({ roots: true })
@@ -22,7 +22,7 @@ const counted = traceFilter
     ids: chosenIds.optional(),
     storedUntil: z.iso.datetime().optional(),
   });
-const given = z.partialRecord(z.enum(filterNames), z.string());
+const given = z.partialRecord(z.enum(filterNames), z.union([z.string(), z.array(z.string())]));
 
 /** Deletes what the page counted, or asks again where the selection has changed since. */
 export async function deleteSelectionAction(form: FormData): Promise<void> {
@@ -35,8 +35,8 @@ export async function deleteSelectionAction(form: FormData): Promise<void> {
   const chosen = typeof below === "string" ? { ids: [...ids, ...(await findSubagents(user.id, ids))] } : selection;
   const mark = typeof below === "string" ? below : text(form, "mark");
   const deleted = await deleteSelection(user.id, chosen, mark, await currentOrigin());
-  if (deleted !== undefined) redirect(listHref(selection.ids ? filters : {}, { deleted: String(deleted) }));
-  const again = new URLSearchParams({ ...filters, changed: "1" });
+  if (deleted !== undefined) redirect(listHref(selection.ids ? (filters as Given) : {}, { deleted: String(deleted) }));
+  const again = queryOf(filters as Given, { changed: "1" });
   for (const id of selection.ids ?? []) again.append("id", id);
   if (!selection.ids) again.set("all", "1");
   redirect(`/traces/delete?${again}`);

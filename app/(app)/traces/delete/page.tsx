@@ -12,7 +12,7 @@ import { Notice } from "../../../components/notice";
 import { Time } from "../../../components/time";
 import { readerZone } from "../../../components/zone";
 import { type ListRequest, readListParams, shown } from "../filters";
-import { type Given, labelOf, listHref, shownValue } from "../hrefs";
+import { type Given, labelOf, listHref, type Names, paramsIn, shownValues, valuesOf } from "../hrefs";
 import { deleteSelectionAction } from "./actions";
 
 export const metadata: Metadata = { title: "Delete sessions" };
@@ -48,9 +48,7 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
           </p>
         </Notice>
       )}
-      {!asked.ids && (
-        <Scope given={request.given} countedAt={countedAt} project={await projectName(user.id, request)} />
-      )}
+      {!asked.ids && <Scope given={request.given} countedAt={countedAt} names={await projectNames(user.id, request)} />}
       <Titles traces={named.traces} more={traces - named.traces.length} />
       <p>
         {traces === 1 ? "It and its" : "They and their"} {countOf(messages, "message")} will be deleted permanently,
@@ -92,8 +90,7 @@ const Hidden = (input: { name: string; value: string }) => <input type="hidden" 
 type Params = Record<string, string | string[] | undefined>;
 
 /** The list's parameters: all in one (`list`, from its form) or separate. */
-const listParams = ({ list, ...params }: Params): Params =>
-  typeof list === "string" ? Object.fromEntries(new URLSearchParams(list)) : params;
+const listParams = ({ list, ...params }: Params): Params => (typeof list === "string" ? paramsIn(list) : params);
 
 /** What is to be deleted: the given ids, else the whole filter where `all` says so. */
 function selectionOf(params: Params, { filter, ignored }: ListRequest) {
@@ -118,14 +115,14 @@ function Nothing({ back }: { back: string }) {
   );
 }
 
-async function projectName(userId: string, { filter: { projectId } }: ListRequest): Promise<string | undefined> {
-  const label = projectId && (await readLabels(userId, [projectId])).get(projectId);
-  return label ? labelText(label) : undefined;
+async function projectNames(userId: string, { given }: ListRequest): Promise<Names> {
+  const labels = await readLabels(userId, valuesOf(given, "projectId"));
+  return new Map([...labels].map(([id, label]) => [id, labelText(label)]));
 }
 
-type ScopeProps = { given: Given; countedAt: string; project: string | undefined };
+type ScopeProps = { given: Given; countedAt: string; names: Names };
 
-function Scope({ given, countedAt, project }: ScopeProps) {
+function Scope({ given, countedAt, names }: ScopeProps) {
   const filters = Object.keys(given) as FilterName[];
   return (
     <p>
@@ -137,7 +134,7 @@ function Scope({ given, countedAt, project }: ScopeProps) {
           {filters.map((name, index) => (
             <span key={name}>
               {index > 0 && ", "}
-              {labelOf(name)} <strong className="break-words font-semibold">{shownValue(given, name, project)}</strong>
+              {labelOf(name)} <strong className="break-words font-semibold">{shownValues(given, name, names)}</strong>
             </span>
           ))}
         </>

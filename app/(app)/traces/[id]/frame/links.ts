@@ -10,31 +10,34 @@ export type Links = {
   older?: { href: string; title: string } | undefined;
 };
 
+/** The list's filters; a repeated parameter is a list. */
+export type Filter = Record<string, string | string[]>;
 type Query = Record<string, string | string[] | undefined>;
 
 /** The parameters of this page itself, which are no filter of the list. */
 const own = new Set(["at", "before", "after", "view", "delete"]);
 
 /** The filter of the list that the reader came from, in the page's address. */
-export function filterOf(query: Query): Record<string, string> {
+export function filterOf(query: Query): Filter {
   return Object.fromEntries(
     Object.entries(query).filter(
-      (entry): entry is [string, string] => typeof entry[1] === "string" && !own.has(entry[0]),
+      (entry): entry is [string, string | string[]] => entry[1] !== undefined && !own.has(entry[0]),
     ),
   );
 }
 
 /** An address of the reader's page. */
-export const readerHref = (traceId: string, query: Record<string, string>): string =>
-  placeHref(`/traces/${traceId}`, query);
+export const readerHref = (traceId: string, query: Filter): string => placeHref(`/traces/${traceId}`, query);
 
 /** Where one turn of a session is shared, or all of it from a message on. */
 export const shareHref = (traceId: string, query: { turn: number } | { from: number }): string =>
   `/traces/${traceId}/share?${new URLSearchParams(Object.entries(query).map(([name, at]) => [name, String(at)]))}`;
 
 /** The address of a place in the reader, by the page's path: one's own session's or a link's. */
-export function placeHref(page: string, query: Record<string, string>): string {
-  const text = new URLSearchParams(query).toString();
+export function placeHref(page: string, query: Filter): string {
+  const text = new URLSearchParams(
+    Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => [name, value])),
+  ).toString();
   return text ? `${page}?${text}` : page;
 }
 

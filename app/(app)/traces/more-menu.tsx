@@ -1,0 +1,91 @@
+import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
+import { Choice } from "./choices";
+import { ExactForm, FilterValues, Menu } from "./filter-menu";
+import { type Given, listHref, valuesOf, without, withoutValue, withValue } from "./hrefs";
+
+type Props = { given: Given; query: string; values: FacetValues | undefined };
+
+const flags = [
+  ["starred", "Starred"],
+  ["errors", "With failed calls"],
+] as const;
+
+const counted = ["branch", "tag", "tool", "machine"] as const satisfies CountedName[];
+
+/** The least of a number that a session has. */
+const least = [
+  {
+    name: "minMessages",
+    title: "Length",
+    label: "Messages, at least",
+    values: ["20", "100", "500"],
+    pattern: "\\d{1,9}",
+  },
+  {
+    name: "minCost",
+    title: "Cost",
+    label: "Dollars, at least",
+    values: ["1", "10", "50"],
+    pattern: "\\d{1,7}(\\.\\d{1,4})?",
+  },
+] as const;
+
+/** The filters that are used less often: each is a line that opens, one at a time. */
+export function MoreMenu({ given, query, values }: Props) {
+  const names: FilterName[] = [...counted, "file", ...flags.map(([name]) => name), ...least.map(({ name }) => name)];
+  return (
+    <Menu label="More" isSet={names.some((name) => given[name] !== undefined)} side="right">
+      <div className="flex max-h-[70dvh] flex-col overflow-y-auto py-1">
+        {flags.map(([name, text]) => {
+          const isChosen = given[name] === "true";
+          const href = listHref(isChosen ? without(given, name) : { ...given, [name]: "true" });
+          return <Choice key={name} href={href} isChosen={isChosen} text={text} />;
+        })}
+        {counted.map((name) => (
+          <Fold key={name} title={name} set={valuesOf(given, name)}>
+            <FilterValues name={name} given={given} query={query} values={values} />
+          </Fold>
+        ))}
+        <FileFold given={given} />
+        {least.map(({ name, title, label, values: amounts, pattern }) => (
+          <Fold key={name} title={title} set={valuesOf(given, name)}>
+            <ExactForm name={name} label={label} given={without(given, name)} pattern={pattern} title={label} />
+            <div className="border-hairline border-t py-1">
+              {amounts.map((amount) => {
+                const isChosen = given[name] === amount;
+                const href = listHref(isChosen ? without(given, name) : withValue(given, name, amount));
+                const text = name === "minCost" ? `$${amount} and more` : `${amount} messages and more`;
+                return <Choice key={amount} href={href} isChosen={isChosen} text={text} />;
+              })}
+            </div>
+          </Fold>
+        ))}
+      </div>
+    </Menu>
+  );
+}
+
+/** Files are not counted: there are too many. Each one that is named is added to the others. */
+function FileFold({ given }: { given: Given }) {
+  const files = valuesOf(given, "file");
+  return (
+    <Fold title="file" set={files}>
+      <ExactForm name="file" label="The end of a path" given={given} />
+      {files.map((file) => (
+        <Choice key={file} href={listHref(withoutValue(given, "file", file))} isChosen text={file} />
+      ))}
+    </Fold>
+  );
+}
+
+function Fold({ title, set, children }: { title: string; set: string[]; children: React.ReactNode }) {
+  return (
+    <details name="more" className="fold">
+      <summary>
+        <span className="grow capitalize">{title}</span>
+        {set.length > 0 && <span className="min-w-0 truncate text-code text-muted">{set.join(", ")}</span>}
+      </summary>
+      {children}
+    </details>
+  );
+}

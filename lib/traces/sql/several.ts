@@ -1,0 +1,32 @@
+// Counting what a trace may have several of. SQL: Prisma can't group the elements of a list, or of a text's lines.
+import "server-only";
+import { heavyRead } from "#lib/db/heavy";
+import { Prisma } from "#lib/generated/prisma/client";
+import type { FacetValue } from "#lib/traces/schema";
+import { isSelected, type PlainSelection } from "#lib/traces/sql/conditions";
+
+export type Several = "branch" | "tag" | "tool";
+
+/** The values of a selection and how many traces have each, the most frequent `max`. */
+export async function countSeveral(
+  userId: string,
+  selection: PlainSelection,
+  name: Several,
+  max: number,
+): Promise<FacetValue[]> {
+  const values = valuesIn[name](userId, isSelected(userId, selection));
+  const { rows } = await heavyRead(userId, (tx) =>
+    tx.query<FacetValue>(Prisma.sql`
+      select value, count(*)::int as count from (${values}) as named
+      group by value order by count desc, value limit ${max}`),
+  );
+  return rows;
+}
+
+const valuesIn: Record<Several, (userId: string, isOne: Prisma.Sql) => Prisma.Sql> = {
+  branch: (userId, isOne) => Prisma.sql`select branch as value from trace_branch
+    where user_id = ${userId}::uuid and trace_id in (select id from trace where ${isOne})`,
+  tag: (_, isOne) => Prisma.sql`select unnest(tags) as value from trace where ${isOne} and cardinality(tags) > 0`,
+  tool: (_, isOne) => Prisma.sql`select string_to_table(trim(both E'\\n' from tools), E'\\n') as value from trace
+    where ${isOne} and tools is not null`,
+};
