@@ -23,16 +23,17 @@ const liveMs = 5 * 60_000;
 /** All that the page tells, by roll-ups and indexes: a bounded number of rows, however much is stored. */
 export async function readNews(user: SignedInUser, zone: string, now: Date) {
   const { since } = await readVisit(user.id, now);
-  const [digests, sessions, count, concerns] = await Promise.all([
+  const [digests, sessions, count, failing, concerns] = await Promise.all([
     readDigests(user.id, { zone, now, since }),
     readSessions(user.id),
     since ? countTraces(user.id, { roots: true, from: since.toISOString() }, maxCounted) : 0,
+    since ? countTraces(user.id, { errors: true, archived: false, from: since.toISOString() }, maxCounted) : 0,
     readConcerns(user, zone, now),
   ]);
   const isLive = ({ latestAt }: { latestAt: string }) => now.getTime() - Date.parse(latestAt) < liveMs;
   const isNew = ({ latestAt }: { latestAt: string }) => since !== undefined && Date.parse(latestAt) >= since.getTime();
   return {
-    ...{ since, digests, count, concerns },
+    ...{ since, digests, count, failing, concerns },
     labels: sessions.labels,
     live: sessions.traces.filter(isLive),
     fresh: sessions.traces.filter((one) => !isLive(one) && isNew(one)),

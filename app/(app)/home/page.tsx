@@ -109,7 +109,7 @@ function headline({ since, count, live }: News, now: Date, zone: string): string
 }
 
 /** What it came to, in a sentence. */
-function Summary({ news: { since, digests, fresh, live, labels } }: { news: News }) {
+function Summary({ news: { since, digests, failing, fresh, live, labels } }: { news: News }) {
   const { messages, costNano, minutes } = (since ? digests.since : digests.week) ?? digests.week;
   if (messages === 0) return null;
   const names = [...fresh, ...live].flatMap(({ projectId }) => labels.get(projectId ?? "")?.name ?? []);
@@ -120,6 +120,15 @@ function Summary({ news: { since, digests, fresh, live, labels } }: { news: News
       {since ? "" : "This week: "}
       {inWords(parts)} in {timeText(minutes)}
       {since && known.length > 0 && `, mostly in ${inWords(known)}`}.
+      {since && failing > 0 && (
+        <>
+          {" "}
+          <a href={listHref({ from: since.toISOString(), errors: "true" })} className="link">
+            {failing >= maxCounted ? `${formatCount(maxCounted)} sessions or more` : countOf(failing, "session")}
+          </a>{" "}
+          had failed calls.
+        </>
+      )}
     </p>
   );
 }

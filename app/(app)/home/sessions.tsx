@@ -30,6 +30,7 @@ export function Sessions({ label, sessions, labels, live = false }: Props) {
                 <span className="text-bad">−{formatCount(session.linesRemoved)}</span>
               </span>
             )}
+            {session.errorCount > 0 && <span className="text-bad">{countOf(session.errorCount, "error")}</span>}
             {session.pullRequests.slice(0, 2).map(({ repository, number }) => (
               <a key={`${repository} ${number}`} href={pullHref(repository, number)} className="quiet-link font-medium">
                 {repository.split("/").at(-1)}#{number}

@@ -31,7 +31,7 @@ export async function FilterBar({ userId, filter, given, hasValues, children }: 
       <FilterSwitch count={set} controls="filters" />
       <div
         id="filters"
-        className="flex flex-wrap gap-2 max-sm:hidden max-sm:w-full max-sm:flex-col max-sm:data-open:flex max-sm:noscript:flex"
+        className="flex flex-wrap gap-2 max-sm:hidden max-sm:w-full max-sm:data-open:flex max-sm:noscript:flex"
       >
         {(["source", "model", "project"] as const).map((name) => (
           <FilterMenu key={name} name={name} given={given} query={query} values={values} />

@@ -70,10 +70,8 @@ type MenuProps = { label: string; isSet: boolean; side: "left" | "right"; childr
 /** A button that opens a panel; of several, one is open at a time. */
 export function Menu({ label, isSet, side, children }: MenuProps) {
   return (
-    <details name="filter" data-menu className="sm:relative">
-      <summary
-        className={`button list-none gap-1 font-normal max-sm:w-full max-sm:justify-between ${isSet ? "border-accent bg-tint" : ""}`}
-      >
+    <details name="filter" data-menu className="max-sm:open:w-full sm:relative">
+      <summary className={`button list-none gap-1 font-normal ${isSet ? "border-accent bg-tint" : ""}`}>
         {label}
         {isSet && <span className="sr-only">, set</span>}
         <Sign name="down" />

@@ -32,6 +32,7 @@ import { Partial } from "./partial";
 import { SearchBox } from "./search-box";
 import { Selection } from "./selection";
 import { SortMenu, ViewMenu } from "./sort-menu";
+import { readStandings } from "./standings";
 import { TraceList } from "./trace-list";
 
 export const metadata: Metadata = { title: "Sessions" };
@@ -50,9 +51,10 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
         excerptsOf(user.id, page, given),
         readKin(user.id, page.traces, folded),
         branchesOf(user.id, page.traces),
+        readStandings(user.id, page.traces),
       ] as const;
-      const [excerpts, kin, branches] = await Promise.all(around);
-      return { ...page, excerpts, kin, branches };
+      const [excerpts, kin, branches, standings] = await Promise.all(around);
+      return { ...page, excerpts, kin, branches, standings };
     }),
     countTraces(user.id, selection, max + 1),
     folded ? countTraces(user.id, shown(filter), max + 1) : undefined,
@@ -66,7 +68,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   });
   if (!read) return <TooLong given={given} />;
   const [page, count, all = count, lag, parent, trivial, views] = read;
-  const { traces, nextCursor, ignored, ranking, excerpts, kin, branches } = page;
+  const { traces, nextCursor, ignored, ranking, excerpts, kin, branches, standings } = page;
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
   const projects = valuesOf(given, "projectId");
@@ -119,6 +121,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
             excerpts={excerpts}
             labels={labels}
             branches={branches}
+            standings={standings}
           />
         )}
       </form>

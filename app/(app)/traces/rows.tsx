@@ -14,6 +14,8 @@ export type Row = {
   title?: string;
   star?: true;
   tags?: string[];
+  /** How it stands, where it goes on. */
+  live?: string;
   project?: string;
   /** Where it is known as one. */
   projectId?: string;
@@ -88,6 +90,7 @@ function Session({ row, given }: SessionProps) {
       </button>
       <time dateTime={at}>{when}</time>
       <div className="facts">
+        {row.live && <span className="live-mark">{row.live}</span>}
         <Facts row={row} given={given} />
         {tags?.map((tag) => (
           <a key={tag} href={listHref({ ...given, tag })} className="tag">

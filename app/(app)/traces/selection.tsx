@@ -1,5 +1,7 @@
 "use client";
 import { startTransition, useEffect, useRef, useState } from "react";
+import { countOf } from "../../components/figures";
+import { BulkDialog } from "./bulk-dialog";
 import { markSessions, tagSessions } from "./marks/actions";
 
 type Props = {
@@ -68,7 +70,7 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
           <button type="button" className="link" onClick={() => tickAll(false)}>
             Clear
           </button>
-          <span className="ml-auto flex gap-2">
+          <span className="ml-auto flex gap-2 max-sm:*:px-2">
             {isWhole ? (
               <>
                 <a href={exportHref} download className="button">
@@ -94,6 +96,7 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
 /** Stars, archives or tags the ticked sessions. */
 function MarkTicked({ bar }: { bar: React.RefObject<HTMLDivElement | null> }) {
   const [error, setError] = useState<string>();
+  const [asked, setAsked] = useState<"tag" | "archive">();
   const ids = () => {
     const form = bar.current?.closest("form");
     return (form ? boxesOf(form) : []).filter(({ checked }) => checked).map(({ value }) => value);
@@ -105,10 +108,6 @@ function MarkTicked({ bar }: { bar: React.RefObject<HTMLDivElement | null> }) {
         () => setError("It could not be saved. Nothing was changed."),
       ),
     );
-  const addTag = () => {
-    const tag = window.prompt("Tag for the selected sessions");
-    if (tag) run(() => tagSessions(ids(), tag));
-  };
   return (
     <>
       {error && (
@@ -119,12 +118,35 @@ function MarkTicked({ bar }: { bar: React.RefObject<HTMLDivElement | null> }) {
       <button type="button" className="button" onClick={() => run(() => markSessions(ids(), { starred: true }))}>
         Star
       </button>
-      <button type="button" className="button" onClick={addTag}>
+      <button type="button" className="button" onClick={() => setAsked("tag")}>
         Tag
       </button>
-      <button type="button" className="button" onClick={() => run(() => markSessions(ids(), { archived: true }))}>
+      <button type="button" className="button" onClick={() => setAsked("archive")}>
         Archive
       </button>
+      {asked === "tag" && (
+        <BulkDialog
+          title={`Tag ${countOf(ids().length, "session")}`}
+          action="Add tag"
+          onSubmit={(fields) => run(() => tagSessions(ids(), String(fields.get("tag"))))}
+          onClose={() => setAsked(undefined)}
+        >
+          <label className="flex flex-col gap-1">
+            Tag
+            <input name="tag" required maxLength={64} autoComplete="off" className="input" />
+          </label>
+        </BulkDialog>
+      )}
+      {asked === "archive" && (
+        <BulkDialog
+          title={`Archive ${countOf(ids().length, "session")}?`}
+          action="Archive"
+          onSubmit={() => run(() => markSessions(ids(), { archived: true }))}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>What is archived leaves the list. Searches still find it, and the view “Archived” has it.</p>
+        </BulkDialog>
+      )}
     </>
   );
 }

@@ -3,6 +3,7 @@ import { labelText, type ProjectLabel } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Excerpts } from "#lib/search/excerpts";
 import type { WithPullRequests } from "#lib/traces/evidence";
+import type { Standing } from "#lib/traces/live";
 import type { ListedTrace } from "#lib/traces/queries";
 import type { Sort } from "#lib/traces/schema";
 import { AgentSprite } from "../../components/agent-icon";
@@ -28,10 +29,11 @@ type Props = {
   excerpts?: Map<string, Excerpts> | undefined;
   labels: Labels;
   branches: Map<string, string>;
+  standings: Map<string, Standing["waiting"]>;
 };
 
 /** The sessions of a page, each with a box to tick. All text is made here, so that no format of the browser differs from it. */
-export async function TraceList({ traces, given, sort, kin, excerpts, labels, branches }: Props) {
+export async function TraceList({ traces, given, sort, kin, excerpts, labels, branches, standings }: Props) {
   const zone = await readerZone();
   const isByDay = sort === "activity" || sort === "start";
   const momentOf = (trace: Shown) => new Date((sort === "start" && trace.createdAt) || trace.latestAt);
@@ -41,12 +43,13 @@ export async function TraceList({ traces, given, sort, kin, excerpts, labels, br
     const heading = isByDay ? dayOf(at, zone) : undefined;
     if (groups.length === 0 || groups.at(-1)?.heading !== heading)
       groups.push({ ...(heading && { heading }), rows: [] });
-    const branch = branches.get(trace.id);
+    const [branch, waiting] = [branches.get(trace.id), standings.get(trace.id)];
     groups.at(-1)?.rows.push({
       ...rowOf(trace, zone, excerpts?.get(trace.id), labels),
       at: at.toISOString().replace(/\.\d+/, ""),
       when: isByDay ? formatDate(at, zone, { hour: "2-digit", minute: "2-digit" }) : shortTime(at, zone),
       ...(branch && { branch }),
+      ...(waiting !== undefined && { live: waiting ? standingWords[waiting] : "Live" }),
       ...aroundOf(trace, kin, zone),
     });
   }
@@ -57,6 +60,8 @@ export async function TraceList({ traces, given, sort, kin, excerpts, labels, br
     </>
   );
 }
+
+const standingWords = { waiting: "Agent is waiting", asking: "Agent asks" } as const;
 
 /** A day as a heading, in the reader's zone. */
 function dayOf(date: Date, zone: string): string {

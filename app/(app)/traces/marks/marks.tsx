@@ -12,7 +12,7 @@ export function Marks({ trace }: Props) {
       <Toggle id={id} name="starred" isOn={starredAt !== null} words={["Star", "Starred"]} />
       <Toggle id={id} name="archived" isOn={archivedAt !== null} words={["Archive", "Take out of the archive"]} />
       <details data-menu className="sm:relative">
-        <summary className="button list-none font-normal">
+        <summary data-command="Rename, tag, note" className="button list-none font-normal">
           {customTitle || tags.length > 0 || note ? "Name, tags, note" : "Rename, tag, note"}
         </summary>
         <div className="menu-panel p-3 max-sm:w-full sm:left-0 sm:w-96">
@@ -36,6 +36,12 @@ export function Marks({ trace }: Props) {
   );
 }
 
+/** What the palette calls them. */
+const commands = {
+  starred: ["Star", "Remove the star"],
+  archived: ["Archive", "Take out of the archive"],
+} as const;
+
 type ToggleProps = { id: string; name: "starred" | "archived"; isOn: boolean; words: [off: string, on: string] };
 
 function Toggle({ id, name, isOn, words: [off, on] }: ToggleProps) {
@@ -43,7 +49,7 @@ function Toggle({ id, name, isOn, words: [off, on] }: ToggleProps) {
     <form action={markSession}>
       <input type="hidden" name="id" value={id} />
       <input type="hidden" name={name} value={String(!isOn)} />
-      <button type="submit" className="button font-normal">
+      <button type="submit" data-command={commands[name][isOn ? 1 : 0]} className="button font-normal">
         {isOn ? on : off}
       </button>
     </form>
