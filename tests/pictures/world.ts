@@ -1,40 +1,92 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { operator } from "#lib/auth/audit";
 import { createTokenByHand } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
+import { setEnv } from "#lib/env";
 import { accountTraces } from "#lib/ledger/account";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
-import { wholeRange } from "#lib/traces/for-others";
-import { shareTrace } from "#lib/traces/shares";
 import { setBudget } from "#lib/usage/budgets";
 import { post } from "../bench/post.ts";
 import { type Spoor, startSpoor } from "../bench/spoor.ts";
+import { formed } from "../unit/secrets/made-up.ts";
+import { pagesOf, strangerPages } from "./pages.ts";
 
 const fixtures = "tests/fixtures/sessions";
 const hourMs = 3_600_000;
 
-type Message = { role?: string; createdAt?: string; content: string; metadata?: Record<string, unknown> };
+type Message = {
+  position?: number;
+  role?: string;
+  createdAt?: string;
+  content: string;
+  metadata?: Record<string, unknown>;
+};
 type Session = { sourceId: string; createdAt?: string; messages: Message[] };
 
 /** How many hours ago each invented session ended, in the order of their files' names, the last one a minute ago. */
 const endedHoursAgo = [190, 166, 143, 122, 98, 71, 49, 26, 5, 0.02];
 
-/** A Spoor of its own with the invented sessions of `tests/fixtures`, as if they were of these days, and what goes with them. */
-export async function startWorld(): Promise<{ spoor: Spoor; cookies: string; pages: Record<string, string> }> {
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+/**
+ * A Spoor of its own with the invented sessions of `tests/fixtures`, as if they were of these days, and what goes with them.
+ *
+ * @param file is an upload's body (`{"traces": […]}`, gzipped or not) to be shown in place of the invented sessions
+ * @returns `pages` and `strangerPages`: their paths by the names of their pictures; the latter are seen signed out
+ */
+export async function startWorld(file?: string) {
+  setEnv({ SIGN_UP: "open" });
   const spoor = await startSpoor();
-  await pool().query("update \"user\" set name = 'Ada', seen_at = now() - interval '18 hours'");
-  const files = (await readdir(fixtures)).toSorted();
-  for (const [at, file] of files.entries()) {
-    const session = JSON.parse(await readFile(join(fixtures, file), "utf8")) as Session;
-    await send(spoor, at % 3 === 1 ? "tower" : "ada-laptop", moved(session, endedHoursAgo[at] ?? 0, at));
+  try {
+    return await fill(spoor, file);
+  } catch (error) {
+    await spoor.stop();
+    throw error;
   }
+}
+
+async function fill(spoor: Spoor, file: string | undefined) {
+  await pool().query("update \"user\" set name = 'Ada', seen_at = now() - interval '18 hours'");
+  if (file) await sendFile(spoor, file);
+  else await sendInvented(spoor);
   await spoor.drained();
-  await accountTraces(60);
+  await accountTraces(300);
   await spoor.indexed();
   await surround(spoor);
-  return { spoor, cookies: await signIn(spoor), pages: await pagesOf(spoor) };
+  return { spoor, cookies: await signIn(spoor), pages: await pagesOf(spoor), strangerPages };
+}
+
+async function sendInvented(spoor: Spoor): Promise<void> {
+  const files = (await readdir(fixtures)).toSorted();
+  for (const [at, name] of files.entries()) {
+    const session = withSecrets(JSON.parse(await readFile(join(fixtures, name), "utf8")) as Session, at);
+    await send(spoor, at % 3 === 1 ? "tower" : "ada-laptop", [moved(session, endedHoursAgo[at] ?? 0, at)]);
+  }
+}
+
+async function sendFile(spoor: Spoor, file: string): Promise<void> {
+  const bytes = await readFile(file);
+  const body = bytes.subarray(0, 2).toString("hex") === "1f8b" ? gunzipSync(bytes) : bytes;
+  await send(spoor, "ada-laptop", (JSON.parse(body.toString()) as { traces: Session[] }).traces);
+}
+
+/** Two of the sessions print secrets, which are made up here: none stands in a file. */
+function withSecrets(session: Session, at: number): Session {
+  const kinds = [["github", "stripe"], ["slack"]][at - 1] ?? [];
+  const printed = kinds.flatMap((kind) => formed.filter(([id]) => id === kind).slice(0, 1));
+  if (printed.length === 0) return session;
+  const createdAt = session.messages.at(-1)?.createdAt ?? session.createdAt;
+  const content = `The shell printed more than it should have:\n\n${printed.map(([, secret]) => secret).join("\n")}`;
+  return {
+    ...session,
+    messages: [
+      ...session.messages,
+      { position: session.messages.length, role: "assistant", content, ...(createdAt && { createdAt }) },
+    ],
+  };
 }
 
 /** A session as if it had ended so long ago, with what its answers used. */
@@ -63,15 +115,11 @@ function moved(session: Session, hoursAgo: number, seed: number): Session {
 
 const tokens = new Map<string, string>();
 
-async function send(spoor: Spoor, machine: string, session: Session): Promise<void> {
+async function send(spoor: Spoor, machine: string, traces: Session[]): Promise<void> {
   const token = tokens.get(machine) ?? (await createTokenByHand(spoor.userId, machine, operator));
   tokens.set(machine, token);
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
-  const { status, text } = await post(
-    `${spoor.url}/api/ingest`,
-    Buffer.from(JSON.stringify({ traces: [session] })),
-    headers,
-  );
+  const { status, text } = await post(`${spoor.url}/api/ingest`, Buffer.from(JSON.stringify({ traces })), headers);
   if (status !== 202) throw new Error(`ingest answered ${status}: ${text}`);
 }
 
@@ -125,39 +173,4 @@ async function signIn({ url }: Spoor): Promise<string> {
     .getSetCookie()
     .map((line) => line.split(";")[0])
     .join("; ");
-}
-
-/** Every page by the name of its picture. */
-async function pagesOf({ userId }: Spoor): Promise<Record<string, string>> {
-  const { rows } = await pool().query<{ id: string; project_id: string | null }>(
-    "select id, project_id from trace where user_id = $1 order by message_count desc limit 1",
-    [userId],
-  );
-  const [longest] = rows;
-  const id = longest?.id ?? "";
-  const shared = await shareTrace(userId, id, { ...wholeRange, masked: false, days: 7 }, operator);
-  return {
-    home: "/home",
-    sessions: "/traces",
-    search: "/traces?q=timer",
-    nothing: "/traces?q=nothingofthesort",
-    session: `/traces/${id}`,
-    talk: `/traces/${id}?view=talk`,
-    projects: "/projects",
-    ...(longest?.project_id && { project: `/projects/${longest.project_id}` }),
-    files: "/files?path=level",
-    uploads: "/uploads",
-    upload: "/upload",
-    usage: "/usage",
-    machines: "/devices",
-    diagnostics: "/diagnostics",
-    settings: "/settings",
-    "two-factor": "/settings/two-factor",
-    "sign-ins": "/settings/sign-ins",
-    shares: "/settings/shares",
-    device: "/device",
-    shared: new URL(shared).pathname,
-    docs: "/docs",
-    missing: "/nothing-here",
-  };
 }
