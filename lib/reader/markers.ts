@@ -8,6 +8,8 @@ const toolTag = /^<tool-use data-tool-type="([^"\n]{0,128})" data-tool-name="([^
 const toolLine = /^Tool use: \*\*([^*\n]{1,128})\*\*([^\n]*)/;
 const thinkTag = /^<(think|thinking)>/;
 const transcriptHeading = /^_\*\*(?:Agent|User)[^*\n]{0,200}\*\*_[ \t]*$/m;
+/** The same of a sub-agent, whose messages may stand alone. */
+const sidechain = /^_\*\*(?:Agent|User) - sidechain[^*\n]{0,200}\*\*_[ \t]*(?:\n|$)/;
 /** What may follow a wrapper: nothing, a rule, a transcript's heading, another wrapper. */
 const seam = /\s*(?:$|---[ \t]*(?:\n|$)|_\*\*|<tool-use |<think)/y;
 
@@ -17,6 +19,7 @@ export function readMarkers(content: string): Piece[] | undefined {
   if (toolTag.test(text) || thinkTag.test(text)) return readWrappers(text);
   const line = toolLine.exec(text);
   if (line) return [readTool(line[1] ?? "", undefined, line[2] ?? "", text.slice(line[0].length))];
+  if (sidechain.test(text.slice(0, 300))) return [{ type: "transcript", text: withoutRule(text) }];
   return readEcho(text);
 }
 
@@ -100,6 +103,12 @@ const isDiff = ({ language }: Fence) => language === "diff" || language === "pat
 
 const readers: Partial<Record<Kind, ToolReader>> = {
   shell: (call, words, fences) => {
+    if (words.startsWith("**Input:**")) {
+      const rest = readOther(call, words, fences);
+      const { command } = call.input;
+      if (typeof command === "string") call.input.command = command.replace(/^\[(?:ba|z)?sh -l?c (.*)\]$/, "$1");
+      return rest;
+    }
     const [first, ...rest] = fences;
     const scripted = first && /^(bash|sh|zsh|shell|powershell|pwsh|console)$/.test(first.language);
     const tick = words.indexOf("`");

@@ -168,10 +168,13 @@ const folded = (block: Block): Block =>
     ? { type: "markdown", text: block.text, fold: "What the agent was told" }
     : block;
 
-const named = (part: Part): Part =>
-  part.title === "" && part.blocks[0]?.type === "output"
-    ? { ...part, title: part.blocks[0].text.trim().split("\n", 1)[0]?.slice(0, 200) ?? "" }
-    : part;
+/** A row without a title is named by what it holds. */
+function named(part: Part): Part {
+  const [block] = part.blocks;
+  if (part.title !== "") return part;
+  if (block?.type === "transcript") return { ...part, title: "A sub-agent" };
+  return block?.type === "output" ? { ...part, title: block.text.trim().split("\n", 1)[0]?.slice(0, 200) ?? "" } : part;
+}
 
 /** Fills in what depends on neighbouring rows. */
 function finish(rows: ReaderRow[]): ReaderRow[] {

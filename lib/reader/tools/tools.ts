@@ -1,5 +1,5 @@
 import type { Call, Result } from "#lib/reader/call";
-import type { Kind, Part } from "#lib/reader/message";
+import type { Block, Kind, Part } from "#lib/reader/message";
 import { outcomeOf } from "#lib/reader/outcome";
 import { countLines, countOf, firstLine } from "#lib/reader/text";
 import { type Describe, type Fields, field, printed } from "#lib/reader/tools/describe";
@@ -84,10 +84,16 @@ const describeSubagent: Describe = (input, outcome) => {
     ...(type && { note: type }),
     blocks: [
       ...(prompt && prompt !== task ? [{ type: "markdown", text: prompt, fold: "What it was given" } as const] : []),
-      ...(outcome.output.trim() ? [{ type: "markdown", text: outcome.output } as const] : []),
+      ...(outcome.output.trim() ? [reportOf(outcome.output)] : []),
     ],
   };
 };
+
+/** What a sub-agent came back with; that it was started is told to the agent alone. */
+const reportOf = (text: string): Block =>
+  /^Async agent launched/.test(text.trimStart())
+    ? { type: "markdown", text, fold: "What the agent was told" }
+    : { type: "markdown", text };
 
 const describeCommand: Describe = (input, outcome, call) => ({
   title: firstLine(

@@ -48,3 +48,22 @@ test.each(["cat <<< x", "rm <<<", "rm a\u00a0b", "rm \u00a0b", "rm \fb"])(
     expect(readCommands(script)).toBeUndefined();
   },
 );
+
+test("messages of a sub-agent that stand alone are its own, and no turn of the person's", () => {
+  const told =
+    "_**User - sidechain (2026-07-02 11:52:32Z)**_\n\nFind it\n\n_**Agent - sidechain (m 2026-07-02 11:52:33Z)**_\n\nFound.";
+  const [row] = rowsOf([message({ role: "user", content: told })]);
+  expect(row).toMatchObject({ kind: "subagent", turnStart: false, parts: [{ title: "A sub-agent" }] });
+  expect(row?.parts[0]?.blocks).toMatchObject([
+    { type: "transcript", messages: [{ content: "Find it" }, { content: "Found." }] },
+  ]);
+  const launched = tool("Task", { description: "Explore" }, "Async agent launched successfully. (internal)");
+  expect(rowsOf([message({ metadata: launched })])[0]?.parts[0]?.blocks).toMatchObject([{ fold: expect.any(String) }]);
+});
+
+test("a command that an exporter lists as input is a command", () => {
+  const content =
+    '<tool-use data-tool-type="unknown" data-tool-name="shell"><details>\n<summary>Tool use: **shell**</summary>\n**Input:**\n\n- command: `[bash -lc go vet ./pkg/...]`\n- workdir: `/work`\n\n**Result:**\n\n```\nok\n```\n</details></tool-use>';
+  const [row] = rowsOf([message({ content })]);
+  expect(row?.parts[0]).toMatchObject({ kind: "shell", title: "go vet ./pkg/...", amount: "1 line" });
+});
