@@ -123,6 +123,16 @@ test("a turn is shared as its preview shows it: no other message, no secret and 
   await page.getByRole("link", { name: "Message 1: share its turn" }).click();
   await page.getByRole("region", { name: "What others will see" }).getByText("First, with @someone").waitFor();
   expect(await page.getByLabel("To the end of turn").locator("option:checked").textContent()).toContain("2. First");
+  for (const [at, key, address] of [
+    [2, "S", /share\?from=2$/],
+    [1, "s", /share\?turn=1$/],
+  ] as const) {
+    await open(`/traces/${traceId}?at=${at}`);
+    await ready(page);
+    await expect.poll(() => page.locator(`#m${at}:focus`).count()).toBe(1);
+    await page.keyboard.press(key);
+    await page.waitForURL(address);
+  }
   const alone = await page.getByRole("region", { name: "What others will see" }).textContent();
   expect(alone).not.toMatch(/Zeroth|Second/);
   await page.getByLabel("To the end of turn").selectOption({ label: "the last, and what is added later" });
