@@ -11,6 +11,7 @@ import {
   facetsResponse,
   growthQuery,
   growthResponse,
+  jsonQuery,
   listQuery,
   listResponse,
   markdownQuery,
@@ -221,6 +222,7 @@ export const exportTraceAsJson = {
   auth: "cookie-or-bearer",
   scope: "read",
   params,
+  query: jsonQuery,
   about: {
     group: "Traces",
     summary: "Export a trace as JSON",
@@ -233,6 +235,8 @@ export const exportTraceAsJson = {
         example: exported,
       },
     },
+    example: { query: { masked: "all" } },
+    wrong: { query: { masked: "some" } },
   },
 } satisfies Operation;
 
@@ -246,7 +250,7 @@ export const exportTraceAsMarkdown = {
   about: {
     group: "Traces",
     summary: "Export a trace as Markdown",
-    text: "The whole trace as it is stored, for reading. With `for=github` a text for a comment or a description there, of at most 60,000 characters: the messages `from` to `to` (positions, both included), each tool folded under its command, with secrets as `[redacted:KIND]` and home folders as `~` unless `plain=1`.",
+    text: "The whole trace as it is stored, for reading. With `for=github` a text for a comment or a description there, of at most 60,000 characters: the messages `from` to `to` (positions, both included), each tool folded under its command, with secrets as `[redacted:KIND]`, home folders as `~` and no names of users and machines unless `plain=1`.",
     answers: {
       200: {
         text: "The trace.",

@@ -1,7 +1,10 @@
 import "server-only";
 import { parseQuery } from "#lib/search/query";
+import { changeTexts } from "#lib/secrets/mask";
+import { type Mask, maskOf } from "#lib/traces/masked";
 import { jsonOf, readParts } from "#lib/traces/parts";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
+import type { Masked } from "#lib/traces/schema";
 import { sendText } from "#lib/traces/sending";
 import type { Place, Selection } from "#lib/traces/sql/conditions";
 
@@ -18,11 +21,16 @@ const maxPasses = 10;
  * Where the database fails, or a trace is deleted while its line is sent, the connection breaks: a truncated line is never valid
  * JSON.
  *
+ * @param masked what is hidden in them, where they are for others.
  * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `beginRead`, before anything is sent.
  */
-export async function exportTraces(userId: string, selection: Selection): Promise<ReadableStream<Uint8Array>> {
+export async function exportTraces(
+  userId: string,
+  selection: Selection,
+  masked?: Masked,
+): Promise<ReadableStream<Uint8Array>> {
   if (selection.q !== undefined) parseQuery(selection.q);
-  return sendText(userId, "export", exportParts(userId, selection));
+  return sendText(userId, "export", exportParts(userId, selection, masked));
 }
 
 /** What an export takes, for people; without the filter's words, which may say what the sessions are about. */
@@ -32,11 +40,15 @@ export function describeSelection({ ids, ...filter }: Selection): string {
 }
 
 /** One trace in the same form; `trace` must be of `userId`. @throws SpoorError `overloaded` as `beginRead` */
-export function exportTrace(userId: string, trace: TraceRow): Promise<ReadableStream<Uint8Array>> {
-  return sendText(userId, "export", traceParts(userId, trace));
+export function exportTrace(userId: string, trace: TraceRow, masked?: Masked): Promise<ReadableStream<Uint8Array>> {
+  return sendText(userId, "export", traceParts(userId, trace, masked));
 }
 
-async function* exportParts(userId: string, selection: Selection): AsyncGenerator<string, undefined> {
+async function* exportParts(
+  userId: string,
+  selection: Selection,
+  masked: Masked | undefined,
+): AsyncGenerator<string, undefined> {
   const sent = new Set<string>();
   let top: TraceRow | undefined;
   for (let pass = 0; pass < maxPasses; pass += 1) {
@@ -46,7 +58,7 @@ async function* exportParts(userId: string, selection: Selection): AsyncGenerato
       first ??= row;
       if (sent.has(row.id)) continue;
       sent.add(row.id);
-      yield* traceParts(userId, row);
+      yield* traceParts(userId, row, masked);
     }
     if (sent.size === sentBefore) return;
     top = first;
@@ -72,24 +84,37 @@ function isAbove(one: TraceRow, other: TraceRow): boolean {
   return later > 0 || (later === 0 && one.id > other.id);
 }
 
-async function* traceParts(userId: string, row: TraceRow): AsyncGenerator<string, undefined> {
-  yield opening(row);
-  yield* messageParts(userId, row);
+async function* traceParts(
+  userId: string,
+  row: TraceRow,
+  masked: Masked | undefined,
+): AsyncGenerator<string, undefined> {
+  const mask = maskOf(masked, row.machine);
+  yield opening(row, mask);
+  yield* messageParts(userId, row, mask);
   yield "]}\n";
 }
 
 /** A trace's line up to its messages. Without the derived title, which would be ingested as one that the client sent. */
-function opening({ sourceId, source, model, title, project, createdAt, metadata }: TraceRow): string {
-  const sent = { sourceId, source, ...present({ model, title, project, createdAt, metadata }) };
+function opening(
+  { sourceId, source, model, title, project, createdAt, metadata }: TraceRow,
+  mask: Mask | undefined,
+): string {
+  const own = { sourceId, source, ...present({ model, title, project, createdAt, metadata }) };
+  const sent = mask ? changeTexts(JSON.parse(JSON.stringify(own)), mask) : own;
   return `${JSON.stringify(sent).slice(0, -1)},"messages":[`;
 }
 
 /** @throws where messages are missing: a part of a trace must not pass for the whole */
-async function* messageParts(userId: string, { id, messageCount }: TraceRow): AsyncGenerator<string> {
+async function* messageParts(
+  userId: string,
+  { id, messageCount }: TraceRow,
+  mask: Mask | undefined,
+): AsyncGenerator<string> {
   let sent = 0;
   for await (const part of readParts(userId, id)) {
     if (sent > 0 && part.messages.length > 0) yield ",";
-    yield* jsonOf(userId, id, part, present);
+    yield* jsonOf(userId, id, part, present, mask);
     sent += part.messages.length;
   }
   if (sent < messageCount) throw new Error("a trace was deleted or shortened while it was exported");

@@ -20,9 +20,10 @@ const maxBlock = 2000;
  */
 export async function githubMarkdown(userId: string, trace: TraceRow, { from, to, masked }: Sharing): Promise<string> {
   const { messages, isCut } = await read(userId, trace.id, from, to);
-  const shown = masked ? messages.map(forOthers) : messages;
+  const hidden = (text: string) => textForOthers(text, trace.machine ? [trace.machine] : []);
+  const shown = masked ? messages.map((message) => forOthers(message, hidden)) : messages;
   const title = trace.title ?? trace.derivedTitle ?? "Untitled session";
-  let text = `### ${unnamed(oneLine(masked ? textForOthers(title) : title))}\n`;
+  let text = `### ${unnamed(oneLine(masked ? hidden(title) : title))}\n`;
   const rows = rowsOf(shown).flatMap((row) => (row.kind === "group" ? row.members : [row]));
   for (const [index, row] of rows.entries()) {
     const next = rowMarkdown(row);

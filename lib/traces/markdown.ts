@@ -1,7 +1,10 @@
 import "server-only";
 import { titleOf } from "#lib/reader/title";
+import { forOthers } from "#lib/traces/for-others";
+import { type Mask, maskJson, maskOf, maskPieces } from "#lib/traces/masked";
 import { readParts, readPieces } from "#lib/traces/parts";
 import type { Message, TraceRow } from "#lib/traces/queries";
+import type { Masked } from "#lib/traces/schema";
 import { sendText } from "#lib/traces/sending";
 
 /**
@@ -9,19 +12,20 @@ import { sendText } from "#lib/traces/sending";
  * are unchanged, metadata is JSON. Parts are read as the client consumes them. The stream fails where messages are missing: a part
  * of a trace must not pass for the whole.
  *
+ * @param masked what is hidden in it, where it is for others.
  * @throws SpoorError `overloaded` as `sendText`.
  */
-export function markdownOf(userId: string, trace: TraceRow): Promise<ReadableStream<Uint8Array>> {
-  return sendText(userId, "export", parts(userId, trace));
+export function markdownOf(userId: string, trace: TraceRow, masked?: Masked): Promise<ReadableStream<Uint8Array>> {
+  return sendText(userId, "export", parts(userId, trace, maskOf(masked, trace.machine)));
 }
 
-async function* parts(userId: string, trace: TraceRow): AsyncGenerator<string, undefined> {
-  yield headMarkdown(trace);
+async function* parts(userId: string, trace: TraceRow, mask: Mask | undefined): AsyncGenerator<string, undefined> {
+  yield mask ? mask(headMarkdown(trace)) : headMarkdown(trace);
   let sent = 0;
   for await (const { messages, isLong } of readParts(userId, trace.id)) {
     const [first] = messages;
-    if (isLong && first) yield* longMarkdown(userId, trace.id, first);
-    else yield messages.map(messageMarkdown).join("");
+    if (isLong && first) yield* longMarkdown(userId, trace.id, first, mask);
+    else yield (mask ? messages.map((one) => forOthers(one, mask)) : messages).map(messageMarkdown).join("");
     sent += messages.length;
   }
   if (sent < trace.messageCount) throw new Error("a trace was deleted or shortened while it was exported");
@@ -57,14 +61,21 @@ function headingOf({ position, role, createdAt }: Message): string {
 }
 
 /** The same of a long message. Its metadata is on one line, with escapes for backticks, which could end the fence. */
-async function* longMarkdown(userId: string, traceId: string, message: Message): AsyncGenerator<string, undefined> {
+async function* longMarkdown(
+  userId: string,
+  traceId: string,
+  message: Message,
+  mask: Mask | undefined,
+): AsyncGenerator<string, undefined> {
   const { position, metadata } = message;
   yield `${headingOf(message)}\n`;
-  yield* readPieces(userId, traceId, position, "content");
+  const content = readPieces(userId, traceId, position, "content");
+  yield* mask ? maskPieces(content, mask) : content;
   yield "\n";
   if (!metadata) return;
   yield "\n```json\n";
-  for await (const piece of readPieces(userId, traceId, position, "metadata")) yield piece.replaceAll("`", "\\u0060");
+  const json = readPieces(userId, traceId, position, "metadata");
+  for await (const piece of mask ? [await maskJson(json, mask)] : json) yield piece.replaceAll("`", "\\u0060");
   yield "\n```\n";
 }
 

@@ -1,6 +1,8 @@
 // Reading any number of messages of any size without holding more than one part of them.
 import "server-only";
 import { heavyTurn, type Patience } from "#lib/db/heavy";
+import { forOthers } from "#lib/traces/for-others";
+import { type Mask, maskJson, maskPieces } from "#lib/traces/masked";
 import { presentMessage } from "#lib/traces/messages";
 import type { Message } from "#lib/traces/queries";
 import { readBytes, readPage } from "#lib/traces/sql/messages";
@@ -74,26 +76,32 @@ export async function* readPieces(
  * A part's messages as JSON, with commas between them.
  *
  * @param fieldsOf what is written of a message.
+ * @param mask what is hidden in it.
  */
 export async function* jsonOf(
   userId: string,
   traceId: string,
   { messages, isLong }: Part,
   fieldsOf: (message: Message) => object,
+  mask?: Mask,
 ): AsyncGenerator<string, undefined> {
   const [first] = messages;
   if (!first) return;
   if (!isLong) {
-    yield messages.map((message) => JSON.stringify(fieldsOf(message))).join(",");
+    const shown = mask ? messages.map((message) => forOthers(message, mask)) : messages;
+    yield shown.map((message) => JSON.stringify(fieldsOf(message))).join(",");
     return;
   }
   const { position } = first;
   const { content: _content, metadata, ...rest } = fieldsOf(first) as Partial<Message>;
   yield `${JSON.stringify(rest).slice(0, -1)},"content":"`;
-  for await (const piece of readPieces(userId, traceId, position, "content")) yield JSON.stringify(piece).slice(1, -1);
+  const content = readPieces(userId, traceId, position, "content");
+  for await (const piece of mask ? maskPieces(content, mask) : content) yield JSON.stringify(piece).slice(1, -1);
   yield '"';
   if (metadata !== undefined) yield ',"metadata":';
   if (metadata === null) yield "null";
-  if (metadata) yield* readPieces(userId, traceId, position, "metadata");
+  const json = readPieces(userId, traceId, position, "metadata");
+  if (metadata && mask) yield await maskJson(json, mask);
+  else if (metadata) yield* json;
   yield "}";
 }

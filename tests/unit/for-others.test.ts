@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { maskForOthers } from "#lib/secrets/mask";
 import { countHomes, forOthers, isWithin, textForOthers } from "#lib/traces/for-others";
+import { maskPieces } from "#lib/traces/masked";
 import { sharingIn } from "../../app/(app)/traces/[id]/share/range";
 
 test.each([
@@ -12,6 +14,34 @@ test.each([
   ["src/home/index.ts, ~/home/x", "src/home/index.ts, ~/home/x"],
 ])("home folders have no names: %j", (text, shown) => {
   expect(textForOthers(text)).toBe(shown);
+});
+
+test.each([
+  ["ada@ada-laptop:~/api$ npm test", "[user]@[machine]:~/api$ npm test"],
+  ["root@web-1:/srv# ls", "[user]@[machine]:/srv# ls"],
+  ["USER=ada HOSTNAME=web-1 DB_USER=x", "USER=[user] HOSTNAME=[machine] DB_USER=x"],
+  ["drwxr-xr-x 2 ada staff /home/ada/api, and canada", "drwxr-xr-x 2 [user] staff ~/api, and canada"],
+  ["on web-7 in /home/runner/work of runner", "on [machine] in ~/work of runner"],
+  [
+    "write to ada@example.org: now, or git@github.com:ada/api.git",
+    "write to ada@example.org: now, or git@github.com:ada/api.git",
+  ],
+])("names of users and machines are hidden: %j", (text, shown) => {
+  expect(textForOthers(text, ["web-7"])).toBe(shown);
+});
+
+test("a text in pieces is masked as it is in one, wherever a piece ends", async () => {
+  const key = ["ghp", "_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2"].join("");
+  const pem = `-----BEGIN PRIVATE KEY-----\n${"aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2pQ4rS6tU8vW0xY1zA2aB3dE5fG7h\n".repeat(200)}-----END PRIVATE KEY-----`;
+  const text = Array.from({ length: 400 }, (_, n) => `${"x ".repeat(n)}\n${n % 9 ? `${n} ${key}` : pem}`).join(" ");
+  for (const size of [1000, 70_001, 1_000_000]) {
+    const pieces = async function* () {
+      for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+    };
+    let masked = "";
+    for await (const piece of maskPieces(pieces(), maskForOthers)) masked += piece;
+    expect(masked === maskForOthers(text), `pieces of ${size}`).toBe(true);
+  }
 });
 
 test("a message for others has no secret in its content, its tool's arguments, or its result", () => {

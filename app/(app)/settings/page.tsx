@@ -118,6 +118,9 @@ function YourData({ userId }: { userId: string }) {
         <a href="/api/traces/export" download="sessions.jsonl" className="link target">
           Export all sessions
         </a>
+        <a href="/api/traces/export?masked=all" download="sessions-for-others.jsonl" className="link target">
+          Export all, masked for others
+        </a>
         <a href="/settings/delete" className="link target">
           Delete account
         </a>

@@ -157,6 +157,16 @@ function TickedButtons({ exportName, deleteName }: { exportName: string; deleteN
       <button type="submit" formAction="/api/traces/export" className="button">
         {exportName}
       </button>
+      <button
+        type="submit"
+        formAction="/api/traces/export"
+        name="masked"
+        value="all"
+        className="button"
+        title="Without secrets, and without names of home folders, users and machines"
+      >
+        {exportName} for others
+      </button>
       <button type="submit" className="button button-bad">
         {deleteName}
       </button>

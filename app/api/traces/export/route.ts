@@ -4,9 +4,9 @@ import { exportTraceList } from "#lib/traces/api";
 import { describeSelection, exportTraces } from "#lib/traces/export";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint(exportTraceList, async ({ request, caller, query: { id: ids, ...filter } }) => {
+  GET: endpoint(exportTraceList, async ({ request, caller, query: { id: ids, masked, ...filter } }) => {
     const selection = { ...filter, ids };
-    const stream = await exportTraces(caller.userId, selection);
+    const stream = await exportTraces(caller.userId, selection, masked);
     await recordExport(request, caller.userId, "traces_exported", describeSelection(selection));
     const headers = {
       "Content-Type": "application/x-ndjson",

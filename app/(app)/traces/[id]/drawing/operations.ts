@@ -33,14 +33,16 @@ const minCost = 2000;
 
 /** Others are not told where the session's files are, of which paths are made whole. */
 const viewFor = (view: View, masked = false): View =>
-  masked || "sharedAt" in view.whose ? { ...view, place: changeTexts(view.place ?? nowhere, textForOthers) } : view;
+  masked || "sharedAt" in view.whose
+    ? { ...view, place: changeTexts(view.place ?? nowhere, (text) => textForOthers(text)) }
+    : view;
 
 const nowhere = { roots: [], isWindows: false };
 
 /** What is done on a thread, since it takes long: rows, differences, Markdown, colours, HTML. */
 export const operations = {
   async segment({ read: stored, view: own, talk, masked, at }: SegmentInput): Promise<DrawnSegment> {
-    const read = masked ? { ...stored, messages: stored.messages.map(forOthers) } : stored;
+    const read = masked ? { ...stored, messages: stored.messages.map((message) => forOthers(message)) } : stored;
     const view = viewFor(own, masked);
     for (let cost = maxCost; ; cost /= 4) {
       const { rows, ...segment } = rowsOfSegment(read, talk, cost);
@@ -53,7 +55,9 @@ export const operations = {
 
   /** @returns undefined where there is no such body */
   async body({ messages, view, masked, position, part }: BodyInput): Promise<string | undefined> {
-    const row = rowsOf(masked ? messages.map(forOthers) : messages).find((one) => one.position === position);
+    const row = rowsOf(masked ? messages.map((message) => forOthers(message)) : messages).find(
+      (one) => one.position === position,
+    );
     return row && drawBody(row, viewFor(view, masked), part);
   },
 

@@ -95,6 +95,8 @@ function Exports({ id }: { id: string }) {
   const ways = [
     ["Markdown", "export.md"],
     ["JSON", "export.json"],
+    ["Markdown for others, masked", "export.md?masked=all"],
+    ["JSON for others, masked", "export.json?masked=all"],
     ["Raw messages", "messages"],
   ];
   return (

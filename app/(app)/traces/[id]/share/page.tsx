@@ -159,7 +159,7 @@ function Choices({ outline, sharing: { from, to, masked } }: { outline: Outline;
       </div>
       <label className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
         <input type="checkbox" name="plain" value="1" defaultChecked={!masked} className="size-4 accent-accent" />
-        Show secrets and home folders
+        Show secrets, home folders, and names of users and machines
       </label>
       <button type="submit" className="button">
         Show

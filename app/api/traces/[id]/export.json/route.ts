@@ -5,9 +5,9 @@ import { exportTrace } from "#lib/traces/export";
 import { getTraceRow } from "#lib/traces/queries";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  GET: endpoint(exportTraceAsJson, async ({ request, caller, params }) => {
+  GET: endpoint(exportTraceAsJson, async ({ request, caller, params, query }) => {
     const trace = await getTraceRow(caller.userId, params.id);
-    const stream = await exportTrace(caller.userId, trace);
+    const stream = await exportTrace(caller.userId, trace, query.masked);
     await recordExport(request, caller.userId, "trace_exported", trace.id);
     const headers = {
       "Content-Type": "application/json",

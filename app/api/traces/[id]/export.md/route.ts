@@ -11,7 +11,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
     const { from = null, to = null } = query;
     const body = query.for
       ? await githubMarkdown(caller.userId, trace, { from, to, masked: !query.plain })
-      : await markdownOf(caller.userId, trace);
+      : await markdownOf(caller.userId, trace, query.masked);
     await recordExport(request, caller.userId, "trace_exported", trace.id);
     const headers = {
       "Content-Type": "text/markdown; charset=utf-8",
