@@ -2,8 +2,7 @@ import "server-only";
 import type { Columns, LedgerMessage, LedgerPart } from "#lib/ledger/part";
 import { deleteFindings, type FoundSecret, replaceFindings } from "#lib/ledger/sql/secrets";
 import { markKeyOf } from "#lib/masking/key";
-import { markOf } from "#lib/masking/masker";
-import { findSecrets } from "#lib/secrets/find";
+import { Masker } from "#lib/masking/masker";
 
 /** Of one trace no more secrets are kept. */
 const maxFindings = 500;
@@ -41,6 +40,7 @@ export const secretsPart: LedgerPart<FoundSecret[]> = {
   },
 };
 
+/** Looks at texts as the masking does, so that what is decided of a secret meets it by the same kind and mark. */
 class Finder {
   readonly #key: Uint8Array;
   readonly #known = new Set<string>();
@@ -51,11 +51,15 @@ class Finder {
   }
 
   see(position: number, at: Date | null, texts: (string | Record<string, unknown> | null)[]): void {
+    const policy = { stamp: "", key: this.#key, masks: true, rulings: [] };
+    const masker = new Masker(policy, undefined, (kind, mark) =>
+      this.#add({ position, at, kind, mark, masked: false }),
+    );
     for (const value of texts) {
       if (value === null || value === "" || this.found.length >= maxFindings) continue;
+      if (typeof value === "string") masker.text(value);
+      else masker.value(value);
       const text = typeof value === "string" ? value : JSON.stringify(value);
-      for (const { kind, start, end } of findSecrets(text))
-        this.#add({ position, at, kind, mark: markOf(this.#key, text.slice(start, end)), masked: false });
       if (!text.includes("[redacted:")) continue;
       for (const [, kind = "", mark = ""] of text.matchAll(/\[redacted:([a-z][a-z\d-]{0,39}):([0-9a-f]{8})\]/g))
         this.#add({ position, at, kind, mark, masked: true });

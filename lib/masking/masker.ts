@@ -43,9 +43,19 @@ export class Masker {
   readonly #verdicts = new Map<string, Ruling["verdict"]>();
   readonly #marks = new Map<string, string>();
 
-  /** @param trace its key; without it what was decided for single traces does not count */
-  constructor(policy: Policy, trace?: { source: string; sourceId: string }) {
+  readonly #seen: ((kind: string, mark: string) => void) | undefined;
+
+  /**
+   * @param trace its key; without it what was decided for single traces does not count.
+   * @param seen where it is given, everything that may be a secret is masked, and told.
+   */
+  constructor(
+    policy: Policy,
+    trace?: { source: string; sourceId: string },
+    seen?: (kind: string, mark: string) => void,
+  ) {
     this.#policy = policy;
+    this.#seen = seen;
     const { general = [], own = [] } = Object.groupBy(policy.rulings, ({ source, sourceId }) => {
       if (sourceId === undefined) return "general";
       return source === trace?.source && sourceId === trace?.sourceId ? "own" : "other";
@@ -57,7 +67,9 @@ export class Masker {
   text(text: string): string {
     const found = findSecrets(text).filter((secret) => this.#isMasked(secret, text.slice(secret.start, secret.end)));
     return replaceSecrets(text, found, (kind, value) => {
-      const placeholder = placeholderOf(kind, this.mark(value));
+      const mark = this.mark(value);
+      this.#seen?.(kind, mark);
+      const placeholder = placeholderOf(kind, mark);
       if (besides.has(kind) && isCredible(value) && this.#echoes.size < maxEchoes) this.#echoes.set(value, placeholder);
       return placeholder;
     });
@@ -110,7 +122,7 @@ export class Masker {
   }
 
   #isMasked({ kind, certain }: Secret, value: string): boolean {
-    const byDefault = certain && this.#policy.masks;
+    const byDefault = this.#seen !== undefined || (certain && this.#policy.masks);
     if (this.#verdicts.size === 0) return byDefault;
     const verdict = this.#verdicts.get(`${kind}:${this.mark(value)}`);
     return verdict === undefined ? byDefault : verdict === "mask";

@@ -1,4 +1,5 @@
 import { isCredible, isDense, isDjangoKey } from "#lib/secrets/credible";
+import { before } from "#lib/secrets/nearby";
 import type { Shape } from "#lib/secrets/shape";
 
 const names = [
@@ -15,7 +16,7 @@ const names = [
 const weakNames = ["_key", "-key", "_pat", "?key", "&key", "appid", "_bearer"];
 /** What follows a name: the rest of it, and what assigns. */
 const assigns =
-  /^[\w.-]{0,40}?(?:\\?["'\]])?(?:\s{0,24}(?:=>|:=|:\s?[A-Za-z][\w.[\]<>|? ]{0,40}=(?=\s?\\?["'])|[=:](?![=:])|is:?\s|value\s?=(?=\s?\\?["'])|,(?=\s*\\?["']))\s{0,4}|\s(?=\\?["'])(?![^"']{0,2}["']\s))(?:[@bBrRuUfL]{1,2}(?=["']))?(\\?["'`])?/;
+  /^[\w.-]{0,40}?(?:\\{0,7}["'\]])?(?:\s{0,24}(?:=>|:=|:\s?[A-Za-z][\w.[\]<>|? ]{0,40}=(?=\s?\\{0,7}["'])|[=:](?![=:])|is:?\s|value\s?=(?=\s?\\{0,7}["'])|,(?=\s{0,8}\\{0,7}["']))\s{0,4}|\s(?=\\{0,7}["'])(?![^"']{0,2}["']\s))(?:[@bBrRuUfL]{1,2}(?=["']))?(\\{0,7}["'`])?/;
 const asOption = /^[\w-]{0,40}[ =](["'])?/;
 const values = /^[^\s"'`,;<>&|]{8,260}/;
 const quotedValues = /^[^\s"'`]{8,260}/;
@@ -26,19 +27,19 @@ const assignment: Shape = {
   mayBe: (text, end) => !isCounted(text, end),
   find(text, start, end) {
     const rest = text.slice(end, end + 320);
-    const before = text.slice(Math.max(0, start - 60), start);
-    const isOption = /(?:^|\s)--[\w-]{0,40}$/.test(before);
-    const [assigned = "", quote = ""] = assignedBy(before, rest, isOption);
+    const ahead = before(text, start, 60);
+    const isOption = /(?:^|\s)--[\w-]{0,40}$/.test(ahead);
+    const [assigned = "", quote = ""] = assignedBy(ahead, rest, isOption);
     if (assigned === "") return undefined;
     const [value = ""] = (quote === "" ? values : quotedValues).exec(rest.slice(assigned.length)) ?? [];
-    const secret = isDjangoKey(value) ? value : value.replace(/\\+[nrt]?$|[.)\]}]+$/, "");
+    const secret = isDjangoKey(value) ? value : value.replace(/\\+(?:["'nrt].*)?$/, "").replace(/[.)\]}]+$/, "");
     if (isPlural(rest) || /^\d+:/.test(secret) || !(isCredible(secret) || isOther(secret))) return undefined;
-    const name = (/[\w.-]*$/.exec(before)?.[0] ?? "") + text.slice(start, end) + (/^[\w.-]*/.exec(rest)?.[0] ?? "");
+    const name = (/[\w.-]*$/.exec(ahead)?.[0] ?? "") + text.slice(start, end) + (/^[\w.-]*/.exec(rest)?.[0] ?? "");
     const isWeak = weakNames.includes(text.slice(start, end).toLowerCase());
     if (isWeak && (/^[a-z]/i.test(rest) || !(isDense(secret) || isLong(secret)))) return undefined;
     if (/publi(?:c|shable)/i.test(name)) return undefined;
     const from = end + assigned.length;
-    return { kind: kindOf(name, secret, quote, before, isOption), start: from, end: from + secret.length };
+    return { kind: kindOf(name, secret, quote, ahead, isOption), start: from, end: from + secret.length };
   },
 };
 
@@ -55,7 +56,7 @@ function isCounted(text: string, end: number): boolean {
 
 /** Commands that take a name and, behind a space, its value. */
 const sets =
-  /(?:^|[\s;&])(?:setx|set\s+-\w+|ENV|ARG|configure\s+set|secrets?\s+(?:set|put|add)|config\s+set|env\s+(?:add|set))\s+["']?[\w./:-]{0,60}$/;
+  /(?:^|[\s;&+-])(?:setx|set\s+-\w+|ENV|ARG|configure\s+set|secrets?\s+(?:set|put|add)|config\s+set|env\s+(?:add|set))\s+["']?[\w./:-]{0,60}$/;
 
 /** What stands between a name and its value. */
 function assignedBy(before: string, rest: string, isOption: boolean): string[] {
@@ -96,7 +97,7 @@ const sessionToken: Shape = {
   words: ["session_token", "sessiontoken", "security-token", "security_token"],
   find(text, _start, end) {
     const [whole = "", value = ""] =
-      /^\\?["']?\s{0,4}[=:]\s{0,4}\\?["']?((?:[A-Za-z0-9/+]|%[0-9A-F]{2}){100,8000}={0,2})/.exec(
+      /^\\{0,7}["']?\s{0,4}[=:]\s{0,4}\\{0,7}["']?((?:[A-Za-z0-9/+]|%[0-9A-F]{2}){100,8000}={0,2})/.exec(
         text.slice(end, end + 8200),
       ) ?? [];
     if (value === "" || !isDense(value.slice(0, 300))) return undefined;

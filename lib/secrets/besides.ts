@@ -1,4 +1,5 @@
 import { isCredible, isDense } from "#lib/secrets/credible";
+import { before, isInWord } from "#lib/secrets/nearby";
 import type { Shape } from "#lib/secrets/shape";
 
 /** A secret behind a word, found by a pattern whose first group it is. */
@@ -20,9 +21,8 @@ const isPassword = (value: string): boolean => isCredible(value.padEnd(8, value)
 const piped: Shape = {
   words: ["sudo -s", "password-stdin"],
   find(text, start) {
-    const from = Math.max(0, start - 400);
     const [whole = "", value = ""] =
-      /(?:echo|printf)\s(?:-n\s)?["']?([^\s"'|$]{6,128})["']?\s?\|[^|\n]{0,120}$/.exec(text.slice(from, start)) ?? [];
+      /(?:echo|printf)\s(?:-n\s)?["']?([^\s"'|$]{6,128})["']?\s?\|[^|\n]{0,120}$/.exec(before(text, start, 400)) ?? [];
     if (value === "" || !isPassword(value)) return undefined;
     const at = start - whole.length + whole.indexOf(value);
     return { kind: "assignment", start: at, end: at + value.length };
@@ -31,10 +31,10 @@ const piped: Shape = {
 
 /** The private part of a JSON Web Key (RFC 7517). */
 const webKey: Shape = {
-  words: ['"d":', '"d\\":'],
+  words: ['"d":', '"d\\":', '"d\\\\\\":'],
   find(text, start, end) {
-    if (!/\bkty\\?"/.test(text.slice(Math.max(0, start - 1200), end + 1200))) return undefined;
-    const [whole = "", value = ""] = /^\s?\\?"([\w-]{42,700})\\?"/.exec(text.slice(end, end + 720)) ?? [];
+    if (!/\bkty\\{0,7}"/.test(text.slice(Math.max(0, start - 1200), end + 1200))) return undefined;
+    const [whole = "", value = ""] = /^\s?\\{0,7}"([\w-]{42,700})\\{0,7}"/.exec(text.slice(end, end + 720)) ?? [];
     if (value === "" || !isDense(value.slice(0, 200))) return undefined;
     const from = end + whole.indexOf(value);
     return { kind: "private-key", start: from, end: from + value.length };
@@ -45,7 +45,7 @@ const webKey: Shape = {
 const appBearer: Shape = {
   words: ["a".repeat(20)],
   find(text, start, end) {
-    if (/[\w+/]/.test(text.charAt(start - 1)) || text.charAt(start) !== "A") return undefined;
+    if (isInWord(text, start) || text.charAt(start - 1) === "/" || text.charAt(start) !== "A") return undefined;
     const [rest = ""] = /^A{0,6}[A-Za-z\d%]{60,160}(?![\w%+/=])/.exec(text.slice(end, end + 170)) ?? [];
     return isDense(rest.replace(/^A+/, "")) ? { kind: "twitter", start, end: end + rest.length } : undefined;
   },
@@ -65,13 +65,13 @@ export const besides: readonly Shape[] = [
   behind(
     "assignment",
     ["client(", "algoliasearch("],
-    /^(?:\\?["'][^"'\n]{1,60}\\?["'],\s?)?\\?["']([\w-]{32,64})\\?["']/,
+    /^(?:\\{0,7}["'][^"'\n]{1,60}\\{0,7}["'],\s?)?\\{0,7}["']([\w-]{32,64})\\{0,7}["']/,
     isKey,
   ),
   behind(
     "discord",
     ["login('", 'login("', 'login(\\"'],
-    /^([MNO][\w-]{23,27}\.[\w-]{6,7}\.[\w-]{27,38})\\?["']/,
+    /^([MNO][\w-]{23,27}\.[\w-]{6,7}\.[\w-]{27,38})\\{0,7}["']/,
     isDense,
   ),
   behind("assignment", ["securestring "], /^(?:-String )?["']([^\s"']{6,128})["']/, isPassword),

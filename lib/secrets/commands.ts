@@ -1,10 +1,10 @@
 import { isCredible, isDense, isPair, knownPasswords } from "#lib/secrets/credible";
+import { before } from "#lib/secrets/nearby";
 import type { Shape } from "#lib/secrets/shape";
 
 /** So much of a command is looked at before a word. */
 const maxBefore = 160;
-const lineBefore = (text: string, at: number): string =>
-  /[^\n|;]*$/.exec(text.slice(Math.max(0, at - maxBefore), at))?.[0] ?? "";
+const lineBefore = (text: string, at: number): string => /[^\n|;]*$/.exec(before(text, at, maxBefore))?.[0] ?? "";
 
 /** `curl -u ada:password`. */
 const userOption: Shape = {
@@ -12,7 +12,7 @@ const userOption: Shape = {
   find(text, start, end) {
     if (!/\b(?:curl|wget|https?|xh)\b/.test(lineBefore(text, start))) return undefined;
     const [whole = "", user = "", password = ""] =
-      /^\\?["']?([^\s:"'\\]{1,128}):([^\s"'\\]{4,256})/.exec(text.slice(end, end + 400)) ?? [];
+      /^\\{0,7}["']?([^\s:"'\\]{1,128}):([^\s"'\\]{4,256})/.exec(text.slice(end, end + 400)) ?? [];
     if (whole === "" || user.startsWith("$") || knownPasswords.test(password)) return undefined;
     if (!isCredible(password.padEnd(8, password))) return undefined;
     const from = end + whole.length - password.length;
@@ -29,7 +29,7 @@ const passwordOption: Shape = {
   words: [" -p", " -a ", " -w "],
   find(text, start, end) {
     if (!takesPassword.test(lineBefore(text, start))) return undefined;
-    const [whole = "", password = ""] = /^\s?\\?["']?([^\s"'\\]{8,256})/.exec(text.slice(end, end + 300)) ?? [];
+    const [whole = "", password = ""] = /^\s?\\{0,7}["']?([^\s"'\\]{8,256})/.exec(text.slice(end, end + 300)) ?? [];
     if (!isCredible(password)) return undefined;
     const from = end + whole.length - password.length;
     return { kind: "assignment", start: from, end: from + password.length };
@@ -38,10 +38,10 @@ const passwordOption: Shape = {
 
 /** `"auth": "YWRhOi4uLg=="` of Docker's settings and `_auth=` of npm's: a name and a password in Base64. */
 const encodedPair: Shape = {
-  words: ['auth"', 'auth\\"', "_auth=", "_auth ="],
+  words: ['auth"', 'auth\\"', 'auth\\\\\\"', "_auth=", "_auth ="],
   find(text, _start, end) {
     const [whole = "", encoded = ""] =
-      /^\s{0,4}:?\s{0,4}\\?"?([A-Za-z0-9+/]{12,400}={0,2})(?![\w+/=])/.exec(text.slice(end, end + 420)) ?? [];
+      /^\s{0,4}:?\s{0,4}\\{0,7}"?([A-Za-z0-9+/]{12,400}={0,2})(?![\w+/=])/.exec(text.slice(end, end + 420)) ?? [];
     if (encoded === "" || !isPair(encoded)) return undefined;
     const from = end + whole.length - encoded.length;
     return { kind: "authorization", start: from, end: from + encoded.length };

@@ -2,10 +2,10 @@ import { assigned } from "#lib/secrets/assigned";
 import { besides } from "#lib/secrets/besides";
 import { commands } from "#lib/secrets/commands";
 import { isCredible, isDense, isPair, isRandom, knownPasswords } from "#lib/secrets/credible";
+import { before, isInWord } from "#lib/secrets/nearby";
 import type { Place, Shape } from "#lib/secrets/shape";
 
 const maxKeyChars = 16 * 1024;
-const isWordChar = (text: string, at: number): boolean => /\w/.test(text.charAt(at));
 
 /** A block of PEM (RFC 7468) or OpenSSH; without its end, as far as lines of Base64 go. */
 const privateKey: Shape = {
@@ -61,7 +61,7 @@ const urlPassword: Shape = {
         text.slice(end, end + 400),
       ) ?? [];
     if (password === "" || knownPasswords.test(password) || /^[$%]|\$\w*$|%[a-z]?$/.test(password)) return undefined;
-    if (password === user || /^(?:example|your|my|some|change|placeholder|x+|\*+|redacted)/i.test(password))
+    if (password === user || /^(?:example|your|my|some|change|placeholder|x{3,}|\*+|redacted)/i.test(password))
       return undefined;
     if (/^[A-Z_]+$/.test(password)) return undefined;
     const from = end + user.length + 1;
@@ -79,7 +79,7 @@ const authorization: Shape = {
     return true;
   },
   find(text, start, end) {
-    if (isWordChar(text, start - 1)) return undefined;
+    if (isInWord(text, start)) return undefined;
     const rest = text.slice(end, end + 4200);
     const [value = ""] = /^[A-Za-z0-9._~+/-]{16,4096}={0,2}/.exec(rest) ?? [];
     const scheme = text.slice(start, end).toLowerCase();
@@ -90,7 +90,7 @@ const authorization: Shape = {
     }
     const named =
       !["bearer ", "basic "].includes(scheme) &&
-      !/authorization["']?\s*[:=]\s*["']?$/i.test(text.slice(Math.max(0, start - 24), start));
+      !/authorization\\{0,7}["']?\s{0,4}[:=]\s{0,4}\\{0,7}["']?$/i.test(before(text, start, 40));
     if (named || !/\d/.test(value) || !isCredible(value.slice(0, 200))) return undefined;
     return { kind: "authorization", start: end, end: end + value.length };
   },
@@ -102,10 +102,10 @@ const around = (kind: string, word: string, behind: RegExp, ahead: RegExp): Shap
   find(text, start) {
     ahead.lastIndex = start;
     const [rest = ""] = ahead.exec(text) ?? [];
-    const [before = ""] = rest === "" ? [] : (behind.exec(text.slice(Math.max(0, start - 80), start)) ?? []);
-    return before === "" || !isRandom(before + rest)
+    const [head = ""] = rest === "" ? [] : (behind.exec(before(text, start, 80)) ?? []);
+    return head === "" || !isRandom(head + rest)
       ? undefined
-      : { kind, start: start - before.length, end: start + rest.length };
+      : { kind, start: start - head.length, end: start + rest.length };
   },
 });
 

@@ -105,22 +105,23 @@ async function answers(share: string, traceId: string) {
       { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } },
       { ...bearer(token), Accept: "application/json, text/event-stream" },
     ).then((answer) => answer.text());
-  const forOthers = await Promise.all([
-    fetch(share).then((answer) => answer.text()),
-    read(`/api/traces/${traceId}/export.md?for=github`),
-    call("search_sessions", { query: "cat" }),
-    call("read_session", { session: traceId }),
-  ]);
-  const forOwner = await Promise.all(
-    [
-      "/api/traces/export",
-      `/api/traces/${traceId}/export.md`,
-      `/api/traces/${traceId}/export.json`,
-      `/api/traces/${traceId}/messages?limit=1000`,
-      "/api/traces?q=password",
-      "/api/findings?limit=200",
-    ].map(read),
-  );
+  const forOthers = [
+    await fetch(share).then((answer) => answer.text()),
+    await read(`/api/traces/${traceId}/export.md?for=github`),
+    await read(`/api/traces/export?masked=secrets&id=${traceId}`),
+    await read(`/api/traces/${traceId}/export.md?masked=all`),
+    await call("search_sessions", { query: "cat" }),
+    await call("read_session", { session: traceId }),
+  ];
+  const forOwner: string[] = [];
+  for (const path of [
+    "/api/traces/export",
+    `/api/traces/${traceId}/export.md`,
+    `/api/traces/${traceId}/messages?limit=1000`,
+    "/api/traces?q=password",
+    "/api/findings?limit=200",
+  ])
+    forOwner.push(await read(path));
   return { forOthers, forOwner: forOwner.join("\n") };
 }
 

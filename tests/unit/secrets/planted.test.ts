@@ -14,6 +14,15 @@ test("of 200 planted secrets of 40 kinds at least 97 % are found, and nothing of
   );
 });
 
+test("in JSON, and in JSON in JSON, they are found as the same kinds", () => {
+  const kindsIn = (text: string) => findSecrets(text).map(({ kind }) => kind);
+  for (const { text, secret } of planted) {
+    const [once, twice] = [JSON.stringify({ output: text }), JSON.stringify(JSON.stringify({ output: text }))];
+    expect([kindsIn(once), kindsIn(twice)], text).toEqual([kindsIn(text), kindsIn(text)]);
+    expect(maskForOthers(once) + maskForOthers(twice)).not.toContain(secret);
+  }
+});
+
 /** A file of real sessions, as an upload has them; none is kept with the tests. */
 const real = process.env.REAL_SESSIONS;
 
