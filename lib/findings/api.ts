@@ -29,6 +29,7 @@ export const readFindingList = {
               traceId: "019a9c3e-5b8f-7a10-8c44-92d5e1f06a3b",
               title: "Fix the flaky test",
               project: "api",
+              projectId: "019a9c3e-5b8f-7a10-8c44-92d5e1f06a3c",
               positions: [3, 17],
               count: 2,
               at: "2026-11-20T10:00:00.000Z",

@@ -29,6 +29,7 @@ export const findingShape = z.object({
   traceId: z.uuid(),
   title: z.string().nullable(),
   project: z.string().nullable(),
+  projectId: z.uuid().nullable(),
   positions: z.array(z.int()),
   count: z.int(),
   at: z.iso.datetime(),

@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { listFindings, summarizeFindings } from "#lib/findings/findings";
-import { type FindingsQuery, findingState } from "#lib/findings/schema";
+import { type FindingsQuery, type FoundSecret, findingState } from "#lib/findings/schema";
 import { countOf } from "../../components/figures";
 import { Form } from "../../components/form";
 import { Notice } from "../../components/notice";
@@ -29,6 +29,7 @@ export default async function Page({ searchParams }: PageProps<"/findings">) {
       <Masking summary={summary} />
       <Progress summary={summary} />
       <Filters query={query} summary={summary} />
+      <Narrowed query={query} first={page.findings[0]} />
       {page.findings.length > 0 ? (
         <ul aria-label="Secrets" className="border-hairline border-t">
           {page.findings.map((finding) => (
@@ -36,7 +37,11 @@ export default async function Page({ searchParams }: PageProps<"/findings">) {
           ))}
         </ul>
       ) : (
-        <p className="py-6 text-muted">{summary.counts.length === 0 ? "No secret was found." : "None of these."}</p>
+        <p className="py-6 text-muted">
+          {summary.counts.length === 0
+            ? "No secret was found. What is found later is listed here, with what became of it."
+            : "None of these."}
+        </p>
       )}
       <Pages query={query} nextCursor={page.nextCursor} />
     </div>
@@ -116,7 +121,7 @@ function Filters({ query, summary: { counts } }: { query: FindingsQuery; summary
         ))}
       </nav>
       <form method="get" action="/findings" className="flex flex-wrap gap-2">
-        {Object.entries({ state: query.state, trace: query.trace, project: query.project }).map(
+        {Object.entries({ state: query.state, trace: query.trace, project: query.project, mark: query.mark }).map(
           ([name, value]) => value && <input key={name} type="hidden" name={name} value={value} />,
         )}
         <select name="kind" aria-label="Kind" defaultValue={query.kind ?? ""} className="input w-auto max-w-52">
@@ -140,6 +145,25 @@ function Filters({ query, summary: { counts } }: { query: FindingsQuery; summary
         </button>
       </form>
     </div>
+  );
+}
+
+/** That one session, project or secret alone is listed, by a link from elsewhere. */
+function Narrowed({ query, first }: { query: FindingsQuery; first: FoundSecret | undefined }) {
+  const { trace, project, mark, cursor: _, ...others } = query;
+  if (!trace && !project && !mark) return null;
+  const of = [
+    mark && `the secret ${mark}`,
+    trace && `the session ${first?.title ? `“${first.title}”` : "you came from"}`,
+    project && `the project ${first?.project ?? "you came from"}`,
+  ].filter(Boolean);
+  return (
+    <p className="text-code text-muted [overflow-wrap:anywhere]">
+      Only of {of.join(", ")}.{" "}
+      <a href={findingsHref(others)} className="link">
+        Show all
+      </a>
+    </p>
   );
 }
 

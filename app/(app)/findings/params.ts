@@ -11,8 +11,8 @@ export const stateNames: Record<FindingState, string> = {
 export const ages = { 7: "last 7 days", 30: "last 30 days", 90: "last 90 days" } as const;
 
 /** Parameters that are not valid are left out, so that an old link still shows a list. */
-export function readParams(params: Record<string, string | string[] | undefined>): FindingsQuery {
-  const asked = Object.entries(params).filter(
+export function readParams({ session, ...params }: Record<string, string | string[] | undefined>): FindingsQuery {
+  const asked = Object.entries({ trace: session, ...params }).filter(
     ([name, value]) => value !== "" && findingsQuery.safeParse({ [name]: value }).success,
   );
   return findingsQuery.parse(Object.fromEntries(asked));

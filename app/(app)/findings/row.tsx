@@ -10,7 +10,7 @@ const inks = { open: "text-warn", masking: "text-accent", masked: "text-ok", kep
 
 /** A secret of a session: what it is, where it stands, and what can be done about it. */
 export function FindingRow({ finding }: { finding: FoundSecret }) {
-  const { kind, name, mark, state, traceId, title, project, count, at, rotate, certain } = finding;
+  const { kind, name, mark, state, traceId, title, project, projectId, count, at, rotate, certain } = finding;
   return (
     <li className="flex flex-col gap-2 border-hairline border-b py-3">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5">
@@ -28,7 +28,11 @@ export function FindingRow({ finding }: { finding: FoundSecret }) {
         <a href={`/traces/${traceId}`} className="quiet-link min-w-0 truncate">
           {title || "Untitled session"}
         </a>
-        {project && <bdi>{project}</bdi>}
+        {project && projectId && (
+          <a href={findingsHref({ project: projectId })} className="quiet-link">
+            <bdi>{project}</bdi>
+          </a>
+        )}
         <Places finding={finding} />
         {count > 3 && <span>{countOf(count, "place")}</span>}
       </p>

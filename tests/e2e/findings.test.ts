@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
+import { createTokenByHand } from "#lib/auth/tokens";
+import { pool } from "#lib/db/client";
+import { expectGoodLook } from "../support/look.ts";
+import { ingest, owner, post } from "../support/server.ts";
+import { formed } from "../unit/secrets/made-up.ts";
+import { provideSignedIn, trail } from "./signed-in.ts";
+
+const cron = "a cron secret for tests";
+const { server, page, faults, button, open } = await provideSignedIn({ CRON_SECRET: cron });
+const { rows: users } = await pool().query<{ id: string }>(`select id from "user"`);
+const token = await createTokenByHand(users[0]?.id ?? "", "ada-laptop", operator);
+/** There is no worker: what is to be masked waits until the test says so. */
+const work = () => post(server, "/api/cron", "", { Authorization: `Bearer ${cron}` });
+
+const github = formed.find(([id]) => id === "github")?.[1] ?? "";
+const [first, second, third] = ["Tr0ub4dorx3zyx9", "kx9vQ2mZ7pLd41", "W1nterIsHere77"];
+const session = (sourceId: string, ...contents: string[]) => ({
+  ...{ sourceId, title: `About ${sourceId}`, project: "api" },
+  messages: contents.map((content, position) => ({ position, content, role: "user" })),
+});
+
+const items = () => page.getByRole("list", { name: "Secrets" }).getByRole("listitem");
+const states = () => items().evaluateAll((all) => all.map((one) => one.querySelectorAll("span")[1]?.textContent));
+const of = (title: string) => items().filter({ hasText: title });
+const contents = async () => (await pool().query("select content from message")).rows.map(({ content }) => content);
+
+test("secrets are listed, masked here and everywhere, and kept, by pressing", async () => {
+  await open("/findings");
+  await page.getByText("No secret was found.").waitFor();
+  await ingest(server, token, [
+    session("one", `password: "${first}"`, `GITHUB_TOKEN=${github}`),
+    session("two", `password: "${first}"`, `password: "${second}"`),
+    session("three", `password: "${third}"`),
+  ]);
+  await open("/findings");
+  await page.getByText("3 sessions still to be looked through.").waitFor();
+  await work();
+  await open("/findings");
+  await expect.poll(states).toHaveLength(5);
+  expect(await page.content()).not.toContain(first);
+
+  await open("/findings?state=open");
+  await of("About three").getByRole("button", { name: "Not a secret" }).click();
+  await expect.poll(() => of("About three").count()).toBe(0);
+
+  const here = of("About two").first();
+  await here.getByRole("button", { name: "Mask here" }).click();
+  await here.getByText("In this session alone.").waitFor();
+  await here.getByRole("button", { name: "Cancel" }).click();
+  const everywhere = of("About one");
+  await everywhere.getByRole("button", { name: "Mask everywhere" }).click();
+  await everywhere.getByText("In all sessions, and in what will be sent later.").waitFor();
+  await everywhere.getByRole("button", { name: "Mask everywhere" }).click();
+  await expect.poll(() => of("About one").count()).toBe(0);
+  const rest = of("About two");
+  await expect.poll(() => rest.count()).toBe(1);
+  await rest.getByRole("button", { name: "Mask here" }).click();
+  await rest.getByText("In this session alone.").waitFor();
+  await rest.getByRole("button", { name: "Mask here" }).click();
+  await page.getByText("None of these.").waitFor();
+  await page.getByText("2 sessions being masked.").waitFor();
+  await work();
+  expect((await contents()).join("\n")).not.toMatch(new RegExp(`${first}|${second}|${github}`));
+  expect((await contents()).join("\n")).toContain(third);
+  expect(await trail(owner.email)).toEqual(expect.arrayContaining(["secret_masked", "secret_kept"]));
+  expect(faults).toEqual([]);
+});
+
+test("the list is narrowed by kind, age, project and session, and shows all again", async () => {
+  const { rows } = await pool().query("select id from trace where source_id = 'one'");
+  await open(`/findings?session=${rows[0].id}`);
+  await expect.poll(() => items().count()).toBe(2);
+  await page.getByText("Only of the session “About one”.").waitFor();
+  await page.getByLabel("Kind", { exact: true }).selectOption("github");
+  await page.getByLabel("Age", { exact: true }).selectOption("7");
+  await button("Show").click();
+  await expect.poll(() => items().count()).toBe(1);
+  await page.getByText("Revoke it: github.com/settings/tokens").waitFor();
+  await open("/findings");
+  await items().getByRole("link", { name: "api", exact: true }).first().click();
+  await page.getByText("Only of the project api.").waitFor();
+  await page.getByRole("link", { name: "Show all" }).click();
+  await page.waitForURL(`${server.url}/findings`);
+  expect(faults).toEqual([]);
+});
+
+test("masking is stopped and begun again, and what came meanwhile is masked in one go", async () => {
+  await open("/findings");
+  await button("Stop masking").click();
+  await button("Mask what is certain").waitFor();
+  await ingest(server, token, [session("open", `GITHUB_TOKEN=${github}`)]);
+  await work();
+  expect((await contents()).join("\n")).toContain(github);
+  await open("/findings");
+  await page.getByText("1 secret of a known form is stored as it came.").waitFor();
+  await button("Mask all of them").click();
+  await page.getByText("Replace all of them for good").waitFor();
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    await expectGoodLook(page, "findings", { fullPage: true });
+  }
+  await button("Mask all of them").click();
+  await button("Stop masking").waitFor();
+  await work();
+  expect((await contents()).join("\n")).not.toContain(github);
+  expect(faults).toEqual([]);
+});
