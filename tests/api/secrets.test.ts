@@ -171,7 +171,10 @@ test("no secret of a home survives in tables, index, store, logs or exports, who
   const open = await findings("state=open&limit=200");
   expect(open.length).toBeGreaterThan(1);
   for (const { kind, mark } of open) await decide(userId, { kind, mark, verdict: "mask" }, operator);
-  await until(60, "all are masked", async () => (await findings("state=masking")).length === 0);
+  await until(60, "all are masked, and their uploads removed", async () => {
+    const { rows: tasks } = await pool().query("select 1 from masking_task limit 1");
+    return tasks.length === 0 && (await findings("state=masking")).length === 0;
+  });
   const later = await ingest(server, token, [leaking("raw"), leaking("again"), leaking("grown", certain[5] ?? "")]);
   expect(later).toMatchObject({ error: null, traces: { created: 2 } });
   expect((await push()).code).toBe(0);

@@ -3,7 +3,7 @@ import { operator } from "#lib/auth/audit";
 import { createTokenByHand } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
 import { expectGoodLook } from "../support/look.ts";
-import { ingest, owner, post } from "../support/server.ts";
+import { owner, post } from "../support/server.ts";
 import { formed } from "../unit/secrets/made-up.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
@@ -13,6 +13,11 @@ const { rows: users } = await pool().query<{ id: string }>(`select id from "user
 const token = await createTokenByHand(users[0]?.id ?? "", "ada-laptop", operator);
 /** There is no worker: what is to be masked waits until the test says so. */
 const work = () => post(server, "/api/cron", "", { Authorization: `Bearer ${cron}` });
+
+const send = async (...traces: object[]) => {
+  expect((await post(server, "/api/ingest", { traces }, { Authorization: `Bearer ${token}` })).status).toBe(202);
+  await work();
+};
 
 const github = formed.find(([id]) => id === "github")?.[1] ?? "";
 const [first, second, third] = ["Tr0ub4dorx3zyx9", "kx9vQ2mZ7pLd41", "W1nterIsHere77"];
@@ -29,11 +34,12 @@ const contents = async () => (await pool().query("select content from message"))
 test("secrets are listed, masked here and everywhere, and kept, by pressing", async () => {
   await open("/findings");
   await page.getByText("No secret was found.").waitFor();
-  await ingest(server, token, [
+  await send(
     session("one", `password: "${first}"`, `GITHUB_TOKEN=${github}`),
     session("two", `password: "${first}"`, `password: "${second}"`),
     session("three", `password: "${third}"`),
-  ]);
+  );
+  await pool().query("update trace set ledger_due = true");
   await open("/findings");
   await page.getByText("3 sessions still to be looked through.").waitFor();
   await work();
@@ -90,8 +96,7 @@ test("masking is stopped and begun again, and what came meanwhile is masked in o
   await open("/findings");
   await button("Stop masking").click();
   await button("Mask what is certain").waitFor();
-  await ingest(server, token, [session("open", `GITHUB_TOKEN=${github}`)]);
-  await work();
+  await send(session("open", `GITHUB_TOKEN=${github}`));
   expect((await contents()).join("\n")).toContain(github);
   await open("/findings");
   await page.getByText("1 secret of a known form is stored as it came.").waitFor();
