@@ -3,18 +3,16 @@ import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
 import { limits } from "#lib/limits";
 import { listedTrace, messages, trace, wholeTrace } from "#lib/traces/examples";
+import { exportQuery, jsonQuery, markdownQuery } from "#lib/traces/export-schema";
 import { marksShape } from "#lib/traces/marks-schema";
 import {
   changesQuery,
   changesResponse,
-  exportQuery,
   facetsResponse,
   growthQuery,
   growthResponse,
-  jsonQuery,
   listQuery,
   listResponse,
-  markdownQuery,
   matchesQuery,
   matchesResponse,
   messagesQuery,

@@ -1,10 +1,10 @@
 import "server-only";
 import { parseQuery } from "#lib/search/query";
 import { changeTexts } from "#lib/secrets/mask";
+import type { Masked } from "#lib/traces/export-schema";
 import { type Mask, maskOf } from "#lib/traces/masked";
 import { jsonOf, readParts } from "#lib/traces/parts";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
-import type { Masked } from "#lib/traces/schema";
 import { sendText } from "#lib/traces/sending";
 import type { Place, Selection } from "#lib/traces/sql/conditions";
 

@@ -1,10 +1,10 @@
 import "server-only";
 import { titleOf } from "#lib/reader/title";
+import type { Masked } from "#lib/traces/export-schema";
 import { forOthers } from "#lib/traces/for-others";
 import { type Mask, maskJson, maskOf, maskPieces } from "#lib/traces/masked";
 import { readParts, readPieces } from "#lib/traces/parts";
 import type { Message, TraceRow } from "#lib/traces/queries";
-import type { Masked } from "#lib/traces/schema";
 import { sendText } from "#lib/traces/sending";
 
 /**

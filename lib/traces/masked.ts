@@ -1,8 +1,9 @@
 // Exports for others: masked while they are read, a bounded part at a time.
+
 import { findSecrets } from "#lib/secrets/find";
 import { changeTexts, maskForOthers } from "#lib/secrets/mask";
+import type { Masked } from "#lib/traces/export-schema";
 import { textForOthers } from "#lib/traces/for-others";
-import type { Masked } from "#lib/traces/schema";
 
 /** Hides in a text what others are not to see. */
 export type Mask = (text: string) => string;

@@ -186,19 +186,8 @@ export type CountedName = Facet | "branch" | "tag" | "tool";
 /** Ids that are given by hand: at most those of one page, so that they fit in an address. */
 export const chosenIds = z.array(z.uuid()).max(page.maxPerPage);
 
-/** What is hidden in an export: what may be a secret, or names of home folders, users and machines as well. */
-const masked = z.enum(["secrets", "all"]);
-export type Masked = z.output<typeof masked>;
-
-const maskedField = masked
-  .optional()
-  .describe(
-    "For others: `secrets` has `[redacted:KIND]` for all that may be a secret, `all` also hides names of home folders, users and machines.",
-  );
-
-export const exportQuery = z.object({
+export const chosenQuery = z.object({
   ...filter,
-  masked: maskedField,
   id: z.union([chosenIds, z.uuid().transform((id) => [id])]).optional(),
 });
 
@@ -261,17 +250,6 @@ export const matchesShape = z.object({
 export type Matches = z.output<typeof matchesShape>;
 
 export const matchesResponse = matchesShape.extend({ ok: z.literal(true) });
-
-/** `from`, `to` and `plain` are of the text for GitHub. */
-export const markdownQuery = z.object({
-  for: z.enum(["github"]).optional(),
-  from: wholeNumber(0, limits.message.integer).optional(),
-  to: wholeNumber(0, limits.message.integer).optional(),
-  plain: z.enum(["1"]).optional(),
-  masked: maskedField,
-});
-
-export const jsonQuery = z.object({ masked: maskedField });
 
 export const growthQuery = z.object({ after: wholeNumber(0, limits.message.integer) });
 

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { limits } from "#lib/limits";
+import { chosenQuery, wholeNumber } from "#lib/traces/schema";
+
+/** What is hidden in an export: what may be a secret, or names of home folders, users and machines as well. */
+const masked = z.enum(["secrets", "all"]);
+export type Masked = z.output<typeof masked>;
+
+const maskedField = masked
+  .optional()
+  .describe(
+    "For others: `secrets` has `[redacted:KIND]` for all that may be a secret, `all` also hides names of home folders, users and machines.",
+  );
+
+export const exportQuery = chosenQuery.extend({ masked: maskedField });
+export const jsonQuery = z.object({ masked: maskedField });
+
+/** `from`, `to` and `plain` are of the text for GitHub. */
+export const markdownQuery = z.object({
+  for: z.enum(["github"]).optional(),
+  from: wholeNumber(0, limits.message.integer).optional(),
+  to: wholeNumber(0, limits.message.integer).optional(),
+  plain: z.enum(["1"]).optional(),
+  masked: maskedField,
+});
