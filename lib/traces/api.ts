@@ -66,6 +66,7 @@ export const readFacetValues = {
     group: "Traces",
     summary: "List the values of facets",
     text: "The values that traces have as `source`, `model`, `project`, `machine`, `branch`, `tag` and `tool`, with how many have each; the 100 most frequent. A filter's own value does not narrow its values. `projectId` has the projects with their names.",
+    partialExample: true, // a session without tools or tags has none
     answers: { 200: { text: "The values.", example: { ok: true, ...facetValues } } },
     example: { query: { project: "api" } },
     wrong: { query: { from: "yesterday" } },
