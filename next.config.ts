@@ -25,8 +25,12 @@ const config: NextConfig = {
   images: { unoptimized: true },
   // Next holds so much of a body for the middleware (10 MB by default); lib/server/refusals.ts refuses what says that it is longer.
   experimental: { proxyClientMaxBodySize: limits.maxPageBodyBytes },
-  // What agents are given.
-  rewrites: async () => [{ source: "/mcp", destination: "/api/mcp" }],
+  // What agents are given, and where they look for who lets them in (RFC 9728, section 3.1; RFC 8414, section 3.1).
+  rewrites: async () => [
+    { source: "/mcp", destination: "/api/mcp" },
+    { source: "/.well-known/oauth-protected-resource/:path(mcp)?", destination: "/api/oauth/resource" },
+    { source: "/.well-known/oauth-authorization-server", destination: "/api/oauth/server" },
+  ],
   // For hosts that run Next by themselves; lib/server/web.ts sets them on what Next never sees, too.
   headers: async () => [
     { source: "/(.*)", headers: listed(securityHeaders) },

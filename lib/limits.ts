@@ -138,6 +138,21 @@ export const limits = {
   },
   /** Reports of usage: at most so many days, in so many spans, with so many values of a facet; and budgets of a user. */
   usage: { maxDays: 1100, maxSpans: 400, maxValues: 100, budgets: 20 },
+  /** How agents are connected (OAuth 2.1). */
+  oauth: {
+    /** Of registering, exchanging and revoking. */
+    callsPerMinutePerNetwork: 60,
+    bodyBytes: 16 * KiB,
+    nameCharacters: 64,
+    redirectUris: 8,
+    redirectUriCharacters: 512,
+    clientIdBytes: 2048,
+    stateCharacters: 1024,
+    codeSeconds: 600,
+    accessSeconds: 3600,
+    refreshDays: 90,
+    perUser: 100,
+  },
   /** What agents read over the Model Context Protocol: bytes of one answer, and characters of one message in it. */
   mcp: {
     bodyBytes: 64 * KiB,
@@ -167,7 +182,8 @@ export const maxFormBytes = (): number => Math.min(limits.ingest.maxFormBytes, e
 
 /** The body of `GET /api/limits`: every limit above, and those that the operator sets. */
 export function publicLimits() {
-  const { ingest, trace, message, device, signIn, telemetry, traces, usage, mcp, reads, cron, body, ...rest } = limits;
+  const { ingest, trace, message, device, signIn, telemetry, traces, usage, oauth, mcp, reads, cron, body, ...rest } =
+    limits;
   return {
     ingest: {
       ...ingest,
@@ -188,6 +204,7 @@ export function publicLimits() {
     },
     traces,
     usage,
+    oauth,
     mcp,
     reads,
     body: { ...body, ...rest },

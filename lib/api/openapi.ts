@@ -14,6 +14,9 @@ import type { Answer, ErrorExample, Operation } from "#lib/http/operation";
 import { ingestMessage, ingestTrace, jobResponse } from "#lib/ingest/schema";
 import { messageShape, traceShape } from "#lib/traces/schema";
 
+/** As package.json says it: tests/unit/openapi.test.ts. */
+const version = "0.2.0";
+
 function successAnswer(
   { text, schema, type, headers, example }: Answer,
   { response, about }: Operation,
@@ -153,7 +156,7 @@ export function openApiDocument(): Document {
 function description(): ZodOpenApiObject {
   return {
     openapi: "3.1.1",
-    info: { title: "Spoor", version: "0.1.0", description: introduction },
+    info: { title: "Spoor", version, description: introduction },
     servers: [{ url: env().BASE_URL }],
     tags: Object.entries(groups).map(([name, description]) => ({ name, description })),
     paths: Object.fromEntries(

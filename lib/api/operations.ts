@@ -10,6 +10,13 @@ import {
   readReadiness,
 } from "#lib/api/service";
 import { endSession, readSession } from "#lib/auth/api";
+import {
+  exchangeGrant,
+  readResourceMetadata,
+  readServerMetadata,
+  registerAgent,
+  revokeAgentToken,
+} from "#lib/auth/oauth/api";
 import { pollDeviceLogin, startDeviceLogin } from "#lib/device/api";
 import { readFindingList } from "#lib/findings/api";
 import type { Group, Operation } from "#lib/http/operation";
@@ -62,6 +69,7 @@ export const operations: readonly Operation[] = [
   ...[readUsageReport, exportUsage],
   sendTelemetry,
   ...[callMcp, recallPlaces],
+  ...[readResourceMetadata, readServerMetadata, registerAgent, exchangeGrant, revokeAgentToken],
   ...[callAuth, postAuth],
   ...[readLimits, readHealth, readReadiness, readMetrics, drainNow, readDescription],
 ];

@@ -1,7 +1,15 @@
 import "server-only";
 import type { z } from "zod";
 import { parse, parseParams } from "#lib/api/parse";
-import { type Caller, requireCaller, requireCookie, requireScope, requireToken } from "#lib/auth/guards";
+import {
+  type Caller,
+  requireCaller,
+  requireCookie,
+  requireScope,
+  requireScopeOrGrant,
+  requireToken,
+} from "#lib/auth/guards";
+import { oauthAddresses } from "#lib/auth/oauth/addresses";
 import { forRequest, requestSignal } from "#lib/current-request";
 import { SpoorError } from "#lib/errors";
 import { clientAddress } from "#lib/http/address";
@@ -74,10 +82,11 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
     const requestId = requestIdOf(request);
     try {
       const address = clientAddress(request.headers);
-      const caller = await authorize(options.auth, request, address);
+      let caller = await authorize(options.auth, request, address);
       if (caller) recordRequestUser(request, caller.userId);
       const params = options.params ? parseParams(options.params, await context.params) : undefined;
-      if (caller && options.scope) requireScope(caller, options.scope);
+      if (caller && options.scope && options.agents) caller = await requireScopeOrGrant(caller, options.scope);
+      else if (caller && options.scope) requireScope(caller, options.scope);
       const query = options.query ? parse(options.query, queryOf(request)) : undefined;
       const body = options.body
         ? parse(options.body.schema, await readJson(request, options.body.maxBytes))
@@ -87,7 +96,7 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
     } catch (error) {
       const known = (await isUnmigrated(error)) ? unmigrated(error, requestId) : toSpoorError(error, requestId);
       if (!requestSignal()?.aborted) countError(options.path ?? "unknown", known.code);
-      return problemResponse(known, requestId);
+      return problemResponse(known, requestId, {}, options.agents && oauthAddresses().resourceMetadata);
     }
   };
   const handler: Handler = (request, context) => {

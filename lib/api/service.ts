@@ -123,6 +123,7 @@ export const readLimits = {
     telemetry: numbers,
     traces: numbers,
     usage: numbers,
+    oauth: numbers,
     mcp: numbers,
     reads: numbers,
     body: numbers,
@@ -161,7 +162,7 @@ export const readDescription = {
     answers: {
       200: {
         text: "The document.",
-        example: { openapi: "3.1.1", info: { title: "Spoor", version: "0.1.0" }, paths: {} },
+        example: { openapi: "3.1.1", info: { title: "Spoor", version: "0.2.0" }, paths: {} },
       },
     },
   },

@@ -35,6 +35,8 @@ export const auditActions = {
   login_denied: "Device login denied",
   token_created: "Token created",
   token_revoked: "Token revoked",
+  agent_allowed: "Agent allowed to read sessions",
+  agent_ended: "Agent disconnected",
   invited: "Invitation created",
   invitation_revoked: "Invitation revoked",
   invitation_used: "Invitation used",

@@ -46,6 +46,7 @@ async function endAccount(tx: Db, userId: string): Promise<boolean> {
   if (!user || user.deletedAt) return user !== undefined;
   const own = { where: { userId } };
   await tx.deviceLogin.deleteMany(own);
+  await tx.agentGrant.deleteMany(own);
   await tx.cliToken.deleteMany(own);
   await tx.session.deleteMany(own);
   await tx.account.deleteMany(own);

@@ -4,6 +4,7 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { cache } from "react";
 import { auth } from "#lib/auth/auth";
+import { readGrant } from "#lib/auth/oauth/grants";
 import { type CliToken, requireBearer } from "#lib/auth/tokens";
 import { env } from "#lib/env";
 import { insufficientScope, SpoorError } from "#lib/errors";
@@ -21,7 +22,7 @@ export type SignedInUser = {
 
 /** Who calls an API route: always a user, with a machine's token or a browser's cookie. */
 export type Caller =
-  | { via: "bearer"; userId: string; token: Omit<CliToken, "userId"> }
+  | { via: "bearer"; userId: string; token: Omit<CliToken, "userId">; grant?: { project: string | null } }
   | { via: "cookie"; userId: string };
 
 async function readUser(requestHeaders: Headers): Promise<SignedInUser | undefined> {
@@ -95,6 +96,16 @@ export async function requireToken(request: Request, address: string): Promise<C
 export function requireScope(caller: Caller, needed: NeededScope): void {
   if (caller.via === "cookie" || needed === "none" || caller.token.scopes.includes(needed)) return;
   throw insufficientScope(needed);
+}
+
+/** As `requireScope`; the token of an agent, which has no scopes, brings its grant along. */
+export async function requireScopeOrGrant(caller: Caller, needed: NeededScope): Promise<Caller> {
+  if (caller.via === "bearer" && caller.token.scopes.length === 0) {
+    const grant = await readGrant(caller.userId, caller.token.id);
+    if (grant) return { ...caller, grant };
+  }
+  requireScope(caller, needed);
+  return caller;
 }
 
 /** The user and machine of a valid token, for routes where a token is optional; an invalid one counts as none. */

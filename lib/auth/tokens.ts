@@ -59,17 +59,28 @@ export function isTokenText(text: string): boolean {
  */
 export async function createToken(
   tx: Db,
-  { userId, machine, scopes }: { userId: string; machine: string; scopes: Scope[] },
+  { userId, machine, scopes, seconds }: { userId: string; machine: string; scopes: Scope[]; seconds?: number },
   from: Origin,
 ): Promise<CliToken & { token: string }> {
   const token = makeTokenText();
-  const expiresAt = new Date(Date.now() + limits.device.tokenDays * dayMs);
+  const expiresAt = new Date(Date.now() + (seconds === undefined ? limits.device.tokenDays * dayMs : seconds * 1000));
   const row = await tx.cliToken.create({
     data: { userId, hash: sha256(token), machine, scopes, expiresAt },
     select: tokenColumns,
   });
-  await recordEvent(tx, userId, "token_created", grantOf(machine, scopes), from);
+  // An agent's token has no scopes; what it was allowed is in the trail already.
+  if (scopes.length > 0) await recordEvent(tx, userId, "token_created", grantOf(machine, scopes), from);
   return { ...row, scopes, token };
+}
+
+/** Replaces the text of a token that was not revoked, from now on for so many seconds. @returns the new text */
+export async function renewToken(tx: Db, id: string, seconds: number): Promise<string | undefined> {
+  const token = makeTokenText();
+  const { count } = await tx.cliToken.updateMany({
+    where: { id, revokedAt: null },
+    data: { hash: sha256(token), expiresAt: new Date(Date.now() + seconds * 1000) },
+  });
+  return count === 1 ? token : undefined;
 }
 
 /** A machine and what it was granted, as the audit trail says it. */
@@ -125,7 +136,8 @@ export type ListedToken = CliToken & Pick<CliTokenRow, "lastUsedAt" | "lastUsedI
 /** A user's valid tokens, newest first. */
 export async function listTokens(userId: string): Promise<ListedToken[]> {
   const rows = await prisma().cliToken.findMany({
-    where: { userId, ...isValid() },
+    // Those without scopes are agents' (lib/auth/oauth/grants.ts).
+    where: { userId, scopes: { isEmpty: false }, ...isValid() },
     select: { ...tokenColumns, lastUsedAt: true, lastUsedIp: true },
     orderBy: [{ createdAt: "desc" }, { id: "asc" }],
   });
@@ -194,6 +206,11 @@ async function revokeWhere(
   });
   const machines = revoked.map(({ machine }) => machine);
   await recordEvents(tx, which.userId, "token_revoked", machines, from);
+  // Of all tokens, what would renew them, too.
+  if (which.id === undefined) {
+    const where = { userId: which.userId, revokedAt: null };
+    await tx.agentGrant.updateMany({ where, data: { revokedAt: new Date() } });
+  }
   return machines;
 }
 

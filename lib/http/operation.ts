@@ -42,10 +42,13 @@ export type ErrorExample = { when: string; detail?: string; errors?: FieldError[
 /** The scope that a token needs for a call; `none` where every valid token opens it. */
 export type NeededScope = Scope | "none";
 
-/** Who may call an operation. Where a token opens it, it says with which scope. */
+/**
+ * Who may call an operation. Where a token opens it, it says with which scope; where `agents`, the token of an agent that a
+ * person let in (lib/auth/oauth) opens it, too.
+ */
 export type Authorization =
-  | { auth: "none" | "cookie"; scope?: never }
-  | { auth: "bearer" | "cookie-or-bearer"; scope: NeededScope };
+  | { auth: "none" | "cookie"; scope?: never; agents?: never }
+  | { auth: "bearer" | "cookie-or-bearer"; scope: NeededScope; agents?: true };
 
 /** One or several methods of a path. A module `lib/<domain>/api.ts` has those of its domain, with the schemas. */
 export type Operation = Authorization & {

@@ -23,11 +23,16 @@ export function toSpoorError(error: unknown, requestId: string): SpoorError {
   return new SpoorError("internal");
 }
 
-/** The response of an error: `application/problem+json` (RFC 9457) with the interface's extensions and headers. */
+/**
+ * The response of an error: `application/problem+json` (RFC 9457) with the interface's extensions and headers.
+ *
+ * @param resourceMetadata where a client that has no token learns who gives one.
+ */
 export function problemResponse(
   error: SpoorError,
   requestId: string,
   extraHeaders: Record<string, string> = {},
+  resourceMetadata?: string,
 ): Response {
   const { status, title } = errorTable[error.code];
   const headers = new Headers({
@@ -36,7 +41,7 @@ export function problemResponse(
     "X-Request-Id": requestId,
     ...extraHeaders,
   });
-  const authenticate = challenge(error);
+  const authenticate = challenge(error, resourceMetadata);
   if (authenticate) headers.set("WWW-Authenticate", authenticate);
   if (status === 429 || status === 503) {
     const known = retryAfterSeconds[error.code as keyof typeof retryAfterSeconds];
@@ -55,9 +60,10 @@ export function problemResponse(
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** RFC 6750, section 3: only a request with a token gets `error`. */
-function challenge({ code, insufficientScope }: SpoorError): string | undefined {
-  if (insufficientScope) return 'Bearer realm="spoor", error="insufficient_scope"';
-  if (code === "invalid_token") return 'Bearer realm="spoor", error="invalid_token"';
-  return errorTable[code].status === 401 ? 'Bearer realm="spoor"' : undefined;
+/** RFC 6750, section 3: only a request with a token gets `error`. Agents learn where to ask for one by RFC 9728, section 5.1. */
+function challenge({ code, insufficientScope }: SpoorError, resourceMetadata?: string): string | undefined {
+  const metadata = resourceMetadata === undefined ? "" : `, resource_metadata="${resourceMetadata}"`;
+  if (insufficientScope) return `Bearer realm="spoor", error="insufficient_scope"${metadata}`;
+  if (code === "invalid_token") return `Bearer realm="spoor", error="invalid_token"${metadata}`;
+  return errorTable[code].status === 401 ? `Bearer realm="spoor"${metadata}` : undefined;
 }

@@ -16,6 +16,7 @@ export const callMcp = {
   path: "/api/mcp",
   auth: "bearer",
   scope: "read",
+  agents: true,
   body: { schema: message, maxBytes: limits.mcp.bodyBytes },
   about: {
     group: "Agents",

@@ -6,8 +6,9 @@ import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { serverMaker } from "#lib/mcp/server";
+import type { Reader } from "#lib/mcp/tools/tool";
 
-type Handle = (request: Request, body: unknown, userId: string) => Promise<Response>;
+type Handle = (request: Request, body: unknown, reader: Reader) => Promise<Response>;
 
 let loaded: Promise<Handle> | undefined;
 
@@ -17,13 +18,13 @@ let loaded: Promise<Handle> | undefined;
  * @param body the request's JSON, one object.
  * @throws SpoorError `access_denied` for another site's page, `rate_limited`
  */
-export async function answerCall(request: Request, body: unknown, userId: string): Promise<Response> {
+export async function answerCall(request: Request, body: unknown, reader: Reader): Promise<Response> {
   requireOwnOrigin(request.headers.get("origin"));
-  const wait = await overLimit("mcp", userId, { points: limits.mcp.callsPerMinutePerUser, seconds: 60 });
+  const wait = await overLimit("mcp", reader.userId, { points: limits.mcp.callsPerMinutePerUser, seconds: 60 });
   if (wait !== undefined) throw new SpoorError("rate_limited", undefined, { retryAfterSeconds: wait });
   loaded ??= load();
   const handle = await loaded;
-  return handle(request, body, userId);
+  return handle(request, body, reader);
 }
 
 /** Browsers name the page that calls; agents name none. Another site's page must not reach a server on this network. */
@@ -36,21 +37,21 @@ function requireOwnOrigin(origin: string | null): void {
 async function load(): Promise<Handle> {
   const sdk = await import("@modelcontextprotocol/server");
   const make = serverMaker(sdk, "1");
-  const modern = sdk.createMcpHandler(({ authInfo }) => make({ userId: String(authInfo?.extra?.userId) }), {
+  const modern = sdk.createMcpHandler(({ authInfo }) => make(authInfo?.extra as Reader), {
     legacy: "reject",
     // Nothing changes while a client is connected, so there is nothing to wait for.
     maxSubscriptions: 0,
     onerror: (error) => log.debug({ err: error }, "a call of the Model Context Protocol was refused"),
   });
-  return async (given, parsedBody, userId) => {
+  return async (given, parsedBody, reader) => {
     const request = withoutBody(given);
     if (!(await sdk.isLegacyRequest(request, parsedBody)))
       return modern.fetch(request, {
         parsedBody,
-        authInfo: { token: "", clientId: "", scopes: [], extra: { userId } },
+        authInfo: { token: "", clientId: "", scopes: [], extra: { ...reader } },
       });
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-    const server = make({ userId });
+    const server = make(reader);
     await server.connect(transport);
     try {
       return await transport.handleRequest(request, { parsedBody });

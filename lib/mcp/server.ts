@@ -15,6 +15,7 @@ import { listRecent } from "#lib/mcp/tools/recent";
 import { searchSessions } from "#lib/mcp/tools/search";
 import { sessionSummary, summaryOf } from "#lib/mcp/tools/summary";
 import type { Reader, Tool } from "#lib/mcp/tools/tool";
+import { requireReadable, within } from "#lib/mcp/within";
 import { getTrace, listTraces } from "#lib/traces/queries";
 
 /** What is shared with the tools: whose sessions are read. */
@@ -87,7 +88,7 @@ function told(error: unknown, tool: string): string {
 }
 
 async function listResources(reader: Reader) {
-  const { traces } = await listTraces(reader.userId, { roots: true }, { limit: maxResources });
+  const { traces } = await listTraces(reader.userId, { ...within(reader), roots: true }, { limit: maxResources });
   const resources = traces.map(({ id, title, source, updatedAt }) => ({
     uri: `spoor://session/${id}`,
     name: named(title ?? "Untitled session"),
@@ -98,9 +99,11 @@ async function listResources(reader: Reader) {
 }
 
 /** @returns a session's facts and the start of its talk; undefined where the reader has no such session */
-async function readResource(id: string, { userId }: Reader): Promise<string | undefined> {
+async function readResource(id: string, reader: Reader): Promise<string | undefined> {
   if (!z.uuid().safeParse(id).success) return undefined;
+  const { userId } = reader;
   try {
+    await requireReadable(reader, id);
     const trace = await getTrace(userId, id);
     const facts = await summaryOf(id, userId);
     const talk = new Answer(

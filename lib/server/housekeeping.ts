@@ -1,4 +1,5 @@
 import "server-only";
+import { purgeGrants } from "#lib/auth/oauth/grants";
 import { purgeSignIns } from "#lib/auth/sign-ins";
 import { prisma } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
@@ -24,6 +25,7 @@ export async function housekeep(): Promise<void> {
   const logins = await purgeLogins();
   const reports = await purgeReports();
   await purgeSignIns();
+  await purgeGrants();
   await settleProjects(settleSeconds);
   await purgeFacets();
   await purgeShares();

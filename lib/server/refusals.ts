@@ -13,8 +13,10 @@ const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 /** The limit of a request's headers: Node's own. */
 export const maxHeaderBytes = 16 * 1024;
 
-/** `/mcp` is another name of `/api/mcp` (next.config.ts). */
-export const isApi = (url = "") => /^\/(?:api(?:[/?]|$)|mcp(?:\?|$))/.test(url);
+/** Names outside `/api` of routes of the API (next.config.ts). */
+const otherNames = /^\/(?:mcp|\.well-known\/oauth-(?:protected-resource(?:\/mcp)?|authorization-server))(?:\?|$)/;
+
+export const isApi = (url = "") => /^\/api(?:[/?]|$)/.test(url) || otherNames.test(url);
 
 const methodRefusal = (requestId: string) =>
   problemResponse(new SpoorError("method_not_allowed", "No path takes this method."), requestId, {

@@ -34,6 +34,9 @@ const bearerRoutes = () => [
   { method: "GET", path: "/api/cli/session" },
   { method: "DELETE", path: "/api/cli/session" },
 ];
+/** Agents are told who gives tokens (RFC 9728, section 5.1). */
+const metadataOf = ({ path }: { path: string }) =>
+  path === "/mcp" ? `, resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp"` : "";
 const mixedRoutes = () => [
   { method: "GET", path: `/api/ingest/${jobId}` },
   { method: "GET", path: "/api/traces" },
@@ -62,7 +65,7 @@ describe("a call without a valid token", () => {
         { Authorization: token },
       ] as Record<string, string>[]) {
         const response = await call(route, headers);
-        expect(response.headers.get("www-authenticate")).toBe('Bearer realm="spoor"');
+        expect(response.headers.get("www-authenticate")).toBe(`Bearer realm="spoor"${metadataOf(route)}`);
         expect(await expectProblem(response, 401, "missing_token")).toMatchObject({ title: "Unauthorized" });
       }
     }
@@ -86,7 +89,7 @@ describe("a call without a valid token", () => {
       expect(new Set(answers.map((one) => JSON.stringify(one))).size).toBe(1);
       expect(answers[0]).toMatchObject({
         error: "invalid_token",
-        challenge: 'Bearer realm="spoor", error="invalid_token"',
+        challenge: `Bearer realm="spoor", error="invalid_token"${metadataOf(route)}`,
       });
     }
   });

@@ -12,11 +12,15 @@ const bobId = await makeUser({ name: "Bob", email: "bob@example.org", password: 
 const { send, stored } = uploadsOf(userId);
 
 /** The protocol's own client, whose requests go to the handler as the route passes them on. */
-async function connect(reader: string, era: "auto" | "legacy" = "legacy"): Promise<Client> {
+async function connect(
+  userId: string,
+  era: "auto" | "legacy" = "legacy",
+  project: string | null = null,
+): Promise<Client> {
   const call = async (url: URL | RequestInfo, init?: RequestInit) => {
     const request = new Request(url, init);
     if (request.method !== "POST") return new Response(null, { status: 405 });
-    return answerCall(request, JSON.parse(await request.clone().text()), reader);
+    return answerCall(request, JSON.parse(await request.clone().text()), { userId, project });
   };
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: era } });
   await client.connect(new StreamableHTTPClientTransport(new URL("http://localhost/mcp"), { fetch: call }));
@@ -225,11 +229,17 @@ test("a page of another site can't call, and no client can call without end", as
       headers: { "Content-Type": "application/json", ...headers },
     });
   const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
-  await expect(answerCall(request({ Origin: "https://evil.example" }), ping, userId)).rejects.toMatchObject({
+  await expect(
+    answerCall(request({ Origin: "https://evil.example" }), ping, { userId, project: null }),
+  ).rejects.toMatchObject({
     code: "access_denied",
   });
-  expect((await answerCall(request({ Origin: "http://localhost:3000" }), ping, userId)).status).toBe(200);
-  const calls = Array.from({ length: limits.mcp.callsPerMinutePerUser + 1 }, () => answerCall(request(), ping, bobId));
+  expect((await answerCall(request({ Origin: "http://localhost:3000" }), ping, { userId, project: null })).status).toBe(
+    200,
+  );
+  const calls = Array.from({ length: limits.mcp.callsPerMinutePerUser + 1 }, () =>
+    answerCall(request(), ping, { userId: bobId, project: null }),
+  );
   const refused = (await Promise.allSettled(calls)).filter(({ status }) => status === "rejected");
   expect(refused.length).toBeGreaterThan(0);
   for (const one of refused) expect(one).toMatchObject({ reason: { code: "rate_limited" } });

@@ -122,6 +122,7 @@ const referenceTables: Record<string, string> = {
   rate_limit: "keyed by address as well",
   shared_count: "the server's own",
   cli_token: "looked up by its hash, which says whose it is",
+  agent_grant: "names a cli_token, and is found by what an agent sends",
   device_login: "looked up by its codes, before there is a user",
   trace_share: "found by its token, before anybody is known",
   telemetry_report: "may be anonymous",

@@ -69,7 +69,7 @@ test("the document has each operation once, with every status that it may answer
 
 test("every summary begins with a verb", () => {
   const verbs =
-    /^(Call|Change|Check|Count|Delete|Download|Export|Find|Get|List|Poll|Process|Read|Rename|Report|Revoke|Send|Start|Upload) /;
+    /^(Call|Change|Check|Count|Delete|Download|Exchange|Export|Find|Get|List|Poll|Process|Read|Register|Rename|Report|Revoke|Send|Start|Upload) /;
   expect(operations.map(({ about }) => about.summary).filter((summary) => !verbs.test(summary))).toEqual([]);
 });
 

@@ -2,6 +2,7 @@
 import { revalidatePath } from "next/cache";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
+import { revokeGrant } from "#lib/auth/oauth/grants";
 import { idForm } from "#lib/auth/schema";
 import { createTokenByHand, revokeAllTokens, revokeToken } from "#lib/auth/tokens";
 import { startRequest } from "#lib/device/schema";
@@ -20,6 +21,20 @@ export async function revokeAction(_before: FormState, form: FormData): Promise<
   const question = askFirst(form);
   if (question) return question;
   await revokeToken(user.id, parsed.data.id, await currentOrigin());
+  revalidatePath("/devices");
+  return {};
+}
+
+/** Ends what an agent may read, after asking. */
+export async function disconnectAction(_before: FormState, form: FormData): Promise<FormState> {
+  const user = await requireUser("/devices");
+  const error = await refuseForeignOrigin();
+  if (error) return { error };
+  const parsed = idForm.safeParse({ id: text(form, "id") });
+  if (!parsed.success) return { error: "Unknown agent." };
+  const question = askFirst(form);
+  if (question) return question;
+  await revokeGrant(user.id, parsed.data.id, await currentOrigin());
   revalidatePath("/devices");
   return {};
 }

@@ -1,6 +1,7 @@
 import type { Metadata } from "next";
 import { type AuditAction, listEvents } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
+import { listGrants } from "#lib/auth/oauth/grants";
 import { listTokens } from "#lib/auth/tokens";
 import { env } from "#lib/env";
 import { scopes, usualScopes } from "#lib/fields";
@@ -11,6 +12,7 @@ import { type FieldSpec, Form } from "../../components/form";
 import { scopeLabels } from "../../components/scopes";
 import { Section } from "../../components/section";
 import { createTokenAction } from "./actions";
+import { AgentList } from "./agent-list";
 import { TokenList } from "./token-list";
 
 export const metadata: Metadata = { title: "Machines" };
@@ -23,9 +25,11 @@ const signInActions: AuditAction[] = [
   "login_denied",
   "token_created",
   "token_revoked",
+  "agent_allowed",
+  "agent_ended",
 ];
 
-const grants: FieldSpec[] = scopes.map((scope) => ({
+const scopeFields: FieldSpec[] = scopes.map((scope) => ({
   name: scope,
   type: "checkbox",
   label: scopeLabels[scope],
@@ -35,8 +39,9 @@ const grants: FieldSpec[] = scopes.map((scope) => ({
 /** The machines that have a token of the account, and how to connect more. */
 export default async function Page() {
   const user = await requireUser("/devices");
-  const [tokens, events] = await Promise.all([
+  const [tokens, grants, events] = await Promise.all([
     listTokens(user.id),
+    listGrants(user.id),
     listEvents(user.id, { limit: 20, actions: signInActions }),
   ]);
   return (
@@ -52,6 +57,16 @@ export default async function Page() {
           )}
         </Section>
       </div>
+      <Section id="agents" title="Agents that may read">
+        {grants.length > 0 ? (
+          <AgentList grants={grants} />
+        ) : (
+          <p className="max-w-[72ch] text-muted">
+            None. Add this server to an agent, and it can look up your past sessions once you let it:
+          </p>
+        )}
+        {grants.length === 0 && <Command text={`claude mcp add --transport http spoor ${env().BASE_URL}/mcp`} />}
+      </Section>
       <Section id="onboarding" title="A machine without a browser">
         <p className="max-w-[72ch] text-muted">
           For a machine without a browser, such as a build server: create a token here and copy it there. Like every
@@ -62,7 +77,7 @@ export default async function Page() {
             action={createTokenAction}
             fields={[
               { name: "machine", label: "Machine", autoComplete: "off", hint: "A name to recognize it by." },
-              ...grants,
+              ...scopeFields,
             ]}
             submit="Create token"
           />

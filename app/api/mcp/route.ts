@@ -3,5 +3,7 @@ import { callMcp } from "#lib/mcp/api";
 import { answerCall } from "#lib/mcp/handler";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
-  POST: endpoint(callMcp, ({ request, body, caller }) => answerCall(request, body, caller.userId)),
+  POST: endpoint(callMcp, ({ request, body, caller }) =>
+    answerCall(request, body, { userId: caller.userId, project: caller.grant?.project ?? null }),
+  ),
 });

@@ -5,6 +5,7 @@ import { Answer, citation, linkTo } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
+import { readableOf } from "#lib/mcp/within";
 import { listTouching } from "#lib/traces/files";
 
 const input = z.object({
@@ -21,10 +22,16 @@ export const findFileHistory: Tool<typeof input> = {
   description:
     "List the sessions in which agents changed (or read) a file, newest first, with the lines that each changed and the messages where. Use it to learn why a file is as it is: read_session around such a message has the reasons.",
   input,
-  async run({ path, action, since, until, limit, cursor }, { userId }) {
+  async run({ path, action, since, until, limit, cursor }, reader) {
     const asked = { path, from: since, to: until, action, cursor, limit };
-    const { files, nextCursor } = await listTouching(userId, asked);
-    if (files.length === 0) return "No session touched such a file. Try only its name, or action any.";
+    const { files: all, nextCursor } = await listTouching(reader.userId, asked);
+    const ids = await readableOf(
+      reader,
+      all.map(({ traceId }) => traceId),
+    );
+    const files = all.filter(({ traceId }) => ids.has(traceId));
+    if (files.length === 0 && nextCursor === null)
+      return "No session touched such a file. Try only its name, or action any.";
     const answer = new Answer(`Sessions with this file, newest activity first, ${files.length} on this page.`);
     for (const { traceId, edits, reads, added, removed, firstPosition, lastPosition, ...trace } of files) {
       const done = `file ${named(trace.path, 300)}: ${edits} changes +${added} −${removed}, ${reads} reads`;

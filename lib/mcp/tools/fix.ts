@@ -8,6 +8,7 @@ import { named, quotation } from "#lib/mcp/quote";
 import { excerptOf, saidIn } from "#lib/mcp/talk";
 import { filterOf, narrowing } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
+import { within } from "#lib/mcp/within";
 import { piecesOf } from "#lib/reader/kind";
 import { kindOfCall } from "#lib/reader/tools/tools";
 import { readMessages, readMessagesAt } from "#lib/traces/messages";
@@ -25,8 +26,8 @@ export const findPastFix: Tool<typeof input> = {
   description:
     "Given an error message, find earlier sessions where it came up, and what was done next: files that were changed, commands that were run, and what the agent said at the end of that turn. Try it before debugging an error from scratch.",
   input,
-  async run({ error, project, limit }, { userId }) {
-    const { places, isExact } = await pastPlaces(userId, error, { project }, limit);
+  async run({ error, project, limit }, reader) {
+    const { places, isExact } = await pastPlaces(reader.userId, error, { project, ...within(reader) }, limit);
     if (places.length === 0) return "No earlier session has this error. Try search_sessions with fewer words of it.";
     const what = isExact
       ? "Where this came up before"

@@ -6,6 +6,7 @@ import { Answer, citation, linkTo } from "#lib/mcp/answer";
 import { type Detail, showMessage, toolsBlock } from "#lib/mcp/talk";
 import { session } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
+import { requireReadable } from "#lib/mcp/within";
 import { readEarlier, readMessages } from "#lib/traces/messages";
 import { getTrace, type Message } from "#lib/traces/queries";
 
@@ -33,7 +34,9 @@ export const readSession: Tool<typeof input> = {
   description:
     "Read the messages of one earlier session, from its start, around a message, or on from a cursor. By default only what the person and the agent said; detail all has tools' input and output too.",
   input,
-  async run({ session: id, around, detail, cursor }, { userId }) {
+  async run({ session: id, around, detail, cursor }, reader) {
+    await requireReadable(reader, id);
+    const { userId } = reader;
     const trace = await getTrace(userId, id);
     const after =
       cursor === undefined ? await startOf(userId, id, around) : Math.min(Number(cursor), limits.message.integer);

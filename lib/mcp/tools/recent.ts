@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Answer, citation } from "#lib/mcp/answer";
 import { filterOf, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
+import { within } from "#lib/mcp/within";
 import { listTraces } from "#lib/traces/queries";
 
 const input = z.object({ ...narrowing, ...page(10) });
@@ -13,8 +14,12 @@ export const listRecent: Tool<typeof input> = {
   description:
     "List this person's latest coding-agent sessions, newest activity first, without those that another session started. Use it to see what was worked on lately, in one project or in all.",
   input,
-  async run({ limit, cursor, ...given }, { userId }) {
-    const { traces, nextCursor } = await listTraces(userId, { ...filterOf(given), roots: true }, { cursor, limit });
+  async run({ limit, cursor, ...given }, reader) {
+    const { traces, nextCursor } = await listTraces(
+      reader.userId,
+      { ...filterOf(given), ...within(reader), roots: true },
+      { cursor, limit },
+    );
     if (traces.length === 0) return "There are no such sessions.";
     const answer = new Answer(`Sessions, newest activity first, ${traces.length} on this page.`);
     for (const trace of traces) {

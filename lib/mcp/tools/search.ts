@@ -9,6 +9,7 @@ import { quotation } from "#lib/mcp/quote";
 import { excerptOf } from "#lib/mcp/talk";
 import { filterOf, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
+import { within } from "#lib/mcp/within";
 import { readMessagesAt } from "#lib/traces/messages";
 
 const input = z.object({
@@ -28,10 +29,11 @@ export const searchSessions: Tool<typeof input> = {
   description:
     "Find earlier coding-agent sessions of this person, on all of their machines and agents, by what was said or done in them: decisions, commands, errors, files, names. Returns sessions with excerpts and the position of each message; read on with read_session. Use few, distinctive words.",
   input,
-  async run({ query, limit, cursor, ...given }, { userId }) {
+  async run({ query, limit, cursor, ...given }, reader) {
+    const { userId } = reader;
     const { found, nextCursor, isPartial } = await findSessions(
       userId,
-      { q: query, ...filterOf(given) },
+      { q: query, ...filterOf(given), ...within(reader) },
       { cursor, limit },
     );
     if (found.length === 0) return "No session has all of this. Try fewer or other words, or without the filters.";

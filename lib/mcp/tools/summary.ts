@@ -7,6 +7,7 @@ import { named } from "#lib/mcp/quote";
 import { showMessage } from "#lib/mcp/talk";
 import { session } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
+import { requireReadable } from "#lib/mcp/within";
 import { getWholeTrace, type WholeTrace } from "#lib/traces/evidence";
 import { listTraceFiles } from "#lib/traces/files";
 import { readEarlier, readMessages } from "#lib/traces/messages";
@@ -20,7 +21,10 @@ export const sessionSummary: Tool<typeof input> = {
   description:
     "The facts of one earlier session: what was asked first, what was answered last, which files changed, the branches, commits and pull requests that came of it, its size and cost. Made from what is stored, without a model. Use it before reading a whole session.",
   input,
-  run: ({ session: id }, reader) => summaryOf(id, reader.userId),
+  async run({ session: id }, reader) {
+    await requireReadable(reader, id);
+    return summaryOf(id, reader.userId);
+  },
 };
 
 /** How many of the first and of the last messages are looked through for something that was said. */

@@ -1,0 +1,84 @@
+import type { SignedInUser } from "#lib/auth/guards";
+import { makeTicket } from "#lib/auth/ticket";
+import { limits } from "#lib/limits";
+import { listProjects } from "#lib/projects/queries";
+import { PlainPage } from "../../components/plain-page";
+import { Sign } from "../../components/sign";
+import { type Asked, decide, subjectOf } from "./decide";
+
+/** So many projects are offered: the last active ones. */
+const maxProjects = 100;
+
+/** What an agent would be allowed, and the two decisions. */
+export async function Consent({ user, request }: { user: SignedInUser; request: Asked }) {
+  const { client, returnTo, challenge } = request;
+  const { projects } = await listProjects(user.id, { sort: "active", limit: maxProjects });
+  const ticket = makeTicket(user.signInId, subjectOf("consent", challenge));
+  // Next encrypts what these actions close over, so a browser can't change the request.
+  async function approve(form: FormData): Promise<void> {
+    "use server";
+    await decide(request, "approved", form);
+  }
+  async function deny(form: FormData): Promise<void> {
+    "use server";
+    await decide(request, "denied", form);
+  }
+  return (
+    <PlainPage title="Let this agent read your sessions?">
+      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 rounded-block border border-hairline bg-block p-4">
+        <dt className="text-muted">Agent</dt>
+        <dd className="min-w-0 break-words">
+          <strong className="font-semibold">{client.name}</strong>{" "}
+          <span className="text-muted">(as reported, not verified)</span>
+        </dd>
+        <dt className="text-muted">Answers to</dt>
+        <dd className="min-w-0 break-words font-mono text-code">{placeOf(returnTo.redirectUri)}</dd>
+        <dt className="text-muted">Account</dt>
+        <dd className="min-w-0 break-words">
+          {user.name} <span className="text-muted">({user.email})</span>
+        </dd>
+      </dl>
+      <form action={approve} id="approve" className="flex flex-col gap-4">
+        <input type="hidden" name="ticket" value={ticket} />
+        <div className="flex flex-col gap-1">
+          <label htmlFor="project" className="font-medium">
+            It can then search and read
+          </label>
+          <select id="project" name="project" className="input" defaultValue="">
+            <option value="">all of your sessions</option>
+            {projects.map(({ id, name }) => (
+              <option key={id} value={name}>
+                only the project {name}
+              </option>
+            ))}
+          </select>
+          <p className="text-meta text-muted">
+            It can change and delete nothing, and secrets that were found are masked. Until you disconnect it on the
+            page Machines, or it is silent for {limits.oauth.refreshDays} days.
+          </p>
+        </div>
+      </form>
+      <form action={deny} id="deny">
+        <input type="hidden" name="ticket" value={ticket} />
+      </form>
+      <p>Approve only an agent that you are connecting yourself, just now.</p>
+      <div className="grid gap-3 sm:grid-cols-2">
+        <button type="submit" form="deny" className="button flex-row-reverse gap-2 border-bad bg-bad text-page">
+          Deny
+          <Sign name="cross" />
+        </button>
+        <button type="submit" form="approve" className="button button-accent flex-row-reverse gap-2">
+          Approve
+          <Sign name="check" />
+        </button>
+      </div>
+    </PlainPage>
+  );
+}
+
+/** Where the answer goes, as a person can judge it. */
+function placeOf(redirectUri: string): string {
+  const { protocol, host, hostname } = new URL(redirectUri);
+  if (protocol === "http:") return `this computer (${hostname})`;
+  return protocol === "https:" ? host : `the application of ${protocol}//`;
+}

@@ -1,0 +1,49 @@
+import "server-only";
+import { headers } from "next/headers";
+import { redirect } from "next/navigation";
+import { currentOrigin } from "#lib/auth/audit";
+import { requireSameOrigin, requireUser, type SignedInUser } from "#lib/auth/guards";
+import { OauthError } from "#lib/auth/oauth/errors";
+import { grant } from "#lib/auth/oauth/grants";
+import { type AgentRequest, answerAddress } from "#lib/auth/oauth/request";
+import { isTicket, makeTicket } from "#lib/auth/ticket";
+import { limits } from "#lib/limits";
+import { text } from "../../components/form-guard";
+
+/** A request that can be asked of a person. */
+export type Asked = Extract<AgentRequest, { challenge: string }>;
+
+/** What a ticket of these pages is for: the form of a request, or an answer. */
+export const subjectOf = (kind: "consent" | "answer", about: string): string => `oauth-${kind}:${about}`;
+
+/** Shows the person of a sign-in the way back to the agent, with an answer. */
+const answerHref = ({ signInId }: SignedInUser, to: string): string =>
+  `/oauth/authorize?${new URLSearchParams({ to, ticket: makeTicket(signInId, subjectOf("answer", to)) })}`;
+
+/**
+ * Lets an agent in, or not, and leads back to it with the answer.
+ *
+ * @param form its `ticket` proves that it was rendered for this sign-in and this request; `project` is the only one to read.
+ */
+export async function decide(
+  { client, returnTo, challenge }: Asked,
+  decision: "approved" | "denied",
+  form: FormData,
+): Promise<never> {
+  const user = await requireUser("/devices");
+  requireSameOrigin(await headers());
+  const denied = { error: "access_denied", error_description: "The person denied it." };
+  if (!isTicket(form.get("ticket"), user.signInId, subjectOf("consent", challenge))) redirect("/devices");
+  if (decision === "denied") redirect(answerHref(user, answerAddress(returnTo, denied)));
+  const project = text(form, "project").slice(0, limits.trace.project) || null;
+  const { redirectUri } = returnTo;
+  const given = await grant(user.id, { client, redirectUri, challenge, project }, await currentOrigin()).catch(
+    (error: unknown) => {
+      if (error instanceof OauthError) return error;
+      throw error;
+    },
+  );
+  const answer: Record<string, string> =
+    given instanceof OauthError ? { error: given.code, error_description: given.message } : { code: given };
+  redirect(answerHref(user, answerAddress(returnTo, answer)));
+}

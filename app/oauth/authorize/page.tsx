@@ -1,0 +1,79 @@
+import type { Metadata } from "next";
+import { requireUser, type SignedInUser } from "#lib/auth/guards";
+import { OauthError } from "#lib/auth/oauth/errors";
+import { type AgentRequest, answerAddress, readAgentRequest } from "#lib/auth/oauth/request";
+import { isTicket } from "#lib/auth/ticket";
+import { PlainPage } from "../../components/plain-page";
+import { Consent } from "./consent";
+import { subjectOf } from "./decide";
+
+export const metadata: Metadata = { title: "Connect an agent" };
+
+/** Where a person lets an agent read their sessions (RFC 6749, section 4.1.1), or is sent back to it with an answer. */
+export default async function Page({ searchParams }: PageProps<"/oauth/authorize">) {
+  const query = await searchParams;
+  const given = Object.entries(query).flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one]));
+  const user = await requireUser(`/oauth/authorize?${new URLSearchParams(given)}`);
+  if (typeof query.to === "string") return <Answer user={user} to={query.to} ticket={query.ticket} />;
+  const request = read(query);
+  if (request instanceof OauthError) return <Unknown reason={request.message} />;
+  if (!("refused" in request)) return <Consent user={user} request={request} />;
+  const { code: error, message } = request.refused;
+  const to = answerAddress(request.returnTo, { error, error_description: message });
+  return <Leave name={request.client.name} to={to} title="The agent asked for something else" text={message} />;
+}
+
+function read(query: Parameters<typeof readAgentRequest>[0]): AgentRequest | OauthError {
+  try {
+    return readAgentRequest(query);
+  } catch (error) {
+    if (error instanceof OauthError) return error;
+    throw error;
+  }
+}
+
+/** Nobody is sent anywhere: who made the link is not known. */
+function Unknown({ reason }: { reason: string }) {
+  return (
+    <PlainPage title="This agent is not known here">
+      <p>{reason}</p>
+      <p className="text-muted">Nothing was allowed. Remove this server in your agent, and add it again.</p>
+    </PlainPage>
+  );
+}
+
+/** Sends a person back with the answer that this server made for them; an address that somebody else made leads nowhere. */
+function Answer({ user, to, ticket }: { user: SignedInUser; to: string; ticket: string | string[] | undefined }) {
+  if (!isTicket(ticket, user.signInId, subjectOf("answer", to)))
+    return <Unknown reason="This answer was made in another sign-in." />;
+  const isAllowed = new URL(to).searchParams.has("code");
+  return (
+    <>
+      {/* A form's redirect may not lead to another site (Content-Security-Policy); this works without script, too. */}
+      <meta httpEquiv="refresh" content={`0;url=${to}`} />
+      <Leave
+        name="your agent"
+        to={to}
+        title={isAllowed ? "Connected" : "Denied"}
+        text={
+          isAllowed
+            ? "The agent may read now. You can end that on the page Machines."
+            : "The agent may read nothing. You can close this page."
+        }
+      />
+    </>
+  );
+}
+
+function Leave({ name, to, title, text }: { name: string; to: string; title: string; text: string }) {
+  return (
+    <PlainPage title={title}>
+      <p>{text}</p>
+      <p>
+        <a href={to} rel="noreferrer" className="link target">
+          Return to {name}
+        </a>
+      </p>
+    </PlainPage>
+  );
+}

@@ -1,0 +1,217 @@
+// What people let agents read. A grant begins as a code, is exchanged once for a token, and lives on by a refresh token that
+// changes with each use. Its token has no scopes: it opens `/mcp` and nothing else.
+import "server-only";
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { type Origin, recordEvent } from "#lib/auth/audit";
+import { OauthError } from "#lib/auth/oauth/errors";
+import type { Client } from "#lib/auth/oauth/registration";
+import { createToken, isTokenText, renewToken } from "#lib/auth/tokens";
+import { type Db, prisma } from "#lib/db/client";
+import { sha256 } from "#lib/digest";
+import type { AgentGrant } from "#lib/generated/prisma/client";
+import { limits } from "#lib/limits";
+
+/** A grant as its person sees it. */
+export type ListedGrant = Pick<AgentGrant, "id" | "client" | "project" | "createdAt" | "expiresAt"> & {
+  lastUsedAt: Date | null;
+};
+
+/** What a token endpoint gives: the texts are shown nowhere else. */
+export type Given = { accessToken: string; refreshToken: string; seconds: number };
+
+const { codeSeconds, accessSeconds, refreshDays, perUser } = limits.oauth;
+const after = (seconds: number) => new Date(Date.now() + seconds * 1000);
+const refreshSeconds = refreshDays * 86_400;
+
+/** A text that names its grant: the id's 16 bytes, and 24 that nobody can guess. */
+function makeText(prefix: "code" | "refresh", id: string): string {
+  const named = Buffer.concat([Buffer.from(id.replaceAll("-", ""), "hex"), randomBytes(24)]);
+  return `spoor_${prefix}_${named.toString("base64url")}`;
+}
+
+function idIn(text: string, prefix: "code" | "refresh"): string | undefined {
+  const [, named] = new RegExp(`^spoor_${prefix}_([\\w-]{54})$`).exec(text) ?? [];
+  if (named === undefined) return undefined;
+  const hex = Buffer.from(named, "base64url").toString("hex");
+  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+const isHashOf = (text: string, hash: Uint8Array | null) => hash !== null && timingSafeEqual(sha256(text), hash);
+
+/**
+ * Lets an agent read a user's sessions, or those of one project.
+ *
+ * @returns the code that the agent exchanges, for ten minutes at most.
+ * @throws OauthError `access_denied` where the user has too many grants
+ */
+export async function grant(
+  userId: string,
+  {
+    client,
+    redirectUri,
+    challenge,
+    project,
+  }: { client: Client; redirectUri: string; challenge: string; project: string | null },
+  from: Origin,
+): Promise<string> {
+  return prisma().$transaction(async (tx) => {
+    if ((await tx.agentGrant.count({ where: { userId, ...isOpen() } })) >= perUser)
+      throw new OauthError("access_denied", `${perUser} agents are connected. Disconnect one on the page Machines.`);
+    const about = { client: client.name, clientHash: sha256(client.id), redirectUri, challenge, project };
+    const { id } = await tx.agentGrant.create({
+      data: { userId, ...about, expiresAt: after(codeSeconds) },
+      select: { id: true },
+    });
+    const code = makeText("code", id);
+    await tx.agentGrant.update({ where: { id }, data: { codeHash: sha256(code) } });
+    await recordEvent(tx, userId, "agent_allowed", named(about), from);
+    return code;
+  });
+}
+
+const named = ({ client, project }: Pick<AgentGrant, "client" | "project">) =>
+  project === null ? client : `${client} (${project})`;
+
+const isOpen = () => ({ revokedAt: null, expiresAt: { gt: new Date() } });
+
+/** An exchange, or undefined for what ended the grant: that has to be committed before it is told. */
+type Outcome = Promise<Given | undefined>;
+
+/**
+ * Exchanges a code for tokens, once: a code that comes again ends its grant (RFC 6749, section 4.1.2).
+ *
+ * @throws OauthError `invalid_grant`
+ */
+export async function exchangeCode(
+  code: string,
+  { client, redirectUri, verifier }: { client: Client; redirectUri: string | undefined; verifier: string },
+  from: Origin,
+): Promise<Given> {
+  const given = await withGrant(idIn(code, "code"), async (tx, found): Outcome => {
+    if (!isHashOf(code, found.codeHash)) return undefined;
+    if (found.tokenId !== null || found.refreshHash !== null) return end(tx, found, from);
+    if (!isFor(client, found)) return undefined;
+    if (redirectUri !== undefined && redirectUri !== found.redirectUri) return undefined;
+    if (sha256(verifier).toString("base64url") !== found.challenge) return end(tx, found, from);
+    const { id: tokenId, token } = await createToken(
+      tx,
+      { userId: found.userId, machine: found.client, scopes: [], seconds: accessSeconds },
+      from,
+    );
+    return renew(tx, found, token, { tokenId });
+  });
+  return given ?? refuse("The code is not valid: it was used, it has expired, or it is another client's.");
+}
+
+/**
+ * Exchanges a refresh token for new tokens. One that was exchanged before was stolen, from or by this client: its grant ends
+ * (OAuth 2.1, section 4.3.1).
+ *
+ * @throws OauthError `invalid_grant`
+ */
+export async function refreshGrant(text: string, client: Client, from: Origin): Promise<Given> {
+  const given = await withGrant(idIn(text, "refresh"), async (tx, found): Outcome => {
+    if (!isFor(client, found)) return undefined;
+    if (!isHashOf(text, found.refreshHash)) return end(tx, found, from);
+    const token = found.tokenId === null ? undefined : await renewToken(tx, found.tokenId, accessSeconds);
+    return token === undefined ? end(tx, found, from) : renew(tx, found, token, {});
+  });
+  return (
+    given ?? refuse("The refresh token is not valid: it was used, revoked, or has expired. Connect the agent again.")
+  );
+}
+
+function refuse(description: string): never {
+  throw new OauthError("invalid_grant", description);
+}
+
+const isFor = (client: Client, { clientHash }: AgentGrant) => isHashOf(client.id, clientHash);
+
+async function renew(tx: Db, { id }: AgentGrant, accessToken: string, more: { tokenId?: string }): Promise<Given> {
+  const refreshToken = makeText("refresh", id);
+  const data = { ...more, refreshHash: sha256(refreshToken), expiresAt: after(refreshSeconds) };
+  await tx.agentGrant.update({ where: { id }, data });
+  return { accessToken, refreshToken, seconds: accessSeconds };
+}
+
+/** Runs `work` with an open grant, which is locked. */
+function withGrant(id: string | undefined, work: (tx: Db, found: AgentGrant) => Outcome): Outcome {
+  if (id === undefined) return Promise.resolve(undefined);
+  return prisma().$transaction(async (tx) => {
+    // Written, so that of two at the same time the second one sees what the first one did.
+    const [found] = await tx.agentGrant.updateManyAndReturn({ where: { id, ...isOpen() }, data: { revokedAt: null } });
+    return found && work(tx, found);
+  });
+}
+
+async function end(tx: Db, { id, userId, tokenId, ...about }: AgentGrant, from: Origin): Promise<undefined> {
+  await tx.agentGrant.update({ where: { id }, data: { revokedAt: new Date() } });
+  if (tokenId !== null)
+    await tx.cliToken.updateMany({ where: { id: tokenId, userId }, data: { revokedAt: new Date() } });
+  await recordEvent(tx, userId, "agent_ended", named(about), from);
+}
+
+/** Ends the grant of a refresh token or an access token (RFC 7009); another text ends nothing. */
+export async function endGrantOf(text: string, client: Client, from: Origin): Promise<void> {
+  const id = isTokenText(text) ? await idOfToken(text) : idIn(text, "refresh");
+  await withGrant(id, async (tx, found): Outcome => {
+    if (!isFor(client, found)) return undefined;
+    if (!isTokenText(text) && !isHashOf(text, found.refreshHash)) return undefined;
+    return end(tx, found, from);
+  });
+}
+
+async function idOfToken(text: string): Promise<string | undefined> {
+  const found = await prisma().agentGrant.findFirst({ where: { token: { hash: sha256(text) } }, select: { id: true } });
+  return found?.id;
+}
+
+/** What the agent of a token may read; undefined for a token of another kind. */
+export async function readGrant(userId: string, tokenId: string): Promise<{ project: string | null } | undefined> {
+  const found = await prisma().agentGrant.findFirst({
+    where: { userId, tokenId, ...isOpen() },
+    select: { project: true },
+  });
+  return found ?? undefined;
+}
+
+/** The agents that may read a user's sessions, the newest first. */
+export async function listGrants(userId: string): Promise<ListedGrant[]> {
+  const rows = await prisma().agentGrant.findMany({
+    where: { userId, ...isOpen(), tokenId: { not: null } },
+    select: {
+      id: true,
+      client: true,
+      project: true,
+      createdAt: true,
+      expiresAt: true,
+      token: { select: { lastUsedAt: true } },
+    },
+    orderBy: { createdAt: "desc" },
+  });
+  return rows.map(({ token, ...row }) => ({ ...row, lastUsedAt: token?.lastUsedAt ?? null }));
+}
+
+/** Ends one of a user's grants, at once. @returns whether it was open */
+export async function revokeGrant(userId: string, id: string, from: Origin): Promise<boolean> {
+  return prisma().$transaction(async (tx) => {
+    const found = await tx.agentGrant.findFirst({ where: { userId, id, ...isOpen() } });
+    if (found) await end(tx, found, from);
+    return found !== null;
+  });
+}
+
+/** Deletes grants that ended a month ago, and codes that nobody exchanged for a day. @returns how many */
+export async function purgeGrants(): Promise<number> {
+  const [dayAgo, monthAgo] = [after(-86_400), after(-30 * 86_400)];
+  const { count } = await prisma().agentGrant.deleteMany({
+    where: {
+      OR: [
+        { expiresAt: { lt: dayAgo }, tokenId: null },
+        { expiresAt: { lt: monthAgo } },
+        { revokedAt: { lt: monthAgo } },
+      ],
+    },
+  });
+  return count;
+}

@@ -1,0 +1,111 @@
+// Registered clients. Nothing is stored of one: its id is what it registered, with a mark of this server's, so registering, which
+// anybody may do, fills nothing, and nothing has to be swept.
+import "server-only";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { z } from "zod";
+import { OauthError } from "#lib/auth/oauth/errors";
+import { requiredEnv } from "#lib/env";
+import { limits } from "#lib/limits";
+
+/** A client as it described itself; nothing of it is verified. */
+export type Client = { id: string; name: string; redirectUris: string[] };
+
+const { nameCharacters, redirectUris, redirectUriCharacters, clientIdBytes } = limits.oauth;
+
+/** What of RFC 7591, section 2, is read. Clients are public: whatever else they ask for, they get no secret. */
+const metadata = z.object({
+  client_name: z.string().trim().max(1000).optional(),
+  redirect_uris: z.array(z.string().max(redirectUriCharacters)).min(1).max(redirectUris),
+});
+
+/**
+ * Registers a client.
+ *
+ * @param sent the JSON of RFC 7591, section 3.1.
+ * @throws OauthError `invalid_redirect_uri`, `invalid_client_metadata`
+ */
+export function registerClient(sent: unknown): Client {
+  const parsed = metadata.safeParse(sent);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const isUri = issue?.path[0] === "redirect_uris";
+    throw new OauthError(
+      isUri ? "invalid_redirect_uri" : "invalid_client_metadata",
+      `${issue?.path.join(".")}: ${issue?.message}`,
+    );
+  }
+  const { client_name = "", redirect_uris } = parsed.data;
+  const wrong = redirect_uris.find((uri) => !isRedirectUri(uri));
+  if (wrong !== undefined)
+    throw new OauthError(
+      "invalid_redirect_uri",
+      "A redirect URI is https, http on this machine, or an application's own.",
+    );
+  const name = nameOf(client_name);
+  const id = seal({ name, uris: redirect_uris, at: Math.floor(Date.now() / 1000) });
+  if (id.length > clientIdBytes) throw new OauthError("invalid_client_metadata", "The metadata is too long.");
+  return { id, name, redirectUris: redirect_uris };
+}
+
+/** The client of an id. @throws OauthError `invalid_client` for one that was not given here */
+export function readClient(id: string | null | undefined): Client {
+  const found = id && id.length <= clientIdBytes ? open(id) : undefined;
+  if (!id || !found)
+    throw new OauthError("invalid_client", "This client is not registered here. Let it register again.");
+  return { id, name: found.name, redirectUris: found.uris };
+}
+
+/** A name that can stand in a page and a list: no control or invisible characters, and not too long. */
+function nameOf(text: string): string {
+  const name = text
+    .toWellFormed()
+    .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, "")
+    .trim()
+    .slice(0, nameCharacters)
+    .trim();
+  return name === "" ? "Unnamed agent" : name;
+}
+
+const loopback = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/;
+/** Schemes that a browser or an operating system gives a meaning of their own. */
+const reserved =
+  /^(?:https?|wss?|ftp|file|data|javascript|vbscript|blob|about|view-source|chrome|edge|mailto|tel|sms|intent|ms-.*):$/;
+
+/** Whether a person may be sent to a URI with a code: RFC 8252, sections 7.1 to 7.3. */
+export function isRedirectUri(uri: string): boolean {
+  if (/[\p{C}\s\\#]/u.test(uri) || !URL.canParse(uri)) return false;
+  const { protocol, hostname, username, password } = new URL(uri);
+  if (username || password) return false;
+  if (protocol === "https:") return hostname !== "";
+  if (protocol === "http:") return loopback.test(hostname);
+  return !reserved.test(protocol) && uri.toLowerCase().startsWith(`${protocol}//`);
+}
+
+/** Whether a client registered a URI: exactly it, or on its own machine with any port (RFC 8252, section 7.3). */
+export function hasRedirectUri({ redirectUris: known }: Client, uri: string): boolean {
+  return isRedirectUri(uri) && known.some((one) => one === uri || withoutPort(one) === withoutPort(uri));
+}
+
+function withoutPort(uri: string): string {
+  const url = new URL(uri);
+  if (url.protocol === "http:" && loopback.test(url.hostname)) url.port = "";
+  return url.href;
+}
+
+type Sealed = { name: string; uris: string[]; at: number };
+
+const mac = (text: string) =>
+  createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`oauth-client:${text}`).digest().subarray(0, 16);
+
+function seal(client: Sealed): string {
+  const text = Buffer.from(JSON.stringify(client)).toString("base64url");
+  return `${text}.${mac(text).toString("base64url")}`;
+}
+
+function open(id: string): Sealed | undefined {
+  const [text = "", mark = ""] = id.split(".");
+  const [given, expected] = [Buffer.from(mark, "base64url"), mac(text)];
+  if (id !== `${text}.${mark}` || given.length !== expected.length || !timingSafeEqual(given, expected))
+    return undefined;
+  return JSON.parse(Buffer.from(text, "base64url").toString());
+}

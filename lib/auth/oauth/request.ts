@@ -1,0 +1,74 @@
+// What an agent asks for when it sends a person to the consent page: RFC 6749, section 4.1.1, with RFC 7636 and RFC 8707.
+import "server-only";
+import { agentScope, oauthAddresses } from "#lib/auth/oauth/addresses";
+import { OauthError } from "#lib/auth/oauth/errors";
+import { type Client, hasRedirectUri, readClient } from "#lib/auth/oauth/registration";
+import { limits } from "#lib/limits";
+
+type Query = { [name: string]: string | string[] | undefined };
+
+/** Where an answer goes: the redirect URI, and the client's `state`. */
+export type ReturnTo = { redirectUri: string; state: string | undefined };
+
+/** A request that can be asked of a person, or what the client is told instead. */
+export type AgentRequest = { client: Client; returnTo: ReturnTo } & ({ challenge: string } | { refused: OauthError });
+
+/**
+ * Reads the query of the consent page.
+ *
+ * @throws OauthError where nobody may be sent back: the client or its redirect URI is not known.
+ */
+export function readAgentRequest(query: Query): AgentRequest {
+  const client = readClient(textOf(query.client_id));
+  const redirectUri =
+    textOf(query.redirect_uri) ?? (client.redirectUris.length === 1 ? client.redirectUris[0] : undefined);
+  if (!redirectUri || !hasRedirectUri(client, redirectUri))
+    throw new OauthError(
+      "invalid_redirect_uri",
+      "The agent asks to be answered at an address that it did not register.",
+    );
+  const returnTo = { redirectUri, state: textOf(query.state)?.slice(0, limits.oauth.stateCharacters) };
+  try {
+    return { client, returnTo, challenge: challengeOf(query) };
+  } catch (error) {
+    if (!(error instanceof OauthError)) throw error;
+    return { client, returnTo, refused: error };
+  }
+}
+
+function challengeOf(query: Query): string {
+  if (Object.values(query).some(Array.isArray)) throw new OauthError("invalid_request", "A parameter occurs twice.");
+  if (query.response_type !== "code") throw new OauthError("unsupported_response_type", "response_type is code.");
+  if (query.code_challenge_method !== "S256") throw new OauthError("invalid_request", "code_challenge_method is S256.");
+  const challenge = textOf(query.code_challenge) ?? "";
+  // The SHA-256 of RFC 7636, section 4.2, in Base64url.
+  if (!/^[\w-]{43}$/.test(challenge))
+    throw new OauthError("invalid_request", "code_challenge is no SHA-256 in Base64url.");
+  requireScope(textOf(query.scope));
+  requireResource(textOf(query.resource));
+  return challenge;
+}
+
+/** Nothing but reading is granted; a client that asks for more, or for nothing, gets that. @throws OauthError `invalid_scope` */
+export function requireScope(scope: string | undefined): void {
+  const asked = (scope ?? "").split(" ").filter(Boolean);
+  if (asked.length > 0 && !asked.includes(agentScope))
+    throw new OauthError("invalid_scope", `The only scope is ${agentScope}.`);
+}
+
+/** A token is for this server's `/mcp`, and for nothing else. @throws OauthError `invalid_target` */
+export function requireResource(resource: string | undefined): void {
+  const { resource: own } = oauthAddresses();
+  if (resource !== undefined && resource.replace(/\/$/, "") !== own)
+    throw new OauthError("invalid_target", `The resource is ${own}.`);
+}
+
+/** The address to which a person is sent back, with an answer (RFC 6749, section 4.1.2; RFC 9207). */
+export function answerAddress({ redirectUri, state }: ReturnTo, answer: Record<string, string>): string {
+  const url = new URL(redirectUri);
+  const all = { ...answer, ...(state === undefined ? {} : { state }), iss: oauthAddresses().issuer };
+  for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+const textOf = (value: Query[string]) => (typeof value === "string" && value !== "" ? value : undefined);
