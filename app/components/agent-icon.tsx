@@ -17,6 +17,22 @@ export function AgentIcon({ source }: { source: string }) {
   );
 }
 
+/** An agent's icon, or its monogram, in a frame; the agent is named beside it. */
+export function Monogram({ source }: { source: string }) {
+  const icon = iconOf(source);
+  return (
+    <span aria-hidden="true" className="monogram">
+      {icon ? (
+        <svg viewBox="0 0 24 24" aria-hidden="true" className="agent">
+          <path d={iconPath(icon)} />
+        </svg>
+      ) : (
+        monogramOf(source)
+      )}
+    </span>
+  );
+}
+
 /** The icons of some agents, once for all the places of a page that refer to them. */
 export function AgentSprite({ sources }: { sources: string[] }) {
   const used = [...new Set(sources.flatMap((source) => iconOf(source) ?? []))];

@@ -1,5 +1,3 @@
-import { monogramOf } from "./monogram";
-
 /** Spoor's mark: a trail of dots. */
 export function Mark({ className = "size-5" }: { className?: string }) {
   return (
@@ -9,13 +7,5 @@ export function Mark({ className = "size-5" }: { className?: string }) {
       <circle cx="17" cy="13" r="4" />
       <circle cx="26" cy="7" r="5" />
     </svg>
-  );
-}
-
-export function Monogram({ source }: { source: string }) {
-  return (
-    <span aria-hidden="true" className="monogram">
-      {monogramOf(source)}
-    </span>
   );
 }

@@ -24,7 +24,13 @@ type Message = {
   content: string;
   metadata?: Record<string, unknown>;
 };
-type Session = { sourceId: string; createdAt?: string; messages: Message[] };
+type Session = {
+  sourceId: string;
+  title?: string;
+  metadata?: Record<string, unknown>;
+  createdAt?: string;
+  messages: Message[];
+};
 
 /** How many hours ago each invented session ended, in the order of their files' names, the last one a minute ago. */
 const endedHoursAgo = [190, 166, 143, 122, 98, 71, 49, 26, 5, 0.02];
@@ -62,7 +68,7 @@ async function fill(spoor: Spoor, file: string | undefined) {
 async function sendInvented(spoor: Spoor): Promise<void> {
   const files = (await readdir(fixtures)).toSorted();
   for (const [at, name] of files.entries()) {
-    const session = withSecrets(JSON.parse(await readFile(join(fixtures, name), "utf8")) as Session, at);
+    const session = forPictures(JSON.parse(await readFile(join(fixtures, name), "utf8")) as Session, at);
     await send(spoor, at % 3 === 1 ? "tower" : "ada-laptop", [moved(session, endedHoursAgo[at] ?? 0, at)]);
   }
 }
@@ -73,8 +79,9 @@ async function sendFile(spoor: Spoor, file: string): Promise<void> {
   await send(spoor, "ada-laptop", (JSON.parse(body.toString()) as { traces: Session[] }).traces);
 }
 
-/** Two of the sessions print secrets, which are made up here: none stands in a file. */
-function withSecrets(session: Session, at: number): Session {
+/** Two of the sessions print secrets, which are made up here: none stands in a file. A machine may lack Japanese letters. */
+function forPictures(given: Session, at: number): Session {
+  const session = given.metadata?.language === "ja" ? { ...given, title: "The wheel lacks its templates" } : given;
   const kinds = [["github", "stripe"], ["slack"]][at - 1] ?? [];
   const printed = kinds.flatMap((kind) => formed.filter(([id]) => id === kind).slice(0, 1));
   if (printed.length === 0) return session;

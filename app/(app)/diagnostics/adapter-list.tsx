@@ -1,7 +1,7 @@
 import type { AdapterHealth } from "#lib/telemetry/diagnostics";
 import { sharesOf } from "#lib/telemetry/health";
+import { Monogram } from "../../components/agent-icon";
 import { countOf, formatCount } from "../../components/figures";
-import { Monogram } from "../../components/mark";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
 import { AdapterDetails } from "./adapter-details";

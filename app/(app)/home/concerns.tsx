@@ -54,7 +54,7 @@ type ConcernProps = { tone: "warn" | "bad"; href: string; children: React.ReactN
 
 function Concern({ tone, href, children }: ConcernProps) {
   return (
-    <li className="flex gap-2">
+    <li className="flex items-baseline gap-2">
       <span aria-hidden="true" className={`font-semibold ${tone === "bad" ? "text-bad" : "text-warn"}`}>
         !
       </span>

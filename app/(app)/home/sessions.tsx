@@ -1,7 +1,7 @@
 import { labelText, type ProjectLabel } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
+import { Monogram } from "../../components/agent-icon";
 import { countOf, formatCount } from "../../components/figures";
-import { Monogram } from "../../components/mark";
 import { formatMoney } from "../../components/money";
 import { Time } from "../../components/time";
 import { pullHref } from "../traces/hrefs";

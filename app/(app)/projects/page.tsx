@@ -3,8 +3,8 @@ import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { listProjects, type ProjectSummary } from "#lib/projects/queries";
 import { type ProjectSort, type ProjectsQuery, projectSorts, projectsQuery } from "#lib/projects/schema";
+import { Monogram } from "../../components/agent-icon";
 import { countOf, Figure } from "../../components/figures";
-import { Monogram } from "../../components/mark";
 import { formatMoney } from "../../components/money";
 import { Time } from "../../components/time";
 import { tokensOf } from "./figures";
@@ -105,7 +105,7 @@ function Controls({ query, isLong }: { query: ProjectsQuery; isLong: boolean }) 
           </button>
         </form>
       )}
-      <nav aria-label="Sort by" className="flex flex-wrap gap-x-4 gap-y-1 text-code">
+      <nav aria-label="Sort by" className="flex flex-wrap items-center gap-x-4 gap-y-1 text-code">
         <span className="text-muted">Sort by</span>
         {projectSorts.map((sort) => (
           <a

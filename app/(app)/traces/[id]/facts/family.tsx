@@ -1,6 +1,6 @@
 import type { Family, Member, Origin, Relation, Sums } from "#lib/traces/family";
+import { Monogram } from "../../../../components/agent-icon";
 import { countOf, formatCompact } from "../../../../components/figures";
-import { Monogram } from "../../../../components/mark";
 import { formatMoney } from "../../../../components/money";
 import { countsOf } from "../../families";
 import { listHref } from "../../hrefs";
