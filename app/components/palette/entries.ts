@@ -43,8 +43,15 @@ export function openActions(): Entry[] {
   return [...known, ...marked].map(({ element, text }, place) => ({
     id: `action ${place}`,
     text,
-    run: () => element.click(),
+    run: () => press(element),
   }));
+}
+
+/** As a click by hand; what it unfolds may be far above, and is typed into. */
+function press(element: HTMLElement): void {
+  element.click();
+  if (element.tagName !== "SUMMARY") return;
+  element.parentElement?.querySelector<HTMLElement>("input:not([type=hidden])")?.focus();
 }
 
 /** The palette's lines for a query: what the page knows itself, and what the server found for it. */

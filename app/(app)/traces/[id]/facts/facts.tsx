@@ -139,7 +139,7 @@ function AskToDelete() {
   return (
     <form method="get" className="ml-auto">
       <input type="hidden" name="delete" value="1" />
-      <button type="submit" className="text-muted hover:text-bad">
+      <button type="submit" data-command="Delete" className="text-muted hover:text-bad">
         Delete
       </button>
     </form>

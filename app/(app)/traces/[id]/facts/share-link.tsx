@@ -7,7 +7,7 @@ export async function ShareLink({ traceId }: { traceId: string }) {
   const user = await requireUser(`/traces/${traceId}`);
   const shares = await listShares(user.id, traceId);
   return (
-    <a href={`/traces/${traceId}/share`} className="text-muted hover:text-text">
+    <a href={`/traces/${traceId}/share`} data-command="Share" className="text-muted hover:text-text">
       {shares.length > 0 ? `Shared by ${countOf(shares.length, "link")}` : "Share"}
     </a>
   );
