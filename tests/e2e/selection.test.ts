@@ -80,4 +80,25 @@ describe("selected sessions", () => {
     await page.getByRole("heading", { name: "Nothing to delete" }).waitFor();
     expect(faults).toEqual([]);
   });
+
+  test("are tagged and archived after a dialog asked", async () => {
+    await reset();
+    await open("/traces?model=model-1");
+    const asked = (name: string) => page.getByRole("dialog", { name });
+    await boxes().nth(0).click();
+    await boxes().nth(1).click();
+    await button("Tag").click();
+    await asked("Tag 2 sessions").getByLabel("Tag", { exact: true }).fill("Release");
+    await page.keyboard.press("Enter"); // sends the dialog, not the list's form around its button
+    await expect.poll(() => link("release").count()).toBe(2);
+    await button("Archive").click();
+    await asked("Archive 2 sessions?").getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("60 sessions", { exact: true }).first().waitFor();
+    await button("Archive").click();
+    await asked("Archive 2 sessions?").getByRole("button", { name: "Archive" }).click();
+    await page.getByText("58 sessions", { exact: true }).first().waitFor();
+    await open("/traces?tag=release&archived=true");
+    await expect.poll(() => boxes().count()).toBe(2);
+    expect(faults).toEqual([]);
+  });
 });

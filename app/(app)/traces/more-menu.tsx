@@ -1,3 +1,4 @@
+"use client";
 import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
 import { Choice } from "./choices";
 import { ExactForm, FilterValues, Menu } from "./filter-menu";

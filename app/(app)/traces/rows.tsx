@@ -82,7 +82,7 @@ function Session({ row, given }: SessionProps) {
       <label className="tick">
         <input type="checkbox" name="id" value={id} aria-labelledby={`t${key}`} />
       </label>
-      <a id={`t${key}`} data-row href={traceHref(id, given)} aria-describedby={`x${key}`}>
+      <a id={`t${key}`} data-row="" href={traceHref(id, given)} aria-describedby={`x${key}`}>
         {title ?? <span className="text-muted">Untitled session</span>}
       </a>
       <button type="button" className="star" aria-label="Star" aria-pressed={star === true}>

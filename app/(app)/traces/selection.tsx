@@ -82,7 +82,7 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
               </>
             ) : (
               <>
-                <MarkTicked bar={bar} />
+                <MarkTicked bar={bar} onGone={() => tickAll(false)} />
                 <TickedButtons exportName="Export" deleteName="Delete" />
               </>
             )}
@@ -93,8 +93,8 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
   );
 }
 
-/** Stars, archives or tags the ticked sessions. */
-function MarkTicked({ bar }: { bar: React.RefObject<HTMLDivElement | null> }) {
+/** Stars, archives or tags the ticked sessions. @param onGone called when they have left the list */
+function MarkTicked({ bar, onGone }: { bar: React.RefObject<HTMLDivElement | null>; onGone: () => void }) {
   const [error, setError] = useState<string>();
   const [asked, setAsked] = useState<"tag" | "archive">();
   const ids = () => {
@@ -141,7 +141,7 @@ function MarkTicked({ bar }: { bar: React.RefObject<HTMLDivElement | null> }) {
         <BulkDialog
           title={`Archive ${countOf(ids().length, "session")}?`}
           action="Archive"
-          onSubmit={() => run(() => markSessions(ids(), { archived: true }))}
+          onSubmit={() => run(() => markSessions(ids(), { archived: true }).then(onGone))}
           onClose={() => setAsked(undefined)}
         >
           <p>What is archived leaves the list. Searches still find it, and the view “Archived” has it.</p>
