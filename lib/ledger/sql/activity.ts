@@ -3,6 +3,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { LedgerTrace } from "#lib/ledger/part";
+import { dayNumber, withDays } from "#lib/ledger/sql/days";
 import { facetsOf, given, givenValues } from "#lib/ledger/sql/facets";
 
 const base = facetsOf("given");
@@ -24,32 +25,34 @@ export async function findRenamed(tx: PoolClient, userId: string, traces: Ledger
  */
 export async function recount(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<string[]> {
   const before = await forget(tx, userId, ids(traces));
-  const { rows } = await tx.query<{ day: string }>(
+  const { rows } = await tx.query<{ day: number }>(
     `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${daysOf(timed, quartersOf)}
-     returning day::text`,
+     returning ${dayNumber("day")} as day`,
     givenValues(userId, traces),
   );
-  return [...before, ...rows.map(({ day }) => day)];
+  return [...before, ...withDays(rows).map(({ day }) => day)];
 }
 
 /** Counts the messages at the ends of traces that grew: after as many as are counted, of which none changed. */
 export async function countTails(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<string[]> {
-  const { rows: moved } = await tx.query<{ day: string }>(
-    `update trace_usage set facets = ${base} from ${given}
-     where trace_usage.user_id = $1::uuid and trace_usage.trace_id = given.id and trace_usage.facets <> ${base}
-     returning day::text`,
+  const { rows: moved } = await tx.query<{ day: number }>(
+    // Apart from the update, in which nodes of a distributed database allow no such function.
+    `with named as materialized (select given.id, ${base} as facets from ${given})
+     update trace_usage set facets = named.facets from named
+     where trace_usage.user_id = $1::uuid and trace_usage.trace_id = named.id and trace_usage.facets <> named.facets
+     returning ${dayNumber("day")} as day`,
     givenValues(userId, traces),
   );
-  const { rows } = await tx.query<{ day: string }>(
+  const { rows } = await tx.query<{ day: number }>(
     `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${daysOf(tails, joinedQuarters)}
      on conflict (user_id, trace_id, day) do update set ${[sums, arrays]
        .flatMap((names) => names.split(", "))
        .map((name) => `${name} = excluded.${name}`)
        .join(", ")}
-     returning day::text`,
+     returning ${dayNumber("day")} as day`,
     givenValues(userId, traces),
   );
-  return [...moved, ...rows].map(({ day }) => day);
+  return withDays([...moved, ...rows]).map(({ day }) => day);
 }
 
 /** Which of the traces are counted at all. */
@@ -63,11 +66,11 @@ export async function findCounted(tx: PoolClient, userId: string, traceIds: stri
 
 /** Deletes the counts of traces. @returns their days, as text */
 export async function forget(tx: PoolClient, userId: string, traceIds: string[]): Promise<string[]> {
-  const { rows } = await tx.query<{ day: string }>(
-    "delete from trace_usage where user_id = $1 and trace_id = any($2) returning day::text",
+  const { rows } = await tx.query<{ day: number }>(
+    `delete from trace_usage where user_id = $1 and trace_id = any($2) returning ${dayNumber("day")} as day`,
     [userId, traceIds],
   );
-  return rows.map(({ day }) => day);
+  return withDays(rows).map(({ day }) => day);
 }
 
 /** Says of each day of traces which one was before. */

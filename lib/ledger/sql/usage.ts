@@ -2,6 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { LedgerTrace } from "#lib/ledger/part";
+import { dayNumber, withDays } from "#lib/ledger/sql/days";
 import { facetsOf, given, givenValues } from "#lib/ledger/sql/facets";
 
 /** What the rows of a trace from a position on follow. */
@@ -13,18 +14,20 @@ export type Changed = { day: string; key: string | null }[];
 /** The position of what a session used beyond its messages. */
 export const restPosition = -1;
 
-const changed = `(at at time zone 'UTC')::date::text as day, request_key::text as key`;
+const utcDay = dayNumber("(at at time zone 'UTC')::date");
+const changed = `${utcDay} as day, request_key::text as key`;
+type ChangedRow = { day: number; key: string | null };
 const idsOf = (places: Place[]) => places.map(({ id }) => id);
 
 /** Deletes the rows of traces from a position on, and what they used beyond their messages. */
 export async function deleteUsage(tx: PoolClient, userId: string, places: Place[]): Promise<Changed> {
-  const { rows } = await tx.query<Changed[number]>(
+  const { rows } = await tx.query<ChangedRow>(
     `delete from message_usage using unnest($2::uuid[], $3::int[]) as given (id, start)
      where message_usage.user_id = $1::uuid and trace_id = given.id
        and (position >= given.start or position = ${restPosition}) returning ${changed}`,
     [userId, idsOf(places), places.map(({ from }) => from)],
   );
-  return rows;
+  return withDays(rows);
 }
 
 /** What the messages of traces used, counted or not; and when, at last. */
@@ -132,7 +135,7 @@ export async function insertUsage(
 ): Promise<Changed> {
   if (rows.length === 0) return [];
   const values = [...givenValues(userId, traces), ...columns.map(([, value]) => rows.map(value))];
-  return (await tx.query<Changed[number]>(insertRows, values)).rows;
+  return withDays((await tx.query<ChangedRow>(insertRows, values)).rows);
 }
 
 /** Names what traces are counted under by themselves. */
@@ -167,13 +170,19 @@ export async function renameUsage(tx: PoolClient, userId: string, traces: Ledger
      on conflict do nothing`,
     values,
   );
-  const { rows } = await tx.query<Changed[number]>(
-    `update message_usage set facets = ${own} from ${given}
-     where message_usage.user_id = $1::uuid and message_usage.trace_id = given.id and message_usage.facets <> ${own}
+  const { rows } = await tx.query<ChangedRow>(
+    // Apart from the update, in which nodes of a distributed database allow no such function.
+    `with named as materialized (
+       select message_usage.trace_id, message_usage.position, ${own} as facets
+       from ${given} join message_usage on message_usage.user_id = $1::uuid and message_usage.trace_id = given.id
+     )
+     update message_usage set facets = named.facets from named
+     where message_usage.user_id = $1::uuid and message_usage.trace_id = named.trace_id
+       and message_usage.position = named.position and message_usage.facets <> named.facets
      returning ${changed}`,
     values,
   );
-  return rows;
+  return withDays(rows);
 }
 
 /**
@@ -186,7 +195,7 @@ export async function settleWinners(
   keys: string[],
 ): Promise<{ traceId: string; day: string }[]> {
   if (keys.length === 0) return [];
-  const { rows } = await tx.query<{ traceId: string; day: string }>(
+  const { rows } = await tx.query<{ traceId: string; day: number }>(
     `with several as (
        select request_key from message_usage where message_usage.user_id = $1::uuid and request_key = any($2::bigint[])
        group by request_key having count(*) > 1 or not bool_and(counted)
@@ -200,8 +209,8 @@ export async function settleWinners(
      update message_usage set counted = ranked.wins from ranked
      where message_usage.user_id = $1::uuid and message_usage.trace_id = ranked.trace_id
        and message_usage.position = ranked.position and message_usage.counted <> ranked.wins
-     returning message_usage.trace_id as "traceId", (at at time zone 'UTC')::date::text as day`,
+     returning message_usage.trace_id as "traceId", ${utcDay} as day`,
     [userId, keys],
   );
-  return rows;
+  return withDays(rows);
 }

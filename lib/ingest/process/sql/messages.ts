@@ -55,7 +55,12 @@ export async function hashStoredFrom(
   return new Map(rows.map(({ traceId, ...stored }) => [traceId, stored]));
 }
 
-/** Deletes messages by their traces' ids and their positions, two arrays of one length. @returns what they took, in bytes */
+/**
+ * Deletes messages by their traces' ids and their positions, two arrays of one length. They are measured beside it: nodes of a
+ * distributed database allow no such function in RETURNING.
+ *
+ * @returns what they took, in bytes
+ */
 export async function deleteMessages(
   tx: PoolClient,
   userId: string,
@@ -63,12 +68,15 @@ export async function deleteMessages(
 ): Promise<number> {
   if (positions.length === 0) return 0;
   const { rows } = await tx.query<{ bytes: number }>(
-    `with gone as (
-       delete from message using unnest($2::uuid[], $3::int[]) as given (trace_id, position)
+    `with given as (select * from unnest($2::uuid[], $3::int[]) as given (trace_id, position)),
+     sized as (
+       select pg_column_size(content) + coalesce(pg_column_size(metadata), 0) as bytes from message join given
+         on message.user_id = $1 and message.trace_id = given.trace_id and message.position = given.position
+     ), gone as (
+       delete from message using given
        where message.user_id = $1 and message.trace_id = given.trace_id and message.position = given.position
-       returning pg_column_size(content) + coalesce(pg_column_size(metadata), 0) as bytes
      )
-     select coalesce(sum(bytes + 100), 0)::float8 as bytes from gone`,
+     select coalesce(sum(bytes + 100), 0)::float8 as bytes from sized`,
     [userId, traceIds, positions],
   );
   return rows[0]?.bytes ?? 0;
