@@ -63,7 +63,7 @@ export function problemResponse(
 /** RFC 6750, section 3: only a request with a token gets `error`. Agents learn where to ask for one by RFC 9728, section 5.1. */
 function challenge({ code, insufficientScope }: SpoorError, resourceMetadata?: string): string | undefined {
   const metadata = resourceMetadata === undefined ? "" : `, resource_metadata="${resourceMetadata}"`;
-  if (insufficientScope) return `Bearer realm="spoor", error="insufficient_scope"${metadata}`;
+  if (insufficientScope) return 'Bearer realm="spoor", error="insufficient_scope"';
   if (code === "invalid_token") return `Bearer realm="spoor", error="invalid_token"${metadata}`;
   return errorTable[code].status === 401 ? `Bearer realm="spoor"${metadata}` : undefined;
 }

@@ -182,6 +182,9 @@ test("no secret of a home survives in tables, index, store, logs or exports, who
   const after = await answers(share, traceId);
   expect(without(after.forOthers + after.forOwner, all)).toEqual([]);
   expect(await findResidue(all)).toEqual([]);
+  await until(60, "the store's objects are removed", async () => {
+    return (await pool().query("select 1 from object_removal limit 1")).rowCount === 0;
+  });
   const stored = await objects();
   expect(stored).toContain("cat .env");
   expect(without(stored, all)).toEqual([]);

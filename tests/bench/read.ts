@@ -21,7 +21,7 @@ const [messages, session] = [Number(options.messages), Number(options.session)];
 const rounds = 5;
 /** The number of rounds of each page, after as many to warm up: a server in use is warm. */
 const pageRounds = 20;
-const bounds = { list: 50, home: 100, names: 50, search: 100, reader: 500 };
+const bounds = { list: 50, home: 100, names: 50, search: 100, suggestions: 50, tools: 120, recall: 300, reader: 500 };
 
 /** Common and rare words, phrases, identifiers and paths, CJK, and terms that do not occur. */
 const queries = [
@@ -165,6 +165,52 @@ async function search(spoor: Spoor, reader: Reader): Promise<Row[]> {
   ];
 }
 
+/** What agents call, and what is suggested while a person types. */
+async function agents(spoor: Spoor): Promise<Row[]> {
+  const { rows } = await pool().query("select id from trace order by message_count desc limit 1");
+  const session = rows[0].id;
+  const call = (name: string, given: object) => ({ method: "tools/call", params: { name, arguments: given } });
+  const calls = [
+    ...["retry timer", "test error", "zenbri", "cache_index"].map((query) => call("search_sessions", { query })),
+    call("find_past_fix", { error: "TypeError: retry timer is not a function" }),
+    call("find_file_history", { path: "file.ts", action: "any" }),
+    call("list_recent", {}),
+    call("read_session", { session, around: 20_000 }),
+    call("session_summary", { session }),
+  ];
+  const timed = async (path: string, init: RequestInit) => {
+    const startedAt = performance.now();
+    const answer = await fetch(spoor.url + path, { ...init, headers: spoor.headers });
+    const text = await answer.text();
+    if (answer.status !== 200 || text.includes('"isError":true')) throw new Error(`${path}: ${text.slice(0, 300)}`);
+    return performance.now() - startedAt;
+  };
+  const tools: number[] = [];
+  const recall: number[] = [];
+  const suggestions: number[] = [];
+  for (let round = -1; round < pageRounds; round += 1) {
+    const took = { tools: [] as number[], suggestions: [] as number[] };
+    for (const body of calls) {
+      const sent = JSON.stringify({ jsonrpc: "2.0", id: 1, ...body });
+      took.tools.push(await timed("/mcp", { method: "POST", body: sent }));
+    }
+    const error = encodeURIComponent("TypeError: retry timer is not a function");
+    const recalled = await timed(`/api/recall?error=${error}`, {});
+    for (const q of ["t", "te", "tes", "zenb", "file:s", "project:p"])
+      took.suggestions.push(await timed(`/api/traces/suggestions?q=${q}`, {}));
+    if (round < 0) continue;
+    tools.push(...took.tools);
+    recall.push(recalled);
+    suggestions.push(...took.suggestions);
+  }
+  const p95 = (values: number[]) => percentile(values, 0.95);
+  return [
+    boundRow("tools", `POST /mcp, ${calls.length} calls of tools, p95`, p95(tools), bounds.tools, showMs),
+    boundRow("recall", "GET /api/recall, p95", p95(recall), bounds.recall, showMs),
+    boundRow("suggestions", "GET /api/traces/suggestions, p95", p95(suggestions), bounds.suggestions, showMs),
+  ];
+}
+
 async function reader(client: Reader): Promise<Row[]> {
   const { rows } = await pool().query("select id from trace order by message_count desc limit 1");
   const p95 = percentile(await time(client, `/traces/${rows[0].id}`, rounds), 0.95);
@@ -198,6 +244,7 @@ try {
     ...(await list(spoor, client)),
     ...(await home(client)),
     ...(await search(spoor, client)),
+    ...(await agents(spoor)),
     ...(await reader(client)),
   );
   process.stderr.write("lag…\n");

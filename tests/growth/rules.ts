@@ -21,7 +21,7 @@ const volatile = new Set([
   "pg_advisory_xact_lock",
 ]);
 /** These depend on settings of the session, which nodes may have otherwise. */
-const formatting = new Set(["concat", "concat_ws", "format", "to_char"]);
+const formatting = new Set(["concat", "concat_ws", "format", "jsonb_build_array", "to_char"]);
 /** The same within a statement, but not on every node. */
 const stable = new Set(["now", "transaction_timestamp", "statement_timestamp"]);
 
@@ -96,6 +96,12 @@ const tenantsOf = ({ kind, fields }: Level) => relationsOf(kind, fields).filter(
 
 /** Rules for what an UPDATE, DELETE or INSERT computes. */
 function refusalOfWrite(kind: string, fields: Fields): string | undefined {
+  const returned = find(
+    fields.returningClause ?? null,
+    (node) => functionOf(node) === "pg_column_size" || isDateAsText(node),
+  );
+  if (returned)
+    return "RETURNING calls a function that is not immutable: return columns, and compute in what reads them";
   const conflict = (fields.onConflictClause as Fields | undefined)?.OnConflictClause ?? fields.onConflictClause;
   const set = kind === "UpdateStmt" ? fields.targetList : ((conflict as Fields | undefined)?.targetList ?? null);
   const computed: Json[] = [set ?? null, kind === "InsertStmt" ? null : (fields.whereClause ?? null)];
@@ -117,6 +123,13 @@ function refusalOfWrite(kind: string, fields: Fields): string | undefined {
 }
 
 const isTime = (node: Fields) => "SQLValueFunction" in node || stable.has(functionOf(node) ?? "");
+/** A cast to text of what was cast to a date, which is written as the session has it set. */
+function isDateAsText(node: Fields): boolean {
+  const { typeName, arg } = (node.TypeCast ?? {}) as { typeName?: Json; arg?: Fields };
+  const inner = arg?.TypeCast as Fields | undefined;
+  const names = (type: Json | undefined) => JSON.stringify(type ?? null);
+  return names(typeName).includes('"text"') && names(inner?.typeName).includes('"date"');
+}
 /** A column plus or minus an interval. */
 function isMoved(node: Fields): boolean {
   const { name, lexpr, rexpr } = (node.A_Expr ?? {}) as Fields;

@@ -53,6 +53,13 @@ const refused: [reason: string, sql: string][] = [
     `with stale as (select user_id, id from ingest_job) update ingest_job job set written_trace_ids = '{}' from stale
        where job.user_id = stale.user_id and job.id = stale.id`,
   ],
+  ["RETURNING", "delete from message where user_id = $1 returning pg_column_size(content)"],
+  ["RETURNING", "delete from message_usage where user_id = $1 returning (at at time zone 'UTC')::date::text as day"],
+  [
+    "jsonb_build_array",
+    `update trace_usage set facets = hashtextextended(jsonb_build_array(given.source)::text, 0)
+       from unnest($2::uuid[], $3::text[]) as given (id, source) where user_id = $1 and trace_id = given.id`,
+  ],
   ["within a WITH", "with gone as (delete from upload where job_id = $1 returning 1) select count(*) from gone"],
 ];
 
