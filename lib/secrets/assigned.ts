@@ -2,28 +2,33 @@ import { isCredible, isDense, isDjangoKey } from "#lib/secrets/credible";
 import { before } from "#lib/secrets/nearby";
 import type { Shape } from "#lib/secrets/shape";
 
-const names = [
-  ..."password passwd passphrase passcode pwd secret token apikey api_key api-key accesskey access_key access-key".split(
-    " ",
-  ),
-  ..."privatekey private_key private-key credential encryption_key encryptionkey signing_key master_key auth_key authkey".split(
-    " ",
-  ),
-  ..."account_key storage_key license_key webhook_url _dsn _auth _pass -pass psk authorization sonar.login".split(" "),
-  "identified by",
-];
+const names = `
+  password passwd passphrase passcode pwd secret token apikey api_key api-key accesskey access_key access-key privatekey private_key
+  private-key privkey priv_key credential encryption_key encryptionkey signing_key master_key auth_key authkey account_key storage_key
+  shared_key shared-key sharedkey license_key webhook_url _dsn _auth _pass -pass _pw bindpw psk authorization sonar.login
+`
+  .trim()
+  .split(/\s+/);
 /** Names of much else, too: only what is as varied as random letters is taken for a secret. */
 const weakNames = ["_key", "-key", "_pat", "?key", "&key", "appid", "_bearer"];
 /** What follows a name: the rest of it, and what assigns. */
 const assigns =
-  /^[\w.-]{0,40}?(?:\\{0,7}["'\]])?(?:\s{0,24}(?:=>|:=|:\s?[A-Za-z][\w.[\]<>|? ]{0,40}=(?=\s?\\{0,7}["'])|[=:](?![=:])|is:?\s|value\s?=(?=\s?\\{0,7}["'])|,(?=\s{0,8}\\{0,7}["']))\s{0,4}|\s(?=\\{0,7}["'])(?![^"']{0,2}["']\s))(?:[@bBrRuUfL]{1,2}(?=["']))?(\\{0,7}["'`])?/;
+  /^[\w.-]{0,40}?(?:\\{0,7}["']?[\])]?)(?:\s{0,24}(?:=>|:=|:\s?[&A-Za-z][\w.[\]<>|?& ]{0,40}=(?=\s?\\{0,7}["'])|[=:](?![=:])|is:?\s|value\s?=(?=\s?\\{0,7}["'])|(?:,|\|\||\?\?)(?=\s{0,8}\\{0,7}["']))\s{0,4}|\((?=\\{0,7}["'])|\s(?=\\{0,7}["'])(?![^"']{0,2}["']\s))(?:[@bBrRuUfL]{1,2}(?=["']))?(\\{0,7}["'`])?/;
+/** A name and its value as two fields: of YAML and JSON, of lists of properties, and of resources. */
+const asPair =
+  /^[\w./-]{0,40}\\{0,7}["']?,?(?:\s|\\{1,3}[nrt]){0,20}(?:\\{0,7}"Type\\{0,7}":\s?\\{0,7}"\w{1,20}\\{0,7}",(?:\s|\\{1,3}[nrt]){0,20})?\\{0,7}["']?value\\{0,7}["']?\s?:\s{0,4}(\\{0,7}["'])?/i;
+const asKey = /^[\w.-]{0,40}<\/key>(?:\s|\\{1,3}[nrt]){0,20}<string>/;
+const asResource = /^[\w.-]{0,40}\\{0,7}["']>/;
+/** A row of a table, as programs print settings. */
+const asRow = /^[\w.-]{0,40}(?: |\t|\\t){2,40}(?=\S)/;
 const asOption = /^[\w-]{0,40}[ =](["'])?/;
-const values = /^[^\s"'`,;<>&|]{8,260}/;
+/** In a form and in a URL `&` is behind a value, elsewhere in it. */
+const values = /^(?:[^\s"'`,;<>&|]|&(?!&|[\w.%-]{1,40}=)){8,260}/;
 const quotedValues = /^[^\s"'`]{8,260}/;
 
 /** `PASSWORD=…`, `"apiKey": "…"`, `--token …`, `password …` of .netrc: a name that says so, and a value that may be one. */
 const assignment: Shape = {
-  words: [...names, ...weakNames],
+  words: [...names, "identified by", ...weakNames],
   mayBe: (text, end) => !isCounted(text, end),
   find(text, start, end) {
     const rest = text.slice(end, end + 320);
@@ -31,9 +36,10 @@ const assignment: Shape = {
     const isOption = /(?:^|\s)--[\w-]{0,40}$/.test(ahead);
     const [assigned = "", quote = ""] = assignedBy(ahead, rest, isOption);
     if (assigned === "") return undefined;
-    const [value = ""] = (quote === "" ? values : quotedValues).exec(rest.slice(assigned.length)) ?? [];
+    const [value = ""] = valueIn(rest.slice(assigned.length), quote);
     const secret = isDjangoKey(value) ? value : value.replace(/\\+(?:["'nrt].*)?$/, "").replace(/[.)\]}]+$/, "");
-    if (isPlural(rest) || /^\d+:/.test(secret) || !(isCredible(secret) || isOther(secret))) return undefined;
+    if (isPlural(rest) || /^\d+:/.test(secret) || !(isCredible(secret) || isOther(secret) || ofApp.test(secret)))
+      return undefined;
     const name = (/[\w.-]*$/.exec(ahead)?.[0] ?? "") + text.slice(start, end) + (/^[\w.-]*/.exec(rest)?.[0] ?? "");
     const isWeak = weakNames.includes(text.slice(start, end).toLowerCase());
     if (isWeak && (/^[a-z]/i.test(rest) || !(isDense(secret) || isLong(secret)))) return undefined;
@@ -58,14 +64,24 @@ function isCounted(text: string, end: number): boolean {
 const sets =
   /(?:^|[\s;&+-])(?:setx|set\s+-\w+|ENV|ARG|configure\s+set|secrets?\s+(?:set|put|add)|config\s+set|env\s+(?:add|set))\s+["']?[\w./:-]{0,60}$/;
 
+/** Four groups of four letters, as Google shows passwords of apps; one of them is no word. */
+const ofApp = /^(?=(?:[a-z]{4} ){0,3}[^aeiou ]{4}(?: |$))[a-z]{4}(?: [a-z]{4}){3}$/;
+
+const valueIn = (rest: string, quote: string): readonly string[] =>
+  /^[a-z]{4}(?: [a-z]{4}){3}(?![\w ])/.exec(rest) ?? (quote === "" ? values : quotedValues).exec(rest) ?? [];
+
 /** What stands between a name and its value. */
-function assignedBy(before: string, rest: string, isOption: boolean): string[] {
+function assignedBy(before: string, rest: string, isOption: boolean): readonly string[] {
+  const pair = isOption ? null : (asPair.exec(rest) ?? asKey.exec(rest));
+  if (pair) return pair;
+  if (/\bname=\\{0,7}["'][\w.-]{0,40}$/.test(before) && asResource.test(rest)) return asResource.exec(rest) ?? [];
   const found = (isOption ? asOption : assigns).exec(rest);
   if (found) return found;
   if (/<[\w:.-]{0,40}$/.test(before)) return /^[\w.-]{0,40}>\s{0,4}/.exec(rest) ?? [];
   if (sets.test(before)) return /^[\w.-]{0,40}\s{1,4}(?:--body[ =])?(["'])?/.exec(rest) ?? [];
   // In .netrc a space assigns.
-  return /\blogin\s+\S+\s+$/.test(before) ? (/^\s+/.exec(rest) ?? []) : [];
+  if (/\blogin\s+\S+\s+$/.test(before)) return /^\s+/.exec(rest) ?? [];
+  return /(?:^|\n)\s{0,8}[\w.-]{0,40}$/.test(before) ? (asRow.exec(rest) ?? []) : [];
 }
 
 /** As keys of small letters and digits are, also in hexadecimal; and those of two parts. */

@@ -3,7 +3,7 @@ import { before, isInWord } from "#lib/secrets/nearby";
 import type { Shape } from "#lib/secrets/shape";
 
 /** A secret behind a word, found by a pattern whose first group it is. */
-const behind = (kind: string, words: string[], pattern: RegExp, isOne: (value: string) => boolean): Shape => ({
+export const behind = (kind: string, words: string[], pattern: RegExp, isOne: (value: string) => boolean): Shape => ({
   words,
   find(text, _start, end) {
     const found = pattern.exec(text.slice(end, end + 400));
@@ -14,12 +14,14 @@ const behind = (kind: string, words: string[], pattern: RegExp, isOne: (value: s
   },
 });
 
-const isKey = (value: string): boolean => isDense(value) || /^[0-9a-f]{32,128}$/.test(value);
-const isPassword = (value: string): boolean => isCredible(value.padEnd(8, value));
+/** Whether a value is as varied as random letters, or hexadecimal. */
+export const isKey = (value: string): boolean => isDense(value) || /^[0-9a-f]{32,128}$/.test(value);
+/** Whether a value may be a password, also a short one. */
+export const isPassword = (value: string): boolean => isCredible(value.padEnd(8, value));
 
-/** `echo PASSWORD | sudo -S …`: the word is behind the secret. */
+/** `echo PASSWORD | sudo -S …`, `| wrangler secret put …` and the like: the word is behind the secret. */
 const piped: Shape = {
-  words: ["sudo -s", "password-stdin"],
+  words: ["sudo -s", "password-stdin", "secret put", "secret set", "env add", "chpasswd", "data-file=-"],
   find(text, start) {
     const [whole = "", value = ""] =
       /(?:echo|printf)\s(?:-n\s)?["']?([^\s"'|$]{6,128})["']?\s?\|[^|\n]{0,120}$/.exec(before(text, start, 400)) ?? [];

@@ -27,19 +27,31 @@ function sequential(text: string): number {
   return following / Math.max(1, text.length - 1);
 }
 
+/** Zeros in Base64, as each key of OpenSSH has them; in a short text they would tell that it is an example. */
+const zeros = /a{4,}/gi;
+const longChars = 60;
+
 /** Whether the part of a secret behind its beginning may be one: no placeholder, and no row of letters. */
-export const isRandom = (text: string): boolean =>
-  !placeholder.test(text) && sequential(text) < 0.5 && entropyOf(text) >= Math.min(3, Math.log2(text.length) * 0.7);
+export function isRandom(text: string): boolean {
+  const rest = text.length > longChars ? text.replace(zeros, "A") : text;
+  return (
+    !placeholder.test(rest) && sequential(rest) < 0.5 && entropyOf(rest) >= Math.min(3, Math.log2(rest.length) * 0.7)
+  );
+}
 
 /** Words joined as programmers join them: `getAccessToken`, `my-service-token`, `config.auth.token`, `API_TOKEN`. */
 const identifier = /^[A-Za-z]+(?:[A-Z][a-z]+|[-_./:@][A-Za-z]+)*\d{0,2}$/;
 const kindsOf = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
 
-/** Random letters: many are of another case than the one before, and several capitals stand together more than once. */
+/**
+ * Random letters: many are of another case than the one before, and several capitals stand together more than once; or sixteen
+ * small ones that no word has beside each other, as Google makes passwords of apps.
+ */
 function isShuffled(value: string): boolean {
-  if (value.length < 16 || !/^[A-Za-z]+$/.test(value)) return false;
-  if ((value.match(/[A-Z]{2,}/g)?.length ?? 0) < 2) return false;
-  return (value.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0) >= value.length / 3 && entropyOf(value) >= 3.3;
+  if (/^[a-z]{16}$/.test(value)) return /[^aeiouy]{5}/.test(value);
+  if (value.length < 12 || !/^[A-Za-z!#$%*+=@^]+$/.test(value) || entropyOf(value) < 3.3) return false;
+  const changes = (value.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0) / value.length;
+  return changes >= 0.5 || (changes >= 1 / 3 && (value.match(/[A-Z]{2,}/g)?.length ?? 0) >= 2);
 }
 
 /** No password or key is longer; where one is part of a longer value, another kind finds it. */

@@ -3,7 +3,7 @@ import { Keywords } from "#lib/secrets/keywords";
 import { kinds } from "#lib/secrets/kinds";
 import type { Place } from "#lib/secrets/shape";
 import { shapes } from "#lib/secrets/shapes";
-import { endOfForm, isAlnum, parseTemplate, Runs } from "#lib/secrets/template";
+import { endOfForm, isAlnum, isOf, parseTemplate, Runs, type Template } from "#lib/secrets/template";
 
 /** A secret in a text: its kind's id, and where it stands. */
 export type Secret = Place & { certain: boolean };
@@ -12,10 +12,16 @@ const forms = kinds.flatMap(({ id, forms: templates }) =>
   templates.map((form) => ({ kind: id, ...parseTemplate(form) })),
 );
 const sought = [
-  ...forms.map((form) => ({ word: form.head, length: form.head.length, form, shape: undefined })),
-  ...shapes.flatMap((shape) => shape.words.map((word) => ({ word, length: word.length, form: undefined, shape }))),
+  ...[...new Set(forms.map(({ head }) => head))].map((word) => ({
+    word,
+    length: word.length,
+    forms: forms.filter(({ head }) => head === word),
+    shape: undefined,
+  })),
+  ...shapes.flatMap((shape) => shape.words.map((word) => ({ word, length: word.length, forms: [], shape }))),
 ];
-const keywords = new Keywords(sought.map(({ word }) => word));
+/** Made where it is needed first: it takes 25 ms, and most commands of the client look for none. */
+let keywords: Keywords | undefined;
 const rank = new Map(kinds.map(({ id }, index) => [id, index]));
 const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id));
 
@@ -29,38 +35,68 @@ const looks = { atOnce: 500, charsEach: 200 };
 const minChars = 10;
 const none: Secret[] = [];
 
+/** The text that is being read, and what was found. One for all: there are millions, and nearly all have nothing. */
+const reading = { text: "", looked: 0, runs: undefined as Runs | undefined, places: [] as Place[] };
+
 /**
  * The secrets in a text, in their order; of two that overlap the certain one, else that of the earlier kind. The time is linear
  * in the text's length, whatever it holds.
  */
 export function findSecrets(text: string): Secret[] {
   if (text.length < minChars) return none;
-  let runs: Runs | undefined;
-  const places: Place[] = [];
-  let looked = 0;
-  keywords.find(text, (index, end) => {
-    const { length, form, shape } = sought[index] as (typeof sought)[number];
-    const start = end - length;
-    if (shape) {
-      if (shape.mayBe?.(text, end) === false) return;
-      if (looked > looks.atOnce + end / looks.charsEach) return;
-      looked += 1;
-      const place = shape.find(text, start, end);
-      if (place) places.push(place);
-    } else if (form && beginsHere(text, start)) {
-      runs ??= new Runs(text);
-      const to = endOfForm(form, text, start, runs);
-      if (to !== undefined && isRandom(text.slice(start + length, Math.min(to, start + 600))))
-        places.push({ kind: form.kind, start, end: to });
-    }
-  });
-  return places.length === 0 ? none : withoutOverlaps(places);
+  reading.text = text;
+  reading.looked = 0;
+  reading.runs = undefined;
+  if (reading.places.length > 0) reading.places = [];
+  keywords ??= new Keywords(sought.map(({ word }) => word));
+  keywords.find(text, look);
+  reading.text = "";
+  return reading.places.length === 0 ? none : withoutOverlaps(reading.places);
 }
 
+/** Looks closely at a place where a word ends. */
+function look(index: number, end: number): void {
+  const { word, length, forms: same, shape } = sought[index] as (typeof sought)[number];
+  const { text } = reading;
+  const start = end - length;
+  if (shape) {
+    if (shape.mayBe?.(text, end) === false) return;
+    if (reading.looked > looks.atOnce + end / looks.charsEach) return;
+    reading.looked += 1;
+    const place = shape.find(text, start, end);
+    if (place) reading.places.push(place);
+    return;
+  }
+  if (!mayFollow(same, text, end)) return;
+  reading.runs ??= new Runs(text);
+  if (!text.startsWith(word, start) || !beginsHere(text, start, reading.runs)) return;
+  for (const form of same) {
+    const to = endOfForm(form, text, start, reading.runs);
+    if (to !== undefined && isRandom(text.slice(start + length, Math.min(to, start + 600))))
+      reading.places.push({ kind: form.kind, start, end: to });
+  }
+}
+
+/** Whether the shortest run of a form may stand there, judged by its first and last character: most beginnings are just words. */
+function mayFollow(same: readonly Template[], text: string, at: number): boolean {
+  for (const {
+    parts: [run],
+  } of same)
+    if (
+      typeof run !== "object" ||
+      (isOf(run.bit, text.charCodeAt(at)) && isOf(run.bit, text.charCodeAt(at + run.min - 1)))
+    )
+      return true;
+  return false;
+}
+
+/** A run of Base64 of so many characters is no path. */
+const imageChars = 48;
+
 /** No letter or digit stands before it, but for those of an escape such as `\n`, nor is it in a run of Base64, as of an image. */
-function beginsHere(text: string, at: number): boolean {
+function beginsHere(text: string, at: number, runs: Runs): boolean {
   const before = text.charAt(at - 1);
-  if (before === "/" || before === "+") return !/^[A-Za-z0-9+/]{48}$/.test(text.slice(Math.max(0, at - 48), at));
+  if (before === "/" || before === "+") return runs.base64Before(at, imageChars) < imageChars;
   if (!isAlnum(text, at - 1) || !isAlnum(text, at)) return true;
   return text.charAt(at - 2) === "\\" && "nrt".includes(text.charAt(at - 1));
 }

@@ -8,6 +8,7 @@ export const kinds: readonly Kind[] = [
     "Private key",
     "Make a new key pair, and remove the public key from every place that trusts it.",
     "AGE-SECRET-KEY-1{upper:58}",
+    "AGE-SECRET-KEY-PQ-1{upper:50-120}",
     // "-----BEGIN … PRIVATE KEY" in Base64, as in a kubeconfig.
     ...["SU0Eg", "QUklW", "FQyBQ", "PUEVOU1NI", "FTkNSWVBURUQ", "EU0Eg"].map(
       (rest) => `LS0tLS1CRUdJTiB${rest}{base64:60-12000}`,
@@ -88,6 +89,10 @@ export const kinds: readonly Kind[] = [
     "ya29.{url:30-400}",
     "1//0{url:40-120}",
     "AQ.Ab{url:40-80}",
+    // `{"type": "service_account"` in Base64.
+    "ewogICJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC{base64:100-8000}",
+    "eyJ0eXBlIjoic2VydmljZV9hY2NvdW50{base64:100-8000}",
+    "eyJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC{base64:100-8000}",
   ),
   kind("azure", "Azure secret", "portal.azure.com", "AccountKey={base64:86}==", "SharedAccessKey={base64:43}="),
   kind(
@@ -107,6 +112,7 @@ export const kinds: readonly Kind[] = [
     "vcp_{alnum:24-80}",
     "vck_{alnum:24-80}",
     "vercel_blob_rw_{word:30-80}",
+    "v1:{alnum:24}:{alnum:24}",
   ),
   kind("netlify", "Netlify token", "app.netlify.com/user/applications", "nfp_{alnum:36-50}"),
   kind(
@@ -127,7 +133,7 @@ export const kinds: readonly Kind[] = [
     "pscale_oauth_{dotted:32-64}",
   ),
   kind("neon", "Neon key", "console.neon.tech/app/settings/api-keys", "napi_{alnum:40-80}", "npg_{alnum:12-40}"),
-  kind("databricks", "Databricks token", "the workspace's user settings", "dapi{hex:32}"),
+  kind("databricks", "Databricks token", "the workspace's user settings", "dapi{hex:32}", "dose{hex:32}"),
   kind(
     "stripe",
     "Stripe key",
@@ -155,13 +161,14 @@ export const kinds: readonly Kind[] = [
     "xapp-{url:40-250}",
     "xoxc-{url:20-250}",
     "xoxd-{base64:40-400}",
-    "xoxd-{url:40-400}",
+    "xoxd-{percent:40-600}",
   ),
   kind(
     "slack-webhook",
     "Slack webhook",
     "api.slack.com/apps",
     "hooks.slack.com/services/T{upper:8-14}/B{upper:8-14}/{alnum:18-40}",
+    "hooks.slack.com/triggers/{upper:8-14}/{digit:8-16}/{hex:32}",
     "hooks.slack.com/workflows/T{upper:8-14}/A{upper:8-14}/{alnum:10-40}/{alnum:18-40}",
   ),
   kind(
@@ -197,7 +204,17 @@ export const kinds: readonly Kind[] = [
   kind("rubygems", "RubyGems key", "rubygems.org/settings/edit", "rubygems_{hex:48}"),
   kind("crates", "crates.io token", "crates.io/settings/tokens", "cio{alnum:32}"),
   kind("nuget", "NuGet key", "nuget.org/account/apikeys", "oy2{lower:43}"),
-  kind("docker", "Docker token", "hub.docker.com/settings/security", "dckr_pat_{url:27}", "dckr_oat_{url:27-40}"),
+  kind(
+    "docker",
+    "Docker token",
+    "hub.docker.com/settings/security",
+    "dckr_pat_{url:27}",
+    "dckr_oat_{url:27-40}",
+    // `{"auths"` in Base64, as a Secret of Kubernetes has it.
+    ...["eyJhdXRocyI6", "ewogICJhdXRocyI6", "ewoJImF1dGhzIjog", "ewogICAgImF1dGhzIjog"].map(
+      (head) => `${head}{base64:60-12000}`,
+    ),
+  ),
   kind("linear", "Linear key", "linear.app/settings/account/security", "lin_api_{word:32-128}", "lin_oauth_{hex:64}"),
   kind("notion", "Notion token", "notion.so/my-integrations", "ntn_{alnum:40-60}", "secret_{alnum:43}"),
   kind("airtable", "Airtable token", "airtable.com/create/tokens", "pat{alnum:14}.{hex:64}"),
@@ -254,24 +271,7 @@ export const kinds: readonly Kind[] = [
     "sntryu_{hex:64}",
   ),
   kind("newrelic", "New Relic key", "one.newrelic.com/api-keys", "NRAK-{upper:27}", "NRII-{url:32}", "NRJS-{hex:19}"),
-  kind(
-    "dynatrace",
-    "Dynatrace token",
-    "the environment's access tokens",
-    "dt0c01.{upper:24}.{upper:64}",
-    "dt0s16.{upper:8}.{upper:64}",
-  ),
   kind("posthog", "PostHog key", "app.posthog.com/settings/user-api-keys", "phx_{alnum:40-60}", "phs_{alnum:40-60}"),
-  kind("postman", "Postman key", "go.postman.co/settings/me/api-keys", "PMAK-{hex:24}-{hex:34}"),
-  kind("buildkite", "Buildkite token", "buildkite.com/user/api-access-tokens", "bkua_{hex:40}"),
-  kind(
-    "circleci",
-    "CircleCI token",
-    "app.circleci.com/settings/user/tokens",
-    "CCIPAT_{alnum:20-24}_{hex:40}",
-    "CCIPRJ_{alnum:20-24}_{hex:40}",
-  ),
-  kind("contentful", "Contentful token", "app.contentful.com/account/profile/cma_tokens", "CFPAT-{url:43}"),
   ...services,
   kind("spoor", "Spoor token", "Spoor's Devices page", "spoor_{alnum:36}"),
   kind(
@@ -285,6 +285,7 @@ export const kinds: readonly Kind[] = [
   kind("url-password", "Password in a URL", "the server that the URL names"),
   kind("authorization", "Authorization header", "the service that the request went to"),
   kind("environment", "Secret in an environment file", "the service that the variable is for"),
+  likely("signed-url", "Signature of a URL", "It ends by itself; who has the URL can read what it names until then."),
   likely("mnemonic", "Words of a wallet", "Move what it holds to a new wallet."),
   likely("password-hash", "Hash of a password", "Change the password that it is of."),
   likely("cookie", "Cookie of a sign-in", "Sign out of the service, everywhere."),

@@ -22,29 +22,33 @@ export function replaceSecrets(
 export const maskForOthers = (text: string): string =>
   replaceSecrets(text, findSecrets(text), (kind) => `[redacted:${kind}]`);
 
-/** No JSON is deeper. */
-const maxDepth = 100;
+/** What becomes of values at more levels than a caller wants; by default those that no JSON here has stay as they are. */
+export type Deep = { levels: number; change: (value: object) => unknown };
+const keepDeep: Deep = { levels: 100, change: (value) => value };
+
+type Changes = { text: (text: string) => string; deep: Deep };
 
 /**
  * A value of JSON with each text in it, but for the names of fields, replaced by what `change` makes of it. The same value where
  * nothing is changed: a line of a session may have millions of values.
  */
-export function changeTexts<T>(value: T, change: (text: string) => string): T {
-  return changed(value, change, 0) as T;
+export function changeTexts<T>(value: T, change: (text: string) => string, deep = keepDeep): T {
+  return changed(value, { text: change, deep }, 0) as T;
 }
 
-function changed(value: unknown, change: (text: string) => string, depth: number): unknown {
-  if (typeof value === "string") return change(value);
-  if (typeof value !== "object" || value === null || depth > maxDepth) return value;
+function changed(value: unknown, changes: Changes, depth: number): unknown {
+  if (typeof value === "string") return changes.text(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > changes.deep.levels) return changes.deep.change(value);
   return Array.isArray(value)
-    ? changedList(value, change, depth)
-    : changedFields(value as Record<string, unknown>, change, depth);
+    ? changedList(value, changes, depth)
+    : changedFields(value as Record<string, unknown>, changes, depth);
 }
 
-function changedList(list: unknown[], change: (text: string) => string, depth: number): unknown[] {
+function changedList(list: unknown[], changes: Changes, depth: number): unknown[] {
   let copy: unknown[] | undefined;
   for (let index = 0; index < list.length; index++) {
-    const now = changed(list[index], change, depth + 1);
+    const now = changed(list[index], changes, depth + 1);
     if (now === list[index]) continue;
     copy ??= [...list];
     copy[index] = now;
@@ -52,10 +56,10 @@ function changedList(list: unknown[], change: (text: string) => string, depth: n
   return copy ?? list;
 }
 
-function changedFields(fields: Record<string, unknown>, change: (text: string) => string, depth: number) {
+function changedFields(fields: Record<string, unknown>, changes: Changes, depth: number) {
   let copy: Record<string, unknown> | undefined;
   for (const key in fields) {
-    const now = changed(fields[key], change, depth + 1);
+    const now = changed(fields[key], changes, depth + 1);
     if (now === fields[key]) continue;
     copy ??= { ...fields };
     copy[key] = now;

@@ -2,7 +2,9 @@ import { assigned } from "#lib/secrets/assigned";
 import { besides } from "#lib/secrets/besides";
 import { commands } from "#lib/secrets/commands";
 import { isCredible, isDense, isPair, isRandom, knownPasswords } from "#lib/secrets/credible";
+import { encoded } from "#lib/secrets/encoded";
 import { before, isInWord } from "#lib/secrets/nearby";
+import { settings } from "#lib/secrets/settings";
 import type { Place, Shape } from "#lib/secrets/shape";
 
 const maxKeyChars = 16 * 1024;
@@ -14,7 +16,7 @@ const privateKey: Shape = {
     const rest = text.slice(end, end + maxKeyChars);
     if (text.startsWith("-----", start)) {
       const [head = "", body = ""] =
-        /^ ?[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----((?:\s|\\+[nrt]|["'+,|]|[^\0-\x7f]|[A-Za-z0-9+/=.:-](?!----))*)(.?-----END[A-Z0-9 ]{0,40}-----)?/.exec(
+        /^ ?[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----((?:\s|\\+[nrt"']|["'+,|]|[^\0-\x7f]|[A-Za-z0-9+/=.:>#*_-](?!----))*)(.?-----END[A-Z0-9 ]{0,40}-----)?/.exec(
           rest,
         ) ?? [];
       const letters = body.replaceAll(/\\+[nrt]|[^A-Za-z0-9+/]/g, "");
@@ -73,7 +75,7 @@ const credentials = /^[A-Za-z0-9+/]{12,2000}={0,2}(?![A-Za-z0-9+/=])/;
 
 /** `Authorization: Bearer …` (RFC 6750) and `Basic …` (RFC 7617), and the same words in code and commands. */
 const authorization: Shape = {
-  words: ["bearer ", "basic ", "token ", "apikey ", "api-key ", "ssws "],
+  words: ["bearer ", "basic ", "token ", "apikey ", "api-key ", "ssws ", "geniekey "],
   mayBe(text, end) {
     for (let at = end; at < end + 12; at += 1) if (!(text.charCodeAt(at) > 0x2a)) return false;
     return true;
@@ -116,6 +118,8 @@ export const shapes: readonly Shape[] = [
   ...assigned,
   ...commands,
   ...besides,
+  ...settings,
+  ...encoded,
   around("telegram", ":AA", /(?:(?<=\bbot)|(?<!\w))\d{8,10}$/, /:AA[\w-]{32,34}(?![\w-])/y),
   around("azure", "Q~", /(?<![\w~.-])[\w.~-]{3}\d$/, /Q~[\w.~-]{31,34}(?![\w~-])/y),
   around("azure", "JQQJ99", /(?<!\w)[A-Za-z\d]{52,76}$/, /JQQJ99[A-Za-z\d]{4,40}(?!\w)/y),

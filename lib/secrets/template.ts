@@ -10,6 +10,7 @@ const classes = {
   url: /[0-9A-Za-z_-]/,
   dotted: /[0-9A-Za-z_.-]/,
   base64: /[0-9A-Za-z+/]/,
+  percent: /[0-9A-Za-z+/%_-]/,
 } as const;
 type ClassName = keyof typeof classes;
 const classNames = Object.keys(classes) as ClassName[];
@@ -39,7 +40,12 @@ export function parseTemplate(form: string): Template {
  */
 export class Runs {
   readonly #text: string;
-  readonly #last = new Map<number, { from: number; to: number }>();
+  /** The last known run of each class, from one place on to its end. */
+  readonly #from = new Int32Array(classNames.length).fill(-1);
+  readonly #to = new Int32Array(classNames.length).fill(-1);
+  /** Up to where Base64 was counted, and how much. */
+  #readTo = -1;
+  #before = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -47,12 +53,25 @@ export class Runs {
 
   /** The end of the run of a class that contains `at`; `at` itself where there is none. */
   endOf(bit: number, at: number): number {
-    const known = this.#last.get(bit);
-    if (known && at >= known.from && at <= known.to) return known.to;
+    const index = 31 - Math.clz32(bit);
+    const known = this.#to[index] as number;
+    if (at <= known && at >= (this.#from[index] as number)) return known;
     let to = at;
     while (to < this.#text.length && isOf(bit, this.#text.charCodeAt(to))) to += 1;
-    this.#last.set(bit, { from: at, to });
+    this.#from[index] = at;
+    this.#to[index] = to;
     return to;
+  }
+
+  /** How many characters of Base64 stand before `at`, counted up to `max`. */
+  base64Before(at: number, max: number): number {
+    let count = 0;
+    while (count < max && at - count !== this.#readTo && isOf(base64, this.#text.charCodeAt(at - count - 1)))
+      count += 1;
+    if (at - count === this.#readTo) count = Math.min(max, count + this.#before);
+    this.#readTo = at;
+    this.#before = count;
+    return count;
   }
 }
 
@@ -62,11 +81,11 @@ const base64 = bitOf("base64");
 /** Whether a letter or digit of ASCII stands at a place. */
 export const isAlnum = (text: string, at: number): boolean => at >= 0 && isOf(alnum, text.charCodeAt(at));
 
-const isOf = (bit: number, code: number): boolean => code < 128 && ((bits[code] ?? 0) & bit) !== 0;
+/** Whether a character, by its code, is of a class; a text's end (NaN) is of none. */
+export const isOf = (bit: number, code: number): boolean => code < 128 && ((bits[code] ?? 0) & bit) !== 0;
 
-/** Where a secret of a form that begins at `at` ends; undefined where there is none. */
+/** Where a secret of a form whose beginning stands at `at` ends; undefined where there is none. */
 export function endOfForm({ head, parts }: Template, text: string, at: number, runs: Runs): number | undefined {
-  if (!text.startsWith(head, at)) return undefined;
   let end = at + head.length;
   for (const part of parts) {
     if (typeof part === "string") {

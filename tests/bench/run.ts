@@ -6,6 +6,7 @@ import { type Context, type Row, rounds } from "./measure.ts";
 import { accept } from "./rows/accept.ts";
 import { health, memory } from "./rows/load.ts";
 import { queryable } from "./rows/queryable.ts";
+import { scan } from "./rows/scan.ts";
 import { latency, small } from "./rows/small.ts";
 import { million, sustained } from "./rows/sustained.ts";
 import { startSpoor } from "./spoor.ts";
@@ -13,6 +14,7 @@ import { startSpoor } from "./spoor.ts";
 const benches: Record<string, (context: Context) => Promise<Row[]>> = {
   accept,
   queryable,
+  scan,
   sustained,
   small,
   latency,

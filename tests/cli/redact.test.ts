@@ -56,6 +56,25 @@ describe("push", () => {
     expect(new Set(sent().match(mask("github"))).size).toBe(1);
   });
 
+  test("sends what is nested deeper than the server takes as text, masked like the rest, and none so deep stops it", async () => {
+    const { host, fake, sent, path } = await leakingWorld();
+    const nested = (levels: number, inner: string) =>
+      `${'{"a":['.repeat(levels / 2)}${inner}${"]}".repeat(levels / 2)}`;
+    const [deep, deepest] = [nested(70, JSON.stringify(github)), nested(40_000, "1")];
+    const calls = [deep, deepest].map((input, at) => {
+      const [, , call] = JSON.parse(JSON.stringify(claudeLines(idOf(1), at + 2)).replaceAll("2026", "2027")).slice(-4);
+      return JSON.stringify(call).replace(/"input":\{[^}]*\}/, `"input":${input}`);
+    });
+    await appendFile(path, `${calls.join("\n")}\n`);
+    expect(await pushInside(host)).toMatchObject({ sent: { sessions: 1, messages: 6 }, left: [] });
+    expect(sent()).not.toContain(github);
+    expect(sent()).toContain("nested too deep");
+    const levels = (value: unknown): number =>
+      typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(levels)) : 0;
+    expect(Math.max(...fake.uploads.map(levels))).toBeGreaterThan(50);
+    expect(Math.max(...fake.uploads.map(levels))).toBeLessThanOrEqual(64);
+  });
+
   test("sends them as they are with --no-redact or after `config redact off`, and says so", async () => {
     const { host, sent, path, settings } = await leakingWorld();
     const plain = await runInside(push, host, { values: { "no-redact": true } });

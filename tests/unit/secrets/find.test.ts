@@ -66,6 +66,11 @@ test("in a run of Base64, as of an image, no letters are a secret", () => {
   const key = ["AKIA", "Q3EGWZB5T2NKX7RM"].join("");
   expect(findSecrets(`data:image/png;base64,${"aB3/x+9Q".repeat(20)}/${key}`)).toEqual([]);
   expect(findSecrets(`https://host.example/keys/${key}`)).toHaveLength(1);
+  // Several in one run: how much of it stands before is known from the one before.
+  const keys = `/${key}/${key}`;
+  expect(
+    findSecrets(`${"aB3/x+9Q".repeat(20)}${keys}${"aB3/x+9Q".repeat(9)}${keys} https://host.example/keys/${key}`),
+  ).toHaveLength(1);
 });
 
 describe("the time is linear:", () => {
@@ -73,6 +78,9 @@ describe("the time is linear:", () => {
   const worst = [
     ...new Set(heads),
     ...'-----BEGIN |-----BEGIN PRIVATE KEY-----A|-----BEGIN PRIVATE KEY-----\nMIIE|http://|http://a:|http://a:b|eyJaaaaaaaaaaaa.|password=|password=a1B2c3D4e5|password = "|login x password |bearer |basic YWJj|authorization: token |--token |:AA|1234567890:AA|abc1Q~|-us|.G|M.G|private-lines: 9 |secret|"d":|{"kty":"d":"a|login(\'|client(|?code=|?key=|$2b$|:5432:|:5432:a:b:c|akia|AKIAIOSFODNN7EXAMPLE,|session_token=a|sudo -s|echo a|sudo -s|A|NRAL|msh|JQQJ99|:APA91b|<password>|ENV API_TOKEN |https://aaaaaaaaaaaaaaaaaaaa@b'.split(
+      "|",
+    ),
+    ...'"password","value":|password    |password\n   |secret","Type":"a","value":"|token</key><string>|name="token">|secret=a&b|password aaaa aaaa aaaa aaaa|"key":"|define(\'AUTH_KEY\', \'aB3$|pass: "|requirepass |storepass a|jwt.sign(a, "aB3d|random_password "result": "aB3dE|mc alias set a b c |password for the a user|unseal key 1: |x-amz-signature=a|wallet("|cG9zdGdyZXM6Ly9hcHA6|echo a \u007c secret put'.split(
       "|",
     ),
     ...formed.slice(0, 3).map(([, secret]) => secret),
@@ -87,8 +95,8 @@ describe("the time is linear:", () => {
     };
     const prose = megabyte("the retry timer of the watcher is set in src/lib/x.ts and 42 others\n");
     const usual = Math.max(3, Math.min(...[1, 2, 3, 4, 5].map(() => timeOf(prose))));
-    // What is slow is so each time, also where the first times compile it.
-    const isSlow = (text: string) => [1, 2, 3].every(() => timeOf(text) > 25 * usual);
+    // What is slow is so each time, also where the first times compile it, and others need the processor.
+    const isSlow = (text: string) => [1, 2, 3, 4, 5].every(() => timeOf(text) > 40 * usual);
     expect(worst.filter((text) => isSlow(megabyte(text)))).toEqual([]);
   });
 });

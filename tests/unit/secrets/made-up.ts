@@ -114,5 +114,11 @@ export const harmless = [
   "https://cdn.internal/lib/jquery-3.7.1.min.js?key=list",
   "general funeral msh",
   "idempotency_key: 019a9c3e-5b8f-7a10-8c44-92d5e1f06a3b",
+  'password: "this must have been" is what it says',
+  '{"key":"workspace-settings-of-the-editor"}',
+  "password    string    the password of the user",
+  '{"name":"PASSWORD_RULES","value":"at-least-twelve-letters"}',
+  "random_password: a resource that makes one",
+  "new Wallet(config, provider)",
   "git@github.com:ada/api.git and https://github.com/ada/api@main",
 ];

@@ -18,6 +18,20 @@ const pem = (name: string, before = "") =>
     .map((line) => before + line)
     .join("\n");
 
+/** As OpenSSH writes a key without a passphrase: names and lengths, between which there are many zeros, and what is random. */
+const openSsh = () => {
+  const length = (bytes: number) => [0, 0, 0, bytes];
+  const text = (value: string) => [...length(value.length), ...Buffer.from(value)];
+  const randoms = Array.from({ length: 160 }, () => Math.floor(random() * 256));
+  const bytes = [...Buffer.from("openssh-key-v1\0"), ...text("none"), ...text("none"), ...length(0), ...length(1)];
+  const body = Buffer.from([...bytes, ...length(51), ...text("ssh-ed25519"), ...randoms]).toString("base64");
+  const lines = body.match(/.{1,70}/g) ?? [];
+  return {
+    lines,
+    text: ["-----BEGIN OPENSSH PRIVATE KEY-----", ...lines, "-----END OPENSSH PRIVATE KEY-----"].join("\n"),
+  };
+};
+
 /** How secrets stand in sessions, by kind: what is planted, and the part of it that must not be stored. */
 const plants: Record<string, () => { text: string; secret: string }> = {
   ...Object.fromEntries(
@@ -108,6 +122,28 @@ const plants: Record<string, () => { text: string; secret: string }> = {
       hash: ["ada:$2b$12$", () => alnum(53), "\n"],
       inQuery: ["https://api.internal/v1?key=", () => alnum(32), " "],
       netrc: ["machine git.internal login ada password ", () => `${alnum(18)}7aB`, ""],
+      pairOfYaml: ["env:\n  - name: STRIPE_SECRET\n    value: ", () => alnum(32), "\n"],
+      pairOfJson: ['{"Name":"/app/password","Type":"SecureString","Value":"', () => alnum(22), '"}'],
+      plist: ["<key>ClientSecret</key>\n<string>", () => alnum(32), "</string>"],
+      resource: ['<string name="api_secret">', () => alnum(32), "</string>"],
+      row: ["Key         Value\n---         -----\npassword    ", () => alnum(20), "\n"],
+      orElse: ['const secret = process.env.SECRET || "', () => alnum(32), '";'],
+      called: ['builder.setPassword("', () => alnum(24), '")'],
+      subscript: ['os.environ["API_TOKEN"] = "', () => alnum(32), '"'],
+      reference: ['let token: &str = "', () => alnum(32), '";'],
+      ofApp: ['EMAIL_PASSWORD="', () => `${of(lower, 4)} ${of("bcdfgz", 4)} ${of(lower, 4)} ${of(lower, 4)}`, '"'],
+      withAmpersand: ["DB_PASSWORD=", () => `${password()}&${of(lower, 5)}`, "\n"],
+      wireguard: ["PresharedKey = ", () => `${alnum(43)}=`, "\n"],
+      encodedUrl: ["  DB_URL: ", () => base64(`postgres://app:${alnum(16)}@db.internal/app`), "\n"],
+      encodedAccount: ["GCP_KEY=", () => base64(`{\n  "type": "service_account",\n  "key": "${alnum(200)}"}`), "\n"],
+      encodedLogin: [".dockerconfigjson: ", () => base64(`{"auths":{"ghcr.io":{"auth":"${alnum(60)}"}}}`), "\n"],
+      signedUrl: ["https://b.internal/k?X-Amz-Signature=", () => hex(64), " "],
+      wallet: ['new ethers.Wallet("', () => hex(64), '", provider)'],
+      salt: ["define('AUTH_KEY',  '", () => of(`${upper}${lower}${digits}!#$%&()*+,-./:;<=>?@[]^_{|}~`, 64), "');"],
+      jsonKey: ['{"username":"ada","key":"', () => hex(32), '"}'],
+      signed: ['jwt.sign(payload, "', () => alnum(64), '", { expiresIn: "1h" })'],
+      requirepass: ["requirepass ", () => alnum(20), "\n"],
+      terraformState: ['"type": "random_password", "attributes": {"length": 24, "result": "', () => alnum(24), '"}'],
       mysql: ["mysql -u root -p", password, " app"],
     }).map(([kind, [before, make, after]]) => [
       kind,
@@ -120,6 +156,19 @@ const plants: Record<string, () => { text: string; secret: string }> = {
   pem: () => {
     const secret = pem("RSA PRIVATE KEY");
     return { text: `cat id_rsa\n${secret}\n`, secret };
+  },
+  openSsh: () => {
+    const { lines, text } = openSsh();
+    return { text: `cat ~/.ssh/id_ed25519\n${text}\n`, secret: lines[2] ?? "" };
+  },
+  pemQuoted: () => {
+    const secret = pem("PRIVATE KEY", "> ");
+    return { text: secret, secret: secret.split("\n")[2] ?? "" };
+  },
+  pemEchoed: () => {
+    const secret = pem("PRIVATE KEY");
+    const text = secret.split("\n").map((line) => `echo "${line}" >> key.pem`);
+    return { text: text.join("\n"), secret: secret.split("\n")[2] ?? "" };
   },
   pemInDiff: () => {
     const secret = pem("EC PRIVATE KEY", "+");

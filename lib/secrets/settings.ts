@@ -1,0 +1,70 @@
+import { behind, isKey, isPassword } from "#lib/secrets/besides";
+import { entropyOf, isCredible, isDense, isRandom } from "#lib/secrets/credible";
+import { before } from "#lib/secrets/nearby";
+import type { Shape } from "#lib/secrets/shape";
+
+/** `"key": "…"` in JSON, where nothing else says what it is: what is as varied as random letters, or stands beside a user's name. */
+const plainKey: Shape = {
+  words: ['"key":', '"key\\":', '"key\\\\\\":'],
+  find(text, start, end) {
+    const [whole = "", value = ""] = /^\s?\\{0,7}"([\w+/=-]{20,128})\\{0,7}"/.exec(text.slice(end, end + 150)) ?? [];
+    const isOfUser = /username\\{0,7}":\s?\\{0,7}"[^"\\]{1,80}\\{0,7}",\s{0,20}\\{0,7}$/.test(before(text, start, 130));
+    if (value === "" || !(isOfUser ? isKey(value) : isDense(value))) return undefined;
+    const from = end + whole.indexOf(value);
+    return { kind: "assignment", start: from, end: from + value.length };
+  },
+};
+
+/** The salts and keys of WordPress, which have all signs that a line may have. */
+const salt: Shape = {
+  words: ["define('", "define( '", 'define("'],
+  find(text, _start, end) {
+    const [whole = "", value = ""] =
+      /^\w{0,20}_(?:KEY|SALT)["'],\s{0,24}'([^'\n]{40,128})'/.exec(text.slice(end, end + 220)) ?? [];
+    if (value === "" || entropyOf(value) < 4 || !isRandom(value)) return undefined;
+    return { kind: "assignment", start: end + whole.length - 1 - value.length, end: end + whole.length - 1 };
+  },
+};
+
+const isHex = (value: string): boolean => /^[\da-f]{64,1024}$/i.test(value) && isRandom(value);
+
+/** What stands in settings, code and what programs print, under names that say little. */
+export const settings: readonly Shape[] = [
+  plainKey,
+  salt,
+  behind(
+    "assignment",
+    ["pass: ", "pass=", "pass =", 'pass":', 'pass\\":', "pass':"],
+    /^>?\s{0,2}\\{0,7}["']([^\s"'\\]{8,128})\\{0,7}["']/,
+    isCredible,
+  ),
+  behind("assignment", ["requirepass ", "masterauth ", "bindpw "], /^\s{0,8}["']?([^\s"'\\]{8,128})/, isCredible),
+  behind("assignment", ["storepass ", "keypass "], /^["']?([^\s"'\\]{6,128})/, isPassword),
+  behind(
+    "assignment",
+    ["jwt.sign(", "jwt.verify(", "jwt.encode(", "jwt.decode("],
+    /^[^,\n]{1,80},\s?\\{0,7}["']([^\s"'\\]{12,256})\\{0,7}["']/,
+    isCredible,
+  ),
+  behind(
+    "assignment",
+    ["random_password"],
+    /^[\s\S]{0,360}?"result\\{0,7}":\s?\\{0,7}"([^\s"\\]{8,128})\\{0,7}"/,
+    isRandom,
+  ),
+  behind(
+    "assignment",
+    ["mc alias set ", "config host add "],
+    /^\S{1,40}\s\S{1,100}\s\S{3,64}\s([\w+/=]{16,64})/,
+    isDense,
+  ),
+  behind("assignment", ["password for the "], /^[\w-]{1,40} user[^\n]{0,80}:\s{1,10}([^\s]{8,64})/, isCredible),
+  behind("assignment", ["unseal key "], /^\d{1,2}: ([A-Za-z\d+/]{43,44}=?)/, isRandom),
+  behind("signed-url", ["x-amz-signature=", "x-goog-signature="], /^([\da-f]{64,1024})/, isHex),
+  behind(
+    "private-key",
+    ["wallet(", "privatekeytoaccount(", "fromprivatekey(", "from_key("],
+    /^\\{0,7}["'](?:0x)?([\da-fA-F]{64})\\{0,7}["']/,
+    isHex,
+  ),
+];

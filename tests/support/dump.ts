@@ -1,0 +1,57 @@
+// A database's backup, as docs/operations.md says: `pg_dump` while it is in use, restored on another server.
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { inject } from "vitest";
+import { closeDatabase } from "#lib/db/client";
+import { startEmbedded } from "#lib/db/embedded";
+import { migrate } from "#lib/db/migrate";
+import { setEnv } from "#lib/env";
+import { installQueues } from "#lib/queue/queues";
+import { testEnvironment } from "./database.ts";
+import { isDistributed, run, urlOf } from "./nodes.ts";
+
+const execute = promisify(execFile);
+
+/** Another major version than the embedded one, with `pg_dump`, which reads no newer server: Debian's package `postgresql-15`. */
+export const otherBin = "/usr/lib/postgresql/15/bin";
+
+/** Whether a database of this run can be dumped. */
+export const canDump = !isDistributed && existsSync(`${otherBin}/pg_dump`);
+
+/** As `freshDatabase`, on a server of its own that can be dumped. */
+export async function startDumped(): Promise<{ url: string; drop: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), "spoor-dumped-"));
+  const server = await startEmbedded(folder, otherBin);
+  await migrate(server.url, () => installQueues(server.url));
+  setEnv({ ...testEnvironment, DATABASE_URL: server.url });
+  return {
+    url: server.url,
+    drop: async () => {
+      await closeDatabase();
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Dumps a database. @returns the file's path, and what it has as SQL */
+export async function dump(url: string): Promise<{ path: string; text: string }> {
+  const path = join(await mkdtemp(join(tmpdir(), "spoor-dump-")), "spoor.dump");
+  await execute(`${otherBin}/pg_dump`, ["--format=custom", "--exclude-schema=pgboss", `--file=${path}`, url]);
+  const { stdout } = await execute(`${otherBin}/pg_restore`, ["--file=-", path], { maxBuffer: 1 << 30 });
+  return { path, text: stdout };
+}
+
+/** Restores a dump into a new database of the test run's own server. @returns its URL */
+export async function restore(path: string, name: string): Promise<string> {
+  const server = inject("postgresUrl");
+  await run(server, `create database ${name}`);
+  const url = urlOf(server, name);
+  await execute(`${otherBin}/pg_restore`, ["--no-owner", "--exit-on-error", `--dbname=${url}`, path]);
+  await migrate(url, () => installQueues(url));
+  return url;
+}
