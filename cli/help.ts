@@ -1,4 +1,5 @@
 import { program } from "./program.ts";
+import { wrap } from "./terminal/wrap.ts";
 import { version } from "./version.ts";
 
 /** What each command's `--help` shows below its usage line. */
@@ -13,7 +14,7 @@ ends. Shows each file before it writes it, and asks. Run it again at any time; u
   --no-hooks         leave Claude Code and Codex alone
   --no-login         do not log in
   --no-auto-update   the service never replaces its own program (--auto-update: it does again)
-  --machine, --scopes, --no-browser   as in login`,
+  --machine, --scopes, --no-browser  as in login`,
   uninstall: `Stop the background service and remove what install wrote: its files, and what it added to the settings of
 Claude Code and Codex. What you changed since is left as it is, and listed. A login that install began ends.
 
@@ -82,8 +83,6 @@ while the server is unavailable. Takes --since, --source, --project and --no-red
   redact: `List the secrets in a file (- for standard input) that push would mask, by line and kind, without showing them.
 Exit code 1: there are some.
 
-  --check FILE
-
 Private keys, tokens of known services, passwords in URLs and in environment files are masked: a masked one reads
 [redacted:github:1f0c22ab], always the same for the same secret on this machine. What only may be a secret is listed
 here and left as it is.
@@ -122,9 +121,11 @@ const commonOptions = `  --server URL       the server (default: SPOOR_URL, or t
 const exitCodeHelp = `Exit codes: 0 done, 1 failed, 2 usage error, 3 not logged in, 4 server unavailable,
 5 some sessions could not be sent (each is listed), 130 interrupted.`;
 
+const columns = 80;
+
 /** @param name a command; without one, the overview */
 export function helpOf(name?: CommandName): string {
-  return textOf(name).replace(/\bspoor(?= [a-z]+\b(?!:))/g, program);
+  return wrap(textOf(name).replace(/\bspoor(?= [a-z]+\b(?!:))/g, program), columns);
 }
 
 const words: Partial<Record<CommandName, string>> = {
@@ -132,6 +133,8 @@ const words: Partial<Record<CommandName, string>> = {
   recall: " TEXT",
   projects: " [include|exclude GLOB...]",
   config: " [redact on|off]",
+  service: " status|start|stop|logs",
+  redact: " --check FILE",
 };
 
 function textOf(name: CommandName | undefined): string {
@@ -160,10 +163,13 @@ More commands:
   spoor logout       log this machine out
   spoor uninstall    undo install
 
-Each command has its own --help. Options of every command:
+Each command has its own --help.
+
+Options of every command:
 ${commonOptions}
 
 On a machine without a browser, set SPOOR_URL, and SPOOR_TOKEN to a token made on that server's page
 /devices. It is sent to no other server.
+
 ${exitCodeHelp}`;
 }

@@ -68,8 +68,10 @@ export function assistantMessages(content: unknown, unhandled: (type: string) =>
   return blocksOf(content).flatMap((block): Message[] => {
     switch (block.type) {
       case "thinking":
-      case "think": {
-        const text = asString(block.thinking) ?? asString(block.think);
+      case "think":
+      case "thought":
+      case "reasoning": {
+        const text = asString(block.thinking) ?? asString(block.think) ?? asString(block.text);
         return text ? [thinking(text)] : [];
       }
       case "redacted_thinking":

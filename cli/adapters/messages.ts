@@ -23,12 +23,11 @@ function searchableText(name: string, input: Fields): string {
   return [name, ...texts].join("\n").slice(0, maxContentChars).toWellFormed();
 }
 
-function textsIn(value: unknown, depth = 0): string[] {
-  if (typeof value === "string") return value.trim() === "" ? [] : [value];
-  if (typeof value !== "object" || value === null || depth > 3) return [];
-  return Object.values(value)
-    .slice(0, 50)
-    .flatMap((inner) => textsIn(inner, depth + 1));
+function textsIn(value: unknown, depth = 0, found: string[] = []): string[] {
+  if (typeof value === "string" && value.trim() !== "") found.push(value);
+  if (typeof value !== "object" || value === null || depth > 3) return found;
+  for (const inner of Object.values(value).slice(0, 50)) textsIn(inner, depth + 1, found);
+  return found;
 }
 
 /** A tool's input as an object: JSON in a string is parsed, any other value becomes `{input: value}`. */
@@ -51,9 +50,12 @@ export type ToolOutcome = {
 
 /** A tool's result; its output is the content. */
 export function toolResult(output: string, { durationMs, ...outcome }: ToolOutcome): Message {
-  const known = Object.entries(outcome).filter(([, value]) => value !== undefined && value !== false);
-  const result = Object.fromEntries(known);
-  return { role: "tool", content: output, metadata: { result, ...(durationMs !== undefined && { durationMs }) } };
+  const result: Fields = {};
+  for (const name in outcome) {
+    const value = outcome[name as keyof typeof outcome];
+    if (value !== undefined && value !== false) result[name] = value;
+  }
+  return { role: "tool", content: output, metadata: durationMs === undefined ? { result } : { result, durationMs } };
 }
 
 export const thinking = (text: string): Message => ({

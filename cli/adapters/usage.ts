@@ -30,6 +30,8 @@ type SavedUsage = { known: [string, Usage][]; total: Usage };
 /** Turns cumulative usage reports into what each of them adds. */
 export class UsageCounter {
   readonly #known: Map<string, Usage>;
+  #lastId: string | undefined;
+  #lastMax: Usage = {};
   /** The sum of all reports. */
   readonly total: Usage;
 
@@ -46,20 +48,29 @@ export class UsageCounter {
 
   /** @returns what a report adds to earlier ones under the same id; undefined where it adds nothing */
   add(id: string, reported: Usage): Usage | undefined {
-    const before = this.#known.get(id) ?? {};
-    this.#known.delete(id);
-    const added: Usage = {};
-    const max: Usage = { ...before };
+    const max = this.#maxOf(id);
+    let added: Usage | undefined;
     for (const field of usageFields) {
-      const more = (reported[field] ?? 0) - (before[field] ?? 0);
+      const more = (reported[field] ?? 0) - (max[field] ?? 0);
       if (more <= 0) continue;
+      added ??= {};
       added[field] = more;
       max[field] = reported[field] ?? 0;
       this.total[field] = (this.total[field] ?? 0) + more;
     }
+    return added;
+  }
+
+  /** The most that was reported under an id, which is then the latest. Most reports are under the same one as the report before. */
+  #maxOf(id: string): Usage {
+    if (id === this.#lastId) return this.#lastMax;
+    const max = { ...this.#known.get(id) };
+    this.#known.delete(id);
     this.#known.set(id, max);
     if (this.#known.size > maxIds) this.#known.delete(this.#known.keys().next().value ?? "");
-    return Object.keys(added).length > 0 ? added : undefined;
+    this.#lastId = id;
+    this.#lastMax = max;
+    return max;
   }
 
   /** Adds a report that nothing repeats. @returns it without zeros; undefined where nothing is left */

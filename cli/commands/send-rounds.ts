@@ -31,7 +31,7 @@ export async function sendRounds(context: Context): Promise<number> {
       const report = await sendRound(patient, target, request);
       await setImmediate(); // an error of the last write is known only then
       if (terminal.isUnread) break;
-      process.send(report);
+      process.send(report, undefined, {}, () => {}); // where it fails, the parent is gone, which ends this
     }
   } catch (error) {
     if (!gone.signal.aborted) throw error;

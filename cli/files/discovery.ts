@@ -4,13 +4,16 @@ import { basename, dirname, join } from "node:path";
 import type { Input } from "../adapters/adapter.ts";
 import { currentSearch, isAtOrBelow } from "./search.ts";
 
-const missingOrForbidden = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"]);
+const missing = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 const forbidden = new Set(["EACCES", "EPERM"]);
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
 
+/** Whether an error is the file system's. */
+export const isOfFileSystem = (error: unknown): boolean => /^E[A-Z0-9]+$|^UNKNOWN$/.test(codeOf(error));
+
 /** Whether a file system error says that a path does not exist or may not be read. */
-export const isMissingOrForbidden = (error: unknown): boolean => missingOrForbidden.has(codeOf(error));
+export const isMissingOrForbidden = (error: unknown): boolean => missing.has(codeOf(error)) || isForbidden(error);
 
 /** Whether a file system error says that a path may not be read. */
 export const isForbidden = (error: unknown): boolean => forbidden.has(codeOf(error));
@@ -23,14 +26,36 @@ export async function statInput(path: string): Promise<Input | undefined> {
 
 async function statFile(path: string): Promise<Input | undefined> {
   try {
-    const found = await stat(path);
-    if (!found.isFile()) return undefined;
-    const stamp = `${found.size}:${found.mtimeMs}:${found.ino}`;
-    return { path, bytes: found.size, modifiedAt: found.mtimeMs, stamp };
+    return await statOf(path);
   } catch (error) {
     if (isMissingOrForbidden(error)) return undefined;
     throw error;
   }
+}
+
+async function statOf(path: string): Promise<Input | undefined> {
+  const found = await stat(path);
+  if (!found.isFile()) return undefined;
+  const stamp = `${found.size}:${found.mtimeMs}:${found.ino}`;
+  return { path, bytes: found.size, modifiedAt: found.mtimeMs, stamp };
+}
+
+/** What can't be read, as an input: reading it fails, which reports it. Nothing else is kept from being found. */
+const unreadable = (path: string): Input => ({ path, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" });
+
+/** The files among paths; of those that can't be looked at, the first. */
+async function filesOf(paths: readonly string[]): Promise<Input[]> {
+  let failed: Input | undefined;
+  const found = await Promise.all(
+    paths.map((path) =>
+      statOf(path).catch((error) => {
+        if (!isOfFileSystem(error)) throw error;
+        if (!missing.has(codeOf(error))) failed ??= unreadable(path);
+        return undefined;
+      }),
+    ),
+  );
+  return [...found, failed].filter((input) => input !== undefined);
 }
 
 /** Concurrent `stat` calls: most of their time is waiting for the file system. */
@@ -39,7 +64,7 @@ const entriesAtOnce = 256;
 
 /**
  * The files below a folder whose names match; none where the folder is missing. Links to folders are not followed, so that
- * circular links end. A folder that may not be read is returned as an input itself: reading it fails, which reports it. A narrow
+ * circular links end. A folder that can't be read is returned as an input itself: reading it fails, which reports it. A narrow
  * search looks only at what has changed.
  *
  * @param matches takes the file's name without its folder
@@ -80,14 +105,17 @@ async function* walk(root: string, matches: (name: string) => boolean, isDeep = 
         else if (matches(entry.name)) paths.push(path);
       }
     } catch (error) {
-      if (!isMissingOrForbidden(error)) throw error;
-      if (isForbidden(error)) yield { path: folder, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" };
+      if (!isOfFileSystem(error)) throw error;
+      if (!missing.has(codeOf(error))) yield unreadable(folder);
       continue;
     }
     if (!isDeep) folders.length = 0;
+    let hasFailed = false;
     for (let at = 0; at < paths.length; at += maxConcurrentStats) {
-      const inputs = await Promise.all(paths.slice(at, at + maxConcurrentStats).map(statFile));
-      for (const input of inputs) if (input) yield input;
+      for (const input of await filesOf(paths.slice(at, at + maxConcurrentStats))) {
+        if (input.stamp !== "forbidden" || !hasFailed) yield input;
+        hasFailed ||= input.stamp === "forbidden";
+      }
     }
   }
 }

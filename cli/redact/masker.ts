@@ -6,6 +6,9 @@ import type { Message, SessionDetails } from "../adapters/adapter.ts";
 /** How many secrets of each kind (lib/secrets/kinds.ts); one that a session has several times counts once. */
 export type SecretCounts = Record<string, number>;
 
+/** The server takes 64 levels of nesting, of which five stand around a message's fields. What is deeper is sent as its JSON's text. */
+const maxLevels = 56;
+
 /** So many secrets of a session are told apart. */
 const maxSeen = 10_000;
 
@@ -18,21 +21,26 @@ export class Masker {
   /** Those that were counted, hashed. */
   readonly #seen = new Set<string>();
   readonly counts: SecretCounts = {};
+  /** One function for all messages. */
+  readonly #change = (text: string): string => this.text(text);
+  readonly #deep = { levels: maxLevels, change: (value: object): string => this.text(jsonOfDeep(value)) };
 
   constructor(key?: Buffer) {
     this.#key = key;
   }
 
   message(message: Message): Message {
-    return changeTexts(message, (text) => this.text(text));
+    return changeTexts(message, this.#change, this.#deep);
   }
 
   details(details: SessionDetails): SessionDetails {
-    return changeTexts(details, (text) => this.text(text));
+    return changeTexts(details, this.#change, this.#deep);
   }
 
   text(text: string): string {
-    const secrets = findSecrets(text).filter(({ certain }) => certain);
+    const found = findSecrets(text);
+    if (found.length === 0) return text;
+    const secrets = found.filter(({ certain }) => certain);
     for (const { kind, start, end } of secrets) this.#count(kind, text.slice(start, end));
     const key = this.#key;
     if (!key || secrets.length === 0) return text;
@@ -44,6 +52,16 @@ export class Masker {
     if (this.#seen.has(hash)) return;
     if (this.#seen.size < maxSeen) this.#seen.add(hash);
     this.counts[kind] = (this.counts[kind] ?? 0) + 1;
+  }
+}
+
+/** The JSON of a value; where it is so deep that not even that can be made, a note. */
+function jsonOfDeep(value: object): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return "[Spoor: what is missing here is nested too deep.]";
+    throw error;
   }
 }
 

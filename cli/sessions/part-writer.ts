@@ -5,6 +5,9 @@ const MiB = 1024 * 1024;
 /** Larger parts are compressed while they are read, and sent alone. */
 const maxPlainBytes = 8 * MiB;
 
+/** So much is compressed at once: a piece of JSON (json-bytes.ts) mostly has nearly a mebibyte. */
+const minCompressedBytes = 768 * 1024;
+
 /** How much of a limit is left for what a batch and a session have besides messages: their fields have 256 KiB at most. */
 const reserveOf = (limit: number): number => Math.min(320 * 1024, Math.floor(limit / 8));
 
@@ -31,12 +34,13 @@ export class PartWriter {
     this.add(Buffer.from(head));
   }
 
+  /** @param piece is copied where it is kept */
   add(piece: Buffer): void {
     this.bytes += piece.length;
-    this.#plain.push(piece);
     this.#plainBytes += piece.length;
     const isLarge = this.#compressed || this.bytes > Math.min(maxPlainBytes, this.#limits.wireBytes / 2);
-    if (isLarge && this.#plainBytes >= MiB) this.#compress();
+    if (isLarge && this.#plainBytes >= minCompressedBytes) this.#compress(piece);
+    else this.#plain.push(Buffer.from(piece));
   }
 
   /** Whether so many more bytes fit, however badly they compress. */
@@ -47,13 +51,14 @@ export class PartWriter {
     return this.#compressedBytes + more <= max;
   }
 
-  #compress(): void {
-    const [only] = this.#plain;
-    const plain = only && this.#plain.length === 1 ? only : Buffer.concat(this.#plain);
-    const piece = this.#compressor.compressPiece(plain);
+  /** Compresses what is plain, and then another piece. */
+  #compress(next?: Buffer): void {
+    const plain = next ? [...this.#plain, next] : this.#plain;
+    const [only] = plain;
+    const compressed = this.#compressor.compressPiece(only && plain.length === 1 ? only : Buffer.concat(plain));
     this.#compressed ??= [];
-    this.#compressed.push(piece);
-    this.#compressedBytes += piece.length;
+    this.#compressed.push(compressed);
+    this.#compressedBytes += compressed.length;
     this.#plain = [];
     this.#plainBytes = 0;
   }

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 import type { Compressor } from "../sync/compression.ts";
+import { JsonBytes } from "./json-bytes.ts";
 import { MessageDigest } from "./message-digest.ts";
 import { maxCompressedBytes, maxMessageBytes, PartWriter } from "./part-writer.ts";
 import { type Known, labelsOf, type PartLimits, type SentState, type Session } from "./session.ts";
 import { shortenMessage } from "./shorten.ts";
 
-const pieceChars = 256 * 1024;
 const separator = Buffer.from(",");
 /** From so many segments on, a session that is read whole gets a digest of one. */
 const manySegments = 64;
@@ -35,7 +35,7 @@ export class SessionWriter {
   #ended = 0;
   #chain = "";
   #part: PartWriter | undefined;
-  #text = "";
+  readonly #json = new JsonBytes((piece) => this.#addPiece(piece));
   #isFirst = true;
   messages = 0;
   hasChanged = false;
@@ -91,33 +91,22 @@ export class SessionWriter {
   /** Whether a message fits into the part, at first by an estimate that never falls short. */
   #hasRoom(head: string, json: string): boolean {
     const part = this.#part;
-    if (!part || part.hasRoom(3 * (this.#text.length + head.length + json.length) + 1)) return true;
-    this.#flush();
+    if (!part || part.hasRoom(this.#json.length + 3 * (head.length + json.length) + 1)) return true;
+    this.#json.flush();
     return part.hasRoom(head.length + Buffer.byteLength(json) + 1);
   }
 
   /** @param head the beginning of the object, which takes the place of that of `json` */
   #append(head: string, json: string): void {
     // The separator belongs to the JSON of a part, and to the digest of a segment.
-    if (!this.#isFirst) this.#text += ",";
-    else if (this.messages > 1) this.#single?.add(separator);
+    const comma = this.#isFirst ? "" : ",";
+    if (this.#isFirst && this.messages > 1) this.#single?.add(separator);
     this.#isFirst = false;
-    const rest = head === "" ? json : json.slice(1);
-    this.#text += head !== "" && json !== "{}" ? `${head},` : head;
-    if (json.length < pieceChars) this.#text += rest;
+    if (head === "") this.#json.add(comma + json);
     else {
-      // Appending a long text to the pending one would copy it.
-      this.#flush();
-      this.#addPiece(Buffer.from(rest));
+      this.#json.add(json === "{}" ? comma + head : `${comma}${head},`);
+      this.#json.add(json.slice(1));
     }
-    if (this.#text.length >= pieceChars) this.#flush();
-  }
-
-  #flush(): void {
-    if (this.#text === "") return;
-    const piece = Buffer.from(this.#text);
-    this.#text = "";
-    this.#addPiece(piece);
   }
 
   #addPiece(piece: Buffer): void {
@@ -128,7 +117,7 @@ export class SessionWriter {
 
   /** Ends a segment at a number of messages at which one was sent before. */
   #endSegment(): void {
-    this.#flush();
+    this.#json.flush();
     this.#isFirst = true;
     this.#chain = this.#digest.cut();
     this.#ended++;
@@ -147,7 +136,7 @@ export class SessionWriter {
   }
 
   #cut(): void {
-    this.#flush();
+    this.#json.flush();
     this.#isFirst = true;
     if (this.messages === (this.#counts.at(-1) ?? 0)) return;
     this.#chain = this.#digest.cut();
@@ -170,6 +159,7 @@ export class SessionWriter {
     const isWhole = this.messages === this.#part?.messages;
     const details = { model, title, project, createdAt, metadata, ...rest, ...(isWhole && { replace, append }) };
     if (this.#ended < this.#counts.length) this.hasChanged = true;
+    this.#json.release();
     if (this.hasChanged || !this.#part) return;
     const json = JSON.stringify(details);
     // What a part leaves out stays as it is stored, also the mark of a session that had no content until now.

@@ -3,7 +3,7 @@ import { type FileHandle, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Checkpoint, Host, Resumption } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
-import { isMissingOrForbidden } from "../files/discovery.ts";
+import { isOfFileSystem } from "../files/discovery.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
@@ -98,7 +98,7 @@ export class Checkpoints {
       await writeFileAtomically(this.#pathOf(input), JSON.stringify(stored));
       await this.#removeOld();
     } catch (error) {
-      if (!(error instanceof CommandError) && !isMissingOrForbidden(error)) throw error;
+      if (!(error instanceof CommandError) && !isOfFileSystem(error)) throw error;
       // Without it the file is read whole the next time.
     }
   }
@@ -131,7 +131,7 @@ async function comparedPart(path: string, offset: number): Promise<string | unde
     }
     return hash.digest("base64url");
   } catch (error) {
-    if (isMissingOrForbidden(error)) return undefined;
+    if (isOfFileSystem(error)) return undefined;
     throw error;
   } finally {
     await file?.close();

@@ -30,7 +30,7 @@ export type PushPlan = {
 export async function planPush(context: Context, record: SentRecord | undefined): Promise<PushPlan> {
   const filter = new SessionFilter(context);
   const plan: PushPlan = { sessions: [], same: 0, left: [], stats: new Map(), filter };
-  const compressor = createCompressor([]);
+  const compressor = createCompressor(["zstd"]);
   const key = await maskKey(context);
   const inputs = changedInputs(context, filter, record, (sessions) => {
     plan.same += sessions;

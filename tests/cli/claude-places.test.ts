@@ -98,3 +98,44 @@ test("agents of a workflow, of another agent and of the program itself are told 
     [`${id}/agent-cc33`, undefined, id, 1, undefined],
   ]);
 });
+
+test("an output that was too large for the conversation is read from its file, and from nowhere else", async () => {
+  const folder = `.claude/projects/-home-ada-code-api/${id}`;
+  const note = (place: string) =>
+    `<persisted-output>\nOutput too large (95.1KB). Full output saved to: ${place}\n\nPreview (first 2KB):\nline 1\n...\n</persisted-output>`;
+  const places = [
+    `/elsewhere/.claude/projects/-home-ada-code-api/${id}/tool-results/b1.txt`,
+    `C:\\Users\\ada\\.claude\\projects\\api\\${id}\\tool-results\\long.txt`,
+    `/x/${id}/tool-results/gone.txt`,
+    `/x/${id}/tool-results/../../secret.txt`,
+    `/x/${id}/tool-results/linked.txt`,
+    "/etc/hostname",
+  ];
+  const results = [...places.map(note), `It says ${note(places[0] ?? "")}`].map((content, at) => ({
+    ...said("", { uuid: `u${at}` }),
+    message: { role: "user", content: [{ type: "tool_result", tool_use_id: `t${at}`, content }] },
+  }));
+  const own = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
+  const agent = `${folder}/subagents/agent-a1.jsonl`;
+  const host = await makeHome({
+    [own]: linesOf(said("Hi"), ...results),
+    [agent]: linesOf(
+      { ...said("Look", { sessionId: id, agentId: "a1", isSidechain: true }) },
+      { ...results[0], sessionId: id },
+    ),
+    [`${folder}/tool-results/b1.txt`]: "line 1\nline 2\n",
+    [`${folder}/tool-results/long.txt`]: "ä".repeat(3 * 1024 * 1024),
+    ".claude/projects/secret.txt": "secret",
+  });
+  await symlink("/etc/hostname", join(host.home, folder, "tool-results/linked.txt"));
+  const { sessions } = await parseAll(claudeCode, host);
+  const texts =
+    sessions
+      .find(({ sourceId }) => sourceId === id)
+      ?.messages.slice(1)
+      .map(({ content }) => content) ?? [];
+  expect(texts[0]).toBe("line 1\nline 2\n");
+  expect(texts[1]).toMatch(/^ä+\n\[Spoor: 2,097,152 bytes are missing here: it is too long\.\]$/);
+  expect(texts.slice(2)).toEqual([...places.slice(2).map(note), `It says ${note(places[0] ?? "")}`]);
+  expect(sessions.find(({ sourceId }) => sourceId !== id)?.messages.at(-1)?.content).toBe("line 1\nline 2\n");
+});

@@ -160,3 +160,29 @@ test("without SQLite in this Node one database tells it, and transcripts are rea
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["s-1"]);
   expect(lost).toEqual([expect.stringContaining("need Node 22.13 or later")]);
 });
+
+test("results and outputs that a transcript has in the assistant's messages are none of its words", async () => {
+  const said = (role: string, ...content: object[]) => ({ role, message: { content } });
+  const host = await makeHome({
+    ".cursor/projects/p/agent-transcripts/s-4/s-4.jsonl": linesOf(
+      said("user", { type: "text", text: "<user_query>Build it</user_query>" }),
+      said(
+        "assistant",
+        { type: "redacted", data: "[REDACTED]" },
+        { type: "text", text: "I build it." },
+        { type: "tool_use", id: "t1", name: "Shell", input: { command: "make" } },
+        { type: "tool_result", tool_use_id: "t1", content: [{ type: "text", text: "built" }] },
+        { type: "command_output", output: "$ make\nbuilt" },
+      ),
+    ),
+  });
+  const { sessions, unhandled } = await parseAll(cursor, host);
+  expect(sessions[0]?.messages).toMatchObject([
+    { role: "user", content: "Build it" },
+    { role: "assistant", content: "I build it." },
+    { metadata: { tool: { callId: "t1" } } },
+    { role: "tool", content: "built", metadata: { result: { callId: "t1" } } },
+    { content: "$ make\nbuilt", metadata: { kind: "notice" } },
+  ]);
+  expect(unhandled).toEqual([]);
+});

@@ -72,3 +72,43 @@ test("a session without settings is read, and once more when they come", async (
   expect(after?.stamp).not.toBe(before?.stamp);
   expect((await parseAll(droid, home)).sessions[0]?.ending.model).toBe("gpt-5.2");
 });
+
+test("what `droid exec` streamed is read where it was kept, and its last words once", async () => {
+  const line = (type: string, fields: object) => ({ type, session_id: "s", timestamp: at, ...fields });
+  const usage = { input_tokens: 9, output_tokens: 4, cache_read_input_tokens: 2 };
+  const home = await makeHome({
+    [path]: linesOf(
+      line("system", { subtype: "init", cwd: "/home/ada/code/web", model: "gpt-5.2", tools: ["Execute"] }),
+      line("message", { role: "user", text: "<system-reminder>Be brief.</system-reminder>\nList the files" }),
+      line("reasoning", { text: "ls does it" }),
+      line("message", { role: "assistant", text: "I list them." }),
+      line("tool_call", { id: "c1", toolId: "Execute", toolName: "Execute", parameters: { command: "ls" } }),
+      line("tool_result", { id: "c1", toolId: "Execute", value: { stdout: "a.txt\n", stderr: "warned", exitCode: 2 } }),
+      line("tool_call", { toolCallId: "c2", toolName: "Read", parameters: { path: "b" } }),
+      line("tool_result", { toolCallId: "c2", isError: true, value: "There is no b." }),
+      line("message", { role: "assistant", text: "a.txt" }),
+      line("completion", { finalText: "a.txt", usage }),
+      line("completion", { finalText: "Only one file.", usage }),
+      line("error", { source: "cli", message: "The key has expired." }),
+    ),
+  });
+  const { sessions, counts, unhandled } = await parseAll(droid, home);
+  expect(sessions[0]?.messages).toMatchObject([
+    { metadata: { kind: "notice" } },
+    { role: "user", content: "List the files", createdAt: at },
+    { content: "ls does it", metadata: { kind: "thinking" } },
+    { role: "assistant", content: "I list them." },
+    { content: "Execute\nls", metadata: { tool: { callId: "c1" } } },
+    { role: "tool", content: "a.txt\n\nwarned", metadata: { result: { callId: "c1", exitCode: 2 } } },
+    { metadata: { tool: { name: "Read", callId: "c2" } } },
+    { role: "tool", content: "There is no b.", metadata: { result: { callId: "c2", isError: true } } },
+    { role: "assistant", content: "a.txt" },
+    { role: "assistant", content: "Only one file." },
+    { content: "Error: The key has expired.", metadata: { kind: "notice" } },
+  ]);
+  expect(sessions[0]?.ending).toMatchObject({
+    model: "gpt-5.2",
+    metadata: { cwd: "/home/ada/code/web", usage: { inputTokens: 18, outputTokens: 8, cacheReadTokens: 4 } },
+  });
+  expect([unhandled, counts]).toEqual([[], { entries: 12, skipped: 2, invalid: 0 }]);
+});

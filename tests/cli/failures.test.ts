@@ -7,6 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { clientFile } from "#lib/server/outputs";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
+import { commandNames, helpOf } from "../../cli/help.ts";
 import { parseInput } from "../../cli/sessions/inputs.ts";
 import { Terminal } from "../../cli/terminal/terminal.ts";
 import { ended, wrote } from "../support/client.ts";
@@ -83,18 +84,25 @@ describe("other files in a projects folder", () => {
     expect(errors).toBe(`! Skipped: ${bytes}:1: not JSON\n! Skipped: ${bytes}:2: not JSON\n`);
   });
 
-  test.skipIf(process.platform === "win32")("a folder without read permission is listed", async () => {
-    const host = await makeHome({ [claudePath(1)]: linesOf(...claudeLines(idOf(1), 1)) });
+  const modes: [of: string, mode: number][] = [
+    ["without any permission", 0o000],
+    ["of which only the names may be read", 0o444],
+  ];
+  test.skipIf(process.platform === "win32").each(modes)("a folder %s is listed, once", async (_, mode) => {
+    const files = [1, 2].map((number) => [claudePath(number), linesOf(...claudeLines(idOf(number), 1))]);
+    const host = await makeHome(Object.fromEntries(files));
     const folder = dirname(join(host.home, claudePath(1)));
     await chmod(host.home, 0o755);
-    await chmod(folder, 0o000);
+    await chmod(folder, mode);
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) process.seteuid?.(65534); // root may read everything
     try {
-      const [input] = await discoverAll(claudeCode, host);
+      const [input, ...others] = await discoverAll(claudeCode, host);
       if (!input) throw new Error("nothing was found");
       const { left } = await parseInput({ ...input, adapter: claudeCode });
-      expect(left).toEqual([{ source: "claude-code", sourceId: folder, reason: "permission denied" }]);
+      expect(left).toMatchObject([{ source: "claude-code", reason: "permission denied" }]);
+      expect(left[0]?.sourceId.slice(0, folder.length)).toBe(folder);
+      expect(others).toEqual([]);
     } finally {
       if (isRoot) process.seteuid?.(0);
       await chmod(folder, 0o755);
@@ -194,4 +202,14 @@ test("a table too wide for the terminal becomes lists without zeros", () => {
   }));
   terminal.table(columns, [["Claude Code", "37", "778", "0", "334 KiB"]]);
   expect(shown).toBe("Claude Code\n  Sessions  37\n  Messages  778\n  Size      334 KiB\n");
+});
+
+test("every help fits into 80 columns, below the usage of its command", () => {
+  for (const name of [undefined, ...commandNames]) {
+    const lines = helpOf(name).split("\n");
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines[0]).toContain(name ? `${name} [options]` : "sends your coding-agent sessions");
+    expect(lines).toContain("  --help, --version");
+    expect(lines).toContain("Exit codes: 0 done, 1 failed, 2 usage error, 3 not logged in, 4 server");
+  }
 });

@@ -20,7 +20,7 @@ const dialect: Dialect = { source: "claude-code" };
 export const claudeCode: Adapter = {
   name: dialect.source,
   title: "Claude Code",
-  version: 3,
+  version: 4,
   searchRoots,
   discover: (host) => findSessions(searchRoots(host)),
   async parse(input, sink) {

@@ -15,9 +15,9 @@ export type SavedAnswer = {
  */
 export class Answer {
   #id: string | undefined;
-  readonly #texts: Set<string>;
+  #texts: Set<string>;
   /** Calls since the user's last line: relatives of Claude Code repeat them under another answer's id. */
-  readonly #calls: Set<string>;
+  #calls: Set<string>;
   #last: Message | undefined;
   #index: unknown;
   #told: Record<string, unknown>;
@@ -39,8 +39,9 @@ export class Answer {
   /** A line of the user's ends what is repeated; an answer with several calls may go on after it. */
   pause(): void {
     this.#last = undefined;
-    this.#texts.clear();
-    this.#calls.clear();
+    // What `clear` empties refers to what comes next, and so keeps it all until V8 collects its old space.
+    if (this.#texts.size > 0) this.#texts = new Set();
+    if (this.#calls.size > 0) this.#calls = new Set();
   }
 
   /**
@@ -52,7 +53,7 @@ export class Answer {
   begin(id: string | undefined, index: unknown): boolean {
     const isSame = id !== undefined && id === this.#id;
     if (!isSame || (typeof index === "number" && index !== this.#index)) {
-      this.#texts.clear();
+      if (this.#texts.size > 0) this.#texts = new Set();
       this.#last = undefined;
     }
     this.#id = id;

@@ -17,7 +17,7 @@ export type Original = { sourceId: string; uuids: ReadonlySet<string> };
  * @returns undefined where the file is no copy
  */
 export async function findOriginal(path: string): Promise<Original | undefined> {
-  const { first } = await readHead(path);
+  const { first } = readHead(path);
   if (first === undefined) return undefined;
   const alike = (await readFolder(dirname(path))).byFirst.get(first) ?? new Set();
   if (alike.size < (alike.has(path) ? 2 : 1)) return undefined;

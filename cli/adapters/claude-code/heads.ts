@@ -1,11 +1,9 @@
-import { type FileHandle, open, readdir, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { statInput } from "../../files/discovery.ts";
+import { readBeginning } from "../../files/byte-reader.ts";
 import { isFields, parseJson } from "../../files/json.ts";
 import { asString } from "../values.ts";
-
-/** The part of a file that is searched for its first message, and for summaries of other sessions. */
-const headBytes = 64 * 1024;
 
 /** What a file begins with: its folder, the id of its first message, and summaries by the lines that they name. */
 export type Head = { folder?: string; first?: string; summaries: readonly (readonly [string, string])[] };
@@ -23,7 +21,7 @@ const noFolder: Folder = { byFirst: new Map(), summaries: new Map() };
 
 /** Reads what the sessions in a folder begin with. */
 export async function readFolder(folder: string): Promise<Folder> {
-  const { mtimeMs } = await stat(folder);
+  const { mtimeMs } = statSync(folder);
   const known = folders.get(folder);
   if (known?.mtimeMs === mtimeMs) return known;
   const byFirst: Folder["byFirst"] = new Map();
@@ -31,7 +29,7 @@ export async function readFolder(folder: string): Promise<Folder> {
   for (const name of await readdir(folder)) {
     if (!name.endsWith(".jsonl") || name.startsWith("agent-")) continue;
     const path = join(folder, name);
-    const head = await readHead(path);
+    const head = readHead(path);
     for (const [uuid, summary] of head.summaries) summaries.set(uuid, summary);
     if (head.first !== undefined) byFirst.set(head.first, (byFirst.get(head.first) ?? new Set()).add(path));
   }
@@ -42,17 +40,17 @@ export async function readFolder(folder: string): Promise<Folder> {
 
 /** The summaries at the beginning of the files beside one, by the lines that they name. */
 export async function summariesBeside(path: string): Promise<ReadonlyMap<string, string>> {
-  const { first } = await readHead(path);
+  const { first } = readHead(path);
   return (first === undefined ? noFolder : await readFolder(dirname(path))).summaries;
 }
 
 /** What a file begins with. */
-export async function readHead(path: string): Promise<Head> {
+export function readHead(path: string): Head {
   const known = heads.get(path);
   if (known) return known;
   const summaries: [string, string][] = [];
   let [first, folder]: (string | undefined)[] = [];
-  for (const line of (await readHeadText(path)).split("\n").slice(0, -1)) {
+  for (const line of readHeadText(path).split("\n").slice(0, -1)) {
     const isSummary = line.includes('"summary"');
     if (first !== undefined && !isSummary) continue;
     const record = parseJson(line);
@@ -71,17 +69,11 @@ export async function readHead(path: string): Promise<Head> {
 const isMessage = (type: unknown) => type === "user" || type === "assistant" || type === "system";
 
 /** The beginning of a file; empty for one that can't be read, which parsing it reports, and for pipes, which would block. */
-async function readHeadText(path: string): Promise<string> {
-  if (!(await statInput(path))) return "";
-  let file: FileHandle | undefined;
+function readHeadText(path: string): string {
   try {
-    file = await open(path, "r");
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(headBytes), 0, headBytes, 0);
-    return buffer.toString("utf8", 0, bytesRead);
+    return statSync(path).isFile() ? readBeginning(path) : "";
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall) return "";
     throw error;
-  } finally {
-    await file?.close();
   }
 }

@@ -5,6 +5,7 @@ import { notice, thinking, toolCall, toolResult } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
 import { fileMessage, fileText } from "./attachments.ts";
 import { systemMessages } from "./notices.ts";
+import type { SavedOutputs } from "./saved-outputs.ts";
 
 /** How a relative of Claude Code differs. */
 export type Dialect = {
@@ -14,7 +15,12 @@ export type Dialect = {
   readOutput?(content: Fields): { output: string; patch?: string } | undefined;
 };
 
-export type LineContext = { dialect: Dialect /** Called with unknown types. */; unhandled(type: string): void };
+export type LineContext = {
+  dialect: Dialect;
+  outputs: SavedOutputs;
+  /** Called with unknown types. */
+  unhandled(type: string): void;
+};
 
 /**
  * The messages in a line of a user, an assistant or the system: one for each block of its content.
@@ -28,11 +34,12 @@ export function messagesOf(record: Fields, context: LineContext): Message[] | un
   const { content } = message;
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
   if (!Array.isArray(blocks)) return undefined;
-  return blocks.flatMap((block) => {
-    if (isFields(block)) return blockMessages(block, record, context);
-    context.unhandled(`content.(${block === null ? "null" : typeof block})`);
-    return [];
-  });
+  const messages: Message[] = [];
+  for (const block of blocks) {
+    if (isFields(block)) messages.push(...blockMessages(block, record, context));
+    else context.unhandled(`content.(${block === null ? "null" : typeof block})`);
+  }
+  return messages;
 }
 
 function blockMessages(block: Fields, record: Fields, context: LineContext): Message[] {
@@ -83,6 +90,7 @@ const programTags = [
 function isProgramsText(text: string): boolean {
   const trimmed = text.trim();
   if (trimmed.startsWith("[SUGGESTION MODE: ")) return true;
+  if (!trimmed.startsWith("<")) return false;
   const tag = programTags.find((name) => trimmed.startsWith(`<${name}>`));
   return tag !== undefined && trimmed.indexOf(`</${tag}>`) === trimmed.length - tag.length - 3;
 }
@@ -94,13 +102,13 @@ function isInjected({ isMeta, isCompactSummary, origin }: Fields): boolean {
 
 const assistant = (text: string): Message => ({ role: "assistant", content: text });
 
-function resultMessage(block: Fields, record: Fields, { dialect, unhandled }: LineContext): Message {
+function resultMessage(block: Fields, record: Fields, { dialect, outputs, unhandled }: LineContext): Message {
   const details = isFields(record.toolUseResult) ? record.toolUseResult : {};
   const agentId = asString(details.agentId);
   const sessionId = asString(record.sessionId);
   const { content } = block;
   const told = isFields(content) ? dialect.readOutput?.(content) : undefined;
-  return toolResult(told?.output ?? outputOf(content, unhandled), {
+  return toolResult(outputs.whole(told?.output ?? outputOf(content, unhandled)), {
     callId: asString(block.tool_use_id),
     isError: block.is_error === true || details.status === "error",
     durationMs: asCount(details.totalDurationMs) ?? asCount(details.durationMs),

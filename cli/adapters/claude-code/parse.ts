@@ -6,6 +6,7 @@ import { findAgentsOriginal, findOriginal, readUuids } from "./forks.ts";
 import { readHead, summariesBeside } from "./heads.ts";
 import type { Identity } from "./identity.ts";
 import type { Dialect } from "./messages.ts";
+import { SavedOutputs } from "./saved-outputs.ts";
 import { ClaudeSession, type Surroundings } from "./session.ts";
 
 /** Parses a file in Claude Code's format: its session, and the sub-agents that older versions wrote into it. */
@@ -21,7 +22,7 @@ type Part = { identity: Identity; wanted: "main" | "side" | "all" };
 /** @returns whether lines of a sidechain were left out */
 async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wanted }: Part): Promise<boolean> {
   const { path, from } = input;
-  const { folder } = await readHead(path);
+  const { folder } = readHead(path);
   if (folder !== undefined) sink.folder(folder); // before other files are read
   const session = new ClaudeSession(sink, told, identity, await surroundingsOf(path, wanted), from);
   let hasSidechain = false;
@@ -48,7 +49,8 @@ async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wan
 }
 
 async function surroundingsOf(path: string, wanted: Part["wanted"]): Promise<Surroundings> {
-  if (wanted === "all") return { original: await findAgentsOriginal(path), summaries: new Map() };
-  if (wanted === "side") return { summaries: new Map() };
-  return { original: await findOriginal(path), summaries: await summariesBeside(path) };
+  const outputs = new SavedOutputs(path);
+  if (wanted === "all") return { original: await findAgentsOriginal(path), summaries: new Map(), outputs };
+  if (wanted === "side") return { summaries: new Map(), outputs };
+  return { original: await findOriginal(path), summaries: await summariesBeside(path), outputs };
 }

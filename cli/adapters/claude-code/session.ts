@@ -15,10 +15,15 @@ import { skippedTypes } from "./line-types.ts";
 import { type Dialect, type LineContext, messagesOf } from "./messages.ts";
 import { savedHookMessages } from "./notices.ts";
 import { PromptQueue, type SavedQueue } from "./prompt-queue.ts";
+import type { SavedOutputs } from "./saved-outputs.ts";
 import { type SavedTitles, Titles } from "./titles.ts";
 
 /** What is known of the files around a session's own. */
-export type Surroundings = { original?: Original | undefined; summaries: ReadonlyMap<string, string> };
+export type Surroundings = {
+  original?: Original | undefined;
+  summaries: ReadonlyMap<string, string>;
+  outputs: SavedOutputs;
+};
 
 /** A session as `ClaudeSession.save` returns it. */
 type SavedSession = {
@@ -59,7 +64,7 @@ export class ClaudeSession {
     from?: { state: Fields; messages: number },
   ) {
     this.#sink = sink;
-    this.#context = { dialect, unhandled: (type) => sink.unhandled(type) };
+    this.#context = { dialect, outputs: around.outputs, unhandled: (type) => sink.unhandled(type) };
     this.#identity = identity;
     this.#around = around;
     const saved = from?.state as SavedSession | undefined;
@@ -183,7 +188,7 @@ export class ClaudeSession {
       if (place === "known") continue;
       const isLonger = place === "longer" && this.#held !== undefined;
       const whole = isLonger ? { ...this.#held, content: message.content } : message;
-      const complete = this.#completed(whole, cost, isLonger ? undefined : createdAt, copiedFrom !== undefined);
+      const complete = this.#complete(whole, cost, isLonger ? undefined : createdAt, copiedFrom !== undefined);
       cost = {};
       if (isLonger) this.#held = complete;
       else this.#emit(complete, copiedFrom !== undefined);
@@ -192,17 +197,16 @@ export class ClaudeSession {
     if (isAnswer) this.#unplaced = this.#placeUsage(cost, isFirst);
   }
 
-  /** A message with what is known of it, in as few copies as can be: there is one for each line. */
-  #completed(message: Message, { facts, usage }: Cost, createdAt: string | undefined, isCopied: boolean): Message {
+  /** Adds to a message, which the line's reading has made, what is known of it. Copies were 2 % of what a scan allocates. */
+  #complete(message: Message, { facts, usage }: Cost, createdAt: string | undefined, isCopied: boolean): Message {
     const branch = this.#facts.branchNews();
-    const complete: Message = { ...message };
-    if (createdAt) complete.createdAt = createdAt;
-    if (!facts && !branch && !isCopied) return complete;
+    if (createdAt) message.createdAt = createdAt;
+    if (!facts && !branch && !isCopied) return message;
     const metadata: Fields = { ...message.metadata, ...facts };
     if (branch) metadata.branch = branch;
     if (isCopied) metadata.replayed = true;
-    if (Object.keys(metadata).length > 0) complete.metadata = metadata;
-    return usage ? withUsage(complete, usage) : complete;
+    if (Object.keys(metadata).length > 0) message.metadata = metadata;
+    return usage ? withUsage(message, usage) : message;
   }
 
   /** Tokens of a line that only repeats its answer's beginning belong to what was sent of it. @returns what is left */

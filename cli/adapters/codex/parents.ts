@@ -1,13 +1,12 @@
-import { closeSync, openSync, readSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { openByteReader } from "../../files/byte-reader.ts";
+import { openByteReader, readBeginning } from "../../files/byte-reader.ts";
 import { findFiles } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
 import { asString } from "../values.ts";
 
-/** The part of a rollout that is searched for the session that it was forked from. */
+/** The part of a compressed rollout that is searched for the session that it was forked from. */
 const headBytes = 64 * 1024;
 /** A list of files is used for this long, in milliseconds. */
 const maxListAgeMs = 30_000;
@@ -63,21 +62,13 @@ function metaIn(line: string): Fields | undefined {
 }
 
 async function readHead(path: string): Promise<string> {
+  if (!path.endsWith(".zst")) return readBeginning(path);
   const head = Buffer.allocUnsafe(headBytes);
-  if (path.endsWith(".zst")) {
-    const packed = await openByteReader(path);
-    try {
-      return head.toString("utf8", 0, await packed.fill(head));
-    } finally {
-      await packed.close();
-    }
-  }
-  // Of thousands of small files most of the time would be waiting for the system's threads.
-  const file = openSync(path, "r");
+  const packed = await openByteReader(path);
   try {
-    return head.toString("utf8", 0, readSync(file, head));
+    return head.toString("utf8", 0, await packed.fill(head));
   } finally {
-    closeSync(file);
+    await packed.close();
   }
 }
 

@@ -7,7 +7,7 @@ import { listConversations, readConversation } from "./composer.ts";
 import { dataFolders, editorDatabase, searchRoots } from "./places.ts";
 import { source } from "./source.ts";
 import { findStore, readStore, storeSessionId } from "./store.ts";
-import { isTranscript, readTranscript, transcriptSessionId } from "./transcript.ts";
+import { isInJson, isPlain, isTranscript, readTranscript, transcriptSessionId } from "./transcript.ts";
 
 const storeName = "store.db";
 
@@ -22,7 +22,7 @@ const storeName = "store.db";
 export const cursor: Adapter = {
   name: source,
   title: "Cursor",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     const known = new Set<string>();
@@ -49,8 +49,9 @@ export const cursor: Adapter = {
         }
       }
     }
-    for await (const input of findFiles(projects, (name) => name.endsWith(".jsonl"))) {
+    for await (const input of findFiles(projects, (name) => /\.(?:jsonl|txt)$/.test(name))) {
       const isSession = isTranscript(input.path) && !known.has(transcriptSessionId(input.path));
+      if (isSession && isPlain(input.path) && (await isInJson(input.path))) continue;
       if (isSession || input.stamp === "forbidden") yield input;
     }
   },

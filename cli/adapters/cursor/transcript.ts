@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Message, Sink } from "../adapter.ts";
@@ -8,14 +9,25 @@ import { notice, toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString } from "../values.ts";
 import { folderOfProject } from "./places.ts";
+import { readPlainTranscript } from "./plain-transcript.ts";
 import { source } from "./source.ts";
 import { isRedacted, userText } from "./text.ts";
 
 export const transcriptSessionId = (path: string): string => basename(path).replace(/\.[^.]*$/, "");
 
-/** Whether a path is one of a transcript: `agent-transcripts/ID/ID.jsonl`, or `…/ID/subagents/CHILD.jsonl`. */
+/** Whether a path is one of a transcript: `agent-transcripts/ID/ID.jsonl`, or `…/ID/subagents/CHILD.jsonl`; as text, with `.txt`. */
 export const isTranscript = (path: string): boolean =>
-  /[\\/]agent-transcripts[\\/](?:.*[\\/])?[^\\/]+\.jsonl$/.test(path);
+  /[\\/]agent-transcripts[\\/](?:.*[\\/])?[^\\/]+\.(?:jsonl|txt)$/.test(path);
+
+/** Whether it is one of 2025, which are text. */
+export const isPlain = (path: string): boolean => path.endsWith(".txt");
+
+/** Whether a text's session was also written as JSON, beside it or in a folder of its own. */
+export async function isInJson(path: string): Promise<boolean> {
+  const [folder, id] = [dirname(path), transcriptSessionId(path)];
+  const others = [join(folder, `${id}.jsonl`), join(folder, id, `${id}.jsonl`)];
+  return (await Promise.all(others.map(statInput))).some(Boolean);
+}
 
 /** Reads a transcript: lines of messages, without times and tokens, and mostly without the results of tools. */
 export async function readTranscript(path: string, sink: Sink): Promise<void> {
@@ -25,6 +37,7 @@ export async function readTranscript(path: string, sink: Sink): Promise<void> {
   const { birthtimeMs, mtimeMs } = await stat(path);
   // Its lines have no times: it was begun when its file was.
   session.noteTime(birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs);
+  if (isPlain(path)) return readPlainTranscript(path, sink, session);
   await readRecords(path, sink, (record) => {
     const messages = recordMessages(record, (type) => sink.unhandled(type));
     if (messages.length === 0) sink.skipped();
@@ -39,9 +52,8 @@ function recordMessages(record: Fields, unhandled: (type: string) => void): Mess
   if (role === "user") return userMessages(content, unhandled);
   if (role === "assistant") {
     const blocks = blocksOf(content).filter(({ text }) => typeof text !== "string" || !isRedacted(text));
-    return assistantMessages(
-      blocks.filter(({ type: of }) => of !== "redacted"),
-      unhandled,
+    return blocks.flatMap((block) =>
+      outputs.has(block.type) ? userMessages([block], unhandled) : assistantMessages([block], unhandled),
     );
   }
   if (role === "system") {
@@ -52,6 +64,9 @@ function recordMessages(record: Fields, unhandled: (type: string) => void): Mess
   if (type !== "turn_ended") unhandled(asString(type) ?? `role.${asString(role) ?? "(none)"}`);
   return [];
 }
+
+/** Blocks that some versions write into the message of the call, too. */
+const outputs = new Set<unknown>(["tool-result", "tool_result", "command_output", "redacted"]);
 
 /** Most transcripts leave results out; some have them under one of these names. */
 function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {

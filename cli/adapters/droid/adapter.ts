@@ -10,11 +10,12 @@ import { DroidSession, source } from "./session.ts";
  *
  * - Content has the shape of Anthropic's API; what the program adds to the user's words stands in `<system-reminder>`.
  * - Model and tokens are known for the whole session only, from its settings.
+ * - What `droid exec --output-format stream-json` prints is read, too, where somebody kept it there.
  */
 export const droid: Adapter = {
   name: source,
   title: "Droid",
-  version: 2,
+  version: 3,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

@@ -1,9 +1,11 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages, userBlocks } from "../blocks.ts";
+import { assistantMessages, blocksOf, userBlocks } from "../blocks.ts";
 import { notice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
+import type { Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
+import { isStreamed, streamedMessages } from "./stream.ts";
 
 export const source = "droid";
 
@@ -13,6 +15,9 @@ const skippedTypes = new Set(["todo_state", "session_end"]);
 export class DroidSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
+  #lastWords: string | undefined;
+  /** What completions tell; the settings, where there are some, tell it of the whole session. */
+  readonly #completed: Usage[] = [];
 
   constructor(sink: Sink, id: string) {
     this.#sink = sink;
@@ -22,11 +27,19 @@ export class DroidSession {
   add(record: Fields): void {
     const messages = this.#messagesOf(record);
     if (messages?.length === 0) this.#sink.skipped();
-    if (messages) this.#session.send(messages, { at: record.timestamp, uuid: record.id });
+    if (!messages) return;
+    this.#lastWords = messages.findLast(isWords)?.content ?? this.#lastWords;
+    this.#session.send(messages, { at: record.timestamp, uuid: record.id });
   }
 
   #messagesOf(record: Fields): Message[] | undefined {
+    if (record.type === "completion") this.#noteUsage(record.usage);
+    if (isStreamed(record)) return streamedMessages(record, this.#lastWords);
     switch (record.type) {
+      case "system":
+        this.#session.noteFolder(record.cwd);
+        this.#session.noteModel(record.model);
+        return [];
       case "session_start":
         this.#session.noteFolder(record.cwd);
         this.#session.noteTitle(record.title);
@@ -51,10 +64,26 @@ export class DroidSession {
       this.#sink.invalid();
       return undefined;
     }
-    if (message.role === "assistant") return assistantMessages(message.content, this.#unhandled);
     if (message.role === "user") return userBlocks(message.content, this.#unhandled);
+    if (message.role === "assistant") {
+      // A result may stand in the message of its call.
+      const isResult = ({ type }: Fields) => type === "tool_result";
+      return blocksOf(message.content).flatMap((block) =>
+        isResult(block) ? userBlocks([block], this.#unhandled) : assistantMessages([block], this.#unhandled),
+      );
+    }
     this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);
     return [];
+  }
+
+  #noteUsage(usage: unknown): void {
+    if (!isFields(usage)) return;
+    this.#completed.push({
+      inputTokens: asCount(usage.input_tokens) ?? 0,
+      outputTokens: asCount(usage.output_tokens) ?? 0,
+      cacheReadTokens: asCount(usage.cache_read_input_tokens) ?? 0,
+      cacheWriteTokens: asCount(usage.cache_creation_input_tokens) ?? 0,
+    });
   }
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
@@ -62,6 +91,8 @@ export class DroidSession {
   /** Ends the session. @param settings of `ID.settings.json`: the model, and the tokens of the whole session */
   end(settings: unknown): void {
     if (isFields(settings)) this.#noteSettings(settings);
+    if (!isFields(settings) || !isFields(settings.tokenUsage))
+      for (const usage of this.#completed) this.#session.addUsage(usage);
     this.#session.end();
   }
 
@@ -77,3 +108,6 @@ export class DroidSession {
     });
   }
 }
+
+const isWords = ({ role, metadata }: Message): boolean =>
+  role === "assistant" && metadata?.kind === undefined && metadata?.tool === undefined;

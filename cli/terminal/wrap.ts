@@ -1,0 +1,31 @@
+/** What stands before a description: an option or a command with its blanks. */
+const labelled = /^(?: {2}\S.*? {2,}| {2}\S.{17} | *)(?=\S)/;
+
+/**
+ * Breaks lines that are longer than a terminal is wide. Lines of text that follow each other are one paragraph; the description
+ * of an option goes on below its beginning.
+ */
+export function wrap(text: string, columns: number): string {
+  return text
+    .replace(/(?<=^\S.*)\n(?=\S)/gm, " ")
+    .split("\n")
+    .flatMap((line) => wrapLine(line, columns))
+    .join("\n");
+}
+
+function wrapLine(line: string, columns: number): string[] {
+  const [label = ""] = labelled.exec(line) ?? [];
+  // A program may have a long name.
+  const indent = " ".repeat(label.length > columns / 2 ? 6 : label.length);
+  const lines: string[] = [];
+  let current = label;
+  for (const word of line.slice(label.length).split(" ")) {
+    const longer = current === label || current === indent ? current + word : `${current} ${word}`;
+    if (longer.length <= columns || current === indent) current = longer;
+    else {
+      lines.push(current.trimEnd());
+      current = indent + word;
+    }
+  }
+  return [...lines, current];
+}
