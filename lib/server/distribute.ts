@@ -14,9 +14,10 @@ extension citus. Stop Spoor first: uploads wait while rows are moved.
 
 const counted = (count: number, one: string) => `${count} ${count === 1 ? one : `${one}s`}`;
 
-function describe({ nodes, distributed, waiting }: Plan): string {
+function describe({ nodes, distributed, waiting, remaining }: Plan): string {
   const where = nodes === 0 ? "No node but the coordinator" : counted(nodes, "node");
-  return `${where}; ${counted(distributed.length, "table")} distributed already, ${waiting.length} to be.`;
+  const rest = remaining.length > 0 ? ` Former rows on the coordinator, to be removed: ${remaining.join(", ")}.` : "";
+  return `${where}; ${counted(distributed.length, "table")} distributed already, ${waiting.length} to be.${rest}`;
 }
 
 await runCommand(async () => {

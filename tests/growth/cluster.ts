@@ -20,6 +20,8 @@ const defaults = {
   log_min_messages: "warning",
   "citus.enable_statistics_collection": "off",
   "citus.shard_count": 4,
+  // Some tests let PostgreSQL refuse what the application writes.
+  "citus.enable_unsafe_triggers": "on",
 };
 
 /** The programs of an installed PostgreSQL that has the extension, the newest one; undefined where there is none. */
@@ -74,7 +76,7 @@ export async function startCluster(
 }
 
 async function makeNode(node: Node, settings: Record<string, string | number>): Promise<string> {
-  await call(node, "initdb", "--username=spoor", "--auth=trust", "--encoding=UTF8", "--locale=C");
+  await call(node, "initdb", "--username=spoor", "--auth=trust", "--encoding=UTF8", "--locale=C", "--lc-ctype=C.UTF-8");
   const port = await freePort();
   const lines = Object.entries({ ...settings, port }).map(([name, value]) => `${name} = '${value}'\n`);
   await appendFile(join(node.data, "postgresql.conf"), lines.join(""));

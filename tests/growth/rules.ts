@@ -51,6 +51,8 @@ function refusalOfStatement(statement: Fields): string | undefined {
   if (local) return `${tenants[0]} is on the nodes, ${local} on the coordinator: one statement can't have both`;
   if (find(statement, (node) => functionOf(node) === "current_setting"))
     return "a setting of the session is not known on the nodes: take it as a parameter";
+  if (find(statement, isTimeoutSet))
+    return "a timeout of this session ends no wait on a node: lock with NOWAIT, and ask again";
   const levels = levelsOf(statement);
   const joined = new Set(levels.flatMap((level) => [...boundAliases(level).any])); // a subquery may name what is around it
   for (const level of levels) {
@@ -59,6 +61,9 @@ function refusalOfStatement(statement: Fields): string | undefined {
   }
   return undefined;
 }
+
+const isTimeoutSet = (node: Fields) =>
+  functionOf(node) === "set_config" && JSON.stringify((node.FuncCall as Fields).args).includes("_timeout");
 
 /** A query level: a statement or subquery with its own FROM. */
 type Level = { kind: string; fields: Fields; isNested: boolean };

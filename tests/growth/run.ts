@@ -1,11 +1,12 @@
-// `npm run test:growth [-- FILE…]`: the API's tests and a storm of kills on a distributed database. CITUS_DATABASE_URL names the
-// coordinator of a cluster of your own, whose user may create databases on every node; otherwise three nodes are started here.
+// `npm run test:growth [-- FILE…]`: the tests of jobs and of the API, and a storm of kills, on a distributed database.
+// CITUS_DATABASE_URL names the coordinator of a cluster of your own, whose user may create databases on every node; otherwise
+// three nodes are started here.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { findCitus, startCluster } from "./cluster.ts";
 
-/** Beside the storm; or the files that are named. */
-const usual = ["--project", "api", "--project", "growth"];
+/** Unless files or projects are named. */
+const usual = ["--project", "jobs", "--project", "api", "--project", "growth"];
 
 async function runTests(environment: Record<string, string>): Promise<number> {
   const files = process.argv.slice(2);

@@ -53,6 +53,11 @@ const refused: [reason: string, sql: string][] = [
     `with stale as (select user_id, id from ingest_job) update ingest_job job set written_trace_ids = '{}' from stale
        where job.user_id = stale.user_id and job.id = stale.id`,
   ],
+  [
+    "NOWAIT",
+    `with settings as (select set_config('lock_timeout', $3, true)) update ingest_job set status = 'running' from settings
+       where user_id = $1 and id = $2`,
+  ],
   ["RETURNING", "delete from message where user_id = $1 returning pg_column_size(content)"],
   ["RETURNING", "delete from message_usage where user_id = $1 returning (at at time zone 'UTC')::date::text as day"],
   [

@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { loadModule, parseSync } from "libpg-query";
 import { expect, test } from "vitest";
 import { statementsOf } from "#lib/db/statements";
+import { tenantTables } from "#lib/db/tenant-tables";
 
 await loadModule();
 
@@ -54,6 +55,45 @@ test.each(names)("the statements of %s are those that PostgreSQL's own parser fi
   const script = await readFile(`prisma/migrations/${name}/migration.sql`, "utf8");
   const statements = statementsOf(script);
   expect(statements.map(kindsOf)).toEqual(kindsOf(script).map((kind) => [kind]));
+});
+
+/** The foreign keys between a table of users' rows that is new, and one that is not: on a cluster that one is on the nodes already. */
+function findSplitKeys(script: string): string[] {
+  const isTenant = (name: string) => (tenantTables as readonly string[]).includes(name);
+  const created = new Set<string>();
+  const keys: [from: string, to: string][] = [];
+  for (const { stmt } of parseSync(script).stmts ?? []) {
+    const { CreateStmt: create, AlterTableStmt: alter } = stmt as Record<string, { relation: { relname: string } }>;
+    if (create) created.add(create.relation.relname);
+    const from = (create ?? alter)?.relation.relname;
+    for (const [, to = ""] of JSON.stringify(stmt).matchAll(/"pktable":\{[^}]*"relname":"(\w+)"/g))
+      if (from && isTenant(to)) keys.push([from, to]);
+  }
+  return keys.filter(([from, to]) => created.has(from) !== created.has(to)).map((key) => key.join(" to "));
+}
+
+/** No schema before this one could be distributed. */
+const firstDistributed = "20261122160000_account_deletion";
+const afterIt = names.filter((name) => name > firstDistributed);
+
+test.each(afterIt)("the migration %s can be applied to a distributed database", async (name) => {
+  expect(findSplitKeys(await readFile(`prisma/migrations/${name}/migration.sql`, "utf8"))).toEqual([]);
+});
+
+const newTable = `CREATE TABLE "note" ("user_id" UUID NOT NULL, "trace_id" UUID NOT NULL);`;
+test.each([
+  [`${newTable} ALTER TABLE "note" ADD FOREIGN KEY ("user_id") REFERENCES "user"("id");`, []],
+  [
+    `${newTable} ALTER TABLE "note" ADD FOREIGN KEY ("user_id", "trace_id") REFERENCES "trace"("user_id", "id");`,
+    ["note to trace"],
+  ],
+  [
+    `create table note (user_id uuid, id uuid, foreign key (user_id, id) references trace (user_id, id))`,
+    ["note to trace"],
+  ],
+  [`alter table upload add foreign key (user_id, held_by) references upload (user_id, job_id)`, []],
+])("of %s the keys %j are refused", (script, keys) => {
+  expect(findSplitKeys(script)).toEqual(keys);
 });
 
 test.each([
