@@ -40,6 +40,10 @@ export class Answer {
 export const linkTo = (id: string, position?: number): string =>
   `${env().BASE_URL}/traces/${id}${position === undefined ? "" : `?at=${position}`}`;
 
+/** " +3 −1"; nothing where no line is known to have changed, as of agents that tell only that they wrote a file. */
+export const changedLines = (added: number, removed: number): string =>
+  added + removed > 0 ? ` +${added} −${removed}` : "";
+
 /** What of a trace every answer cites. */
 export type Cited = { id: string; title: string | null; source: string; project: string | null; updatedAt: string };
 

@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "#lib/limits";
+import { changedLines } from "#lib/mcp/answer";
 import { answerCall } from "#lib/mcp/handler";
 import { attemptsFor } from "#lib/mcp/tools/fix";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -206,6 +207,10 @@ test("another person's session is missing in every tool, as one that never was",
   );
   expect((await ask("find_file_history", { path: "watcher.ts" }, bob)).text).toContain("No session touched");
   expect((await bob.listResources()).resources).toEqual([]);
+});
+
+test("lines are told where some are known to have changed", () => {
+  expect([changedLines(3, 1), changedLines(0, 2), changedLines(0, 0)]).toEqual([" +3 −1", " +0 −2", ""]);
 });
 
 test("an error is looked for as it is, then by its most telling words", () => {

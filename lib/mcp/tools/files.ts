@@ -1,7 +1,7 @@
 import "server-only";
 import { z } from "zod";
 import { exactText } from "#lib/fields";
-import { Answer, citation, linkTo } from "#lib/mcp/answer";
+import { Answer, changedLines, citation, linkTo } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
@@ -34,7 +34,7 @@ export const findFileHistory: Tool<typeof input> = {
       return "No session touched such a file. Try only its name, or action any.";
     const answer = new Answer(`Sessions with this file, newest activity first, ${files.length} on this page.`);
     for (const { traceId, edits, reads, added, removed, firstPosition, lastPosition, ...trace } of files) {
-      const done = `file ${named(trace.path, 300)}: ${edits} changes +${added} −${removed}, ${reads} reads`;
+      const done = `file ${named(trace.path, 300)}: ${edits} changes${changedLines(added, removed)}, ${reads} reads`;
       const at = `first at #${firstPosition} ${linkTo(traceId, firstPosition)}, last at #${lastPosition}`;
       answer.add(`${citation({ id: traceId, ...trace })}\n${done}, ${at}`);
     }

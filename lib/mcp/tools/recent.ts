@@ -1,6 +1,6 @@
 import "server-only";
 import { z } from "zod";
-import { Answer, citation } from "#lib/mcp/answer";
+import { Answer, changedLines, citation } from "#lib/mcp/answer";
 import { filterOf, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
@@ -24,7 +24,8 @@ export const listRecent: Tool<typeof input> = {
     const answer = new Answer(`Sessions, newest activity first, ${traces.length} on this page.`);
     for (const trace of traces) {
       const { messageCount, filesChanged, linesAdded, linesRemoved } = trace;
-      const changed = filesChanged > 0 ? `${filesChanged} files changed +${linesAdded} −${linesRemoved}` : undefined;
+      const changed =
+        filesChanged > 0 ? `${filesChanged} files changed${changedLines(linesAdded, linesRemoved)}` : undefined;
       answer.add(citation(trace, [`${messageCount} messages`, changed]));
     }
     return answer.end(nextCursor);

@@ -14,7 +14,7 @@ import { readMessagesAt } from "#lib/traces/messages";
 
 const input = z.object({
   query: exactText(1, limits.traces.query).describe(
-    'What to look for: words, "a phrase in quotes", an identifier, a path, file:src/x.ts for sessions that touched a file. All of it has to be found.',
+    'What to look for: words, "a phrase in quotes", an identifier, a path, file:src/x.ts for sessions that touched a file, changed:src/x.ts for those that changed it. All of it has to be found.',
   ),
   ...narrowing,
   ...page(8),

@@ -2,7 +2,7 @@ import "server-only";
 import { z } from "zod";
 import { heavyTurn } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
-import { Answer, citation } from "#lib/mcp/answer";
+import { Answer, changedLines, citation } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { showMessage } from "#lib/mcp/talk";
 import { session } from "#lib/mcp/tools/inputs";
@@ -42,7 +42,7 @@ export async function summaryOf(id: string, userId: string): Promise<string> {
       `Files changed${trace.filesChanged > files.length ? ` (${files.length} of ${trace.filesChanged})` : ""}:\n${files
         .map(
           ({ path, added, removed, lastPosition }) =>
-            `- ${named(path, 300)} +${added} −${removed}, last at #${lastPosition}`,
+            `- ${named(path, 300)}${changedLines(added, removed)}, last at #${lastPosition}`,
         )
         .join("\n")}`,
     );
