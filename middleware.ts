@@ -11,7 +11,9 @@ import { refuseReader } from "./app/shared/refusal";
 export const config = {
   // For the database, which counts the readers of shared sessions: a page can't answer with a status of its own.
   runtime: "nodejs",
-  matcher: ["/((?!api(?:/|$)|mcp$|\\.well-known/oauth-|_next/|icon\\.svg$|robots\\.txt$|spoor\\.mjs$).*)"],
+  matcher: [
+    "/((?!api(?:/|$)|mcp$|\\.well-known/oauth-|_next/|icon\\.svg$|agents\\.svg$|robots\\.txt$|spoor\\.mjs$).*)",
+  ],
 };
 
 const sessionCookie = "authlib.session_token";

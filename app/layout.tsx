@@ -30,10 +30,7 @@ export default async function Layout({ children }: { children: React.ReactNode }
         <meta name="referrer" content="same-origin" />
       </head>
       <body>
-        <a
-          href="#main"
-          className="sr-only rounded-control bg-overlay px-3 py-2 focus:not-sr-only focus:absolute focus:top-2 focus:left-2 focus:z-20"
-        >
+        <a href="#main" className="skip">
           Skip to the content
         </a>
         <PageRequestProvider id={requestId}>{children}</PageRequestProvider>

@@ -32,17 +32,3 @@ export function Monogram({ source }: { source: string }) {
     </span>
   );
 }
-
-/** The icons of some agents, once for all the places of a page that refer to them. */
-export function AgentSprite({ sources }: { sources: string[] }) {
-  const used = [...new Set(sources.flatMap((source) => iconOf(source) ?? []))];
-  return (
-    <svg aria-hidden="true" width="0" height="0" className="absolute">
-      {used.map((name) => (
-        <symbol key={name} id={`agent-${name}`} viewBox="0 0 24 24">
-          <path d={iconPath(name)} />
-        </symbol>
-      ))}
-    </svg>
-  );
-}

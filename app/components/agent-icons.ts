@@ -1,5 +1,5 @@
 // The agents that `simple-icons` has an icon of; all others have a monogram. Only the server imports it: a page gets the icons that
-// it shows.
+// it shows, and a list refers to the sheet of all.
 import "server-only";
 import {
   siAmp,
@@ -49,3 +49,11 @@ export function iconOf(source: string): string | undefined {
 
 /** An icon's shape, in a square of 24. */
 export const iconPath = (name: string): string => icons[name]?.path ?? "";
+
+/** All icons as one SVG of symbols: `agents.svg#NAME`. */
+export function agentSheet(): string {
+  const symbols = names.map(
+    (name) => `<symbol id="${name}" viewBox="0 0 24 24"><path d="${iconPath(name)}"/></symbol>`,
+  );
+  return `<svg xmlns="http://www.w3.org/2000/svg">${symbols.join("")}</svg>`;
+}

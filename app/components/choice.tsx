@@ -15,7 +15,7 @@ export function Choice<Value extends string>({ name, label, values, chosen }: Pr
             name={name}
             value={value}
             aria-pressed={value === chosen}
-            className="button grow px-1 font-normal aria-pressed:border-accent aria-pressed:bg-tint aria-pressed:font-medium"
+            className="button button-choice"
           >
             {text}
           </button>

@@ -19,3 +19,16 @@ export function formatDate(date: Date, timeZone: string, parts: Parts, locale = 
 
 /** The calendar day of a moment in a zone, as `YYYY-MM-DD`. */
 export const isoDay = (date: Date, timeZone: string): string => formatDate(date, timeZone, {}, "en-CA");
+
+const longParts: Parts = {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  timeZoneName: "short",
+};
+
+/** A moment to the second, with its zone. */
+export const longTime = (date: Date, timeZone: string): string => formatDate(date, timeZone, longParts);

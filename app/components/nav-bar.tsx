@@ -1,114 +1,12 @@
-import { ChartColumn, House, Menu, ScrollText, Search } from "lucide-react";
 import { currentUser } from "#lib/auth/guards";
-import { signOutAction } from "../(app)/actions";
-import { Choice, themeNames } from "./choice";
-import { Keys, KeysButton } from "./keys";
-import { Mark } from "./mark";
-import { NavLink } from "./nav-link";
-import { pages, searchHref } from "./pages";
-import { PaletteButton } from "./palette/palette-button";
+import { Bar } from "./bar";
 import { readKeys, readTheme } from "./preferences";
-import { Sign } from "./sign";
-
-/** The pages that a phone has as tabs, each with its icon there. */
-const tabs = { "/home": House, "/traces": ScrollText, "/usage": ChartColumn } as const;
-const tabOf = (href: string) => (tabs as Partial<Record<string, typeof House>>)[href];
-/** What a bar of less than 1024 pixels leaves to the menu. */
-const more: string[] = ["/uploads", "/devices", "/diagnostics"];
 
 /**
  * The navigation bar of every signed-in page. On a phone it is at the bottom, in reach of a thumb: a few pages as tabs, and the
  * menu, a sheet with all of them.
  */
 export async function NavBar() {
-  const [user, keys] = await Promise.all([currentUser(), readKeys()]);
-  return (
-    <header className="bar print:hidden">
-      <div className="wide">
-        <a href="/home" className="mr-1 flex items-center gap-2 font-semibold max-md:hidden">
-          <Mark /> Spoor
-        </a>
-        <nav aria-label="Pages">
-          {pages.map(({ href, name }) => {
-            const Icon = tabOf(href);
-            return (
-              <NavLink
-                key={href}
-                href={href}
-                className={`tab ${Icon ? "" : more.includes(href) ? "max-lg:hidden" : "max-md:hidden"}`}
-              >
-                {Icon && <Icon aria-hidden="true" className="size-5 md:hidden" />}
-                {name}
-              </NavLink>
-            );
-          })}
-        </nav>
-        <span className="ml-auto max-md:hidden">
-          <PaletteButton className="button button-quiet gap-2 px-2 needs-script" hasHint />
-        </span>
-        <a href={searchHref} aria-keyshortcuts={keys === "on" ? "/" : undefined} className="tab search">
-          <Search aria-hidden="true" className="size-5 md:size-4" />
-          <span className="md:max-lg:sr-only">Search</span>
-          {keys === "on" && (
-            <span aria-hidden="true" className="key max-lg:hidden pointer-coarse:hidden">
-              /
-            </span>
-          )}
-        </a>
-        {user && <AppMenu name={user.name} email={user.email} keys={keys} />}
-      </div>
-      {keys === "on" && <Keys />}
-    </header>
-  );
-}
-
-type MenuProps = { name: string; email: string; keys: "on" | "off" };
-
-/** The account menu; on a phone a sheet above the tabs that also has all pages. */
-async function AppMenu({ name, email, keys }: MenuProps) {
-  const theme = await readTheme();
-  return (
-    <details className="app-menu" data-menu>
-      <summary className="tab">
-        <Menu aria-hidden="true" className="size-5 md:hidden" />
-        <span className="md:hidden">Menu</span>
-        <span className="min-w-0 max-w-40 truncate max-md:hidden">
-          <span className="sr-only">Account: </span>
-          {name}
-        </span>
-        <span className="flex max-md:hidden">
-          <Sign name="down" />
-        </span>
-      </summary>
-      <div className="sheet">
-        <nav aria-label="Pages in the menu" className="flex flex-col lg:hidden">
-          {pages.map(({ href, name: text }) => (
-            <NavLink key={href} href={href} className={`sheet-link ${more.includes(href) ? "" : "md:hidden"}`}>
-              {text}
-            </NavLink>
-          ))}
-          <PaletteButton className="sheet-link md:hidden needs-script" />
-        </nav>
-        <div className="max-lg:border-hairline max-lg:border-t max-lg:pt-4">
-          <p className="truncate font-medium">{name}</p>
-          <p className="break-all text-meta text-muted">{email}</p>
-        </div>
-        <p className="flex gap-4">
-          <a href="/settings" className="link target">
-            Settings
-          </a>
-          <a href="/docs" className="link target">
-            API
-          </a>
-          {keys === "on" && <KeysButton />}
-        </p>
-        <Choice name="theme" label="Theme" values={themeNames} chosen={theme} />
-        <form action={signOutAction}>
-          <button type="submit" className="button w-full">
-            Sign out
-          </button>
-        </form>
-      </div>
-    </details>
-  );
+  const [user, keys, theme] = await Promise.all([currentUser(), readKeys(), readTheme()]);
+  return <Bar user={user && { name: user.name, email: user.email }} keys={keys} theme={theme} />;
 }

@@ -1,17 +1,27 @@
-/** The shape of a page that takes long, over the one before; shown by `data-loading` (nav-link.tsx). */
+"use client";
+import { useEffect, useState } from "react";
+
+/**
+ * The shape of a page that takes long, over the one before; shown by `data-loading` (nav-link.tsx). Only the script needs it, so that
+ * it is made there and not sent.
+ */
 export function Shapes() {
+  const [isReady, setReady] = useState(false);
+  useEffect(() => setReady(true), []);
   return (
     <div aria-hidden="true" className="shapes">
-      <div className="wide">
-        <span className="w-40" />
-        {Array.from({ length: 9 }, (_, row) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows that never change
-          <p key={row}>
-            <span className={row % 3 === 1 ? "w-1/2" : "w-2/3"} />
-            <span className="w-1/4" />
-          </p>
-        ))}
-      </div>
+      {isReady && (
+        <div className="wide">
+          <span className="w-40" />
+          {Array.from({ length: 9 }, (_, row) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows that never change
+            <p key={row}>
+              <span className={row % 3 === 1 ? "w-1/2" : "w-2/3"} />
+              <span className="w-1/4" />
+            </p>
+          ))}
+        </div>
+      )}
     </div>
   );
 }

@@ -1,7 +1,6 @@
-import { Check, ChevronDown, ChevronLeft, Circle, GitBranch, X } from "lucide-react";
+import { Check, ChevronLeft, Circle, GitBranch, X } from "lucide-react";
 
 const icons = {
-  down: ChevronDown,
   left: ChevronLeft,
   cross: X,
   check: Check,
@@ -11,7 +10,8 @@ const icons = {
 } as const;
 
 /** A small sign beside a word that says the same. Drawn, since not every system has a glyph for each of them. */
-export function Sign({ name }: { name: keyof typeof icons }) {
+export function Sign({ name }: { name: keyof typeof icons | "down" }) {
+  if (name === "down") return <span aria-hidden="true" className="sign-down" />; // a list has six: 300 bytes less of each
   const Icon = icons[name];
   const round = name === "ring" || name === "dot";
   return (

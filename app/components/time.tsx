@@ -1,16 +1,7 @@
-import { formatDate, isoDay, type Parts } from "./date-format";
+import { formatDate, isoDay, longTime, type Parts } from "./date-format";
 import { readerZone } from "./zone";
 
 const clockParts: Parts = { hour: "2-digit", minute: "2-digit" };
-const longParts: Parts = {
-  day: "numeric",
-  month: "short",
-  year: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  timeZoneName: "short",
-};
 
 /** A short time: the clock today, the day this year, the date before that. */
 export function shortTime(date: Date, timeZone: string): string {
@@ -30,9 +21,6 @@ function momentTime(date: Date, timeZone: string): string {
   const short = shortTime(date, timeZone);
   return short === clock ? clock : `${short}, ${clock}`;
 }
-
-/** A moment to the second, with its zone. */
-export const longTime = (date: Date, timeZone: string): string => formatDate(date, timeZone, longParts);
 
 function timeAgo(date: Date): string {
   const seconds = Math.max(0, Math.round((Date.now() - date.getTime()) / 1000));

@@ -5,6 +5,7 @@ import { composed } from "#lib/search/terms";
 /** The filters of the language; anything else before a colon is part of a word, such as `TypeError:` or `https:`. */
 export const filterWords = [
   "file",
+  "changed",
   "project",
   "branch",
   "agent",

@@ -83,8 +83,9 @@ function readTerm(term: Term, { files, rows }: Parsed): Unit | undefined {
   if (!filter) return unitOf(text, term.quoted);
   if (term.either && !["tool", "has"].includes(filter)) throw refused("`or` joins words and phrases only", term);
   switch (filter) {
-    case "file": {
-      const file = fileNamed(text, excluded, written);
+    case "file":
+    case "changed": {
+      const file = fileNamed(text, { changed: filter === "changed", excluded, written });
       if (file) files.push(file);
       return file || text === "" ? undefined : unitOf(`${filter}:${text}`, false);
     }

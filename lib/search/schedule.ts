@@ -12,10 +12,10 @@ import { readWaitingAges } from "#lib/search/sql/write";
 const idleMs = 1000;
 /** How long one batch waits in all for jobs that run in this process, and how often it checks, in milliseconds. */
 const yielding = { maxMs: 2000, pollMs: 10 };
-/** How long a session must have been unchanged: while uploads arrive, they have the processor. */
-const settledSeconds = { usually: 3, whileUploadsArrive: 7 };
+/** How long a session must have been unchanged: one that grows line by line is not read for each line. */
+const settledSeconds = 2.5;
 /**
- * While uploads arrive, the pause after a batch in multiples of its duration. At a usual load 1 keeps the index within 10 s;
+ * While uploads arrive, the pause after a batch in multiples of its duration. At a usual load 1 keeps the index within 5 s;
  * once a session has waited longer than `overloadedSeconds`, indexing backs off until the load is over.
  */
 const pauses = { usually: 1, overloaded: 10, overloadedSeconds: 15 };
@@ -65,8 +65,7 @@ async function indexBatch({ uploadsWait, jobsRun }: Load): Promise<{ isIdle: boo
   const yieldToJobs = async () => {
     for (; jobsRun() && leftMs > 0; leftMs -= yielding.pollMs) await sleep(yielding.pollMs);
   };
-  const settled = isBusy ? settledSeconds.whileUploadsArrive : settledSeconds.usually;
-  if ((await indexNext(settled, yieldToJobs)) === 0) return idle;
+  if ((await indexNext(settledSeconds, yieldToJobs)) === 0) return idle;
   const factor = waiting.oldest > pauses.overloadedSeconds ? pauses.overloaded : pauses.usually;
   return { isIdle: false, pauseMs: isBusy ? factor * (performance.now() - startedAt) : 0 };
 }

@@ -40,13 +40,13 @@ async function nearest(tx: PoolClient, userId: string, heads: BlockHead[], word:
   const first = [word, word.slice(1)];
   const ranges = heads.flatMap(({ id, bits }) => first.map((start) => ({ id, range: bucketsOfLetter(start, bits) })));
   const counts = new Map<string, number>();
+  const allowed = word.length < 6 ? 1 : 2;
   for (const postings of await readBucketRanges(tx, userId, ranges))
-    for (const known of decodeWords(postings)) {
-      if (Math.abs(known.word.length - word.length) > 2) continue;
+    for (const known of decodeWords(postings, "", word.length + allowed)) {
+      if (known.word.length < word.length - allowed) continue;
       const lower = fold(known.word);
       counts.set(lower, (counts.get(lower) ?? 0) + known.documents);
     }
-  const allowed = word.length < 6 ? 1 : 2;
   const near = [...counts].map(([other, count]) => ({ other, count, apart: distance(word, other, allowed) }));
   const [best] = near.filter(({ apart }) => apart <= allowed).sort((a, b) => a.apart - b.apart || b.count - a.count);
   return best?.other;

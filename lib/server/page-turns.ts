@@ -16,7 +16,7 @@ const queue = new FairQueue(slots);
 
 /** Whether a request is for a page or for one of its actions, and not for a file or the API. */
 export const isPage = ({ url = "" }: IncomingMessage): boolean =>
-  !isApi(url) && !/^\/(?:_next\/|(?:icon\.svg|robots\.txt|spoor\.mjs)(?:\?|$))/.test(url);
+  !isApi(url) && !/^\/(?:_next\/|(?:icon\.svg|agents\.svg|robots\.txt|spoor\.mjs)(?:\?|$))/.test(url);
 
 let waiting = 0;
 

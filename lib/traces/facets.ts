@@ -3,7 +3,7 @@ import { undated } from "#lib/prices/model";
 import { type Facet, type FacetValue, type FacetValues, facets, type TraceFilter } from "#lib/traces/schema";
 import { findIds, resolveSearch } from "#lib/traces/search";
 import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
-import { countProjects, countUpTo, countValues } from "#lib/traces/sql/list";
+import { countProjects, countPutAway, countUpTo, countValues } from "#lib/traces/sql/list";
 import { countSeveral, type Several } from "#lib/traces/sql/several";
 
 /** How many values a menu offers: the most frequent ones. */
@@ -64,7 +64,24 @@ async function resolveOnce(userId: string, { q, ...plain }: Selection, limit: nu
 /** How many traces a filter matches, counted up to `max`. */
 export async function countTraces(userId: string, filter: Selection, max: number): Promise<number> {
   const { q, ...plain } = filter;
-  return q === undefined ? countUpTo(userId, plain, max) : (await findIds(userId, filter, max)).length;
+  if (q !== undefined) return (await findIds(userId, filter, max)).length;
+  return isPlainList(plain) ? countListed(userId, plain, max) : countUpTo(userId, plain, max);
+}
+
+/** Whether a selection leaves out only what the list does. */
+function isPlainList({ families: _, archived, trivial, ...filters }: PlainSelection): boolean {
+  return archived === false && trivial === false && Object.values(filters).every((value) => value === undefined);
+}
+
+/** So many that were put away cost less to count on their own than to tell apart from the others. */
+const maxPutAway = 2000;
+
+/** Counts the list without filters: all by its index alone, less what was put away. 4 ms for 10,000 of 51,500 traces instead of 10. */
+async function countListed(userId: string, selection: PlainSelection, max: number): Promise<number> {
+  const { families } = selection;
+  const putAway = await countPutAway(userId, { families }, maxPutAway + 1);
+  if (putAway > maxPutAway) return countUpTo(userId, selection, max);
+  return Math.max(0, (await countUpTo(userId, { families }, max + putAway)) - putAway);
 }
 
 const maxChanges = 100;

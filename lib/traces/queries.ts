@@ -79,11 +79,20 @@ function readCursor(cursor: string): Place {
 /** One of a list, with the moment by which it has its place there. */
 export type ListedTrace = Trace & { latestAt: string; spark: string | null };
 
-/** Where a page begins and how many traces it may have; `best` orders what a search finds by how well it matches. */
-type PageRequest = { cursor?: string | undefined; limit: number; order?: Order | undefined; sort?: Sort | undefined };
+/**
+ * Where a page begins and how many traces it may have; `best` orders what a search finds by how well it matches, and counts that
+ * up to `countUpTo`.
+ */
+type PageRequest = {
+  cursor?: string | undefined;
+  limit: number;
+  order?: Order | undefined;
+  sort?: Sort | undefined;
+  countUpTo?: number;
+};
 
-/** Excerpts of those traces whose texts decided their order; `isPartial` where no trace has all that was asked for. */
-type ListedPage = { traces: ListedTrace[]; nextCursor: string | null; ranking?: Pick<Ranking, "found" | "isPartial"> };
+/** `ranking` of an order by the best match, with excerpts of those traces whose texts decided it. */
+type ListedPage = { traces: ListedTrace[]; nextCursor: string | null; ranking?: Omit<Ranking, "traces"> };
 
 /** As `listTraces`, with what pages need beyond the API. */
 export async function listPage(userId: string, selection: Selection, page: PageRequest): Promise<ListedPage> {
@@ -134,7 +143,7 @@ const bestCursor = z.tuple([z.literal("best"), z.int().min(0).max(10_000)]);
 /** A page in the order of a ranking, which is made anew for each. */
 async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRequest): Promise<ListedPage> {
   const offset = page.cursor ? decodeCursor(bestCursor, page.cursor)[1] : 0;
-  const { traces: ranked, ...ranking } = await rankTraces(userId, { q, ...plain });
+  const { traces: ranked, ...ranking } = await rankTraces(userId, { q, ...plain }, page);
   let ids = ranked.slice(offset, offset + page.limit).map(({ id }) => id);
   const read = () => {
     const bounds = { limit: ids.length, maxBytes: limits.traces.listPageBytes };

@@ -20,27 +20,37 @@ const maxRead = 20;
 
 type RankedTrace = { id: string; score: number };
 
-/** `isPartial`: no trace has all that the query asks for; these have most of it. */
-export type Ranking = { traces: RankedTrace[]; found: Map<string, Excerpts>; isPartial: boolean };
+/**
+ * `isPartial`: no trace has all that the query asks for; these have most of it. `count` is how many traces were found, up to
+ * `countUpTo`, or listed where they are partial.
+ */
+export type Ranking = { traces: RankedTrace[]; found: Map<string, Excerpts>; isPartial: boolean; count: number };
 
 /**
  * The traces of a selection that its search finds, the best match first: at most 500.
  *
  * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `heavyRead`.
  */
-export async function rankTraces(userId: string, { q = "", ...given }: Selection): Promise<Ranking> {
+export async function rankTraces(
+  userId: string,
+  { q = "", ...given }: Selection,
+  { countUpTo = 0 } = {},
+): Promise<Ranking> {
   const { files, rows, ...query } = parseQuery(q);
-  const selection = { ...given, files, rows };
-  return heavyRead(userId, (tx) => rankIn(tx, userId, selection, query));
+  const search = { userId, selection: { ...given, files, rows }, query };
+  return heavyRead(userId, (tx) => rankIn(tx, search, countUpTo));
 }
 
-async function rankIn(tx: PoolClient, userId: string, selection: PlainSelection, query: Query): Promise<Ranking> {
+type Search = { userId: string; selection: PlainSelection; query: Query };
+
+async function rankIn(tx: PoolClient, search: Search, countUpTo: number): Promise<Ranking> {
+  const { userId, selection, query } = search;
   const matched = await matchBlocks(tx, userId, query);
   const weights = weightsOf(matched);
   let hits = hitsIn(matched);
   const isPartial = hits.count === 0 && relax(query, matched, weights);
   if (isPartial) hits = hitsIn(matched);
-  if (hits.count === 0) return { traces: [], found: new Map(), isPartial: false };
+  if (hits.count === 0) return { traces: [], found: new Map(), isPartial: false, count: 0 };
   const newest =
     isFiltered(selection) && hits.count > max.documents
       ? await listHits(tx, { userId, selection, hits }, { after: undefined, limit: maxSelected })
@@ -49,7 +59,9 @@ async function rankIn(tx: PoolClient, userId: string, selection: PlainSelection,
   const ranked: Ranked[] = await rank(tx, userId, query, matched, { weights, limit });
   const scope = newest ? { ...selection, ids: newest } : selection;
   let traces = await readRankedTraces(tx, userId, scope, ranked, max.traces);
-  if (!isPartial && unprovenOf(query).length > 0) traces = await verified(tx, { userId, query, hits }, traces);
+  const disproved =
+    isPartial || unprovenOf(query).length === 0 ? new Set() : await disprovedOf(tx, { userId, query, hits }, traces);
+  traces = traces.filter(({ id }) => !disproved.has(id));
   const found = await readBest(
     tx,
     userId,
@@ -57,23 +69,24 @@ async function rankIn(tx: PoolClient, userId: string, selection: PlainSelection,
     query,
     weights,
   );
-  return { traces: reorder(traces, found), found, isPartial };
+  const all = isPartial || countUpTo === 0 ? [] : await listHits(tx, { ...search, hits }, { limit: countUpTo });
+  const count = all.filter((id) => !disproved.has(id)).length;
+  return { traces: reorder(traces, found), found, isPartial, count: isPartial ? traces.length : count };
 }
 
 /** Whether a selection may leave out hits. */
 const isFiltered = ({ files = [], rows = [], ...rest }: PlainSelection) =>
   files.length + rows.length > 0 || Object.values(rest).some((value) => value !== undefined && value !== false);
 
-/** The first hundred are read; of what the texts do not prove, nothing is left among them. */
-async function verified(
+/** Of the first hundred, which are read, those that have what was asked for in no text. */
+async function disprovedOf(
   tx: PoolClient,
   search: { userId: string; query: Query; hits: ReturnType<typeof hitsIn> },
   traces: RankedTrace[],
-): Promise<RankedTrace[]> {
+): Promise<Set<string>> {
   const maxVerified = 100;
   const ids = traces.slice(0, maxVerified).map(({ id }) => id);
-  const kept = new Set(await keepMatching(tx, search, ids, { all: false }));
-  return traces.filter(({ id }, place) => place >= maxVerified || kept.has(id));
+  return new Set(ids).difference(new Set(await keepMatching(tx, search, ids, { all: false })));
 }
 
 /** The first traces by what their best message says too. */

@@ -40,15 +40,21 @@ async function valuesOf(userId: string, filter: string, beginning: string): Prom
   const fixed = values[filter];
   if (fixed) return fixed.filter((one) => one.startsWith(beginning.toLowerCase())).map((one) => named(filter, one));
   if (beginning === "" || filter === "before" || filter === "after") return [];
-  const kind = filter as "file" | "project" | "branch" | "agent" | "model";
+  const kind = kindOf(filter) as "file" | "project" | "branch" | "agent" | "model";
   const names = await heavyRead(userId, (tx) => readNames(tx, userId, kind, beginning, max.all), { seconds: 1 });
   return names.map((one) => named(filter, one));
 }
 
-const named = (filter: string, value: string): Found => ({
-  kind: filter === "file" || filter === "project" ? filter : "filter",
-  text: `${filter}:${/\s/.test(value) ? `"${value}"` : value}`,
-});
+/** What a filter's values are names of. */
+const kindOf = (filter: string) => (filter === "changed" ? "file" : filter);
+
+function named(filter: string, value: string): Found {
+  const kind = kindOf(filter);
+  return {
+    kind: kind === "file" || kind === "project" ? kind : "filter",
+    text: `${filter}:${/\s/.test(value) ? `"${value}"` : value}`,
+  };
+}
 
 async function anythingLike(userId: string, beginning: string): Promise<Found[]> {
   if (beginning.length < 2) return [];

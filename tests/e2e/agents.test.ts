@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as oauth from "oauth4webapi";
 import { expect, test } from "vitest";
+import { freePort } from "#lib/db/ports";
 import { expectGoodLook } from "../support/look.ts";
 import { get, ingest, owner } from "../support/server.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
@@ -131,4 +133,26 @@ test("an agent is let in by its person in a browser, renews its token, and is le
   close();
   again.close();
   expect(faults).toEqual([]);
+});
+
+test("the protocol's conformance suite gets through discovery and the login", async () => {
+  const port = await freePort();
+  const { client, resource } = await discover(`http://127.0.0.1:${port}/callback`);
+  const suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
+  const given = ["--url", server.url, "--client-id", client.client_id, "--resource", resource, "--port", String(port)];
+  const run = spawn(process.execPath, [suite, "authorization", ...given], { stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise((resolve) => run.once("exit", resolve));
+  let said = "";
+  for (const stream of [run.stdout, run.stderr]) stream.on("data", (part) => (said += part));
+  try {
+    const asked = () => /^http\S+code_challenge=\S+$/m.exec(said)?.[0] ?? "";
+    await expect.poll(asked, { timeout: 20_000 }).not.toBe("");
+    await page.goto(asked());
+    await button("Approve").click();
+    expect(await ended, said).toBe(0);
+  } finally {
+    run.kill();
+  }
+  expect(said).toMatch(/authorization-server-metadata-endpoint: [1-9]\d* passed, 0 failed/);
+  expect(said).toMatch(/authorization-code-grant: [1-9]\d* passed, 0 failed/);
 });

@@ -146,7 +146,7 @@ describe("the list", () => {
     await link("codex-cli 40").waitFor();
   });
 
-  test("sends less than 1.5 KB a row, including React's payload", async () => {
+  test("sends less than 1.5 KB a row and 100 KB in all, including React's payload", async () => {
     const weigh = async (path: string) => {
       const html = (await (await open(path))?.text()) ?? "";
       return { bytes: Buffer.byteLength(html), rows: await rows().count() };
@@ -154,6 +154,7 @@ describe("the list", () => {
     const [many, few] = [await weigh("/traces"), await weigh("/traces?project=project-3&source=codex-cli")];
     expect([many.rows, few.rows]).toEqual([50, 8]);
     expect((many.bytes - few.bytes) / (many.rows - few.rows)).toBeLessThan(1500);
+    expect(many.bytes).toBeLessThan(100_000);
   });
 
   test("says how many sessions are new, and links to them", async () => {

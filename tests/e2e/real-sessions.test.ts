@@ -116,4 +116,13 @@ describe.skipIf(!present)("real sessions", () => {
       messages: { received: 12_800, written: 0 },
     });
   }, 180_000);
+
+  test("a page of the list sends 100 KB", async () => {
+    const page = await browser.newPage();
+    await signIn(page, server, owner);
+    const html = (await (await page.goto(`${server.url}/traces`))?.text()) ?? "";
+    expect(await page.locator("[data-row]").count()).toBe(50);
+    expect(Buffer.byteLength(html)).toBeLessThan(100 * 1024);
+    await page.close();
+  });
 });

@@ -161,7 +161,14 @@ test("a session's cost and all of its tokens are in the list and on its page", a
   await open("/traces?model=claude-opus-4-5-20251101");
   const row = page.getByRole("list", { name: "Sessions" }).getByRole("listitem").first();
   await row.getByText(/^\$0\.\d+$/).waitFor();
-  expect(await row.textContent()).toContain("41,500 tokens");
+  const exact = row.getByText("41,500 tokens");
+  await expect
+    .poll(async () => {
+      await page.mouse.move(0, 0); // the page's script may not have been there for the pointer's first coming
+      await row.locator(".figures").hover();
+      return exact.isVisible();
+    })
+    .toBe(true);
   await row.getByRole("link", { name: "Add it up" }).click();
   await page.getByText("(1K in, 200 out, 40.3K cache)").waitFor();
   await page.getByText("$0.05 recorded by the agent").waitFor();

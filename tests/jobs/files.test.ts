@@ -163,6 +163,11 @@ describe("a search that names files", () => {
     ["alpha -file:src/x.ts", ["two"]],
     ["file:x.ts file:y.ts", []],
     ["file:%", []],
+    ["changed:x.ts", ["one"]],
+    ["changed:lib/x.ts", []],
+    ["file:x.ts -changed:x.ts", ["two"]],
+    ["alpha changed:x.ts", ["one"]],
+    ["alpha -changed:x.ts", ["two"]],
   ])("%s", async (q, expected) => {
     expect(await search(q)).toEqual([...expected].sort());
     expect(await countTraces(userId, { q }, 100)).toBe(expected.length);

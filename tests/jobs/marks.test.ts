@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { deleteTrace } from "#lib/traces/deletion";
+import { countTraces } from "#lib/traces/facets";
 import { setMarks } from "#lib/traces/marks";
 import { marksShape } from "#lib/traces/marks-schema";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -74,6 +75,36 @@ describe("what a person decides about a trace", () => {
     );
     expect(rows).toEqual([{ custom_title: null, starred_at: null, archived_at: null, note: null, tags: [] }]);
   });
+});
+
+test("the list counts what was not put away, up to a bound", async () => {
+  const [first, second, third] = [await make("count-1"), await make("count-2"), await make("count-3")];
+  await make("count-4");
+  await pool().query("update trace set trivial = true where user_id = $1 and id = $2", [userId, second]);
+  await pool().query("update trace set parent_id = $2 where user_id = $1 and id = $3", [userId, first, third]);
+  for (const families of [undefined, true]) {
+    const shown = { archived: false, trivial: false, families };
+    const count = (max: number) => countTraces(userId, shown, max);
+    const before = await count(100);
+    await setMarks(userId, first, { archived: true });
+    const { rows } = await pool().query(
+      `select 1 from trace where user_id = $1 and deleted_at is null and archived_at is null and not trivial
+        ${families ? "and parent_id is null" : ""}`,
+      [userId],
+    );
+    expect([await count(100), before]).toEqual([rows.length, rows.length + 1]);
+    expect(await count(1)).toBe(1);
+    expect(await countTraces(userId, { ...shown, source: "nobody" }, 100)).toBe(0);
+    await setMarks(userId, first, { archived: false });
+  }
+  const shown = { archived: false, trivial: false };
+  const before = await countTraces(userId, shown, 100);
+  await pool().query(
+    `insert into trace (user_id, id, source, source_id, message_count, token_count, content_hash, upload_sequence, activity_at, trivial)
+     select $1, gen_random_uuid(), 'test', 'put away ' || n, 0, 0, '', 0, now(), true from generate_series(1, 2500) as n`,
+    [userId],
+  );
+  expect(await countTraces(userId, shown, 100)).toBe(before);
 });
 
 test.each([

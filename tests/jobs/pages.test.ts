@@ -7,6 +7,7 @@ import { exportTraces } from "#lib/traces/export";
 import { findInMessages } from "#lib/traces/find";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
 import { listTraces } from "#lib/traces/queries";
+import { needsOneServer } from "../support/nodes.ts";
 import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
@@ -92,7 +93,8 @@ describe("a page of messages", () => {
     expect((await pagesOf(id, { limit: 7 })).map((page) => page.length)).toEqual([7]);
   });
 
-  test("does not read the metadata after its end", async () => {
+  const blocks = needsOneServer("the counts of blocks that were read are each server's own");
+  test.skipIf(blocks)("does not read the metadata after its end", async () => {
     const id = await storeTrace("unread", 200, "'x'", `jsonb_build_object('k', ${noise})`);
     const reads = async (maxBytes: number) => {
       const before = await toastReads();

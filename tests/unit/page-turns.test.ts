@@ -76,6 +76,8 @@ test("files and the API are no pages", () => {
   const isPageAt = (url: string) => isPage({ url } as IncomingMessage);
   expect(["/", "/traces/1?at=2", "/shared/x", "/apis", "/_nextx", "/icon.svgx"].filter(isPageAt)).toHaveLength(6);
   expect(
-    ["/api", "/api/health", "/_next/static/a.js", "/icon.svg?1", "/robots.txt", "/spoor.mjs"].filter(isPageAt),
+    ["/api", "/api/health", "/_next/static/a.js", "/icon.svg?1", "/agents.svg", "/robots.txt", "/spoor.mjs"].filter(
+      isPageAt,
+    ),
   ).toEqual([]);
 });

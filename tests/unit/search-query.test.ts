@@ -99,12 +99,16 @@ describe("a query", () => {
 test.each<[string, string[], number]>([
   ["file:src/X.ts", ["/src/x.ts"], 0],
   ['alpha -file:x.ts FILE:"a b.md" “two words”', ["not /x.ts", "/a b.md"], 2],
+  ["changed:x.ts -Changed:a/b.md unchanged:x", ["changed /x.ts", "not changed /a/b.md"], 1],
   ["file:./src//x.ts file:C:\\a\\b.ts", ["/src/x.ts", "/c:/a/b.ts"], 0],
   ["profile:x file: file:/", [], 3],
   ['"file:x.ts" file:""', [], 1],
 ])("files and words of %s", (q, files, units) => {
   const query = parseQuery(q);
-  expect(query.files.map(({ ending, excluded }) => `${excluded ? "not " : ""}${ending}`)).toEqual(files);
+  const shown = query.files.map(
+    ({ ending, changed, excluded }) => `${excluded ? "not " : ""}${changed ? "changed " : ""}${ending}`,
+  );
+  expect(shown).toEqual(files);
   expect(query.units).toHaveLength(units);
 });
 

@@ -1,16 +1,22 @@
-import { isoDay } from "../../components/date-format";
+"use client";
 import { Field } from "../../components/field";
 import { Choice } from "./choices";
-import { datePresets } from "./dates";
+import type { DatePreset } from "./dates";
 import { HiddenFilters, Menu } from "./filter-menu";
 import { type Given, listHref, without } from "./hrefs";
 
+type Props = {
+  given: Given;
+  zone: string;
+  presets: DatePreset[];
+  /** The days that are set, as the fields take them. */
+  days: { from?: string | undefined; to?: string | undefined };
+};
+
 /** Narrows the list to sessions whose last activity is in a span of days, in the reader's time zone. */
-export function DateMenu({ given, zone }: { given: Given; zone: string }) {
+export function DateMenu({ given, zone, presets, days }: Props) {
   const { from, to } = given;
   const others = without(given, "from", "to");
-  // A link from another page may contain a moment; the fields take days only.
-  const day = (value: string | undefined) => value && (value.length === 10 ? value : isoDay(new Date(value), zone));
   return (
     <Menu label="Date" isSet={from !== undefined || to !== undefined} side="right">
       <ul className="py-1">
@@ -19,7 +25,7 @@ export function DateMenu({ given, zone }: { given: Given; zone: string }) {
             <Choice href={listHref(others)} isChosen={false} text="Any time" />
           </li>
         )}
-        {datePresets(zone, new Date()).map((preset) => (
+        {presets.map((preset) => (
           <li key={preset.label}>
             <Choice
               href={listHref({ ...others, from: preset.from })}
@@ -31,8 +37,8 @@ export function DateMenu({ given, zone }: { given: Given; zone: string }) {
       </ul>
       <form method="get" action="/traces" className="flex flex-col gap-3 border-hairline border-t p-3">
         <HiddenFilters given={others} />
-        <Field name="from" label="From" type="date" defaultValue={day(from)} />
-        <Field name="to" label="To, inclusive" type="date" defaultValue={day(to)} />
+        <Field name="from" label="From" type="date" defaultValue={days.from} />
+        <Field name="to" label="To, inclusive" type="date" defaultValue={days.to} />
         <button type="submit" className="button">
           Show
         </button>

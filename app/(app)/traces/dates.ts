@@ -1,8 +1,10 @@
 import { isoDay } from "../../components/date-format";
 import { addDays } from "../../components/zone";
 
+export type DatePreset = { label: string; from: string };
+
 /** Common spans of days that end today, each with its first day in the reader's zone. */
-export function datePresets(zone: string, now: Date): { label: string; from: string }[] {
+export function datePresets(zone: string, now: Date): DatePreset[] {
   const today = isoDay(now, zone);
   return [
     { label: "Today", from: today },
@@ -10,3 +12,7 @@ export function datePresets(zone: string, now: Date): { label: string; from: str
     { label: "Last 30 days", from: addDays(today, -29) },
   ];
 }
+
+/** The day of a filter's value. A link from another page may contain a moment; the fields take days only. */
+export const dayOfFilter = (value: string | undefined, zone: string): string | undefined =>
+  value === undefined || value.length === 10 ? value : isoDay(new Date(value), zone);

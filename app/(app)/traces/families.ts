@@ -1,6 +1,7 @@
 import { type Family, type Member, type Origin, type Relation, readFamilies, readOriginsOf } from "#lib/traces/family";
+import { longTime } from "../../components/date-format";
 import { countOf, formatCompact } from "../../components/figures";
-import { longTime, shortTime } from "../../components/time";
+import { shortTime } from "../../components/time";
 import { type Below, type BelowRow, originWords } from "./below";
 import { listHref } from "./hrefs";
 

@@ -2,6 +2,7 @@ import { readFacets } from "#lib/traces/facets";
 import type { TraceFilter } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
 import { DateMenu } from "./date-menu";
+import { datePresets, dayOfFilter } from "./dates";
 import { FilterMenu } from "./filter-menu";
 import { FilterSwitch } from "./filter-switch";
 import { entriesOf, filterQuery, type Given } from "./hrefs";
@@ -36,7 +37,12 @@ export async function FilterBar({ userId, filter, given, hasValues, children }: 
         {(["source", "model", "project"] as const).map((name) => (
           <FilterMenu key={name} name={name} given={given} query={query} values={values} />
         ))}
-        <DateMenu given={given} zone={zone} />
+        <DateMenu
+          given={given}
+          zone={zone}
+          presets={datePresets(zone, new Date())}
+          days={{ from: dayOfFilter(given.from, zone), to: dayOfFilter(given.to, zone) }}
+        />
         <MoreMenu given={given} query={query} values={values} />
         {children}
       </div>

@@ -19,6 +19,9 @@ export type ListRequest = {
   problem?: string;
 };
 
+/** What a search finds has excerpts: fewer of it are read at a time, and those are the ones whose texts decide the order. */
+const foundPerPage = 20;
+
 const day = /^\d{4}-\d\d-\d\d$/;
 
 /**
@@ -40,7 +43,8 @@ export function readListParams(params: Params, zone: string): ListRequest {
   const problem = typeof exact.q === "string" && !ignored.includes("q") ? problemOf(exact.q) : undefined;
   if (problem) ignored.push("q");
   for (const name of ignored) delete exact[name];
-  const { cursor, limit, sort, order: _, ...filter } = listQuery.parse(exact);
+  const { cursor, sort, order: _, limit: page, ...filter } = listQuery.parse(exact);
+  const limit = filter.q && exact.limit === undefined ? foundPerPage : page;
   const given = Object.fromEntries(filterNames.filter((name) => name in filter).map((name) => [name, asked[name]]));
   const order = filter.q && exact.order !== "newest" && isRanked(filter.q) ? "best" : "newest";
   return { filter, cursor, limit, sort, given, order, ignored, ...(problem && { problem }) };

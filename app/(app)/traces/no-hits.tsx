@@ -3,7 +3,7 @@ import { isQuery } from "#lib/search/query";
 import { countTraces } from "#lib/traces/facets";
 import type { FilterName } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
-import { maxCounted, sessionsOf } from "./count";
+import { maxCounted, maxFound, sessionsOf } from "./count";
 import { type ListRequest, readListParams } from "./filters";
 import { type Given, labelOf, listHref, type Names, shownValues, without } from "./hrefs";
 import { Meant } from "./partial";
@@ -16,7 +16,7 @@ export async function NoHits({ userId, request: { given }, names }: Props) {
   const tries = await Promise.all(
     (Object.keys(given) as FilterName[]).map(async (name) => {
       const rest = without(given, name);
-      return { name, rest, count: await countTraces(userId, readListParams(rest, zone).filter, maxCounted + 1) };
+      return { name, rest, max: maxOf(rest), count: await countOf(userId, rest, zone) };
     }),
   );
   const terms = given.q ? await triesOf(userId, given, zone) : [];
@@ -27,13 +27,13 @@ export async function NoHits({ userId, request: { given }, names }: Props) {
       <Meant userId={userId} given={given} />
       {terms.length > 1 && <Terms given={given} terms={terms} />}
       <ul className="flex flex-col gap-2">
-        {helpful.map(({ name, rest, count }) => (
+        {helpful.map(({ name, rest, max, count }) => (
           <li key={name}>
             <a href={listHref(rest)} className="link">
               Remove {labelOf(name)}
             </a>{" "}
             <span className="text-muted">
-              “{shownValues(given, name, names)}” to see {sessionsOf(count)}.
+              “{shownValues(given, name, names)}” to see {sessionsOf(count, max)}.
             </span>
           </li>
         ))}
@@ -50,6 +50,10 @@ export async function NoHits({ userId, request: { given }, names }: Props) {
   );
 }
 
+const maxOf = ({ q }: Given) => (q ? maxFound : maxCounted);
+const countOf = (userId: string, given: Given, zone: string) =>
+  countTraces(userId, readListParams(given, zone).filter, maxOf(given) + 1);
+
 /** Of so many terms it is told what they find. */
 const maxTerms = 8;
 
@@ -59,9 +63,7 @@ type TermTry = { written: string; alone: number; rest: string; without: number }
 async function triesOf(userId: string, given: Given, zone: string): Promise<TermTry[]> {
   const q = given.q ?? "";
   const count = async (text: string) =>
-    text !== "" && isQuery(text)
-      ? countTraces(userId, readListParams({ ...given, q: text }, zone).filter, maxCounted + 1)
-      : 0;
+    text !== "" && isQuery(text) ? countOf(userId, { ...given, q: text }, zone) : 0;
   const tries: TermTry[] = [];
   // One after the other: a page takes one turn of its user's heavy reads at a time.
   for (const term of termsOf(q).slice(0, maxTerms)) {
@@ -76,14 +78,14 @@ function Terms({ given, terms }: { given: Given; terms: TermTry[] }) {
     <ul aria-label="What each part of the search finds" className="flex flex-col gap-2">
       {terms.map(({ written, alone, rest, without }) => (
         <li key={`${written} ${rest}`}>
-          <code>{written}</code> <span className="text-muted">alone finds {sessionsOf(alone)}</span>
+          <code>{written}</code> <span className="text-muted">alone finds {sessionsOf(alone, maxFound)}</span>
           {without > 0 && (
             <>
               {" · "}
               <a href={listHref({ ...given, q: rest })} className="link">
                 Leave it out
               </a>{" "}
-              <span className="text-muted">to see {sessionsOf(without)}</span>
+              <span className="text-muted">to see {sessionsOf(without, maxFound)}</span>
             </>
           )}
         </li>

@@ -46,7 +46,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const selection = listed(filter);
   const folded = selection.families === true;
   const reading = Promise.all([
-    readPage(user.id, request).then(async (page) => {
+    readPage(user.id, request, max + 1).then(async (page) => {
       const around = [
         excerptsOf(user.id, page, given),
         readKin(user.id, page.traces, folded),
@@ -56,7 +56,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
       const [excerpts, kin, branches, standings] = await Promise.all(around);
       return { ...page, excerpts, kin, branches, standings };
     }),
-    countTraces(user.id, selection, max + 1),
+    order === "best" ? undefined : countTraces(user.id, selection, max + 1),
     folded ? countTraces(user.id, shown(filter), max + 1) : undefined,
     given.q ? countPending(user.id) : 0,
     given.parent ? titleOf(user.id, given.parent) : undefined,
@@ -67,8 +67,10 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
     if (!given.q || !isOverload(error)) throw error;
   });
   if (!read) return <TooLong given={given} />;
-  const [page, count, all = count, lag, parent, trivial, views] = read;
+  const [page, counted, withChildren, lag, parent, trivial, views] = read;
   const { traces, nextCursor, ignored, ranking, excerpts, kin, branches, standings } = page;
+  const count = counted ?? ranking?.count ?? 0;
+  const all = withChildren ?? count;
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
   const projects = valuesOf(given, "projectId");
@@ -240,13 +242,17 @@ function Notices({ ignored, problem, deleted }: NoticesProps) {
 }
 
 /** An invalid cursor shows the first page, as an invalid filter is left out. */
-async function readPage(userId: string, { filter, cursor, limit, order, sort, ignored }: ListRequest) {
+async function readPage(
+  userId: string,
+  { filter, cursor, limit, order, sort, ignored }: ListRequest,
+  countUpTo: number,
+) {
   try {
-    const page = await listPage(userId, listed(filter), { cursor, limit, order, sort });
+    const page = await listPage(userId, listed(filter), { cursor, limit, order, sort, countUpTo });
     return { ...(await withPullRequests(userId, page)), ignored };
   } catch (error) {
     if (!(error instanceof SpoorError && error.code === "invalid_request")) throw error;
-    const page = await listPage(userId, listed(filter), { limit, order, sort });
+    const page = await listPage(userId, listed(filter), { limit, order, sort, countUpTo });
     return { ...(await withPullRequests(userId, page)), ignored: [...ignored, "cursor"] };
   }
 }

@@ -1,5 +1,5 @@
+"use client";
 import type { Sort } from "#lib/traces/schema";
-import { sorts } from "#lib/traces/schema";
 import type { View } from "#lib/traces/views";
 import { Choice } from "./choices";
 import { Menu } from "./filter-menu";
@@ -18,7 +18,7 @@ export function SortMenu({ given, sort }: { given: Given; sort: Sort }) {
   return (
     <Menu label="Sort" isSet={sort !== "activity"} side="right">
       <ul className="py-1">
-        {sorts.map((one) => (
+        {(Object.keys(words) as Sort[]).map((one) => (
           <li key={one}>
             <Choice
               href={listHref(given, one === "activity" ? {} : { sort: one })}

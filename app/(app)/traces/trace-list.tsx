@@ -6,15 +6,15 @@ import type { WithPullRequests } from "#lib/traces/evidence";
 import type { Standing } from "#lib/traces/live";
 import type { ListedTrace } from "#lib/traces/queries";
 import type { Sort } from "#lib/traces/schema";
-import { AgentSprite } from "../../components/agent-icon";
 import { iconOf } from "../../components/agent-icons";
 import { formatDate, isoDay } from "../../components/date-format";
 import { countOf, formatCompact } from "../../components/figures";
 import { monogramOf } from "../../components/monogram";
-import { longTime, shortTime } from "../../components/time";
+import { shortTime } from "../../components/time";
 import { readerZone } from "../../components/zone";
 import { belowOf, type Kin, originOf, sumsOf } from "./families";
 import type { Given } from "./hrefs";
+import { pack } from "./packed";
 import { type Group, type Row, Rows } from "./rows";
 import { costOf, describeCost, tokensOf } from "./spent";
 
@@ -45,7 +45,7 @@ export async function TraceList({ traces, given, sort, kin, excerpts, labels, br
       groups.push({ ...(heading && { heading }), rows: [] });
     const [branch, waiting] = [branches.get(trace.id), standings.get(trace.id)];
     groups.at(-1)?.rows.push({
-      ...rowOf(trace, zone, excerpts?.get(trace.id), labels),
+      ...rowOf(trace, excerpts?.get(trace.id), labels),
       at: at.toISOString().replace(/\.\d+/, ""),
       when: isByDay ? formatDate(at, zone, { hour: "2-digit", minute: "2-digit" }) : shortTime(at, zone),
       ...(branch && { branch }),
@@ -53,12 +53,7 @@ export async function TraceList({ traces, given, sort, kin, excerpts, labels, br
       ...aroundOf(trace, kin, zone),
     });
   }
-  return (
-    <>
-      <AgentSprite sources={traces.map(({ source }) => source)} />
-      <Rows groups={groups} given={given} />
-    </>
-  );
+  return <Rows packed={pack(groups)} given={given} zone={zone} />;
 }
 
 const standingWords = { waiting: "Agent is waiting", asking: "Agent asks" } as const;
@@ -92,15 +87,10 @@ function aroundOf(trace: ListedTrace, kin: Kin, zone: string): Partial<Row> {
 /** More of a title than any window shows in two lines. */
 const maxTitle = 240;
 
-function rowOf(trace: Shown, zone: string, found: Excerpts | undefined, labels: Labels): Omit<Row, "at" | "when"> {
-  const { id, source, title, model, machine, messageCount, latestAt, starredAt, tags, errorCount, spark } = trace;
+function rowOf(trace: Shown, found: Excerpts | undefined, labels: Labels): Omit<Row, "at" | "when"> {
+  const { id, source, title, model, machine, messageCount, starredAt, tags, errorCount, spark } = trace;
   const [tokens, cost, icon] = [tokensOf(trace), costOf(trace), iconOf(source)];
-  const exact = [
-    countOf(messageCount, "message"),
-    tokens > 0 && countOf(tokens, "token"),
-    ...describeCost(trace),
-    longTime(new Date(latestAt), zone),
-  ];
+  const exact = [countOf(messageCount, "message"), tokens > 0 && countOf(tokens, "token"), ...describeCost(trace)];
   const family = model && familyOf(model);
   return {
     id,

@@ -189,5 +189,5 @@ test("a search that names files has a chip for each, and is looked for in a sess
     ["Remove filter branch main", 'retry file:src/x.ts -file:"a b.md"'],
     ["Remove filter branch next", 'retry file:src/x.ts -file:"a b.md"'],
   ]);
-  expect(wordsOf('retry file:src/x.ts -file:"a b.md" profile:x')).toBe("retry profile:x");
+  expect(wordsOf('retry file:src/x.ts -file:"a b.md" changed:y.ts profile:x')).toBe("retry profile:x");
 });

@@ -42,4 +42,4 @@ export function placeHref(page: string, query: Filter): string {
 }
 
 /** The words of the list's search, which are looked for in the session: the files that it names are no words of it. */
-export const wordsOf = (q = ""): string => q.replace(/(^|\s)-?file:(?:["“”][^"“”]*["“”]|\S+)/gi, "").trim();
+export const wordsOf = (q = ""): string => q.replace(/(^|\s)-?(?:file|changed):(?:["“”][^"“”]*["“”]|\S+)/gi, "").trim();

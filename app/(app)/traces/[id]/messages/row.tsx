@@ -1,5 +1,5 @@
 import type { ReaderRow } from "#lib/reader/message";
-import { longTime } from "../../../../components/time";
+import { longTime } from "../../../../components/date-format";
 import { clockOf, dateOf, spanOf } from "./clock";
 import { Changes, PartView } from "./part";
 import type { Scene } from "./scene";

@@ -88,7 +88,8 @@ const SegmentView = memo(function SegmentView({ segment, register, onMount, onLo
       key={`messages ${segment.count}`} // one that has grown is another element, so that its folds are restored
       ref={ref}
       data-first={first}
-      className="-mx-2 flow-root px-2"
+      // Contained from the start, as content-visibility does later: a change of it counts as a layout shift in Chromium.
+      className="-mx-2 flow-root px-2 [contain:layout_style_paint]"
       // biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes
       dangerouslySetInnerHTML={written === undefined ? markup : { __html: written }}
       suppressHydrationWarning

@@ -1,0 +1,114 @@
+"use client";
+import { ChartColumn, House, Menu, ScrollText, Search } from "lucide-react";
+import { signOutAction } from "../(app)/actions";
+import { Choice, themeNames } from "./choice";
+import { Keys, KeysButton } from "./keys";
+import { Mark } from "./mark";
+import { NavLink } from "./nav-link";
+import { pages, searchHref } from "./pages";
+import { PaletteButton } from "./palette/palette-button";
+import { Sign } from "./sign";
+
+/** The pages that a phone has as tabs, each with its icon there. */
+const tabs = { "/home": House, "/traces": ScrollText, "/usage": ChartColumn } as const;
+const tabOf = (href: string) => (tabs as Partial<Record<string, typeof House>>)[href];
+/** What a bar of less than 1024 pixels leaves to the menu. */
+const more: string[] = ["/uploads", "/devices", "/diagnostics"];
+
+type Props = {
+  user: { name: string; email: string } | undefined;
+  keys: "on" | "off";
+  theme: keyof typeof themeNames;
+};
+
+/** The bar itself. A client component, since a server component is sent twice: 7 KB of each page. */
+export function Bar({ user, keys, theme }: Props) {
+  return (
+    <header className="bar print:hidden">
+      <div className="wide">
+        <a href="/home" className="mr-1 flex items-center gap-2 font-semibold max-md:hidden">
+          <Mark /> Spoor
+        </a>
+        <nav aria-label="Pages">
+          {pages.map(({ href, name }) => {
+            const Icon = tabOf(href);
+            return (
+              <NavLink
+                key={href}
+                href={href}
+                className={`tab ${Icon ? "" : more.includes(href) ? "max-lg:hidden" : "max-md:hidden"}`}
+              >
+                {Icon && <Icon aria-hidden="true" className="size-5 md:hidden" />}
+                {name}
+              </NavLink>
+            );
+          })}
+        </nav>
+        <span className="ml-auto max-md:hidden">
+          <PaletteButton className="button button-quiet gap-2 px-2 needs-script" hasHint />
+        </span>
+        <a href={searchHref} aria-keyshortcuts={keys === "on" ? "/" : undefined} className="tab search">
+          <Search aria-hidden="true" className="size-5 md:size-4" />
+          <span className="md:max-lg:sr-only">Search</span>
+          {keys === "on" && (
+            <span aria-hidden="true" className="key max-lg:hidden pointer-coarse:hidden">
+              /
+            </span>
+          )}
+        </a>
+        {user && <AppMenu {...user} keys={keys} theme={theme} />}
+      </div>
+      {keys === "on" && <Keys />}
+    </header>
+  );
+}
+
+type MenuProps = Omit<Props, "user"> & NonNullable<Props["user"]>;
+
+/** The account menu; on a phone a sheet above the tabs that also has all pages. */
+function AppMenu({ name, email, keys, theme }: MenuProps) {
+  return (
+    <details className="app-menu" data-menu>
+      <summary className="tab">
+        <Menu aria-hidden="true" className="size-5 md:hidden" />
+        <span className="md:hidden">Menu</span>
+        <span className="min-w-0 max-w-40 truncate max-md:hidden">
+          <span className="sr-only">Account: </span>
+          {name}
+        </span>
+        <span className="flex max-md:hidden">
+          <Sign name="down" />
+        </span>
+      </summary>
+      <div className="sheet">
+        <nav aria-label="Pages in the menu" className="flex flex-col lg:hidden">
+          {pages.map(({ href, name: text }) => (
+            <NavLink key={href} href={href} className={`sheet-link ${more.includes(href) ? "" : "md:hidden"}`}>
+              {text}
+            </NavLink>
+          ))}
+          <PaletteButton className="sheet-link md:hidden needs-script" />
+        </nav>
+        <div className="max-lg:border-hairline max-lg:border-t max-lg:pt-4">
+          <p className="truncate font-medium">{name}</p>
+          <p className="break-all text-meta text-muted">{email}</p>
+        </div>
+        <p className="flex gap-4">
+          <a href="/settings" className="link target">
+            Settings
+          </a>
+          <a href="/docs" className="link target">
+            API
+          </a>
+          {keys === "on" && <KeysButton />}
+        </p>
+        <Choice name="theme" label="Theme" values={themeNames} chosen={theme} />
+        <form action={signOutAction}>
+          <button type="submit" className="button w-full">
+            Sign out
+          </button>
+        </form>
+      </div>
+    </details>
+  );
+}
