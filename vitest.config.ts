@@ -8,6 +8,9 @@ const shared = {
   },
 };
 
+/** Gives the run its folder for temporary files; before all others, so that theirs are in it too. */
+const scratch = "tests/support/scratch.ts";
+
 // Vite sets a BASE_URL of its own ("/") for what it bundles.
 const env = { BASE_URL: "http://localhost:3000", LOG_LEVEL: "fatal" };
 
@@ -15,7 +18,7 @@ const onPostgres = {
   env,
   // A browser, a server and a database share two processors: once more in CI, where one late answer would cost a whole run.
   retry: process.env.CI ? 1 : 0,
-  globalSetup: "tests/support/postgres.ts",
+  globalSetup: [scratch, "tests/support/postgres.ts"],
   // Three nodes on the processors of one take several times as long.
   testTimeout: process.env.CITUS_DATABASE_URL ? 240_000 : 60_000,
   hookTimeout: 120_000,
@@ -27,7 +30,7 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: process.env.CI ? ["default", ["json", { outputFile: "test-results/vitest.json" }]] : ["default"],
     projects: [
-      { ...shared, test: { env, name: "unit", include: ["tests/unit/**/*.test.ts"] } },
+      { ...shared, test: { env, name: "unit", include: ["tests/unit/**/*.test.ts"], globalSetup: scratch } },
       {
         ...shared,
         test: {
@@ -35,7 +38,7 @@ export default defineConfig({
           name: "cli",
           include: ["tests/cli/**/*.test.ts"],
           testTimeout: 30_000,
-          globalSetup: "tests/support/built-client.ts",
+          globalSetup: [scratch, "tests/support/built-client.ts"],
         },
       },
       {
@@ -65,11 +68,30 @@ export default defineConfig({
         },
       },
       { ...shared, test: { ...onPostgres, name: "deploy", include: ["tests/deploy/**/*.test.ts"] } },
-      // On a distributed database alone: `npm run test:growth`.
+      // On a distributed database alone: `npm run test:growth`. After all others, one file at a time: one kills a node.
       ...(process.env.CITUS_DATABASE_URL
-        ? [{ ...shared, test: { ...onPostgres, name: "growth", include: ["tests/growth/**/*.test.ts"] } }]
+        ? [
+            {
+              ...shared,
+              test: {
+                ...onPostgres,
+                name: "growth",
+                include: ["tests/growth/**/*.test.ts"],
+                fileParallelism: false,
+                sequence: { groupOrder: 1 },
+              },
+            },
+          ]
         : []),
-      { ...shared, test: { ...onPostgres, name: "e2e", include: ["tests/e2e/**/*.test.ts"] } },
+      {
+        ...shared,
+        test: {
+          ...onPostgres,
+          name: "e2e",
+          include: ["tests/e2e/**/*.test.ts"],
+          globalSetup: [...onPostgres.globalSetup, "tests/support/chromium.ts"],
+        },
+      },
     ],
   },
 });

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { pendingMigrations } from "#lib/db/migrations";
+import { distributeAdded } from "#lib/db/sql/distribute";
 import { withMigrationLock } from "#lib/db/sql/migration-lock";
 import { statementsOf } from "#lib/db/statements";
 import { EnvError } from "#lib/errors";
@@ -24,9 +25,10 @@ const createRecords = `create table if not exists _prisma_migrations (
   applied_steps_count integer not null default 0)`;
 
 /**
- * Applies the pending migrations, recorded in `_prisma_migrations` as `prisma migrate deploy` records them, then runs `after`
- * (the job queue's tables). Processes that call it at the same time take turns. Others may use the database meanwhile: a
- * migration is one transaction, and one that does not get its locks within a second is retried for a minute.
+ * Applies the pending migrations, recorded in `_prisma_migrations` as `prisma migrate deploy` records them, spreads tables that
+ * they added to a distributed database, then runs `after` (the job queue's tables). Processes that call it at the same time
+ * take turns. Others may use the database meanwhile: a migration is one transaction, and one that does not get its locks within
+ * a second is retried for a minute.
  *
  * @param folder holds the migrations.
  * @returns the names of the migrations applied.
@@ -44,6 +46,7 @@ async function applyPending(databaseUrl: string, after: () => Promise<void>, fol
     const pending = await findPending(client, folder);
     const deadline = Date.now() + lockPatienceMs;
     for (const name of pending) await applyMigration(client, folder, name, deadline);
+    await distributeAdded(client);
     await after();
     return pending;
   } finally {

@@ -14,6 +14,10 @@ export type Ruling = { kind: string; mark: string; verdict: "mask" | "keep"; sou
  */
 export type Policy = { stamp: string; key: Uint8Array; masks: boolean; rulings: readonly Ruling[] };
 
+/** Whether something may be masked by a policy at all: otherwise nothing need be looked for. */
+export const masksAny = ({ masks, rulings }: Policy): boolean =>
+  masks || rulings.some(({ verdict }) => verdict === "mask");
+
 /** A secret's eight hexadecimal digits: the same for the same secret of a user, and not to be searched for without the key. */
 export const markOf = (key: Uint8Array, value: string | Uint8Array): string =>
   createHmac("sha256", key).update(value).digest("hex").slice(0, 8);

@@ -10,7 +10,7 @@ import { digestOf, webDigest } from "#lib/server/sources";
 
 const serverSources = ["lib", "package.json", "package-lock.json"];
 const serverStamp = `${serverFolder}/sources.sha256`;
-const clientSources = ["cli", "lib/evidence", "package.json"];
+const clientSources = ["cli", "lib/evidence", "lib/secrets", "package.json"];
 const stamp = ".next/spoor-sources.sha256";
 const clientStamp = `${clientFile}.sources.sha256`;
 

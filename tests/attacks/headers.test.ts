@@ -71,7 +71,14 @@ describe("every answer", () => {
       "/_next/static/chunks/missing.js",
       "/index.html",
     ];
-    const files = [script ?? "", "/icon.svg", "/robots.txt", "/spoor.mjs", "/_next/image?url=%2Ficon.svg&w=64&q=75"];
+    const files = [
+      script ?? "",
+      "/icon.svg",
+      "/agents.svg",
+      "/robots.txt",
+      "/spoor.mjs",
+      "/_next/image?url=%2Ficon.svg&w=64&q=75",
+    ];
     const api = ["/api/limits", "/api/health", "/api/ready", "/api/openapi.json", "/api/traces", "/api/traces/export"];
     const others = [
       "/api",

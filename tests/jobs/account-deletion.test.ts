@@ -14,11 +14,12 @@ import { makeUser, provideOwner } from "../support/server.ts";
 await provideOwner();
 const bob = { name: "Bob", email: "bob@example.org", password: "" };
 
-/** Ends the connection on which an account's rows are being deleted. @returns whether there was one */
+/** Ends the connection that waits to delete an account's rows, here or on a node. @returns whether there was one */
 async function endDeletion(): Promise<boolean> {
   const { rowCount } = await pool().query(
     `select pg_terminate_backend(pid, 5000) from pg_stat_activity
-     where datname = current_database() and wait_event_type = 'Lock' and query like 'select id from ingest_job%'`,
+     where datname = current_database() and query like 'select id from ingest_job%' and state = 'active'
+       and state_change < clock_timestamp() - interval '300 milliseconds'`,
   );
   return rowCount === 1;
 }

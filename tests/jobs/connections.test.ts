@@ -14,7 +14,7 @@ afterAll(() => database.drop());
 test("a connection that breaks between two statements fails only its transaction, as an outage", async () => {
   const failure = await transaction(async (tx) => {
     const { rows } = await tx.query("select pg_backend_pid() as pid");
-    await pool().query("select pg_terminate_backend($1)", [rows[0].pid]);
+    await pool().query("select pg_terminate_backend($1::int)", [rows[0].pid]);
     await sleep(200);
     await tx.query("select 1");
   }).catch((error) => error);

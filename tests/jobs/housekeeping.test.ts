@@ -17,12 +17,17 @@ beforeEach(async () => {
 });
 
 /** Moves a job some days into the past. */
-const age = (jobId: string, days: number) =>
-  pool().query(
-    `update ingest_job set created_at = created_at - make_interval(days => $2),
-       finished_at = finished_at - make_interval(days => $2) where id = $1`,
-    [jobId, days],
+async function age(jobId: string, days: number): Promise<void> {
+  const { rows } = await pool().query(
+    `select created_at - make_interval(days => $3) as created, finished_at - make_interval(days => $3) as finished
+     from ingest_job where user_id = $1 and id = $2`,
+    [userId, jobId, days],
   );
+  await pool().query("update ingest_job set created_at = $3, finished_at = $4 where user_id = $1 and id = $2", [
+    ...[userId, jobId],
+    ...[rows[0].created, rows[0].finished],
+  ]);
+}
 
 const isKept = async (jobId: string) => (await getListedJob(userId, jobId)).isUploadStored;
 

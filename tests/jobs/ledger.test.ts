@@ -133,7 +133,7 @@ describe("the ledger adds up", () => {
       const run = accountTraces(30);
       const blocked = "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%usage_day%'";
       const pid = await vi.waitUntil(async () => (await pool().query<{ pid: number }>(blocked)).rows[0]?.pid, 30_000);
-      await pool().query("select pg_terminate_backend($1)", [pid]);
+      await pool().query("select pg_terminate_backend($1::int)", [pid]);
       await tx.query("rollback; begin");
       await run;
     });
@@ -163,7 +163,7 @@ describe("an answer that two sessions have", () => {
     await accountTraces(30);
     await send(session("first", 1, answers(3, 1, "x")));
     await transaction(async (upload) => {
-      await upload.query("select from trace where source_id = 'resumed' for update");
+      await upload.query("select from trace where user_id = $1 and source_id = 'resumed' for update", [userId]);
       expect(await accountTraces(1)).toBe(0);
     });
     await accountTraces(30);

@@ -16,13 +16,12 @@ import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { installQueues } from "#lib/queue/queues";
 import { program } from "#lib/server/processes";
 import { testEnvironment } from "../support/database.ts";
+import { dump, otherBin, restore } from "../support/dump.ts";
 import { accept, trace } from "../support/ingesting.ts";
 import { makeUser, setupToken } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
 
 const run = promisify(execFile);
-/** Another major version than the embedded one, with pg_dump: Debian's package `postgresql-15`. */
-const otherBin = "/usr/lib/postgresql/15/bin";
 
 let folder: string;
 beforeEach(async () => {
@@ -59,6 +58,7 @@ async function makeEmpty(name: string): Promise<string> {
   await client.end();
   const url = new URL(inject("postgresUrl"));
   url.pathname = name;
+  url.password ||= "is-not-to-be-told"; // a cluster's nodes ask for none
   return url.href;
 }
 
@@ -154,17 +154,13 @@ test.skipIf(!existsSync(`${otherBin}/pg_dump`))(
     const { run: process } = uploadsOf(userId);
     for (let n = 0; n < 20; n += 1) await process(await accept(userId, trace(`done-${n}`, `message of done-${n}`)));
     const before = [...acknowledged];
-    // As docs/operations.md says.
-    const file = join(folder, "spoor.dump");
-    await run(`${otherBin}/pg_dump`, ["--format=custom", "--exclude-schema=pgboss", `--file=${file}`, server.url]);
+    const { path } = await dump(server.url);
     isLoaded = false;
     await Promise.all(load);
     await closeDatabase();
     await server.stop();
 
-    const target = await makeEmpty("restored");
-    await run(`${otherBin}/pg_restore`, ["--no-owner", "--exit-on-error", `--dbname=${target}`, file]);
-    await migrate(target, () => installQueues(target));
+    const target = await restore(path, "restored");
     await use(target);
     const waiting = await pool().query("select 1 from ingest_job where status = 'queued'");
     expect(before.length).toBeGreaterThan(20);

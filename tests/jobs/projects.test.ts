@@ -52,7 +52,8 @@ async function settleAll() {
 async function placed(user = userId) {
   const { rows } = await pool().query(
     `select project.name, coalesce(string_agg(source_id, ' ' order by source_id), '') as sessions
-     from project left join trace on trace.project_id = project.id and trace.deleted_at is null
+     from project left join trace
+       on trace.user_id = project.user_id and trace.project_id = project.id and trace.deleted_at is null
      where project.user_id = $1 group by project.id, name order by 2`,
     [user],
   );
@@ -198,7 +199,7 @@ describe("by hand", () => {
     const [a, b, c] = [await projectOf("a"), await projectOf("b"), await projectOf("c")];
     const locked = await pool().connect();
     await locked.query("begin");
-    await locked.query("select 1 from trace where source_id = 'a' for update"); // an upload of it
+    await locked.query("select 1 from trace where user_id = $1 and source_id = 'a' for update", [userId]); // an upload of it
     await mergeProjects(userId, a, b);
     await mergeProjects(userId, b, c);
     expect(await projectOf("a")).toBe(a); // it did not wait for the upload

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { isDistributed } from "../support/nodes.ts";
 import { provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";
 import { messages, uploadsOf } from "./uploads.ts";
@@ -17,7 +18,8 @@ const session = (version: number, from = 0) => ({
 });
 
 async function megabytes(table: string): Promise<number> {
-  const { rows } = await pool().query("select pg_total_relation_size($1::regclass) / 1e6 as size", [table]);
+  const size = isDistributed ? "citus_total_relation_size" : "pg_total_relation_size";
+  const { rows } = await pool().query(`select ${size}($1::regclass) / 1e6 as size`, [table]);
   return Number(rows[0].size);
 }
 

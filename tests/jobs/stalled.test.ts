@@ -71,7 +71,8 @@ test.each([
     expect(await late).toBeInstanceOf(Error);
     expect(await getJob(userId, jobId)).toEqual(done);
     const { rows } = await pool().query(
-      "select count(*)::int as messages from message join trace on trace.id = trace_id where source_id = $1",
+      `select count(*)::int as messages from message join trace using (user_id)
+       where trace.id = trace_id and source_id = $1`,
       [`stopped at ${at}`],
     );
     expect(rows).toEqual([{ messages: 1 }]);

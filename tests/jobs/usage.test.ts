@@ -155,7 +155,7 @@ describe("counting", () => {
     const upload = await pool().connect();
     try {
       await upload.query("begin");
-      await upload.query("select from trace where source_id = 'held' for update");
+      await upload.query("select from trace where user_id = $1 and source_id = 'held' for update", [userId]);
       expect(await accountTraces(0.001)).toBe(2);
       expect(await countDueTraces(userId)).toBe(1);
       await upload.query(

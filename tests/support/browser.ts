@@ -1,14 +1,12 @@
-import { existsSync } from "node:fs";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright";
 import { afterAll, beforeEach } from "vitest";
+import { findChromium } from "./chromium.ts";
 import type { Server } from "./server.ts";
 
 /** The timeout of a click or a wait, in ms: a busy machine may be ten times slower than an idle one. */
 const patience = 30_000;
 
-const installed = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
-
-/** The machine's Chromium, else Playwright's own where it was installed, else the one inside an npm package (Linux). */
+/** Starts the Chromium that there is. @param more flags for its command line */
 export async function launchBrowser(more: string[] = []): Promise<Browser> {
   const flags = [
     ...more,
@@ -17,13 +15,8 @@ export async function launchBrowser(more: string[] = []): Promise<Browser> {
     "--disable-background-networking",
     "--disable-component-update",
   ];
-  const executablePath = [...installed, chromium.executablePath()].find((path) => existsSync(path));
-  if (executablePath) return chromium.launch({ executablePath, args: flags });
-  // The package unpacks its shared libraries only where this variable names its runtime.
-  process.env.AWS_LAMBDA_JS_RUNTIME ??= "nodejs24.x";
-  const { default: packed } = await import("@sparticuz/chromium");
   try {
-    return await chromium.launch({ executablePath: await packed.executablePath(), args: flags });
+    return await chromium.launch({ executablePath: await findChromium(), args: flags });
   } catch (cause) {
     throw new Error("No Chromium starts here. Get one with: npx playwright install chromium", { cause });
   }

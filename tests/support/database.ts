@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { inject } from "vitest";
 import { closeDatabase } from "#lib/db/client";
 import { setEnv } from "#lib/env";
-import { run, urlOf } from "./nodes.ts";
+import { dropDatabase, run, urlOf } from "./nodes.ts";
 import { templateName } from "./postgres.ts";
 
 /** The default environment of every test's process and server. */
@@ -20,15 +20,15 @@ export const testEnvironment = {
 export async function freshDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
   const nodes = inject("nodes");
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  const onAll = (statement: string) => Promise.all(nodes.map((node) => run(node, statement)));
-  await onAll(`create database ${name} template ${templateName} strategy file_copy`);
+  const onAll = (work: (node: string) => Promise<void>) => Promise.all(nodes.map(work));
+  await onAll((node) => run(node, `create database ${name} template ${templateName} strategy file_copy`));
   const url = urlOf(nodes[0] ?? "", name);
   setEnv({ ...testEnvironment, DATABASE_URL: url });
   return {
     url,
     drop: async () => {
       await closeDatabase();
-      await onAll(`drop database ${name} with (force)`);
+      await onAll((node) => dropDatabase(node, name));
     },
   };
 }

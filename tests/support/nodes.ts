@@ -3,6 +3,12 @@ import pg from "pg";
 /** Whether the tests run on a distributed database, which has no triggers on the tables that are on its nodes. */
 export const isDistributed = process.env.CITUS_DATABASE_URL !== undefined;
 
+/** For `test.skipIf`: whether the database is distributed, and then says why the test is one for a single server. */
+export function needsOneServer(reason: string): boolean {
+  if (isDistributed) process.stdout.write(`A test is skipped on a distributed database: ${reason}.\n`);
+  return isDistributed;
+}
+
 /** Runs statements of one connection. */
 export async function run(url: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -12,6 +18,30 @@ export async function run(url: string, ...statements: string[]): Promise<void> {
   } finally {
     await client.end();
   }
+}
+
+/** Ends all connections to a database, and takes none from now on: without any test a cluster's own processes connect to it. */
+export const closeToAll = (node: string, name: string): Promise<void> =>
+  run(
+    node,
+    `alter database ${name} allow_connections false`,
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
+  );
+
+/** Drops a database, whoever is connected to it. */
+export async function dropDatabase(node: string, name: string): Promise<void> {
+  await closeToAll(node, name);
+  await run(node, `drop database ${name} with (force)`);
+}
+
+/** Copies a database of a node, as it is, whoever is connected to it; those connections end. */
+export async function copyDatabase(node: string, from: string, to: string): Promise<void> {
+  await closeToAll(node, from);
+  await run(
+    node,
+    `create database ${to} template ${from} strategy file_copy`,
+    `alter database ${from} allow_connections true`,
+  );
 }
 
 /** The same server's URL for another database. */
@@ -56,4 +86,21 @@ export async function joinNodes(coordinator: string, workers: { host: string; po
       ? [`select citus_set_node_property('${hostname}', ${port || 5432}, 'shouldhaveshards', false)`]
       : []),
   );
+}
+
+/**
+ * Makes a database on each node, with the extension, whose coordinator knows the others.
+ *
+ * @returns its URLs, the coordinator's first
+ */
+export async function makeClusterDatabase(nodes: string[], name: string): Promise<[string, ...string[]]> {
+  const [coordinator = "", ...workers] = nodes.map((node) => urlOf(node, name));
+  for (const node of nodes) await run(node, `drop database if exists ${name} with (force)`, `create database ${name}`);
+  for (const node of [coordinator, ...workers]) await run(node, "create extension citus");
+  const addresses = workers.map((node) => new URL(node));
+  await joinNodes(
+    coordinator,
+    addresses.map(({ hostname, port }) => ({ host: hostname, port: Number(port) || 5432 })),
+  );
+  return [coordinator, ...workers];
 }

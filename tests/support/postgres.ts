@@ -7,7 +7,7 @@ import { migrate } from "#lib/db/migrate";
 import { distribute } from "#lib/db/sql/distribute";
 import { installQueues } from "#lib/queue/queues";
 import { buildIfNeeded, buildProgramsIfNeeded } from "#lib/server/build";
-import { joinNodes, nodesOf, run, urlOf } from "./nodes.ts";
+import { closeToAll, makeClusterDatabase, nodesOf, run, urlOf } from "./nodes.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -47,24 +47,11 @@ async function start(): Promise<Running> {
 }
 
 async function makeDistributedTemplate(nodes: string[]): Promise<void> {
-  const [template = "", ...workers] = nodes.map((node) => urlOf(node, templateName));
-  for (const node of nodes)
-    await run(node, `drop database if exists ${templateName} with (force)`, `create database ${templateName}`);
-  for (const node of [template, ...workers]) await run(node, "create extension citus");
-  const addresses = workers.map((node) => new URL(node));
-  await joinNodes(
-    template,
-    addresses.map(({ hostname, port }) => ({ host: hostname, port: Number(port) || 5432 })),
-  );
+  const [template] = await makeClusterDatabase(nodes, templateName);
   await migrate(template, () => installQueues(template));
   await distribute(template, () => {});
   // A database is only cloned while nobody is connected to it, and the extension's own process is.
-  for (const node of nodes)
-    await run(
-      node,
-      `alter database ${templateName} allow_connections false`,
-      `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${templateName}'`,
-    );
+  for (const node of nodes) await closeToAll(node, templateName);
 }
 
 export default async function setup(project: TestProject) {

@@ -5,7 +5,7 @@ import type { Page } from "playwright";
  * equivalent control: filters in rows, bars of charts, the contents of the API's page.
  */
 const controls =
-  "button, summary, select, textarea, input:enabled:not([type=hidden]), [role=tab], [role=button], a[href]:not(.quiet-link:not(.target, [data-row]), .facts a, .figures a, .sr-only, svg a)";
+  "button, summary, select, textarea, input:enabled:not([type=hidden]), [role=tab], [role=button], a[href]:not(.quiet-link:not(.target, [data-row]), .facts a, .figures a, .sr-only, .skip, svg a)";
 
 /** CSS pixels; a fraction of a pixel less is tolerated. */
 const minPixels = 43.5;

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { inflate } from "#lib/ingest/decode/inflate";
 import { readBatch, unpackManifest } from "#lib/ingest/decode/manifest";
 import { makeOperations } from "#lib/ingest/decode/operations";
+import { markOf } from "#lib/masking/masker";
 import { formed } from "./secrets/made-up.ts";
 
 const maxBytes = 64 << 20;
@@ -43,6 +44,23 @@ test.each([
     expect([found.isMasked, Buffer.from(kept).includes(secret ?? "")]).toEqual([json.includes(secret ?? ""), false]);
     if (!found.isMasked) expect(Buffer.from(kept).equals(bytes)).toBe(true);
   }
+});
+
+test.each([
+  [
+    "masks only what was decided of",
+    [{ kind: "github", mark: markOf(policy.key, secret ?? ""), verdict: "mask" }],
+    true,
+  ],
+  ["masks nothing", [{ kind: "github", mark: markOf(policy.key, secret ?? ""), verdict: "keep" }], false],
+] as const)("of a policy that %s its stamp is kept, and the body as it says", async (_, rulings, isMasked) => {
+  const operations = makeOperations();
+  const body = new Uint8Array(new TextEncoder().encode(JSON.stringify({ traces })));
+  operations.receive({ body, encoding: "identity", maxBytes });
+  const found = await operations.read({ policy: { ...policy, masks: false, rulings }, isPacked: true });
+  const kept = inflate(await operations.pack(), "zstd", maxBytes);
+  expect(unpackManifest(found.manifest, policy.stamp)).toEqual(readBatch(kept).headers);
+  expect([found.isMasked, !Buffer.from(kept).includes(secret ?? "")]).toEqual([isMasked, isMasked]);
 });
 
 test("closing a batch frees its memory", async () => {

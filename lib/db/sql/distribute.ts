@@ -8,7 +8,14 @@ import { tenantTables } from "#lib/db/tenant-tables";
 import { EnvError } from "#lib/errors";
 
 /** What distributing would do, and what it would fail on. */
-export type Plan = { nodes: number; distributed: string[]; waiting: string[]; problems: string[] };
+export type Plan = {
+  nodes: number;
+  distributed: string[];
+  waiting: string[];
+  /** Of the distributed ones those whose former rows are still on the coordinator, unread: a call was interrupted. */
+  remaining: string[];
+  problems: string[];
+};
 
 const isTenant = (table: string) => (tenantTables as readonly string[]).includes(table);
 
@@ -28,6 +35,16 @@ export function distribute(databaseUrl: string, say: (line: string) => void): Pr
   return withMigrationLock(databaseUrl, () => withClient(databaseUrl, (client) => distributeTables(client, say)));
 }
 
+/**
+ * Distributes the tables that a migration has added to a distributed database; does nothing with any other. The caller holds
+ * the lock of migrations.
+ */
+export async function distributeAdded(client: pg.Client): Promise<void> {
+  const { rows } = await client.query("select from pg_extension where extname = 'citus'");
+  const known = rows.length > 0 ? await readDistributed(client) : [];
+  if (known.length > 0 && known.length < tenantTables.length) await distributeTables(client, () => {});
+}
+
 async function distributeTables(client: pg.Client, say: (line: string) => void): Promise<Plan> {
   const plan = await readPlan(client);
   if (plan.problems.length > 0) throw new EnvError(`Nothing was changed:\n- ${plan.problems.join("\n- ")}`);
@@ -39,7 +56,7 @@ async function distributeTables(client: pg.Client, say: (line: string) => void):
     say(`${table} is distributed by user`);
   }
   // Rows that were moved to the nodes remain on the coordinator, unread, until this.
-  for (const table of plan.waiting)
+  for (const table of [...plan.remaining, ...plan.waiting])
     await client.query(`select truncate_local_data_after_distributing_table('${table}')`);
   return plan;
 }
@@ -56,7 +73,10 @@ async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => P
 }
 
 async function readPlan(client: pg.Client): Promise<Plan> {
-  const plan: Plan = { nodes: 0, distributed: [], waiting: [...tenantTables], problems: await findMisfits(client) };
+  const plan: Plan = {
+    ...{ nodes: 0, distributed: [], waiting: [...tenantTables], remaining: [] },
+    problems: await findMisfits(client),
+  };
   const { rows } = await client.query("select extversion from pg_extension where extname = 'citus'");
   if (rows.length === 0) {
     plan.problems.push("The database has no extension citus: `create extension citus`, here and on each node.");
@@ -68,16 +88,39 @@ async function readPlan(client: pg.Client): Promise<Plan> {
   plan.nodes = nodes.filter(({ group }) => group > 0).length;
   if (plan.nodes > 0 && !nodes.some(({ group }) => group === 0))
     plan.problems.push("The nodes do not know the coordinator: `select citus_set_coordinator_host(HOST)`.");
-  const { rows: settings } = await client.query<{ max: string }>(
-    "select current_setting('max_prepared_transactions') as max",
+  plan.problems.push(...(await findUnreadyNodes(client)));
+  plan.distributed = await readDistributed(client);
+  plan.waiting = tenantTables.filter((table) => !plan.distributed.includes(table));
+  const { rows: remaining } = await client.query<{ table: string }>(
+    `select relname as table from pg_class
+     where oid = any($1::regclass[]) and pg_relation_size(oid) > 0`,
+    [plan.distributed],
   );
-  if (settings[0]?.max === "0") plan.problems.push("`max_prepared_transactions` is 0; give every node at least 100.");
-  const { rows: known } = await client.query<{ table: string }>(
+  plan.remaining = remaining.map(({ table }) => table);
+  return plan;
+}
+
+async function readDistributed(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ table: string }>(
     "select logicalrelid::regclass::text as table from pg_dist_partition where partmethod = 'h'",
   );
-  plan.distributed = known.map(({ table }) => table).filter(isTenant);
-  plan.waiting = tenantTables.filter((table) => !plan.distributed.includes(table));
-  return plan;
+  return rows.map(({ table }) => table).filter(isTenant);
+}
+
+/** Asks the coordinator and each node whether a transaction of several nodes can commit. */
+async function findUnreadyNodes(client: pg.Client): Promise<string[]> {
+  const setting = "select current_setting('max_prepared_transactions')";
+  const { rows } = await client.query<{ name: string; answered: boolean; result: string }>(
+    `select 'the coordinator' as name, true as answered, (${setting}) as result
+     union all
+     select format('the node %s:%s', nodename, nodeport), success, result
+     from run_command_on_workers($1) join pg_dist_node using (nodename, nodeport)`,
+    [setting],
+  );
+  return rows.flatMap(({ name, answered, result }) => {
+    if (!answered) return [`Of ${name} there is no answer: ${result}`];
+    return result === "0" ? [`On ${name} \`max_prepared_transactions\` is 0; give it at least 100.`] : [];
+  });
 }
 
 /** What of the schema could not be distributed: nothing, in a database as the migrations make it. */
@@ -86,19 +129,17 @@ async function findMisfits(client: pg.Client): Promise<string[]> {
   if (!records.rows[0]?.table) return ["The database has no tables yet: `npm run migrate`."];
   const pending = await pendingMigrations(client);
   if (pending.length > 0) return [`${pending.length} migrations are pending: \`npm run migrate\`.`];
-  const { rows } = await client.query<{
-    key: string;
-    table: string;
-    target: string | null;
-    first: string;
-    follows: boolean;
-  }>(
-    `select conname as key, conrelid::regclass::text as table, confrelid::regclass::text as target,
-       attname as first, contype = 'f' and confupdtype <> 'a' as follows
+  return [...(await findMisfitKeys(client)), ...(await findMisfitObjects(client))];
+}
+
+async function findMisfitKeys(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ key: string; table: string; first: string; follows: boolean }>(
+    `select conname as key, conrelid::regclass::text as table, attname as first,
+       contype = 'f' and confupdtype <> 'a' as follows
      from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1]
-     where conrelid = any($1::regclass[]) and contype in ('p', 'u', 'f')
+     where conrelid = any($1::regclass[]) and contype in ('p', 'u', 'f', 'x')
      union
-     select index.relname, class.relname, null, attname, false from pg_index
+     select index.relname, class.relname, attname, false from pg_index
      join pg_class class on class.oid = indrelid join pg_class index on index.oid = indexrelid
      join pg_attribute on attrelid = indrelid and attnum = indkey[0]
      where indisunique and indrelid = any($1::regclass[])`,
@@ -108,6 +149,20 @@ async function findMisfits(client: pg.Client): Promise<string[]> {
     ...(first === "user_id" ? [] : [`${table}: the key ${key} does not begin with user_id.`]),
     ...(follows ? [`${table}: the foreign key ${key} has ON UPDATE CASCADE.`] : []),
   ]);
+}
+
+/** Triggers, and foreign keys from what stays on the coordinator. */
+async function findMisfitObjects(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ problem: string }>(
+    `select format('%s: the trigger %s; tables on nodes have none.', tgrelid::regclass, tgname) as problem
+     from pg_trigger where tgrelid = any($1::regclass[]) and not tgisinternal
+     union all
+     select format('%s: the foreign key %s refers to %s, which is to be on the nodes.',
+       conrelid::regclass, conname, confrelid::regclass)
+     from pg_constraint where contype = 'f' and confrelid = any($1::regclass[]) and conrelid <> all($1::regclass[])`,
+    [[...tenantTables]],
+  );
+  return rows.map(({ problem }) => problem);
 }
 
 async function dropKeysToCoordinator(client: pg.Client, table: string): Promise<void> {

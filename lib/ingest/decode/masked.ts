@@ -12,7 +12,7 @@ import type { Place } from "#lib/ingest/decode/scanner";
 import type { SentTrace } from "#lib/ingest/schema";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
-import { Masker, type Policy } from "#lib/masking/masker";
+import { Masker, masksAny, type Policy } from "#lib/masking/masker";
 
 /**
  * A batch that was read, quickly where it `isPlain`, and what its body is now, where that had to be masked: the one that the
@@ -26,9 +26,9 @@ export type Masked = { edits: readonly Edit[] } | { whole: Uint8Array<ArrayBuffe
 /** What stands in a place of a body from now on. */
 export type Edit = Place & { bytes: Uint8Array };
 
-/** Reads a batch and masks it. Without a policy nothing is masked. @throws SpoorError as `readBatch` */
+/** Reads a batch and masks it. Without a policy that masks anything, nothing is looked for. @throws SpoorError as `readBatch` */
 export function readMasked(bytes: Uint8Array, policy: Policy | undefined): Reading {
-  if (!policy) return unmasked(readBatch(bytes));
+  if (!policy || !masksAny(policy)) return unmasked(readBatch(bytes));
   const editor = new Editor(bytes, policy);
   return settle(bytes, policy, editor, readBatch(bytes, editor.revise));
 }
@@ -44,7 +44,7 @@ export async function readMaskedInTurns(
   policy: Policy | undefined,
   turn?: (at: number, edits: readonly Edit[]) => void,
 ): Promise<Reading> {
-  if (!policy) return unmasked(await readBatchInTurns(bytes, undefined, (at) => turn?.(at, [])));
+  if (!policy || !masksAny(policy)) return unmasked(await readBatchInTurns(bytes, undefined, (at) => turn?.(at, [])));
   const editor = new Editor(bytes, policy);
   const manifest = await readBatchInTurns(bytes, editor.revise, (at) => turn?.(at, editor.edits));
   return settle(bytes, policy, editor, manifest);

@@ -6,7 +6,7 @@ import type { Spoor } from "../spoor.ts";
 const seconds = 60;
 /** The peak load of a large team: 100 sessions of ten messages per second. */
 const [sessionsPerSecond, messagesEach] = [100, 10];
-const max = 10;
+const max = 5;
 
 /** The longest time that a session waits to become searchable while uploads arrive at a steady rate. */
 export async function lag(spoor: Spoor, texts: string[]): Promise<Row[]> {

@@ -1,6 +1,7 @@
-// Statements on jobs that Prisma cannot make: a settled lock timeout within one round trip, the lock and the outcome in the
+// Statements on jobs that Prisma cannot make: a claim that sets how it commits within one round trip, the lock and the outcome in the
 // transaction of the merge's COPY, and conditions on pg-boss's tables and PostgreSQL's own.
 import "server-only";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pool, type Queryable } from "#lib/db/client";
 import type { JobId } from "#lib/ingest/process/attempts";
 import type { MergeResult } from "#lib/ingest/process/merge";
@@ -11,24 +12,40 @@ const isOpen = "status in ('queued', 'running')";
 /** An attempt at a job: its number, the upload's decoded size and sender, and whether the same body came before. */
 export type Attempt = { attempts: number; bytes: number; machine: string; isRepeat: boolean };
 
+/** How often a job whose row is locked is asked for again. */
+const lockedAgainMs = 50;
+const lockNotAvailable = "55P03";
+
 /**
- * Marks a job as running and counts the attempt, in one round trip (a transaction of Prisma's takes five). Nothing is
- * promised by a claim, so its commit does not wait for the disk.
+ * Marks a job as running and counts the attempt.
  *
  * @returns undefined if the job has ended.
  * @throws lock_not_available where another worker holds the row for longer than `lockSeconds`.
  */
-export async function claimJob({ userId, jobId }: JobId, lockSeconds: number): Promise<Attempt | undefined> {
+export async function claimJob(job: JobId, lockSeconds: number): Promise<Attempt | undefined> {
+  const deadline = performance.now() + lockSeconds * 1000;
+  for (;;) {
+    try {
+      return await claimUnlocked(job);
+    } catch (error) {
+      if ((error as { code?: string }).code !== lockNotAvailable || performance.now() > deadline) throw error;
+      await sleep(lockedAgainMs);
+    }
+  }
+}
+
+/**
+ * In one round trip: a transaction of Prisma's takes five. The lock is not waited for, since a timeout of this session would end
+ * no wait on another node. Nothing is promised by a claim, so its commit does not wait for the disk.
+ */
+async function claimUnlocked({ userId, jobId }: JobId): Promise<Attempt | undefined> {
   const { rows } = await pool().query<Attempt>(
-    `with settings as materialized (
-       select set_config('lock_timeout', $3, true), set_config('synchronous_commit', 'off', true)
-     )
-     update ingest_job job set status = 'running', attempts = attempts + 1, started_at = least(started_at, now())
-     from settings
-     where user_id = $1 and id = $2 and ${isOpen}
-     returning attempts, bytes, machine, exists (select 1 from ingest_job earlier where earlier.user_id = job.user_id
+    `update ingest_job job set status = 'running', attempts = attempts + 1, started_at = least(started_at, now())
+     where user_id = $1 and ${isOpen} and (select set_config('synchronous_commit', 'off', true)) is not null
+       and id = (select id from ingest_job where user_id = $1 and id = $2 and ${isOpen} for update nowait)
+     returning attempts, bytes, machine, exists (select 1 from ingest_job earlier where earlier.user_id = $1
        and earlier.body_sha256 = job.body_sha256 and earlier.sequence < job.sequence) as "isRepeat"`,
-    [userId, jobId, `${lockSeconds * 1000}ms`],
+    [userId, jobId],
   );
   return rows[0];
 }

@@ -1,0 +1,22 @@
+import pg from "pg";
+import { onTestFinished } from "vitest";
+
+type Runner = (this: unknown, ...words: unknown[]) => unknown;
+
+/**
+ * After the next statement that holds a text, and before whoever awaits it goes on, does something in its transaction, or lets it
+ * fail by failing. A trigger can't: on the nodes of a distributed database it may not ask for other rows.
+ */
+export function afterNext(text: string, act: (tx: pg.Client) => Promise<unknown>): void {
+  const ask = pg.Client.prototype.query as Runner;
+  const restore = () => {
+    pg.Client.prototype.query = ask as typeof pg.Client.prototype.query;
+  };
+  pg.Client.prototype.query = function (this: pg.Client, ...words: unknown[]) {
+    const [asked] = words as [string | { text?: string } | undefined];
+    if (!(typeof asked === "string" ? asked : asked?.text)?.includes(text)) return ask.apply(this, words);
+    restore();
+    return (ask.apply(this, words) as Promise<unknown>).then((answer) => act(this).then(() => answer));
+  } as typeof pg.Client.prototype.query;
+  onTestFinished(restore);
+}

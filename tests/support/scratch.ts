@@ -1,0 +1,52 @@
+// One folder a run for all that tests and the processes they start put beside them: it is what TMPDIR names to them.
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const prefix = "spoor-tests-";
+/** What a test leaves running may write for a moment. */
+const removal = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
+
+type Scratch = { folder: string; before: string | undefined };
+const globals = globalThis as typeof globalThis & { spoorScratch?: Promise<Scratch>; spoorScratchUsers?: number };
+
+async function open(): Promise<Scratch> {
+  const [parent, before] = [tmpdir(), process.env.TMPDIR];
+  await removeOfKilledRuns(parent);
+  const folder = await mkdtemp(join(parent, `${prefix}${process.pid}-`));
+  await chmod(folder, 0o711); // as root, databases run as another account
+  process.env.TMPDIR = folder;
+  return { folder, before };
+}
+
+async function removeOfKilledRuns(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const pid = new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1];
+    if (pid && !isRunning(Number(pid))) await rm(join(parent, name), removal).catch(() => {}); // another account's
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+async function close({ folder, before }: Scratch): Promise<void> {
+  if (before === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = before;
+  await rm(folder, removal);
+}
+
+/** The first of each project's: what the next ones and the tests make is within the folder, and goes with it after the last. */
+export default async function setup() {
+  globals.spoorScratchUsers = (globals.spoorScratchUsers ?? 0) + 1;
+  globals.spoorScratch ??= open();
+  const scratch = await globals.spoorScratch;
+  return async () => {
+    globals.spoorScratchUsers = (globals.spoorScratchUsers ?? 1) - 1;
+    if (globals.spoorScratchUsers === 0) await close(scratch);
+  };
+}
