@@ -109,26 +109,48 @@ async function bestOf(
   { deadline, weights }: { deadline: number; weights: number[] | undefined },
 ): Promise<Judged[] | undefined> {
   const pause = makePause();
-  const judged: { message: Text; found: Found }[] = [];
+  const facts = factsOf(query);
+  const judged: { message: Text; found: Found; has: number }[] = [];
   for (const message of messages) {
     if (query.scope !== undefined && !isSaidBy(message, query.scope)) continue;
-    judged.push({ message, found: findIn(composed(message.content), query) });
+    const found = findIn(composed(message.content), query);
+    judged.push({ message, found, has: found.found + (facts.length > 0 ? countFacts(message, facts) : 0) });
     await pause();
     if (performance.now() > deadline) return undefined;
   }
-  const max = Math.max(1, ...judged.map(({ found }) => found.found));
+  const max = Math.max(1, ...judged.map(({ has }) => has));
   const rarity = rarityOf(
     judged.map(({ found }) => found),
     weights,
   );
   return judged
-    .filter(({ found }) => found.found === max)
-    .map(({ message, found }) => {
-      const { speaker } = describe(message);
-      return { message, found, speaker, score: weigh({ speaker, found, length: message.content.length }, rarity) };
+    .filter(({ has }) => has === max)
+    .map(({ message, found, has }) => {
+      const { speaker, facts: own } = describe(message);
+      const factor = isFailureAsked(query) && own.includes("has:error") ? worthOfFailure : 1;
+      const score = weigh({ speaker, found, length: message.content.length }, rarity) * factor;
+      return { message, found, speaker, score: score + has - found.found };
     })
     .toSorted((a, b) => b.score - a.score || a.message.position - b.message.position);
 }
+
+/** The facts that a query asks for: of each group one at least. */
+const factsOf = ({ groups }: Query): string[][] =>
+  groups.flatMap(({ units, excluded }) => {
+    const facts = units.flatMap(({ fact }) => fact ?? []);
+    return excluded || facts.length < units.length ? [] : [facts];
+  });
+
+/** Of how many groups a message has one of the facts. */
+function countFacts(message: Text, groups: string[][]): number {
+  const own = new Set(describe(message).facts.map((fact) => fact.toLowerCase()));
+  return groups.filter((facts) => facts.some((fact) => own.has(fact))).length;
+}
+
+/** What a failed call's words are worth to somebody who asks for a failure. */
+const worthOfFailure = 1.6;
+const isFailureAsked = ({ units }: Query) =>
+  units.some(({ written }) => /^(?:fail\w*|errors?|crash\w*)$/i.test(written));
 
 const before = 60;
 const length = 240;

@@ -75,7 +75,7 @@ function addUnit({ groups, units }: Parsed, unit: Unit, term: Term): void {
 }
 
 /** Facts stand in no text. */
-export const isFact = ({ words }: Unit) => words === 0;
+export const isFact = ({ fact }: Unit) => fact !== undefined;
 
 /** Takes in a filter, or makes a unit of words; undefined for signs alone. */
 function readTerm(term: Term, { files, rows }: Parsed): Unit | undefined {
@@ -108,6 +108,7 @@ function readTerm(term: Term, { files, rows }: Parsed): Unit | undefined {
 const factOf = (fact: string, written: string): Unit => ({
   ...{
     words: 0,
+    fact: fact.toLowerCase(),
     written,
     alternatives: [[termOfFact(fact)]],
     pattern: /(?!)/gu,

@@ -13,7 +13,8 @@ import {
 /**
  * `alternatives` are the terms of each form in which it is found, the form as written first. `beginning` is what longer words may
  * begin with. `coarse` is a regular expression for PostgreSQL: the lower case of every text in which `pattern` is found matches
- * it, and few other texts do. `longest` is the longest word; `isOpen` says that a match may end within a word.
+ * it, and few other texts do. `longest` is the longest word; `isOpen` says that a match may end within a word. `fact` is what a
+ * message must be rather than say (lib/search/speaker.ts), in lower case.
  */
 export type Unit = {
   words: number;
@@ -21,6 +22,7 @@ export type Unit = {
   alternatives: number[][];
   beginning?: string;
   field?: "title" | "person";
+  fact?: string;
   pattern: RegExp;
   coarse: string;
   longest: string;

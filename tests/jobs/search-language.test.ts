@@ -55,6 +55,34 @@ describe("a word", () => {
   });
 });
 
+test("who asks for a tool or a failure is led to the message that is one, of the session that has it", async () => {
+  const called = (content: string, isError: boolean) => ({
+    ...said("assistant", content),
+    metadata: { tool: { name: "Bash", isError } },
+  });
+  await store(
+    trace(
+      "speaks",
+      said("user", "build it, the build failed"),
+      called("ls", true),
+      said("assistant", "the build is right"),
+    ),
+    trace(
+      "ran",
+      said("user", "build it"),
+      called("npm run build: 12 pages", false),
+      called("npm run build: no index.html", true),
+    ),
+  );
+  for (const q of ["build has:error", "build tool:bash has:error"]) {
+    const { ids, matches } = await best(q);
+    expect([q, ids[0], matches?.map(({ position }) => position)]).toEqual([q, "ran", [2]]);
+  }
+  expect((await best("build tool:bash -has:error")).ids).toEqual([]);
+  await store(trace("both", said("assistant", "the deploy failed"), called("the deploy failed", true)));
+  expect((await best("failed deploy")).matches?.map(({ position }) => position)).toEqual([1, 0]);
+});
+
 describe("the language", () => {
   beforeEach(async () => {
     await store(
