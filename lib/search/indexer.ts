@@ -6,7 +6,7 @@ import { freeSpace } from "#lib/db/sql/vacuum";
 import { blockVersion, bucketBits, encode } from "#lib/search/block";
 import { Collector, type Draft } from "#lib/search/collect";
 import { holdNext } from "#lib/search/hold";
-import { mergeBlocks } from "#lib/search/merge";
+import { type Load, mergeBlocks } from "#lib/search/merge";
 import {
   deleteOutdatedBlocks,
   markIndexed,
@@ -20,8 +20,16 @@ import {
   writeBlock,
 } from "#lib/search/sql/write";
 
-/** What one transaction indexes, about: its last trace may be larger than that. */
-const batch = { traces: 1000, messages: 4000, bytes: 4 * 2 ** 20 };
+type Batch = { traces: number; messages: number; bytes: number };
+
+/**
+ * What one transaction indexes, about: its last trace may be larger than that. While nothing arrives, as after a first import, it
+ * fills a block, which is then not rewritten by merges.
+ */
+const batches: Record<Load, Batch> = {
+  usually: { traces: 4000, messages: 16_000, bytes: 16 * 2 ** 20 },
+  busy: { traces: 1000, messages: 4000, bytes: 4 * 2 ** 20 },
+};
 /** How much text is held at a time, and how much of one message is searchable. */
 const pageBytes = 2 ** 19;
 const messageCharacters = 2 ** 23;
@@ -38,25 +46,33 @@ export type Yield = () => Promise<void>;
  *
  * @param settledSeconds how long a trace must have been unchanged: one that grows line by line is not read for each line.
  * @param yieldToJobs is awaited before each half MiB of text, which takes the event loop some 50 ms.
+ * @param load whether uploads arrive, so that blocks are merged later.
  * @returns how many traces were read; 0 where none waits, or another process holds the index.
  */
-export async function indexNext(settledSeconds = 0, yieldToJobs: Yield = async () => {}): Promise<number> {
-  const indexed = await withIndexLock((tx) => indexBatch(tx, settledSeconds, yieldToJobs));
+export async function indexNext(
+  settledSeconds = 0,
+  yieldToJobs: Yield = async () => {},
+  load: Load = "usually",
+): Promise<number> {
+  const indexed = await withIndexLock((tx) => indexBatch(tx, batches[load], settledSeconds, yieldToJobs));
   if (!indexed) return 0;
   const { userId } = indexed;
   const merged = await withIndexLock(async (tx) => {
     const held = await holdUsers(tx, [userId], false);
-    return held.has(userId) ? mergeBlocks(tx, userId) : 0;
+    return held.has(userId) ? mergeBlocks(tx, userId, load) : 0;
   });
   await freeSpace("search_bucket", (indexed.deletedPostings + (merged ?? 0)) * bytesPerPosting);
   return indexed.count;
 }
 
-async function indexBatch(tx: PoolClient, settledSeconds: number, yieldToJobs: Yield) {
+async function indexBatch(tx: PoolClient, batch: Batch, settledSeconds: number, yieldToJobs: Yield) {
   const waiting = await holdNext(tx, (except) => readWaiting(tx, settledSeconds, batch.traces, except));
   if (!waiting) return undefined;
   const { userId } = waiting;
-  const { traces, drafts } = await collect(tx, userId, upTo(waiting.traces, batch.messages, messagesOf), yieldToJobs);
+  const { traces, drafts } = await collect(tx, userId, upTo(waiting.traces, batch.messages, messagesOf), {
+    maxBytes: batch.bytes,
+    yieldToJobs,
+  });
   const blockIds: string[] = [];
   for (const { postings, documents, vocabulary } of drafts) {
     const bits = bucketBits(postings.length);
@@ -85,7 +101,7 @@ async function collect(
   tx: PoolClient,
   userId: string,
   waiting: Waiting[],
-  yieldToJobs: Yield,
+  { maxBytes, yieldToJobs }: { maxBytes: number; yieldToJobs: Yield },
 ): Promise<{ traces: Waiting[]; drafts: Draft[] }> {
   const sizes = await readSizes(
     tx,
@@ -94,7 +110,7 @@ async function collect(
   );
   const sizesOf = Map.groupBy(sizes, ({ traceId }) => traceId);
   const bytesOf = ({ id }: Waiting) => (sizesOf.get(id) ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
-  const traces = upTo(waiting, batch.bytes, bytesOf);
+  const traces = upTo(waiting, maxBytes, bytesOf);
   const collector = new Collector();
   for (const trace of traces.filter(({ id }) => !sizesOf.has(id))) begin(collector, trace);
   const byId = new Map(traces.map((trace) => [trace.id, trace]));

@@ -24,17 +24,25 @@ import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
 
 /** A block with this many postings or documents is full and no longer merged. */
 const full = { postings: 2 ** 21, documents: maxDocuments / 2 };
-/** This many blocks of about one size become one; each posting is rewritten once for each size up to a full block. */
-const fanIn = 8;
+/** Whether uploads arrive, so that the index does as little as it can. */
+export type Load = "usually" | "busy";
+
+/**
+ * This many blocks of about one size (of as many times the postings) become one: each posting is rewritten once for each size up to
+ * a full block. Few blocks take less space and are read sooner; while uploads arrive, they wait.
+ */
+const fanIn: Record<Load, number> = { usually: 4, busy: 8 };
 /** A merge reads and sorts a 64th of the terms at a time. */
 const sliceBits = 6;
 
-/** Merges blocks of a user where eight are of about one size. @returns how many postings the former ones had */
-export async function mergeBlocks(tx: PoolClient, userId: string): Promise<number> {
+/** Merges blocks of a user where there are several of about one size. @returns how many postings the former ones had */
+export async function mergeBlocks(tx: PoolClient, userId: string, load: Load): Promise<number> {
   const small = await readSmallBlocks(tx, userId, full);
-  const alike = ({ postings, version }: Block) => `${version} ${Math.floor(Math.log2(postings + 1) / 3)}`;
+  const least = fanIn[load];
+  const alike = ({ postings, version }: Block) =>
+    `${version} ${Math.floor(Math.log2(postings + 1) / Math.log2(least))}`;
   const bySize = [...Map.groupBy(small, alike).values()];
-  const blocks = bySize.find(({ length }) => length >= fanIn);
+  const blocks = bySize.find(({ length }) => length >= least);
   if (!blocks) return 0;
   const former = withinOne(blocks);
   await rewriteBlocks(tx, userId, former);
