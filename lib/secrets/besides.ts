@@ -1,12 +1,19 @@
 import { isCredible, isDense } from "#lib/secrets/credible";
 import { before, isInWord } from "#lib/secrets/nearby";
+import { isPassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";
 
-/** A secret behind a word, found by a pattern whose first group it is. */
-export const behind = (kind: string, words: string[], pattern: RegExp, isOne: (value: string) => boolean): Shape => ({
+/** A secret behind a word, found in so many characters by a pattern whose first group it is. */
+export const behind = (
+  kind: string,
+  words: string[],
+  pattern: RegExp,
+  isOne: (value: string) => boolean,
+  chars = 400,
+): Shape => ({
   words,
   find(text, _start, end) {
-    const found = pattern.exec(text.slice(end, end + 400));
+    const found = pattern.exec(text.slice(end, end + chars));
     const [whole = "", value = ""] = found ?? [];
     if (value === "" || !isOne(value)) return undefined;
     const from = end + whole.lastIndexOf(value);
@@ -16,8 +23,6 @@ export const behind = (kind: string, words: string[], pattern: RegExp, isOne: (v
 
 /** Whether a value is as varied as random letters, or hexadecimal. */
 export const isKey = (value: string): boolean => isDense(value) || /^[0-9a-f]{32,128}$/.test(value);
-/** Whether a value may be a password, also a short one. */
-export const isPassword = (value: string): boolean => isCredible(value.padEnd(8, value));
 
 /** `echo PASSWORD | sudo -S …`, `| wrangler secret put …` and the like: the word is behind the secret. */
 const piped: Shape = {
@@ -35,7 +40,7 @@ const piped: Shape = {
 const webKey: Shape = {
   words: ['"d":', '"d\\":', '"d\\\\\\":'],
   find(text, start, end) {
-    if (!/\bkty\\{0,7}"/.test(text.slice(Math.max(0, start - 1200), end + 1200))) return undefined;
+    if (!/\bkty\\{0,7}"/.test(text.slice(Math.max(0, start - 3000), end + 3000))) return undefined;
     const [whole = "", value = ""] = /^\s?\\{0,7}"([\w-]{42,700})\\{0,7}"/.exec(text.slice(end, end + 720)) ?? [];
     if (value === "" || !isDense(value.slice(0, 200))) return undefined;
     const from = end + whole.indexOf(value);
@@ -76,6 +81,21 @@ export const besides: readonly Shape[] = [
     /^([MNO][\w-]{23,27}\.[\w-]{6,7}\.[\w-]{27,38})\\{0,7}["']/,
     isDense,
   ),
+  behind(
+    "authorization",
+    ["login('", 'login("', 'login(\\"', "auth=(", "auth = (", "basicauth("],
+    /^\\{0,7}["']?[^"'\n]{1,80}\\{0,7}["'],\s?\\{0,7}["']([^"'\n\\]{6,128})\\{0,7}["']/,
+    (value) => isPassword(value) || /^[a-z]{4}(?: [a-z]{4}){3}$/.test(value),
+  ),
+  behind(
+    "authorization",
+    ["authorization: ", 'authorization": ', 'authorization\\": ', "authorization', "],
+    /^\\{0,7}["']?(?!bearer|basic|token)[a-z][\w-]{1,20} ([\w.~+/=-]{16,4096})/i,
+    (value) => /\d/.test(value) && isCredible(value.slice(0, 200)),
+  ),
+  behind("authorization", ["x-honeycomb-team: "], /^([\w-]{22,64})/, isDense),
+  behind("authorization", ["snyk auth "], /^([\da-f]{8}-[\da-f-]{27})/, () => true),
+  behind("assignment", ["htpasswd -"], /^\w{1,6} \S{1,80} \S{1,64} ["']?([^\s"'\\]{6,128})/, isPassword),
   behind("assignment", ["securestring "], /^(?:-String )?["']([^\s"']{6,128})["']/, isPassword),
   behind("assignment", ["pass pass:", "passin pass:", "passout pass:"], /^([^\s"'\\]{6,128})/, isPassword),
   behind("assignment", [":5432:", ":3306:"], /^[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\]{6,128})(?![^\s])/, isPassword),

@@ -1,20 +1,20 @@
-import { isCredible, isDense, isPair, knownPasswords } from "#lib/secrets/credible";
+import { isDense, isPair } from "#lib/secrets/credible";
 import { before } from "#lib/secrets/nearby";
+import { isPassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";
 
 /** So much of a command is looked at before a word. */
 const maxBefore = 160;
 const lineBefore = (text: string, at: number): string => /[^\n|;]*$/.exec(before(text, at, maxBefore))?.[0] ?? "";
 
-/** `curl -u ada:password`. */
+/** `curl -u ada:password`, and the same of its like. */
 const userOption: Shape = {
-  words: ["-u ", "--user "],
+  words: ["-u ", "--user ", "--proxy-user ", " -a "],
   find(text, start, end) {
-    if (!/\b(?:curl|wget|https?|xh)\b/.test(lineBefore(text, start))) return undefined;
+    if (!/\b(?:curl|wget|https?|xh|lftp)\b/.test(lineBefore(text, start))) return undefined;
     const [whole = "", user = "", password = ""] =
-      /^\\{0,7}["']?([^\s:"'\\]{1,128}):([^\s"'\\]{4,256})/.exec(text.slice(end, end + 400)) ?? [];
-    if (whole === "" || user.startsWith("$") || knownPasswords.test(password)) return undefined;
-    if (!isCredible(password.padEnd(8, password))) return undefined;
+      /^\\{0,7}["']?([^\s:,"'\\]{1,128})[:,]([^\s"'\\]{4,256})/.exec(text.slice(end, end + 400)) ?? [];
+    if (whole === "" || user.startsWith("$") || !isPassword(password)) return undefined;
     const from = end + whole.length - password.length;
     return { kind: "authorization", start: from, end: from + password.length };
   },
@@ -29,10 +29,20 @@ const passwordOption: Shape = {
   words: [" -p", " -a ", " -w "],
   find(text, start, end) {
     if (!takesPassword.test(lineBefore(text, start))) return undefined;
-    const [whole = "", password = ""] = /^\s?\\{0,7}["']?([^\s"'\\]{8,256})/.exec(text.slice(end, end + 300)) ?? [];
-    if (!isCredible(password)) return undefined;
+    const [whole = "", password = ""] = /^\s?\\{0,7}["']?([^\s"'\\]{6,256})/.exec(text.slice(end, end + 300)) ?? [];
+    if (!isPassword(password)) return undefined;
     const from = end + whole.length - password.length;
     return { kind: "assignment", start: from, end: from + password.length };
+  },
+};
+
+/** `ada:password@tcp(host)`, as drivers for Go have it. */
+const dataSource: Shape = {
+  words: ["@tcp(", "@unix("],
+  find(text, start) {
+    const [, password = ""] = /[\w.-]{1,64}:([^\s"'`@]{4,128})$/.exec(before(text, start, 200)) ?? [];
+    if (password === "" || !isPassword(password)) return undefined;
+    return { kind: "url-password", start: start - password.length, end: start };
   },
 };
 
@@ -58,16 +68,23 @@ const signature: Shape = {
   },
 };
 
-/** `Cookie: session=…`, of names that tell of a sign-in. */
+/** Names of cookies that tell of a sign-in, and values as servers make them. */
+const sessionName = String.raw`[\w.-]{0,40}(?:sess|sid|auth|token|jwt|login)[\w.-]{0,20}`;
+const isSession = (value: string): boolean =>
+  isDense(value.slice(0, 200)) || /^(?=\D{0,40}\d)(?:[\da-f]{26,}|[a-z\d]{24,}|[A-Z\d]{24,})$/.test(value);
+const inHeader = new RegExp(String.raw`^[^\n"']{0,600}?\b${sessionName}=([\w%.~+/=-]{20,4000})`, "i");
+const inFile = new RegExp(
+  String.raw`^(?:[^\t\n]{1,80}\t(?:TRUE|FALSE)\t)?\d{1,12}\t${sessionName}\t(\S{20,4000})`,
+  "i",
+);
+
+/** `Cookie: session=…`, the same in a command, and a line of a file of cookies. */
 const cookie: Shape = {
-  words: ["cookie: "],
-  find(text, _start, end) {
-    const rest = text.slice(end, end + 2000);
-    const [whole = "", value = ""] =
-      /^[^\n"']{0,600}?\b[\w.-]{0,40}(?:sess|sid|auth|token|jwt|login)[\w.-]{0,20}=([\w%.~+/=-]{20,1000})/i.exec(
-        rest,
-      ) ?? [];
-    if (value === "" || !isDense(value.slice(0, 200))) return undefined;
+  words: ["cookie: ", "cookie '", 'cookie "', "-b '", '-b "', "\ttrue\t"],
+  find(text, start, end) {
+    const pattern = text.charAt(start) === "\t" ? inFile : inHeader;
+    const [whole = "", value = ""] = pattern.exec(text.slice(end, end + 4700)) ?? [];
+    if (value === "" || !isSession(value)) return undefined;
     const from = end + whole.length - value.length;
     return { kind: "cookie", start: from, end: from + value.length };
   },
@@ -86,4 +103,12 @@ const mnemonic: Shape = {
 };
 
 /** What stands in commands, headers and settings without a name that assigns it. */
-export const commands: readonly Shape[] = [userOption, passwordOption, encodedPair, signature, cookie, mnemonic];
+export const commands: readonly Shape[] = [
+  userOption,
+  passwordOption,
+  dataSource,
+  encodedPair,
+  signature,
+  cookie,
+  mnemonic,
+];

@@ -2,6 +2,9 @@
 const placeholder =
   /example|sample|placeholder|dummy|change[-_]?me|redacted|replace|insert|your[-_ ]?|my[-_]?(?:secret|token|key|password)|x{4}|\*{3}|\.{3}|…|(?:^|[^a-z])(?:fake|mock|null|undefined|none|todo|test[-_]?(?:key|token|secret|password))(?:$|[^a-z])|(.)\1{5}/i;
 
+/** Whether a text has what examples and templates have where a secret would be. */
+export const isPlaceholder = (text: string): boolean => placeholder.test(text);
+
 const counts = new Uint16Array(128);
 
 /** Shannon's entropy of a text's first 400 characters, in bits a character; those beyond ASCII count as one. */
@@ -18,7 +21,7 @@ export function entropyOf(text: string): number {
 }
 
 /** The part of neighbours in a text that follow each other, as in `abcdef` and `123456`. */
-function sequential(text: string): number {
+export function sequential(text: string): number {
   let following = 0;
   for (let at = 1; at < text.length; at += 1) {
     const step = text.charCodeAt(at) - text.charCodeAt(at - 1);
@@ -40,7 +43,7 @@ export function isRandom(text: string): boolean {
 }
 
 /** Words joined as programmers join them: `getAccessToken`, `my-service-token`, `config.auth.token`, `API_TOKEN`. */
-const identifier = /^[A-Za-z]+(?:[A-Z][a-z]+|[-_./:@][A-Za-z]+)*\d{0,2}$/;
+const identifier = /^[A-Za-z]+(?:\d{0,2}[A-Z][a-z]+|[-_./:@][A-Za-z]+)*\d{0,2}$/;
 const kindsOf = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
 
 /**
@@ -54,15 +57,18 @@ function isShuffled(value: string): boolean {
   return changes >= 0.5 || (changes >= 1 / 3 && (value.match(/[A-Z]{2,}/g)?.length ?? 0) >= 2);
 }
 
-/** No password or key is longer; where one is part of a longer value, another kind finds it. */
+/** What is longer is no password; it is a key where it is as varied as one. */
 const maxChars = 256;
+const isLongKey = (value: string): boolean =>
+  /^[\w+/=.~%-]+$/.test(value) && isDense(value.slice(0, 400)) && isRandom(value.slice(0, 400));
 
 /**
  * Whether a value that something called a password or key was given may be one. Code, words, paths, numbers and what examples
  * have there is none.
  */
 export function isCredible(value: string): boolean {
-  if (value.length < 8 || value.length > maxChars || placeholder.test(value) || sequential(value) >= 0.5) return false;
+  if (value.length > maxChars) return isLongKey(value);
+  if (value.length < 8 || placeholder.test(value) || sequential(value) >= 0.5) return false;
   if (isShuffled(value)) return true;
   if (
     identifier.test(value) ||
@@ -93,7 +99,7 @@ export const isDense = (value: string): boolean =>
 
 /** Passwords that everybody knows, in examples and local databases. */
 export const knownPasswords =
-  /^(?:pass(?:word|wd)?|pwd|secret|admin|root|user(?:name)?|postgres(?:ql)?|mysql|redis|guest|test(?:ing|er)?|dev(?:elopment)?|local(?:host)?|demo|app|db|hunter2|letmein|qwerty|token|key|api[-_]?key|x-oauth-basic|x-access-token|oauth2|[\d*.]+)\d{0,4}$/i;
+  /^(?:(?:test|my|super|some|new|old|wrong|bad|good|valid|invalid|strong|weak|short|long|secure|correct|admin|user|root|db)?[-_ ]?(?:pass(?:word|wd)?|pwd|secret)|admin|root|user(?:name)?|postgres(?:ql)?|mysql|redis|guest|test(?:ing|er)?|dev(?:elopment)?|local(?:host)?|demo|app|db|hunter2|letmein|qwerty|token|key|api[-_]?key|x-oauth-basic|x-access-token|oauth2|[\d*.]+)[-_]?\d{0,4}[!@#$.]{0,2}$/i;
 
 /** Whether Base64 holds a name and a password, as `Basic` has them. */
 export function isPair(encoded: string): boolean {

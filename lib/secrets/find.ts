@@ -1,7 +1,7 @@
 import { isRandom } from "#lib/secrets/credible";
 import { Keywords } from "#lib/secrets/keywords";
 import { kinds } from "#lib/secrets/kinds";
-import type { Place } from "#lib/secrets/shape";
+import type { Place, Shape } from "#lib/secrets/shape";
 import { shapes } from "#lib/secrets/shapes";
 import { endOfForm, isAlnum, isOf, parseTemplate, Runs, type Template } from "#lib/secrets/template";
 
@@ -36,7 +36,14 @@ const minChars = 10;
 const none: Secret[] = [];
 
 /** The text that is being read, and what was found. One for all: there are millions, and nearly all have nothing. */
-const reading = { text: "", looked: 0, runs: undefined as Runs | undefined, places: [] as Place[] };
+const reading = {
+  text: "",
+  looked: 0,
+  runs: undefined as Runs | undefined,
+  places: [] as Place[],
+  /** Where the last place of each shape ends: what it covers is not read again. */
+  foundTo: new Map<Shape, number>(),
+};
 
 /**
  * The secrets in a text, in their order; of two that overlap the certain one, else that of the earlier kind. The time is linear
@@ -48,6 +55,7 @@ export function findSecrets(text: string): Secret[] {
   reading.looked = 0;
   reading.runs = undefined;
   if (reading.places.length > 0) reading.places = [];
+  if (reading.foundTo.size > 0) reading.foundTo.clear();
   keywords ??= new Keywords(sought.map(({ word }) => word));
   keywords.find(text, look);
   reading.text = "";
@@ -61,10 +69,12 @@ function look(index: number, end: number): void {
   const start = end - length;
   if (shape) {
     if (shape.mayBe?.(text, end) === false) return;
-    if (reading.looked > looks.atOnce + end / looks.charsEach) return;
+    if (start < (reading.foundTo.get(shape) ?? 0) || reading.looked > looks.atOnce + end / looks.charsEach) return;
     reading.looked += 1;
     const place = shape.find(text, start, end);
-    if (place) reading.places.push(place);
+    if (!place) return;
+    reading.places.push(place);
+    reading.foundTo.set(shape, place.end);
     return;
   }
   if (!mayFollow(same, text, end)) return;
@@ -93,12 +103,27 @@ function mayFollow(same: readonly Template[], text: string, at: number): boolean
 /** A run of Base64 of so many characters is no path. */
 const imageChars = 48;
 
-/** No letter or digit stands before it, but for those of an escape such as `\n`, nor is it in a run of Base64, as of an image. */
+const [backslash, percent, smallM, smallU, smallX] = [0x5c, 0x25, 0x6d, 0x75, 0x78];
+
+/** Whether an escape ends at a place: of a line end, of a character (in JSON, JavaScript and URLs), or of a terminal's colour. */
+function isEscape(text: string, at: number): boolean {
+  if (text.charCodeAt(at - 2) === backslash) return "nrt".includes(text.charAt(at - 1));
+  const isCharacter =
+    text.charCodeAt(at - 3) === percent ||
+    (text.charCodeAt(at - 4) === backslash && text.charCodeAt(at - 3) === smallX);
+  if (isCharacter) return isHex(text.slice(at - 2, at));
+  if (text.charCodeAt(at - 6) === backslash && text.charCodeAt(at - 5) === smallU) return isHex(text.slice(at - 4, at));
+  return text.charCodeAt(at - 1) === smallM && /\[[\d;]{0,8}m$/.test(text.slice(Math.max(0, at - 10), at));
+}
+
+const isHex = (text: string): boolean => /^[\da-f]+$/i.test(text);
+
+/** No letter or digit stands before it, but for those of an escape, nor is it in a run of Base64, as of an image. */
 function beginsHere(text: string, at: number, runs: Runs): boolean {
   const before = text.charAt(at - 1);
   if (before === "/" || before === "+") return runs.base64Before(at, imageChars) < imageChars;
   if (!isAlnum(text, at - 1) || !isAlnum(text, at)) return true;
-  return text.charAt(at - 2) === "\\" && "nrt".includes(text.charAt(at - 1));
+  return isEscape(text, at);
 }
 
 function withoutOverlaps(places: Place[]): Secret[] {

@@ -1,6 +1,7 @@
-import { behind, isKey, isPassword } from "#lib/secrets/besides";
+import { behind, isKey } from "#lib/secrets/besides";
 import { entropyOf, isCredible, isDense, isRandom } from "#lib/secrets/credible";
 import { before } from "#lib/secrets/nearby";
+import { isPassword, mayBePassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";
 
 /** `"key": "…"` in JSON, where nothing else says what it is: what is as varied as random letters, or stands beside a user's name. */
@@ -26,18 +27,36 @@ const salt: Shape = {
   },
 };
 
+/** `pass: …` and `pw=…`, of which words end so, too. */
+const shortName: Shape = {
+  words: ["pass:", "pass=", "pass =", 'pass":', 'pass\\":', "pass':", "pw:", "pw=", "pw is "],
+  find(text, start, end) {
+    if (!/(?:^|[^A-Za-z]|[a-z](?=P)|db|ssh|root|user|admin)$/.test(before(text, start, 12))) return undefined;
+    const [whole = "", quote = "", value = ""] =
+      /^>?\s{0,2}(\\{0,7}["'`])?([^\s"'`\\]{8,128})/.exec(text.slice(end, end + 160)) ?? [];
+    const ends = quote === "" ? value.replace(/[.,;)\]}]+$/, "") : value;
+    const isQuoted = quote !== "" && text.startsWith(quote, end + whole.length);
+    if (!isQuoted && /[/&;]/.test(ends)) return undefined;
+    if (!mayBePassword(ends, isQuoted)) return undefined;
+    const from = end + whole.length - value.length;
+    return { kind: "assignment", start: from, end: from + ends.length };
+  },
+};
+
+/** The key of an Azure account. */
+const accountKey: Shape = {
+  ...behind("azure", ['"value":', '"value\\":', '"value\\\\\\":'], /^\s?\\{0,7}"([A-Za-z\d+/]{86}==)\\{0,7}"/, isDense),
+  mayBe: (text, end) =>
+    text.slice(end + 86, end + 100).includes('=="') || text.slice(end + 86, end + 104).includes("==\\"),
+};
+
 const isHex = (value: string): boolean => /^[\da-f]{64,1024}$/i.test(value) && isRandom(value);
 
 /** What stands in settings, code and what programs print, under names that say little. */
 export const settings: readonly Shape[] = [
   plainKey,
   salt,
-  behind(
-    "assignment",
-    ["pass: ", "pass=", "pass =", 'pass":', 'pass\\":', "pass':"],
-    /^>?\s{0,2}\\{0,7}["']([^\s"'\\]{8,128})\\{0,7}["']/,
-    isCredible,
-  ),
+  shortName,
   behind("assignment", ["requirepass ", "masterauth ", "bindpw "], /^\s{0,8}["']?([^\s"'\\]{8,128})/, isCredible),
   behind("assignment", ["storepass ", "keypass "], /^["']?([^\s"'\\]{6,128})/, isPassword),
   behind(
@@ -58,6 +77,9 @@ export const settings: readonly Shape[] = [
     /^\S{1,40}\s\S{1,100}\s\S{3,64}\s([\w+/=]{16,64})/,
     isDense,
   ),
+  accountKey,
+  behind("assignment", ["admin / ", "root / "], /^["'`]?([^\s"'`]{8,64})/, isPassword),
+  behind("assignment", ["password) values ("], /^(?:[^()\n]{0,200}, ?)?'([^'\n]{8,128})'\)/, isPassword),
   behind("assignment", ["password for the "], /^[\w-]{1,40} user[^\n]{0,80}:\s{1,10}([^\s]{8,64})/, isCredible),
   behind("assignment", ["unseal key "], /^\d{1,2}: ([A-Za-z\d+/]{43,44}=?)/, isRandom),
   behind("signed-url", ["x-amz-signature=", "x-goog-signature="], /^([\da-f]{64,1024})/, isHex),

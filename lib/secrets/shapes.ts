@@ -4,6 +4,7 @@ import { commands } from "#lib/secrets/commands";
 import { isCredible, isDense, isPair, isRandom, knownPasswords } from "#lib/secrets/credible";
 import { encoded } from "#lib/secrets/encoded";
 import { before, isInWord } from "#lib/secrets/nearby";
+import { printed } from "#lib/secrets/printed";
 import { settings } from "#lib/secrets/settings";
 import type { Place, Shape } from "#lib/secrets/shape";
 
@@ -43,7 +44,7 @@ function nameOfUrl(text: string, from: number): Place | undefined {
     : undefined;
 }
 
-/** `scheme://user:password@host` (RFC 3986, section 3.2.1). */
+/** `scheme://user:password@host` (RFC 3986, section 3.2.1); people leave signs in passwords, an `@` too, as they are. */
 const urlPassword: Shape = {
   words: ["://"],
   mayBe(text, end) {
@@ -59,10 +60,11 @@ const urlPassword: Shape = {
     const name = nameOfUrl(text, end);
     if (name) return name;
     const [, user = "", password = ""] =
-      /^([^\s:/@"'`<>()[\]{}|\\^,;]{0,128}):([^\s/@"'`<>()[\]{}|\\^]{3,256})@[\w.[-]/.exec(
-        text.slice(end, end + 400),
+      /^([^\s:/@"'`<>()[\]{}|\\^,;]{0,128}):([^\s/"'`<>{}\\]{3,256})@(?=[\w.[-]{1,255}(?::\d{1,5})?(?:[/?#,\s"'`)\\;]|$))/.exec(
+        text.slice(end, end + 800),
       ) ?? [];
-    if (password === "" || knownPasswords.test(password) || /^[$%]|\$\w*$|%[a-z]?$/.test(password)) return undefined;
+    if (password === "" || knownPasswords.test(password) || /^[$%]\w*[$%]?$|^\$\(|^%[a-z]$/i.test(password))
+      return undefined;
     if (password === user || /^(?:example|your|my|some|change|placeholder|x{3,}|\*+|redacted)/i.test(password))
       return undefined;
     if (/^[A-Z_]+$/.test(password)) return undefined;
@@ -120,6 +122,7 @@ export const shapes: readonly Shape[] = [
   ...besides,
   ...settings,
   ...encoded,
+  ...printed,
   around("telegram", ":AA", /(?:(?<=\bbot)|(?<!\w))\d{8,10}$/, /:AA[\w-]{32,34}(?![\w-])/y),
   around("azure", "Q~", /(?<![\w~.-])[\w.~-]{3}\d$/, /Q~[\w.~-]{31,34}(?![\w~-])/y),
   around("azure", "JQQJ99", /(?<!\w)[A-Za-z\d]{52,76}$/, /JQQJ99[A-Za-z\d]{4,40}(?!\w)/y),

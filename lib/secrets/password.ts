@@ -1,0 +1,40 @@
+// Whether a value may be a password that a person chose: shorter and plainer than a key, so that its name has to say what it is.
+import { entropyOf, isCredible, isDense, isPlaceholder, knownPasswords, sequential } from "#lib/secrets/credible";
+
+/** Names of passwords; names of tokens and keys have longer values, which are judged by their letters alone. */
+export const namesPassword = /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-])pw$|psk|passwor[dt]|storepass|keypass/i;
+
+/** What is none though it stands where one does: variables, templates, calls, and what code names a value. */
+const isCode = (value: string): boolean =>
+  /^[$@&%]\w+%?$|^[$%]\{?[A-Za-z_]|\$[({]|\{\{|\}\}|^<.*>$|^\[.*\]$|^\{.*\}$|^[\w.$]+[([].*[)\]][;,]?$|^[\w$]+(?:\??\.[\w$]+)+$|::|->|=>|^\/\*|:$/.test(
+    value,
+  );
+
+/** Words of code and of tests with a number: `sha256sum`, `newPassword2`, `test-user-1`. */
+const isNamed =
+  /(?:hash|salt|token|secret|value|input|param|field|user|sha|md5|utf|uint|int|float|string|base|test|demo|mock|foo|bar|pass(?:word|wd)?|pwd)[\w-]*\d+|^(?:v|x|h)\d/i;
+
+/** Words alone, in one case or joined as programmers join them. */
+const words = /^[A-Za-z]+(?:[A-Z][a-z]+\d{0,2}|[-_./:@ ][A-Za-z]+)*\d{0,2}$/;
+
+/**
+ * Whether a value that something named a password was given may be one: letters and digits, or more, of which none are code.
+ *
+ * @param isQuoted whether quotes tell where it ends, so that it may have signs that code has.
+ */
+export function mayBePassword(value: string, isQuoted: boolean): boolean {
+  if (isCredible(value)) return true;
+  if (value.length < 8 || value.length > 128 || isPlaceholder(value) || knownPasswords.test(value)) return false;
+  if (sequential(value) >= 0.5 || isCode(value) || words.test(value) || entropyOf(value) < 2.4) return false;
+  if (/^(?:https?:)?\/\/|^\.{0,2}\/|^[a-z]:\\|^(?:sha\d+|md5)[-:]/i.test(value) && !isDense(value)) return false;
+  if (!isQuoted && /[(){}[\]<>|\\`"']/.test(value)) return false;
+  if (!/[A-Za-z]/.test(value)) return false;
+  const digits = value.replace(/\D/g, "").length;
+  if (/^[a-z\d_]+$|^[A-Z\d_]+$|^[A-Z]?[a-z_]+\d+$/.test(value))
+    return digits >= (isQuoted ? 2 : 3) && !isNamed.test(value);
+  return digits > 0 || (/[a-z]/.test(value) && /[A-Z]/.test(value) && /[^\w\s.-]/.test(value));
+}
+
+/** The same where a command or a call says that it is one, also a short one. */
+export const isPassword = (value: string): boolean =>
+  !knownPasswords.test(value) && mayBePassword(value.padEnd(8, value), true);
