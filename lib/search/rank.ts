@@ -61,42 +61,67 @@ export function relax(query: Query, { blocks }: Matched, weights: number[]): boo
   return isAny;
 }
 
-/** The hits with the best scores, at most `limit`, the best first. */
+/** Of more hits, the newest so many are ranked, and of older ones those whose title has a word: the rest is too much alike. */
+const maxRanked = 8000;
+
+/**
+ * The hits with the best scores, at most `limit`, the best first. Of equals the one that was indexed last, which is about the newest,
+ * is first. About `whole` of the newest hits are ranked by all that they have.
+ */
 export async function rank(
   tx: PoolClient,
   userId: string,
   query: Query,
   { heads, units, blocks }: Matched,
-  { weights, limit }: { weights: number[]; limit: number },
+  { weights, limit, whole = maxRanked }: { weights: number[]; limit: number; whole?: number },
 ): Promise<Ranked[]> {
-  const found = blocks.filter(({ slots }) => slots.some((byte) => byte !== 0));
   const headOf = new Map(heads.map((head) => [head.id, head]));
+  const found = blocks
+    .filter(({ id, slots }) => headOf.has(id) && slots.some((byte) => byte !== 0))
+    .sort((a, b) => Number(BigInt(b.id) - BigInt(a.id)));
+  const wholes = countNewest(found, whole);
   const foundHeads = found.flatMap(({ id }) => headOf.get(id) ?? []);
   const scored = scoredTerms(query, units, weights);
-  const read = await readTerms(tx, userId, foundHeads, () => scored.map(({ terms }) => terms).flat(2));
-  const hits = new Uint32Array(found.length * maxDocuments);
-  const scoreOf = new Float64Array(hits.length);
-  let count = 0;
-  // Of equals the one that was indexed last, which is about the newest, is first.
-  const places = found.map((_, place) => place).sort((a, b) => compareIds(found[b], found[a]));
-  for (const place of places) {
-    const { slots, ofUnits } = found[place] as Match;
-    const scores = scoresOf(ofUnits, weights, scored, read[place] as Terms);
+  const ofTitles = scored.filter(({ isTitle }) => isTitle);
+  const scoredAt = (place: number) => (place < wholes ? scored : ofTitles);
+  const read = await readTerms(tx, userId, foundHeads, (place) => scoredAt(place).flatMap(({ terms }) => terms.flat()));
+  const hits: number[] = [];
+  const scores: number[] = [];
+  for (const [place, { slots, ofUnits }] of found.entries()) {
+    const terms = read[place] as Terms;
+    const titled = place < wholes ? undefined : slotsOfAny(ofTitles, terms);
+    if (titled === null) continue;
+    const ofBlock = scoresOf(ofUnits, weights, scoredAt(place), terms);
     for (let slot = maxDocuments - 1; slot >= 0; slot -= 1) {
-      if (!hasBit(slots, slot)) continue;
-      hits[count] = place * maxDocuments + slot;
-      scoreOf[count] = scores[slot] as number;
-      count += 1;
+      if (!hasBit(slots, slot) || (titled && !hasBit(titled, slot))) continue;
+      hits.push(place * maxDocuments + slot);
+      scores.push(ofBlock[slot] as number);
     }
   }
-  return best(scoreOf.subarray(0, count), limit).map((at) => {
+  return best(Float64Array.from(scores), limit).map((at) => {
     const hit = hits[at] as number;
     const { id } = found[Math.floor(hit / maxDocuments)] as Match;
-    return { blockId: id, slot: hit % maxDocuments, score: scoreOf[at] as number };
+    return { blockId: id, slot: hit % maxDocuments, score: scores[at] as number };
   });
 }
 
-const compareIds = (a: Match | undefined, b: Match | undefined) => Number(BigInt(a?.id ?? 0) - BigInt(b?.id ?? 0));
+/** How many of the blocks, the newest first, have so many hits that the others are not ranked whole. */
+function countNewest(found: Match[], enough: number): number {
+  let hits = 0;
+  const beyond = found.findIndex(({ slots }) => {
+    if (hits >= enough) return true;
+    hits += countOf(slots);
+    return false;
+  });
+  return beyond === -1 ? found.length : beyond;
+}
+
+/** The slots that have all terms of an alternative of some; null where none has. */
+function slotsOfAny(scored: Scored[], read: Terms): Buffer | null {
+  const slots: number[] = [];
+  for (const { terms } of scored) forEachOf(terms, read, (slot) => slots.push(slot));
+  return slots.length === 0 ? null : slotsWith(slots);
+}
 
 /** The places of the best scores, the best first; of equals the first. A search has tens of thousands, and shows some. */
 function best(scores: Float64Array, limit: number): number[] {
@@ -107,7 +132,7 @@ function best(scores: Float64Array, limit: number): number[] {
 }
 
 /** Terms that add to the score of the documents that have all of one alternative. */
-type Scored = { terms: number[][]; adds: number };
+type Scored = { terms: number[][]; adds: number; isTitle?: boolean };
 
 /** What adds to a score beyond that a unit is there at all. */
 function scoredTerms({ scope }: Query, units: Unit[], weights: number[]): Scored[] {
@@ -120,13 +145,13 @@ function scoredTerms({ scope }: Query, units: Unit[], weights: number[]): Scored
     if (isScoped) continue;
     for (const field of ["title", "person"] as const) {
       const terms = alternatives.map((form) => form.map((term) => inField(term, field)));
-      scored.push({ terms, adds: weight * (worth[field] - worth.any) });
+      scored.push({ terms, adds: weight * (worth[field] - worth.any), isTitle: field === "title" });
     }
   }
   for (const { pair, weight } of isScoped ? [] : pairsOf(units, weights)) {
     scored.push({ terms: [[pair]], adds: weight * worth.beside });
     scored.push({ terms: [[inField(pair, "person")]], adds: weight * worth.besidePerson });
-    scored.push({ terms: [[inField(pair, "title")]], adds: weight * worth.besidePerson });
+    scored.push({ terms: [[inField(pair, "title")]], adds: weight * worth.besidePerson, isTitle: true });
   }
   return scored;
 }

@@ -1,9 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { heavyRead } from "#lib/db/heavy";
 import { SpoorError } from "#lib/errors";
+import { matchBlocks } from "#lib/search/find";
+import { parseQuery } from "#lib/search/query";
+import { rank, weightsOf } from "#lib/search/rank";
 import { markOutdated } from "#lib/search/sql/merge";
 import { countTraces } from "#lib/traces/facets";
 import { listTraces } from "#lib/traces/queries";
+import { readRankedTraces } from "#lib/traces/sql/ranking";
 import { provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
 import { messages, uploadsOf } from "./uploads.ts";
@@ -53,6 +58,25 @@ describe("a word", () => {
     const { rows } = await pool().query("select count(*)::int as count from search_block");
     expect(rows[0].count).toBeLessThan(9);
   });
+});
+
+test("of more hits than are ranked, older ones are listed where their title has the word", async () => {
+  await store({ ...trace("old", said("user", "quokka")), title: "x" }, { ...trace("old-titled", said("user", "x")), title: "The quokka" });
+  await store(trace("new", said("user", "quokka quokka")));
+  const { groups, units } = parseQuery("quokka");
+  const ranked = await heavyRead(userId, async (tx) => {
+    const query = { groups, units };
+    const matched = await matchBlocks(tx, userId, query);
+    const bounds = { weights: weightsOf(matched), limit: 10 };
+    const [all, some] = [
+      await rank(tx, userId, query, matched, bounds),
+      await rank(tx, userId, query, matched, { ...bounds, whole: 1 }),
+    ];
+    return [all.length, some.length, (await readRankedTraces(tx, userId, {}, some, 10)).map(({ id }) => id)];
+  });
+  const { traces } = await listTraces(userId, {}, { limit: 10 });
+  const idOf = (sourceId: string) => traces.find((one) => one.sourceId === sourceId)?.id;
+  expect(ranked).toEqual([3, 2, [idOf("old-titled"), idOf("new")]]);
 });
 
 test("who asks for a tool or a failure is led to the message that is one, of the session that has it", async () => {
