@@ -61,7 +61,10 @@ describe("a word", () => {
 });
 
 test("of more hits than are ranked, older ones are listed where their title has the word", async () => {
-  await store({ ...trace("old", said("user", "quokka")), title: "x" }, { ...trace("old-titled", said("user", "x")), title: "The quokka" });
+  await store(
+    { ...trace("old", said("user", "quokka")), title: "x" },
+    { ...trace("old-titled", said("user", "x")), title: "The quokka" },
+  );
   await store(trace("new", said("user", "quokka quokka")));
   const { groups, units } = parseQuery("quokka");
   const ranked = await heavyRead(userId, async (tx) => {
@@ -72,11 +75,11 @@ test("of more hits than are ranked, older ones are listed where their title has 
       await rank(tx, userId, query, matched, bounds),
       await rank(tx, userId, query, matched, { ...bounds, whole: 1 }),
     ];
-    return [all.length, some.length, (await readRankedTraces(tx, userId, {}, some, 10)).map(({ id }) => id)];
+    return [all.length, some.length, (await readRankedTraces(tx, userId, {}, some, 10)).map(({ id }) => id).sort()];
   });
   const { traces } = await listTraces(userId, {}, { limit: 10 });
   const idOf = (sourceId: string) => traces.find((one) => one.sourceId === sourceId)?.id;
-  expect(ranked).toEqual([3, 2, [idOf("old-titled"), idOf("new")]]);
+  expect(ranked).toEqual([3, 2, [idOf("old-titled"), idOf("new")].sort()]);
 });
 
 test("who asks for a tool or a failure is led to the message that is one, of the session that has it", async () => {
