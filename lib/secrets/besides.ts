@@ -29,7 +29,7 @@ const piped: Shape = {
   words: ["sudo -s", "password-stdin", "secret put", "secret set", "env add", "chpasswd", "data-file=-"],
   find(text, start) {
     const [whole = "", value = ""] =
-      /(?:echo|printf)\s(?:-n\s)?["']?([^\s"'|$]{6,128})["']?\s?\|[^|\n]{0,120}$/.exec(before(text, start, 400)) ?? [];
+      /(?:echo|printf)\s(?:-n\s)?["']?([^\s"'|]{6,128})["']?\s?\|[^|\n]{0,120}$/.exec(before(text, start, 400)) ?? [];
     if (value === "" || !isPassword(value)) return undefined;
     const at = start - whole.length + whole.indexOf(value);
     return { kind: "assignment", start: at, end: at + value.length };
@@ -92,6 +92,18 @@ export const besides: readonly Shape[] = [
     ["authorization: ", 'authorization": ', 'authorization\\": ', "authorization', "],
     /^\\{0,7}["']?(?!bearer|basic|token)[a-z][\w-]{1,20} ([\w.~+/=-]{16,4096})/i,
     (value) => /\d/.test(value) && isCredible(value.slice(0, 200)),
+  ),
+  behind(
+    "assignment",
+    ["getconnection(", "mysqli(", "mysqli_connect(", "new pdo("],
+    /^(?:\\{0,7}["'][^"'\n]{1,160}["'],\s?){2}\\{0,7}["']([^"'\n\\]{6,128})\\{0,7}["']/,
+    isPassword,
+  ),
+  behind(
+    "assignment",
+    ["networkcredential("],
+    /^\\{0,7}["'][^"'\n]{1,80}["'],\s?\\{0,7}["']([^"'\n\\]{6,128})\\{0,7}["']/,
+    isPassword,
   ),
   behind("authorization", ["x-honeycomb-team: "], /^([\w-]{22,64})/, isDense),
   behind("authorization", ["snyk auth "], /^([\da-f]{8}-[\da-f-]{27})/, () => true),

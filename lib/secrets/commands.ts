@@ -22,7 +22,7 @@ const userOption: Shape = {
 
 /** Programs that take a password with `-p`, `-a` or `-w`. */
 const takesPassword =
-  /\b(?:sshpass|mysql\w*|mariadb|redis-cli|mongo\w*|ldap\w+|sqlcmd|(?:docker|podman|helm|oras|skopeo|buildah)\s.*\blogin|zip|7z)\b/;
+  /\b(?:sshpass|mysql\w*|mariadb|redis-cli|mongo\w*|ldap\w+|sqlcmd|(?:docker|podman|helm|oras|skopeo|buildah|az)\s.*\blogin|zip|7z)\b/;
 
 /** `mysql -pPASSWORD`, `sshpass -p PASSWORD`, `redis-cli -a PASSWORD`. */
 const passwordOption: Shape = {

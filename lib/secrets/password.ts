@@ -2,17 +2,31 @@
 import { entropyOf, isCredible, isDense, isPlaceholder, knownPasswords, sequential } from "#lib/secrets/credible";
 
 /** Names of passwords; names of tokens and keys have longer values, which are judged by their letters alone. */
-export const namesPassword = /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-])pw$|psk|passwor[dt]|storepass|keypass/i;
+export const namesPassword = /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|identified by/i;
 
 /** What is none though it stands where one does: variables, templates, calls, and what code names a value. */
 const isCode = (value: string): boolean =>
-  /^[$@&%]\w+%?$|^[$%]\{?[A-Za-z_]|\$[({]|\{\{|\}\}|^<.*>$|^\[.*\]$|^\{.*\}$|^[\w.$]+[([].*[)\]][;,]?$|^[\w$]+(?:\??\.[\w$]+)+$|::|->|=>|^\/\*|:$/.test(
+  /^[$@&%]\w+%?$|^[$%]\{?[A-Za-z_]|\$[({]|\{\{|\}\}|^<.*>$|^\[.*\]$|^\{.*\}$|^[\w.$]+[([].*[)\]][;,]?$|^[\w$]+(?:\??\.[\w$]+)+$|::|->|=>|\(\)\.|\|\w+:|^\/\*|:$/.test(
     value,
   );
 
-/** Words of code and of tests with a number: `sha256sum`, `newPassword2`, `test-user-1`. */
+/** Words of code and of tests with a number: `sha256sum`, `newPassword2`, `test-user-1`, `oauth2client`. */
 const isNamed =
-  /(?:hash|salt|token|secret|value|input|param|field|user|sha|md5|utf|uint|int|float|string|base|test|demo|mock|foo|bar|pass(?:word|wd)?|pwd)[\w-]*\d+|^(?:v|x|h)\d/i;
+  /(?:hash|salt|token|secret|value|input|param|field|user|sha|md|utf|uint|int|float|string|base|test|demo|mock|foo|bar|oauth|http|ipv|log|x|web|pass(?:word|wd)?|pwd)[\w-]*?\d+|^(?:v|h)\d|i18n|k8s|e2e|b64/i;
+
+/** Four words and more, as people remember them; not those that code joins. */
+const isPhrase = (value: string): boolean =>
+  /^[a-z]{3,10}(?:[-_.][a-z]{3,10}){3,7}$/.test(value) &&
+  !/pass|secret|token|key|reset|user|auth|field|input|form|test|error|valid|require|change|forgot|login|service|config|default/.test(
+    value,
+  );
+
+/** Letters alone that are no words: capitals together twice, or consonants as no word has them. */
+const isScrambled = (value: string): boolean =>
+  value.length >= 12 &&
+  /^[A-Za-z]+$/.test(value) &&
+  /[a-z]/.test(value) &&
+  ((value.match(/[A-Z]{3,}/g)?.length ?? 0) >= 2 || /[^aeiouy]{6}|[a-z][^aeiouy]{5}[a-z]/i.test(value));
 
 /** Words alone, in one case or joined as programmers join them. */
 const words = /^[A-Za-z]+(?:[A-Z][a-z]+\d{0,2}|[-_./:@ ][A-Za-z]+)*\d{0,2}$/;
@@ -25,13 +39,17 @@ const words = /^[A-Za-z]+(?:[A-Z][a-z]+\d{0,2}|[-_./:@ ][A-Za-z]+)*\d{0,2}$/;
 export function mayBePassword(value: string, isQuoted: boolean): boolean {
   if (isCredible(value)) return true;
   if (value.length < 8 || value.length > 128 || isPlaceholder(value) || knownPasswords.test(value)) return false;
-  if (sequential(value) >= 0.5 || isCode(value) || words.test(value) || entropyOf(value) < 2.4) return false;
+  if (sequential(value) >= 0.5 || isCode(value) || entropyOf(value) < 2.4) return false;
+  if (isPhrase(value) || (isQuoted && isScrambled(value))) return true;
+  if (words.test(value)) return false;
   if (/^(?:https?:)?\/\/|^\.{0,2}\/|^[a-z]:\\|^(?:sha\d+|md5)[-:]/i.test(value) && !isDense(value)) return false;
   if (!isQuoted && /[(){}[\]<>|\\`"']/.test(value)) return false;
   if (!/[A-Za-z]/.test(value)) return false;
   const digits = value.replace(/\D/g, "").length;
   if (/^[a-z\d_]+$|^[A-Z\d_]+$|^[A-Z]?[a-z_]+\d+$/.test(value))
-    return digits >= (isQuoted ? 2 : 3) && !isNamed.test(value);
+    return (
+      (digits >= (isQuoted ? 2 : 3) || (value.length >= 10 && /[a-z]\d+[a-z]/i.test(value))) && !isNamed.test(value)
+    );
   return digits > 0 || (/[a-z]/.test(value) && /[A-Z]/.test(value) && /[^\w\s.-]/.test(value));
 }
 

@@ -33,12 +33,16 @@ const shortName: Shape = {
   find(text, start, end) {
     if (!/(?:^|[^A-Za-z]|[a-z](?=P)|db|ssh|root|user|admin)$/.test(before(text, start, 12))) return undefined;
     const [whole = "", quote = "", value = ""] =
-      /^>?\s{0,2}(\\{0,7}["'`])?([^\s"'`\\]{8,128})/.exec(text.slice(end, end + 160)) ?? [];
+      /^>?\s{0,2}(\\{0,7}["'`])?([^\s"'`\\]{4,128})/.exec(text.slice(end, end + 160)) ?? [];
     const ends = quote === "" ? value.replace(/[.,;)\]}]+$/, "") : value;
     const isQuoted = quote !== "" && text.startsWith(quote, end + whole.length);
     if (!isQuoted && /[/&;]/.test(ends)) return undefined;
-    if (!mayBePassword(ends, isQuoted)) return undefined;
+    const ofApp = /^[a-z]{4}(?: [a-z]{4}){3}(?![\w ])/.exec(
+      text.slice(end + whole.length - value.length, end + 200),
+    )?.[0];
+    if (!ofApp && !mayBePassword(ends, isQuoted)) return undefined;
     const from = end + whole.length - value.length;
+    if (ofApp) return { kind: "assignment", start: from, end: from + ofApp.length };
     return { kind: "assignment", start: from, end: from + ends.length };
   },
 };

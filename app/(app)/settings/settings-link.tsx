@@ -1,11 +1,17 @@
 "use client";
 import { usePathname } from "next/navigation";
+import { useEffect, useRef } from "react";
 
-/** A link of the settings navigation, marked where its page is open. */
+/** A link of the settings navigation, marked where its page is open; on a phone the row of links is moved to it. */
 export function SettingsLink({ href, children }: { href: string; children: React.ReactNode }) {
   const current = usePathname() === href ? "page" : undefined;
+  const own = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    if (current) own.current?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [current]);
   return (
     <a
+      ref={own}
       href={href}
       aria-current={current}
       className="flex items-center py-1 text-muted hover:text-text aria-[current]:font-medium aria-[current]:text-accent pointer-coarse:min-h-11"

@@ -1,0 +1,63 @@
+// What stands between a name and its value, in the languages, files, programs and prose in which somebody writes both.
+/** A quote, also of a text in JSON in a text, and of HTML; and colours of a terminal, which count as nothing. */
+const quoteMark = String.raw`(?:\\{0,7}["'\x60]|&quot;|&#3[49];)`;
+const colours = String.raw`(?:(?:\x1b|\\{1,4}(?:u001b|x1b|033|e))\[[\d;]{0,8}m){0,3}`;
+/** What assigns: signs, types before them, words of prose, an attribute's value, arguments, an alternative, and a property's braces. */
+const signs = [
+  "=>|:=",
+  String.raw`:\s?[&A-Za-z][\w.[\]<>|?& ]{0,40}=(?=\s?\\{0,7}["'])`,
+  "[=:](?![=:])",
+  "%3D",
+  String.raw`(?:is|was|ist|est|es)(?: now)?:?\s|(?:set|changed|reset) to:?\s|(?:to|as)\s(?=\x60)|lautet:?\s`,
+  String.raw`value\s?=(?=\s?\\{0,7}["'])`,
+  String.raw`\{\s?get;[^}\n]{0,24}\}\s?=(?=\s?\\{0,7}["'])`,
+  String.raw`(?:,|\|\||\?\?)(?=\s{0,8}\\{0,7}["'])`,
+].join("|");
+/** What follows a name: the rest of it, what it is for, a default in brackets, and what assigns. */
+const assigns = new RegExp(
+  String.raw`^[\w.-]{0,40}?${colours}(?:${quoteMark}?[\])]?)[*_]{0,3}(?: (?:generated|created|reset)| (?:for|of|on|to) [\w@.-]{1,40}| for the [\w.-]{1,40}| \[[^\]\n]{0,24}\])?${colours}(?:\s{0,24}(?:${signs})[*_]{0,3}(?: ?[|>][-+]?\n\s{1,24}|[^\S\n]{0,4}|\s{0,12}(?=\\{0,7}["']))|\((?=\\{0,7}["'])|\s(?=\\{0,7}["'])(?![^"']{0,2}["']\s))${colours}(?:[@bBrRuUfL]{1,2}(?=["']))?(${quoteMark})?${colours}`,
+);
+/** A name and its value as two fields: of YAML and JSON, of lists of properties, and of resources. */
+const asPair =
+  /^[\w./-]{0,40}\\{0,7}["']?,?(?:\s|\\{1,3}[nrt]){0,20}(?:\\{0,7}"Type\\{0,7}":\s?\\{0,7}"\w{1,20}\\{0,7}",(?:\s|\\{1,3}[nrt]){0,20})?\\{0,7}["']?(?:Parameter)?value\\{0,7}["']?\s?[:=]\s{0,4}(\\{0,7}["'])?/i;
+/** A name and an object that has its value, as `terraform output -json` prints it, and a variable of Terraform's. */
+const asObject =
+  /^[\w-]{0,40}\\{0,7}"(?::\s?\{[^{}]{0,120}?"value\\{0,7}":| \{[^{}]{0,240}?\bdefault\s{0,12}=)\s?(\\{0,7}")/;
+const asKey = /^[\w.-]{0,40}<\/key>(?:\s|\\{1,3}[nrt]){0,20}<string>/;
+const asResource = /^[\w.-]{0,40}\\{0,7}["']>/;
+/** A row of a table, as programs print settings, and of Markdown. */
+const asRow = /^[\w.-]{0,40}(?: |\t|\\t){2,40}(?=\S)/;
+const asCell = /^[\w .-]{0,40}?[*_\x60]{0,3}\s{0,24}\|\s{1,8}(\x60)?(?=[^\s|-])/;
+const asOption = /^[\w-]{0,40}[ =](["'])?/;
+/** In a form and in a URL `&` is behind a value, elsewhere in it. */
+const values = /^(?:[^\s"'`,;<>&|\p{Cc}]|&(?!&|[\w.%-]{1,40}=)){8,4200}/u;
+/** A variable at the beginning of a line has all of the line. */
+const wholeLine = /^(?:(?!&&|\|\||\\{1,3}[nr])[^\s"'`\p{Cc}]){8,128}(?=\s*(?:\n|$|\\{1,3}[nr]))/u;
+/** Commands that take a name and, behind a space, its value. */
+const sets =
+  /(?:^|[\s;&+-])(?:setx|set\s+-\w+|ENV|ARG|configure\s+set|secrets?\s+(?:set|put|add)|config\s+set|env\s+(?:add|set))\s+["']?[\w./:-]{0,60}$/;
+
+/** The value at the beginning of a text, up to the quote that began it. */
+export function valueIn(rest: string, quote: string, isLine: boolean): readonly string[] {
+  const ofWords = /^[a-z]{4}(?: [a-z]{4}){3}(?![\w ])/.exec(rest);
+  if (ofWords) return ofWords;
+  if (quote === "") return (isLine && wholeLine.exec(rest)) || (values.exec(rest) ?? []);
+  const end = rest.indexOf(quote);
+  const [whole = ""] = /^[^\s]*/.exec(end < 0 ? rest : rest.slice(0, end)) ?? [];
+  return end >= 0 && whole.length < end ? [] : [whole];
+}
+
+/** What stands between a name and its value, and the quote that begins the value. */
+export function assignedBy(before: string, rest: string, isOption: boolean): readonly string[] {
+  const pair = isOption ? null : (asPair.exec(rest) ?? asObject.exec(rest) ?? asKey.exec(rest));
+  if (pair) return pair;
+  if (/\bname=\\{0,7}["'][\w.-]{0,40}$/.test(before) && asResource.test(rest)) return asResource.exec(rest) ?? [];
+  const found = (isOption ? asOption : assigns).exec(rest);
+  if (found) return found;
+  if (/(?:^|\n)[\s\d→+-]{0,12}\|[^\n]{0,40}$/.test(before) && asCell.test(rest)) return asCell.exec(rest) ?? [];
+  if (/<[\w:.-]{0,40}$/.test(before)) return /^[\w.-]{0,40}>\s{0,4}/.exec(rest) ?? [];
+  if (sets.test(before)) return /^[\w.-]{0,40}\s{1,4}(?:--body[ =])?(["'])?/.exec(rest) ?? [];
+  // In .netrc a space assigns.
+  if (/\blogin\s+\S+\s+$/.test(before)) return /^\s+/.exec(rest) ?? [];
+  return /(?:^|\n)\s{0,8}[\w.-]{0,40}$/.test(before) ? (asRow.exec(rest) ?? []) : [];
+}
