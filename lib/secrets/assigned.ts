@@ -25,8 +25,8 @@ const [fewChars, manyChars] = [320, 4400];
 
 /** `PASSWORD=…`, `"apiKey": "…"`, `--token …`, `password …` of .netrc: a name that says so, and a value that may be one. */
 const assignment: Shape = {
-  words: [...names, "identified by", ...weakNames],
-  mayBe: (text, end) => !isCounted(text, end),
+  words: [...names, "identified by"],
+  mayBe: (text, end) => mayAssign(text, end) && !isCounted(text, end),
   find(text, start, end) {
     const rest = text.slice(end, end + fewChars);
     const ahead = before(text, start, 60);
@@ -83,6 +83,38 @@ const isNoSecret = (name: string, ahead: string): boolean =>
   /publi(?:c|shable)|(?:cache|etag|idempotency|partition|sort|primary|foreign|integrity|dedup\w*)[_-]?key|(?:private_key|key)_?id$|accessor$|(?:secret|token|password|credential|key)[_-]?(?:name|ref|type|policy|version|path|file|hint|length|arn|url|uri|endpoint|changed_?at|\w*_at|expir\w*)$/i.test(
     name,
   ) || /\barn:aws[\w:-]{0,60}$/.test(ahead);
+
+/** The same of names that much else has, too, and that end there. */
+const weakAssignment: Shape = {
+  ...assignment,
+  words: weakNames,
+  mayBe: (text, end) => !/[a-z-]/i.test(text.charAt(end)) && mayAssign(text, end),
+};
+
+/** Words between a name and its value; anything else that has only letters begins or goes on with a sentence. */
+const joins = new Set("is was ist est es set changed reset to as for of on lautet generated created value".split(" "));
+
+/** Whether what follows a name may assign: signs do, and so does a blank before what is no plain word. Most names stand in prose. */
+function mayAssign(text: string, end: number): boolean {
+  let at = end;
+  while (at < end + 40 && isNameCharacter(text.charCodeAt(at))) at += 1;
+  if (text.charCodeAt(at) !== 0x20) return true;
+  while (at < end + 60 && text.charCodeAt(at) === 0x20) at += 1;
+  const from = at;
+  while (at < from + 40 && isSmallLetter(text.charCodeAt(at))) at += 1;
+  const next = text.charAt(at);
+  return (
+    !(at > from && (next === " " || next === "," || next === "." || next === "\n")) || joins.has(text.slice(from, at))
+  );
+}
+
+const isSmallLetter = (code: number): boolean => code >= 0x61 && code <= 0x7a;
+const isNameCharacter = (code: number): boolean =>
+  isSmallLetter(code) ||
+  (code >= 0x41 && code <= 0x5a) ||
+  (code >= 0x30 && code <= 0x39) ||
+  code === 0x5f ||
+  code === 0x2d;
 
 /** `"input_tokens":1200` and the like, of which logs are full: a name's plural, and a number. */
 function isCounted(text: string, end: number): boolean {
@@ -148,4 +180,4 @@ const behindId: Shape = {
 };
 
 /** What a name was given. */
-export const assigned: readonly Shape[] = [assignment, sessionToken, behindId];
+export const assigned: readonly Shape[] = [assignment, weakAssignment, sessionToken, behindId];

@@ -5,7 +5,10 @@ import type { Shape } from "#lib/secrets/shape";
 
 /** So much of a command is looked at before a word. */
 const maxBefore = 160;
-const lineBefore = (text: string, at: number): string => /[^\n|;]*$/.exec(before(text, at, maxBefore))?.[0] ?? "";
+function lineBefore(text: string, at: number): string {
+  const line = before(text, at, maxBefore);
+  return line.slice(Math.max(line.lastIndexOf("\n"), line.lastIndexOf("|"), line.lastIndexOf(";")) + 1);
+}
 
 /** `curl -u ada:password`, and the same of its like. */
 const userOption: Shape = {

@@ -7,7 +7,8 @@ const colours = /(?:\p{Cc}|\\{1,3}(?:u001b|x1b|033|e))\[[\d;]{0,8}m/giu;
  */
 export function before(text: string, at: number, chars: number): string {
   const part = text.slice(Math.max(0, at - chars), at);
-  const plain = part.includes("[") ? part.replace(colours, (colour) => " ".repeat(colour.length)) : part;
+  const hasColours = part.includes("[") && (part.includes("\u001b") || part.includes("\\"));
+  const plain = hasColours ? part.replace(colours, (colour) => " ".repeat(colour.length)) : part;
   return plain.includes("\\") ? plain.replace(/\\[nrt]/g, " \n") : plain;
 }
 

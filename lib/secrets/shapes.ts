@@ -103,6 +103,7 @@ const authorization: Shape = {
 /** What has its fixed letters in its middle. @param ahead a sticky pattern that begins at the word, in its own case */
 const around = (kind: string, word: string, behind: RegExp, ahead: RegExp): Shape => ({
   words: [word.toLowerCase()],
+  mayBe: (text, end) => text.startsWith(word, end - word.length),
   find(text, start) {
     ahead.lastIndex = start;
     const [rest = ""] = ahead.exec(text) ?? [];
