@@ -26,9 +26,10 @@ const rank = new Map(kinds.map(({ id }, index) => [id, index]));
 const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id));
 
 /**
- * How often a text's words are looked at closely: so often at once, and once more for so many characters. Only text that is made
- * to take long has more.
+ * How often a text's words are looked at, in a few steps and then closely: so often at once, and once more for so many characters.
+ * Only text that is made to take long has more.
  */
+const glances = { atOnce: 10_000, charsEach: 4 };
 const looks = { atOnce: 500, charsEach: 200 };
 
 /** The shortest text with a secret is a URL: `a://:abc@b`. */
@@ -38,6 +39,7 @@ const none: Secret[] = [];
 /** The text that is being read, and what was found. One for all: there are millions, and nearly all have nothing. */
 const reading = {
   text: "",
+  glanced: 0,
   looked: 0,
   runs: undefined as Runs | undefined,
   places: [] as Place[],
@@ -52,6 +54,7 @@ const reading = {
 export function findSecrets(text: string): Secret[] {
   if (text.length < minChars) return none;
   reading.text = text;
+  reading.glanced = 0;
   reading.looked = 0;
   reading.runs = undefined;
   if (reading.places.length > 0) reading.places = [];
@@ -68,7 +71,8 @@ function look(index: number, end: number): void {
   const { text } = reading;
   const start = end - length;
   if (shape) {
-    if (shape.mayBe?.(text, end) === false) return;
+    reading.glanced += 1;
+    if (reading.glanced > glances.atOnce + end / glances.charsEach || shape.mayBe?.(text, end) === false) return;
     if (start < (reading.foundTo.get(shape) ?? 0) || reading.looked > looks.atOnce + end / looks.charsEach) return;
     reading.looked += 1;
     const place = shape.find(text, start, end);
