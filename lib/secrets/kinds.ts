@@ -1,6 +1,9 @@
 import { type Kind, kind, likely } from "#lib/secrets/kind";
 import { services } from "#lib/secrets/services";
 
+/** An address with and without its scheme. */
+const address = (form: string): string[] => [form, `https://${form}`];
+
 /** Every kind, in the order in which a text that fits two of them is given to one. */
 export const kinds: readonly Kind[] = [
   kind(
@@ -167,16 +170,16 @@ export const kinds: readonly Kind[] = [
     "slack-webhook",
     "Slack webhook",
     "api.slack.com/apps",
-    "hooks.slack.com/services/T{upper:8-14}/B{upper:8-14}/{alnum:18-40}",
-    "hooks.slack.com/triggers/{upper:8-14}/{digit:8-16}/{hex:32}",
-    "hooks.slack.com/workflows/T{upper:8-14}/A{upper:8-14}/{alnum:10-40}/{alnum:18-40}",
+    ...address("hooks.slack.com/services/T{upper:8-14}/B{upper:8-14}/{alnum:18-40}"),
+    ...address("hooks.slack.com/triggers/{upper:8-14}/{digit:8-16}/{hex:32}"),
+    ...address("hooks.slack.com/workflows/T{upper:8-14}/A{upper:8-14}/{alnum:10-40}/{alnum:18-40}"),
   ),
   kind(
     "discord-webhook",
     "Discord webhook",
     "the channel's integrations",
-    "discord.com/api/webhooks/{digit:17-20}/{url:60-80}",
-    "discordapp.com/api/webhooks/{digit:17-20}/{url:60-80}",
+    ...address("discord.com/api/webhooks/{digit:17-20}/{url:60-80}"),
+    ...address("discordapp.com/api/webhooks/{digit:17-20}/{url:60-80}"),
   ),
   kind("discord", "Discord bot token", "discord.com/developers/applications"),
   kind("telegram", "Telegram bot token", "@BotFather, /revoke"),

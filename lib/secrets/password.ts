@@ -6,9 +6,13 @@ export const namesPassword = /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)
 
 /** What is none though it stands where one does: variables, templates, calls, and what code names a value. */
 const isCode = (value: string): boolean =>
-  /^[$@&%]\w+%?$|^[$%]\{?[A-Za-z_]|\$[({]|\{\{|\}\}|^<.*>$|^\[.*\]$|^\{.*\}$|^[\w.$]+[([].*[)\]][;,]?$|^[\w$]+(?:\??\.[\w$]+)+$|::|->|=>|\(\)\.|\|\w+:|^\/\*|:$/.test(
+  /^[$@&%]\w+%?$|^[$%]\{?[A-Za-z_]|\$[({]|\{\{|\}\}|^<.*>$|^\[.*\]$|^\{.*\}$|^[\w.$]+[([].*[)\]][;,]?$|::|->|=>|\(\)\.|\|\w+:|^\/\*|:$/.test(
     value,
   );
+
+/** Names joined by dots, as of a property; a number in their middle is of no name. */
+const isProperty = (value: string): boolean =>
+  /^[\w$]+(?:\??\.[\w$]+)+$/.test(value) && !(/\d[a-z]/i.test(value) && value.replace(/\D/g, "").length >= 2);
 
 /** Words of code and of tests with a number: `sha256sum`, `newPassword2`, `test-user-1`, `oauth2client`. */
 const isNamed =
@@ -23,13 +27,12 @@ const isPhrase = (value: string): boolean =>
 
 /** Letters alone that are no words: capitals together twice, or consonants as no word has them. */
 const isScrambled = (value: string): boolean =>
-  value.length >= 12 &&
-  /^[A-Za-z]+$/.test(value) &&
+  /^[A-Za-z]{10,}\d{0,3}$/.test(value) &&
   /[a-z]/.test(value) &&
   ((value.match(/[A-Z]{3,}/g)?.length ?? 0) >= 2 || /[^aeiouy]{6}|[a-z][^aeiouy]{5}[a-z]/i.test(value));
 
-/** Words alone, in one case or joined as programmers join them. */
-const words = /^[A-Za-z]+(?:[A-Z][a-z]+\d{0,2}|[-_./:@ ][A-Za-z]+)*\d{0,2}$/;
+/** Words alone, in one case or joined as programmers join them, with at most one digit. */
+const words = /^[A-Za-z]+(?:[A-Z][a-z]+|[-_./:@ ][A-Za-z]+)*\d?$/;
 
 /**
  * Whether a value that something named a password was given may be one: letters and digits, or more, of which none are code.
@@ -39,7 +42,7 @@ const words = /^[A-Za-z]+(?:[A-Z][a-z]+\d{0,2}|[-_./:@ ][A-Za-z]+)*\d{0,2}$/;
 export function mayBePassword(value: string, isQuoted: boolean): boolean {
   if (isCredible(value)) return true;
   if (value.length < 8 || value.length > 128 || isPlaceholder(value) || knownPasswords.test(value)) return false;
-  if (sequential(value) >= 0.5 || isCode(value) || entropyOf(value) < 2.4) return false;
+  if (sequential(value) >= 0.5 || isCode(value) || isProperty(value) || entropyOf(value) < 2.4) return false;
   if (isPhrase(value) || (isQuoted && isScrambled(value))) return true;
   if (words.test(value)) return false;
   if (/^(?:https?:)?\/\/|^\.{0,2}\/|^[a-z]:\\|^(?:sha\d+|md5)[-:]/i.test(value) && !isDense(value)) return false;

@@ -84,6 +84,8 @@ export const settings: readonly Shape[] = [
     isDense,
   ),
   accountKey,
+  behind("assignment", ["mailgun"], /^[\s\S]{0,80}?\b([\da-f]{32}-[\da-f]{8}-[\da-f]{8})\b/, () => true),
+  behind("assignment", ["service install ", "run --token "], /^(eyJ[\w-]{80,800}={0,2})/, isRandom, 900),
   behind("assignment", ["admin / ", "root / "], /^["'`]?([^\s"'`]{8,64})/, isPassword),
   behind("assignment", ["password) values ("], /^(?:[^()\n]{0,200}, ?)?'([^'\n]{8,128})'\)/, isPassword),
   behind("assignment", ["password for the "], /^[\w-]{1,40} user[^\n]{0,80}:\s{1,10}([^\s]{8,64})/, isCredible),

@@ -112,6 +112,17 @@ export const surrounded: [kind: string, before: string, secret: string, after: s
   ["assignment", "new mysqli('localhost', 'root', '", "Falcon#77x", "', 'shop')"],
   ["assignment", "az login --service-principal -u ada -p ", `7${run("alnum:20")}aB`, "\n"],
   ["assignment", "echo '", "Harbor1987$", "' | sudo -S ls"],
+  ["assignment", "     2→DB_PASSWORD=", "lantern7Walnut96", "\n     3→DB_HOST=db"],
+  ["assignment", "the password is ", "lanternWalnut96", "\n"],
+  ["assignment", "PGPASSWORD=", "X3o9o5b.2amOXi5Vc2I", " pg_dump"],
+  ["assignment", '"Password": "', "RtTYXDaSnCrG9", '"'],
+  ["assignment", "mailgun key: ", "ea60b1c2d3f4a5968778695a4b3c2d1e-53a17aa6-a5a069ee", "\n"],
+  [
+    "slack-webhook",
+    "alerts to ",
+    `https://hooks.slack.com/services/T${run("upper:9")}/B${run("upper:9")}/${run("alnum:24")}`,
+    " please",
+  ],
   // Addresses, headers, cookies, and what a command prints.
   ["url-password", 'DATABASE_URL="postgresql://app:', "VioletKestrel75$", '@10.0.3.4:5432/a"'],
   ["url-password", "postgres://app:", "falcon8576@985", "@db.internal/app"],
