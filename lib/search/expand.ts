@@ -11,17 +11,14 @@ export type Expanded = { words: { word: string; documents: number }[]; terms: nu
 
 /** How many longer words are meant by a beginning: the most frequent ones. */
 const maxLonger = 24;
-/** A word that so many documents have as it is written is meant as it is written. */
-const common = 1000;
-
-/** The longer words of each unit that has a beginning, by its place. */
+/** The longer words of each of some units that has a beginning, by its place. */
 export async function expand(
   tx: PoolClient,
   userId: string,
   heads: BlockHead[],
-  units: Unit[],
+  units: Map<number, Unit>,
 ): Promise<Map<number, Expanded>> {
-  const asked = units.flatMap(({ beginning, field }, place) => (beginning ? [{ place, beginning, field }] : []));
+  const asked = [...units].flatMap(([place, { beginning, field }]) => (beginning ? [{ place, beginning, field }] : []));
   const wanted = asked.flatMap(({ beginning }) =>
     heads.map(({ id, bits }) => ({ id, bucket: bucketOfBeginning(beginning, bits) })),
   );
@@ -42,9 +39,6 @@ export async function expand(
 }
 
 function expansionOf(beginning: string, ofBlocks: Buffer[], field: Unit["field"]): Expanded {
-  const asWritten = ofBlocks.flatMap((postings) => decodeWords(postings, beginning, beginning.length));
-  if (asWritten.reduce((sum, { documents }) => sum + documents, 0) >= common)
-    return { words: [], terms: ofBlocks.map(() => []) };
   const counts = new Map<string, number>();
   const found = ofBlocks.map((postings) => {
     const matching: string[] = [];

@@ -31,8 +31,9 @@ export async function findDocuments(tx: PoolClient, userId: string, query: Query
 export async function matchBlocks(tx: PoolClient, userId: string, query: Query): Promise<Matched> {
   const heads = await readBlockHeads(tx, userId);
   const units = query.groups.flatMap((group) => group.units);
-  const expanded = await expand(tx, userId, heads, units);
-  const read = await readTerms(tx, userId, heads, (place) => termsIn(units, expanded, place));
+  const read = await readTerms(tx, userId, heads, () => units.flatMap(({ alternatives }) => alternatives.flat()));
+  const expanded = await expand(tx, userId, heads, rareOf(units, read));
+  await readLonger(tx, userId, heads, expanded, read);
   const blocks = heads.map(({ id }, place) => {
     const ofUnits = units.map((unit, at) =>
       slotsOfUnit(unit, expanded.get(at)?.terms[place] ?? [], read[place] as Terms),
@@ -59,15 +60,34 @@ export async function readTerms(
   const wanted = heads.flatMap(({ id, bits }, place) =>
     [...new Set(termsOf(place))].map((term) => ({ id, place, bits, term, bucket: bucketOf(term, bits) })),
   );
-  const buckets = await readBuckets(tx, userId, wanted);
+  const buckets = wanted.length > 0 ? await readBuckets(tx, userId, wanted) : [];
   const read: Terms[] = heads.map(() => new Map());
   for (const [at, { place, term, bits }] of wanted.entries())
     read[place]?.set(term, slotsOf(term, buckets[at] as Bucket, bits));
   return read;
 }
 
-const termsIn = (units: Unit[], expanded: Map<number, Expanded>, place: number) =>
-  units.flatMap(({ alternatives }, at) => [...alternatives.flat(), ...(expanded.get(at)?.terms[place] ?? [])]);
+/** A word that so many documents have as it is written is meant as it is written. */
+const common = 1000;
+
+/** The units that may mean longer words too, by their places. */
+function rareOf(units: Unit[], read: Terms[]): Map<number, Unit> {
+  const count = (term = 0) => read.reduce((sum, terms) => sum + (terms.get(term)?.length ?? 0), 0);
+  return new Map([...units.entries()].filter(([, { alternatives }]) => count(alternatives[0]?.[0]) < common));
+}
+
+/** Reads the terms of longer words beside those that were read. */
+async function readLonger(
+  tx: PoolClient,
+  userId: string,
+  heads: BlockHead[],
+  expanded: Map<number, Expanded>,
+  read: Terms[],
+): Promise<void> {
+  const all = [...expanded.values()];
+  const longer = await readTerms(tx, userId, heads, (place) => all.flatMap(({ terms }) => terms[place] ?? []));
+  for (const [place, terms] of longer.entries()) for (const [term, slots] of terms) read[place]?.set(term, slots);
+}
 
 /** The slots that have one of a unit's forms; undefined where none has. */
 function slotsOfUnit({ alternatives }: Unit, longer: number[], terms: Terms): Buffer | undefined {

@@ -9,7 +9,10 @@ export default async function Layout({ children }: { children: React.ReactNode }
   const note = owner ? proxyNote() : undefined;
   return (
     <div className="grid gap-x-12 gap-y-6 md:grid-cols-[11rem_1fr]">
-      <nav aria-label="Settings" className="flex gap-x-4 gap-y-1 overflow-x-auto whitespace-nowrap [scrollbar-width:none] md:flex-col">
+      <nav
+        aria-label="Settings"
+        className="flex gap-x-4 gap-y-1 overflow-x-auto whitespace-nowrap [scrollbar-width:none] md:flex-col"
+      >
         <SettingsLink href="/settings">Account</SettingsLink>
         <SettingsLink href="/settings/two-factor">Two-factor</SettingsLink>
         <SettingsLink href="/settings/sign-ins">Signed-in browsers</SettingsLink>
