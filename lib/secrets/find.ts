@@ -30,7 +30,7 @@ const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id)
  * Only text that is made to take long has more.
  */
 const glances = { atOnce: 10_000, charsEach: 4 };
-const looks = { atOnce: 500, charsEach: 200 };
+const looks = { atOnce: 2000, charsEach: 500 };
 
 /** The shortest text with a secret is a URL: `a://:abc@b`. */
 const minChars = 10;
@@ -71,9 +71,10 @@ function look(index: number, end: number): void {
   const { text } = reading;
   const start = end - length;
   if (shape) {
+    const mayLook = reading.looked <= looks.atOnce + end / looks.charsEach;
+    if (!mayLook || start < (reading.foundTo.get(shape) ?? 0)) return;
     reading.glanced += 1;
     if (reading.glanced > glances.atOnce + end / glances.charsEach || shape.mayBe?.(text, end) === false) return;
-    if (start < (reading.foundTo.get(shape) ?? 0) || reading.looked > looks.atOnce + end / looks.charsEach) return;
     reading.looked += 1;
     const place = shape.find(text, start, end);
     if (!place) return;
@@ -93,20 +94,18 @@ function look(index: number, end: number): void {
 
 /** Whether the shortest run of a form may stand there, judged by its first and last character: most beginnings are just words. */
 function mayFollow(same: readonly Template[], text: string, at: number): boolean {
-  for (const {
-    parts: [run],
-  } of same)
-    if (
-      typeof run !== "object" ||
-      (isOf(run.bit, text.charCodeAt(at)) && isOf(run.bit, text.charCodeAt(at + run.min - 1)))
-    )
-      return true;
+  for (const { parts } of same) {
+    const run = parts[0];
+    if (typeof run !== "object") return true;
+    if (isOf(run.bit, text.charCodeAt(at)) && isOf(run.bit, text.charCodeAt(at + run.min - 1))) return true;
+  }
   return false;
 }
 
 /** A run of Base64 of so many characters is no path. */
 const imageChars = 48;
 
+const [slash, plus] = [0x2f, 0x2b];
 const [backslash, percent, smallM, smallU, smallX] = [0x5c, 0x25, 0x6d, 0x75, 0x78];
 
 /** Whether an escape ends at a place: of a line end, of a character (in JSON, JavaScript and URLs), or of a terminal's colour. */
@@ -124,8 +123,8 @@ const isHex = (text: string): boolean => /^[\da-f]+$/i.test(text);
 
 /** No letter or digit stands before it, but for those of an escape, nor is it in a run of Base64, as of an image. */
 function beginsHere(text: string, at: number, runs: Runs): boolean {
-  const before = text.charAt(at - 1);
-  if (before === "/" || before === "+") return runs.base64Before(at, imageChars) < imageChars;
+  const before = text.charCodeAt(at - 1);
+  if (before === slash || before === plus) return runs.base64Before(at, imageChars) < imageChars;
   if (!isAlnum(text, at - 1) || !isAlnum(text, at)) return true;
   return isEscape(text, at);
 }
