@@ -29,7 +29,9 @@ const isPhrase = (value: string): boolean =>
 const isScrambled = (value: string): boolean =>
   /^[A-Za-z]{10,}\d{0,3}$/.test(value) &&
   /[a-z]/.test(value) &&
-  ((value.match(/[A-Z]{3,}/g)?.length ?? 0) >= 2 || /[^aeiouy]{6}|[a-z][^aeiouy]{5}[a-z]/i.test(value));
+  ((value.match(/[A-Z]{3,}/g)?.length ?? 0) >= 2 ||
+    /[^aeiouy]{6}/i.test(value) ||
+    (/[a-z][A-Z]/.test(value) && /[^aeiouy]{5}/i.test(value)));
 
 /** Words alone, in one case or joined as programmers join them, with at most one digit. */
 const words = /^[A-Za-z]+(?:[A-Z][a-z]+|[-_./:@ ][A-Za-z]+)*\d?$/;

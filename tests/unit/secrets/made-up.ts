@@ -194,6 +194,7 @@ export const harmless = [
   'password = "Test1234!"',
   "the password for the account is stored hashed",
   "password=$DB_PASSWORD1",
+  'keywords = ["password", "passphrase", "credential", "apikey"]',
   '{"passwordChangedAt":"2026-03-12T10:22:31.123Z"}',
   "ghcr.io/acme/token-service:ad8e75929950fa1e6f0ef5a3f8bad5d505a34f25",
   "[sudo] password for ada: \n-Reading",
