@@ -77,7 +77,7 @@ function look(index: number, end: number): void {
     if (reading.glanced > glances.atOnce + end / glances.charsEach || shape.mayBe?.(text, end) === false) return;
     reading.looked += 1;
     const place = shape.find(text, start, end);
-    if (!place) return;
+    if (!place || isMarked(text, place)) return;
     reading.places.push(place);
     reading.foundTo.set(shape, place.end);
     return;
@@ -104,6 +104,16 @@ function mayFollow(same: readonly Template[], text: string, at: number): boolean
 
 /** A run of Base64 of so many characters is no path. */
 const imageChars = 48;
+
+/** Whether a mark of a secret that was masked is in a place, or the place in a mark: what is masked is not masked again. */
+function isMarked(text: string, { start, end }: Place): boolean {
+  const from = Math.max(0, start - maxMark);
+  const mark = text.slice(from, end).lastIndexOf("[redacted:");
+  return mark >= 0 && (text.indexOf("]", from + mark) + 1 || text.length) > start;
+}
+
+/** The longest mark: `[redacted:`, a kind, and eight digits. */
+const maxMark = 60;
 
 const [slash, plus] = [0x2f, 0x2b];
 const [backslash, percent, smallM, smallU, smallX] = [0x5c, 0x25, 0x6d, 0x75, 0x78];

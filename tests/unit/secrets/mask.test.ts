@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { changeTexts, maskForOthers } from "#lib/secrets/mask";
+import { findSecrets } from "#lib/secrets/find";
+import { changeTexts, maskForOthers, replaceSecrets } from "#lib/secrets/mask";
 import { formed, harmless, surrounded } from "./made-up.ts";
+import { planted } from "./planted.ts";
 
 describe("what others see", () => {
   test("has no secret, and what stands around it as it was", () => {
@@ -13,6 +15,19 @@ describe("what others see", () => {
     for (const text of harmless) expect(maskForOthers(text)).toBe(text);
     const masked = surrounded.map(([, before, secret, after]) => maskForOthers(before + secret + after));
     for (const text of masked) expect(maskForOthers(text)).toBe(text);
+  });
+
+  test("a mark is no secret, wherever one stood", () => {
+    const marks = (text: string) => replaceSecrets(text, findSecrets(text), (kind) => `[redacted:${kind}:0a1b2c3d]`);
+    const texts = [
+      ...surrounded.map(([, before, secret, after]) => before + secret + after),
+      ...planted.map(({ text }) => text),
+    ];
+    for (const text of texts) {
+      expect(findSecrets(marks(text)), marks(text)).toEqual([]);
+      const inJson = JSON.stringify({ output: text });
+      expect(findSecrets(marks(inJson)), marks(inJson)).toEqual([]);
+    }
   });
 });
 
