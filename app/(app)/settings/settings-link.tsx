@@ -7,7 +7,10 @@ export function SettingsLink({ href, children }: { href: string; children: React
   const current = usePathname() === href ? "page" : undefined;
   const own = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
-    if (current) own.current?.scrollIntoView({ block: "nearest", inline: "center" });
+    const [link, row] = [own.current, own.current?.parentElement];
+    // Not `scrollIntoView`: Tab would begin behind it.
+    if (current && link && row)
+      row.scrollLeft += link.getBoundingClientRect().right - row.getBoundingClientRect().right;
   }, [current]);
   return (
     <a
