@@ -88,6 +88,8 @@ export default defineConfig({
         test: {
           ...onPostgres,
           name: "e2e",
+          // A click, its action and the page anew take longer than a second where others use the processors.
+          expect: { poll: { timeout: 15_000 } },
           include: ["tests/e2e/**/*.test.ts"],
           globalSetup: [...onPostgres.globalSetup, "tests/support/chromium.ts"],
         },
