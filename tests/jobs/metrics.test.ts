@@ -23,7 +23,8 @@ test("an upload and its job are counted, with bytes, traces by outcome and rows"
   await runJob({ userId, jobId: second });
   await runJob({ userId, jobId: second }); // delivered twice: nothing is done, so nothing is counted
   const { rows } = await pool().query("select sum(bytes)::int as bytes from ingest_job");
-  expect(await counts()).toMatchObject({
+  // What another write has just taken is there once that has ended.
+  await expect.poll(counts, { timeout: 15_000 }).toMatchObject({
     spoor_ingest_uploads_total: 2,
     spoor_ingest_bytes_total: rows[0].bytes,
     "spoor_ingest_traces_total created": 2,
