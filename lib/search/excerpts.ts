@@ -123,13 +123,14 @@ async function bestOf(
     judged.map(({ found }) => found),
     weights,
   );
+  const failure = isFailureAsked(query) ? worthOfFailure : 1;
   return judged
     .filter(({ has }) => has === max)
     .map(({ message, found, has }) => {
       const { speaker, facts: own } = describe(message);
-      const factor = isFailureAsked(query) && own.includes("has:error") ? worthOfFailure : 1;
-      const score = weigh({ speaker, found, length: message.content.length }, rarity) * factor;
-      return { message, found, speaker, score: score + has - found.found };
+      const said = weigh({ speaker, found, length: message.content.length }, rarity);
+      const score = said * (own.includes("has:error") ? failure : 1) + has - found.found;
+      return { message, found, speaker, score };
     })
     .toSorted((a, b) => b.score - a.score || a.message.position - b.message.position);
 }

@@ -11,7 +11,8 @@ export type Expanded = { words: { word: string; documents: number }[]; terms: nu
 
 /** How many longer words are meant by a beginning: the most frequent ones. */
 const maxLonger = 24;
-/** The longer words of each of some units that has a beginning, by its place. */
+
+/** The longer words of those of some units that have a beginning, by the units' places. */
 export async function expand(
   tx: PoolClient,
   userId: string,

@@ -72,8 +72,9 @@ const common = 1000;
 
 /** The units that may mean longer words too, by their places. */
 function rareOf(units: Unit[], read: Terms[]): Map<number, Unit> {
-  const count = (term = 0) => read.reduce((sum, terms) => sum + (terms.get(term)?.length ?? 0), 0);
-  return new Map([...units.entries()].filter(([, { alternatives }]) => count(alternatives[0]?.[0]) < common));
+  const isRare = ({ alternatives: [[term = 0] = []] }: Unit) =>
+    read.reduce((sum, terms) => sum + (terms.get(term)?.length ?? 0), 0) < common;
+  return new Map([...units.entries()].filter(([, unit]) => isRare(unit)));
 }
 
 /** Reads the terms of longer words beside those that were read. */

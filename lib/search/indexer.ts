@@ -27,7 +27,7 @@ type Batch = { traces: number; messages: number; bytes: number };
  * fills a block, which is then not rewritten by merges.
  */
 const batches: Record<Load, Batch> = {
-  usually: { traces: 4000, messages: 16_000, bytes: 16 * 2 ** 20 },
+  idle: { traces: 4000, messages: 16_000, bytes: 16 * 2 ** 20 },
   busy: { traces: 1000, messages: 4000, bytes: 4 * 2 ** 20 },
 };
 /** How much text is held at a time, and how much of one message is searchable. */
@@ -52,7 +52,7 @@ export type Yield = () => Promise<void>;
 export async function indexNext(
   settledSeconds = 0,
   yieldToJobs: Yield = async () => {},
-  load: Load = "usually",
+  load: Load = "idle",
 ): Promise<number> {
   const indexed = await withIndexLock((tx) => indexBatch(tx, batches[load], settledSeconds, yieldToJobs));
   if (!indexed) return 0;

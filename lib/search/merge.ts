@@ -25,13 +25,13 @@ import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
 /** A block with this many postings or documents is full and no longer merged. */
 const full = { postings: 2 ** 21, documents: maxDocuments / 2 };
 /** Whether uploads arrive, so that the index does as little as it can. */
-export type Load = "usually" | "busy";
+export type Load = "idle" | "busy";
 
 /**
  * This many blocks of about one size (of as many times the postings) become one: each posting is rewritten once for each size up to
  * a full block. Few blocks take less space and are read sooner; while uploads arrive, they wait.
  */
-const fanIn: Record<Load, number> = { usually: 4, busy: 8 };
+const fanIn: Record<Load, number> = { idle: 4, busy: 8 };
 /** A merge reads and sorts a 64th of the terms at a time. */
 const sliceBits = 6;
 

@@ -89,11 +89,10 @@ export async function rank(
   const scores: number[] = [];
   for (const [place, { slots, ofUnits }] of found.entries()) {
     const terms = read[place] as Terms;
-    const titled = place < wholes ? undefined : slotsOfAny(ofTitles, terms);
-    if (titled === null) continue;
+    const ranked = place < wholes ? slotsIn(slots) : slotsOfAny(ofTitles, terms).filter((slot) => hasBit(slots, slot));
+    if (ranked.length === 0) continue;
     const ofBlock = scoresOf(ofUnits, weights, scoredAt(place), terms);
-    for (let slot = maxDocuments - 1; slot >= 0; slot -= 1) {
-      if (!hasBit(slots, slot) || (titled && !hasBit(titled, slot))) continue;
+    for (const slot of ranked.sort((a, b) => b - a)) {
       hits.push(place * maxDocuments + slot);
       scores.push(ofBlock[slot] as number);
     }
@@ -116,11 +115,17 @@ function countNewest(found: Match[], enough: number): number {
   return beyond === -1 ? found.length : beyond;
 }
 
-/** The slots that have all terms of an alternative of some; null where none has. */
-function slotsOfAny(scored: Scored[], read: Terms): Buffer | null {
+function slotsIn(bits: Buffer): number[] {
   const slots: number[] = [];
-  for (const { terms } of scored) forEachOf(terms, read, (slot) => slots.push(slot));
-  return slots.length === 0 ? null : slotsWith(slots);
+  forEachSlot(bits, (slot) => slots.push(slot));
+  return slots;
+}
+
+/** The slots that have all terms of an alternative of any. */
+function slotsOfAny(scored: Scored[], read: Terms): number[] {
+  const slots = new Set<number>();
+  for (const { terms } of scored) forEachOf(terms, read, (slot) => slots.add(slot));
+  return [...slots];
 }
 
 /** The places of the best scores, the best first; of equals the first. A search has tens of thousands, and shows some. */

@@ -65,7 +65,7 @@ async function indexBatch({ uploadsWait, jobsRun }: Load): Promise<{ isIdle: boo
   const yieldToJobs = async () => {
     for (; jobsRun() && leftMs > 0; leftMs -= yielding.pollMs) await sleep(yielding.pollMs);
   };
-  if ((await indexNext(settledSeconds, yieldToJobs, isBusy ? "busy" : "usually")) === 0) return idle;
+  if ((await indexNext(settledSeconds, yieldToJobs, isBusy ? "busy" : "idle")) === 0) return idle;
   const factor = waiting.oldest > pauses.overloadedSeconds ? pauses.overloaded : pauses.usually;
   return { isIdle: false, pauseMs: isBusy ? factor * (performance.now() - startedAt) : 0 };
 }

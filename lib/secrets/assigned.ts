@@ -36,15 +36,15 @@ const assignment: Shape = {
     const name = (/[\w.-]*$/.exec(ahead)?.[0] ?? "") + text.slice(start, end) + (/^[\w.-]*/.exec(rest)?.[0] ?? "");
     const isLine = quote === "" && isAtLineStart(name, ahead);
     const from = end + assigned.length;
-    let [value = ""] = valueIn(rest.slice(assigned.length), quote, isLine);
+    let value = valueIn(rest.slice(assigned.length), quote, isLine);
     if (value.length + assigned.length >= fewChars && isDense(value))
-      [value = ""] = valueIn(text.slice(from, from + manyChars), quote, false);
+      value = valueIn(text.slice(from, from + manyChars), quote, false);
     const secret = isDjangoKey(value) ? value : trimmed(value, quote !== "");
     if (isPlural(rest) || isNoSecret(name, ahead) || !maySet(name, secret, quote !== "" || isLine)) return undefined;
     // The tag of an image, such as `ghcr.io/a/token-service:3f2a…`.
     if (assigned.endsWith(":") && /\w\/[\w.-]{0,60}$/.test(ahead) && /^[\da-f]{7,64}$/.test(secret)) return undefined;
     const isWeak = weakNames.includes(text.slice(start, end).toLowerCase());
-    if (isWeak && (/^[a-z]/i.test(rest) || !(isDense(secret) || isLong(secret)))) return undefined;
+    if (isWeak && !isDense(secret) && !isLong(secret)) return undefined;
     return { kind: kindOf(name, secret, quote, ahead, isOption), start: from, end: from + secret.length };
   },
 };
@@ -110,6 +110,7 @@ function mayAssign(text: string, end: number): boolean {
 
 const isSmallLetter = (code: number): boolean => code >= 0x61 && code <= 0x7a;
 const nameCharacters = Uint8Array.from({ length: 128 }, (_, code) => Number(/[\w-]/.test(String.fromCharCode(code))));
+
 /** `"input_tokens":1200` and the like, of which logs are full: a name's plural, and a number. */
 function isCounted(text: string, end: number): boolean {
   if (text.charCodeAt(end) !== 0x73) return false;

@@ -1,28 +1,8 @@
+import { behind, isKey } from "#lib/secrets/behind";
 import { isCredible, isDense } from "#lib/secrets/credible";
 import { before, isInWord } from "#lib/secrets/nearby";
-import { isPassword } from "#lib/secrets/password";
+import { appPasswordIn, isPassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";
-
-/** A secret behind a word, found in so many characters by a pattern whose first group it is. */
-export const behind = (
-  kind: string,
-  words: string[],
-  pattern: RegExp,
-  isOne: (value: string) => boolean,
-  chars = 400,
-): Shape => ({
-  words,
-  find(text, _start, end) {
-    const found = pattern.exec(text.slice(end, end + chars));
-    const [whole = "", value = ""] = found ?? [];
-    if (value === "" || !isOne(value)) return undefined;
-    const from = end + whole.lastIndexOf(value);
-    return { kind, start: from, end: from + value.length };
-  },
-});
-
-/** Whether a value is as varied as random letters, or hexadecimal. */
-export const isKey = (value: string): boolean => isDense(value) || /^[0-9a-f]{32,128}$/.test(value);
 
 /** `echo PASSWORD | sudo -S …`, `| wrangler secret put …` and the like: the word is behind the secret. */
 const piped: Shape = {
@@ -85,7 +65,7 @@ export const besides: readonly Shape[] = [
     "authorization",
     ["login('", 'login("', 'login(\\"', "auth=(", "auth = (", "basicauth("],
     /^\\{0,7}["']?[^"'\n]{1,80}\\{0,7}["'],\s?\\{0,7}["']([^"'\n\\]{6,128})\\{0,7}["']/,
-    (value) => isPassword(value) || /^[a-z]{4}(?: [a-z]{4}){3}$/.test(value),
+    (value) => isPassword(value) || appPasswordIn(value) === value,
   ),
   behind(
     "authorization",

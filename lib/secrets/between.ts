@@ -1,4 +1,6 @@
 // What stands between a name and its value, in the languages, files, programs and prose in which somebody writes both.
+import { appPasswordIn } from "#lib/secrets/password";
+
 /** A quote, also of a text in JSON in a text, and of HTML; and colours of a terminal, which count as nothing. */
 const quoteMark = String.raw`(?:\\{0,7}["'\x60]|&quot;|&#3[49];)`;
 const colours = String.raw`(?:(?:\x1b|\\{1,4}(?:u001b|x1b|033|e))\[[\d;]{0,8}m){0,3}`;
@@ -13,9 +15,17 @@ const signs = [
   String.raw`\{\s?get;[^}\n]{0,24}\}\s?=(?=\s?\\{0,7}["'])`,
   String.raw`(?:,|\|\||\?\?)(?=\s{0,8}\\{0,7}["'])`,
 ].join("|");
-/** What follows a name: the rest of it, what it is for, a default in brackets, and what assigns. */
+/** The rest of a name, with what closes it in code and in Markdown. */
+const restOfName = String.raw`[\w.-]{0,40}?${colours}(?:${quoteMark}?[\])]?)[*_]{0,3}`;
+/** What it is for, in prose, or what it is unless one answers, in brackets. */
+const detail = String.raw`(?: (?:generated|created|reset)| (?:for|of|on|to) [\w@.-]{1,40}| for the [\w.-]{1,40}| \[[^\]\n]{0,24}\])?`;
+/** Blanks before a value; a block of YAML and a value in quotes may begin in the next line. */
+const blanks = String.raw`[*_]{0,3}(?: ?[|>][-+]?\n\s{1,24}|[^\S\n]{0,4}|\s{0,12}(?=\\{0,7}["']))`;
+/** A value in quotes as an argument, or behind a blank. */
+const onlyQuoted = String.raw`\((?=\\{0,7}["'])|\s(?=\\{0,7}["'])(?![^"']{0,2}["']\s)`;
+const letters = String.raw`(?:[@bBrRuUfL]{1,2}(?=["']))?`;
 const assigns = new RegExp(
-  String.raw`^[\w.-]{0,40}?${colours}(?:${quoteMark}?[\])]?)[*_]{0,3}(?: (?:generated|created|reset)| (?:for|of|on|to) [\w@.-]{1,40}| for the [\w.-]{1,40}| \[[^\]\n]{0,24}\])?${colours}(?:\s{0,24}(?:${signs})[*_]{0,3}(?: ?[|>][-+]?\n\s{1,24}|[^\S\n]{0,4}|\s{0,12}(?=\\{0,7}["']))|\((?=\\{0,7}["'])|\s(?=\\{0,7}["'])(?![^"']{0,2}["']\s))${colours}(?:[@bBrRuUfL]{1,2}(?=["']))?(${quoteMark})?${colours}`,
+  `^${restOfName}${detail}${colours}(?:\\s{0,24}(?:${signs})${blanks}|${onlyQuoted})${colours}${letters}(${quoteMark})?${colours}`,
 );
 /** A name and its value as two fields: of YAML and JSON, of lists of properties, and of resources. */
 const asPair =
@@ -38,13 +48,13 @@ const sets =
   /(?:^|[\s;&+-])(?:setx|set\s+-\w+|ENV|ARG|configure\s+set|secrets?\s+(?:set|put|add)|config\s+set|env\s+(?:add|set))\s+["']?[\w./:-]{0,60}$/;
 
 /** The value at the beginning of a text, up to the quote that began it. */
-export function valueIn(rest: string, quote: string, isLine: boolean): readonly string[] {
-  const ofWords = /^[a-z]{4}(?: [a-z]{4}){3}(?![\w ])/.exec(rest);
-  if (ofWords) return ofWords;
-  if (quote === "") return (isLine && wholeLine.exec(rest)) || (values.exec(rest) ?? []);
+export function valueIn(rest: string, quote: string, isLine: boolean): string {
+  const ofApp = appPasswordIn(rest);
+  if (ofApp) return ofApp;
+  if (quote === "") return ((isLine && wholeLine.exec(rest)) || values.exec(rest))?.[0] ?? "";
   const end = rest.indexOf(quote);
-  const [whole = ""] = /^[^\s]*/.exec(end < 0 ? rest : rest.slice(0, end)) ?? [];
-  return end >= 0 && whole.length < end ? [] : [whole];
+  const [whole = ""] = /^\S*/.exec(end < 0 ? rest : rest.slice(0, end)) ?? [];
+  return whole.length < end ? "" : whole;
 }
 
 /** What stands between a name and its value, and the quote that begins the value. */

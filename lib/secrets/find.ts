@@ -102,8 +102,8 @@ function mayFollow(same: readonly Template[], text: string, at: number): boolean
   return false;
 }
 
-/** A run of Base64 of so many characters is no path. */
-const imageChars = 48;
+/** The longest mark: `[redacted:`, a kind, and eight digits. */
+const maxMark = 60;
 
 /** Whether a mark of a secret that was masked is in a place, or the place in a mark: what is masked is not masked again. */
 function isMarked(text: string, { start, end }: Place): boolean {
@@ -111,9 +111,6 @@ function isMarked(text: string, { start, end }: Place): boolean {
   const mark = text.slice(from, end).lastIndexOf("[redacted:");
   return mark >= 0 && (text.indexOf("]", from + mark) + 1 || text.length) > start;
 }
-
-/** The longest mark: `[redacted:`, a kind, and eight digits. */
-const maxMark = 60;
 
 const [slash, plus] = [0x2f, 0x2b];
 const [backslash, percent, smallM, smallU, smallX] = [0x5c, 0x25, 0x6d, 0x75, 0x78];
@@ -130,6 +127,9 @@ function isEscape(text: string, at: number): boolean {
 }
 
 const isHex = (text: string): boolean => /^[\da-f]+$/i.test(text);
+
+/** A run of Base64 of so many characters is no path. */
+const imageChars = 48;
 
 /** No letter or digit stands before it, but for those of an escape, nor is it in a run of Base64, as of an image. */
 function beginsHere(text: string, at: number, runs: Runs): boolean {

@@ -61,3 +61,6 @@ export function mayBePassword(value: string, isQuoted: boolean): boolean {
 /** The same where a command or a call says that it is one, also a short one. */
 export const isPassword = (value: string): boolean =>
   !knownPasswords.test(value) && mayBePassword(value.padEnd(8, value), true);
+
+/** Four groups of four letters at the beginning of a text, as Google shows passwords of apps. */
+export const appPasswordIn = (text: string): string | undefined => /^[a-z]{4}(?: [a-z]{4}){3}(?![\w ])/.exec(text)?.[0];

@@ -1,5 +1,5 @@
 // What a command prints alone on a line: the command before it says what it is.
-import { behind, isKey } from "#lib/secrets/besides";
+import { behind, isKey } from "#lib/secrets/behind";
 import { isCredible, isDense, isRandom } from "#lib/secrets/credible";
 import { isPassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";

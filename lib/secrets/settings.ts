@@ -1,7 +1,7 @@
-import { behind, isKey } from "#lib/secrets/besides";
+import { behind, isKey } from "#lib/secrets/behind";
 import { entropyOf, isCredible, isDense, isRandom } from "#lib/secrets/credible";
 import { before } from "#lib/secrets/nearby";
-import { isPassword, mayBePassword } from "#lib/secrets/password";
+import { appPasswordIn, isPassword, mayBePassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";
 
 /** `"key": "…"` in JSON, where nothing else says what it is: what is as varied as random letters, or stands beside a user's name. */
@@ -36,16 +36,13 @@ const shortName: Shape = {
     if (!/(?:^|[^A-Za-z]|[a-z](?=P)|db|ssh|root|user|admin)$/.test(before(text, start, 12))) return undefined;
     const [whole = "", quote = "", value = ""] =
       /^>?\s{0,2}(\\{0,7}["'`])?([^\s"'`\\]{4,128})/.exec(text.slice(end, end + 160)) ?? [];
-    const ends = quote === "" ? value.replace(/[.,;)\]}]+$/, "") : value;
-    const isQuoted = quote !== "" && text.startsWith(quote, end + whole.length);
-    if (!isQuoted && /[/&;]/.test(ends)) return undefined;
-    const ofApp = /^[a-z]{4}(?: [a-z]{4}){3}(?![\w ])/.exec(
-      text.slice(end + whole.length - value.length, end + 200),
-    )?.[0];
-    if (!ofApp && !mayBePassword(ends, isQuoted)) return undefined;
     const from = end + whole.length - value.length;
-    if (ofApp) return { kind: "assignment", start: from, end: from + ofApp.length };
-    return { kind: "assignment", start: from, end: from + ends.length };
+    const ofApp = appPasswordIn(text.slice(from, end + 200));
+    const isQuoted = quote !== "" && text.startsWith(quote, end + whole.length);
+    const secret = ofApp ?? (quote === "" ? value.replace(/[.,;)\]}]+$/, "") : value);
+    if (!isQuoted && /[/&;]/.test(secret)) return undefined;
+    if (!ofApp && !mayBePassword(secret, isQuoted)) return undefined;
+    return { kind: "assignment", start: from, end: from + secret.length };
   },
 };
 

@@ -31,6 +31,15 @@ export function collectGarbage(): void {
   globalThis.gc();
 }
 
+/** The time of a body from its first byte to its committed rows, in milliseconds. */
+export async function timeToRows(spoor: Spoor, body: Buffer): Promise<number> {
+  collectGarbage();
+  const startedAt = performance.now();
+  const { jobId } = await spoor.send(body);
+  await spoor.end(jobId);
+  return performance.now() - startedAt;
+}
+
 let serial = 0;
 /** A unique key for a batch. */
 export const key = () => `${process.pid}-${++serial}`;

@@ -139,6 +139,18 @@ describe("the indexer", () => {
     expect(left[0].documents).toBe(0);
   });
 
+  test("merges later while uploads arrive", async () => {
+    const blocks = async () => (await pool().query("select count(*)::int as count from search_block")).rows[0].count;
+    const index = async (name: string, load: "idle" | "busy") => {
+      await send({ sourceId: name, messages: messages(`alpha ${name}`) });
+      await indexNext(0, undefined, load);
+      return blocks();
+    };
+    for (const n of [1, 2, 3, 4]) expect(await index(`busy${n}`, "busy")).toBe(n);
+    expect(await index("idle", "idle")).toBe(1);
+    expect(await search("alpha")).toHaveLength(5);
+  });
+
   test("runs where nothing but /api/cron is called", async () => {
     await accept([{ sourceId: "cron", messages: messages("alpha") }]);
     await drainQueues(20);

@@ -2,13 +2,13 @@ import { type BenchTrace, bodyOf } from "../corpus.ts";
 import {
   batch,
   type Context,
-  collectGarbage,
   median,
   messagesEach,
   type Row,
   ratioRow,
   rounds,
   showMs,
+  timeToRows,
 } from "../measure.ts";
 
 /**
@@ -19,14 +19,7 @@ import {
 export async function queryable(context: Context): Promise<Row[]> {
   const { spoor, floorB } = context;
   const times = { first: [] as number[], floor: [] as number[], again: [] as number[], grown: [] as number[] };
-  const timed = async (traces: BenchTrace[]) => {
-    const body = bodyOf(traces);
-    collectGarbage();
-    const startedAt = performance.now();
-    const { jobId } = await spoor.send(body);
-    await spoor.end(jobId);
-    return performance.now() - startedAt;
-  };
+  const timed = (traces: BenchTrace[]) => timeToRows(spoor, bodyOf(traces));
   for (let round = 0; round <= rounds; round += 1) {
     const traces = batch(context);
     await spoor.indexed();

@@ -13,8 +13,8 @@ import {
   ratioRow,
   rounds,
   showMs,
+  timeToRows,
 } from "../measure.ts";
-import type { Spoor } from "../spoor.ts";
 
 const leastSpeed = 60;
 const greatestShare = 0.15;
@@ -31,6 +31,7 @@ export async function scan(context: Context): Promise<Row[]> {
     const timed = { masked: 0, unmasked: 0 };
     for (const name of round % 2 ? (["masked", "unmasked"] as const) : (["unmasked", "masked"] as const)) {
       await setMasking(context.spoor.userId, name === "masked", operator);
+      await context.spoor.indexed();
       timed[name] = await timeToRows(context.spoor, bodyOf(batch(context)));
     }
     if (round === 0) continue;
@@ -64,13 +65,4 @@ function speedOf(texts: string[]): number {
     if (round > 0) speeds.push((megabytes * 1000) / (performance.now() - startedAt));
   }
   return median(speeds);
-}
-
-async function timeToRows(spoor: Spoor, body: Buffer): Promise<number> {
-  await spoor.indexed();
-  collectGarbage();
-  const startedAt = performance.now();
-  const { jobId } = await spoor.send(body);
-  await spoor.end(jobId);
-  return performance.now() - startedAt;
 }
