@@ -23,7 +23,7 @@ const detail = String.raw`(?: (?:generated|created|reset)| (?:for|of|on|to) [\w@
 const blanks = String.raw`[*_]{0,3}(?: ?[|>][-+]?\n\s{1,24}|[^\S\n]{0,4}|\s{0,12}(?=\\{0,7}["']))`;
 /** A value in quotes as an argument, or behind a blank. */
 const onlyQuoted = String.raw`\((?=\\{0,7}["'])|\s(?=\\{0,7}["'])(?![^"']{0,2}["']\s)`;
-const letters = String.raw`(?:[@bBrRuUfL]{1,2}(?=["']))?`;
+const letters = `(?:[@bBrRuUfL]{1,2}(?=["']))?`;
 const assigns = new RegExp(
   `^${restOfName}${detail}${colours}(?:\\s{0,24}(?:${signs})${blanks}|${onlyQuoted})${colours}${letters}(${quoteMark})?${colours}`,
 );

@@ -102,14 +102,18 @@ function mayFollow(same: readonly Template[], text: string, at: number): boolean
   return false;
 }
 
-/** The longest mark: `[redacted:`, a kind, and eight digits. */
-const maxMark = 60;
+/** What stands in place of a secret that was masked; for others without the eight digits. */
+const marks = /\[redacted:[a-z][a-z\d-]{0,39}(?::[\da-f]{8})?\]/g;
+const maxMark = "[redacted:]".length + 40 + 9;
 
-/** Whether a mark of a secret that was masked is in a place, or the place in a mark: what is masked is not masked again. */
+/** Whether a place and a mark overlap: what is masked is not masked again. */
 function isMarked(text: string, { start, end }: Place): boolean {
   const from = Math.max(0, start - maxMark);
-  const mark = text.slice(from, end).lastIndexOf("[redacted:");
-  return mark >= 0 && (text.indexOf("]", from + mark) + 1 || text.length) > start;
+  const around = text.slice(from, end + maxMark);
+  if (!around.includes("[redacted:")) return false;
+  return [...around.matchAll(marks)].some(
+    ({ index, 0: mark }) => from + index < end && from + index + mark.length > start,
+  );
 }
 
 const [slash, plus] = [0x2f, 0x2b];

@@ -80,7 +80,7 @@ describe("the time is linear:", () => {
     ...'-----BEGIN |-----BEGIN PRIVATE KEY-----A|-----BEGIN PRIVATE KEY-----\nMIIE|http://|http://a:|http://a:b|eyJaaaaaaaaaaaa.|password=|password=a1B2c3D4e5|password = "|login x password |bearer |basic YWJj|authorization: token |--token |:AA|1234567890:AA|abc1Q~|-us|.G|M.G|private-lines: 9 |secret|"d":|{"kty":"d":"a|login(\'|client(|?code=|?key=|$2b$|:5432:|:5432:a:b:c|akia|AKIAIOSFODNN7EXAMPLE,|session_token=a|sudo -s|echo a|sudo -s|A|NRAL|msh|JQQJ99|:APA91b|<password>|ENV API_TOKEN |https://aaaaaaaaaaaaaaaaaaaa@b'.split(
       "|",
     ),
-    ...'"password","value":|password    |password\n   |secret","Type":"a","value":"|token</key><string>|name="token">|secret=a&b|password aaaa aaaa aaaa aaaa|"key":"|define(\'AUTH_KEY\', \'aB3$|pass: "|requirepass |storepass a|jwt.sign(a, "aB3d|random_password "result": "aB3dE|mc alias set a b c |password for the a user|unseal key 1: |x-amz-signature=a|wallet("|cG9zdGdyZXM6Ly9hcHA6|echo a \u007c secret put'.split(
+    ...'"password","value":|password    |password\n   |secret","Type":"a","value":"|token</key><string>|name="token">|secret=a&b|password aaaa aaaa aaaa aaaa|"key":"|define(\'AUTH_KEY\', \'aB3$|pass: "|requirepass |storepass a|jwt.sign(a, "aB3d|random_password "result": "aB3dE|mc alias set a b c |password for the a user|unseal key 1: |x-amz-signature=a|wallet("|cG9zdGdyZXM6Ly9hcHA6|echo a \u007c secret put|[redacted:password=a1B2c3D4e5 '.split(
       "|",
     ),
     ...formed.slice(0, 3).map(([, secret]) => secret),

@@ -29,6 +29,13 @@ describe("what others see", () => {
       expect(findSecrets(marks(inJson)), marks(inJson)).toEqual([]);
     }
   });
+
+  test("what only looks like a mark hides no secret", () => {
+    for (const [kind, secret] of formed) {
+      for (const text of [`[redacted: ${secret}]`, `[redacted:\n${secret}\n`, `[redacted:x:1] ${secret}`])
+        expect(findSecrets(text), `${kind} ${text}`).not.toEqual([]);
+    }
+  });
 });
 
 test("each text of a value is changed, and what has none to change is not copied", () => {
