@@ -27,10 +27,7 @@ function turnStar(star: HTMLElement | null | undefined): void {
   const id = star?.closest("li")?.querySelector<HTMLInputElement>(":scope > .tick > input")?.value;
   if (!star || !id) return;
   const starred = star.getAttribute("aria-pressed") !== "true";
-  const show = (isOn: boolean) => {
-    star.setAttribute("aria-pressed", String(isOn));
-    star.textContent = isOn ? "★" : "☆";
-  };
+  const show = (isOn: boolean) => star.setAttribute("aria-pressed", String(isOn));
   show(starred);
   markSessions([id], { starred }).catch(() => show(!starred));
 }

@@ -92,9 +92,7 @@ function Session({ row, given, zone }: SessionProps) {
       <a id={`t${key}`} data-row="" href={traceHref(id, given)} aria-describedby={isNear ? `x${key}` : undefined}>
         {title ?? <span className="text-muted">Untitled session</span>}
       </a>
-      <button type="button" className="star" aria-label="Star" aria-pressed={star === true}>
-        {star ? "★" : "☆"}
-      </button>
+      <button type="button" className="star" aria-label="Star" aria-pressed={star === true} />
       <time dateTime={at}>{when}</time>
       <div className="facts">
         {row.live && <span className="live-mark">{row.live}</span>}
