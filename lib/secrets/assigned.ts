@@ -20,8 +20,8 @@ const weakNames = `
 `
   .trim()
   .split(/\s+/);
-/** So much is looked at first, and so much where a value goes on. */
-const [fewChars, manyChars] = [320, 4400];
+/** So much is looked at behind a name, so much of its value, and so much where a key goes on. */
+const [fewChars, valueChars, manyChars] = [320, 160, 4400];
 
 /** `PASSWORD=…`, `"apiKey": "…"`, `--token …`, `password …` of .netrc: a name that says so, and a value that may be one. */
 const assignment: Shape = {
@@ -36,9 +36,11 @@ const assignment: Shape = {
     const name = (/[\w.-]*$/.exec(ahead)?.[0] ?? "") + text.slice(start, end) + (/^[\w.-]*/.exec(rest)?.[0] ?? "");
     const isLine = quote === "" && isAtLineStart(name, ahead);
     const from = end + assigned.length;
-    let value = valueIn(rest.slice(assigned.length), quote, isLine);
-    if (value.length + assigned.length >= fewChars && isDense(value))
+    let value = valueIn(text.slice(from, from + valueChars), quote, isLine);
+    if (value.length === valueChars) {
+      if (!isDense(value) && !isLong(value)) return undefined;
       value = valueIn(text.slice(from, from + manyChars), quote, false);
+    }
     const secret = isDjangoKey(value) ? value : trimmed(value, quote !== "");
     if (isPlural(rest) || isNoSecret(name, ahead) || !maySet(name, secret, quote !== "" || isLine)) return undefined;
     // The tag of an image, such as `ghcr.io/a/token-service:3f2a…`.

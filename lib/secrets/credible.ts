@@ -2,8 +2,14 @@
 const placeholder =
   /example|sample|placeholder|dummy|change[-_]?me|redacted|replace|insert|your[-_ ]?|my[-_]?(?:secret|token|key|password)|x{4}|\*{3}|\.{3}|…|(?:^|[^a-z])(?:fake|mock|null|undefined|none|todo|test[-_]?(?:key|token|secret|password))(?:$|[^a-z])|(.)\1{5}/i;
 
+/** The text that was judged last: a value is judged by several rules, one after the other. */
+let judged = { text: "", isPlaceholder: false };
+
 /** Whether a text has what examples and templates have where a secret would be. */
-export const isPlaceholder = (text: string): boolean => placeholder.test(text);
+export function isPlaceholder(text: string): boolean {
+  if (text !== judged.text) judged = { text, isPlaceholder: placeholder.test(text) };
+  return judged.isPlaceholder;
+}
 
 const counts = new Uint16Array(128);
 
@@ -37,9 +43,7 @@ const longChars = 60;
 /** Whether the part of a secret behind its beginning may be one: no placeholder, and no row of letters. */
 export function isRandom(text: string): boolean {
   const rest = text.length > longChars ? text.replace(zeros, "A") : text;
-  return (
-    !placeholder.test(rest) && sequential(rest) < 0.5 && entropyOf(rest) >= Math.min(3, Math.log2(rest.length) * 0.7)
-  );
+  return !isPlaceholder(rest) && sequential(rest) < 0.5 && entropyOf(rest) >= Math.min(3, Math.log2(rest.length) * 0.7);
 }
 
 /** Words joined as programmers join them: `getAccessToken`, `my-service-token`, `config.auth.token`, `API_TOKEN`. */
@@ -68,7 +72,7 @@ const isLongKey = (value: string): boolean =>
  */
 export function isCredible(value: string): boolean {
   if (value.length > maxChars) return isLongKey(value);
-  if (value.length < 8 || placeholder.test(value) || sequential(value) >= 0.5) return false;
+  if (value.length < 8 || isPlaceholder(value) || sequential(value) >= 0.5) return false;
   if (isShuffled(value)) return true;
   if (
     identifier.test(value) ||

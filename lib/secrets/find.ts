@@ -26,11 +26,15 @@ const rank = new Map(kinds.map(({ id }, index) => [id, index]));
 const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id));
 
 /**
- * How often a text's words are looked at, in a few steps and then closely: so often at once, and once more for so many characters.
- * Only text that is made to take long has more.
+ * How often a text's words are looked at: so often at once, and once more for so many characters. Beginnings of forms are tried;
+ * other words are glanced at, in a few steps, and then looked at closely. Only text that is made to take long has more.
  */
-const glances = { atOnce: 10_000, charsEach: 4 };
+const tries = { atOnce: 20_000, charsEach: 16 };
+const glances = { atOnce: 10_000, charsEach: 10 };
 const looks = { atOnce: 2000, charsEach: 500 };
+
+const isWithin = (done: number, budget: typeof looks, end: number): boolean =>
+  done <= budget.atOnce + end / budget.charsEach;
 
 /** The shortest text with a secret is a URL: `a://:abc@b`. */
 const minChars = 10;
@@ -39,6 +43,7 @@ const none: Secret[] = [];
 /** The text that is being read, and what was found. One for all: there are millions, and nearly all have nothing. */
 const reading = {
   text: "",
+  tried: 0,
   glanced: 0,
   looked: 0,
   runs: undefined as Runs | undefined,
@@ -54,6 +59,7 @@ const reading = {
 export function findSecrets(text: string): Secret[] {
   if (text.length < minChars) return none;
   reading.text = text;
+  reading.tried = 0;
   reading.glanced = 0;
   reading.looked = 0;
   reading.runs = undefined;
@@ -71,10 +77,10 @@ function look(index: number, end: number): void {
   const { text } = reading;
   const start = end - length;
   if (shape) {
-    const mayLook = reading.looked <= looks.atOnce + end / looks.charsEach;
-    if (!mayLook || start < (reading.foundTo.get(shape) ?? 0)) return;
+    if (!isWithin(reading.looked, looks, end) || !isWithin(reading.glanced, glances, end)) return;
+    if (start < (reading.foundTo.get(shape) ?? 0)) return;
     reading.glanced += 1;
-    if (reading.glanced > glances.atOnce + end / glances.charsEach || shape.mayBe?.(text, end) === false) return;
+    if (shape.mayBe?.(text, end) === false) return;
     reading.looked += 1;
     const place = shape.find(text, start, end);
     if (!place || isMarked(text, place)) return;
@@ -82,14 +88,23 @@ function look(index: number, end: number): void {
     reading.foundTo.set(shape, place.end);
     return;
   }
-  if (!mayFollow(same, text, end)) return;
+  if (isInWord(text, start)) return;
+  reading.tried += 1;
+  if (!isWithin(reading.tried, tries, end) || !isAt(text, start, word) || !mayFollow(same, text, end)) return;
   reading.runs ??= new Runs(text);
-  if (!text.startsWith(word, start) || !beginsHere(text, start, reading.runs)) return;
+  if (isInBase64(text, start, reading.runs)) return;
   for (const form of same) {
     const to = endOfForm(form, text, start, reading.runs);
     if (to !== undefined && isRandom(text.slice(start + length, Math.min(to, start + 600))))
       reading.places.push({ kind: form.kind, start, end: to });
   }
+}
+
+/** As `startsWith`, which takes longer than all else where a text is full of a form's beginning in other case. */
+function isAt(text: string, at: number, word: string): boolean {
+  for (let index = 0; index < word.length; index += 1)
+    if (text.charCodeAt(at + index) !== word.charCodeAt(index)) return false;
+  return true;
 }
 
 /** Whether the shortest run of a form may stand there, judged by its first and last character: most beginnings are just words. */
@@ -132,15 +147,17 @@ function isEscape(text: string, at: number): boolean {
 
 const isHex = (text: string): boolean => /^[\da-f]+$/i.test(text);
 
+/** Whether a letter or digit stands before a word's first one, but for those of an escape. */
+const isInWord = (text: string, at: number): boolean =>
+  isAlnum(text, at - 1) && isAlnum(text, at) && !isEscape(text, at);
+
 /** A run of Base64 of so many characters is no path. */
 const imageChars = 48;
 
-/** No letter or digit stands before it, but for those of an escape, nor is it in a run of Base64, as of an image. */
-function beginsHere(text: string, at: number, runs: Runs): boolean {
+/** Whether a place is in a run of Base64, as of an image. */
+function isInBase64(text: string, at: number, runs: Runs): boolean {
   const before = text.charCodeAt(at - 1);
-  if (before === slash || before === plus) return runs.base64Before(at, imageChars) < imageChars;
-  if (!isAlnum(text, at - 1) || !isAlnum(text, at)) return true;
-  return isEscape(text, at);
+  return (before === slash || before === plus) && runs.base64Before(at, imageChars) >= imageChars;
 }
 
 function withoutOverlaps(places: Place[]): Secret[] {

@@ -4,6 +4,8 @@ const fewChars = 100;
 const pieceChars = 64 * 1024;
 const piece = new Uint8Array(pieceChars);
 const bytesOf = Buffer.from(piece.buffer);
+/** What a piece's second half has, as pairs of a state and an end: told behind what its first half has. */
+const later = new Int32Array(pieceChars);
 
 /** Told each word's index and the end of where it stands. */
 type See = (word: number, end: number) => void;
@@ -81,7 +83,7 @@ export class Keywords {
   #readHalves(state: number, length: number, from: number, see: See): number {
     const [next, firstEnd] = [this.#next, this.#firstEnd];
     const middle = length >> 1;
-    let later: number[] | undefined;
+    let count = 0;
     let [first, second] = [state, 0];
     for (let at = middle - this.#longest; at < middle; at += 1) second = next[second + (piece[at] as number)] as number;
     for (let at = 0; at < middle; at += 1) {
@@ -89,10 +91,11 @@ export class Keywords {
       if (first >= firstEnd) this.#tell(first, from + at + 1, see);
       second = next[second + (piece[middle + at] as number)] as number;
       if (second < firstEnd) continue;
-      later ??= [];
-      later.push(second, from + middle + at + 1);
+      later[count] = second;
+      later[count + 1] = from + middle + at + 1;
+      count += 2;
     }
-    for (let at = 0; later && at < later.length; at += 2) this.#tell(later[at] as number, later[at + 1] as number, see);
+    for (let at = 0; at < count; at += 2) this.#tell(later[at] as number, later[at + 1] as number, see);
     if (middle * 2 === length) return second;
     second = next[second + (piece[length - 1] as number)] as number;
     if (second >= firstEnd) this.#tell(second, from + length, see);

@@ -27,6 +27,9 @@ const salt: Shape = {
   },
 };
 
+/** What is longer is a key. */
+const maxPassword = 64;
+
 /** `pass: …` and `pw=…`, of which words end so, too. */
 const shortName: Shape = {
   words: ["pass:", "pass=", "pass =", 'pass":', 'pass\\":', "pass':", "pw:", "pw=", "pw is "],
@@ -40,6 +43,7 @@ const shortName: Shape = {
     const ofApp = appPasswordIn(text.slice(from, end + 200));
     const isQuoted = quote !== "" && text.startsWith(quote, end + whole.length);
     const secret = ofApp ?? (quote === "" ? value.replace(/[.,;)\]}]+$/, "") : value);
+    if (secret.length > maxPassword && !isKey(secret)) return undefined;
     if (!isQuoted && /[/&;]/.test(secret)) return undefined;
     if (!ofApp && !mayBePassword(secret, isQuoted)) return undefined;
     return { kind: "assignment", start: from, end: from + secret.length };
