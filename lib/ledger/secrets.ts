@@ -3,6 +3,7 @@ import type { Columns, LedgerMessage, LedgerPart } from "#lib/ledger/part";
 import { deleteFindings, type FoundSecret, replaceFindings } from "#lib/ledger/sql/secrets";
 import { markKeyOf } from "#lib/masking/key";
 import { Masker } from "#lib/masking/masker";
+import { marks } from "#lib/secrets/mark";
 
 /** Of one trace no more secrets are kept. */
 const maxFindings = 500;
@@ -61,8 +62,8 @@ class Finder {
       else masker.value(value);
       const text = typeof value === "string" ? value : JSON.stringify(value);
       if (!text.includes("[redacted:")) continue;
-      for (const [, kind = "", mark = ""] of text.matchAll(/\[redacted:([a-z][a-z\d-]{0,39}):([0-9a-f]{8})\]/g))
-        this.#add({ position, at, kind, mark, masked: true });
+      for (const [, kind = "", mark] of text.matchAll(marks))
+        if (mark) this.#add({ position, at, kind, mark, masked: true });
     }
   }
 

@@ -1,6 +1,7 @@
 import { isRandom } from "#lib/secrets/credible";
 import { Keywords } from "#lib/secrets/keywords";
 import { kinds } from "#lib/secrets/kinds";
+import { marks, maxMarkChars } from "#lib/secrets/mark";
 import type { Place, Shape } from "#lib/secrets/shape";
 import { shapes } from "#lib/secrets/shapes";
 import { endOfForm, isAlnum, isOf, parseTemplate, Runs, type Template } from "#lib/secrets/template";
@@ -117,14 +118,10 @@ function mayFollow(same: readonly Template[], text: string, at: number): boolean
   return false;
 }
 
-/** What stands in place of a secret that was masked; for others without the eight digits. */
-const marks = /\[redacted:[a-z][a-z\d-]{0,39}(?::[\da-f]{8})?\]/g;
-const maxMark = "[redacted:]".length + 40 + 9;
-
 /** Whether a place and a mark overlap: what is masked is not masked again. */
 function isMarked(text: string, { start, end }: Place): boolean {
-  const from = Math.max(0, start - maxMark);
-  const around = text.slice(from, end + maxMark);
+  const from = Math.max(0, start - maxMarkChars);
+  const around = text.slice(from, end + maxMarkChars);
   if (!around.includes("[redacted:")) return false;
   return [...around.matchAll(marks)].some(
     ({ index, 0: mark }) => from + index < end && from + index + mark.length > start,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { findSecrets } from "#lib/secrets/find";
 import { kinds } from "#lib/secrets/kinds";
+import { kindId } from "#lib/secrets/mark";
 import { formed, harmless, randomOf, surrounded } from "./made-up.ts";
 
 const found = (text: string) =>
@@ -59,7 +60,7 @@ test.each(harmless)("%s is none", (text) => {
 test("each kind has an id, a name and advice of its own", () => {
   expect(new Set(kinds.map(({ id }) => id)).size).toBe(kinds.length);
   for (const { id, name, rotate } of kinds)
-    expect([id, name.length > 3, rotate.length > 5]).toEqual([expect.stringMatching(/^[\w-]+$/), true, true]);
+    expect([id, name.length > 3, rotate.length > 5]).toEqual([expect.stringMatching(kindId), true, true]);
 });
 
 test("in a run of Base64, as of an image, no letters are a secret", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findSecrets } from "#lib/secrets/find";
+import { kinds } from "#lib/secrets/kinds";
 import { changeTexts, maskForOthers, replaceSecrets } from "#lib/secrets/mask";
 import { formed, harmless, surrounded } from "./made-up.ts";
 import { planted } from "./planted.ts";
@@ -18,10 +19,14 @@ describe("what others see", () => {
   });
 
   test("a mark is no secret, wherever one stood", () => {
-    const marks = (text: string) => replaceSecrets(text, findSecrets(text), (kind) => `[redacted:${kind}:0a1b2c3d]`);
+    const digits = ["0a1b2c3d", "b0618790", "c4e9aa71"];
+    let count = 0;
+    const mark = (kind: string) => `[redacted:${kind}:${digits[count++ % digits.length]}]`;
+    const marks = (text: string) => replaceSecrets(text, findSecrets(text), mark);
     const texts = [
       ...surrounded.map(([, before, secret, after]) => before + secret + after),
       ...planted.map(({ text }) => text),
+      ...kinds.flatMap(({ id }) => digits.map((one) => `cat key\n[redacted:${id}:${one}]\n`)),
     ];
     for (const text of texts) {
       expect(findSecrets(marks(text)), marks(text)).toEqual([]);
