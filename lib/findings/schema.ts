@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { limits } from "#lib/limits";
-import { kindId } from "#lib/secrets/mark";
 
 const { traces: page } = limits;
 
 /** `open` is stored as it came, `masking` will be masked soon, `kept` is none by its user's word. */
 export const findingState = z.enum(["open", "masking", "masked", "kept"]);
 
-const kindName = z.string().regex(kindId, "must be the id of a kind");
+const kindName = z.string().regex(/^[a-z\d][a-z\d-]{0,39}$/, "must be the id of a kind");
 const mark = z.string().regex(/^[0-9a-f]{8}$/, "must be eight hexadecimal digits");
 
 export const findingsQuery = z.object({

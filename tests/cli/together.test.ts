@@ -1,7 +1,7 @@
 import { appendFile, cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { until } from "../faults/wait.ts";
 import { ended, wrote } from "../support/client.ts";
 import { linesOf, writeBelow } from "./home.ts";
@@ -54,11 +54,14 @@ test("two that watch, and pushes beside them, send each message once", { timeout
 test("a state folder that is deleted or made old under watch costs bytes at most", async () => {
   const { path, watch, home, sent, stored } = await begun(4);
   await wrote(watch(), /1 new/);
-  await cp(join(home, state), join(home, "old"), { recursive: true });
-  await rm(join(home, state), { recursive: true });
+  // The client may be writing there meanwhile.
+  const remove = () => rm(join(home, state), { recursive: true, maxRetries: 10, retryDelay: 20 });
+  const copied = () => cp(join(home, state), join(home, "old"), { recursive: true, force: true });
+  await vi.waitFor(copied, { timeout: 5000 });
+  await remove();
   await appendFile(path, linesOf(...lines.slice(4, 8)));
   await stored(8);
-  await rm(join(home, state), { recursive: true });
+  await remove();
   await cp(join(home, "old"), join(home, state), { recursive: true });
   await appendFile(path, linesOf(...lines.slice(8, 12)));
   await stored(12);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { findingsQuery } from "#lib/findings/schema";
 import { findSecrets } from "#lib/secrets/find";
 import { kinds } from "#lib/secrets/kinds";
-import { kindId } from "#lib/secrets/mark";
+import { marks } from "#lib/secrets/mark";
 import { formed, harmless, randomOf, surrounded } from "./made-up.ts";
 
 const found = (text: string) =>
@@ -60,7 +61,8 @@ test.each(harmless)("%s is none", (text) => {
 test("each kind has an id, a name and advice of its own", () => {
   expect(new Set(kinds.map(({ id }) => id)).size).toBe(kinds.length);
   for (const { id, name, rotate } of kinds)
-    expect([id, name.length > 3, rotate.length > 5]).toEqual([expect.stringMatching(kindId), true, true]);
+    expect([id, name.length > 3, rotate.length > 5]).toEqual([findingsQuery.parse({ kind: id }).kind, true, true]);
+  for (const { id } of kinds) expect(`[redacted:${id}:0a1b2c3d]`.match(marks)).toHaveLength(1);
 });
 
 test("in a run of Base64, as of an image, no letters are a secret", () => {
