@@ -1,5 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { findSecrets } from "../../lib/secrets/find.ts";
+import { placeholderOf } from "../../lib/secrets/mark.ts";
 import { changeTexts, replaceSecrets } from "../../lib/secrets/mask.ts";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 
@@ -44,7 +45,7 @@ export class Masker {
     for (const { kind, start, end } of secrets) this.#count(kind, text.slice(start, end));
     const key = this.#key;
     if (!key || secrets.length === 0) return text;
-    return replaceSecrets(text, secrets, (kind, value) => `[redacted:${kind}:${markOf(key, value)}]`);
+    return replaceSecrets(text, secrets, (kind, value) => placeholderOf(kind, markOf(key, value)));
   }
 
   #count(kind: string, value: string): void {

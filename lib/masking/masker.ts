@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { isCredible } from "#lib/secrets/credible";
 import { findSecrets, type Secret } from "#lib/secrets/find";
 import { kinds } from "#lib/secrets/kinds";
+import { placeholderOf } from "#lib/secrets/mark";
 import { changeTexts, replaceSecrets } from "#lib/secrets/mask";
 
 /** What its user decided of one secret: `mask` or `keep`; in one trace where it has a key, otherwise everywhere. */
@@ -21,9 +22,6 @@ export const masksAny = ({ masks, rulings }: Policy): boolean =>
 /** A secret's eight hexadecimal digits: the same for the same secret of a user, and not to be searched for without the key. */
 export const markOf = (key: Uint8Array, value: string | Uint8Array): string =>
   createHmac("sha256", key).update(value).digest("hex").slice(0, 8);
-
-/** What stands in a text where a secret was. */
-export const placeholderOf = (kind: string, mark: string): string => `[redacted:${kind}:${mark}]`;
 
 /**
  * Long texts are searched in pieces, so that no copy of all of it is made. They overlap by more than a secret and what is looked at

@@ -89,9 +89,9 @@ function look(index: number, end: number): void {
     reading.foundTo.set(shape, place.end);
     return;
   }
-  if (isInWord(text, start)) return;
+  if (!isWithin(reading.tried, tries, end) || isInWord(text, start) || !text.startsWith(word, start)) return;
   reading.tried += 1;
-  if (!isWithin(reading.tried, tries, end) || !isAt(text, start, word) || !mayFollow(same, text, end)) return;
+  if (!mayFollow(same, text, end)) return;
   reading.runs ??= new Runs(text);
   if (isInBase64(text, start, reading.runs)) return;
   for (const form of same) {
@@ -99,13 +99,6 @@ function look(index: number, end: number): void {
     if (to !== undefined && isRandom(text.slice(start + length, Math.min(to, start + 600))))
       reading.places.push({ kind: form.kind, start, end: to });
   }
-}
-
-/** As `startsWith`, which takes longer than all else where a text is full of a form's beginning in other case. */
-function isAt(text: string, at: number, word: string): boolean {
-  for (let index = 0; index < word.length; index += 1)
-    if (text.charCodeAt(at + index) !== word.charCodeAt(index)) return false;
-  return true;
 }
 
 /** Whether the shortest run of a form may stand there, judged by its first and last character: most beginnings are just words. */

@@ -1,4 +1,5 @@
 import { findSecrets, type Secret } from "#lib/secrets/find";
+import { placeholderOf } from "#lib/secrets/mark";
 
 /** A text with each of its given secrets, in their order, replaced by what `replacement` makes of its kind and value. */
 export function replaceSecrets(
@@ -20,7 +21,7 @@ export function replaceSecrets(
  * `[redacted:KIND]`, also what is only likely to be one.
  */
 export const maskForOthers = (text: string): string =>
-  replaceSecrets(text, findSecrets(text), (kind) => `[redacted:${kind}]`);
+  replaceSecrets(text, findSecrets(text), (kind) => placeholderOf(kind));
 
 /** What becomes of values at more levels than a caller wants; by default those that no JSON here has stay as they are. */
 export type Deep = { levels: number; change: (value: object) => unknown };

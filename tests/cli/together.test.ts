@@ -56,8 +56,8 @@ test("a state folder that is deleted or made old under watch costs bytes at most
   await wrote(watch(), /1 new/);
   // The client may be writing there meanwhile.
   const remove = () => rm(join(home, state), { recursive: true, maxRetries: 10, retryDelay: 20 });
-  const copied = () => cp(join(home, state), join(home, "old"), { recursive: true, force: true });
-  await vi.waitFor(copied, { timeout: 5000 });
+  const copy = () => cp(join(home, state), join(home, "old"), { recursive: true });
+  await vi.waitFor(copy, { timeout: 5000 });
   await remove();
   await appendFile(path, linesOf(...lines.slice(4, 8)));
   await stored(8);
