@@ -13,6 +13,8 @@ import { readRankedTraces } from "#lib/traces/sql/ranking";
 
 /** How many of the best documents by the index are looked up, and how many traces are listed at most. */
 const max = { documents: 1200, traces: 500 };
+/** So many of them are looked up at once: most documents are a trace of their own, so that the first ones nearly always do. */
+const documentsAtOnce = 600;
 /** Of a selection that leaves out some of the hits, the best of so many of its newest ones are listed. */
 const maxSelected = 2000;
 /** The texts of so many of the first traces decide their order. */
@@ -58,7 +60,7 @@ async function rankIn(tx: PoolClient, search: Search, countUpTo: number): Promis
   const limit = newest ? hits.count : max.documents;
   const ranked: Ranked[] = await rank(tx, userId, query, matched, { weights, limit });
   const scope = newest ? { ...selection, ids: newest } : selection;
-  let traces = await readRankedTraces(tx, userId, scope, ranked, max.traces);
+  let traces = await readBestTraces(tx, userId, scope, ranked);
   const disproved =
     isPartial || unprovenOf(query).length === 0 ? new Set() : await disprovedOf(tx, { userId, query, hits }, traces);
   traces = traces.filter(({ id }) => !disproved.has(id));
@@ -72,6 +74,18 @@ async function rankIn(tx: PoolClient, search: Search, countUpTo: number): Promis
   const all = isPartial || countUpTo === 0 ? [] : await listHits(tx, { ...search, hits }, { limit: countUpTo });
   const count = all.filter((id) => !disproved.has(id)).length;
   return { traces: reorder(traces, found), found, isPartial, count: isPartial ? traces.length : count };
+}
+
+/** The traces of the best documents, the best first: at most 500. */
+async function readBestTraces(
+  tx: PoolClient,
+  userId: string,
+  selection: PlainSelection,
+  ranked: Ranked[],
+): Promise<RankedTrace[]> {
+  const first = await readRankedTraces(tx, userId, selection, ranked.slice(0, documentsAtOnce), max.traces);
+  if (first.length === max.traces || ranked.length <= documentsAtOnce) return first;
+  return readRankedTraces(tx, userId, selection, ranked, max.traces);
 }
 
 /** Whether a selection may leave out hits. */
