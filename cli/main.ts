@@ -167,7 +167,7 @@ function parse(args: string[], options: Options, command = ""): { values: Values
     if (!code.startsWith("ERR_PARSE_ARGS")) throw error;
     const help = [program, command, "--help"].filter(Boolean).join(" ");
     const meant = suggestOption(message, options);
-    throw new CommandError("usage", `${message.split(". ")[0]}. ${meant}See: ${help}`);
+    throw new CommandError("usage", `${message.split(/\.\s/)[0]}. ${meant}See: ${help}`);
   }
 }
 
@@ -179,7 +179,7 @@ function suggestOption(message: string, options: Options): string {
 }
 
 function unknownCommand(name: string): CommandError {
-  const suggestion = suggest(name, commandNames);
+  const suggestion = suggest(name, [...commandNames, "help"]);
   const hint = suggestion ? `Did you mean ${suggestion}?` : `See: ${program} --help`;
   return new CommandError("usage", `Unknown command: ${name}. ${hint}`);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { access, constants, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { SearchRoot } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import { type Context, commandHint } from "../context.ts";
@@ -8,6 +8,7 @@ import { CommandError, exitCodes } from "../errors.ts";
 import { isMissingOrForbidden } from "../files/discovery.ts";
 import { isFields, parseJson } from "../files/json.ts";
 import { configFolder, stateFolder } from "../files/state-files.ts";
+import { removeEmptyFolders } from "../install/files.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount } from "../server/connection.ts";
 import { invalidToken } from "../server/token.ts";
@@ -116,15 +117,23 @@ async function findSettingsProblem(path: string, context: Context): Promise<stri
 /** Writes a file to a folder and removes it again: a right to write is not yet room on the disk. */
 async function checkWritable(name: string, folder: string, otherwise: string): Promise<Check> {
   const path = join(folder, `doctor.${randomBytes(6).toString("hex")}`);
+  let made: string | undefined;
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    made = await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFile(path, "x".repeat(4096), { mode: 0o600 });
     return { name, ok: true, detail: `${folder} can be written to` };
   } catch (error) {
     return { name, ok: false, detail: `${folder} can't be written to, so ${otherwise}: ${(error as Error).message}` };
   } finally {
     await rm(path, { force: true }).catch(() => {}); // it may never have been created
+    if (made) await removeEmptyFolders(foldersBetween(folder, made)).catch(() => {}); // a check leaves nothing behind
   }
+}
+
+/** A folder and those above it, up to one of them. */
+function foldersBetween(folder: string, highest: string): string[] {
+  const above = dirname(folder);
+  return folder === highest || above === folder ? [folder] : [folder, ...foldersBetween(above, highest)];
 }
 
 /** The folders of an agent that exist, or else the first one: some agents have dozens of places. */

@@ -14,11 +14,13 @@ import { styled } from "../terminal/styled.ts";
 /**
  * Shows what a machine's first push to a server would send, by project, and asks. Files that were named are not asked for.
  *
+ * @param usual the answer of an empty line
  * @throws CommandError `failed` where the answer is no
  */
 export async function agreeToFirstPush(
   context: Context,
   { connection, account, record, maskKey }: PushTarget,
+  usual = false,
 ): Promise<void> {
   const { host, terminal, values, words, signal } = context;
   const { server, settings } = connection;
@@ -44,7 +46,7 @@ export async function agreeToFirstPush(
   const projects = sent.map(({ name, secrets }) => ({ name: foldHome(name, host), secrets }));
   sayFound(terminal, projects, maskKey !== undefined);
   terminal.say(styled("dim", `To leave some out first: ${program} projects exclude GLOB...`));
-  if (values.yes !== true && !(await terminal.ask("Send them, and new ones at each push?", signal))) {
+  if (values.yes !== true && !(await terminal.ask("Send them, and new ones at each push?", signal, usual))) {
     signal.throwIfAborted();
     throw new CommandError("failed", "Nothing was sent.");
   }

@@ -163,7 +163,9 @@ async function finish(
   terminal.json({ server, files: installation.outcomes, installed: true, service: isStarted ? "running" : service });
   if (service === "ready" && !isStarted) return exitCodes.failed;
   // Without a service nothing else would send what is there.
-  return service === "impossible" && isLoggedIn === true ? push({ ...context, words: [] }) : exitCodes.done;
+  return service === "impossible" && isLoggedIn === true
+    ? push({ ...context, words: [] }, { isAgreed: true })
+    : exitCodes.done;
 }
 
 /** @returns whether the machine is logged in; undefined where the server can't be asked */

@@ -4,7 +4,7 @@ import { readManifest } from "../install/manifest.ts";
 import { serviceOf } from "../install/services/platform.ts";
 import { describeService, sayTroubles } from "../service/description.ts";
 import { readState } from "../service/state.ts";
-import { readTroubles } from "../service/troubles.ts";
+import { forgetTroubles, readTroubles } from "../service/troubles.ts";
 import { openTarget, refreshJobs } from "../sync/push-target.ts";
 import { formatBytes } from "../terminal/format.ts";
 import type { Column } from "../terminal/terminal.ts";
@@ -20,12 +20,19 @@ const columns: Column[] = [
 export async function status(context: Context): Promise<number> {
   const { host, terminal } = context;
   const manifest = await readManifest(host);
-  const troubles = await readTroubles(host);
+  let troubles = await readTroubles(host);
   const isRunning = manifest?.hasService === true && (await serviceOf(host)?.isRunning()) === true;
   // First, since the server may not answer.
-  if (manifest?.hasService) terminal.say(describeService({ manifest, isRunning, state: await readState(host) }));
+  const described = describeService({ manifest, isRunning, state: await readState(host) });
+  if (manifest?.hasService) terminal.say(described);
+  const target = await openTarget(context).catch((error) => {
+    sayTroubles(terminal, troubles);
+    throw error;
+  });
+  if (!manifest?.hasService) terminal.say(described);
+  await forgetTroubles(host, ["unreachable"]);
+  troubles = await readTroubles(host);
   sayTroubles(terminal, troubles);
-  const target = await openTarget(context);
   await refreshJobs(target, 0);
   const { server } = target.connection;
   const jobs = target.record.jobs.slice(-20);

@@ -42,7 +42,7 @@ export async function uninstall(context: Context): Promise<void> {
   const { removed, kept } = await undo(context, manifest);
   for (const path of kept) terminal.warn(`! ${path} was changed since: it was left as it is.`);
   terminal.say(styled("green", "✓"), " Uninstalled.");
-  if (!manifest.loggedIn)
+  if (!manifest.loggedIn && (await readSettings(host)).accounts[manifest.server])
     terminal.say(`The login stays in ${settingsPath(host)}; revoke it at ${manifest.server}/devices`);
   terminal.json({ installed: true, removed, kept });
 }

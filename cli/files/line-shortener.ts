@@ -51,8 +51,10 @@ export class LineShortener {
       this.#endText();
       return;
     }
-    if (this.#missing > 0 || (this.#textBytes >= this.#maxTextBytes && !isInside && !isContinuation(byte)))
-      this.#missing++;
+    const isLeftOut =
+      this.#missing > 0 || (this.#textBytes >= this.#maxTextBytes && !isInside && !isContinuation(byte));
+    if (isLeftOut)
+      this.#missing += isInside ? 0 : 1; // an escape is one
     else {
       this.#write(byte);
       this.#textBytes++;

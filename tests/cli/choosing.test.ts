@@ -48,6 +48,13 @@ describe("the first push", () => {
     expect(output).toMatch(/\n3 sessions \([\d.]+ KiB\) in 2 projects\.\nTo leave some out first: .*\n$/);
   });
 
+  test("at the end of an installation takes an empty line for a yes", async () => {
+    const host = await homeOf(1);
+    const command = async (context: Context) => agreeToFirstPush(context, await target(host), true);
+    const { code, errors } = await runInside(command, host, { columns: 80, answer: "" });
+    expect([code, errors]).toEqual([0, "Send them, and new ones at each push? [Y/n] "]);
+  });
+
   test("asks once, and not at all with --yes, without a terminal, or where nothing is there to send", async () => {
     const host = await homeOf(2);
     const asked = await runInside(first(host), host, { columns: 80, answer: "yes" });

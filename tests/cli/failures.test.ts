@@ -151,6 +151,8 @@ describe("wrong arguments", () => {
     [["frob", "--help"], "Unknown command: frob. See: "],
     [["frob", "--frob"], "Unknown command: frob. See: "],
     [["psuh"], "Unknown command: psuh. Did you mean push?"],
+    [["hlep"], "Unknown command: hlep. Did you mean help?"],
+    [["push", "--patience", "-1"], "Option '--patience' argument is ambiguous. See: "],
     [["help", "stats"], "Unknown command: stats. Did you mean status?"],
     [["scan", "extra"], 'scan takes no argument "extra". See: '],
     [["push", "--frob"], "Unknown option '--frob'. See: "],

@@ -145,6 +145,12 @@ describe("install --yes", () => {
     expect((await run(["whoami"])).code).toBe(0);
   });
 
+  test("where nobody has logged in, `uninstall` speaks of no login", async () => {
+    const { run } = await world();
+    await run(["install", "--yes", "--no-login"]);
+    expect((await run(["uninstall", "--yes"])).output).not.toContain("login");
+  });
+
   test("where there is no systemd session says so and what else to do, and sends once", async () => {
     const { home, run, releases } = await world("linux", { systemctl: "echo 'Failed to connect to bus' >&2; exit 1" });
     await writeBelow(home, claudePath(1), linesOf(...claudeLines(idOf(1), 1)));

@@ -16,8 +16,8 @@ const note = (bytes: number) => `\n[Spoor: ${bytes} bytes are missing here: it i
 test.each([
   ["letters", "abcdefghij", "abcde", 5],
   ["characters of several bytes", "漢漢漢", "漢漢", 3],
-  ["escapes", 'a"b\\"c"d', 'a"b\\', 6],
-  ["escaped units", "ab\u0001\u0002", "ab\u0001", 6],
+  ["escapes", 'a"b\\"c"d', 'a"b\\', 4],
+  ["escaped units", "ab\u0001\u0002", "ab\u0001", 1],
   ["nothing", "abcde", "abcde", 0],
 ])("the end of a long text (%s) is replaced by a note that says how much is missing", (_, text, kept, missing) => {
   const line = JSON.stringify({ "a key": [1, text, { b: "x" }] });

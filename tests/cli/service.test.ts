@@ -100,6 +100,9 @@ describe("the service", () => {
     await logIn("spoor_second");
     await until(() => fake.archive.size === 1, "the session");
     await until(async () => (await troubles()).length === 0, "no trouble");
+    await noteTrouble(host, "unreachable", "The server is away.");
+    const answered = await run(["status", "--server", fake.url]);
+    expect([answered.errors, await readTroubles(host)]).toEqual(["", []]);
   });
 
   test("with a full account says so, tries again, and forgets it once there is room", async () => {
