@@ -10,7 +10,7 @@ import { findResidue } from "../support/residue.ts";
 import { makeUser, owner, post, provideServer } from "../support/server.ts";
 import { killNode, type Node, startNode } from "./cluster.ts";
 
-const size = { users: 6, uploads: 40, sessions: 4, kills: 10 };
+const size = { users: 6, uploads: 60, sessions: 4, kills: 10 };
 /** One of the nodes, where they were started for these tests. */
 const node: Node | undefined = process.env.SPOOR_KILLABLE_NODE && JSON.parse(process.env.SPOOR_KILLABLE_NODE);
 const server = await provideServer({ worker: false });

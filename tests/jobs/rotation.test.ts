@@ -12,6 +12,7 @@ import { rotateKeys } from "#lib/ingest/raw/rotation";
 import { streamUpload } from "#lib/ingest/raw/stored-upload";
 import { testEnvironment } from "../support/database.ts";
 import { trace } from "../support/ingesting.ts";
+import { isDistributed } from "../support/nodes.ts";
 import { startS3 } from "../support/s3.ts";
 import { provideOwner } from "../support/server.ts";
 
@@ -56,10 +57,13 @@ async function hold(jobId: string | undefined): Promise<() => void> {
   return () => client.release(true);
 }
 
+/** What waits on a node is no wait for a lock at the coordinator. */
+const lockWaits = isDistributed
+  ? "citus_lock_waits"
+  : "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
 async function waitingForLocks(): Promise<number> {
-  const { rows } = await pool().query(
-    "select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-  );
+  const { rows } = await pool().query(`select count(*)::int as count from ${lockWaits}`);
   return rows[0].count;
 }
 
