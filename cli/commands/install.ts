@@ -164,7 +164,7 @@ async function finish(
   if (service === "ready" && !isStarted) return exitCodes.failed;
   // Without a service nothing else would send what is there.
   return service === "impossible" && isLoggedIn === true
-    ? push({ ...context, words: [] }, { isAgreed: true })
+    ? push({ ...context, words: [] }, { usual: true })
     : exitCodes.done;
 }
 

@@ -19,14 +19,14 @@ import { describeSent, sayLeftOut, warnInvalid, warnUnsent } from "../terminal/o
 import { styled } from "../terminal/styled.ts";
 import { agreeToFirstPush } from "./first-push.ts";
 
-/** Sends every new or changed session and waits until they are archived. */
-export async function push(context: Context, { isAgreed = false } = {}): Promise<number> {
+/** Sends every new or changed session and waits until they are archived. @param usual what an empty line answers at a first push */
+export async function push(context: Context, { usual = false } = {}): Promise<number> {
   const { values } = context;
   new SessionFilter(context); // wrong values are reported before the server is asked
   for (const path of context.words) await namedFile(path);
   if (values["dry-run"] === true) return dryRun(context);
   const target = await openTarget(context);
-  await agreeToFirstPush(context, target, isAgreed);
+  await agreeToFirstPush(context, target, usual);
   const onWait = () => context.terminal.warn("Another spoor on this machine is sending: waiting for it.");
   const result = await target.record.inTurn({ signal: context.signal, onWait }, async () => {
     await refreshJobs(target, patienceOf(context));

@@ -20,18 +20,17 @@ const columns: Column[] = [
 export async function status(context: Context): Promise<number> {
   const { host, terminal } = context;
   const manifest = await readManifest(host);
-  let troubles = await readTroubles(host);
   const isRunning = manifest?.hasService === true && (await serviceOf(host)?.isRunning()) === true;
   // First, since the server may not answer.
   const described = describeService({ manifest, isRunning, state: await readState(host) });
   if (manifest?.hasService) terminal.say(described);
-  const target = await openTarget(context).catch((error) => {
-    sayTroubles(terminal, troubles);
+  const target = await openTarget(context).catch(async (error) => {
+    sayTroubles(terminal, await readTroubles(host));
     throw error;
   });
   if (!manifest?.hasService) terminal.say(described);
   await forgetTroubles(host, ["unreachable"]);
-  troubles = await readTroubles(host);
+  const troubles = await readTroubles(host);
   sayTroubles(terminal, troubles);
   await refreshJobs(target, 0);
   const { server } = target.connection;

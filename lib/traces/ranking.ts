@@ -13,8 +13,8 @@ import { readRankedTraces } from "#lib/traces/sql/ranking";
 
 /** How many of the best documents by the index are looked up, and how many traces are listed at most. */
 const max = { documents: 1200, traces: 500 };
-/** So many of them are looked up at once: most documents are a trace of their own, so that the first ones nearly always do. */
-const documentsAtOnce = 600;
+/** So many of them are looked up first: most documents are a trace of their own, so that these are often enough. */
+const firstDocuments = 600;
 /** Of a selection that leaves out some of the hits, the best of so many of its newest ones are listed. */
 const maxSelected = 2000;
 /** The texts of so many of the first traces decide their order. */
@@ -83,9 +83,12 @@ async function readBestTraces(
   selection: PlainSelection,
   ranked: Ranked[],
 ): Promise<RankedTrace[]> {
-  const first = await readRankedTraces(tx, userId, selection, ranked.slice(0, documentsAtOnce), max.traces);
-  if (first.length === max.traces || ranked.length <= documentsAtOnce) return first;
-  return readRankedTraces(tx, userId, selection, ranked, max.traces);
+  const read = (some: Ranked[]) => readRankedTraces(tx, userId, selection, some, max.traces);
+  const first = await read(ranked.slice(0, firstDocuments));
+  if (first.length === max.traces || ranked.length <= firstDocuments) return first;
+  const known = new Set(first.map(({ id }) => id)); // by a document that matches better
+  const rest = (await read(ranked.slice(firstDocuments))).filter(({ id }) => !known.has(id));
+  return [...first, ...rest].sort((a, b) => b.score - a.score).slice(0, max.traces);
 }
 
 /** Whether a selection may leave out hits. */

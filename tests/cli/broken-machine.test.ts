@@ -145,7 +145,7 @@ describe("doctor", () => {
       0,
       expect.stringMatching(/✓ settings folder .*can be written to\n✓ state folder /),
     ]);
-    expect(await readdir(home)).not.toContain(".config");
+    for (const folder of [".config", ".local"]) expect(await readdir(home)).not.toContain(folder);
     host.env.XDG_CONFIG_HOME = "/dev/null/config";
     host.env.XDG_STATE_HOME = "/dev/null/state";
     const broken = await runInside(doctor, host);
