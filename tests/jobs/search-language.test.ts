@@ -8,6 +8,7 @@ import { rank, weightsOf } from "#lib/search/rank";
 import { markOutdated } from "#lib/search/sql/merge";
 import { countTraces } from "#lib/traces/facets";
 import { listTraces } from "#lib/traces/queries";
+import { rankTraces } from "#lib/traces/ranking";
 import { readRankedTraces } from "#lib/traces/sql/ranking";
 import { provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
@@ -174,6 +175,18 @@ describe("the language", () => {
 });
 
 describe("the best match", () => {
+  test("is found among many that a selection leaves out, each session once", async () => {
+    const many = Array.from({ length: 800 }, (_, n) => ({
+      ...trace(`s${n}`, said("user", "axolotl")),
+      model: `m${n % 2}`,
+    }));
+    await store(...many);
+    const { traces } = await rankTraces(userId, { q: "axolotl", model: ["m1"] });
+    expect(new Set(traces.map(({ id }) => id)).size).toBe(400);
+    const scores = traces.map(({ score }) => score);
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+  });
+
   test("is the title, then the person, then the agent, then a tool", async () => {
     const tool = '<tool-use data-tool-type="shell" data-tool-name="Bash"><details>\nquokka\n</details></tool-use>';
     const traces = [
