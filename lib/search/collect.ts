@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { maxDocuments, type Postings, postingOf, sort } from "#lib/search/block";
 import { type Described, describe, type Spoken } from "#lib/search/speaker";
-import { composed, type Field, forEachTerm, inField, termOfFact, type Visit } from "#lib/search/terms";
+import { beginScan, composed, type Field, inField, scanTerms, termOfFact, type Visit } from "#lib/search/terms";
 import { Vocabulary } from "#lib/search/vocabulary";
 
 /** Seeds the places of terms: a text of 8 MB made to collide in them would take minutes to collect. */
@@ -59,6 +59,9 @@ const maxCharacters = 2 ** 21;
 /** Bounds of a draft: 16 MiB of postings in memory. */
 const maxPostings = 2 ** 21;
 
+/** How much of a text is read between two pauses: about 10 ms where each word is a new one. */
+const sliceCharacters = 2 ** 15;
+
 const nobody = { role: null, metadata: null };
 
 /** Collects the terms of traces into drafts of blocks, one trace after the other. */
@@ -71,33 +74,41 @@ export class Collector {
   private readonly terms = new TermSet();
   private vocabulary = new Vocabulary();
 
+  private readonly pause: () => Promise<void>;
+
+  /** @param pause is awaited after each slice of a text: jobs of the process would else wait for one of 8 MB, for seconds. */
+  constructor(pause: () => Promise<void> = async () => {}) {
+    this.pause = pause;
+  }
+
   /** Begins a trace with its title and the other searchable texts beside its messages. */
-  begin(traceId: string, title: string | null, texts: string[]): void {
+  async begin(traceId: string, title: string | null, texts: string[]): Promise<void> {
     this.startDocument(traceId, 0);
-    if (title) this.addText(title, "title");
-    for (const text of texts) this.addText(text, "any");
+    if (title) await this.addText(title, "title");
+    for (const text of texts) await this.addText(text, "any");
   }
 
   /** Adds a message, in the order of positions, to the trace that was begun last. @param said as the reader knows it */
-  add(traceId: string, position: number, content: string, said: Omit<Spoken, "content"> = nobody): void {
+  async add(traceId: string, position: number, content: string, said: Omit<Spoken, "content"> = nobody): Promise<void> {
     const { messages, characters } = this.open ?? { messages: 0, characters: 0 };
     if (messages >= maxMessages || characters >= maxCharacters) this.startDocument(traceId, position);
     if (!this.open) throw new Error("a message was added before its trace was begun");
     this.open.messages += 1;
     this.open.characters += content.length;
     const { speaker, facts }: Described = describe({ ...said, content });
-    this.addText(content, speaker === "person" ? "person" : "any");
+    await this.addText(content, speaker === "person" ? "person" : "any");
     for (const fact of facts) this.terms.add(termOfFact(fact));
   }
 
-  private addText(text: string, field: Field): void {
+  private async addText(text: string, field: Field): Promise<void> {
     const whole = composed(text);
     const add: Visit = (term, start, end) => {
       const isNew = this.terms.add(term);
       if (isNew && start !== undefined && end !== undefined) this.vocabulary.add(term, whole, start, end);
       if (field !== "any") this.terms.add(inField(term, field));
     };
-    forEachTerm(whole, add);
+    for (const scan = beginScan(); scan.at < whole.length; await this.pause())
+      scanTerms(whole, scan, Math.min(whole.length, scan.at + sliceCharacters), add);
   }
 
   /** Ends the last trace. @returns the drafts of all */

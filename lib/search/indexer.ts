@@ -7,6 +7,7 @@ import { blockVersion, bucketBits, encode } from "#lib/search/block";
 import { Collector, type Draft } from "#lib/search/collect";
 import { holdNext } from "#lib/search/hold";
 import { type Load, mergeBlocks } from "#lib/search/merge";
+import { makePause } from "#lib/search/pause";
 import {
   deleteOutdatedBlocks,
   markIndexed,
@@ -45,7 +46,7 @@ export type Yield = () => Promise<void>;
  * killed: a trace stays marked as waiting until the transaction that writes its postings commits.
  *
  * @param settledSeconds how long a trace must have been unchanged: one that grows line by line is not read for each line.
- * @param yieldToJobs is awaited before each half MiB of text, which takes the event loop some 50 ms.
+ * @param yieldToJobs is awaited before each half MiB of text, and before each longer message.
  * @param load whether uploads arrive, so that blocks are merged later.
  * @returns how many traces were read; 0 where none waits, or another process holds the index.
  */
@@ -111,17 +112,17 @@ async function collect(
   const sizesOf = Map.groupBy(sizes, ({ traceId }) => traceId);
   const bytesOf = ({ id }: Waiting) => (sizesOf.get(id) ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
   const traces = upTo(waiting, maxBytes, bytesOf);
-  const collector = new Collector();
-  for (const trace of traces.filter(({ id }) => !sizesOf.has(id))) begin(collector, trace);
+  const collector = new Collector(makePause());
+  for (const trace of traces.filter(({ id }) => !sizesOf.has(id))) await begin(collector, trace);
   const byId = new Map(traces.map((trace) => [trace.id, trace]));
   let current: string | undefined;
   for (const page of pagesOf(sizes.filter(({ traceId }) => byId.has(traceId)))) {
     await yieldToJobs();
     const contents = await readContents(tx, userId, [...byId.keys()], page, messageCharacters);
     for (const { traceId, position, content, ...said } of contents) {
-      if (traceId !== current) begin(collector, byId.get(traceId) as Waiting);
+      if (traceId !== current) await begin(collector, byId.get(traceId) as Waiting);
       current = traceId;
-      collector.add(traceId, position, content, said);
+      await collector.add(traceId, position, content, said);
     }
   }
   return { traces, drafts: collector.finish() };

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 
-/** How long a search in texts keeps the process from answering others, in milliseconds. */
+/** How long reading texts keeps the process from answering others, in milliseconds. */
 const maxBusyMs = 10;
 
-/** A function to call between two texts: it lets others have their turn where the last one was some time ago. */
+/** A function to call between two pieces of text: it lets others have their turn where the last one was some time ago. */
 export function makePause(): () => Promise<void> {
   let since = performance.now();
   return async () => {

@@ -96,6 +96,12 @@ function hashOf(text: string, start: number, end: number): [number, number] {
 /** Takes a term; of a word, or a part of one, with its place in the text. */
 export type Visit = (term: number, start?: number, end?: number) => void;
 
+/** How far a text was scanned, and what its next word pairs with: the word before and the gap since. */
+export type Scan = { at: number; previous: number; between: number };
+
+/** The scan of a text that begins. */
+export const beginScan = (): Scan => ({ at: 0, previous: 0, between: 0 });
+
 /**
  * Calls `visit` with each term of a text, as often as it occurs.
  *
@@ -104,11 +110,14 @@ export type Visit = (term: number, start?: number, end?: number) => void;
  *   what is written so.
  */
 export function forEachTerm(text: string, visit: Visit, { parts = true } = {}): void {
+  scanTerms(text, beginScan(), text.length, visit, parts);
+}
+
+/** Goes on with the scan of a text up to a place of it, or to the end of the word that stands there. */
+export function scanTerms(text: string, scan: Scan, until: number, visit: Visit, parts = true): void {
   const { length } = text;
-  let previous = 0;
-  let between = 0;
-  let at = 0;
-  while (at < length) {
+  let { at, previous, between } = scan;
+  while (at < until) {
     const kind = kindAt(text, at);
     if (kind < letter) {
       // White space counts as one space, however much of it there is.
@@ -135,6 +144,9 @@ export function forEachTerm(text: string, visit: Visit, { parts = true } = {}): 
     previous = word;
     between = 0;
   }
+  scan.at = at;
+  scan.previous = previous;
+  scan.between = between;
 }
 
 function pairOf(previous: number, between: number, word: number): number {
@@ -142,8 +154,29 @@ function pairOf(previous: number, between: number, word: number): number {
   return termOf(first, Math.imul(word, primes[0]) ^ previous ^ between);
 }
 
+/**
+ * A word longer than `length` that has a digit is random, as in Base64, and not camelCase, if its parts have fewer letters
+ * than `partLength` on average: those of Base64 have 2.9. They would be three quarters of the terms of such a text.
+ */
+const random = { length: 24, partLength: 3.5 };
+
+const isDigit = (code: number) => code >= 48 && code <= 57;
+
+function isRandom(text: string, start: number, end: number): boolean {
+  const length = end - start;
+  if (length <= random.length) return false;
+  let parts = 1;
+  let hasDigit = isDigit(text.charCodeAt(start));
+  for (let at = start + 1; at < end; at += 1) {
+    if (isHump(text, at)) parts += 1;
+    hasDigit ||= isDigit(text.charCodeAt(at));
+  }
+  return hasDigit && length < parts * random.partLength;
+}
+
 /** Calls `visit` with the parts of a word such as `getUserName`, and with their pairs, where it has several. */
 function forEachPart(text: string, start: number, end: number, visit: Visit): void {
+  if (isRandom(text, start, end)) return;
   let from = start;
   let previous = 0;
   for (let at = start + 1; at <= end; at += 1) {

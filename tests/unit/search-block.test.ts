@@ -33,11 +33,11 @@ test("a term that is not in its bucket has no slots", () => {
   expect(bucket && [4, 5, 6, 9, 10].map((term) => [...slotsOf(term, bucket, 0)])).toEqual([[], [1], [], [2], []]);
 });
 
-test("a very long trace becomes several documents, each from a position on", () => {
+test("a very long trace becomes several documents, each from a position on", async () => {
   const collector = new Collector();
-  collector.begin("long", "title", []);
-  for (let position = 0; position < 4500; position += 1) collector.add("long", position * 2, `word ${position}`);
-  collector.begin("short", null, []);
+  await collector.begin("long", "title", []);
+  for (let position = 0; position < 4500; position += 1) await collector.add("long", position * 2, `word ${position}`);
+  await collector.begin("short", null, []);
   const [draft, ...others] = collector.finish();
   expect(others).toEqual([]);
   expect(draft?.documents).toEqual([
@@ -48,19 +48,33 @@ test("a very long trace becomes several documents, each from a position on", () 
   ]);
 });
 
-test("words chosen to collide take no longer than others", () => {
+test("words chosen to collide take no longer than others", async () => {
   const words: string[] = [];
   for (let n = 0; words.length < 30_000; n += 1) {
     const choose = (term: number) => Math.floor(term / 256) % 512 === 0 && words.push(`q${n.toString(36)}`);
     forEachTerm(`q${n.toString(36)}`, choose, { parts: false });
   }
-  const timeOf = (text: string) => {
+  const timeOf = async (text: string) => {
     const collector = new Collector();
-    collector.begin("t", null, []);
+    await collector.begin("t", null, []);
     const startedAt = performance.now();
-    collector.add("t", 0, text);
+    await collector.add("t", 0, text);
     return performance.now() - startedAt;
   };
-  const usual = timeOf(words.map((_, n) => `z${n.toString(36)}`).join("\n\n"));
-  expect(timeOf(words.join("\n\n"))).toBeLessThan(5 * usual + 100);
+  const usual = await timeOf(words.map((_, n) => `z${n.toString(36)}`).join("\n\n"));
+  expect(await timeOf(words.join("\n\n"))).toBeLessThan(5 * usual + 100);
 }, 60_000);
+
+test("a long message is collected in slices, between which others have their turn", async () => {
+  const text = Array.from({ length: 40_000 }, (_, n) => `word${n} someName${n}`).join(" ");
+  const terms = new Set<number>();
+  forEachTerm(text, (term) => terms.add(term));
+  let pauses = 0;
+  const collector = new Collector(async () => {
+    pauses += 1;
+  });
+  await collector.begin("t", null, []);
+  await collector.add("t", 0, text);
+  expect(pauses).toBeGreaterThan(text.length / 2 ** 16);
+  expect(collector.finish()[0]?.postings.length).toBe(terms.size);
+});

@@ -71,6 +71,14 @@ describe("a query", () => {
     expect(isFound(text, q)).toEqual(missing);
   });
 
+  test("finds parts of a long identifier, and a word of Base64 only as a whole", () => {
+    expect(isFound("call toBeInTheDocumentOfAUserById()", "document")).toEqual(found);
+    expect(isFound("call renameSha256OfEveryTraceInTheStore()", "every")).toEqual(found);
+    const random = "EtgECkYICxgCKkA0lqZpRuDozkyvrhXlfhrBB7HlegUb2nFyHR4x";
+    expect(isFound(`signature ${random}`, random)).toEqual(found);
+    expect(termsOf(random).size).toBe(1);
+  });
+
   test.each(["", "   ", '"', '""', "-> => !!", "\u0000", "“”"])("of no word is refused: %j", (q) => {
     expect(() => parseQuery(q)).toThrow(SpoorError);
   });
