@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
@@ -74,13 +73,15 @@ test(
   },
 );
 
+/** The owner, from the first test that is not about the set-up on; a retry finds them there. */
+let ownerId: string | undefined;
+
 test(
   "sixty made-up invitations at once are refused without a hash, and health answers within 100 ms",
   bestOfThree,
   async ({ annotate }) => {
-    // A retry finds what the last try left.
-    const inviter = await makeUser({ ...owner, email: `inviter-${randomUUID()}@example.org` });
-    const link = new URL(await invite(inviter, null, operator));
+    ownerId ??= await makeUser();
+    const link = new URL(await invite(ownerId, null, operator));
     const fields = await readForm(server, link.pathname + link.search);
     const { figure, meanwhile, allowed } = await sendSixty("/sign-up", fields, "invitation");
     await annotate(`60 invitations refused ${figure}`);
