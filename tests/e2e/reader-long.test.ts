@@ -189,6 +189,48 @@ describe("a session of 50,000 messages", () => {
     await poll(async () => (await mounted(page)).first).toBeLessThan(first);
     faults.length = 0; // the browser logs what was aborted
   });
+
+  test("a jump that fails leaves the reader in place, with a button to try again", async () => {
+    await openReady(`/traces/${long}?at=41000`);
+    await poll(() => focused(page)).toBe(41000);
+    await page.route(`**/traces/${long}*`, (route) =>
+      route.request().method() === "POST" ? route.abort() : route.fallback(),
+    );
+    await page.keyboard.press("End");
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    expect(await isBlank()).toBe(false);
+    await page.unroute(`**/traces/${long}*`);
+    await again.click();
+    await poll(async () => (await mounted(page)).last).toBe(49_999);
+    await again.waitFor({ state: "detached" });
+    faults.length = 0; // the browser logs what was aborted
+  });
+
+  test("a jump to what is on the page takes the place of one that is on its way", async () => {
+    await openReady(`/traces/${long}`);
+    await poll(async () => (await mounted(page)).last).toBeGreaterThan(60);
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let arrived = 0;
+    await page.route(`**/traces/${long}*`, async (route) => {
+      if (route.request().method() !== "POST") return route.fallback();
+      arrived += 1;
+      await held;
+      await route.continue();
+    });
+    await page.keyboard.press("End");
+    await poll(async () => arrived).toBeGreaterThan(0);
+    await page.keyboard.press("Home");
+    release();
+    await page.unrouteAll({ behavior: "wait" });
+    await page.waitForTimeout(1500); // what was held has come
+    expect(await mounted(page)).toMatchObject({ first: 0 });
+    expect(await page.evaluate("window.scrollY")).toBe(0);
+    expect(faults).toEqual([]);
+  });
 });
 
 test("a message of 5 MB opens in parts and does not freeze the page", async () => {

@@ -1,6 +1,6 @@
 "use client";
 import { useCallback, useEffect, useRef } from "react";
-import type { Target } from "../segments/use-segments";
+import type { Target } from "../segments/target";
 import { type Edge, positionOf, topArticle } from "./geometry";
 
 type Saved = { position: number; offset: number };

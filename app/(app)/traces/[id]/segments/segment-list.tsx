@@ -55,6 +55,12 @@ export function SegmentList({ list, segments, failed, live, retry, href, ...on }
           />
         </div>
       )}
+      {failed === "jump" && (
+        // The reader may be anywhere on the page.
+        <div className="fixed bottom-[calc(var(--tabs)+1rem)] left-1/2 z-[6] w-max max-w-[calc(100vw-2rem)] -translate-x-1/2 rounded-block border border-hairline bg-overlay px-3 shadow-lg print:hidden">
+          <Retry retry={retry} />
+        </div>
+      )}
     </>
   );
 }

@@ -2,48 +2,48 @@
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { SegmentChange } from "./list";
 import type { Load, Place } from "./next-step";
+import type { Pending } from "./pending";
 import type { Supply } from "./supply";
 
 type Props = {
   supply: Supply;
   talk: boolean;
+  pending: Pending;
   change: (change: SegmentChange) => void;
   /** Called where a message was jumped to that Talk leaves out. */
   onHidden: () => void;
 };
 
-/** What is in flight and what failed; in a ref, since scrolling asks for it between renders. */
-type Loading = { busy: boolean; failed: Place | undefined; jumps: number };
-
-/** Loads segments one at a time. What was asked for before a jump is dropped when it comes after it. */
-export function useLoader({ supply, talk, change, onHidden }: Props) {
-  const loading = useRef<Loading>({ busy: false, failed: undefined, jumps: 0 });
+/** Loads segments, the newest load only: what was asked for before is dropped when it comes after it. */
+export function useLoader({ supply, talk, pending, change, onHidden }: Props) {
+  // Scrolling asks for it between renders.
+  const failedPlace = useRef<Place>(undefined);
   const [failed, setFailed] = useState<Place>();
 
   const fail = useCallback((place: Place | undefined) => {
-    loading.current.failed = place;
+    failedPlace.current = place;
     setFailed(place);
   }, []);
 
+  /** @returns whether it failed, and no newer one has taken its place */
   const load = useCallback(
     async ({ place, request, isNear, toChange }: Load) => {
-      if (place === "jump") loading.current.jumps += 1;
-      const { jumps } = loading.current;
-      loading.current.busy = true;
+      const end = pending.begin();
       try {
         const segment = await supply.segment(request, talk);
-        if (jumps !== loading.current.jumps) return;
+        if (!end()) return false;
         fail(undefined);
         if (segment?.hidden && !isNear) onHidden();
         else change(toChange(segment));
+        return false;
       } catch {
-        if (jumps !== loading.current.jumps) return;
-        loading.current.busy = false;
+        if (!end()) return false;
         fail(place);
+        return true;
       }
     },
-    [supply, talk, change, onHidden, fail],
+    [supply, talk, pending, change, onHidden, fail],
   );
 
-  return useMemo(() => ({ loading, failed, fail, load }), [failed, fail, load]);
+  return useMemo(() => ({ failedPlace, failed, fail, load }), [failed, fail, load]);
 }

@@ -1,18 +1,12 @@
 "use client";
-import { startTransition, useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "react";
-import { articleAt, articleNear, type Edge, flash, openFoldsRound, scrollToEdge, scrollToRow } from "../frame/geometry";
-import { changeSegments, firstSegments, type PlacedSegment, type SegmentChange, segmentAt } from "./list";
-import { loadAgain, loadInto, nextStep } from "./next-step";
+import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
+import { loadAgain, nextStep } from "./next-step";
 import type { Segment } from "./render";
-import type { SegmentRequest } from "./request";
 import type { Supply } from "./supply";
+import { arriveAt, coveringOf } from "./target";
+import { useJump } from "./use-jump";
 import { useLoader } from "./use-loader";
-
-/**
- * A message to bring to the top; `offset` in pixels for another place, `quiet` without focus and mark, `near` where the row
- * beside it does as well. Or an end of the session.
- */
-export type Target = { position: number; offset?: number; quiet?: boolean; near?: boolean } | { edge: Edge };
+import { useShown } from "./use-shown";
 
 type Props = { supply: Supply; talk: boolean; initial: Segment; onHidden: () => void };
 
@@ -21,60 +15,38 @@ type Props = { supply: Supply; talk: boolean; initial: Segment; onHidden: () => 
  * where there are many, and jumps.
  */
 export function useSegments({ supply, talk, initial, onHidden }: Props) {
-  const [segments, dispatch] = useReducer(changeSegments, initial, firstSegments);
+  const { segments, placed, pending, lastChange, change } = useShown(initial);
   const current = useRef(segments);
   const { elements, register } = useElements();
-  const lastChange = useRef<SegmentChange["type"]>(undefined);
-  const target = useRef<Target>(undefined);
-
-  const change = useCallback((next: SegmentChange) => {
-    lastChange.current = next.type;
-    startTransition(() => dispatch(next));
-  }, []);
-  const { loading, failed, fail, load } = useLoader({ supply, talk, change, onHidden });
+  const { failedPlace, failed, fail, load } = useLoader({ supply, talk, pending, change, onHidden });
 
   const advance = useCallback(() => {
-    if (loading.current.busy) return;
-    const step = nextStep(current.current, elements.current, loading.current.failed);
+    if (!pending.isIdle()) return;
+    const step = nextStep(current.current, elements.current, failedPlace.current);
     if (!step) return;
-    loading.current.busy = true;
     if ("place" in step) load(step);
     else change(step);
-  }, [loading, elements, load, change]);
+  }, [pending, failedPlace, elements, load, change]);
 
-  const jump = useCallback(
-    async (wanted: Target) => {
-      const covering = coveringOf(current.current, wanted);
-      if (covering?.markup && arriveAt(wanted, true)) return;
-      target.current = wanted;
-      if (covering && covering.markup === null) return load(loadInto(covering, "jump"));
-      await load({
-        place: "jump",
-        request: requestFor(wanted),
-        isNear: "edge" in wanted || wanted.near,
-        toChange: (segment) => (segment ? { type: "reset", segment } : { type: "later", segment }),
-      });
-    },
-    [load],
-  );
+  const { jump, target, missed } = useJump({ current, pending, load, advance });
 
   /** Loads the last segment again, which has grown, and stays at the end of the session unless the reader left it meanwhile. */
   const follow = useCallback(
     async (isStill: () => boolean) => {
       const last = current.current.at(-1);
-      if (!last?.markup || last.later || loading.current.busy) return;
+      if (!last?.markup || last.later || !pending.isIdle()) return;
       await load(
         loadAgain(last, () => {
           if (isStill()) target.current = { edge: "end" };
         }),
       );
     },
-    [load, loading],
+    [load, pending, target],
   );
 
   useLayoutEffect(() => {
     current.current = segments;
-    loading.current.busy = false;
+    pending.place(placed);
     const [first] = segments;
     if (lastChange.current === "earlier" && first && !anchorsByItself())
       window.scrollBy({
@@ -83,19 +55,21 @@ export function useSegments({ supply, talk, initial, onHidden }: Props) {
       });
     lastChange.current = undefined;
     const wanted = target.current;
-    if (wanted && arriveAt(wanted, coveringOf(segments, wanted)?.markup)) target.current = undefined;
+    const isThere = wanted && arriveAt(wanted, coveringOf(segments, wanted)?.markup);
+    // With nothing on its way, what is wanted does not exist.
+    if (isThere || pending.isIdle()) target.current = undefined;
     const frame = requestAnimationFrame(advance);
     return () => cancelAnimationFrame(frame);
-  }, [segments, elements, advance, loading]);
+  }, [segments, placed, pending, lastChange, target, elements, advance]);
 
   useOnScroll(advance);
 
   const retry = useCallback(() => {
-    const place = loading.current.failed;
+    const place = failedPlace.current;
     fail(undefined);
-    if (place === "jump" && target.current) jump(target.current);
+    if (place === "jump" && missed.current) jump(missed.current);
     else advance();
-  }, [loading, fail, advance, jump]);
+  }, [failedPlace, fail, advance, jump, missed]);
 
   const lose = useCallback((key: number) => change({ type: "empty", key, height: 0 }), [change]);
 
@@ -112,36 +86,6 @@ function useElements() {
     };
   }, []);
   return { elements, register };
-}
-
-/** The last segment there is. */
-const afterAll = 2_147_483_647;
-
-const requestFor = (wanted: Target): SegmentRequest => {
-  if ("position" in wanted) return { at: wanted.position };
-  return wanted.edge === "start" ? {} : { before: afterAll };
-};
-
-/** The segment on the page that has what is wanted, whether or not its messages are mounted. */
-function coveringOf(list: PlacedSegment[], wanted: Target): PlacedSegment | undefined {
-  if ("position" in wanted) return segmentAt(list, wanted.position);
-  const outer = wanted.edge === "start" ? list[0] : list.at(-1);
-  return outer && !(wanted.edge === "start" ? outer.earlier : outer.later) ? outer : undefined;
-}
-
-/** Brings a message to the top, or an end into view. @returns whether it is on the page. @param isMounted whether it has to be */
-function arriveAt(wanted: Target, isMounted: unknown): boolean {
-  if ("edge" in wanted) {
-    if (isMounted) scrollToEdge(wanted.edge);
-    return Boolean(isMounted);
-  }
-  const { position, offset, quiet, near } = wanted;
-  const row = near && isMounted ? articleNear(position) : articleAt(position);
-  if (!row) return false;
-  openFoldsRound(row);
-  scrollToRow(row, offset);
-  if (!quiet) flash(row);
-  return true;
 }
 
 /** Whether the browser keeps visible content in place (scroll anchoring). No browser does at the very top of a page. */
