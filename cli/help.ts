@@ -79,7 +79,7 @@ The first push shows what it will send, by project, and asks; where nobody can b
 
   spoor push --since 7d --project ~/code/api`,
   watch: `Send new and changed sessions, then keep running and send what your agents write within seconds. Waits
-while the server is unavailable. Takes --since, --source, --project and --no-redact like push.`,
+while the server is unavailable. Takes --since, --source, --project and --no-redact like push; sends no telemetry.`,
   redact: `List the secrets in a file (- for standard input) that push would mask, by line and kind, without showing them.
 Exit code 1: there are some.
 

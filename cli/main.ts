@@ -82,7 +82,7 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
     takesWords: true,
   },
   // `--sender` is how watch starts its second process.
-  watch: { run: watch, options: { ...filters, ...telemetry, ...redaction, sender: { type: "boolean" } } },
+  watch: { run: watch, options: { ...filters, ...redaction, sender: { type: "boolean" } } },
   redact: { run: redact, options: { check: text } },
   recall: { run: recall, options: { project: text }, takesWords: true },
   mcp: { run: mcp, options: {} },

@@ -1,5 +1,6 @@
 import { getStorage, type Storage } from "#lib/ingest/quota/quota";
-import { countOf, formatBytes } from "./figures";
+import { formatBytes } from "#lib/units";
+import { countOf } from "./figures";
 import { Notice } from "./notice";
 
 /** From this share of the quota on, the person is told before an upload is refused. */

@@ -26,7 +26,7 @@ export async function buildIfNeeded(say: (line: string) => void, signal?: AbortS
   const wanted = await webDigest();
   const built = await readFile(stamp, "utf8").catch(() => undefined);
   if (built === wanted) return;
-  say("Building the web application (once per version, about half a minute)…");
+  say("Building the web application (once per version; half a minute to two)…");
   const startedAt = performance.now();
   const child = spawn(process.execPath, ["node_modules/next/dist/bin/next", "build"], {
     env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" },

@@ -1,4 +1,5 @@
-import { countOf, formatBytes } from "../../components/figures";
+import { formatBytes } from "#lib/units";
+import { countOf } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Time } from "../../components/time";
 import { Name } from "../diagnostics/names";

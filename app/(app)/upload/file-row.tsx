@@ -1,4 +1,4 @@
-import { formatBytes } from "../../components/figures";
+import { formatBytes } from "#lib/units";
 import { RequestId } from "../../components/request-id";
 import { JobLine } from "./job-line";
 import type { FileState } from "./run";

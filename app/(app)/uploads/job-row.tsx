@@ -1,5 +1,6 @@
 import type { ListedJob } from "#lib/ingest/jobs";
-import { countOf, formatBytes, formatCount } from "../../components/figures";
+import { formatBytes } from "#lib/units";
+import { countOf, formatCount } from "../../components/figures";
 import { StatusMark } from "../../components/status-mark";
 import { Time } from "../../components/time";
 import { Fault, WhyKept } from "./outcome";

@@ -7,6 +7,7 @@ import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import type { TraceSize } from "#lib/ingest/decode/operations";
 import { deleteCopies, lockQuota, readStored, reserve, reserveWhole } from "#lib/ingest/quota/sql";
+import { formatBytes } from "#lib/units";
 
 /** Whether users have a quota. */
 export const hasQuota = () => env().USER_QUOTA_BYTES !== undefined;
@@ -45,8 +46,9 @@ export async function requireRoom(userId: string, bytes: number, idempotencyKey:
   const { used } = await readStoredOnce(userId);
   if (used + Math.max(1, bytes) <= quota) return;
   if (idempotencyKey !== undefined && (await isKnown(userId, idempotencyKey))) return;
+  const left = Math.max(0, quota - used);
   throw new OverQuotaError(
-    `This upload has ${bytes} bytes or more, and your sessions use ${used} of the ${quota} bytes`,
+    `This upload has ${formatBytes(bytes)} or more, and ${formatBytes(left)} are left of the ${formatBytes(quota)} that you may store`,
   );
 }
 
@@ -105,7 +107,10 @@ export async function reserveForReplay(tx: Db, userId: string, jobIds: string[])
 async function keepWithin(tx: Queryable | Db, userId: string): Promise<void> {
   const quota = env().USER_QUOTA_BYTES ?? Number.POSITIVE_INFINITY;
   const { used, waiting, copies } = await readStored(userId, tx);
-  if (used > quota) throw new OverQuotaError(`With this, your sessions would use ${used} of the ${quota} bytes`);
+  if (used > quota)
+    throw new OverQuotaError(
+      `With this, your sessions would use ${formatBytes(used - quota)} more than the ${formatBytes(quota)} that you may store`,
+    );
   if (waiting > quota)
     throw new SpoorError("overloaded", "Your uploads wait to be processed. Nothing was stored; try again.");
   if (used + copies > quota) await deleteCopies(tx, userId, used + copies - quota);
@@ -116,6 +121,6 @@ export class OverQuotaError extends SpoorError {
   override name = "OverQuotaError";
 
   constructor(figures: string) {
-    super("payload_too_large", `${figures} that you may store. Delete sessions to make room. Nothing was stored.`);
+    super("payload_too_large", `${figures}. Delete sessions to make room. Nothing was stored.`);
   }
 }

@@ -46,7 +46,7 @@ export class TitleFinder {
     if (role === "assistant") this.#seeAnswer(text, kind);
     else if (role !== "user") return;
     else if (isExpansion) this.#seeExpansion(text);
-    else if (kind === "notice") this.#echo ??= firstLine(text);
+    else if (kind === "notice") this.#seeNotice(text);
     else this.#seeTyped(text);
   }
 
@@ -62,6 +62,13 @@ export class TitleFinder {
     if (this.#answer) return { title: cut(this.#answer), rank: rankOf.answer };
     const echo = this.#echo ?? this.#noise;
     return echo ? { title: cut(echo), rank: rankOf.echo } : undefined;
+  }
+
+  /** What a program added: a caveat says less than the command that it is about. */
+  #seeNotice(raw: string): void {
+    const { text, command } = readTyped(raw);
+    if (text === "" && !command) this.#noise ??= firstLine(raw);
+    else this.#echo ??= firstLine(raw);
   }
 
   #seeTyped(raw: string): void {
