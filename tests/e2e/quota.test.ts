@@ -53,7 +53,7 @@ test("a file that does not fit is refused with the figures, without script with 
     });
   await page.goto(`${server.url}/upload`);
   await file();
-  await page.getByText("1.0 MB that you may store").waitFor();
+  await page.getByText("1.0 MB (1000000 bytes) that you may store").waitFor();
   const context = await browser.newContext({ javaScriptEnabled: false });
   await context.addCookies(await page.context().cookies());
   const plain = await context.newPage();

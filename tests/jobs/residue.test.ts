@@ -25,7 +25,7 @@ afterEach(clearTraces);
 async function purgeAll(): Promise<void> {
   await purgeDeleted(30);
   while (await purgeNext());
-  await accountTraces(30);
+  await accountTraces(100);
   await pool().query("update ingest_job set finished_at = now() - interval '1 year'");
   await housekeep();
 }

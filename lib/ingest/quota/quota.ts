@@ -9,6 +9,9 @@ import type { TraceSize } from "#lib/ingest/decode/operations";
 import { deleteCopies, lockQuota, readStored, reserve, reserveWhole } from "#lib/ingest/quota/sql";
 import { formatBytes } from "#lib/units";
 
+/** A limit for people, and exactly for programs. */
+const told = (bytes: number): string => `${formatBytes(bytes)} (${bytes} bytes)`;
+
 /** Whether users have a quota. */
 export const hasQuota = () => env().USER_QUOTA_BYTES !== undefined;
 
@@ -48,7 +51,7 @@ export async function requireRoom(userId: string, bytes: number, idempotencyKey:
   if (idempotencyKey !== undefined && (await isKnown(userId, idempotencyKey))) return;
   const left = Math.max(0, quota - used);
   throw new OverQuotaError(
-    `This upload has ${formatBytes(bytes)} or more, and ${formatBytes(left)} are left of the ${formatBytes(quota)} that you may store`,
+    `This upload has ${formatBytes(bytes)} or more, and ${formatBytes(left)} are left of the ${told(quota)} that you may store`,
   );
 }
 
@@ -109,7 +112,7 @@ async function keepWithin(tx: Queryable | Db, userId: string): Promise<void> {
   const { used, waiting, copies } = await readStored(userId, tx);
   if (used > quota)
     throw new OverQuotaError(
-      `With this, your sessions would use ${formatBytes(used - quota)} more than the ${formatBytes(quota)} that you may store`,
+      `With this, your sessions would use ${formatBytes(used - quota)} more than the ${told(quota)} that you may store`,
     );
   if (waiting > quota)
     throw new SpoorError("overloaded", "Your uploads wait to be processed. Nothing was stored; try again.");
