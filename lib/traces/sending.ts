@@ -1,7 +1,7 @@
 import "server-only";
 import { beginRead } from "#lib/db/heavy";
+import { streamOf } from "#lib/http/stream-of";
 import { log } from "#lib/log";
-import { streamOf } from "#lib/streams";
 
 /**
  * A text that is made while it is sent, as a response body. It counts as one of the user's exports or long answers until the

@@ -8,7 +8,7 @@ import { parseSync } from "oxc-parser";
  */
 const layers = [
   ["variables", "errors", "evidence", "secrets", "messages"],
-  ["env", "fields", "memory", "streams", "copy-format", "digest", "current-request", "concurrency"],
+  ["env", "fields", "memory", "units", "copy-format", "digest", "current-request", "concurrency"],
   ["limits", "log"],
   ["json"],
   ["reader", "prices"],

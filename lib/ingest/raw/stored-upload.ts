@@ -1,12 +1,12 @@
 import "server-only";
 import { beginRead } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
+import { streamOf } from "#lib/http/stream-of";
 import { copyUpload, type Place, selectBodySlice, selectPlace, selectSmallUpload } from "#lib/ingest/raw/sql";
 import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
 import { log } from "#lib/log";
 import { hasStore, presign, readObject } from "#lib/store/s3";
 import { seals, unseal, unsealParts } from "#lib/store/sealed";
-import { streamOf } from "#lib/streams";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 
