@@ -12,6 +12,7 @@ const names = `
 `
   .trim()
   .split(/\s+/)
+  .concat("secret id", "clé api", "clé d'api", "clave api", "kennwort", "wachtwoord", "senha")
   .concat("api key", "secret key", "access key", "private key", "auth token", "mot de passe", "contraseña");
 /** Names of much else, too: only what is as varied as random letters is taken for a secret. */
 const weakNames = `
@@ -20,8 +21,22 @@ const weakNames = `
 `
   .trim()
   .split(/\s+/);
-/** So much is looked at behind a name, so much of its value, and so much where a key goes on. */
-const [fewChars, valueChars, manyChars] = [320, 160, 4400];
+/** So much is looked at behind a name. */
+const fewChars = 320;
+/** So much of a value is read at once, so much where it may be a key, and so much of the letters of a key that goes on. */
+const [valueChars, keyChars] = [160, 400];
+const restOfKey = /[\w+/=.~%-]{0,4000}/y;
+
+/** The value at a place, whose reading takes few steps unless it is a key: others may stand in it, which are read once more. */
+function valueAt(text: string, from: number, quote: string, isLine: boolean): string {
+  const value = valueIn(text.slice(from, from + valueChars), quote, isLine);
+  if (value.length < valueChars || !(isDense(value) || isLong(value))) return value.length < valueChars ? value : "";
+  const longer = valueIn(text.slice(from, from + keyChars), quote, false);
+  if (longer.length < keyChars) return longer;
+  if (!isCredible(longer)) return "";
+  restOfKey.lastIndex = from + keyChars;
+  return longer + (restOfKey.exec(text)?.[0] ?? "");
+}
 
 /** `PASSWORD=…`, `"apiKey": "…"`, `--token …`, `password …` of .netrc: a name that says so, and a value that may be one. */
 const assignment: Shape = {
@@ -33,14 +48,12 @@ const assignment: Shape = {
     const isOption = /(?:^|\s)--[\w-]{0,40}$/.test(ahead);
     const [assigned = "", quote = ""] = assignedBy(ahead, rest, isOption);
     if (assigned === "") return undefined;
-    const name = (/[\w.-]*$/.exec(ahead)?.[0] ?? "") + text.slice(start, end) + (/^[\w.-]*/.exec(rest)?.[0] ?? "");
+    const name = endOfName(ahead) + text.slice(start, end) + (/^[\w.-]*/.exec(rest)?.[0] ?? "");
     const isLine = quote === "" && isAtLineStart(name, ahead);
     const from = end + assigned.length;
-    let value = valueIn(text.slice(from, from + valueChars), quote, isLine);
-    if (value.length === valueChars) {
-      if (!isDense(value) && !isLong(value)) return undefined;
-      value = valueIn(text.slice(from, from + manyChars), quote, false);
-    }
+    const value = valueAt(text, from, quote, isLine);
+    // The beginning of one, as an example has it.
+    if (value === "" || /\.{3}$|…$/.test(value)) return undefined;
     const secret = isDjangoKey(value) ? value : trimmed(value, quote !== "");
     if (isPlural(rest) || isNoSecret(name, ahead) || !maySet(name, secret, quote !== "" || isLine)) return undefined;
     // The tag of an image, such as `ghcr.io/a/token-service:3f2a…`.
@@ -50,6 +63,13 @@ const assignment: Shape = {
     return { kind: kindOf(name, secret, quote, ahead, isOption), start: from, end: from + secret.length };
   },
 };
+
+/** The part of a name that a text ends with. */
+function endOfName(text: string): string {
+  let at = text.length;
+  while (at > 0 && (nameCharacters[text.charCodeAt(at - 1)] === 1 || text.charCodeAt(at - 1) === 0x2e)) at -= 1;
+  return text.slice(at);
+}
 
 /** A variable in capitals, or the name of a password as in YAML, has all of its line. */
 const isAtLineStart = (name: string, ahead: string): boolean =>
@@ -65,7 +85,8 @@ function trimmed(value: string, isQuoted: boolean): string {
 /** Whether something of that name may have that value; JSON may write a slash with a backslash. */
 function maySet(name: string, secret: string, isQuoted: boolean): boolean {
   const plain = secret.replace(/\\+\//g, "/");
-  if (/^\d+:|:$|^@|^[A-Za-z]+\?$|^\d{4}-\d\d-\d\dT/.test(plain) || isNameOf(name, plain)) return false;
+  if (/^\d+:|:$|^@|^[A-Za-z]+\?$|^\d{4}-\d\d-\d\dT|^#[\da-f]{3,8}$|^arn:aws/.test(plain) || isNameOf(name, plain))
+    return false;
   return (
     isCredible(plain) ||
     isOther(plain) ||
@@ -94,7 +115,11 @@ const weakAssignment: Shape = {
 };
 
 /** Words between a name and its value; anything else that has only letters begins or goes on with a sentence. */
-const joins = new Set("is was ist est es set changed reset to as for of on lautet generated created value".split(" "));
+const joins = new Set(
+  "is was ist est es set changed reset to as for of on von vom zum de del du do da lautet generated created value".split(
+    " ",
+  ),
+);
 
 /** Whether what follows a name may assign: signs do, and so does a blank before what is no plain word. Most names stand in prose. */
 function mayAssign(text: string, end: number): boolean {
@@ -147,6 +172,8 @@ function kindOf(name: string, value: string, quote: string, before: string, isOp
     return "aws-secret";
   if (/discord|bot/i.test(name) && /^[A-Za-z\d_-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}$/.test(value)) return "discord";
   if (/^[0-9a-f]{32}-us\d{1,2}$/.test(value)) return "mailchimp";
+  // As WireGuard writes them.
+  if (/private_?key|preshared_?key/i.test(name) && /^[A-Za-z\d+/]{43}=$/.test(value)) return "private-key";
   const isVariable = /^[A-Z][A-Z0-9_]*$/.test(name) && !isOption && quote !== "`";
   return isVariable && (isDense(value) || isLong(value) || isUuid(value)) ? "environment" : "assignment";
 }
@@ -164,12 +191,15 @@ const sessionToken: Shape = {
   },
 };
 
+/** The rest of an id, when it ends, as programs print it between, and the key. */
+const behindKeyId =
+  /^[A-Z\d]{16}[\s,;:|"'/]{1,8}(?:\d{4}-\d\d-\d\dT[\d:.Z+-]{5,20}[\s,;|]{1,4})?([A-Za-z\d+/]{40})(?![\w/+=])/;
+
 /** The secret key that stands behind its id, as in a file of credentials. */
 const behindId: Shape = {
   words: ["akia", "asia"],
   find(text, start, end) {
-    const [whole = "", value = ""] =
-      /^[A-Z\d]{16}[\s,;:|"'/]{1,8}([A-Za-z\d/+]{40})(?![\w/+=])/.exec(text.slice(end, end + 70)) ?? [];
+    const [whole = "", value = ""] = behindKeyId.exec(text.slice(end, end + 110)) ?? [];
     if (value === "" || text.slice(start, end) !== text.slice(start, end).toUpperCase() || !isDense(value))
       return undefined;
     return { kind: "aws-secret", start: end + whole.length - value.length, end: end + whole.length };

@@ -16,13 +16,25 @@ const piped: Shape = {
   },
 };
 
-/** The private part of a JSON Web Key (RFC 7517). */
+/** A type of JSON Web Keys, also in JSON in a text. */
+const keyType = (type: string) => new RegExp(String.raw`\bkty\\{0,7}"\s?:\s?\\{0,7}"${type}`);
+/** The parts of a JSON Web Key that are private (RFC 7518, section 6), and of which type of keys they are. */
+const privateParts = { d: keyType(""), k: keyType("oct\\b") } as const;
+const ofRsa = keyType("RSA");
+const maxPart = 1400;
+
+/** The private parts of a JSON Web Key; its type may stand behind all of them. */
 const webKey: Shape = {
-  words: ['"d":', '"d\\":', '"d\\\\\\":'],
+  words: ["d", "k", "p", "q", "dp", "dq", "qi"].flatMap((name) =>
+    ['"', '\\"', '\\\\\\"'].map((quote) => `"${name}${quote}:`),
+  ),
+  mayBe: (text, end) => /^\s?\\{0,7}"[\w-]{22}/.test(text.slice(end, end + 31)),
   find(text, start, end) {
-    if (!/\bkty\\{0,7}"/.test(text.slice(Math.max(0, start - 3000), end + 3000))) return undefined;
-    const [whole = "", value = ""] = /^\s?\\{0,7}"([\w-]{42,700})\\{0,7}"/.exec(text.slice(end, end + 720)) ?? [];
+    const [whole = "", value = ""] =
+      /^\s?\\{0,7}"([\w-]{22,1400})\\{0,7}"/.exec(text.slice(end, end + maxPart + 20)) ?? [];
     if (value === "" || !isDense(value.slice(0, 200))) return undefined;
+    const type = privateParts[text.slice(start + 1, start + 2) as keyof typeof privateParts] ?? ofRsa;
+    if (!type.test(text.slice(Math.max(0, start - 3000), end + 3000))) return undefined;
     const from = end + whole.indexOf(value);
     return { kind: "private-key", start: from, end: from + value.length };
   },

@@ -18,12 +18,12 @@ const signs = [
 /** The rest of a name, with what closes it in code and in Markdown. */
 const restOfName = String.raw`[\w.-]{0,40}?${colours}(?:${quoteMark}?[\])]?)[*_]{0,3}`;
 /** What it is for, in prose, or what it is unless one answers, in brackets. */
-const detail = String.raw`(?: (?:generated|created|reset)| (?:for|of|on|to) [\w@.-]{1,40}| for the [\w.-]{1,40}| \[[^\]\n]{0,24}\])?`;
+const detail = String.raw`(?: (?:generated|created|reset)| (?:for|of|on|to|für|von|vom|zum|de|del|du|do|da)(?: (?:the|our|my|den|die|das|dem|der|la|el|le))?(?: [\w@.-]{1,40}){1,3}?| \[[^\]\n]{0,24}\])?`;
 /** Blanks before a value; a block of YAML and a value in quotes may begin in the next line. */
 const blanks = String.raw`[*_]{0,3}(?: ?[|>][-+]?\n\s{1,24}|[^\S\n]{0,4}|\s{0,12}(?=\\{0,7}["']))`;
 /** A value in quotes as an argument, or behind a blank. */
-const onlyQuoted = String.raw`\((?=\\{0,7}["'])|\s(?=\\{0,7}["'])(?![^"']{0,2}["']\s)`;
-const letters = `(?:[@bBrRuUfL]{1,2}(?=["']))?`;
+const onlyQuoted = String.raw`\((?=\\{0,7}["'])|\s(?=\\{0,7}["'\x60])(?![^"'\x60]{0,2}["'\x60]\s)`;
+const letters = `(?:[@bBrRuUfLN]{1,2}(?=["']))?`;
 const assigns = new RegExp(
   `^${restOfName}${detail}${colours}(?:\\s{0,24}(?:${signs})${blanks}|${onlyQuoted})${colours}${letters}(${quoteMark})?${colours}`,
 );
@@ -40,7 +40,7 @@ const asRow = /^[\w.-]{0,40}(?: |\t|\\t){2,40}(?=\S)/;
 const asCell = /^[\w .-]{0,40}?[*_\x60]{0,3}\s{0,24}\|\s{1,8}(\x60)?(?=[^\s|-])/;
 const asOption = /^[\w-]{0,40}[ =](["'])?/;
 /** In a form and in a URL `&` is behind a value, elsewhere in it. */
-const values = /^(?:[^\s"'`,;<>&|\p{Cc}]|&(?!&|[\w.%-]{1,40}=)){8,4200}/u;
+const values = /^(?:[^\s"'`,;<>&|\p{Cc}]|&(?!&|[\w.%-]{1,40}=)){8,400}/u;
 /** A variable at the beginning of a line has all of the line. */
 const wholeLine = /^(?:(?!&&|\|\||\\{1,3}[nr])[^\s"'`\p{Cc}]){8,128}(?=\s*(?:\n|$|\\{1,3}[nr]))/u;
 /** Commands that take a name and, behind a space, its value. */

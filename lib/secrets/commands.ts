@@ -39,6 +39,21 @@ const passwordOption: Shape = {
   },
 };
 
+/** `ada/password@host`, as Oracle's drivers and programs have it; a password may have an `@` before the last. */
+const oracleLogin: Shape = {
+  words: ["oracle:thin:", "oracle:oci:", "sqlplus ", "sqlplus64 ", "expdp ", "impdp ", "rman target "],
+  find(text, start, end) {
+    const [, option = "", user = "", password = ""] =
+      /^((?:-\w{1,10} )?["']?)([\w.$#-]{1,64})\/([^\s"'\\/]{4,64})@(?=\/\/|[\w.-]{2,})/.exec(
+        text.slice(end, end + 200),
+      ) ?? [];
+    if (user === "" || !isPassword(password)) return undefined;
+    const from = end + option.length + user.length + 1;
+    const kind = text.charAt(start) === "o" ? "url-password" : "assignment";
+    return { kind, start: from, end: from + password.length };
+  },
+};
+
 /** `ada:password@tcp(host)`, as drivers for Go have it. */
 const dataSource: Shape = {
   words: ["@tcp(", "@unix("],
@@ -66,7 +81,8 @@ const signature: Shape = {
   words: ["sig="],
   find(text, start, end) {
     if (!/[?&;]$/.test(text.slice(Math.max(0, start - 1), start))) return undefined;
-    const [value = ""] = /^[A-Za-z0-9%/+]{43,80}(?:%3D|=)/i.exec(text.slice(end, end + 100)) ?? [];
+    const [value = ""] =
+      /^(?:[A-Za-z0-9%/+]{43,80}(?:%3D|=)|[\w-]{43}(?![\w%/+=-]))/i.exec(text.slice(end, end + 100)) ?? [];
     return value === "" || !isDense(value) ? undefined : { kind: "azure", start: end, end: end + value.length };
   },
 };
@@ -109,6 +125,7 @@ const mnemonic: Shape = {
 export const commands: readonly Shape[] = [
   userOption,
   passwordOption,
+  oracleLogin,
   dataSource,
   encodedPair,
   signature,

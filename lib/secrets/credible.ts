@@ -1,23 +1,42 @@
 /** What stands where a secret would be, in examples and templates. */
 const placeholder =
-  /example|sample|placeholder|dummy|change[-_]?me|redacted|replace|insert|your[-_ ]?|my[-_]?(?:secret|token|key|password)|x{4}|\*{3}|\.{3}|…|(?:^|[^a-z])(?:fake|mock|null|undefined|none|todo|test[-_]?(?:key|token|secret|password))(?:$|[^a-z])|(.)\1{5}/i;
+  /example|sample|placeholder|dummy|change[-_]?me|redacted|replace|insert|your[-_ ]?|my[-_]?(?:secret|token|key|password)|x{4}|\*{3}|\.{3}|…|(?:^|[^a-z])(?:fake|mock|null|undefined|none|todo|test[-_]?(?:key|token|secret|password))(?:$|[^a-z])/i;
+
+const maxRow = 5;
+
+/** Whether a text has a row of more than five of one letter, in any case; a pattern with a back reference takes three times as long. */
+function hasRow(text: string): boolean {
+  let row = 1;
+  for (let at = 1; at < text.length; at += 1) {
+    row = (text.charCodeAt(at) | 0x20) === (text.charCodeAt(at - 1) | 0x20) ? row + 1 : 1;
+    if (row > maxRow) return true;
+  }
+  return false;
+}
 
 /** Whether a text has what examples and templates have where a secret would be. */
-export const isPlaceholder = (text: string): boolean => placeholder.test(text);
+export const isPlaceholder = (text: string): boolean => hasRow(text) || placeholder.test(text);
 
+const entropyChars = 400;
+/** How often each character stands in a text: all zero again after it, so that a short text takes few steps. */
 const counts = new Uint16Array(128);
+const timesLog2 = Float64Array.from({ length: entropyChars + 1 }, (_, count) => count * Math.log2(Math.max(1, count)));
 
-/** Shannon's entropy of a text's first 400 characters, in bits a character; those beyond ASCII count as one. */
+/** Shannon's entropy of a text's first 400 characters, in bits a character; those beyond ASCII count as others. */
 export function entropyOf(text: string): number {
-  const length = Math.min(text.length, 400);
-  counts.fill(0);
+  const length = Math.min(text.length, entropyChars);
+  if (length === 0) return 0;
   for (let at = 0; at < length; at += 1) {
     const code = text.charCodeAt(at) & 127;
     counts[code] = (counts[code] as number) + 1;
   }
-  let bits = 0;
-  for (const count of counts) if (count > 0) bits -= (count / length) * Math.log2(count / length);
-  return bits;
+  let sum = 0;
+  for (let at = 0; at < length; at += 1) {
+    const code = text.charCodeAt(at) & 127;
+    sum += timesLog2[counts[code] as number] as number;
+    counts[code] = 0;
+  }
+  return Math.log2(length) - sum / length;
 }
 
 /** The part of neighbours in a text that follow each other, as in `abcdef` and `123456`. */
@@ -50,10 +69,13 @@ const kindsOf = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
  */
 function isShuffled(value: string): boolean {
   if (/^[a-z]{16}$/.test(value)) return /[^aeiouy]{5}/.test(value);
-  if (value.length < 12 || !/^[A-Za-z!#$%*+=@^]+$/.test(value) || entropyOf(value) < 3.3) return false;
+  if (value.length < 12 || !/^[A-Za-z!#$%*+=@^]+\d{0,2}$/.test(value) || entropyOf(value) < 3.3) return false;
   const changes = (value.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0) / value.length;
   return changes >= 0.5 || (changes >= 1 / 3 && (value.match(/[A-Z]{2,}/g)?.length ?? 0) >= 2);
 }
+
+/** From the root, the home folder or a drive, through a folder whose name is a word: Base64 has none there. */
+export const isPath = (value: string): boolean => /^(?:~|\.{1,2}|[A-Za-z]:)?[/\\][A-Za-z][a-z]+[/\\]|^~\//.test(value);
 
 /** What is longer is no password; it is a key where it is as varied as one. */
 const maxChars = 256;
@@ -66,7 +88,7 @@ const isLongKey = (value: string): boolean =>
  */
 export function isCredible(value: string): boolean {
   if (value.length > maxChars) return isLongKey(value);
-  if (value.length < 8 || isPlaceholder(value) || sequential(value) >= 0.5) return false;
+  if (value.length < 8 || isPlaceholder(value) || sequential(value) >= 0.5 || isPath(value)) return false;
   if (isShuffled(value)) return true;
   if (
     identifier.test(value) ||

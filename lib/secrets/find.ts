@@ -27,9 +27,12 @@ const rank = new Map(kinds.map(({ id }, index) => [id, index]));
 const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id));
 
 /**
- * How often a text's words are looked at: so often at once, and once more for so many characters. Beginnings of forms are tried;
- * other words are glanced at, in a few steps, and then looked at closely. Only text that is made to take long has more.
+ * How often a text's words are looked at: so often at once, and once more for so many characters. Beginnings of forms are tried,
+ * and characters of what fits in vain are weighed; other words are glanced at, in a few steps, and then looked at closely. Only text that
+ * is made to take long has more. Of a long one so many characters are weighed; a short one takes as long as some more.
  */
+const [weighedChars, weighingChars] = [320, 60];
+const weighings = { atOnce: 100_000, charsEach: 1 };
 const tries = { atOnce: 20_000, charsEach: 16 };
 const glances = { atOnce: 10_000, charsEach: 10 };
 const looks = { atOnce: 2000, charsEach: 500 };
@@ -45,6 +48,9 @@ const none: Secret[] = [];
 const reading = {
   text: "",
   tried: 0,
+  weighed: 0,
+  /** The last secret of a form: others may begin in it. */
+  formed: undefined as Place | undefined,
   glanced: 0,
   looked: 0,
   runs: undefined as Runs | undefined,
@@ -61,6 +67,8 @@ export function findSecrets(text: string): Secret[] {
   if (text.length < minChars) return none;
   reading.text = text;
   reading.tried = 0;
+  reading.weighed = 0;
+  reading.formed = undefined;
   reading.glanced = 0;
   reading.looked = 0;
   reading.runs = undefined;
@@ -83,10 +91,13 @@ function look(index: number, end: number): void {
     reading.glanced += 1;
     if (shape.mayBe?.(text, end) === false) return;
     reading.looked += 1;
-    const place = shape.find(text, start, end);
-    if (!place || isMarked(text, place)) return;
-    reading.places.push(place);
-    reading.foundTo.set(shape, place.end);
+    const found = shape.find(text, start, end);
+    if (!found) return;
+    for (const place of Array.isArray(found) ? found : [found]) {
+      if (isMarked(text, place)) continue;
+      reading.places.push(place);
+      reading.foundTo.set(shape, place.end);
+    }
     return;
   }
   if (!isWithin(reading.tried, tries, end) || isInWord(text, start) || !text.startsWith(word, start)) return;
@@ -96,8 +107,15 @@ function look(index: number, end: number): void {
   if (isInBase64(text, start, reading.runs)) return;
   for (const form of same) {
     const to = endOfForm(form, text, start, reading.runs);
-    if (to !== undefined && isRandom(text.slice(start + length, Math.min(to, start + 600))))
-      reading.places.push({ kind: form.kind, start, end: to });
+    if (to === undefined || !isWithin(reading.weighed, weighings, end)) continue;
+    const last = reading.formed;
+    if (last && to <= last.end && form.kind === last.kind) continue;
+    const rest = text.slice(start + length, Math.min(to, start + weighedChars));
+    const isOne = isRandom(rest);
+    if (!isOne || (last && start < last.end)) reading.weighed += rest.length + weighingChars;
+    if (!isOne) continue;
+    reading.formed = { kind: form.kind, start, end: to };
+    reading.places.push(reading.formed);
   }
 }
 

@@ -125,6 +125,7 @@ export const kinds: readonly Kind[] = [
     "v1.0-{hex:24}-{hex:146}",
     "cfut_{alnum:40-60}",
     "cfat_{alnum:40-60}",
+    "cfk_{alnum:40-60}",
   ),
   kind("supabase", "Supabase token", "supabase.com/dashboard/account/tokens", "sbp_{hex:40}", "sb_secret_{url:22-60}"),
   kind(
@@ -136,7 +137,14 @@ export const kinds: readonly Kind[] = [
     "pscale_oauth_{dotted:32-64}",
   ),
   kind("neon", "Neon key", "console.neon.tech/app/settings/api-keys", "napi_{alnum:40-80}", "npg_{alnum:12-40}"),
-  kind("databricks", "Databricks token", "the workspace's user settings", "dapi{hex:32}", "dose{hex:32}"),
+  kind(
+    "databricks",
+    "Databricks token",
+    "the workspace's user settings",
+    "dapi{hex:32}-{digit:1-2}",
+    "dapi{hex:32}",
+    "dose{hex:32}",
+  ),
   kind(
     "stripe",
     "Stripe key",
@@ -213,6 +221,7 @@ export const kinds: readonly Kind[] = [
     "hub.docker.com/settings/security",
     "dckr_pat_{url:27}",
     "dckr_oat_{url:27-40}",
+    "SWMTKN-1-{lower:40-60}-{lower:20-30}",
     // `{"auths"` in Base64, as a Secret of Kubernetes has it.
     ...["eyJhdXRocyI6", "ewogICJhdXRocyI6", "ewoJImF1dGhzIjog", "ewogICAgImF1dGhzIjog"].map(
       (head) => `${head}{base64:60-12000}`,
@@ -245,12 +254,6 @@ export const kinds: readonly Kind[] = [
   ),
   kind("vault", "Vault token", "vault token revoke", "hvs.{url:24-200}", "hvb.{url:60-400}", "hvr.{url:24-200}"),
   kind(
-    "doppler",
-    "Doppler token",
-    "dashboard.doppler.com",
-    ...["dp.pt", "dp.st", "dp.sa", "dp.ct", "dp.scim", "dp.audit"].map((prefix) => `${prefix}.{dotted:40-80}`),
-  ),
-  kind(
     "1password",
     "1Password key",
     "the service account's settings",
@@ -258,13 +261,6 @@ export const kinds: readonly Kind[] = [
     "A3-{upper:6}-{upper:11}-{upper:5}-{upper:5}-{upper:5}",
     "A3-{upper:6}-{upper:6}-{upper:5}-{upper:5}-{upper:5}-{upper:5}",
   ),
-  kind(
-    "tailscale",
-    "Tailscale key",
-    "login.tailscale.com/admin/settings/keys",
-    ...["auth", "api", "client", "scim", "webhook"].map((use) => `tskey-${use}-{alnum:8-32}-{alnum:16-64}`),
-  ),
-  kind("pulumi", "Pulumi token", "app.pulumi.com/account/tokens", "pul-{hex:40}"),
   kind(
     "sentry",
     "Sentry token",

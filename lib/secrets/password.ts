@@ -1,8 +1,17 @@
 // Whether a value may be a password that a person chose: shorter and plainer than a key, so that its name has to say what it is.
-import { entropyOf, isCredible, isDense, isPlaceholder, knownPasswords, sequential } from "#lib/secrets/credible";
+import {
+  entropyOf,
+  isCredible,
+  isDense,
+  isPath,
+  isPlaceholder,
+  knownPasswords,
+  sequential,
+} from "#lib/secrets/credible";
 
 /** Names of passwords; names of tokens and keys have longer values, which are judged by their letters alone. */
-export const namesPassword = /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|identified by/i;
+export const namesPassword =
+  /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|kennwort|wachtwoord|senha|identified by/i;
 
 /** What is none though it stands where one does: variables, templates, calls, and what code names a value. */
 const isCode = (value: string): boolean =>
@@ -47,7 +56,8 @@ export function mayBePassword(value: string, isQuoted: boolean): boolean {
   if (sequential(value) >= 0.5 || isCode(value) || isProperty(value) || entropyOf(value) < 2.4) return false;
   if (isPhrase(value) || (isQuoted && isScrambled(value))) return true;
   if (words.test(value)) return false;
-  if (/^(?:https?:)?\/\/|^\.{0,2}\/|^[a-z]:\\|^(?:sha\d+|md5)[-:]/i.test(value) && !isDense(value)) return false;
+  if (isPath(value) || (/^(?:https?:)?\/\/|^\.{0,2}\/|^[a-z]:\\|^(?:sha\d+|md5)[-:]/i.test(value) && !isDense(value)))
+    return false;
   if (!isQuoted && /[(){}[\]<>|\\`"']/.test(value)) return false;
   if (!/[A-Za-z]/.test(value)) return false;
   const digits = value.replace(/\D/g, "").length;

@@ -57,6 +57,12 @@ export const services: readonly Kind[] = [
   kind("defined", "Defined Networking key", "admin.defined.net", "dnkey-{lower:26}-{lower:52}"),
   kind("deno", "Deno token", "dash.deno.com/account", "ddp_{alnum:36}", "ddo_{alnum:36}"),
   kind("dropbox", "Dropbox token", "dropbox.com/developers/apps", "sl.{url:100-2000}", "sl.u.{url:100-2000}"),
+  kind(
+    "doppler",
+    "Doppler token",
+    "dashboard.doppler.com",
+    ...["dp.pt", "dp.st", "dp.sa", "dp.ct", "dp.scim", "dp.audit"].map((prefix) => `${prefix}.{dotted:40-80}`),
+  ),
   kind("duffel", "Duffel token", "app.duffel.com", "duffel_live_{url:43}", "duffel_test_{url:43}"),
   kind(
     "dynatrace",
@@ -103,6 +109,7 @@ export const services: readonly Kind[] = [
   kind("intra42", "42 secret", "profile.intra.42.fr/oauth/applications", "s-s4t2ud-{hex:64}", "s-s4t2af-{hex:64}"),
   kind("intercom", "Intercom token", "app.intercom.com/a/apps/_/developer-hub", "dG9rO{base64:50-80}"),
   kind("jina", "Jina key", "jina.ai/api-dashboard", "jina_{url:50-70}"),
+  kind("k3s", "K3s token", "k3s token rotate", "K10{hex:64}::server:{alnum:16-64}", "K10{hex:64}::node:{alnum:16-64}"),
   kind("kaggle", "Kaggle token", "kaggle.com/settings", "KGAT_{hex:32}"),
   kind(
     "kubeconfig",
@@ -142,6 +149,7 @@ export const services: readonly Kind[] = [
   kind("prefect", "Prefect key", "app.prefect.cloud/my/api-keys", "pnu_{alnum:36}", "pnb_{alnum:36}"),
   kind("rapidapi", "RapidAPI key", "rapidapi.com/developer/apps"),
   kind("razorpay", "Razorpay key", "dashboard.razorpay.com/app/keys", "rzp_live_{alnum:14}", "rzp_test_{alnum:14}"),
+  kind("pulumi", "Pulumi token", "app.pulumi.com/account/tokens", "pul-{hex:40}"),
   kind("readme", "ReadMe key", "dash.readme.com", "rdme_{lower:70}"),
   kind("render", "Render key", "dashboard.render.com/u/settings", "rnd_{alnum:28-32}"),
   kind("rootly", "Rootly key", "rootly.com/account/api-keys", "rootly_{hex:64}"),
@@ -184,6 +192,12 @@ export const services: readonly Kind[] = [
     "Teams webhook",
     "the channel's connectors",
     "webhook.office.com/webhookb2/{uuid:36}@{uuid:36}/IncomingWebhook/{hex:32}/{uuid:36}",
+  ),
+  kind(
+    "tailscale",
+    "Tailscale key",
+    "login.tailscale.com/admin/settings/keys",
+    ...["auth", "api", "client", "scim", "webhook"].map((use) => `tskey-${use}-{alnum:8-32}-{alnum:16-64}`),
   ),
   kind("tencent", "Tencent Cloud key", "console.cloud.tencent.com/cam/capi", "AKID{alnum:32}"),
   kind("terraform", "Terraform token", "app.terraform.io/app/settings/tokens"),

@@ -64,6 +64,8 @@ export const settings: readonly Shape[] = [
   plainKey,
   salt,
   shortName,
+  // In YAML, below the name of a service; code has words there.
+  behind("assignment", [" key: ", "\tkey: "], /^\\{0,7}["']?([A-Za-z\d]{28,64})(?![\w/+=.-])/, isDense),
   behind("assignment", ["requirepass ", "masterauth ", "bindpw "], /^\s{0,8}["']?([^\s"'\\]{8,128})/, isCredible),
   behind("assignment", ["storepass ", "keypass "], /^["']?([^\s"'\\]{6,128})/, isPassword),
   behind(

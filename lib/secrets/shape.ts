@@ -9,5 +9,5 @@ export type Shape = {
   words: readonly string[];
   /** Rejects, in a few steps, most places that are none; they do not count as looked at. */
   mayBe?: (text: string, end: number) => boolean;
-  find: (text: string, start: number, end: number) => Place | undefined;
+  find: (text: string, start: number, end: number) => Place | Place[] | undefined;
 };

@@ -5,8 +5,10 @@ import { isCredible, isDense, isPair, isRandom, knownPasswords } from "#lib/secr
 import { encoded } from "#lib/secrets/encoded";
 import { before, isInWord } from "#lib/secrets/nearby";
 import { printed } from "#lib/secrets/printed";
+import { programs } from "#lib/secrets/programs";
 import { settings } from "#lib/secrets/settings";
 import type { Place, Shape } from "#lib/secrets/shape";
+import { tables } from "#lib/secrets/tables";
 
 const maxKeyChars = 16 * 1024;
 
@@ -124,12 +126,32 @@ export const shapes: readonly Shape[] = [
   ...settings,
   ...encoded,
   ...printed,
+  ...tables,
+  ...programs,
   around("telegram", ":AA", /(?:(?<=\bbot)|(?<!\w))\d{8,10}$/, /:AA[\w-]{32,34}(?![\w-])/y),
   around("azure", "Q~", /(?<![\w~.-])[\w.~-]{3}\d$/, /Q~[\w.~-]{31,34}(?![\w~-])/y),
   around("azure", "JQQJ99", /(?<!\w)[A-Za-z\d]{52,76}$/, /JQQJ99[A-Za-z\d]{4,40}(?!\w)/y),
   around("azure", "AZDO", /(?<!\w)[A-Za-z\d]{76}$/, /AZDO[A-Za-z\d]{4}(?!\w)/y),
+  // What Microsoft writes into the keys of its services, before the last six characters.
+  around("azure", "+ASt", /(?<![\w+/])[A-Za-z\d+/]{76}$/, /\+ASt[A-Za-z\d+/]{6}==/y),
+  around("azure", "+ABa", /(?<![\w+/])[A-Za-z\d+/]{76}$/, /\+ABa[A-Za-z\d+/]{6}==/y),
+  around("azure", "+AMC", /(?<![\w+/])[A-Za-z\d+/]{76}$/, /\+AMC[A-Za-z\d+/]{6}==/y),
+  around("azure", "ACDb", /(?<![\w+/])[A-Za-z\d+/]{76}$/, /ACDb[A-Za-z\d+/]{6}==/y),
+  around("azure", "APIM", /(?<![\w+/])[A-Za-z\d+/]{76}$/, /APIM[A-Za-z\d+/]{6}==/y),
+  around("azure", "AzFu", /(?<![\w-])[\w-]{44}$/, /AzFu[\w-]{6}==/y),
+  around("azure", "AzSe", /(?<!\w)[A-Za-z\d]{42}$/, /AzSe[A-Za-z\d]{6}(?!\w)/y),
+  around("azure", "AzCa", /(?<!\w)[A-Za-z\d]{33}$/, /AzCa[A-Za-z\d]{6}=/y),
+  around("azure", "+ACR", /(?<![\w+/])[A-Za-z\d+/]{42}$/, /\+ACR[A-Za-z\d+/]{6}(?![\w+/])/y),
+  ...["+ARm", "+AEh", "+ASb", "AIoT"].map((mark) =>
+    around(
+      "azure",
+      mark,
+      /(?<![\w+/])[A-Za-z\d+/]{33}$/,
+      new RegExp(`${mark.replace("+", "\\+")}[A-Za-z\\d+/]{6}=`, "y"),
+    ),
+  ),
   around("google", ":APA91b", /(?<![\w-])[\w-]{11,22}$/, /:APA91b[\w-]{120,200}(?![\w-])/y),
-  around("newrelic", "NRAL", /(?<!\w)[0-9a-f]{32,36}(?:FFFF)?$/, /NRAL(?!\w)/y),
+  around("newrelic", "NRAL", /(?<!\w)(?:[a-z]{2}\d\dx{2,4})?[0-9a-f]{28,36}(?:FFFF)?$/, /NRAL(?!\w)/y),
   around("rapidapi", "msh", /(?<!\w)[0-9a-f]{10}$/, /msh[0-9a-f]{15}p1[0-9a-f]{5}jsn[0-9a-f]{12}(?!\w)/y),
   around("terraform", ".atlasv1.", /(?<!\w)[A-Za-z\d]{14}$/, /\.atlasv1\.[\w-]{60,70}(?![\w-])/y),
   around("maxmind", "_mmk", /(?<!\w)[A-Za-z\d]{6}_[A-Za-z\d]{29}$/, /_mmk(?!\w)/y),

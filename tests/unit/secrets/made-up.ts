@@ -134,7 +134,71 @@ export const surrounded: [kind: string, before: string, secret: string, after: s
   ["cookie", ".a.internal\tTRUE\t/\tTRUE\t1790000000\tsession_token\t", run("url:43"), "\n"],
   ["private-key", "$ wg genkey\n", `${run("base64:43")}=`, "\n"],
   ["assignment", "$ cat config/master.key\n", run("hex:32").toLowerCase(), "\n"],
+  ...webKeys(),
+  ...ofAzure(),
+  // Keys of single programs.
+  ["private-key", "PrivateKey = ", `${run("base64:43")}=`, "\n"],
+  ["vault", "vault login ", `s.${run("alnum:24")}`, "\n"],
+  ["newrelic", "license ", `eu01xx${run("hex:30").toLowerCase()}NRAL`, "\n"],
+  ["aws-secret", "ASIAIOSFODNN7EXAMPLE\t2026-11-25T11:00:00Z\t", run("base64:40"), "\n"],
+  ["azure", "https://a.internal/invoke?sp=run&sv=1.0&sig=", `a7B${run("url:40")}`, "\n"],
+  ["authorization", '"encoded":"', basic(`${run("alnum:20")}:${run("alnum:22")}`), '"'],
+  ["environment", "RAZORPAY_KEY_SECRET=", "ccmlKMCfXPJUFrObVSDMgX09", "\n"],
+  ["assignment", "openweather:\n  key: ", `a7B${run("alnum:33")}`, "\n"],
+  // Passwords of programs, as arguments and as they are typed.
+  ["url-password", "jdbc:oracle:thin:system/", "Cosek@2023", "@//db.internal:1521/XE"],
+  ["assignment", "sqlplus app/", "harbor5047", "@db.internal/XE"],
+  ["assignment", "openssl enc -aes-256-cbc -k ", "ember_majet36!", " -in a"],
+  ["assignment", "smbclient //nas/share -U ada%", "harbor5047", "\n"],
+  ["assignment", "net use Z: \\\\nas\\share /user:ada ", "EmberNolu863", "\n"],
+  ["assignment", "rabbitmqctl add_user ada ", "EmberWulo005", "\n"],
+  ["assignment", "ssm put-parameter --name /db --type SecureString --value '", "FXm4Z0PIHfH5O#0J", "'"],
+  ["assignment", 'expect "password:"\nsend "', "litil-roledi-31", '\\r"'],
+  ["assignment", "USER ada\n331 Please specify the password.\nPASS ", "Nuljosja060", "\n"],
+  ["assignment", "127.0.0.1:6379> AUTH ", "YaAcvHk2nldNX%0C", "\nOK"],
+  ["assignment", "IDENTIFIED WITH caching_sha2_password BY '", "ABasADHnb%6C", "'"],
+  ["assignment", "CREATE LOGIN ada WITH PASSWORD = N'", "ErUJFZ9CDDi!7V", "'"],
+  ["assignment", "Secret ID    = ", "e141bdf8-5b42-47de-a8b5-e12f5cec0edc", "\n"],
+  // In other languages, and with a name beside them.
+  ["assignment", "Das Passwort für den Testserver lautet: ", "harbor-ember76!", "\n"],
+  ["assignment", "Benutzer: ada, Kennwort: ", "lakut3926", "\n"],
+  ["assignment", "La contraseña del servidor es ", "giqa5333", " por ahora"],
+  ["assignment", "Voici la clé API : ", `a7B${run("alnum:29")}`, "\n"],
+  ["assignment", "sign in as ada with the password `", "cYQPLe4mw_8N", "`"],
+  ["assignment", "credentials for staging: ada / ", "ember-kolvor-66", "\n"],
+  ["assignment", "login with admin:", "eWT2xYMN6?4X", " on the NAS"],
+  // In tables.
+  ["assignment", "| user | password |\n|---|---|\n| ada | `", "harbor5047", "` |"],
+  ["assignment", " id | api_token\n----+-----------\n  1 | ", `a7B${run("alnum:25")}`, "\n(1 row)"],
 ];
+
+/** The private parts of keys as JSON (RFC 7518), which have more than `d`. */
+function webKeys(): [string, string, string, string][] {
+  const of = (type: string, name: string, chars: number): [string, string, string, string] => [
+    "private-key",
+    `{"${name}":"`,
+    `a7B${run(`url:${chars}`)}`,
+    `","kty":"${type}"}`,
+  ];
+  return [of("oct", "k", 40), of("oct", "k", 83), ...["p", "q", "dp", "dq", "qi"].map((name) => of("RSA", name, 168))];
+}
+
+/** Keys that have what Microsoft writes into them before their last six characters. */
+function ofAzure(): [string, string, string, string][] {
+  const of = (before: string, mark: string, end: string): [string, string, string, string] => [
+    "azure",
+    "key: ",
+    `${run(before)}${mark}${run("alnum:6")}${end}`,
+    "\n",
+  ];
+  return [
+    ...["+ASt", "+ABa", "+AMC", "ACDb", "APIM"].map((mark) => of("alnum:76", mark, "==")),
+    ...["+ARm", "+AEh", "+ASb", "AIoT", "AzCa"].map((mark) => of("alnum:33", mark, "=")),
+    of("url:44", "AzFu", "=="),
+    of("alnum:42", "AzSe", ""),
+    of("alnum:42", "+ACR", ""),
+  ];
+}
 
 /** What stands in code, logs and examples where a secret would be. */
 export const harmless = [
@@ -203,4 +267,15 @@ export const harmless = [
   "password: z.string().min(8).max(128),",
   "accessTokenExpiresAt DateTime?",
   "1 test did not pass: src/lib/a1b2.test.ts",
+  "OLDPWD=/home/ada/Dev2026/a-b-c",
+  "SSH_AUTH_SOCK=/private/tmp/com.launchd.Xa81kQz92P/Listeners",
+  "--token-bg: #47ef69dd;",
+  "API_KEY=sk-ant-api03-...",
+  '{"client_secret": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db-AbCdEf"}',
+  `{"kty":"RSA","n":"a7B${run("url:300")}","e":"AQAB"}`,
+  `{"p":"a7B${run("url:80")}"}`,
+  "| key | what it does |\n|---|---|\n| `ctrl2` | opens the file |",
+  "PASS src/lib/a1b2.test.ts",
+  "| name | token |\n|---|---|\n| color | `--blue-500` |",
+  "credentials: see docs/setup2.md",
 ];

@@ -1,0 +1,59 @@
+// Tables whose header names what a column has: of Markdown, and as programs of databases print them.
+import { isCredible } from "#lib/secrets/credible";
+import { before } from "#lib/secrets/nearby";
+import { mayBePassword } from "#lib/secrets/password";
+import type { Place, Shape } from "#lib/secrets/shape";
+
+/** So much of a header is looked at, and so much of what is below it. */
+const [headerChars, tableChars, maxRows] = [300, 4000, 100];
+const isDivider = /^[\s|+:-]*$/;
+/** A line's end, also in JSON in a text. */
+const lineEnd = /\n|\\{1,3}n/;
+const namesPassword = /(?:^|[ _-])pass(?:word|wd|phrase|wort)?$/i;
+const namesKey = /(?:^|[ _-])(?:(?:api|access|secret|private)?[ _-]?key|secret|token)$/i;
+
+/** A cell without what Markdown adds, and how much of that stands before it. */
+function plain(cell: string): { skipped: number; value: string } {
+  const [, ahead = "", value = ""] = /^([\s*_`]*)(.*?)[\s*_`]*$/.exec(cell) ?? [];
+  return { skipped: ahead.length, value };
+}
+
+/** The passwords and keys in a row's cells, of the columns that have some. */
+function inRow(row: string, from: number, header: string[]): Place[] {
+  const places: Place[] = [];
+  let at = from;
+  for (const [index, cell] of row.split("|").entries()) {
+    const name = header[index] ?? "";
+    const { skipped, value } = plain(cell);
+    const isPassword = namesPassword.test(name);
+    if ((isPassword || namesKey.test(name)) && (isCredible(value) || (isPassword && mayBePassword(value, true))))
+      places.push({ kind: "assignment", start: at + skipped, end: at + skipped + value.length });
+    at += cell.length + 1;
+  }
+  return places;
+}
+
+/** The cells below a header: it is found by the line that divides them. */
+const column: Shape = {
+  words: ["\n", "\\n"].flatMap((end) => ["|--", "| --", "|:-", "| :-", "+--", "---"].map((divider) => end + divider)),
+  mayBe: (text, end) => !text.startsWith("---", end - 3) || /^-{0,60} ?[+|]/.test(text.slice(end, end + 62)),
+  find(text, start, end) {
+    const line = before(text, start, headerChars).split("\n").at(-1) ?? "";
+    const header = line.split("|").map((cell) => plain(cell).value);
+    if (header.length < 2 || !header.some((name) => namesPassword.test(name) || namesKey.test(name))) return undefined;
+    const [divider = "", ...rows] = text.slice(end, end + tableChars).split(lineEnd, maxRows);
+    if (!isDivider.test(divider)) return undefined;
+    const places: Place[] = [];
+    let at = end + divider.length;
+    for (const row of rows) {
+      at = text.indexOf(row, at);
+      // Another divider has rows of its own, so that each is read once.
+      if (!row.includes("|") || isDivider.test(row)) break;
+      places.push(...inRow(row, at, header));
+      at += row.length;
+    }
+    return places.length > 0 ? places : undefined;
+  },
+};
+
+export const tables: readonly Shape[] = [column];
