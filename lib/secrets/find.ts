@@ -28,14 +28,16 @@ const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id)
 
 /**
  * How often a text's words are looked at: so often at once, and once more for so many characters. Beginnings of forms are tried,
- * and characters of what fits in vain are weighed; other words are glanced at, in a few steps, and then looked at closely. Only text that
- * is made to take long has more. Of a long one so many characters are weighed; a short one takes as long as some more.
+ * and what fits is weighed, whose characters count where it is none; other words are glanced at, in a few steps, and then looked at
+ * closely. Only text that is made to take long has more.
  */
-const [weighedChars, weighingChars] = [320, 60];
-const weighings = { atOnce: 100_000, charsEach: 1 };
+const weighings = { atOnce: 50_000, charsEach: 2 };
 const tries = { atOnce: 20_000, charsEach: 16 };
 const glances = { atOnce: 10_000, charsEach: 10 };
-const looks = { atOnce: 2000, charsEach: 500 };
+const looks = { atOnce: 2000, charsEach: 1000 };
+
+/** So many characters are weighed at most, and so many more would take as long as it takes to begin. */
+const [weighedChars, weighingChars] = [200, 60];
 
 const isWithin = (done: number, budget: typeof looks, end: number): boolean =>
   done <= budget.atOnce + end / budget.charsEach;
@@ -89,7 +91,7 @@ function look(index: number, end: number): void {
     if (!isWithin(reading.looked, looks, end) || !isWithin(reading.glanced, glances, end)) return;
     if (start < (reading.foundTo.get(shape) ?? 0)) return;
     reading.glanced += 1;
-    if (shape.mayBe?.(text, end) === false) return;
+    if (shape.mayBe?.(text, end, start) === false) return;
     reading.looked += 1;
     const found = shape.find(text, start, end);
     if (!found) return;

@@ -3,6 +3,7 @@ import { entropyOf, isCredible, isDense, isRandom } from "#lib/secrets/credible"
 import { before } from "#lib/secrets/nearby";
 import { appPasswordIn, isPassword, mayBePassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";
+import { isAlnum } from "#lib/secrets/template";
 
 /** `"key": "…"` in JSON, where nothing else says what it is: what is as varied as random letters, or stands beside a user's name. */
 const plainKey: Shape = {
@@ -25,6 +26,12 @@ const salt: Shape = {
     if (value === "" || entropyOf(value) < 4 || !isRandom(value)) return undefined;
     return { kind: "assignment", start: end + whole.length - 1 - value.length, end: end + whole.length - 1 };
   },
+};
+
+/** In YAML, below the name of a service; code has words there. */
+const yamlKey: Shape = {
+  ...behind("assignment", ["key: "], /^\\{0,7}["']?([A-Za-z\d]{28,64})(?![\w/+=.-])/, isDense),
+  mayBe: (text, end, start) => isAlnum(text, end + 20) && /\s/.test(text.charAt(start - 1)),
 };
 
 /** What is longer is a key. */
@@ -64,8 +71,7 @@ export const settings: readonly Shape[] = [
   plainKey,
   salt,
   shortName,
-  // In YAML, below the name of a service; code has words there.
-  behind("assignment", [" key: ", "\tkey: "], /^\\{0,7}["']?([A-Za-z\d]{28,64})(?![\w/+=.-])/, isDense),
+  yamlKey,
   behind("assignment", ["requirepass ", "masterauth ", "bindpw "], /^\s{0,8}["']?([^\s"'\\]{8,128})/, isCredible),
   behind("assignment", ["storepass ", "keypass "], /^["']?([^\s"'\\]{6,128})/, isPassword),
   behind(

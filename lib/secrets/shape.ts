@@ -8,6 +8,6 @@ export type Place = { kind: string; start: number; end: number };
 export type Shape = {
   words: readonly string[];
   /** Rejects, in a few steps, most places that are none; they do not count as looked at. */
-  mayBe?: (text: string, end: number) => boolean;
+  mayBe?: (text: string, end: number, start: number) => boolean;
   find: (text: string, start: number, end: number) => Place | Place[] | undefined;
 };

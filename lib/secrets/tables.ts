@@ -35,10 +35,14 @@ function inRow(row: string, from: number, header: string[]): Place[] {
 
 /** The cells below a header: it is found by the line that divides them. */
 const column: Shape = {
-  words: ["\n", "\\n"].flatMap((end) => ["|--", "| --", "|:-", "| :-", "+--", "---"].map((divider) => end + divider)),
-  mayBe: (text, end) => !text.startsWith("---", end - 3) || /^-{0,60} ?[+|]/.test(text.slice(end, end + 62)),
+  words: ["|--", "| --", "|:-", "| :-", "+--", "--+", "--|", "-- |"],
+  mayBe(text, _end, start) {
+    let at = start;
+    if (text.charCodeAt(start) === 0x2d) while (at > start - 80 && " -".includes(text.charAt(at - 1))) at -= 1;
+    return "\nn".includes(text.charAt(at - 1));
+  },
   find(text, start, end) {
-    const line = before(text, start, headerChars).split("\n").at(-1) ?? "";
+    const [line = ""] = before(text, start, headerChars).split("\n").slice(-2);
     const header = line.split("|").map((cell) => plain(cell).value);
     if (header.length < 2 || !header.some((name) => namesPassword.test(name) || namesKey.test(name))) return undefined;
     const [divider = "", ...rows] = text.slice(end, end + tableChars).split(lineEnd, maxRows);
