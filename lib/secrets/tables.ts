@@ -26,7 +26,8 @@ function inRow(row: string, from: number, header: string[]): Place[] {
     const name = header[index] ?? "";
     const { skipped, value } = plain(cell);
     const isPassword = namesPassword.test(name);
-    if ((isPassword || namesKey.test(name)) && (isCredible(value) || (isPassword && mayBePassword(value, true))))
+    const isNamed = (isPassword || namesKey.test(name)) && !/[\s`]/.test(value);
+    if (isNamed && (isCredible(value) || (isPassword && mayBePassword(value, true))))
       places.push({ kind: "assignment", start: at + skipped, end: at + skipped + value.length });
     at += cell.length + 1;
   }

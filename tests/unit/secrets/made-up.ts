@@ -275,6 +275,7 @@ export const harmless = [
   `{"kty":"RSA","n":"a7B${run("url:300")}","e":"AQAB"}`,
   `{"p":"a7B${run("url:80")}"}`,
   "| key | what it does |\n|---|---|\n| `ctrl2` | opens the file |",
+  "| key | what it is |\n|---|---|\n| `cacheWrite5m`, `cacheWrite1h` | tokens |",
   "PASS src/lib/a1b2.test.ts",
   "| name | token |\n|---|---|\n| color | `--blue-500` |",
   "credentials: see docs/setup2.md",
