@@ -6,7 +6,7 @@ import type { Shape } from "#lib/secrets/shape";
 
 /** `echo PASSWORD | sudo -S …`, `| wrangler secret put …` and the like: the word is behind the secret. */
 const piped: Shape = {
-  words: ["sudo -s", "password-stdin", "secret put", "secret set", "env add", "chpasswd", "data-file=-"],
+  words: ["sudo -s", "password-stdin", "secret put", "secret set", "env add", "chpasswd", "data-file=-", "pass insert"],
   find(text, start) {
     const [whole = "", value = ""] =
       /(?:echo|printf)\s(?:-n\s)?["']?([^\s"'|]{6,128})["']?\s?\|[^|\n]{0,120}$/.exec(before(text, start, 400)) ?? [];
@@ -16,24 +16,28 @@ const piped: Shape = {
   },
 };
 
-/** A type of JSON Web Keys, also in JSON in a text. */
-const keyType = (type: string) => new RegExp(String.raw`\bkty\\{0,7}"\s?:\s?\\{0,7}"${type}`);
+/** A type of JSON Web Keys, also in JSON in a text, and as Node prints an object. */
+const keyType = (type: string) => new RegExp(String.raw`\bkty(?:\\{0,7}")?\s?:\s?\\{0,7}["']${type}`);
 /** The parts of a JSON Web Key that are private (RFC 7518, section 6), and of which type of keys they are. */
-const privateParts = { d: keyType(""), k: keyType("oct\\b") } as const;
+const typeOf: Record<string, RegExp | undefined> = { d: keyType(""), k: keyType("oct\\b") };
 const ofRsa = keyType("RSA");
 const maxPart = 1400;
 
 /** The private parts of a JSON Web Key; its type may stand behind all of them. */
 const webKey: Shape = {
-  words: ["d", "k", "p", "q", "dp", "dq", "qi"].flatMap((name) =>
-    ['"', '\\"', '\\\\\\"'].map((quote) => `"${name}${quote}:`),
-  ),
-  mayBe: (text, end) => /^\s?\\{0,7}"[\w-]{22}/.test(text.slice(end, end + 31)),
+  words: ["d", "k", "p", "q", "dp", "dq", "qi"].flatMap((name) => [
+    `"${name}":`,
+    `"${name}\\":`,
+    `"${name}\\\\\\":`,
+    ` ${name}: '`,
+  ]),
+  mayBe: (text, end) => /^(?:\s?\\{0,7}")?[\w-]{22}/.test(text.slice(end, end + 31)),
   find(text, start, end) {
     const [whole = "", value = ""] =
-      /^\s?\\{0,7}"([\w-]{22,1400})\\{0,7}"/.exec(text.slice(end, end + maxPart + 20)) ?? [];
+      /^(?:\s?\\{0,7}")?([\w-]{22,1400})\\{0,7}["']/.exec(text.slice(end, end + maxPart + 20)) ?? [];
     if (value === "" || !isDense(value.slice(0, 200))) return undefined;
-    const type = privateParts[text.slice(start + 1, start + 2) as keyof typeof privateParts] ?? ofRsa;
+    const [name = ""] = /[a-z]+/.exec(text.slice(start, end)) ?? [];
+    const type = typeOf[name] ?? ofRsa;
     if (!type.test(text.slice(Math.max(0, start - 3000), end + 3000))) return undefined;
     const from = end + whole.indexOf(value);
     return { kind: "private-key", start: from, end: from + value.length };

@@ -6,7 +6,7 @@ const quoteMark = String.raw`(?:\\{0,7}["'\x60]|&quot;|&#3[49];)`;
 const colours = String.raw`(?:(?:\x1b|\\{1,4}(?:u001b|x1b|033|e))\[[\d;]{0,8}m){0,3}`;
 /** What assigns: signs, types before them, words of prose, an attribute's value, arguments, an alternative, and a property's braces. */
 const signs = [
-  "=>|:=",
+  "=>|:=|(?:->|→)(?= )",
   String.raw`:\s?[&A-Za-z][\w.[\]<>|?& ]{0,40}=(?=\s?\\{0,7}["'])`,
   "[=:](?![=:])",
   "%3D",

@@ -26,6 +26,19 @@ export const printed: readonly Shape[] = [
     next(String.raw`[^\s"'\\]{8,256}`, String.raw`(?=[\w.-]{0,60}(?:pass|pwd|secret|token|key))`),
     isAny,
   ),
+  behind(
+    "assignment",
+    ["secret-tool lookup ", "pass show ", "op read ", "find-generic-password "],
+    next(String.raw`[^\s"'\\]{8,256}`),
+    isAny,
+  ),
+  // What is made so is a secret of something, soon.
+  behind(
+    "assignment",
+    ["openssl rand -base64 ", "openssl rand -hex "],
+    next(String.raw`[A-Za-z\d+/]{24,128}={0,2}`),
+    isKey,
+  ),
   behind("assignment", ["| base64 -d", "| base64 --decode"], next(String.raw`[^\s"'\\]{12,256}`), (value) =>
     isDense(value),
   ),

@@ -25,6 +25,13 @@ const ofCommands: readonly Shape[] = [
   behind("assignment", ["add_user ", "change_password "], /^[\w.@-]{1,64}\s\\{0,7}["']?([^\s"'\\]{6,128})/, isPassword),
   behind(
     "assignment",
+    ["add-generic-password ", "add-internet-password "],
+    /^[^\n|;]{0,200}?-w\s\\{0,7}["']?([^\s"'\\]{6,128})/,
+    isPassword,
+  ),
+  behind("assignment", ["influx "], /^[^\n|;]{0,120}?\s(?:-t|--token)[ =]\\{0,7}["']?([\w-]{86}==)/, isDense),
+  behind(
+    "assignment",
     ["put-parameter "],
     /^(?=[\s\S]{0,380}SecureString)[\s\S]{0,300}?--value[ =]\\{0,7}["']?([^\s"'\\]{6,256})/,
     isAny,

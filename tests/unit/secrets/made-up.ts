@@ -159,6 +159,13 @@ export const surrounded: [kind: string, before: string, secret: string, after: s
   ["assignment", "IDENTIFIED WITH caching_sha2_password BY '", "ABasADHnb%6C", "'"],
   ["assignment", "CREATE LOGIN ada WITH PASSWORD = N'", "ErUJFZ9CDDi!7V", "'"],
   ["assignment", "Secret ID    = ", "e141bdf8-5b42-47de-a8b5-e12f5cec0edc", "\n"],
+  ["assignment", "security add-generic-password -a ada -s a -w '", "K4qQWSn9Snmg6qe@2C", "'"],
+  ["assignment", "influx config create -n a -t ", `a7B${run("url:83")}==`, "\n"],
+  ["assignment", "echo '", "qkTpGZe6Diyjroo!7J", "' | pass insert -e infra/db"],
+  ["assignment", "$ secret-tool lookup service a\n", "cNL4gibS4nP6e%4I", "\n"],
+  ["assignment", "$ openssl rand -base64 32\n", `a7B${run("base64:40")}=`, "\n"],
+  ["assignment", "admin password -> ", "Netlaven#2025", "\n"],
+  ["private-key", "{\n  kty: 'EC',\n  d: '", `a7B${run("url:40")}`, "'\n}"],
   // In other languages, and with a name beside them.
   ["assignment", "Das Passwort für den Testserver lautet: ", "harbor-ember76!", "\n"],
   ["assignment", "Benutzer: ada, Kennwort: ", "lakut3926", "\n"],
@@ -277,6 +284,8 @@ export const harmless = [
   "| key | what it does |\n|---|---|\n| `ctrl2` | opens the file |",
   "| key | what it is |\n|---|---|\n| `cacheWrite5m`, `cacheWrite1h` | tokens |",
   "PASS src/lib/a1b2.test.ts",
+  "fn check(password: &str) -> Result<Token2, Error>",
+  "$user->password->verify2(input)",
   "| name | token |\n|---|---|\n| color | `--blue-500` |",
   "credentials: see docs/setup2.md",
 ];
