@@ -24,7 +24,7 @@ const weakNames = `
 /** So much is looked at behind a name. */
 const fewChars = 320;
 /** So much of a value is read at once, so much where it may be a key, and so much of the letters of a key that goes on. */
-const [valueChars, keyChars] = [160, 400];
+const [valueChars, keyChars] = [160, 264];
 const restOfKey = /[\w+/=.~%-]{0,4000}/y;
 
 /** The value at a place, whose reading takes few steps unless it is a key: others may stand in it, which are read once more. */
