@@ -1,96 +1,23 @@
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
-import type { Host } from "../../cli/adapters/adapter.ts";
 import { kilo, opencode } from "../../cli/adapters/opencode/adapter.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";
 import { tally } from "./databases.ts";
 import { discoverAll, makeHome, parseAll, told, writeBelow } from "./home.ts";
-
-const data = ".local/share/opencode";
-const start = Date.parse("2026-11-01T10:00:00Z");
-const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
-
-type Told = { info: Record<string, unknown>; parts: Record<string, unknown>[] };
-
-const question = (text: string, more: object = {}): Told => ({
-  info: { role: "user", time: { created: start + 1000 }, ...more },
-  parts: [{ type: "text", text }],
-});
-const tokens = { input: 100, output: 40, reasoning: 7, cache: { read: 300, write: 20 } };
-const answer = (parts: Record<string, unknown>[], more: object = {}): Told => ({
-  info: { role: "assistant", modelID: "claude-opus-4-5", time: { created: start + 2000 }, tokens, ...more },
-  parts: [{ type: "step-start" }, ...parts, { type: "step-finish", tokens }],
-});
-const bash = (state: object) => ({
-  type: "tool",
-  callID: "c1",
-  tool: "bash",
-  state: { input: { command: "ls" }, ...state },
-});
-const done = {
-  status: "completed",
-  output: "a.ts",
-  metadata: { exit: 0 },
-  time: { start: start + 3000, end: start + 3250 },
-};
-
-const talk = [
-  question("List."),
-  answer([{ type: "reasoning", text: "ls.", time: { start: start + 2500 } }, bash(done)]),
-];
-
-/** A session as files by their paths below the home folder. */
-function files(id: string, messages: Told[], about: object = {}): Record<string, string> {
-  const session = {
-    id,
-    directory: "/code/api",
-    title: "Listing",
-    version: "1.1.0",
-    time: { created: start },
-    ...about,
-  };
-  const written: Record<string, string> = { [`${data}/storage/session/p1/${id}.json`]: JSON.stringify(session) };
-  for (const [m, { info, parts }] of messages.entries()) {
-    const name = `msg_${id.slice(4)}_${m}`;
-    written[`${data}/storage/message/${id}/${name}.json`] = JSON.stringify({ id: name, sessionID: id, ...info });
-    for (const [p, part] of parts.entries()) {
-      written[`${data}/storage/part/${name}/prt_${p}.json`] = JSON.stringify({
-        id: `prt_${p}`,
-        messageID: name,
-        ...part,
-      });
-    }
-  }
-  return written;
-}
-
-/** A database with sessions, as its program writes them. */
-function database(host: Host, sessions: Record<string, Told[]>, name = "opencode.db"): DatabaseSync {
-  const db = new DatabaseSync(join(host.home, data, name));
-  db.exec(`PRAGMA journal_mode = WAL;
-    CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, version TEXT, revert TEXT,
-      time_created INTEGER, time_updated INTEGER);
-    CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);
-    CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER, time_updated INTEGER,
-      data TEXT);`);
-  for (const [id, messages] of Object.entries(sessions)) {
-    db.prepare("INSERT INTO session VALUES (?, NULL, '/code/api', 'Listing', '1.2.0', NULL, ?, ?)").run(
-      id,
-      start,
-      start,
-    );
-    for (const [m, { info, parts }] of messages.entries()) {
-      const message = `msg_${id.slice(4)}_${m}`;
-      db.prepare("INSERT INTO message VALUES (?, ?, ?, ?, ?)").run(message, id, start + m, start, JSON.stringify(info));
-      for (const [p, part] of parts.entries()) {
-        const row = [`prt_${message}_${p}`, message, id, start, start, JSON.stringify(part)];
-        db.prepare("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)").run(...row);
-      }
-    }
-  }
-  return db;
-}
+import {
+  answer,
+  at,
+  bash,
+  data,
+  database,
+  done,
+  files,
+  inKilo,
+  question,
+  start,
+  talk,
+  tokens,
+} from "./opencode-files.ts";
 
 test("a session in files has its turns, tool calls with results, and each message's tokens once", async () => {
   const { sessions, counts, unhandled } = await parseAll(opencode, await makeHome(files("ses_a", talk)));
@@ -135,9 +62,8 @@ test("a session in files has its turns, tool calls with results, and each messag
 
 test.each([opencode, kilo])("$name: a small reading of the same files counts the same", async (adapter) => {
   const turns = Array.from({ length: 6 }, () => [...talk, answer([{ type: "text", text: "One." }, bash(done)])]).flat();
-  const written = Object.entries(files("ses_a", turns)).map(
-    ([path, text]) => [path.replace("opencode", adapter.name), text] as const,
-  );
+  const own = files("ses_a", turns);
+  const written = Object.entries(adapter === kilo ? inKilo(own) : own);
   const { sessions } = await parseAll(adapter, await makeHome(Object.fromEntries(written)));
   const below = (folder: string) =>
     written.filter(([path]) => path.includes(`/${folder}/`)).map(([, text]) => JSON.parse(text));

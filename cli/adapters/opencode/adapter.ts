@@ -24,7 +24,8 @@ type Relative = {
  * OpenCode, and what comes from it: folders of JSON files, and since version 1.2 a SQLite database with the same messages and
  * parts, into which older sessions are copied. A session that is in both is read from the database.
  *
- * - A message's tokens and cost are the sums of its steps'.
+ * - Each step of a message tells its own tokens and cost; a message has the tokens of its last one.
+ * - A fork begins with copies of another session's messages, with their times and tokens.
  * - Sub-agents' sessions name their parent.
  * - Messages taken back stay in the files until the next prompt: a notice marks where they begin.
  * - Newer versions keep a message in one row, without parts.
@@ -99,7 +100,7 @@ async function findDatabases(relative: Relative, host: Host): Promise<string[]> 
 export const opencode = adapterOf({
   name: "opencode",
   title: "OpenCode",
-  version: 2,
+  version: 3,
   folder: "opencode",
   databases: /^opencode(?:-[\w.-]+)?\.db$/,
   variable: "OPENCODE_DB",
@@ -109,7 +110,7 @@ export const opencode = adapterOf({
 export const kilo = adapterOf({
   name: "kilo",
   title: "Kilo",
-  version: 1,
+  version: 2,
   folder: "kilo",
   databases: /^(?:kilo|opencode)(?:-[\w.-]+)?\.db$/,
   variable: "KILO_DB",

@@ -56,7 +56,7 @@ export function databaseStore(database: DatabaseSync, id: string, sink: Sink): S
     async session() {
       sink.entry();
       const row = database.prepare("SELECT * FROM session WHERE id = ?").get(id);
-      return row && detailsOf(row);
+      return row && { ...detailsOf(row), worktree: worktreeOf(database, row) };
     },
     async messageIds() {
       const rows = database.prepare(`SELECT id FROM ${table} WHERE session_id = ? ORDER BY ${order}, id`).all(id);
@@ -88,6 +88,12 @@ function readsNewer(database: DatabaseSync, id: string): boolean {
 }
 
 const jsonOf = (value: unknown): unknown => (typeof value === "string" ? parseJson(value) : undefined);
+
+/** The folder of a session's project, which sessions of the first versions do not name themselves. */
+function worktreeOf(database: DatabaseSync, { project_id: project }: Fields): unknown {
+  if (typeof project !== "string" || !hasColumn(database, "project", "worktree")) return undefined;
+  return database.prepare("SELECT worktree FROM project WHERE id = ?").get(project)?.worktree;
+}
 
 /** A session's row in the shape of its file. */
 function detailsOf(row: Fields): Fields {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { readBeginning } from "../../files/byte-reader.ts";
 import { findFiles, isMissingOrForbidden, listFolder, statInput } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readWholeFile } from "../../files/json-lines.ts";
@@ -32,7 +33,10 @@ export function openStorage(path: string, sink: Sink): Store {
   const id = basename(path, ".json");
   return {
     isNewer: false,
-    session: () => readFields(path, sink),
+    async session() {
+      const details = await readFields(path, sink);
+      return details && { ...details, worktree: await worktreeOf(storage, basename(dirname(path))) };
+    },
     messageIds: () => listNames(join(storage, "message", id)),
     message: (messageId) => readFields(join(storage, "message", id, `${messageId}.json`), sink),
     async *parts(messageId) {
@@ -43,6 +47,14 @@ export function openStorage(path: string, sink: Sink): Store {
       }
     },
   };
+}
+
+/** The folder of a project, which sessions of the first versions do not name themselves. */
+async function worktreeOf(storage: string, project: string): Promise<unknown> {
+  const path = join(storage, "project", `${project}.json`);
+  if (!(await statInput(path))) return undefined;
+  const details = parseJson(readBeginning(path));
+  return isFields(details) ? details.worktree : undefined;
 }
 
 async function listNames(folder: string): Promise<string[]> {

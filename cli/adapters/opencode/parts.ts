@@ -4,7 +4,7 @@ import { notice, thinking, toolCall, toolResult, withMetadata } from "../message
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
 
-/** Parts without text. A step's usage is in its message, too. */
+/** Parts without text. */
 const skippedParts = new Set(["step-start", "step-finish", "snapshot", "patch", "agent"]);
 
 /**
@@ -89,7 +89,8 @@ function toolMessages({ callID, tool: name, state }: Fields): Message[] {
   const text = asString(status === "error" ? error : output);
   const result = toolResult([text, ...files].filter(Boolean).join("\n"), {
     callId,
-    isError: status === "error",
+    // A call that was not valid is answered by a tool of this name, which succeeds.
+    isError: status === "error" || name === "invalid",
     exitCode: Number.isSafeInteger(about.exit) ? (about.exit as number) : undefined,
     durationMs: typeof start === "number" && typeof end === "number" ? asCount(end - start) : undefined,
     patch: asString(about.diff),

@@ -7,21 +7,31 @@ import { newerMessages } from "./newer-messages.ts";
 import { errorMessages, partMessages, readUsage } from "./parts.ts";
 import type { Store } from "./store.ts";
 
+/** A title that OpenCode gives before it has made one. */
+const placeholder = /^(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]+Z(?: \(fork #\d+\))?$/;
+
 /** Builds one session from a store. */
 export class OpencodeSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #takenBack: string | undefined;
+  /** The project's folder, which is the session's in versions that did not note its own. */
+  readonly #worktree: unknown;
+  /** When the session was forked, in milliseconds since 1970: messages before were copied, with their times and tokens. */
+  readonly #forkedAt: number = 0;
 
   constructor(sink: Sink, source: string, details: Fields, id: string) {
     this.#sink = sink;
     this.#session = new SessionBuilder(sink, source, id);
     this.#session.noteFolder(details.directory);
-    this.#session.noteTitle(details.title);
+    this.#worktree = details.worktree;
+    if (!placeholder.test(String(details.title))) this.#session.noteTitle(details.title);
     this.#session.noteModel(details.model);
     this.#session.note("agentVersion", details.version);
     this.#session.note("parent", details.parentID);
-    if (isFields(details.time)) this.#session.noteTime(details.time.created);
+    const created = isFields(details.time) ? details.time.created : undefined;
+    this.#session.noteTime(created);
+    if (/ \(fork #\d+\)$/.test(String(details.title)) && typeof created === "number") this.#forkedAt = created;
     this.#takenBack = isFields(details.revert) ? asString(details.revert.messageID) : undefined;
   }
 
@@ -33,6 +43,7 @@ export class OpencodeSession {
       else if (info) await this.#addMessage(info, id, store);
       await this.#sink.pause();
     }
+    this.#session.noteFolder(this.#worktree);
     this.#session.end();
   }
 
@@ -41,28 +52,49 @@ export class OpencodeSession {
   #addNewer(message: Fields, id: string): void {
     const messages = newerMessages(message, this.#unhandled);
     if (messages.length === 0) this.#sink.skipped();
-    this.#session.send(messages, factsOf(message, id));
+    this.#session.send(messages, this.#factsOf(message, id));
   }
 
-  /** A message's parts are sent one by one; the first that is shown bears the message's facts. */
+  /**
+   * A message's parts are sent step by step, where each step tells its own tokens and cost: the message has the tokens of its last
+   * step only, and Kilo adds to its cost those of the sub-agents. The first part that is shown bears the message's id.
+   */
   async #addMessage(info: Fields, id: string, store: Store): Promise<void> {
     if (info.role !== "user" && info.role !== "assistant") {
       this.#sink.unhandled(`role.${asString(info.role) ?? "(none)"}`);
       return;
     }
     if (isFields(info.path)) this.#session.noteFolder(info.path.cwd);
-    let facts = factsOf(info, id);
-    const send = (messages: Message[]) => {
-      this.#session.send(messages, facts);
-      facts = { at: facts.at };
+    const facts = this.#factsOf(info, id);
+    let uuid = facts.uuid;
+    let held: Message[] = [];
+    let hasSteps = false;
+    const send = (told: EntryFacts) => {
+      this.#session.send(held, { ...told, uuid });
+      if (held.length > 0) uuid = undefined;
+      held = [];
     };
     for await (const part of store.parts(id)) {
       const messages = partMessages(part, info, this.#unhandled);
       if (messages.length === 0) this.#sink.skipped();
-      else send(messages);
+      held.push(...messages);
+      if (part.type !== "step-finish" || !isFields(part.tokens)) continue;
+      hasSteps = true;
+      send({
+        ...facts,
+        usage: readUsage(part.tokens),
+        costUsd: part.cost,
+        stopReason: part.reason ?? facts.stopReason,
+      });
     }
-    const errors = errorMessages(info);
-    if (errors.length > 0 || facts.usage) send(errors);
+    held.push(...errorMessages(info));
+    if (!hasSteps) send(facts);
+    else if (held.length > 0) send({ ...facts, usage: undefined, costUsd: undefined, stopReason: undefined });
+  }
+
+  #factsOf(info: Fields, id: string): EntryFacts {
+    const facts = factsOf(info, id);
+    return typeof facts.at === "number" && facts.at < this.#forkedAt ? { ...facts, isReplayed: true } : facts;
   }
 }
 
