@@ -13,6 +13,7 @@ type LineSink = Pick<Sink, "entry" | "invalid" | "message" | "pause">;
  * Reads a file of JSON objects, one per line, and counts them. Any other line is counted as invalid; an incomplete last line
  * is left for the next run.
  *
+ * @param handle is told the line's number, too, from 1
  * @param from where to begin
  * @returns as `readLines`
  * @throws where the file can't be read
@@ -20,7 +21,7 @@ type LineSink = Pick<Sink, "entry" | "invalid" | "message" | "pause">;
 export function readRecords(
   path: string,
   sink: LineSink,
-  handle: (record: Fields) => void,
+  handle: (record: Fields, line: number) => void,
   from?: LinePlace,
 ): ReturnType<typeof readLines> {
   const tooLong = (number: number) => {
@@ -38,17 +39,17 @@ function takeLine(
   number: number,
   isOpen: boolean,
   sink: LineSink,
-  handle: (record: Fields) => void,
+  handle: (record: Fields, line: number) => void,
 ): void {
   const record = parseJson(line);
   if (isFields(record)) {
     sink.entry(number);
-    handle(record);
+    handle(record, number);
   } else if (!isOpen && (record !== undefined || line.trim() !== "")) {
     const glued = record === undefined ? gluedRecords(line) : [];
     for (const one of glued) {
       sink.entry(number);
-      handle(one);
+      handle(one, number);
     }
     if (glued.length > 0) return;
     sink.entry(number);

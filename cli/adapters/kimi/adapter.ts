@@ -1,8 +1,11 @@
 import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
+import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { readFolders } from "./folders.ts";
+import { copiedLines } from "./forks.ts";
 import { KimiSession, source } from "./session.ts";
 
 const log = "wire.jsonl";
@@ -14,11 +17,13 @@ const log = "wire.jsonl";
  * - What was typed stands in the log twice: as the turn's prompt, and as a message, which alone is read.
  * - The main agent's log is the session; every other agent's is a session of its own that names it.
  * - Tokens are counted for a step, at its end.
+ * - A fork begins with its source's lines, copied up to one of type `forked`.
+ * - Sessions that were taken over from Kimi CLI have whole messages instead of steps, without times and tokens.
  */
 export const kimi: Adapter = {
   name: source,
   title: "Kimi Code",
-  version: 2,
+  version: 3,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name === log);
@@ -28,11 +33,14 @@ export const kimi: Adapter = {
     const isOfAgent = basename(dirname(folder)) === "agents";
     const sessionFolder = isOfAgent ? dirname(dirname(folder)) : folder;
     const sessionId = basename(sessionFolder);
-    const isMain = !isOfAgent || basename(folder) === "main";
-    const session = new KimiSession(sink, isMain ? sessionId : `${sessionId}/${basename(folder)}`, sessionId);
-    await readRecords(input.path, sink, (record) => session.add(record));
-    const state = await readJsonFile(join(sessionFolder, "state.json"));
-    session.end(isMain ? state : undefined);
+    const agent = isOfAgent && basename(folder) !== "main" ? basename(folder) : undefined;
+    const read = await readJsonFile(join(sessionFolder, "state.json"));
+    const state = isFields(read) ? read : {};
+    const copied = state.forkedFrom === undefined ? 0 : await copiedLines(input.path);
+    const session = new KimiSession(sink, agent === undefined ? sessionId : `${sessionId}/${agent}`, sessionId);
+    await readRecords(input.path, sink, (record, line) => session.add(record, line <= copied));
+    const [home] = /^.*(?=[\\/]sessions[\\/])/.exec(sessionFolder) ?? [];
+    session.end(state, agent, home === undefined ? undefined : (await readFolders(home)).get(sessionId));
   },
 };
 

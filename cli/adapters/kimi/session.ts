@@ -1,10 +1,11 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages, textOf, userBlocks } from "../blocks.ts";
-import { notice, toolCall, toolResult } from "../messages.ts";
+import { assistantMessages } from "../blocks.ts";
+import { notice, toolCall } from "../messages.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
+import { appendedMessages, compactionMessages, resultOf } from "./messages.ts";
 
 export const source = "kimi-code";
 
@@ -13,17 +14,18 @@ const maxHeld = 50;
 
 /** Lines that repeat a message or belong to none. */
 const skippedTypes = new Set(
-  `metadata config.update tools.set_active_tools turn.prompt turn.steer turn.cancel turn.ended llm.tools_snapshot
-  llm.request usage.record permission.record_approval_result permission.set_mode plan_mode.enter plan_mode.exit
-  full_compaction.begin full_compaction.complete full_compaction.cancel profile.bind plugin.session_start
-  runtime.set_binding token_counting.measured token_counting.turn_recorded`.split(/\s+/),
+  `metadata config.update context.update_token_count cron.add cron.cursor cron.delete forked full_compaction.begin
+  full_compaction.cancel full_compaction.complete goal.account_usage goal.clear goal.continuation goal.create goal.update
+  interaction.request interaction.resolved interruptionReminder.recorded llm.request llm.tools_snapshot mcp.tools_discovered
+  micro_compaction.apply permission.record_approval_result permission.set_mode plan.revision plan_mode.cancel plan_mode.enter
+  plan_mode.exit plugin.session_start profile.bind prompt.accepted runtime.set_binding staleGuard.cleared staleGuard.recorded
+  swarm_mode.enter swarm_mode.exit task.started task.terminated task.waitDelivered token_counting.measured token_counting.rebased
+  token_counting.truncated token_counting.turn_recorded tools.register_user_tool tools.reset_active_tools tools.set_active_tools
+  tools.unregister_user_tool tools.update_store tower_mode.enter tower_mode.exit turn.cancel turn.ended turn.prompt turn.steer
+  usage.record`.split(/\s+/),
 );
 
 const skippedEvents = new Set(["step.begin", "step.retry", "tool.progress"]);
-
-/** Who wrote a user's message: the person, or whoever started a sub-agent; the program wrote every other. */
-const isWritten = (origin: unknown): boolean =>
-  !isFields(origin) || origin.kind === "user" || (origin.kind === "system_trigger" && origin.name === "subagent");
 
 /** Builds one session from the lines of a log. */
 export class KimiSession {
@@ -32,6 +34,8 @@ export class KimiSession {
   readonly #sessionId: string;
   #held: Message[] = [];
   #model: string | undefined;
+  /** Whether the lines are those of the session that this one was forked from. */
+  #isReplayed = false;
 
   /** @param sessionId the id of the session whose sub-agents' sessions are `ID/AGENT` */
   constructor(sink: Sink, id: string, sessionId: string) {
@@ -41,20 +45,25 @@ export class KimiSession {
     if (id !== sessionId) this.#session.note("parent", sessionId);
   }
 
-  add(record: Fields): void {
+  /** @param isReplayed whether the line was copied from the session that this one was forked from */
+  add(record: Fields, isReplayed = false): void {
+    if (isReplayed !== this.#isReplayed) this.#flush();
+    this.#isReplayed = isReplayed;
     this.#noteFacts(record);
     const at = asTimestamp(record.time);
     // A turn's records repeat what its steps tell; a compaction's request is only here.
-    if (record.type === "usage.record" && record.usageScope === "session") this.#addUsage(record.usage);
+    if (record.type === "usage.record" && record.usageScope === "session" && !isReplayed) this.#addUsage(record.usage);
     if (record.type === "context.append_loop_event" && isFields(record.event)) this.#addEvent(record.event, at);
     else this.#addMessages(record, at);
   }
 
   #noteFacts(record: Fields): void {
-    this.#session.noteTime(record.created_at ?? record.time);
+    if (!this.#isReplayed) this.#session.noteTime(record.created_at ?? record.time);
     const disclosed = isFields(record.environmentDisclosure) ? record.environmentDisclosure : {};
     this.#session.noteFolder(record.cwd ?? disclosed.cwd);
     if (record.type === "llm.request") this.#model = asString(record.model) ?? this.#model;
+    // Versions that note no requests name the model here.
+    if (record.type === "config.update" || record.type === "profile.bind") this.#model ??= asString(record.modelAlias);
   }
 
   #addMessages(record: Fields, at: string | undefined): void {
@@ -64,32 +73,26 @@ export class KimiSession {
       return;
     }
     this.#flush();
-    this.#session.send(messages, { at });
+    this.#session.send(messages, { at, isReplayed: this.#isReplayed });
   }
 
-  #messagesOf({ type, message, summary }: Fields): Message[] {
+  #messagesOf(record: Fields): Message[] {
+    const { type, message, count } = record;
     switch (type) {
       case "context.append_message":
-        return this.#appended(isFields(message) ? message : {});
-      case "context.apply_compaction": {
-        const text = asString(summary);
-        return text ? [notice(text)] : [];
-      }
+        return appendedMessages(isFields(message) ? message : {}, this.#unhandled);
+      case "context.apply_compaction":
+        return compactionMessages(record, this.#unhandled);
+      case "context.clear":
+        return [notice("The conversation so far was cleared.")];
+      case "context.undo":
+        return [
+          notice(count === 1 ? "The last turn was taken back." : `The last ${Number(count)} turns were taken back.`),
+        ];
       default:
         if (!skippedTypes.has(asString(type) ?? "")) this.#sink.unhandled(asString(type) ?? "(none)");
         return [];
     }
-  }
-
-  #appended({ role, content, origin }: Fields): Message[] {
-    if (role === "assistant") return assistantMessages(content, this.#unhandled);
-    if (role !== "user") {
-      this.#sink.unhandled(`role.${asString(role) ?? "(none)"}`);
-      return [];
-    }
-    if (isWritten(origin)) return userBlocks(content, this.#unhandled);
-    const text = textOf(content, this.#unhandled);
-    return text ? [notice(text, "user")] : [];
   }
 
   #addEvent(event: Fields, at: string | undefined): void {
@@ -126,16 +129,18 @@ export class KimiSession {
   }
 
   #result({ output, isError }: Fields, callId: string | undefined): Message {
-    const text = textOf(output, this.#unhandled);
-    const [, agent] = /^agent_id: (agent-[\w-]+)$/m.exec(text.slice(0, 200)) ?? [];
-    const session = agent && `${this.#sessionId}/${agent}`;
-    return toolResult(text, { callId, isError: isError === true, session });
+    const result = resultOf(output, { callId, isError: isError === true }, this.#unhandled);
+    const [, agent] = /^agent_id: (agent-[\w-]+)$/m.exec(result.content.slice(0, 200)) ?? [];
+    if (agent && isFields(result.metadata?.result)) result.metadata.result.session = `${this.#sessionId}/${agent}`;
+    return result;
   }
 
   #flush(facts: EntryFacts = {}): void {
     const held = this.#held;
     this.#held = [];
-    this.#session.send(held, { at: held[0]?.createdAt, model: this.#model, ...facts });
+    const told = { at: held[0]?.createdAt, model: this.#model, ...facts };
+    if (this.#isReplayed) this.#session.send(held, { ...told, isReplayed: true });
+    else this.#session.send(held, told);
   }
 
   #addUsage(reported: unknown): void {
@@ -145,13 +150,22 @@ export class KimiSession {
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
-  /** Ends the session. @param state of `state.json`: its title and folder */
-  end(state: unknown): void {
+  /**
+   * Ends the session.
+   *
+   * @param state of `state.json`: its title and folder, and of its agents who started which
+   * @param folder where the session was held, if its own files do not tell
+   */
+  end(state: Fields, agent: string | undefined, folder: string | undefined): void {
     this.#flush();
-    if (isFields(state)) {
-      this.#session.noteTitle(state.title);
-      this.#session.noteFolder(state.workDir);
-    }
+    this.#session.note("forkedFrom", agent === undefined ? state.forkedFrom : undefined);
+    if (state.forkedFrom !== undefined) this.#session.noteTime(state.createdAt);
+    const about = isFields(state.agents) && agent !== undefined ? state.agents[agent] : undefined;
+    const starter = isFields(about) ? asString(about.parentAgentId) : undefined;
+    if (starter && starter !== "main") this.#session.note("parent", `${this.#sessionId}/${starter}`);
+    if (agent === undefined) this.#session.noteTitle(state.title);
+    this.#session.noteFolder(state.workDir ?? state.cwd);
+    this.#session.noteFolder(folder);
     this.#session.end();
   }
 }
