@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { cursor } from "../../cli/adapters/cursor/adapter.ts";
-import { at, converse, editor, type Fields, keyValue, put, said, start, talk, user } from "./cursor.ts";
+import { asked, at, converse, editor, type Fields, keyValue, put, said, start, talk, user } from "./cursor.ts";
 import { makeDatabase, tally, tokensOf } from "./databases.ts";
 import { discoverAll, makeHome, parseAll, told } from "./home.ts";
 
@@ -155,6 +155,19 @@ test("older versions: bubbles in the conversation's row, tools apart from them, 
     ["tool", "No such file", at(5)],
   ]);
   expect(sessions[0]?.ending).toMatchObject({ project: "old shop", metadata: { cwd: "/code/old shop" } });
+});
+
+test("a conversation has the folder that the list of all conversations names for it", async () => {
+  const host = await makeHome();
+  const db = editor(host);
+  converse(db, "listed", [asked]);
+  const uri = { $mid: 1, fsPath: "/code/web", scheme: "file" };
+  db.prepare("INSERT INTO ItemTable VALUES ('composer.composerHeaders', ?)").run(
+    JSON.stringify({ allComposers: [{ composerId: "listed", workspaceIdentifier: { id: "w1", uri } }, null] }),
+  );
+  db.close();
+  const { sessions } = await parseAll(cursor, host);
+  expect(sessions[0]?.ending).toMatchObject({ project: "web", metadata: { cwd: "/code/web" } });
 });
 
 test("what was declined, cancelled, attached, injected or said by a sub-agent is told apart", async () => {

@@ -5,7 +5,7 @@ import { listFolder, statInput } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Host, SearchRoot } from "../adapter.ts";
-import { openDatabase, textOfColumn } from "../sqlite.ts";
+import { hasColumn, openDatabase, textOfColumn } from "../sqlite.ts";
 import { asString } from "../values.ts";
 
 /** The folder of the editor's settings and storage. */
@@ -68,8 +68,11 @@ export async function findFolder(
   const header = folderInHeaders(database, id);
   if (header) return header;
   const storage = join(dirname(dirname(databasePath)), "workspaceStorage");
-  if (kept?.storage !== storage || Date.now() - kept.at > keepMs)
-    kept = { storage, at: Date.now(), workspaces: await readWorkspaces(storage) };
+  if (kept?.storage !== storage || Date.now() - kept.at > keepMs) {
+    const workspaces = await readWorkspaces(storage);
+    for (const [conversation, folder] of listedHeaders(database)) workspaces.byConversation.set(conversation, folder);
+    kept = { storage, at: Date.now(), workspaces };
+  }
   const { folders, byConversation } = kept.workspaces;
   return folders.get(asString(workspaceId) ?? "") ?? byConversation.get(id);
 }
@@ -82,6 +85,19 @@ function folderInHeaders(database: DatabaseSync, id: string): string | undefined
   } catch {
     return undefined; // versions before 3.9 have no such table
   }
+}
+
+/** The folders of conversations in the list that versions before that table keep of all of them, and write when they end. */
+function listedHeaders(database: DatabaseSync): [id: string, folder: string][] {
+  const listed = hasColumn(database, "ItemTable", "value")
+    ? database.prepare("SELECT value FROM ItemTable WHERE key = 'composer.composerHeaders'").get()?.value
+    : undefined;
+  const value = parseJson(textOfColumn(listed) ?? "");
+  const headers = isFields(value) && Array.isArray(value.allComposers) ? value.allComposers.filter(isFields) : [];
+  return headers.flatMap(({ composerId, workspaceIdentifier }) => {
+    const folder = folderOfWorkspace(workspaceIdentifier);
+    return asString(composerId) && folder ? [[String(composerId), folder] as [string, string]] : [];
+  });
 }
 
 async function readWorkspaces(storage: string): Promise<Workspaces> {
