@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { copilot } from "../../cli/adapters/copilot/adapter.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { linesOf, makeHome, parseAll, told } from "./home.ts";
 
 const id = "0199cccc-2222-4333-8444-555555555555";
 const path = `.copilot/session-state/${id}/events.jsonl`;
@@ -107,6 +107,58 @@ test("a sub-agent's events are a session of their own, which names its parent an
   ]);
   expect(sessions[0]?.messages[2]?.metadata).toMatchObject({ result: { callId: "c1", session: `${id}/c1` } });
   expect(sessions[1]?.ending.metadata).toMatchObject({ parent: id, cwd: "/home/ada/code/web" });
+});
+
+test("newer versions name a sub-agent by its own id, and the call only where it starts", async () => {
+  const inside = (record: object) => ({ ...record, agentId: "explore-1" });
+  const { sessions, unhandled } = await parse(
+    start(),
+    answered("Asking.", { toolRequests: [requested("c1")] }),
+    inside(event("subagent.started", { toolCallId: "c1", agentName: "explore" })),
+    inside(asked("Look around.", { source: "agent-main" })),
+    inside(answered("Looking.", { toolRequests: [requested("c2")] })),
+    inside(done("c2")),
+    inside(event("subagent.failed", { toolCallId: "c1", error: "lost" })),
+    done("c1"),
+    asked("The sub-agent is done.", { source: "agent-explore-1" }),
+    asked("Go on.", { isAutopilotContinuation: true }),
+    event("session.handoff", { summary: "They looked.", sourceType: "remote" }),
+    event("session.context_cleared", { messagesCleared: 4 }),
+    event("permission.requested", { requestId: "r" }),
+    { ...answered("Hm."), agentId: "unknown" },
+  );
+  expect(sessions.map(({ sourceId, messages }) => [sourceId, told(messages)])).toEqual([
+    [
+      id,
+      [
+        ["assistant", "Asking.", undefined],
+        ["assistant", "bash\nls", undefined],
+        ["tool", "a.txt", { callId: "c1", session: `${id}/c1` }],
+        ["user", "The sub-agent is done.", "notice"],
+        ["user", "Go on.", "notice"],
+        ["system", "They looked.", "notice"],
+        ["system", "The conversation so far was cleared.", "notice"],
+      ],
+    ],
+    [
+      `${id}/c1`,
+      [
+        ["user", "Look around.", undefined],
+        ["assistant", "Looking.", undefined],
+        ["assistant", "bash\nls", undefined],
+        ["tool", "a.txt", { callId: "c2" }],
+      ],
+    ],
+    [`${id}/unknown`, [["assistant", "Hm.", undefined]]],
+  ]);
+  expect([sessions[1]?.ending.metadata?.parent, unhandled]).toEqual([id, []]);
+});
+
+test("an answer that came in parts counts its tokens once", async () => {
+  const part = (content: string, chunkIndex: number, apiCallId: string) =>
+    answered(content, { chunkIndex, chunkCount: 2, apiCallId, outputTokens: 40 });
+  const { sessions } = await parse(start(), part("One", 0, "a"), part("two", 1, "a"), part("Three", 0, "b"));
+  expect(sessions[0]?.messages.map(({ tokenCount }) => tokenCount)).toEqual([40, undefined, 40]);
 });
 
 test("over fifty sub-agents are read in a bounded number of passes, and none is left out", async () => {

@@ -5,7 +5,7 @@ import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
 import { withoutCounts } from "../uncounted-sink.ts";
-import { agentOf, CopilotSession, source } from "./session.ts";
+import { Agents, CopilotSession, source } from "./session.ts";
 
 /** So many sub-agents have sessions of their own, each read in a pass of its own; the rest share one. */
 const maxAgents = 50;
@@ -13,7 +13,8 @@ const maxAgents = 50;
 /**
  * GitHub Copilot CLI: events as JSON lines, `session-state/ID/events.jsonl` or, in older versions, `session-state/ID.jsonl`.
  *
- * - A sub-agent's events are among the session's, and name the call that started it. They become a session of their own.
+ * - A sub-agent's events are among the session's, and name the call that started it, or the sub-agent. They become a session of
+ *   their own.
  * - A tool's execution repeats the call that the answer requested; a command of the user's own has only the execution.
  * - Reasoning comes as an event, and once more in the answer.
  * - An answer names its output tokens; the others are known for a whole run only, when it ends.
@@ -21,7 +22,7 @@ const maxAgents = 50;
 export const copilot: Adapter = {
   name: source,
   title: "GitHub Copilot CLI",
-  version: 2,
+  version: 3,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
@@ -33,12 +34,13 @@ export const copilot: Adapter = {
   },
   async parse(input, sink) {
     const agents = new Set<string>();
+    const known = new Agents();
     const name = basename(input.path, ".jsonl");
     const id = name === "events" ? basename(dirname(input.path)) : name;
     const session = new CopilotSession(sink, id, { agents });
     session.noteTitle(await readName(input.path));
     await readRecords(input.path, sink, (record) => {
-      const agent = agentOf(record);
+      const agent = known.of(record);
       if (agent) agents.add(agent);
       else session.add(record);
     });
@@ -60,8 +62,9 @@ async function readAgent(input: Input, sink: Sink, parent: string, calls: Set<st
   // Its lines were counted with the session's; what is unknown in them was not yet.
   const uncounted: Sink = { ...withoutCounts(sink), unhandled: (type) => sink.unhandled(type) };
   const session = new CopilotSession(uncounted, `${parent}/${name}`, { parent, agents: new Set() });
+  const known = new Agents();
   await readRecords(input.path, uncounted, (record) => {
-    if (calls.has(agentOf(record))) session.add(record);
+    if (calls.has(known.of(record))) session.add(record);
     else if (record.type === "session.start" && isFields(record.data)) session.noteStart(record.data);
   });
   session.end();

@@ -8,21 +8,39 @@ import { asCount, asString } from "../values.ts";
 
 export const source = "copilot-cli";
 
-/** Events that belong to no message, or repeat one. */
+/** Events that belong to no message, or repeat one. Most of them are written only by some versions. */
 const skippedEvents = new Set(
   `assistant.turn_start assistant.turn_end assistant.intent assistant.message_delta assistant.reasoning_delta
-  assistant.usage hook.start hook.end pending_messages.modified session.auto_mode_resolved session.compaction_start
-  session.context_changed session.handoff session.idle session.import_legacy session.snapshot_rewind
-  session.truncation session.usage_checkpoint session.usage_info skill.invoked subagent.completed
-  subagent.deselected subagent.selected subagent.started tool.execution_partial_result tool.execution_progress
-  tool.user_requested`.split(/\s+/),
+  assistant.usage external_tool.completed external_tool.requested hook.start hook.end pending_messages.modified
+  permission.completed permission.requested session.auto_mode_resolved session.autopilot_objective_changed
+  session.binary_asset session.canvas.recorded session.canvas.removed session.compaction_start session.context_changed
+  session.idle session.import_legacy session.mode_changed session.permissions_changed session.plan_changed
+  session.remote_steerable_changed session.schedule_cancelled session.schedule_created session.schedule_rearmed
+  session.session_limits_changed session.snapshot_rewind session.task_complete session.truncation
+  session.usage_checkpoint session.usage_info session.workspace_file_changed skill.invoked subagent.completed
+  subagent.deselected subagent.failed subagent.selected subagent.started tool.execution_partial_result
+  tool.execution_progress tool.user_requested tool_search.activated`.split(/\s+/),
 );
 
 /** How user messages begin that the program injected. */
 const injected = /^\s*<(?:skill-context|system_notification|reminder)\b/;
 
-/** The sub-agent that an event belongs to, as the id of the call that started it; "" for the session itself. */
-export const agentOf = ({ data }: Fields): string => (isFields(data) && asString(data.parentToolCallId)) || "";
+/**
+ * Tells which sub-agent an event belongs to, as the id of the call that started it; "" for the session itself. Newer versions name
+ * the sub-agent itself, and the call only where it starts.
+ */
+export class Agents {
+  readonly #calls = new Map<string, string>();
+
+  of({ type, agentId, data }: Fields): string {
+    const about = isFields(data) ? data : {};
+    const agent = asString(agentId);
+    const call = asString(about.toolCallId);
+    if (type === "subagent.started" && agent && call) this.#calls.set(agent, call);
+    const named = asString(about.parentToolCallId);
+    return named ?? (agent ? (this.#calls.get(agent) ?? agent) : "");
+  }
+}
 
 /** Builds one session, or that of one of its sub-agents, from the events of a file. */
 export class CopilotSession {
@@ -36,6 +54,8 @@ export class CopilotSession {
   #reasoning: string | undefined;
   /** The output tokens that answers named. */
   #counted = 0;
+  /** Of an answer that came in parts, the last one's call and tokens. */
+  #split: { call: unknown; tokens: number | undefined } | undefined;
 
   /**
    * @param parent the `sourceId` of the session, where this is a sub-agent's
@@ -111,6 +131,10 @@ export class CopilotSession {
       case "session.warning":
       case "session.error":
         return noticeOf(data.message);
+      case "session.context_cleared":
+        return [notice("The conversation so far was cleared.")];
+      case "session.handoff":
+        return noticeOf([data.summary, data.context].map(asString).filter(Boolean).join("\n\n"));
       case "session.compaction_complete":
         return noticeOf(data.summaryContent ?? data.summary);
       case "system.message":
@@ -124,14 +148,18 @@ export class CopilotSession {
     }
   }
 
-  #userMessage({ content, source: from, attachments }: Fields): Message[] {
+  #userMessage({ content, source: from, attachments, isAutopilotContinuation }: Fields): Message[] {
     const text = asString(content);
     if (!text) return [];
-    const isInjected = asString(from)?.startsWith("skill-") || injected.test(text);
-    if (isInjected) return [notice(text, "user")];
+    // What an agent asks another one is that one's question.
+    const isOthers = /^skill-/.test(asString(from) ?? "") || (/^agent-/.test(asString(from) ?? "") && !this.#isAgent);
+    if (isOthers || isAutopilotContinuation === true || injected.test(text)) return [notice(text, "user")];
     const names = (Array.isArray(attachments) ? attachments : [])
       .filter(isFields)
-      .map(({ type, path, displayName }) => ({ type: asString(type), name: asString(path) ?? asString(displayName) }));
+      .map(({ type, path, filePath, displayName }) => ({
+        type: asString(type),
+        name: asString(path) ?? asString(filePath) ?? asString(displayName),
+      }));
     return [withMetadata({ role: "user", content: text }, { attachments: names.length > 0 ? names : undefined })];
   }
 
@@ -146,7 +174,7 @@ export class CopilotSession {
     ];
     this.#reasoning = undefined;
     if (messages.length === 0) this.#sink.skipped();
-    const outputTokens = asCount(data.outputTokens);
+    const outputTokens = this.#tokensOf(data);
     this.#counted += outputTokens ?? 0;
     this.#session.send(messages, {
       at,
@@ -155,6 +183,15 @@ export class CopilotSession {
       uuid: data.messageId ?? id,
       requestId: data.requestId ?? data.serviceRequestId,
     });
+  }
+
+  /** An answer's output tokens. Of one that is split, each part may tell those of all. */
+  #tokensOf({ apiCallId, chunkIndex, outputTokens }: Fields): number | undefined {
+    const tokens = asCount(outputTokens);
+    const before = this.#split;
+    const isRepeated = typeof chunkIndex === "number" && before?.call === apiCallId && before?.tokens === tokens;
+    this.#split = typeof chunkIndex === "number" ? { call: apiCallId, tokens } : undefined;
+    return isRepeated ? undefined : tokens;
   }
 
   #call(callId: unknown, name: unknown, input: unknown): Message {
