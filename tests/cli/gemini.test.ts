@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { gemini } from "../../cli/adapters/gemini/adapter.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";
-import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
+import { discoverAll, linesOf, makeHome, parseAll, told } from "./home.ts";
 
 const id = "aaaa1111-2222-4333-8444-555555555555";
 const chats = ".gemini/tmp/web/chats";
@@ -222,4 +222,17 @@ test("unknown types are counted, and an incomplete last line is left for later",
   expect(unhandled).toEqual(["$merge", "dream", "content.hologram"]);
   expect(counts).toEqual({ entries: 5, skipped: 2, invalid: 1 });
   expect(await discoverAll(gemini, host)).toEqual([]);
+});
+
+test("the content of files that the user names is a notice below the user's words", async () => {
+  const files = "--- Content from referenced files ---\nContent from @a.ts:\nlet a = 1;\n--- End of content ---";
+  const { sessions } = await parse(
+    said("u1", [{ text: "Explain @a.ts" }, { text: `\n${files}` }]),
+    said("u2", [{ text: `Explain @b.ts\n${files}` }], { displayContent: "Explain @b.ts" }),
+  );
+  expect(told(sessions[0]?.messages)).toEqual([
+    ["user", "Explain @a.ts", undefined],
+    ["user", files, "notice"],
+    ["user", "Explain @b.ts", undefined],
+  ]);
 });

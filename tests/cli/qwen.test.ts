@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { qwen } from "../../cli/adapters/qwen/adapter.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { linesOf, makeHome, parseAll, told } from "./home.ts";
 
 const id = "0199eeee-2222-7333-8444-555555555555";
 const path = `.qwen/projects/-home-ada-code-web/chats/${id}.jsonl`;
@@ -91,8 +91,45 @@ test("the file's name is the id, whatever its records say; unknown records are c
   expect(unhandled).toEqual(["content.video", "dream", "system.new_thing"]);
 });
 
-test("only the folder of chats is read", async () => {
+test("the user's words are one message, without the files that they name and what the program wrote in their place", async () => {
+  const { sessions, unhandled } = await parse(
+    record("user", [
+      { text: "Explain @a.ts" },
+      { text: " please." },
+      { text: "\n--- Content from referenced files ---" },
+      { text: "\nContent from @a.ts:\n" },
+      { text: "let a = 1;" },
+      { text: "\n--- End of content ---" },
+    ]),
+    record("user", [{ text: "Check the build." }], { subtype: "cron", provenance: "system" }),
+    record("user", [{ text: "Go on with the goal." }], { subtype: "goal_runtime", provenance: "goal_runtime" }),
+    record("user", [{ text: "And b.ts?" }], { subtype: "mid_turn_user_message" }),
+    record("system", [], { subtype: "session_notes", systemPayload: { notes: "…" } }),
+  );
+  expect(told(sessions[0]?.messages)).toEqual([
+    ["user", "Explain @a.ts\n please.", undefined],
+    [
+      "user",
+      "--- Content from referenced files ---\n\nContent from @a.ts:\n\nlet a = 1;\n\n--- End of content ---",
+      "notice",
+    ],
+    ["user", "Check the build.", "notice"],
+    ["user", "Go on with the goal.", "notice"],
+    ["user", "And b.ts?", undefined],
+  ]);
+  expect(unhandled).toEqual([]);
+});
+
+test("only the folder of chats and its archive are read, without ledgers beside a session", async () => {
   const lines = linesOf(record("user", [{ text: "Hi" }]));
-  const home = await makeHome({ [path]: lines, ".qwen/projects/x/other/a.jsonl": lines, ".qwen/tmp/a.jsonl": lines });
-  expect((await parseAll(qwen, home)).sessions).toHaveLength(1);
+  const chats = ".qwen/projects/x/chats";
+  const home = await makeHome({
+    [path]: lines,
+    [`${chats}/archive/old.jsonl`]: lines,
+    [`${chats}/old.prompts.jsonl`]: lines,
+    ".qwen/projects/x/archive/a.jsonl": lines,
+    ".qwen/projects/x/other/a.jsonl": lines,
+    ".qwen/tmp/a.jsonl": lines,
+  });
+  expect((await parseAll(qwen, home)).sessions.map(({ sourceId }) => sourceId)).toEqual([id, "old"]);
 });

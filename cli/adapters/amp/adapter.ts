@@ -16,7 +16,7 @@ const source = "amp";
  * Amp: a JSON file for each thread that is kept on this machine, rewritten whole. Threads that are only on Amp's servers are not
  * here.
  *
- * - Answers have the tokens of their request; for OpenAI's models, what is called a write to the cache is plain input.
+ * - Answers have the tokens of their request.
  * - Results name how the call ended; one that is still running has none.
  */
 export const amp: Adapter = {

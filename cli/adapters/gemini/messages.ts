@@ -3,6 +3,7 @@ import type { Message } from "../adapter.ts";
 import { inlineText } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { asString, asTimestamp } from "../values.ts";
+import { userMessages } from "./references.ts";
 
 /** How user messages begin that the program injected. */
 const injected = /^\s*<(?:session_context|state_snapshot|hook_context)\b/;
@@ -86,7 +87,10 @@ export class GeminiMessages {
     let text = "";
     let attachments: Fields[] = [];
     const flush = () => {
-      if (text.trim() !== "") messages.push(withAttachments(textMessage(text, role), attachments));
+      if (text.trim() !== "") {
+        const [first, ...others] = textMessages(text, role);
+        if (first) messages.push(withAttachments(first, attachments), ...others);
+      }
       text = "";
       attachments = [];
     };
@@ -143,9 +147,10 @@ function attachmentsIn({ inlineData, fileData }: Fields): Fields[] {
   });
 }
 
-function textMessage(text: string, role: "user" | "assistant" | "system"): Message {
-  if (role === "system") return notice(text);
-  return role === "user" && injected.test(text) ? notice(text, "user") : { role, content: text };
+function textMessages(text: string, role: "user" | "assistant" | "system"): Message[] {
+  if (role === "system") return [notice(text)];
+  if (role === "assistant") return [{ role, content: text }];
+  return injected.test(text) ? [notice(text, "user")] : userMessages(text);
 }
 
 function thoughtMessages({ subject, description, timestamp }: Fields): Message[] {

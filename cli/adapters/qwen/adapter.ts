@@ -11,7 +11,8 @@ import { QwenSession, source } from "./session.ts";
 const maxAgents = 1000;
 
 /**
- * Qwen Code: a file of JSON lines for each session, `projects/PROJECT/chats/ID.jsonl`.
+ * Qwen Code: a file of JSON lines for each session, `projects/PROJECT/chats/ID.jsonl`, and `chats/archive/ID.jsonl` once it is
+ * archived.
  *
  * - Records form a tree (`parentUuid`): after a rewind, what was taken back stays in the file. All of it is kept, in the order
  *   of writing.
@@ -22,13 +23,12 @@ const maxAgents = 1000;
 export const qwen: Adapter = {
   name: source,
   title: "Qwen Code",
-  version: 2,
+  version: 3,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
       for await (const input of findFiles(path, (name) => name.endsWith(".jsonl"))) {
-        if (basename(dirname(input.path)) === "chats" || agentOf(input.path) || input.stamp === "forbidden")
-          yield input;
+        if (chatsOf(input.path) || agentOf(input.path) || input.stamp === "forbidden") yield input;
       }
     }
   },
@@ -41,13 +41,20 @@ export const qwen: Adapter = {
           sink,
           name,
           undefined,
-          await agentsOf(join(dirname(dirname(input.path)), "subagents", name), name),
+          await agentsOf(join(chatsOf(input.path) ?? "", "..", "subagents", name), name),
         );
     if (agent) session.noteAgent(await readJsonFile(input.path.replace(/\.jsonl$/, ".meta.json")));
     await readRecords(input.path, sink, (record) => session.add(record));
     session.end();
   },
 };
+
+/** The folder of chats that a session is in, or in the archive of; undefined for any other file, such as a session's ledgers. */
+function chatsOf(path: string): string | undefined {
+  const folder = dirname(path);
+  const chats = basename(folder) === "archive" ? dirname(folder) : folder;
+  return basename(chats) === "chats" && /^[^.]+\.jsonl$/.test(basename(path)) ? chats : undefined;
+}
 
 /** The agent that a transcript is of, in `subagents/SESSION/agent-ID.jsonl`; undefined for any other file. */
 function agentOf(path: string): { sessionId: string; id: string } | undefined {
@@ -69,7 +76,7 @@ async function agentsOf(folder: string, sessionId: string): Promise<Map<string, 
 }
 
 function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.QWEN_HOME;
-  if (named) return [{ path: join(named, "projects"), variable: "QWEN_HOME" }];
+  const variable = ["QWEN_RUNTIME_DIR", "QWEN_HOME"].find((name) => env[name]);
+  if (variable) return [{ path: join(env[variable] ?? "", "projects"), variable }];
   return [{ path: join(home, ".qwen", "projects") }];
 }

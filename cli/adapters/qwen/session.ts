@@ -1,6 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { inlineText } from "../blocks.ts";
+import { userMessages } from "../gemini/references.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
@@ -12,11 +13,14 @@ export const source = "qwen-code";
 const skippedSystem = new Set(
   `ui_telemetry at_command rewind session_artifact_event session_artifact_snapshot session_sources_snapshot file_history_snapshot
   attribution_snapshot custom_title parent_session session_source session_execution_engine session_model session_approval_mode
-  agent_bootstrap agent_retry agent_session_ready user_text_elements branch_checkpoint goal_state goal_turn_end turn_result
+  session_notes agent_bootstrap agent_retry agent_session_ready user_text_elements branch_checkpoint goal_state goal_turn_end turn_result
   background_task_completed omni_recall managed_session_header_v1 managed_session_event_v1 managed_session_commit_v1`.split(
     /\s+/,
   ),
 );
+
+/** Subtypes of records in the user's place that the program wrote. */
+const programsRecords = new Set<unknown>(["notification", "cron", "goal_runtime"]);
 
 /** How parts of a user's message begin that the program or a hook added. */
 const injected = /^\s*<(?:qwen:[\w-]+|system-reminder)\b/;
@@ -78,7 +82,7 @@ export class QwenSession {
     const parts = Array.isArray(message.parts) ? message.parts.filter(isFields) : [];
     switch (record.type) {
       case "user":
-        return parts.flatMap((part) => this.#part(part, "user", record));
+        return this.#userMessages(parts, record);
       case "assistant":
         return parts.flatMap((part) => this.#part(part, "assistant", record));
       case "tool_result":
@@ -89,6 +93,19 @@ export class QwenSession {
         this.#sink.unhandled(asString(record.type) ?? "(none)");
         return [];
     }
+  }
+
+  /** The user's words are one message, however many parts they came in, apart from what the program added to them. */
+  #userMessages(parts: Fields[], record: Fields): Message[] {
+    const messages: Message[] = [];
+    let words = "";
+    for (const part of parts) {
+      for (const message of this.#part(part, "user", record)) {
+        if (message.role === "user" && !message.metadata) words += words ? `\n${message.content}` : message.content;
+        else messages.push(message);
+      }
+    }
+    return words.trim() === "" ? messages : [...userMessages(words), ...messages];
   }
 
   #part(part: Fields, role: "user" | "assistant" | "tool", record: Fields): Message[] {
@@ -103,7 +120,7 @@ export class QwenSession {
     if (attachment) return [withMetadata({ role, content: text }, { attachments: [attachment] })];
     if (part.thought === true) return [thinking(text)];
     if (role !== "user") return [{ role, content: text }];
-    const isInjected = injected.test(text) || record.subtype === "notification";
+    const isInjected = injected.test(text) || programsRecords.has(record.subtype);
     return [isInjected ? notice(text, "user") : { role: "user", content: text }];
   }
 
