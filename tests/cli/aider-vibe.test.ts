@@ -131,7 +131,7 @@ const meta = {
   environment: { working_directory: "/code/web" },
   title: "A look",
   config: { active_model: "devstral-2" },
-  stats: { session_prompt_tokens: 200, session_completion_tokens: 100 },
+  stats: { session_prompt_tokens: 200, session_completion_tokens: 100, session_cached_tokens: 150 },
 };
 const records = [
   { role: "system", content: "You are…" },
@@ -168,7 +168,7 @@ test("a session of Mistral Vibe has its turns, details and tokens, and another s
       title: "A look",
       project: "web",
       model: "devstral-2",
-      metadata: { branch: "main", usage: { inputTokens: 200, outputTokens: 100 } },
+      metadata: { branch: "main", usage: { inputTokens: 50, outputTokens: 100, cacheReadTokens: 150 } },
     },
   });
   expect([unhandled, counts]).toEqual([["role.ghost"], { entries: 6, skipped: 2, invalid: 0 }]);

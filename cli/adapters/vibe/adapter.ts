@@ -18,7 +18,7 @@ const source = "mistral-vibe";
 export const vibe: Adapter = {
   name: source,
   title: "Mistral Vibe",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
@@ -109,5 +109,8 @@ function noteDetails(session: SessionBuilder, meta: Fields): void {
   if (!isFields(stats)) return;
   const inputTokens = asCount(stats.session_prompt_tokens);
   const outputTokens = asCount(stats.session_completion_tokens);
-  if (inputTokens !== undefined && outputTokens !== undefined) session.addUsage({ inputTokens, outputTokens });
+  if (inputTokens === undefined || outputTokens === undefined) return;
+  // Newer versions tell how much of the input came from the cache.
+  const cacheReadTokens = Math.min(asCount(stats.session_cached_tokens) ?? 0, inputTokens);
+  session.addUsage({ inputTokens: inputTokens - cacheReadTokens, outputTokens, cacheReadTokens });
 }
