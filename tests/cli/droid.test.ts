@@ -112,3 +112,27 @@ test("what `droid exec` streamed is read where it was kept, and its last words o
   });
   expect([unhandled, counts]).toEqual([[], { entries: 12, skipped: 2, invalid: 0 }]);
 });
+
+test("other versions' names are read: details in the session, a summary of two parts, a model with each answer", async () => {
+  const session = { title: "Tidy up", workspace_root: "/home/ada/code/web", created_at: "2026-11-01T09:00:00.000Z" };
+  const answer = { ...said("assistant", "Done."), message: { role: "assistant", content: "Done.", model: "gpt-5.2" } };
+  const { sessions, unhandled } = await parseAll(
+    droid,
+    await makeHome({
+      [path]: linesOf(
+        { type: "session_start", id, session },
+        { ...answer, message: { ...answer.message, model: "claude-opus-4-5" } },
+        { type: "compaction_state", timestamp: at, summary: { title: "So far", body: "They tidied." } },
+        answer,
+      ),
+    }),
+  );
+  expect(sessions[0]?.messages.map(({ content, metadata }) => [content, metadata?.model])).toEqual([
+    ["Done.", "claude-opus-4-5"],
+    ["So far\n\nThey tidied.", undefined],
+    ["Done.", "gpt-5.2"],
+  ]);
+  const { created_at: createdAt } = session;
+  expect(sessions[0]?.ending).toMatchObject({ title: "Tidy up", project: "web", model: "gpt-5.2", createdAt });
+  expect(unhandled).toEqual([]);
+});

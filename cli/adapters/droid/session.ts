@@ -29,7 +29,9 @@ export class DroidSession {
     if (messages?.length === 0) this.#sink.skipped();
     if (!messages) return;
     this.#lastWords = messages.findLast(isWords)?.content ?? this.#lastWords;
-    this.#session.send(messages, { at: record.timestamp, uuid: record.id });
+    const message = isFields(record.message) ? record.message : {};
+    const model = message.role === "assistant" ? message.model : undefined;
+    this.#session.send(messages, { at: record.timestamp, uuid: record.id, model });
   }
 
   #messagesOf(record: Fields): Message[] | undefined {
@@ -41,14 +43,11 @@ export class DroidSession {
         this.#session.noteModel(record.model);
         return [];
       case "session_start":
-        this.#session.noteFolder(record.cwd);
-        this.#session.noteTitle(record.title);
-        this.#session.noteTitle(record.sessionTitle);
-        this.#session.note("agentVersion", record.version);
-        this.#session.note("parent", record.parent ?? record.callingSessionId);
+        this.#noteStart(isFields(record.session) ? { ...record, ...record.session } : record);
         return [];
       case "compaction_state": {
-        const summary = asString(record.summaryText);
+        const { title, body } = isFields(record.summary) ? record.summary : ({ body: record.summary } as Fields);
+        const summary = asString(record.summaryText) ?? [title, body].map(asString).filter(Boolean).join("\n\n");
         return summary ? [notice(summary)] : [];
       }
       case "message":
@@ -57,6 +56,15 @@ export class DroidSession {
         if (!skippedTypes.has(asString(record.type) ?? "")) this.#sink.unhandled(asString(record.type) ?? "(none)");
         return [];
     }
+  }
+
+  #noteStart(details: Fields): void {
+    this.#session.noteFolder(details.cwd ?? details.workspace_root);
+    this.#session.noteTitle(details.title);
+    this.#session.noteTitle(details.sessionTitle);
+    this.#session.noteTime(details.created_at ?? details.timestamp);
+    this.#session.note("agentVersion", details.version);
+    this.#session.note("parent", details.parent ?? details.callingSessionId);
   }
 
   #message(message: unknown): Message[] | undefined {
