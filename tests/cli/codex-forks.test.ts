@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { codex } from "../../cli/adapters/codex/adapter.ts";
-import { discoverAll, linesOf, makeHome, type Parsed, parseAll } from "./home.ts";
+import { makeDatabase } from "./databases.ts";
+import { discoverAll, linesOf, makeHome, type Parsed, parseAll, writeBelow } from "./home.ts";
 
 // UUIDs of version 7 begin with their time.
 const idAt = (seconds: number, end = "7333-8444-555555555555") => {
@@ -160,6 +162,35 @@ test("a page of a thread that was taken up again is a session of its own, and it
   expect(sessions.map(({ sourceId }) => sourceId).sort()).toEqual([child, `${child}/${page}`]);
   const later = sessions.find(({ sourceId }) => sourceId !== child);
   expect(later?.ending.metadata).toMatchObject({ continues: child, usage: { outputTokens: 20 } });
+});
+
+test("a name in the database of threads is the title, but not the prompt that stands for one", async () => {
+  const files = { [pathOf(child)]: linesOf(meta(0, child), ...own("turn-b")) };
+  const titleWith = async (columns: string, ...values: string[]) => {
+    const host = await makeHome({
+      ...files,
+      ".codex/session_index.jsonl": linesOf({ id: child, thread_name: "Before" }),
+    });
+    const schema = `CREATE TABLE threads (id TEXT PRIMARY KEY, title TEXT, first_user_message TEXT${columns});`;
+    const db = makeDatabase(join(host.home, ".codex/state_5.sqlite"), schema);
+    db.prepare(`INSERT INTO threads VALUES (?${", ?".repeat(values.length)})`).run(child, ...values);
+    db.close();
+    await writeBelow(host.home, ".codex/state_4.sqlite", "no database");
+    return (await parseAll(codex, host)).sessions[0]?.ending.title;
+  };
+  expect(await titleWith("", "Given", "Why?")).toBe("Given");
+  expect(await titleWith("", "Why", "Why? Because.")).toBe("Before");
+  expect(await titleWith("", "", "Why?")).toBe("Before");
+  expect(await titleWith(", name TEXT", "Why?", "Why?", "Named")).toBe("Named");
+});
+
+test("a database of threads that can't be read leaves the names of the index", async () => {
+  const host = await makeHome({
+    [pathOf(child)]: linesOf(meta(0, child), ...own("turn-b")),
+    ".codex/session_index.jsonl": linesOf({ id: child, thread_name: "Before" }),
+    ".codex/state_5.sqlite": "no database, but long enough to look at".repeat(40),
+  });
+  expect((await parseAll(codex, host)).sessions[0]?.ending.title).toBe("Before");
 });
 
 test("a name that the user gave is the title, and a new one changes the stamp", async () => {

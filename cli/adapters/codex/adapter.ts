@@ -17,7 +17,7 @@ import { readTitles } from "./titles.ts";
  * - A fork, and a sub-agent that was given its parent's history, begin with the parent's lines: they are kept, marked and not
  *   counted.
  * - A thread that was taken up again after a rewind has another file, `…ID_PAGE.jsonl`, which becomes a session of its own.
- * - Names that the user gave are in `session_index.jsonl`.
+ * - Names that the user gave are in `session_index.jsonl`, or in a database.
  * - Old rollouts are compressed (`.jsonl.zst`).
  * - Until September 2025 items had no envelope.
  */

@@ -1,19 +1,31 @@
 import { join } from "node:path";
-import { isMissingOrForbidden, statInput } from "../../files/discovery.ts";
+import type { DatabaseSync } from "node:sqlite";
+import { isMissingOrForbidden, listFolder, statInput } from "../../files/discovery.ts";
 import { isFields, parseJson } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
+import { hasColumn, hasSqlite, openDatabase, statDatabase } from "../sqlite.ts";
 import { asString } from "../values.ts";
 
-type Index = { stamp: string; titles: Map<string, string> };
+type Titles = ReadonlyMap<string, string>;
+type Known = { stamp: string; titles: Titles };
 
-const indexes = new Map<string, Index>();
+/** What was read of each index and database: one that nobody has written to since is not read again. */
+const known = new Map<string, Known>();
 
-/** The names that the user gave sessions, by their ids: Codex keeps them in `session_index.jsonl`. The last one counts. */
-export async function readTitles(home: string): Promise<ReadonlyMap<string, string>> {
-  const path = join(home, "session_index.jsonl");
+/**
+ * The names that the user gave sessions, by their ids: older versions append them to `session_index.jsonl`, where the last one
+ * counts, newer ones keep them in a database.
+ */
+export async function readTitles(home: string): Promise<Titles> {
+  const index = await readIndex(join(home, "session_index.jsonl"));
+  const named = await readNames(home);
+  return named.size === 0 ? index : new Map([...index, ...named]);
+}
+
+async function readIndex(path: string): Promise<Titles> {
   const file = await statInput(path);
-  const known = indexes.get(path);
-  if (!file || known?.stamp === file.stamp) return (file && known?.titles) ?? new Map();
+  const before = known.get(path);
+  if (!file || before?.stamp === file.stamp) return (file && before?.titles) ?? new Map();
   const titles = new Map<string, string>();
   const take = (line: string) => {
     const entry = parseJson(line);
@@ -25,6 +37,43 @@ export async function readTitles(home: string): Promise<ReadonlyMap<string, stri
   } catch (error) {
     if (!isMissingOrForbidden(error)) throw error;
   }
-  indexes.set(path, { stamp: file.stamp, titles });
+  known.set(path, { stamp: file.stamp, titles });
   return titles;
+}
+
+/** The names in the database of threads, `state_VERSION.sqlite`; none where it can't be read: a title is not worth a failure. */
+async function readNames(home: string): Promise<Titles> {
+  const versions = (await listFolder(home)).flatMap(({ name }) => /^state_(\d+)\.sqlite$/.exec(name)?.[1] ?? []);
+  if (versions.length === 0 || !hasSqlite()) return new Map();
+  const path = join(home, `state_${Math.max(...versions.map(Number))}.sqlite`);
+  const file = await statDatabase(path);
+  const before = known.get(path);
+  if (!file || before?.stamp === file.stamp) return (file && before?.titles) ?? new Map();
+  try {
+    const database = await openDatabase(path);
+    try {
+      known.set(path, { stamp: file.stamp, titles: namesIn(database) });
+    } finally {
+      database.close();
+    }
+  } catch {
+    known.set(path, { stamp: file.stamp, titles: new Map() });
+  }
+  return known.get(path)?.titles ?? new Map();
+}
+
+/** A thread's title is its first prompt, or the beginning of it, until it is given another one; newer versions keep a name apart. */
+function namesIn(database: DatabaseSync): Titles {
+  const has = (column: string) => hasColumn(database, "threads", column);
+  const given = has("first_user_message")
+    ? "CASE WHEN first_user_message <> '' AND instr(first_user_message, trim(title)) = 0 THEN title END"
+    : "NULL";
+  const name = has("name") ? `coalesce(nullif(name, ''), ${given})` : given;
+  const rows = database.prepare(`SELECT id, ${name} AS name FROM threads`).all();
+  return new Map(
+    rows.flatMap(({ id, name: one }) => {
+      const title = asString(one)?.trim();
+      return asString(id) && title ? [[String(id), title] as const] : [];
+    }),
+  );
 }
