@@ -3,7 +3,7 @@ import type { Message, Sink } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asString, asTimestamp } from "../values.ts";
 
 /** Messages of a step wait for its tokens; beyond this number they are sent without. */
 const maxHeld = 50;
@@ -67,7 +67,7 @@ export class KimiCliSession {
   #addMessages(type: string, messages: Message[]): void {
     if (messages.length === 0) this.#sink.skipped();
     if (type === "StepBegin" || type === "TurnBegin") this.#flush();
-    const createdAt = this.#at === undefined ? undefined : new Date(this.#at).toISOString();
+    const createdAt = asTimestamp(this.#at);
     this.#held.push(...messages.map((message) => (createdAt ? { ...message, createdAt } : message)));
     if (this.#held.length > maxHeld) this.#flush();
   }

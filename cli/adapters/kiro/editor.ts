@@ -9,7 +9,7 @@ import type { Message, Sink } from "../adapter.ts";
 import { textOf } from "../blocks.ts";
 import { notice, toolCall, toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { asString } from "../values.ts";
+import { asString, asTimestamp } from "../values.ts";
 import { source } from "./source.ts";
 
 /** What an execution does besides speaking, under the names that are known. */
@@ -118,7 +118,7 @@ function actionMessages(action: Fields, unhandled: (type: string) => void): Mess
   const type = asString(action.actionType) ?? "(none)";
   const output = isFields(action.output) ? action.output : {};
   const said = asString(output.message);
-  const createdAt = typeof action.emittedAt === "number" ? new Date(action.emittedAt).toISOString() : undefined;
+  const createdAt = asTimestamp(action.emittedAt);
   const timed = (messages: Message[]) => messages.map((message) => (createdAt ? { ...message, createdAt } : message));
   if (type === "say") return said?.trim() ? timed([{ role: "assistant", content: said }]) : [];
   if (type === "displayError") return timed([notice(asString(action.errorMessage) ?? "An error occurred.")]);

@@ -3,7 +3,7 @@ import type { Message, Sink } from "../adapter.ts";
 import { notice, thinking, toolCall, withMetadata } from "../messages.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asString, asTimestamp } from "../values.ts";
 import { Calls, markdownOf, pathOf } from "./calls.ts";
 
 const skippedParts = new Set(
@@ -41,7 +41,8 @@ export class Turn {
     if (error) this.#messages.push(notice(error));
     const ended = isFields(request.modelState) ? asCount(request.modelState.completedAt) : undefined;
     const last = this.#messages.at(-1);
-    if (ended && at && ended >= at && last) last.createdAt = new Date(ended).toISOString();
+    const endedAt = asTimestamp(ended);
+    if (ended && endedAt && at && ended >= at && last) last.createdAt = endedAt;
     session.send(this.#messages, { at, model: modelOf(request, parts, metadata), usage: usageOf(request, metadata) });
   }
 
