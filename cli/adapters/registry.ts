@@ -19,8 +19,10 @@ import { jsonl } from "./jsonl/adapter.ts";
 import { kimi } from "./kimi/adapter.ts";
 import { kimiCli } from "./kimi-cli/adapter.ts";
 import { kiro } from "./kiro/adapter.ts";
+import { ohMyPi } from "./oh-my-pi/adapter.ts";
+import { openclaude } from "./openclaude/adapter.ts";
 import { openclaw } from "./openclaw/adapter.ts";
-import { kilo, opencode } from "./opencode/adapter.ts";
+import { kilo, mimocode, opencode } from "./opencode/adapter.ts";
 import { pi } from "./pi/adapter.ts";
 import { qwen } from "./qwen/adapter.ts";
 import { specstory } from "./specstory/adapter.ts";
@@ -33,10 +35,12 @@ import { zed } from "./zed/adapter.ts";
 export const adapters: readonly Adapter[] = [
   claudeCode,
   cowork,
+  openclaude,
   codex,
   gemini,
   opencode,
   kilo,
+  mimocode,
   antigravity,
   cursor,
   crush,
@@ -51,6 +55,7 @@ export const adapters: readonly Adapter[] = [
   kimi,
   kimiCli,
   pi,
+  ohMyPi,
   openclaw,
   iflow,
   trae,

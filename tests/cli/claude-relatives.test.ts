@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cowork } from "../../cli/adapters/cowork/adapter.ts";
 import { iflow } from "../../cli/adapters/iflow/adapter.ts";
+import { openclaude } from "../../cli/adapters/openclaude/adapter.ts";
 import { trae } from "../../cli/adapters/trae/adapter.ts";
 import { findUnreadable } from "../../cli/adapters/unreadable.ts";
 import { call, id, Lines, otherId, text } from "./claude-lines.ts";
@@ -186,4 +187,40 @@ test("conversations that older versions of Trae's editor kept in the open are re
     },
   ]);
   expect([counts, unhandled]).toEqual([{ entries: 4, skipped: 1, invalid: 1 }, ["role.oracle"]]);
+});
+
+test("OpenClaude's sessions are read as Claude Code's, under their own name, also where a variable says", async () => {
+  const make = new Lines({ cwd: "/home/ada/code/web" });
+  const usage = { input_tokens: 10, output_tokens: 4, cache_read_input_tokens: 90 };
+  const lines = linesOf(make.said("Look"), make.answered([...text("I look."), ...call("t1", "ls")], { usage }), {
+    type: "custom-title",
+    customTitle: "A look",
+  });
+  const host = await makeHome({
+    [`.openclaude/projects/-x/${id}.jsonl`]: lines,
+    [`own/projects/-x/${otherId}.jsonl`]: lines,
+  });
+  const { sessions, unhandled } = await parseAll(openclaude, host);
+  expect(sessions.map(({ source, sourceId, messages, ending }) => [source, sourceId, messages.length, ending])).toEqual(
+    [
+      [
+        "openclaude",
+        id,
+        3,
+        expect.objectContaining({
+          title: "A look",
+          project: "web",
+          metadata: expect.objectContaining({
+            cwd: "/home/ada/code/web",
+            usage: { inputTokens: 10, outputTokens: 4, cacheReadTokens: 90 },
+          }),
+        }),
+      ],
+    ],
+  );
+  expect(unhandled).toEqual([]);
+  const elsewhere = { ...host, env: { OPENCLAUDE_CONFIG_DIR: join(host.home, "own") } };
+  expect((await discoverAll(openclaude, elsewhere)).map(({ path }) => path)).toEqual([
+    join(host.home, `own/projects/-x/${otherId}.jsonl`),
+  ]);
 });

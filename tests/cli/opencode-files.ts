@@ -60,8 +60,9 @@ export function files(id: string, messages: Told[], about: object = {}): Record<
   return written;
 }
 
-export const inKilo = (written: Record<string, string>) =>
-  Object.fromEntries(Object.entries(written).map(([path, text]) => [path.replace("opencode", "kilo"), text]));
+/** The files of another program that keeps them as OpenCode does. */
+export const placedFor = (name: string, written: Record<string, string>) =>
+  Object.fromEntries(Object.entries(written).map(([path, text]) => [path.replace("opencode", name), text]));
 
 /** A database with sessions, as its program writes them. */
 export function database(host: Host, sessions: Record<string, Told[]>, name = "opencode.db"): DatabaseSync {

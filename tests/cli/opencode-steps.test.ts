@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { kilo, opencode } from "../../cli/adapters/opencode/adapter.ts";
 import { makeHome, parseAll } from "./home.ts";
-import { answer, at, bash, data, database, done, files, inKilo, start, talk, tokens } from "./opencode-files.ts";
+import { answer, at, bash, data, database, done, files, placedFor, start, talk, tokens } from "./opencode-files.ts";
 
 test("each step of a message counts its own tokens and cost, which the message's own do not sum up", async () => {
   const step = (text: string, output: number, cost: number) => [
@@ -11,7 +11,7 @@ test("each step of a message counts its own tokens and cost, which the message's
   const { info } = answer([], { cost: 9, tokens: { ...tokens, output: 5 } });
   const rest = { type: "text", text: "Cut off" };
   const parts = [...step("One", 40, 0.25), ...step("Two", 5, 0.5), rest];
-  const { sessions } = await parseAll(kilo, await makeHome(inKilo(files("ses_a", [{ info, parts }]))));
+  const { sessions } = await parseAll(kilo, await makeHome(placedFor("kilo", files("ses_a", [{ info, parts }]))));
   expect(
     sessions[0]?.messages.map(({ content, tokenCount, metadata }) => [content, tokenCount, metadata?.costUsd]),
   ).toEqual([

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { kilo, opencode } from "../../cli/adapters/opencode/adapter.ts";
+import { kilo, mimocode, opencode } from "../../cli/adapters/opencode/adapter.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";
 import { tally } from "./databases.ts";
 import { discoverAll, makeHome, parseAll, told, writeBelow } from "./home.ts";
@@ -12,7 +12,7 @@ import {
   database,
   done,
   files,
-  inKilo,
+  placedFor,
   question,
   start,
   talk,
@@ -60,10 +60,10 @@ test("a session in files has its turns, tool calls with results, and each messag
   expect([counts, unhandled]).toEqual([{ entries: 8, skipped: 3, invalid: 0 }, []]);
 });
 
-test.each([opencode, kilo])("$name: a small reading of the same files counts the same", async (adapter) => {
+test.each([opencode, kilo, mimocode])("$name: a small reading of the same files counts the same", async (adapter) => {
   const turns = Array.from({ length: 6 }, () => [...talk, answer([{ type: "text", text: "One." }, bash(done)])]).flat();
   const own = files("ses_a", turns);
-  const written = Object.entries(adapter === kilo ? inKilo(own) : own);
+  const written = Object.entries(placedFor(adapter.name, own));
   const { sessions } = await parseAll(adapter, await makeHome(Object.fromEntries(written)));
   const below = (folder: string) =>
     written.filter(([path]) => path.includes(`/${folder}/`)).map(([, text]) => JSON.parse(text));

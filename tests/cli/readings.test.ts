@@ -10,7 +10,7 @@ import { droid } from "./samples/droid.ts";
 import { gemini } from "./samples/gemini.ts";
 import { kimi } from "./samples/kimi.ts";
 import { kimiCli } from "./samples/kimi-cli.ts";
-import { openclaw, pi } from "./samples/pi.ts";
+import { ohMyPi, openclaw, pi } from "./samples/pi.ts";
 import { qwen } from "./samples/qwen.ts";
 import type { Counts, Sample } from "./samples/sample.ts";
 import { vibe } from "./samples/vibe.ts";
@@ -25,6 +25,7 @@ const agents: [name: string, sample: Sample][] = [
   ["kimi-code", kimi],
   ["kimi-cli", kimiCli],
   ["pi", pi],
+  ["oh-my-pi", ohMyPi],
   ["openclaw", openclaw],
   ["trae", trae],
   ["mistral-vibe", vibe],

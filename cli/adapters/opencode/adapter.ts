@@ -17,7 +17,7 @@ type Relative = {
   /** How its databases are called: one per release channel. */
   databases: RegExp;
   /** The variable that names one more database. */
-  variable: string;
+  variable?: string;
 };
 
 /**
@@ -79,7 +79,7 @@ const dataFolder = ({ folder }: Relative, { home, env }: Host): string =>
 
 function searchRoots(relative: Relative, host: Host): SearchRoot[] {
   const { XDG_DATA_HOME } = host.env;
-  const { variable } = relative;
+  const { variable = "" } = relative;
   const named = host.env[variable];
   const roots: SearchRoot[] = [
     { path: dataFolder(relative, host), ...(XDG_DATA_HOME && { variable: "XDG_DATA_HOME" }) },
@@ -91,7 +91,7 @@ async function findDatabases(relative: Relative, host: Host): Promise<string[]> 
   const folder = dataFolder(relative, host);
   const names = (await listFolder(folder)).map(({ name }) => name).filter((name) => relative.databases.test(name));
   const found = names.sort().map((name) => join(folder, name));
-  const named = host.env[relative.variable];
+  const named = host.env[relative.variable ?? ""];
   if (!named || named === ":memory:") return found;
   const path = isAbsolute(named) ? named : join(folder, named);
   return [path, ...found.filter((one) => one !== path)];
@@ -104,6 +104,15 @@ export const opencode = adapterOf({
   folder: "opencode",
   databases: /^opencode(?:-[\w.-]+)?\.db$/,
   variable: "OPENCODE_DB",
+});
+
+/** Xiaomi's MiMo Code. */
+export const mimocode = adapterOf({
+  name: "mimocode",
+  title: "MiMo Code",
+  version: 1,
+  folder: "mimocode",
+  databases: /^(?:mimocode|opencode)(?:-[\w.-]+)?\.db$/,
 });
 
 /** The newer Kilo, on the command line and in editors; its databases were called as OpenCode's at first. */

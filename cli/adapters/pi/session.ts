@@ -6,8 +6,11 @@ import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
 
-/** Types of lines that belong to no message. */
-const skippedTypes = new Set(["thinking_level_change", "custom", "label", "leaf"]);
+/** Types of lines that belong to no message, of Pi and of programs that were made from it. */
+const skippedTypes = new Set(
+  `thinking_level_change custom label leaf archive credential_pin mode_change service_tier_change session_init
+  ttsr_injection`.split(/\s+/),
+);
 
 /** Builds one session from the lines of a file of Pi, or of a program that writes as it does. */
 export class PiSession {
@@ -17,6 +20,8 @@ export class PiSession {
   #commands = 0;
   /** When the session was forked, in milliseconds since 1970: lines before were copied, with their times. */
   #forkedAt = 0;
+  /** The title in the place at the file's beginning, which is written again: the latest one, whatever the lines below say. */
+  #currentTitle: unknown;
 
   /** @param prefix of the `sourceId`, before the id that the file names */
   constructor(sink: Sink, source: string, fallbackId: string, prefix = "") {
@@ -31,14 +36,23 @@ export class PiSession {
         this.#begin(record);
         break;
       case "title":
+        this.#currentTitle = record.title;
+        break;
+      case "title_change":
         this.#session.noteTitle(record.title);
         break;
       case "session_info":
         this.#session.noteTitle(record.name);
         break;
       case "model_change":
-        this.#session.noteModel(record.modelId);
+        this.#noteModel(record);
         break;
+      case "model_usage":
+        this.#send([], record, record.timestamp, { usage: readUsage(record.usage) });
+        return;
+      case "reset_boundary":
+        this.#send([notice("The conversation so far was cleared.")], record, record.timestamp);
+        return;
       case "message":
         this.#addMessage(record);
         return;
@@ -64,6 +78,17 @@ export class PiSession {
     if (!from) return;
     this.#session.note("forkedFrom", this.#prefix + idOfPath(from));
     this.#forkedAt = millisecondsOf(timestamp);
+  }
+
+  /** Notes the session that started this one. */
+  noteParent(id: string): void {
+    this.#session.note("parent", this.#prefix + id);
+  }
+
+  /** Pi names the model by its id, others as `PROVIDER/ID`, and those of helpers with their part. */
+  #noteModel({ modelId, model, role }: Fields): void {
+    if (role === undefined || role === "default")
+      this.#session.noteModel(modelId ?? asString(model)?.replace(/^[^/]*\//, ""));
   }
 
   #addMessage(record: Fields): void {
@@ -109,6 +134,7 @@ export class PiSession {
       case "compactionSummary":
         return summaryOf(message.summary);
       case "system":
+      case "developer":
         return blocksOf(message.content).flatMap((block) => summaryOf(block.text));
       default:
         this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);
@@ -137,6 +163,7 @@ export class PiSession {
   }
 
   end(): void {
+    this.#session.noteTitle(this.#currentTitle);
     this.#session.end();
   }
 }

@@ -52,4 +52,9 @@ export const pi: Sample = {
   lines: piLines,
   count: countPi,
 };
+export const ohMyPi: Sample = {
+  path: `.omp/agent/sessions/--code-api--/2026-11-01T10-00-00-000Z_${id}.jsonl`,
+  lines: [{ type: "title", v: 1, title: "Listing", pad: "   " }, ...piLines],
+  count: countPi,
+};
 export const openclaw: Sample = { path: `.openclaw/agents/main/sessions/${id}.jsonl`, lines: piLines, count: countPi };
