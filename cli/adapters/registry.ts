@@ -14,6 +14,7 @@ import { cursor } from "./cursor/adapter.ts";
 import { droid } from "./droid/adapter.ts";
 import { gemini } from "./gemini/adapter.ts";
 import { goose } from "./goose/adapter.ts";
+import { grok } from "./grok/adapter.ts";
 import { iflow } from "./iflow/adapter.ts";
 import { jsonl } from "./jsonl/adapter.ts";
 import { kimi } from "./kimi/adapter.ts";
@@ -48,6 +49,7 @@ export const adapters: readonly Adapter[] = [
   kiro,
   amazonQ,
   zed,
+  grok,
   copilot,
   vscodeCopilot,
   qwen,

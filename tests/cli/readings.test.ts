@@ -8,6 +8,7 @@ import { continueDev } from "./samples/continue.ts";
 import { copilot } from "./samples/copilot.ts";
 import { droid } from "./samples/droid.ts";
 import { gemini } from "./samples/gemini.ts";
+import { grok } from "./samples/grok.ts";
 import { kimi } from "./samples/kimi.ts";
 import { kimiCli } from "./samples/kimi-cli.ts";
 import { ohMyPi, openclaw, pi } from "./samples/pi.ts";
@@ -20,6 +21,7 @@ const agents: [name: string, sample: Sample][] = [
   ["codex-cli", codex],
   ["gemini-cli", gemini],
   ["copilot-cli", copilot],
+  ["grok-build", grok],
   ["qwen-code", qwen],
   ["droid", droid],
   ["kimi-code", kimi],

@@ -3,7 +3,7 @@ import { notice } from "../messages.ts";
 
 /** What the agent's program wraps in tags and puts before or after the user's own words. */
 const injected =
-  /^<(?:user_info|git_status|rules|agent_skills|agent_transcripts|project_layout|open_and_recently_viewed_files|attached_files|additional_data|system[-_]reminder|timestamp|environment_details|manually_attached_skills|cursor_commands|user_rules|available_skills|image_files|linter_errors|recently_viewed_files|mcp_file_system)\b/;
+  /^<(?:user_info|git_status|rules|agent_skills|agent_transcripts|project_layout|open_and_recently_viewed_files|attached_files|additional_data|system[-_]reminder|timestamp|environment_details|manually_attached_skills|cursor_commands|user_rules|available_skills|image_files|linter_errors|recently_viewed_files|mcp_file_system|mcp_servers)\b/;
 
 /** The user's own words, in tags of their own; a text without them is the user's, unless it is injected. */
 const query = /<user_query>\s?([\s\S]*?)\s?<\/user_query>/g;

@@ -1,0 +1,273 @@
+import { type Fields, isFields } from "../../files/json.ts";
+import type { Message, Sink } from "../adapter.ts";
+import { dataText } from "../blocks.ts";
+import { userText } from "../cursor/text.ts";
+import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
+import type { Usage } from "../usage.ts";
+import { asCount, asString, asTimestamp } from "../values.ts";
+
+export const source = "grok-build";
+
+/** Messages wait for the tokens at the end of their turn, and calls for their input; beyond this number they are sent without. */
+const maxHeld = 50;
+const maxIds = 1000;
+
+/** Updates that belong to no message, or repeat one: of the protocol that agents and editors share (ACP), and Grok's own. */
+const skippedUpdates = new Set(
+  `available_commands_update config_option_update current_mode_update plan session_info_update usage_update
+  auto_compact_cancelled auto_compact_completed auto_compact_failed auto_compact_started auto_continue_completed
+  auto_recovery_exhausted auto_recovery_started diff_review feedback_request goal_updated hook_annotation hook_execution
+  hooks_changed image_compressed image_dropped interaction_resolved last_turn_summary memory_dream_completed memory_files
+  memory_flush_completed memory_flush_started memory_session_saved model_auto_switched monitor_event pending_interaction
+  plugin_updates_installed plugins_changed reasoning_completed relay_sync_status response_completed response_started
+  retry_state scheduled_task_created scheduled_task_deleted scheduled_task_fired session_recap session_recap_unavailable
+  session_status session_summary_generated subagent_finished subagent_progress subagent_spawned task_backgrounded
+  task_completed tool_call_delta_chunk workflow_updated`.split(/\s+/),
+);
+
+/** A message that grows with each chunk of the same kind. */
+type Growing = {
+  kind: string;
+  prompt: unknown;
+  texts: string[];
+  files: string[];
+  attachments: Fields[];
+  at: string | undefined;
+};
+
+/** Builds one session from its log or its history. */
+export class GrokSession {
+  readonly #sink: Sink;
+  readonly #session: SessionBuilder;
+  readonly #forkedAt: number;
+  #growing: Growing | undefined;
+  #held: Message[] = [];
+  /** Calls without input so far, and those that have a result. */
+  readonly #bare = new Map<string, { message: Message; name: string }>();
+  readonly #answered = new Set<string>();
+  /** The turns whose tokens were counted. */
+  readonly #counted = new Set<string>();
+  #model: string | undefined;
+  #isReplayed = false;
+
+  /** @param summary the session's own fields */
+  constructor(sink: Sink, id: string, summary: Fields) {
+    this.#sink = sink;
+    this.#session = new SessionBuilder(sink, source, id);
+    const { info, parent_session_id: from, session_kind: kind } = summary;
+    // A worktree's sessions belong to the folder that it was made from.
+    this.#session.noteFolder(summary.source_workspace_dir ?? (isFields(info) ? info.cwd : undefined));
+    this.#session.noteTitle(summary.session_summary);
+    this.#session.noteTitle(summary.generated_title);
+    this.#session.noteTime(summary.created_at);
+    this.#session.note("branch", summary.head_branch);
+    const remotes = Array.isArray(summary.git_remotes) ? summary.git_remotes : [];
+    this.#session.noteRepository(remotes[0]);
+    this.#session.note(asString(kind)?.startsWith("subagent") ? "parent" : "forkedFrom", from);
+    this.#model = asString(summary.current_model_id);
+    this.#forkedAt = Date.parse(asTimestamp(summary.forked_at) ?? "1970-01-01T00:00:00Z");
+  }
+
+  readonly unhandled = (type: string): void => this.#sink.unhandled(type);
+
+  /** Adds an item of the history: it has no time. */
+  addMessages(messages: Message[], model: string | undefined): void {
+    if (messages.length === 0) this.#sink.skipped();
+    this.#session.send(messages, { model });
+  }
+
+  /** Adds a line of the log. */
+  addUpdate(record: Fields): void {
+    const params = isFields(record.params) ? record.params : record;
+    const { update } = params;
+    if (!isFields(update)) {
+      this.#sink.invalid();
+      return;
+    }
+    const seconds = typeof record.timestamp === "number" && record.timestamp > 0 ? record.timestamp : undefined;
+    const isReplayed = seconds !== undefined && seconds * 1000 <= this.#forkedAt;
+    if (isReplayed !== this.#isReplayed) this.#flush();
+    this.#isReplayed = isReplayed;
+    const at = asTimestamp(seconds === undefined ? undefined : seconds * 1000);
+    if (!this.#grow(update, at)) this.#add(update, at);
+  }
+
+  /** Takes a chunk of a message. @returns whether the update is one */
+  #grow(update: Fields, at: string | undefined): boolean {
+    const [, kind] = /^(user_message|agent_message|agent_thought)_chunk$/.exec(String(update.sessionUpdate)) ?? [];
+    if (kind === undefined) return false;
+    const meta = isFields(update._meta) ? update._meta : {};
+    const name = meta.hostTurn === true ? "host" : kind;
+    const isSame =
+      this.#growing?.kind === name && (name !== "user_message" || this.#growing.prompt === meta.promptIndex);
+    if (!isSame) {
+      this.#endGrowing();
+      this.#growing = { kind: name, prompt: meta.promptIndex, texts: [], files: [], attachments: [], at };
+    } else this.#sink.skipped();
+    const content = isFields(update.content) ? update.content : {};
+    // An attached file is named, and stands for the words where there are none.
+    const texts = content.type === "text" ? this.#growing?.texts : this.#growing?.files;
+    texts?.push(this.#textOf(content));
+    this.#growing?.attachments.push(...attachmentsIn(content));
+    return true;
+  }
+
+  #textOf(content: Fields): string {
+    switch (content.type) {
+      case "text":
+        return asString(content.text) ?? "";
+      case "image":
+      case "audio":
+        return dataText(content.type, content.mimeType, content.data);
+      case "resource_link":
+        return `[file: ${asString(content.uri) ?? ""}]`;
+      case "resource":
+        return `[file: ${(isFields(content.resource) && asString(content.resource.uri)) || ""}]`;
+      default:
+        this.#sink.unhandled(`content.${asString(content.type) ?? "(none)"}`);
+        return "";
+    }
+  }
+
+  #endGrowing(): void {
+    const growing = this.#growing;
+    this.#growing = undefined;
+    if (!growing) return;
+    const { kind, files, attachments, at } = growing;
+    const texts = growing.texts.some(Boolean) ? growing.texts : files;
+    // The user's words come in blocks, an answer in pieces.
+    const text = texts.filter(Boolean).join(kind === "user_message" ? "\n" : "");
+    if (text.trim() === "") return;
+    if (kind === "user_message") {
+      const words = userText(text);
+      const last = words.pop();
+      if (last) words.push(withMetadata(last, { attachments: attachments.length > 0 ? attachments : undefined }));
+      this.#hold(words, at);
+    } else if (kind === "agent_thought") this.#hold([thinking(text)], at);
+    else this.#hold([kind === "host" ? notice(text) : { role: "assistant", content: text }], at);
+  }
+
+  #add(update: Fields, at: string | undefined): void {
+    this.#endGrowing();
+    const messages = this.#messagesOf(update);
+    if (messages.length === 0) this.#sink.skipped();
+    this.#hold(messages, at);
+    if (update.sessionUpdate === "turn_completed") this.#endTurn(update);
+  }
+
+  #messagesOf(update: Fields): Message[] {
+    const type = asString(update.sessionUpdate) ?? "(none)";
+    switch (type) {
+      case "tool_call":
+        return [this.#call(update), ...this.#resultIn(update)];
+      case "tool_call_update":
+        return this.#resultIn(update);
+      case "compaction_checkpoint":
+        return [notice("The conversation so far was compacted.")];
+      case "rewind_marker":
+        return [notice("The conversation went back to an earlier point.")];
+      case "model_changed":
+        this.#model = asString(update.model_id) ?? this.#model;
+        return [];
+      case "turn_completed":
+        return [];
+      default:
+        if (!skippedUpdates.has(type)) this.#sink.unhandled(type);
+        return [];
+    }
+  }
+
+  #call({ toolCallId, title, rawInput }: Fields): Message {
+    const id = asString(toolCallId);
+    const name = asString(title) ?? "tool";
+    const message = toolCall(name, id, rawInput);
+    if (id && !isGiven(rawInput)) this.#bare.set(id, { message, name });
+    return message;
+  }
+
+  /** The result of a call that is over; an update before may have its input. */
+  #resultIn({ toolCallId, status, content, rawInput, rawOutput }: Fields): Message[] {
+    const id = asString(toolCallId) ?? "";
+    const bare = this.#bare.get(id);
+    if (bare && isGiven(rawInput)) {
+      Object.assign(bare.message, toolCall(bare.name, id, rawInput));
+      this.#bare.delete(id);
+    }
+    if ((status !== "completed" && status !== "failed") || this.#answered.has(id)) return [];
+    remember(this.#answered, id);
+    this.#bare.delete(id);
+    const blocks = (Array.isArray(content) ? content.filter(isFields) : []).map((block) => block.content);
+    const text = blocks
+      .filter(isFields)
+      .map((block) => this.#textOf(block))
+      .join("");
+    const raw = asString(rawOutput) ?? (isGiven(rawOutput) ? JSON.stringify(rawOutput) : "");
+    return [toolResult(text || raw, { callId: id || undefined, isError: status === "failed" })];
+  }
+
+  #hold(messages: Message[], at: string | undefined): void {
+    for (const message of messages) {
+      if (at) message.createdAt = at;
+      this.#held.push(message);
+    }
+    if (this.#held.length > maxHeld) this.#flush();
+  }
+
+  /** A turn's tokens stand with its first answer. One that is written again is counted once. */
+  #endTurn({ prompt_id: prompt, usage, stop_reason: stopReason }: Fields): void {
+    const key = asString(prompt);
+    if (key && this.#counted.has(key)) return;
+    if (key) remember(this.#counted, key);
+    this.#flush({ ...(isFields(usage) ? costOf(usage) : {}), stopReason });
+  }
+
+  #flush(facts: EntryFacts = {}): void {
+    this.#endGrowing();
+    const held = this.#held;
+    this.#held = [];
+    const isReplayed = this.#isReplayed;
+    const first = held.findIndex(({ role }) => role === "assistant");
+    const [before, answers] = first === -1 ? [held, []] : [held.slice(0, first), held.slice(first)];
+    this.#session.send(before, { isReplayed });
+    if (isReplayed) this.#session.send(answers, { isReplayed });
+    else this.#session.send(answers, { model: answers.length > 0 ? this.#model : undefined, ...facts });
+  }
+
+  end(): void {
+    this.#flush();
+    this.#session.end();
+  }
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Adds an id to those that are known; the oldest is forgotten, as what repeats it comes soon. */
+function remember(ids: Set<string>, id: string): void {
+  ids.add(id);
+  if (ids.size > maxIds) ids.delete(ids.values().next().value ?? "");
+}
+
+function attachmentsIn({ type, uri, name, mimeType, resource }: Fields): Fields[] {
+  if (type === "text") return [];
+  const about = isFields(resource) ? resource : {};
+  const path = asString(name) ?? asString(uri) ?? asString(about.uri);
+  const kind = asString(mimeType) ?? asString(about.mimeType) ?? "file";
+  return [{ type: kind, ...(path && { name: path.slice(0, 2048) }) }];
+}
+
+/** The input includes what came from the cache and went into it. A cost that is not whole is left out. */
+function costOf(used: Fields): { usage: Usage; costUsd?: number } {
+  const cacheReadTokens = asCount(used.cachedReadTokens) ?? 0;
+  const cacheWriteTokens = asCount(used.cacheCreationTokens) ?? 0;
+  const usage = {
+    inputTokens: Math.max(0, (asCount(used.inputTokens) ?? 0) - cacheReadTokens - cacheWriteTokens),
+    outputTokens: asCount(used.outputTokens) ?? 0,
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens: asCount(used.reasoningTokens) ?? 0,
+  };
+  const ticks = asCount(used.costUsdTicks);
+  const isWhole = used.usageIsIncomplete !== true && used.costIsPartial !== true;
+  return { usage, ...(ticks && isWhole && { costUsd: ticks / 1e10 }) };
+}
