@@ -24,6 +24,7 @@ import { ohMyPi } from "./oh-my-pi/adapter.ts";
 import { openclaude } from "./openclaude/adapter.ts";
 import { openclaw } from "./openclaw/adapter.ts";
 import { kilo, mimocode, opencode } from "./opencode/adapter.ts";
+import { openhands } from "./openhands/adapter.ts";
 import { pi } from "./pi/adapter.ts";
 import { qwen } from "./qwen/adapter.ts";
 import { specstory } from "./specstory/adapter.ts";
@@ -59,6 +60,7 @@ export const adapters: readonly Adapter[] = [
   pi,
   ohMyPi,
   openclaw,
+  openhands,
   iflow,
   trae,
   cline,
