@@ -1,3 +1,4 @@
+import { mkdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { codex } from "../../cli/adapters/codex/adapter.ts";
@@ -182,6 +183,30 @@ test("a name in the database of threads is the title, but not the prompt that st
   expect(await titleWith("", "Why", "Why? Because.")).toBe("Before");
   expect(await titleWith("", "", "Why?")).toBe("Before");
   expect(await titleWith(", name TEXT", "Why?", "Why?", "Named")).toBe("Named");
+});
+
+test("of two databases of threads the one written to last names the sessions that both have", async () => {
+  const other = idAt(5);
+  const host = await makeHome({
+    [pathOf(child)]: linesOf(meta(0, child), ...own("turn-b")),
+    [pathOf(other)]: linesOf(meta(0, other), ...own("turn-c")),
+  });
+  await mkdir(join(host.home, ".codex/sqlite"));
+  const write = async (path: string, seconds: number, ...ids: string[]) => {
+    const db = makeDatabase(join(host.home, path), "CREATE TABLE threads (id TEXT, name TEXT)");
+    for (const id of ids) db.prepare("INSERT INTO threads VALUES (?, ?)").run(id, path);
+    db.close();
+    await utimes(join(host.home, path), seconds, seconds);
+  };
+  await write(".codex/sqlite/state_5.sqlite", 2000, child);
+  await write(".codex/state_5.sqlite", 1000, child, other);
+  const titles = (await parseAll(codex, host)).sessions.map(({ sourceId, ending }) => [sourceId, ending.title]);
+  expect(new Map(titles as [string, string][])).toEqual(
+    new Map([
+      [child, ".codex/sqlite/state_5.sqlite"],
+      [other, ".codex/state_5.sqlite"],
+    ]),
+  );
 });
 
 test("a database of threads that can't be read leaves the names of the index", async () => {

@@ -1,7 +1,8 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openclaw } from "../../cli/adapters/openclaw/adapter.ts";
 import { pi } from "../../cli/adapters/pi/adapter.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
 
 const id = "0199dddd-2222-7333-8444-555555555555";
 const path = `.pi/agent/sessions/--home-ada-code-web--/2026-11-01T10-00-00-000Z_${id}.jsonl`;
@@ -81,6 +82,21 @@ test("a fork names the session that it was made from; a file without a header ha
   expect(sessions[0]?.ending.metadata).toMatchObject({ forkedFrom: "parent" });
   const bare = await parse(message({ role: "user", content: "Hi" }));
   expect(bare.sessions[0]?.sourceId).toBe(id);
+});
+
+test("sessions are looked for in the folder that Pi keeps them in", async () => {
+  const found = async (env: Record<string, string>) => {
+    const host = await makeHome({ [path]: "", [`agent/sessions/p/a_${id}.jsonl`]: "", [`kept/b_${id}.jsonl`]: "" });
+    const named = Object.entries(env).map(([name, folder]) => [name, join(host.home, folder)]);
+    return (await discoverAll(pi, { ...host, env: Object.fromEntries(named) })).map((input) =>
+      input.path.slice(host.home.length + 1),
+    );
+  };
+  expect(await found({})).toEqual([path]);
+  expect(await found({ PI_CODING_AGENT_DIR: "agent" })).toEqual([`agent/sessions/p/a_${id}.jsonl`]);
+  expect(await found({ PI_CODING_AGENT_DIR: "agent", PI_CODING_AGENT_SESSION_DIR: "kept" })).toEqual([
+    `kept/b_${id}.jsonl`,
+  ]);
 });
 
 test("unknown roles, lines and blocks are counted, and the rest is kept", async () => {

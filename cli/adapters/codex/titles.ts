@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { isMissingOrForbidden, listFolder, statInput } from "../../files/discovery.ts";
 import { isFields, parseJson } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
+import type { Input } from "../adapter.ts";
 import { hasColumn, hasSqlite, openDatabase, statDatabase } from "../sqlite.ts";
 import { asString } from "../values.ts";
 
@@ -18,8 +19,16 @@ const known = new Map<string, Known>();
  */
 export async function readTitles(home: string): Promise<Titles> {
   const index = await readIndex(join(home, "session_index.jsonl"));
-  const named = await readNames(home);
-  return named.size === 0 ? index : new Map([...index, ...named]);
+  // The desktop program has its own folder; the database written to last is the one in use.
+  const databases = [await latestDatabase(home), await latestDatabase(join(home, "sqlite"))].flatMap(
+    (one) => one ?? [],
+  );
+  let titles = index;
+  for (const database of databases.sort((a, b) => a.modifiedAt - b.modifiedAt)) {
+    const named = await readNames(database);
+    if (named.size > 0) titles = new Map([...titles, ...named]);
+  }
+  return titles;
 }
 
 async function readIndex(path: string): Promise<Titles> {
@@ -41,23 +50,26 @@ async function readIndex(path: string): Promise<Titles> {
   return titles;
 }
 
-/** The names in the database of threads, `state_VERSION.sqlite`; none where it can't be read: a title is not worth a failure. */
-async function readNames(home: string): Promise<Titles> {
-  const versions = (await listFolder(home)).flatMap(({ name }) => /^state_(\d+)\.sqlite$/.exec(name)?.[1] ?? []);
-  if (versions.length === 0 || !hasSqlite()) return new Map();
-  const path = join(home, `state_${Math.max(...versions.map(Number))}.sqlite`);
-  const file = await statDatabase(path);
+/** A folder's database of threads, `state_VERSION.sqlite`. */
+async function latestDatabase(folder: string): Promise<Input | undefined> {
+  const versions = (await listFolder(folder)).flatMap(({ name }) => /^state_(\d+)\.sqlite$/.exec(name)?.[1] ?? []);
+  if (versions.length === 0 || !hasSqlite()) return undefined;
+  return statDatabase(join(folder, `state_${Math.max(...versions.map(Number))}.sqlite`));
+}
+
+/** The names in a database of threads; none where it can't be read: a title is not worth a failure. */
+async function readNames({ path, stamp }: Input): Promise<Titles> {
   const before = known.get(path);
-  if (!file || before?.stamp === file.stamp) return (file && before?.titles) ?? new Map();
+  if (before?.stamp === stamp) return before.titles;
   try {
     const database = await openDatabase(path);
     try {
-      known.set(path, { stamp: file.stamp, titles: namesIn(database) });
+      known.set(path, { stamp, titles: namesIn(database) });
     } finally {
       database.close();
     }
   } catch {
-    known.set(path, { stamp: file.stamp, titles: new Map() });
+    known.set(path, { stamp, titles: new Map() });
   }
   return known.get(path)?.titles ?? new Map();
 }

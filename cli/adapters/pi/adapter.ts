@@ -31,7 +31,8 @@ export const pi: Adapter = {
 };
 
 function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.PI_CODING_AGENT_DIR;
+  const { PI_CODING_AGENT_SESSION_DIR: sessions, PI_CODING_AGENT_DIR: named } = env;
+  if (sessions) return [{ path: sessions, variable: "PI_CODING_AGENT_SESSION_DIR" }];
   if (named) return [{ path: join(named, "sessions"), variable: "PI_CODING_AGENT_DIR" }];
   return [{ path: join(home, ".pi", "agent", "sessions") }];
 }
