@@ -15,6 +15,7 @@ import { droid } from "./droid/adapter.ts";
 import { gemini } from "./gemini/adapter.ts";
 import { goose } from "./goose/adapter.ts";
 import { grok } from "./grok/adapter.ts";
+import { hermes } from "./hermes/adapter.ts";
 import { iflow } from "./iflow/adapter.ts";
 import { jsonl } from "./jsonl/adapter.ts";
 import { kimi } from "./kimi/adapter.ts";
@@ -51,6 +52,7 @@ export const adapters: readonly Adapter[] = [
   amazonQ,
   zed,
   grok,
+  hermes,
   copilot,
   vscodeCopilot,
   qwen,

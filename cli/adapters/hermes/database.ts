@@ -1,0 +1,126 @@
+import type { DatabaseSync } from "node:sqlite";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import type { Input, Sink } from "../adapter.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import { boundedColumn, hasColumn, inputPath } from "../sqlite.ts";
+import { asCount, asString } from "../values.ts";
+import { messagesOf } from "./messages.ts";
+
+export const source = "hermes";
+
+/** The sessions that have messages. */
+export function listSessions(path: string, database: DatabaseSync): Input[] {
+  const rows = database
+    .prepare(
+      `SELECT sessions.*, found.* FROM sessions JOIN (
+        SELECT session_id, count(*) AS messages, max(id) AS latest, max(timestamp) AS changed,
+          sum(coalesce(octet_length(content), 0) + coalesce(octet_length(tool_calls), 0)) AS bytes
+        FROM messages GROUP BY session_id
+      ) AS found ON found.session_id = sessions.id ORDER BY sessions.id`,
+    )
+    .all();
+  return rows.map((row) => ({
+    path: inputPath(path, String(row.id)),
+    bytes: Number(row.bytes),
+    modifiedAt: millisecondsOf(row.changed) ?? 0,
+    stamp: [row.messages, row.latest, row.bytes, row.title, row.model, row.output_tokens, row.ended_at].join(":"),
+  }));
+}
+
+/** Times are in seconds. Pages that were damaged may hold any number. */
+function millisecondsOf(time: unknown): number | undefined {
+  return typeof time === "number" && time > 0 && time < 100_000_000_000 ? Math.round(time * 1000) : undefined;
+}
+
+export async function readSession(database: DatabaseSync, id: string, sink: Sink): Promise<void> {
+  sink.entry();
+  const row = database.prepare("SELECT * FROM sessions WHERE id = ?").get(id);
+  if (!row) return;
+  sink.skipped();
+  const session = new SessionBuilder(sink, source, id);
+  noteDetails(session, row);
+  const parent = parentOf(database, row);
+  if (parent) session.note(parent.relation, parent.id);
+  const replayed = parent && parent.relation !== "parent" ? parent.id : undefined;
+  const read = messageReader(database);
+  for (const entry of indexOf(database, id, replayed)) {
+    sink.entry();
+    const message = read.get(entry.first ?? null);
+    if (message) addMessage(session, { ...message, copied: entry.copied }, asString(row.model), sink);
+    await sink.pause();
+  }
+  session.addUsage({
+    inputTokens: asCount(row.input_tokens) ?? 0,
+    outputTokens: asCount(row.output_tokens) ?? 0,
+    cacheReadTokens: asCount(row.cache_read_tokens) ?? 0,
+    cacheWriteTokens: asCount(row.cache_write_tokens) ?? 0,
+    reasoningTokens: asCount(row.reasoning_tokens) ?? 0,
+  });
+  session.end();
+}
+
+function noteDetails(session: SessionBuilder, row: Fields): void {
+  // A derived title is the beginning of the first message.
+  if (row.title_source !== "derived") session.noteTitle(row.title);
+  session.noteFolder(asString(row.cwd) ?? row.git_repo_root);
+  session.note("branch", row.git_branch);
+  session.noteTime(millisecondsOf(row.started_at));
+}
+
+type Parent = { relation: "parent" | "forkedFrom" | "continues"; id: string };
+
+/** What began a session that has a parent; none where it only came after it in the same chat. */
+function parentOf(database: DatabaseSync, row: Fields): Parent | undefined {
+  const id = asString(row.parent_session_id);
+  if (!id) return undefined;
+  const config = parseJson(asString(row.model_config) ?? "");
+  // What continues a session takes over its marks, which then name another one.
+  const marks = (mark: string) => isFields(config) && config[mark] === id;
+  if (marks("_branched_from")) return { relation: "forkedFrom", id };
+  if (marks("_delegate_from")) return { relation: "parent", id };
+  if (marks("_reset_from")) return undefined;
+  const parent = database.prepare("SELECT * FROM sessions WHERE id = ?").get(id);
+  if (parent?.end_reason === "compression") return { relation: "continues", id };
+  if (parent?.end_reason === "branched") return { relation: "forkedFrom", id };
+  const isSameChat = asString(row.session_key) !== undefined && row.session_key === parent?.session_key;
+  return isSameChat ? undefined : { relation: "parent", id };
+}
+
+/** What is the same in a row and its copy. */
+const copiedColumns = ["role", "content", "timestamp", "tool_call_id", "tool_calls"];
+
+/** The first of each row and its copies, in their order, and whether the session before has it, too. */
+function indexOf(database: DatabaseSync, id: string, before: string | undefined) {
+  const isSame = copiedColumns.map((column) => `other.${column} IS messages.${column}`).join(" AND ");
+  return database
+    .prepare(
+      `SELECT min(id) AS first, EXISTS (
+        SELECT 1 FROM messages AS other WHERE other.session_id = ? AND ${isSame}
+      ) AS copied FROM messages WHERE session_id = ? GROUP BY ${copiedColumns.join(", ")} ORDER BY first`,
+    )
+    .all(before ?? null, id);
+}
+
+/** Content may begin with a zero, at which a text would end: it is read as bytes. */
+function messageReader(database: DatabaseSync) {
+  const has = (column: string) => hasColumn(database, "messages", column);
+  const optional = (column: string, name: string) => `${has(column) ? column : "NULL"} AS ${name}`;
+  return database.prepare(
+    `SELECT id, role, timestamp, tool_call_id, ${boundedColumn("CAST(content AS BLOB)", "content")},
+      ${boundedColumn("tool_calls")}, ${optional("finish_reason", "finish_reason")},
+      ${optional("reasoning", "reasoning")}, ${optional("reasoning_content", "reasoning_content")},
+      ${optional("_compressed_summary", "summary")}, ${optional("display_kind", "display_kind")}
+      FROM messages WHERE id = ?`,
+  );
+}
+
+function addMessage(session: SessionBuilder, row: Fields, model: string | undefined, sink: Sink): void {
+  const messages = messagesOf(row, sink);
+  if (messages.length === 0) sink.skipped();
+  const isAnswer = row.role === "assistant";
+  session.send(messages, {
+    at: millisecondsOf(row.timestamp),
+    isReplayed: row.copied === 1,
+    ...(isAnswer && { model, stopReason: row.finish_reason }),
+  });
+}
