@@ -198,3 +198,42 @@ test("a small reading of the same database counts the same", async () => {
   expect([sessions.length, counts.entries, counts.invalid]).toEqual([3, rows + 3, 0]);
   db.close();
 });
+
+test("rows of any other shape end nothing", async () => {
+  const { host, db } = await open();
+  const strange = [null, 7, 9e15, 1e300, "?", "[null]", '{"a":[1]}', '\0json:[7,null,{"type":7}]', '\0json:{"a":1}'];
+  openSession(db, "s1");
+  say(db, "s1", 1, "user", "Why?");
+  const columns = [
+    "role",
+    "content",
+    "tool_call_id",
+    "tool_calls",
+    "timestamp",
+    "finish_reason",
+    "reasoning",
+    "display_kind",
+  ];
+  for (const column of columns) {
+    for (const value of strange) {
+      const needed = column === "role" || column === "timestamp";
+      if (value === null && needed) continue;
+      const row = { session_id: "s1", role: "assistant", content: "x", timestamp: start, [column]: value };
+      insert(db, "messages", row);
+      insert(db, "messages", { ...row, ...(column !== "role" && { role: "tool" }) });
+    }
+  }
+  for (const [index, value] of strange.entries()) {
+    openSession(db, `t${index}`, {
+      started_at: 1e300,
+      title: value,
+      model: value,
+      model_config: value,
+      parent_session_id: value,
+    });
+    say(db, `t${index}`, 1, "user", "Why?");
+  }
+  const { sessions } = await parseAll(hermes, host);
+  expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["s1", ...strange.map((_, index) => `t${index}`)]);
+  db.close();
+});
