@@ -157,6 +157,21 @@ test("older versions: bubbles in the conversation's row, tools apart from them, 
   expect(sessions[0]?.ending).toMatchObject({ project: "old shop", metadata: { cwd: "/code/old shop" } });
 });
 
+test("a folder on a machine to which the editor connects is the project, too", async () => {
+  const host = await makeHome({
+    [`${user}/workspaceStorage/w8/workspace.json`]: '{"folder":"vscode-remote://wsl%2Bubuntu/home/ada/web%20shop"}',
+  });
+  const db = editor(host);
+  converse(db, "remote", [asked]);
+  db.close();
+  const listed = makeDatabase(join(host.home, user, "workspaceStorage/w8/state.vscdb"), keyValue);
+  const list = JSON.stringify({ allComposers: [{ composerId: "remote" }] });
+  listed.prepare("INSERT INTO ItemTable VALUES ('composer.composerData', ?)").run(list);
+  listed.close();
+  const { sessions } = await parseAll(cursor, host);
+  expect(sessions[0]?.ending).toMatchObject({ project: "web shop", metadata: { cwd: "/home/ada/web shop" } });
+});
+
 test("a conversation has the folder that the list of all conversations names for it", async () => {
   const host = await makeHome();
   const db = editor(host);

@@ -6,6 +6,7 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Host, SearchRoot } from "../adapter.ts";
 import { hasColumn, openDatabase, textOfColumn } from "../sqlite.ts";
+import { uriPath } from "../uri.ts";
 import { asString } from "../values.ts";
 
 /** The folder of the editor's settings and storage. */
@@ -32,9 +33,10 @@ export function searchRoots(host: Host): SearchRoot[] {
   return [{ path: globalStorage(host) }, ...[...stores, projects].map((path) => ({ path, ...variable }))];
 }
 
-/** A folder's path from a `file:` URL, on any system; undefined for a folder elsewhere, such as in a container. */
+/** A folder's path from a `file:` URL, on any system, or from that of a machine or container to which the editor connects. */
 export function folderOfUrl(url: unknown): string | undefined {
   const text = asString(url);
+  if (text?.startsWith("vscode-remote://")) return uriPath(text);
   if (!text?.startsWith("file://")) return undefined;
   try {
     return fileURLToPath(text, { windows: /^file:\/\/(?:\/[A-Za-z](?::|%3A)|[^/])/i.test(text) });
