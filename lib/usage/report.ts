@@ -42,7 +42,7 @@ export type UsageRequest = {
   facets: readonly UsageFacet[];
   by?: UsageFacet | undefined;
   filter?: UsageFilter;
-  /** The figures that are wanted of each span; the others are 0. */
+  /** The figures that are wanted of each span, and of each value beside what it is ranked by; the others may be 0. */
   wanted?: readonly Column[] | undefined;
   /** Whether to count sessions and messages by branch, which takes a read of each linked session. */
   activityOfBranches?: boolean;
@@ -55,15 +55,18 @@ export async function readUsage(userId: string, request: UsageRequest): Promise<
   const { spans, facets, by, wanted, activityOfBranches = true } = request;
   const starts = startsOf(spans);
   const filter = await filterOf(userId, request.filter ?? {});
-  const listed = [...new Set([...facets, ...(by ? [by] : [])])];
-  const rolled = listed.filter(isRolled);
-  const links = listed.filter(
+  const shown = [...new Set([...facets, ...(by ? [by] : [])])];
+  const rolled = shown.filter(isRolled);
+  const links = shown.filter(
     (facet): facet is LinkFacet => facet === "pr" || (facet === "branch" && activityOfBranches),
   );
+  // What links tell is put in the place of the rows' figures, all of which that takes.
+  const listed = wanted && links.length === 0 ? [...wanted, "unpriced_tokens" as const] : undefined;
   const { rows, linked } = await heavyRead(userId, async (tx) => {
     const gone = await readGone(tx, userId);
     const inSpans = { by: by && isRolled(by) ? by : undefined, ...(wanted && { wanted }) };
-    const rows = await readReport(tx, userId, { starts, gone, facets: rolled, maxValues, filter, spans: inSpans });
+    const reported = { starts, gone, facets: rolled, maxValues, listed, filter, spans: inSpans };
+    const rows = await readReport(tx, userId, reported);
     const linked = new Map<LinkFacet, ReportRow[]>();
     for (const facet of links)
       linked.set(facet, await readLinks(tx, userId, facet, { starts, gone, filter, bySpan: facet === by, maxValues }));
@@ -71,7 +74,7 @@ export async function readUsage(userId: string, request: UsageRequest): Promise<
   });
   const spanTotals = spans.map((_, place) => totalOf(rows.filter(({ span }) => span === place)));
   for (const [facet, found] of linked) join(rows, facet, found);
-  return { ...reportOf(await named(userId, rows), listed), spanTotals };
+  return { ...reportOf(await named(userId, rows), shown), spanTotals };
 }
 
 const isRolled = (facet: UsageFacet): facet is RolledFacet => (rolledFacets as readonly string[]).includes(facet);

@@ -54,8 +54,11 @@ function startIn(zone: string, date: string): Date {
 
 /** A day of UTC and the span that it is counted in as a whole: 1 for the first, 0 or one more than there are for none. */
 export type WholeDay = { day: string; span: number };
-/** A part of a day of UTC that belongs to another span than the day as a whole. */
-export type Piece = { start: Date; end: Date; span: number; whole: number };
+/**
+ * A part of a day of UTC that several spans share: the quarters of an hour from `starts` up to `ends` are in `span`, the day as a
+ * whole counts in `whole`.
+ */
+export type Part = { day: string; starts: number; ends: number; span: number; whole: number };
 
 const dayMs = 86_400_000;
 const quarterMs = 900_000;
@@ -64,35 +67,29 @@ const quarterMs = 900_000;
 export const quarterBefore = (moment: number): number => Math.floor(moment / quarterMs) * quarterMs;
 
 /**
- * Divides spans into days of UTC. A day that several spans share is counted as a whole in the one that has most of it; its other
- * parts are pieces, to be taken from that one and given to their own: of a zone an hour ahead of UTC, one hour in 24 is read
+ * Divides spans into days of UTC. A day that several spans share is counted as a whole in the one that has most of it; what is in
+ * its other parts is to be taken from that one and given to their own: of a zone an hour ahead of UTC, one hour in 24 is read
  * anew, not the day.
  */
-export function divide(starts: Date[]): { days: WholeDay[]; edges: WholeDay[]; pieces: Piece[] } {
+export function divide(starts: Date[]): { days: WholeDay[]; parts: Part[] } {
   const cuts = starts.map((start) => start.getTime());
   const [first = 0, last = 0] = [cuts[0], cuts.at(-1)];
   const days: WholeDay[] = [];
-  const edges: WholeDay[] = [];
-  const pieces: Piece[] = [];
+  const parts: Part[] = [];
   let passed = 0;
   for (let at = Math.floor(first / dayMs) * dayMs; at < last; at += dayMs) {
     while (passed < cuts.length && (cuts[passed] ?? 0) <= at) passed += 1;
     const inside: number[] = [];
     for (let next = passed; next < cuts.length && (cuts[next] ?? 0) < at + dayMs; next += 1)
-      inside.push(cuts[next] ?? 0);
-    const ends = [...inside, at + dayMs];
-    const parts = ends.map((end, place) => ({ start: ends[place - 1] ?? at, end, span: passed + place }));
-    const main = parts.reduce((longest, part) =>
-      part.end - part.start > longest.end - longest.start ? part : longest,
+      inside.push(((cuts[next] ?? 0) - at) / quarterMs);
+    const ends = [...inside, dayMs / quarterMs];
+    const own = ends.map((end, place) => ({ starts: ends[place - 1] ?? 0, ends: end, span: passed + place }));
+    const main = own.reduce((longest, part) =>
+      part.ends - part.starts > longest.ends - longest.starts ? part : longest,
     );
-    const day = { day: new Date(at).toISOString().slice(0, 10), span: main.span };
-    days.push(day);
-    if (inside.length === 0) continue;
-    edges.push(day);
-    for (const part of parts) {
-      if (part === main) continue;
-      pieces.push({ start: new Date(part.start), end: new Date(part.end), span: part.span, whole: main.span });
-    }
+    const day = new Date(at).toISOString().slice(0, 10);
+    days.push({ day, span: main.span });
+    if (inside.length > 0) parts.push(...own.map((part) => ({ day, ...part, whole: main.span })));
   }
-  return { days, edges, pieces };
+  return { days, parts };
 }

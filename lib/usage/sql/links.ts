@@ -3,7 +3,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { divide } from "#lib/usage/spans";
-import { type Column, columns, isLeft, used } from "#lib/usage/sql/parts";
+import { type Column, columns, isLeft, usedOf } from "#lib/usage/sql/parts";
 import { type Filter, filterValues, namedOf, type ReportRow } from "#lib/usage/sql/report";
 
 const links = {
@@ -25,7 +25,7 @@ const isWanted = (filter: Filter) =>
 /** What was spent on a branch is known of each message, and needs no link. */
 const spentOf = (filter: Filter) => `
     union all
-    select width_bucket(used.at, $2::timestamptz[]), trace_id, false, ${zeros(activity)}, ${used}
+    select width_bucket(used.at, $2::timestamptz[]), trace_id, false, ${zeros(activity)}, ${usedOf(spending)}
     from (select distinct trace_id from linked) as own join message_usage as used using (trace_id)
     where user_id = $1 and counted and at >= ${first} and at < ${last} ${isWanted(filter)} group by 1, 2`;
 
@@ -106,8 +106,8 @@ export async function readLinks(
 ): Promise<ReportRow[]> {
   const { starts, filter, bySpan, maxValues, gone } = request;
   const statement = statementOf(facet, filter, bySpan, maxValues);
-  const { days, edges } = divide(starts);
-  const shared = new Set(edges.map(({ day }) => day));
+  const { days, parts } = divide(starts);
+  const shared = new Set(parts.map(({ day }) => day));
   const whole = days.filter(({ day, span }) => !shared.has(day) && span > 0 && span < starts.length);
   const places = [whole.map(({ day }) => day), whole.map(({ span }) => span), [...shared]];
   return (await tx.query<ReportRow>(statement, [userId, starts, gone, ...places, ...filterValues(filter)])).rows;

@@ -26,19 +26,25 @@ export const spending = [
 export const columns = ["sessions", ...activity, ...spending] as const;
 export type Column = (typeof columns)[number];
 
-const list = (names: readonly string[], form: (name: string) => string) => names.map(form).join(", ");
+const list = <Name extends string>(names: readonly Name[], form: (name: Name) => string) => names.map(form).join(", ");
 // Sums of bigint are numeric in PostgreSQL, which is slow; float8 is exact up to 2^53: nine million dollars, in nano-dollars.
 export const sumsOf = (names: readonly string[]): string => list(names, (name) => `sum(${name}::float8) as ${name}`);
-const zeros = (names: readonly string[]) => list(names, (name) => `0 as ${name}`);
-const minus = (names: readonly string[]) => list(names, (name) => `-${name} as ${name}`);
 
-/** The sums of `spending` over rows of message_usage as `used`. */
-export const used = `${list(amounts, (name) => `sum(used.${name}::float8) as ${name}`)},
-  sum(used.reasoning_tokens::float8) as reasoning_tokens, coalesce(sum(used.cost_nano::float8), 0) as cost_nano,
-  coalesce(sum(used.recorded_nano::float8), 0) as recorded_nano,
-  coalesce(sum((${amounts.map((name) => `used.${name}`).join(" + ")})::float8) filter (where used.cost_nano is null), 0) as unpriced_tokens,
-  coalesce(sum(used.cost_nano::float8) filter (where used.recorded_nano is not null), 0) as compared_nano,
-  coalesce(sum(used.recorded_nano::float8) filter (where used.cost_nano is not null), 0) as compared_recorded_nano`;
+const ofUsed = (name: (typeof spending)[number]): string => {
+  const all = amounts.map((amount) => `used.${amount}`).join(" + ");
+  const special: Partial<Record<Column, string>> = {
+    unpriced_tokens: `(${all})::float8) filter (where used.cost_nano is null`,
+    compared_nano: "used.cost_nano::float8) filter (where used.recorded_nano is not null",
+    compared_recorded_nano: "used.recorded_nano::float8) filter (where used.cost_nano is not null",
+  };
+  return `coalesce(sum(${special[name] ?? `used.${name}::float8`}), 0) as ${name}`;
+};
+/** Sums of columns of `spending` over rows of message_usage as `used`. */
+export const usedOf = (names: readonly Column[]): string =>
+  spending
+    .filter((name) => names.includes(name))
+    .map(ofUsed)
+    .join(", ");
 
 /** What the statement's text depends on, and its parameters from `$1` to `$12`. */
 export type Parts = { sharesDays: boolean; hasGone: boolean; values: unknown[] };
@@ -49,67 +55,75 @@ export type Parts = { sharesDays: boolean; hasGone: boolean; values: unknown[] }
  * @param gone the traces that are deleted, and still counted in usage_day
  */
 export function partsIn(userId: string, starts: Date[], gone: string[]): Parts {
-  const { days, edges, pieces } = divide(starts);
+  const { days, parts } = divide(starts);
   const isInside = ({ span }: { span: number }) => span > 0 && span < starts.length;
   const values = [
     userId,
     starts,
     days.map(({ day }) => day),
     days.map(({ span }) => span),
-    edges.map(({ day }) => day),
-    pieces.map(({ start }) => start),
-    pieces.map(({ end }) => end),
-    pieces.map(({ span }) => span),
-    pieces.map((piece) => piece.whole),
+    parts.map(({ day }) => day),
+    parts.map((part) => part.starts),
+    parts.map(({ ends }) => ends),
+    parts.map(({ span }) => span),
+    parts.map(({ whole }) => whole),
     days.filter(isInside).map(({ day }) => day),
     days.filter(isInside).map(({ span }) => span),
     gone,
   ];
-  return { sharesDays: edges.length > 0, hasGone: gone.length > 0, values };
+  return { sharesDays: parts.length > 0, hasGone: gone.length > 0, values };
 }
 
 const isInside = (span: string) => `${span} between 1 and cardinality($2::timestamptz[]) - 1`;
-const inside = "unnest($10::date[], $11::int[]) as whole (day, span)";
 
 /** All days with the span that each is counted in. It names every parameter: one that a statement doesn't have would have no type. */
 const days = `days (day, span) as materialized (
     select * from unnest($3::date[], $4::int[])
-    where ($5::date[], $6::timestamptz[], $7::timestamptz[], $8::int[], $9::int[], $12::uuid[]) is not null
+    where ($5::date[], $6::int[], $7::int[], $8::int[], $9::int[], $12::uuid[]) is not null
   )`;
 export const isLeft = "trace_id <> all($12::uuid[])";
 
-/** The span of a quarter of a day. */
-const spanOf = (quarter: string) =>
-  `width_bucket(day::timestamp at time zone 'UTC' + ${quarter} * interval '15 minutes', $2::timestamptz[])`;
+const startOfPart = "day::timestamp at time zone 'UTC'";
+const countedIn = (span: string) => `case when ${isInside(span)} then ${span} end`;
 
 /**
- * `touched` are the spans that a trace has messages in on a day that several share, with the first and the last of them, where
- * any is not the one that the day is counted in; `pieces` is what was spent in other spans than that one.
+ * `placed` are the days of traces in the parts of days that several spans share, but for those that are as a whole where the day is
+ * counted. `touched` are the spans that such a trace has messages in then, with the first and the last of them. Most traces are
+ * in one part, and their day's sums with them: quarters are looked at of the others alone. A day is `outer` where a part of it is
+ * in none of the spans.
  */
 const shared = `
-  straddling as materialized (
-    select trace_id, day, facets, span as whole, quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted
-    from trace_usage join days using (day)
-    where user_id = $1 and day = any($5::date[]) and ${isLeft}
-      and (${spanOf("quarters[1]")} <> span or ${spanOf("quarters[cardinality(quarters)]")} <> span)
+  parts as materialized (
+    select *, ${startOfPart} + starts * interval '15 minutes' as since, ${startOfPart} + ends * interval '15 minutes' as until,
+      bool_or(not ${isInside("span")}) over (partition by day) as is_outer
+    from unnest($5::date[], $6::int[], $7::int[], $8::int[], $9::int[]) as part (day, starts, ends, span, whole)
+  ),
+  placed as materialized (
+    select straddling.*, part.span, part.starts, part.ends, part.is_outer,
+      earliest >= part.starts and latest < part.ends as is_within
+    from (
+      select trace_usage.*, main.span as whole, quarters[1] as earliest, quarters[cardinality(quarters)] as latest
+      from trace_usage join parts as main using (day)
+      where user_id = $1 and day = any($5::date[]) and ${isLeft} and main.span = main.whole
+        and (quarters[1] < main.starts or quarters[cardinality(quarters)] >= main.ends)
+    ) as straddling join parts as part using (day)
+    where earliest < part.ends and latest >= part.starts
   ),
   touched as materialized (
-    select *, min(span) over same as first, max(span) over same as last, min(span) filter (where ${isInside("span")}) over same as counted
+    select trace_id, day, facets, is_outer, whole, span, ${list(activity, (name) => `${name}::float8`)}, span as first, span as last,
+      ${countedIn("span")} as counted, true as is_first
+    from placed where is_within
+    union all
+    select *, min(span) over same, max(span) over same, min(${countedIn("span")}) over same, span = min(span) over same
     from (
-      select trace_id, day, facets, whole, span, ${sumsOf(activity)}
+      select trace_id, day, facets, is_outer, whole, span, ${sumsOf(activity)}
       from (
-        select trace_id, day, facets, whole, piece.messages, piece.tokens, piece.untimed, piece.uncounted, ${spanOf("quarter")} as span
-        from straddling, unnest(quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted)
+        select trace_id, day, facets, is_outer, whole, span, piece.messages, piece.tokens, piece.untimed, piece.uncounted
+        from placed, unnest(quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted)
           as piece (quarter, messages, tokens, untimed, uncounted)
-      ) as quarters group by trace_id, day, facets, whole, span
+        where not is_within and quarter >= starts and quarter < ends
+      ) as quarters group by trace_id, day, facets, is_outer, whole, span
     ) as summed window same as (partition by trace_id, day)
-  ),
-  pieces as materialized (
-    select piece.span, whole, spent.* from unnest($6::timestamptz[], $7::timestamptz[], $8::int[], $9::int[]) as piece (starts, ends, span, whole),
-      lateral (
-        select facets, ${used} from message_usage as used
-        where user_id = $1 and at >= piece.starts and at < piece.ends and counted and ${isLeft} group by facets
-      ) as spent
   ),`;
 
 /** The span that a day is counted in. Not by a join: PostgreSQL would expect one row of it, and go through `touched` for each. */
@@ -119,7 +133,7 @@ const spanOfDay = (day: string) => `($4::int[])[${day} - ($3::date[])[1] + 1]`;
 const againOf = (sharesDays: boolean) => {
   const edge = (side: string, day: string) =>
     sharesDays &&
-    `left join touched as ${side} on ${side}.trace_id = later.trace_id and ${side}.day = later.${day} and ${side}.span = ${side}.first`;
+    `left join touched as ${side} on ${side}.trace_id = later.trace_id and ${side}.day = later.${day} and ${side}.is_first`;
   const [first, last] = sharesDays
     ? ["coalesce(after.first, later.span)", "coalesce(before.last, later.since_span)"]
     : ["later.span", "later.since_span"];
@@ -140,43 +154,90 @@ const againOf = (sharesDays: boolean) => {
   )`;
 };
 
-const noSpending = zeros(spending);
-const noActivity = zeros(["sessions", "whole_sessions", ...activity]);
+/** A row of corrections: of the wanted columns those that are given, the others 0. */
+const rowOf = (wanted: readonly Column[], span: string, given: Partial<Record<Column, string>>): string =>
+  `select ${span} as span, facets, ${list(wanted, (name) => `(${given[name] ?? "0"})::float8 as ${name}`)}`;
+const each = <Name extends Column>(names: readonly Name[], form: (name: Name) => string) =>
+  Object.fromEntries(names.map((name) => [name, form(name)]));
+const any = (wanted: readonly Column[], of: readonly Column[]) => of.some((name) => wanted.includes(name));
 
-/** What the sums of whole days have too much and too little: of sessions that continue, of days that spans share, of deleted traces. */
-const continued = `
-  select greatest(first, 1), facets, -(first = last and ${isInside("first")})::int, -counts::int, ${zeros([...activity, ...spending])}
-  from again`;
-const ofSharedDays = `
-  select span, facets, 1, (span is not distinct from counted)::int, ${list(activity, (name) => name)}, ${noSpending} from touched
+/** What was spent in other spans than where its day is counted: added to the one and taken from the other. */
+const spentElsewhere = (wanted: readonly Column[], where: string): string => `
+  ${rowOf(
+    wanted,
+    "side.span",
+    each(
+      spending.filter((name) => wanted.includes(name)),
+      (name) => `side.sign * ${name}`,
+    ),
+  )}
+  from (
+    select parts.span, parts.whole, spent.* from parts, lateral (
+      select facets, ${usedOf(wanted)} from message_usage as used
+      where user_id = $1 and at >= parts.since and at < parts.until and counted and ${isLeft} group by facets
+    ) as spent where parts.span <> parts.whole and ${where} offset 0
+  ) as spent, lateral (values (spent.span, 1), (spent.whole, -1)) as side (span, sign)`;
+
+/** The same of messages, and of sessions as `given` has them where they are, and where the day is counted. */
+const activeElsewhere = (wanted: readonly Column[], there: string, counted: string, where: string): string => `
+  ${rowOf(wanted, "span", { sessions: there, ...each(activity, (name) => name) })} from touched where ${where}
   union all
-  select whole, facets, -(span = first)::int, -(span = first)::int, ${minus(activity)}, ${noSpending} from touched
-  union all
-  select span, facets, ${noActivity}, ${list(spending, (name) => name)} from pieces
-  union all
-  select whole, facets, ${noActivity}, ${minus(spending)} from pieces`;
-const ofGone = `
-  select span, facets, -1, -1, ${minus(activity)}, ${noSpending}
+  ${rowOf(wanted, "whole", { sessions: counted, ...each(activity, (name) => `-${name}`) })} from touched where ${where}`;
+
+const ofGone = (wanted: readonly Column[]): string => `
+  ${rowOf(wanted, "span", { sessions: "-1", ...each(activity, (name) => `-${name}`) })}
   from trace_usage join days using (day) where user_id = $1 and trace_id = any($12::uuid[])
   union all
-  select days.span, used.facets, ${noActivity}, ${list(spending, (name) => `-${name}`)}
+  ${rowOf(
+    wanted,
+    "days.span",
+    each(spending, (name) => `-${name}`),
+  )}
   from (
-    select (at at time zone 'UTC')::date as day, facets, ${used} from message_usage as used
+    select (at at time zone 'UTC')::date as day, facets, ${usedOf(spending)} from message_usage as used
     where user_id = $1 and counted and trace_id = any($12::uuid[]) group by 1, 2
   ) as used join days using (day)`;
 
 /**
- * Common table expressions up to `whole` and `corrections`, which together are the usage in the spans: rows of usage_day with
- * the span that each counts in, and what has to be added to their sums. A text for each case: planning what is never
- * executed takes ten milliseconds.
+ * What the sums of whole days have too much and too little in each span: of sessions that continue, of days that spans share, of
+ * deleted traces. Rows of a span, facets and the wanted columns.
  */
-export const expressionsOf = ({ sharesDays, hasGone }: Parts): string => `
+export function correctionsOf({ sharesDays, hasGone }: Parts, wanted: readonly Column[]): string {
+  const again = rowOf(wanted, "greatest(first, 1)", { sessions: `-(first = last and ${isInside("first")})::int` });
+  const rows = [
+    wanted.includes("sessions") && `${again} from again`,
+    sharesDays && any(wanted, ["sessions", ...activity]) && activeElsewhere(wanted, "1", "-is_first::int", "true"),
+    sharesDays && any(wanted, spending) && spentElsewhere(wanted, "true"),
+    hasGone && ofGone(wanted),
+  ];
+  return combined(rows, wanted);
+}
+
+/** The same of all spans together, each session once. What moves from one span to another is in no sum of both. */
+export function marginsOf({ sharesDays, hasGone }: Parts): string {
+  const rows = [
+    `${rowOf(columns, "1", { sessions: "-1" })} from again where counts`,
+    sharesDays && activeElsewhere(columns, "(span is not distinct from counted)::int", "-is_first::int", "is_outer"),
+    sharesDays && spentElsewhere(columns, "is_outer"),
+    hasGone && ofGone(columns),
+  ];
+  return combined(rows, columns);
+}
+
+function combined(rows: (string | false)[], wanted: readonly Column[]): string {
+  const given = rows.filter((row) => row !== false);
+  // A statement without any has its columns nevertheless.
+  const nothing = `select 0 as span, 0::bigint as facets, ${list(wanted, (name) => `0::float8 as ${name}`)} where false`;
+  return `(select * from (${(given.length > 0 ? given : [nothing]).join("\n  union all")}) as found where ${isInside("span")})`;
+}
+
+/**
+ * Common table expressions: `whole`, the rows of usage_day with the span that each counts in, and what its corrections are made of.
+ * A text for each case: planning what is never executed takes ten milliseconds.
+ */
+export const expressionsOf = ({ sharesDays }: Parts): string => `
   ${days},${sharesDays ? shared : ""}${againOf(sharesDays)},
-  corrections as materialized (
-    select * from (${[continued, sharesDays && ofSharedDays, hasGone && ofGone].filter(Boolean).join("\n  union all")}) as found
-      (span, facets, sessions, whole_sessions, ${[...activity, ...spending].join(", ")}) where ${isInside("span")}
-  ),
   whole as not materialized (
-    select span, facets, ${columns.join(", ")} from usage_day join ${inside} using (day)
+    select ($11::int[])[day - ($10::date[])[1] + 1] as span, facets, ${columns.join(", ")} from usage_day
     where user_id = $1 and day between ($10::date[])[1] and ($10::date[])[cardinality($10::date[])]
   )`;

@@ -2,7 +2,16 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { UsageFacet } from "#lib/usage/schema";
-import { type Column, columns, expressionsOf, partsIn, sumsOf } from "#lib/usage/sql/parts";
+import {
+  type Column,
+  columns,
+  correctionsOf,
+  expressionsOf,
+  marginsOf,
+  type Parts,
+  partsIn,
+  sumsOf,
+} from "#lib/usage/sql/parts";
 
 /** Sums of usage; `span` is null in those of all spans together, and `facet` in those of all values. */
 export type ReportRow = Record<Column, number> & {
@@ -28,6 +37,7 @@ export const rolledFacets = Object.keys(expressions) as RolledFacet[];
 export type Filter = Partial<Record<RolledFacet, string[]>>;
 
 const names = columns.join(", ");
+const floats = columns.map((name) => `${name}::float8`).join(", ");
 
 /** usage_facets as `named`, with one column for each facet; only those that a filter lets through, by the parameters from `firstValue` on. */
 export const namedOf = (filter: Filter, firstValue = 13): string => {
@@ -45,39 +55,52 @@ export const filterValues = (filter: Filter) =>
   rolledFacets.map((name) => filter[name]).filter((value) => value !== undefined);
 
 /** The most rows of a facet; the rest are the difference to the whole. */
+const ranking = new Set<Column>(["cost_nano", "input_tokens", "output_tokens", "cache_read_tokens", "messages"]);
 const order = "cost_nano desc, input_tokens + output_tokens + cache_read_tokens desc, messages desc, value";
 
-const sums = (counted: string, wanted: readonly Column[] = columns) =>
-  columns
-    .map((name) => (wanted.includes(name) ? `sum(${name === "sessions" ? counted : name})` : "0"))
-    .map((sum, place) => `${sum} as ${columns[place]}`)
-    .join(", ");
+const sums = (wanted: readonly Column[]) =>
+  columns.map((name) => `${wanted.includes(name) ? `sum(${name})` : "0"} as ${name}`).join(", ");
 
-const byFacet = ({ facets, filter, maxValues }: ReportRequest) => {
+/** Each combination of facets is summed once before all sums of sums: there are a third as many as rows of days. */
+const summedOf = (parts: Parts, filter: Filter) => `
+  summed as materialized (
+    select ${rolledFacets.map((name) => `of_${name}`).join(", ")}, ${names} from (
+      select facets, ${sumsOf(columns)} from (
+        select facets, ${floats} from whole
+        union all
+        select facets, ${names} from ${marginsOf(parts)} as margins
+      ) as parts group by facets
+    ) as found join ${namedOf(filter)} using (facets)
+  )`;
+
+/** The sum of all, and those of each facet's values. */
+const byFacet = ({ facets, maxValues, listed = columns }: ReportRequest) => {
   const pick = (form: (name: string) => string) =>
-    facets.length === 0
-      ? "null"
-      : `case ${facets.map((name) => `when grouping(of_${name}) = 0 then ${form(name)}`).join(" ")} end`;
+    `case ${facets.map((name) => `when grouping(of_${name}) = 0 then ${form(name)}`).join(" ")} end`;
+  const whole = `select null::int as span, null::text as facet, null::text as value, 1 as values, ${sums(columns)} from summed`;
+  if (facets.length === 0) return whole;
+  const wanted = columns.filter((name) => listed.includes(name) || ranking.has(name));
   return `
-  select null::int as span, facet, value, values, ${names} from (
+  ${whole}
+  union all
+  select null, facet, value, values, ${names} from (
     select *, row_number() over (partition by facet order by ${order}) as place, count(*) over (partition by facet)::int as values
     from (
-      select ${pick((name) => `'${name}'`)}::text as facet, ${pick((name) => `of_${name}`)}::text as value, ${sums("sessions")}
-      from (
-        select facets, ${sumsOf(columns)} from whole group by facets
-        union all
-        select facets, ${names.replace("sessions", "whole_sessions")} from corrections
-      ) as summed join ${namedOf(filter)} using (facets)
-      group by grouping sets (${["", ...facets.map((name) => `of_${name}`)].map((set) => `(${set})`).join(", ")})
+      select ${pick((name) => `'${name}'`)}::text as facet, ${pick((name) => `of_${name}`)}::text as value, ${sums(wanted)}
+      from summed group by grouping sets (${facets.map((name) => `(of_${name})`).join(", ")})
     ) as found
   ) as ranked where place <= ${maxValues}`;
 };
 
-const bySpan = ({ by, wanted }: NonNullable<ReportRequest["spans"]>, filter: Filter) => {
+const columnsOf = ({ wanted }: NonNullable<ReportRequest["spans"]>) =>
+  columns.filter((name) => !wanted || wanted.includes(name));
+
+const bySpan = (spans: NonNullable<ReportRequest["spans"]>, filter: Filter) => {
+  const { by } = spans;
   const value = by ? `of_${by}` : "null";
-  const some = columns.filter((name) => !wanted || wanted.includes(name));
+  const some = columnsOf(spans);
   return `
-  select span - 1, ${by ? `'${by}'` : "null"}, value, 0, ${sums("sessions", some)}
+  select span - 1, ${by ? `'${by}'` : "null"}, value, 0, ${sums(some)}
   from (
     select span, ${value}::text as value, ${sumsOf(some)} from whole join ${namedOf(filter)} using (facets) group by 1, 2
     union all
@@ -92,6 +115,8 @@ export type ReportRequest = {
   /** The facets whose values are summed over all spans, at most so many values of each. */
   facets: RolledFacet[];
   maxValues: number;
+  /** The columns that are wanted of each value; others are 0. All by default. */
+  listed?: readonly Column[] | undefined;
   filter: Filter;
   /** Whether to sum by span, by which facet's values, and which columns; the others are 0. */
   spans: { by: RolledFacet | undefined; wanted?: readonly Column[] } | undefined;
@@ -110,8 +135,10 @@ export async function readGone(tx: PoolClient, userId: string): Promise<string[]
 export async function readReport(tx: PoolClient, userId: string, request: ReportRequest): Promise<ReportRow[]> {
   const { starts, gone, filter, spans } = request;
   const parts = partsIn(userId, starts, gone);
+  // Materialized: PostgreSQL would look at all facets for each part of a day.
+  const corrections = spans ? `, corrections as materialized ${correctionsOf(parts, columnsOf(spans))}` : "";
   const inSpans = spans ? `union all ${bySpan(spans, filter)}` : "";
-  const statement = `with ${expressionsOf(parts)} ${byFacet(request)} ${inSpans}`;
+  const statement = `with ${expressionsOf(parts)}, ${summedOf(parts, filter)} ${corrections} ${byFacet(request)} ${inSpans}`;
   return (await tx.query<ReportRow>(statement, [...parts.values, ...filterValues(filter)])).rows;
 }
 
@@ -125,7 +152,7 @@ export async function readSpending(
   const parts = partsIn(userId, starts, gone);
   const statement = `with ${expressionsOf(parts)}
     select of_source as source, of_model as model, of_project as project, sum(cost_nano) as "costNano" from (
-      select facets, cost_nano::float8 from whole union all select facets, cost_nano from corrections
+      select facets, cost_nano::float8 from whole union all select facets, cost_nano from ${marginsOf(parts)} as margins
     ) as parts join ${namedOf({})} using (facets) where cost_nano <> 0 group by 1, 2, 3`;
   return (await tx.query<Spending>(statement, parts.values)).rows;
 }
