@@ -80,8 +80,11 @@ export type Reading<Found> = {
   /**
    * The position from which it has to see messages again when the trace grows, such as an open call's; undefined: none. One
    * further back than 1000 messages is not waited for.
+   *
+   * @param position from which messages are seen again for another part; where that is in the middle of what belongs together
+   * here, all of it has to be
    */
-  openFrom?(): number | undefined;
+  openFrom?(position: number): number | undefined;
   found(): Found;
 };
 

@@ -126,11 +126,16 @@ class Reader {
   }
 
   result(): ReadTrace {
-    const open = this.#readings.map((reading) => reading && this.#attempt(() => reading.openFrom?.()));
-    const earliest = Math.min(this.#end, ...open.filter((position) => position !== undefined));
+    // Twice: what is open for one part may be in the middle of what belongs together for another.
+    const earliest = this.#openFrom(this.#openFrom(this.#end));
     const floor = this.#seen > maxSeenAgain ? (this.#last[this.#seen % maxSeenAgain] ?? 0) : 0;
     const found = this.#readings.map((reading) => reading && this.#attempt(() => ({ value: reading.found() })));
     return { ...this.wanted, found, accountedTo: Math.max(earliest, floor) };
+  }
+
+  #openFrom(position: number): number {
+    const open = this.#readings.map((reading) => reading && this.#attempt(() => reading.openFrom?.(position)));
+    return Math.min(position, ...open.filter((one) => one !== undefined));
   }
 
   #attempt<T>(work: () => T): T | undefined {

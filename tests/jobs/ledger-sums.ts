@@ -8,7 +8,7 @@ const tokens = ["input", "output", "cache_read", "cache_write_5m", "cache_write_
 );
 const sumOf = (names: string[]) => names.map((name) => `coalesce(sum(${name}), 0)::text as ${name}`).join(", ");
 const unpriced = `sum(case when cost_nano is null then
-  input_tokens + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens end)`;
+  input_tokens::bigint + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens end)`;
 const sums = [...tokens, "cost_nano", "recorded_nano"];
 
 const query = async (statement: string, values: unknown[] = []) => (await pool().query(statement, values)).rows;

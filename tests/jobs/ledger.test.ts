@@ -172,6 +172,48 @@ describe("an answer that two sessions have", () => {
   });
 });
 
+describe("a session that grows while a call in the middle of an answer is open", () => {
+  const call = (position: number, more: Record<string, unknown> = {}) => ({
+    ...answer(position, 1),
+    tokenCount: undefined,
+    metadata: { tool: { name: "Bash", callId: `call-${position}`, input: { command: "git push" } }, ...more },
+  });
+
+  test("counts once what later messages added to that answer", async () => {
+    const added = { usage: { outputTokens: 400 } };
+    const all = [answer(0, 1, "one"), call(1), call(2, added), answer(3, 1, "two"), answer(4, 1, "three")];
+    for (let count = 1; count <= all.length; count += 1) {
+      await send(session("added", 1, all.slice(0, count)));
+      await accountTraces(30);
+    }
+    expect(await used("added")).toMatchObject({ outputTokens: 10 + 400 + 13 + 14 });
+    await expectSums();
+    await expectSameAnew();
+  });
+
+  test("counts once a request whose lines stand between those of others", async () => {
+    const line = (position: number, request: string, output: number) => ({
+      ...answer(position, 1),
+      metadata: { message: { id: request, model, usage: { input_tokens: 100, output_tokens: output } } },
+    });
+    const all = [
+      line(0, "a", 1),
+      line(1, "b", 1),
+      line(2, "a", 50),
+      line(3, "c", 7),
+      line(4, "b", 30),
+      line(5, "d", 9),
+    ];
+    for (let count = 1; count <= all.length; count += 1) {
+      await send(session("between", 1, all.slice(0, count)));
+      await accountTraces(30);
+    }
+    expect(await used("between")).toMatchObject({ inputTokens: 400, outputTokens: 96 });
+    await expectSums();
+    await expectSameAnew();
+  });
+});
+
 describe("what is read", () => {
   test("of a session that grew is its end, and all of it where stored messages changed", async () => {
     const accountedTo = async () =>

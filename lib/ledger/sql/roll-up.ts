@@ -10,8 +10,9 @@ const tokenColumns = [
   "cache_write_1h_tokens",
   "reasoning_tokens",
 ];
-/** Output includes what was thought. */
-const total = "input_tokens + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens";
+/** Output includes what was thought. Each count is of 32 bits, their sum may not be. */
+const total =
+  "input_tokens::bigint + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens";
 const unpriced = `case when cost_nano is null then ${total} else 0 end`;
 const both = "cost_nano is not null and recorded_nano is not null";
 

@@ -16,17 +16,30 @@ export type FoundUsage = { used: Used[]; latest: Date | undefined };
 /** In these, one id stands for all calls that a prompt led to. */
 const withSeveralCalls = new Set(["cursor", "copilot-cli", "vscode-copilot"]);
 
+/** Requests that were answered at once have their lines between each other's: as many may still go on. */
+const maxAtOnce = 8;
+
+/** What is known of an answer while messages are read; `last` is the position of the latest message that told of it. */
+type Reported = Used & Pick<Told, "isRaw" | "uuid"> & { last: number };
+
 /** Reads what the messages of a trace used. */
 export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
   const isSeveral = withSeveralCalls.has(trace.source);
-  const used: (Used & Pick<Told, "isRaw" | "uuid">)[] = [];
-  const byRequest = new Map<string, (typeof used)[number][]>();
+  const used: Reported[] = [];
+  const byRequest = new Map<string, Reported[]>();
   const branches: { first?: string; now?: string } = {};
   const own = branchIn(trace);
   let latest: Date | undefined;
   let model: string | undefined;
   /** The answer that messages may still add to: the latest one since the user spoke. */
-  let open: (typeof used)[number] | undefined;
+  let open: Reported | undefined;
+
+  /** Takes a message into an answer that it repeats or continues. @returns whether it does */
+  function joins(one: Reported, told: Told, position: number): boolean {
+    if (!join(one, told)) return false;
+    one.last = position;
+    return true;
+  }
 
   function see(message: LedgerMessage): void {
     if (message.createdAt && (!latest || message.createdAt > latest)) latest = message.createdAt;
@@ -39,13 +52,14 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
     if (message.role === "user") open = undefined;
     const told = toldBy(message);
     if (!told) return;
-    if (open && isAddition(message, told) && join(open, told)) return;
+    if (open && isAddition(message, told) && joins(open, told, message.position)) return;
     const known = told.requestId === undefined || isSeveral ? undefined : byRequest.get(told.requestId);
-    if (known?.some((one) => join(one, told))) return;
+    if (known?.some((one) => joins(one, told, message.position))) return;
     const one = {
       ...told,
       model: told.model ?? model,
       position: message.position,
+      last: message.position,
       at: message.createdAt ?? latest,
       branch: branches.now,
       key: undefined,
@@ -57,14 +71,13 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
 
   return {
     see,
-    // The lines of a request follow each other: the last one's may go on.
-    openFrom: () => (used.at(-1)?.requestId === undefined || isSeveral ? undefined : used.at(-1)?.position),
+    openFrom: (position) => startOfAnswers(isSeveral ? [] : used, position),
     found() {
       // Agents that name the session's branch at its end tell each one, those that name it at its beginning the others.
       const before = branches.now === own ? branches.first : undefined;
       return {
         latest,
-        used: used.map(({ isRaw: _, uuid, ...one }) => ({
+        used: used.map(({ isRaw: _, last: __, uuid, ...one }) => ({
           ...one,
           branch: one.branch ?? before,
           key: keyOf(one, isSeveral ? uuid : ""),
@@ -72,6 +85,14 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
       };
     },
   };
+}
+
+/** The position from which the last answers are seen as wholes: what is seen again would else count a part of one once more. */
+function startOfAnswers(used: Reported[], position: number): number | undefined {
+  const goingOn = used.slice(-maxAtOnce).find(({ requestId }) => requestId !== undefined);
+  let start = Math.min(position, goingOn?.position ?? position);
+  for (const one of used.toReversed()) if (one.position < start && one.last >= start) start = one.position;
+  return start < position ? start : undefined;
 }
 
 /**

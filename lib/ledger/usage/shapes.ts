@@ -55,9 +55,11 @@ export function toldBy({ metadata, tokenCount }: LedgerMessage): Told | undefine
   const inner = fieldsOf(isFields(own.message) ? own.message : own.payload);
   const usage = [own.usage, inner.usage].find(isFields);
   const known = usage && (vocabulary(usage) ?? agents(usage));
-  const tokens = known ?? { ...none, output: countOf(tokenCount) };
+  // Of a usage in a shape that nobody here knows, the message's own count is all there is.
+  const isKnown = known !== undefined && (isVocabulary(usage ?? {}) || !isNothing(known));
+  const tokens = isKnown ? known : { ...none, output: countOf(tokenCount) };
   const recordedNano = nanoOf(own.costUsd ?? own.costUSD);
-  if (recordedNano === undefined && tokenNames.every((name) => tokens[name] === 0)) return undefined;
+  if (recordedNano === undefined && isNothing(tokens)) return undefined;
   return {
     tokens,
     isRaw: usage !== undefined && !isVocabulary(usage),
@@ -96,6 +98,8 @@ export const branchIn = ({ metadata }: Pick<LedgerMessage, "metadata">): string 
   textOf(metadata?.branch) ?? textOf(metadata?.gitBranch);
 
 const none: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, reasoning: 0 };
+
+const isNothing = (tokens: Tokens) => tokenNames.every((name) => tokens[name] === 0);
 
 const isVocabulary = (usage: Fields) => vocabularyNames.some((name) => typeof usage[name] === "number");
 const vocabularyNames = [

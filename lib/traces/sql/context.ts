@@ -5,6 +5,9 @@ import { pool } from "#lib/db/client";
 /** So many points of a chart, each the highest of its requests. */
 const maxPoints = 96;
 
+/** Each count is of 32 bits, their sum may not be. */
+const given = "input_tokens::bigint + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens";
+
 export type ContextPoint = { position: number; tokens: number };
 
 /**
@@ -13,12 +16,12 @@ export type ContextPoint = { position: number; tokens: number };
  */
 export async function readContext(userId: string, traceId: string): Promise<ContextPoint[]> {
   const { rows } = await pool().query<ContextPoint>(
-    `select min(position) as position, max(tokens)::int as tokens
+    `select min(position) as position, max(tokens)::float8 as tokens
      from (
-       select position, input_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens as tokens,
+       select position, ${given} as tokens,
          row_number() over (order by position) - 1 as row, count(*) over () as total
        from message_usage
-       where user_id = $1 and trace_id = $2 and input_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens > 0
+       where user_id = $1 and trace_id = $2 and ${given} > 0
      ) as request
      group by row * $3 / greatest(total, $3) order by min(position)`,
     [userId, traceId, maxPoints],

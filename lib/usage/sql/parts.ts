@@ -31,9 +31,9 @@ const list = <Name extends string>(names: readonly Name[], form: (name: Name) =>
 export const sumsOf = (names: readonly string[]): string => list(names, (name) => `sum(${name}::float8) as ${name}`);
 
 const ofUsed = (name: (typeof spending)[number]): string => {
-  const all = amounts.map((amount) => `used.${amount}`).join(" + ");
+  const all = amounts.map((amount) => `used.${amount}::float8`).join(" + ");
   const special: Partial<Record<Column, string>> = {
-    unpriced_tokens: `(${all})::float8) filter (where used.cost_nano is null`,
+    unpriced_tokens: `${all}) filter (where used.cost_nano is null`,
     compared_nano: "used.cost_nano::float8) filter (where used.recorded_nano is not null",
     compared_recorded_nano: "used.recorded_nano::float8) filter (where used.cost_nano is not null",
   };

@@ -36,7 +36,7 @@ function usedBy(
       ...given,
     });
   }
-  return { rows: reading.found().used, openFrom: reading.openFrom?.() };
+  return { rows: reading.found().used, openFrom: reading.openFrom?.(messages.length) };
 }
 
 const tokensOf = (...args: Parameters<typeof usedBy>) =>
@@ -118,6 +118,13 @@ describe("what a message says that it used", () => {
     ]);
   });
 
+  test("of a usage that nobody here knows, its own count is what it produced", () => {
+    const usage = { promptTokens: 9, totalTokens: 17 };
+    expect(tokensOf([{ tokenCount: 8, metadata: { usage } }], { whole: true })).toEqual([[0, "0+0 w0/0 → 8 (0)"]]);
+    const nothing = { usage: { outputTokens: 0 } };
+    expect(tokensOf([{ tokenCount: 8, metadata: nothing }], { whole: true })).toEqual([]);
+  });
+
   test("what was replayed from another session counts nothing", () => {
     expect(tokensOf([{ replayed: true, usage: { outputTokens: 5 } }])).toEqual([]);
     expect(tokensOf([{ tokenCount: 5, metadata: { replayed: true } }], { whole: true })).toEqual([]);
@@ -176,7 +183,11 @@ describe("an answer over several messages", () => {
   });
 
   test("may go on when the session grows: it is seen again from its first message on", () => {
-    expect(usedBy([raw("a", 1), raw("b", 1), raw("b", 2), {}]).openFrom).toBe(1);
+    expect(usedBy([{}, raw("a", 1), raw("b", 1), raw("b", 2), {}]).openFrom).toBe(1);
+    const many = Array.from({ length: 12 }, (_, n) => raw(`r${n}`, 1));
+    expect(usedBy(many).openFrom).toBe(4);
+    // Nor is a part of an answer seen again without its beginning.
+    expect(usedBy([raw("a", 1), raw("b", 1), ...many, raw("b", 2)]).openFrom).toBe(1);
     expect(usedBy([{ usage: { outputTokens: 1 } }]).openFrom).toBeUndefined();
   });
 
