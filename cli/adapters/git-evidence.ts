@@ -56,7 +56,7 @@ export class GitEvidence {
     const acts = this.#calls.get(id);
     if (!acts) return;
     this.#calls.delete(id);
-    this.#read(acts, asString(result.output) ?? content, position);
+    this.#read(acts, asString(result.output) ?? content, position, result.isError === true);
   }
 
   #seeCall(tool: Fields, content: string, position: number): void {
@@ -76,8 +76,8 @@ export class GitEvidence {
     if (acts.length > 0) this.#read(acts, output, position);
   }
 
-  #read(acts: Act[], output: string, position: number | undefined): void {
-    const { commits, pushes, pullRequests } = proofIn(acts, output);
+  #read(acts: Act[], output: string, position: number | undefined, failed = false): void {
+    const { commits, pushes, pullRequests } = proofIn(acts, output, failed);
     for (const commit of commits) this.addCommit(position === undefined ? commit : { ...commit, position });
     for (const { hash, repository } of pushes) {
       const commit = findCommit(this.#commits, hash);

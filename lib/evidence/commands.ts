@@ -1,8 +1,8 @@
 // Which commands and tools prove commits and pull requests by what they print.
 import { isFields } from "#lib/evidence/text";
 
-/** What a call does that its output can prove. */
-export type Act = "git-commit" | "git-push" | "gh-pr-create" | "glab-mr-create" | "pull-request-tool";
+/** What a call does that its output can prove; `other` is what prints addresses of pull requests beside that, and proves none. */
+export type Act = "git-commit" | "git-push" | "gh-pr-create" | "glab-mr-create" | "pull-request-tool" | "other";
 
 // No alternatives below match the same text: a command of any shape is matched in linear time.
 /** Settings before a command. */
@@ -15,7 +15,7 @@ const gitOptions = String.raw`(?:${valued}+(?:"[^"]*"|'[^']*'|[^\s"']\S*)\s+|(?!
 const git = String.raw`(?:(?:"[^"\n]*[\\/]|[\w.~:\\/-]*[\\/])?git(?:\.exe)?"?\s+${gitOptions}(commit|cherry-pick|revert|push))`;
 /** Git's commands that print the commit they made, or where it was pushed; and those that open a pull request. */
 const acting = new RegExp(
-  String.raw`${commandStart}(?:${git}|(gh)\s+pr\s+(?:create|new)|(glab)\s+mr\s+(?:create|new))(?![\w-])`,
+  String.raw`${commandStart}(?:${git}|(gh)\s+pr\s+(?:create|new)|(glab)\s+mr\s+(?:create|new)|(?:gh|glab)\s+(?:pr|mr|api|search))(?![\w-])`,
   "g",
 );
 
@@ -26,9 +26,34 @@ const maxCommandChars = 64 * 1024;
 export function actsOfCommand(command: string): Act[] {
   if (!/\b(?:git|gh|glab)\b/.test(command)) return [];
   const acts = new Set<Act>();
-  for (const [, git, gh] of command.slice(0, maxCommandChars).matchAll(acting))
-    acts.add(git === "push" ? "git-push" : git ? "git-commit" : gh ? "gh-pr-create" : "glab-mr-create");
-  return [...acts];
+  const searched = withoutDocuments(command.slice(0, maxCommandChars));
+  for (const { 1: git, 2: gh, 3: glab, index, 0: all } of searched.matchAll(acting)) {
+    const [options = ""] =
+      /^[^\n;&|]*/.exec(searched.slice(index + all.length, index + all.length + maxOptionChars)) ?? [];
+    if (/\s--dry-run(?![\w-])/.test(options)) continue;
+    if (git) acts.add(git === "push" ? "git-push" : "git-commit");
+    else acts.add(gh ? "gh-pr-create" : glab ? "glab-mr-create" : "other");
+  }
+  return [...acts].some((act) => act !== "other") ? [...acts] : [];
+}
+
+/** So much behind a command is searched for its options. */
+const maxOptionChars = 1000;
+
+/** A command without its here-documents, whose lines are text, but for those that a shell reads. */
+function withoutDocuments(command: string): string {
+  if (!command.includes("<<")) return command;
+  let end: string | undefined;
+  const kept = command.split("\n").filter((line) => {
+    if (end !== undefined) {
+      if (line.trim() === end) end = undefined;
+      return false;
+    }
+    const [, word] = /<<-?\s*["'\\]?([A-Za-z_]\w{0,63})/.exec(line.slice(0, 4096)) ?? [];
+    if (word !== undefined && !/\b(?:(?:ba|z|da|k)?sh|ssh)\b[^|;&]*<</.test(line.slice(0, 4096))) end = word;
+    return true;
+  });
+  return kept.join("\n");
 }
 
 /** The names of a shell command among the inputs that agents give to their tools. */

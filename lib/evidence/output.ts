@@ -18,10 +18,13 @@ const maxProofs = 500;
 const maxSubjectChars = 200;
 const maxBranchChars = 256;
 
-/** Reads what a call with these acts printed, in time that grows with its length alone. */
-export function proofIn(acts: readonly Act[], output: string): Proof {
+/**
+ * Reads what a call with these acts printed, in time that grows with its length alone. @param failed proves nothing of a shell: what
+ * came before the command that failed was done
+ */
+export function proofIn(acts: readonly Act[], output: string, failed = false): Proof {
   const proof: Proof = { commits: [], pushes: [], pullRequests: [] };
-  if (acts.includes("pull-request-tool")) {
+  if (acts.includes("pull-request-tool") && !failed) {
     const opened = openedByTool(output);
     if (opened) proof.pullRequests.push({ ...opened, act: "pull-request-tool" });
   }
@@ -43,18 +46,21 @@ function commitsIn(lines: string[]): Commit[] {
   for (const [index, line] of lines.entries()) {
     if (!line.startsWith("[")) continue;
     const [, place = "", hash, subject] =
-      /^\[(\S{1,256}|[^\]]{0,40}\bHEAD\b[^\]]{0,40}?)(?: \([^)]{1,60}\))? ([0-9a-f]{7,64})\](?: (.*))?$/.exec(
+      /^\[(\S{1,256}?|[^\]]{0,40}\bHEAD\b[^\]]{0,40}?)(?: \([^)]{1,60}\)|（根提交）)? ([0-9a-f]{7,64})\](?: (.*))?$/.exec(
         line.slice(0, 1000),
       ) ?? [];
     // Only digits may as well be a process or a time in a hook's output.
     if (hash === undefined || (!/[a-f]/.test(hash) && !isStatistics(lines[index + 1]))) continue;
-    const branch = branchOf(/\s/.test(place) ? undefined : place);
+    const branch = branchOf(/\s/.test(place) || place === detached ? undefined : place);
     const words = plainText(subject, maxSubjectChars);
     commits.push({ hash, ...(branch && { branch }), ...(words && { subject: words }) });
     if (commits.length === maxProofs) break;
   }
   return commits;
 }
+
+/** "detached HEAD" in the one of Git's languages that has no word for HEAD in it. */
+const detached = "分离头指针";
 
 /** Whether a line is what Git prints below a commit. */
 const isStatistics = (line = ""): boolean => /^ (?:\d+ \S+ |(?:Date|Author|Committer): )/.test(line);
@@ -81,18 +87,26 @@ function pushesIn(lines: string[]): Proof["pushes"] {
   return pushes;
 }
 
-/** The addresses that stand alone on a line: a command that opens a pull request prints it so, and GitLab answers a push so. */
+/**
+ * The addresses that stand alone on a line, and nothing behind their number, as that of a comment has: a command that opens a pull
+ * request prints it so, and GitLab answers a push so. Where the call has other commands that print addresses, too, several tell
+ * nothing.
+ */
 function pullRequestsIn(acts: readonly Act[], lines: string[]): Proof["pullRequests"] {
   const found = new Map<string, Proof["pullRequests"][number]>();
   for (const line of lines) {
-    const [, remote, url] = /^(remote:)?\s*(https?:\/\/\S+)\s*$/.exec(line.slice(0, 2100)) ?? [];
+    const [, remote, url] =
+      /^(remote:)?\s*(https?:\/\/\S+\/(?:pull|merge_requests)\/\d{1,10})\s*$/.exec(line.slice(0, 2100)) ?? [];
     const opened = pullRequestAt(url);
-    if (!opened || !url || url.length > opened.url.length + 100 || found.size === maxProofs) continue;
+    if (!opened || found.size === maxProofs) continue;
     const isMerge = opened.url.includes("/-/merge_requests/");
+    if (remote && !isMerge) continue;
     const act: Act = remote ? "git-push" : isMerge ? "glab-mr-create" : "gh-pr-create";
     if (acts.includes(act) && !found.has(opened.url)) found.set(opened.url, { ...opened, act });
   }
-  return [...found.values()];
+  const all = [...found.values()];
+  const printed = all.filter(({ act }) => act !== "git-push");
+  return acts.includes("other") && printed.length > 1 ? all.filter(({ act }) => act === "git-push") : all;
 }
 
 /** The pull request that a tool says it opened: under the keys of both hosts' APIs, else the first address. */

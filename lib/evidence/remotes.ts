@@ -6,14 +6,17 @@ export type PullRequest = { number: number; url: string; repository: string };
 
 const maxNumber = 2_147_483_647;
 
-/** GitHub's pull requests and GitLab's merge requests, also on hosts of one's own. */
+/**
+ * GitHub's pull requests, of OWNER/NAME, and GitLab's merge requests, of groups as deep as they are; also on hosts of one's own. What
+ * is deeper on GitHub is another page, such as the one on which a branch `pull/12` could be proposed.
+ */
 const pullRequest =
-  /^https?:\/\/(?:[^\s/@"']*@)?([\w.-]{1,255}(?::\d{1,5})?)\/((?:[\w.~-]+\/)+?[\w.~-]+)\/(pull|-\/merge_requests)\/(\d{1,10})\b/;
+  /^https?:\/\/(?:[^\s/@"']*@)?([\w.-]{1,255}(?::\d{1,5})?)\/(?:([\w.~-]+\/[\w.~-]+)\/(pull)|((?:[\w.~-]+\/)+?[\w.~-]+)\/(-\/merge_requests))\/(\d{1,10})\b/;
 
 /** The pull request at an address, which may go on after its number; undefined for anything else. */
 export function pullRequestAt(url: unknown): PullRequest | undefined {
-  const [, host, repository = "", kind, digits] =
-    pullRequest.exec(typeof url === "string" ? url.slice(0, 2048) : "") ?? [];
+  const found = pullRequest.exec(typeof url === "string" ? url.slice(0, 2048) : "") ?? [];
+  const [, host, repository = found[4] ?? "", kind = found[5], , , digits] = found;
   const number = Number(digits);
   if (!host || repository.length > 256 || !(number >= 1 && number <= maxNumber)) return undefined;
   return { number, url: `https://${host.toLowerCase()}/${repository}/${kind}/${number}`, repository };

@@ -33,6 +33,52 @@ test("an address proves a pull request only on a line of its own, by the command
   expect(opened("git commit -m x && gh pr view 12", pull)).toEqual([]);
 });
 
+test.each([
+  ["a comment's", "gh pr create --fill && gh pr comment 12 -b x", `${pull}#issuecomment-123`],
+  ["a review's", "gh pr create", `${pull}/files`],
+  [
+    "one of several that the call printed",
+    "gh pr create; gh pr view 12 --json url -q .url",
+    `${pull}\nhttps://github.com/ada/api/pull/13`,
+  ],
+  [
+    "another one's, edited with a text that names the command",
+    `gh pr edit 12 --body "$(cat <<'END'\ngh pr create\nEND\n)"`,
+    pull,
+  ],
+  ["the one that a trial's text has", "gh pr create --title x --dry-run", pull],
+  ["what a hook of GitHub's side says", "git push", `remote: ${pull}`],
+  [
+    "where a branch called pull/12 can be proposed",
+    "git push",
+    "remote:   https://github.com/ada/api/pull/new/pull/12",
+  ],
+])("%s address proves no pull request", (_, command, output) => {
+  expect(opened(command, output)).toEqual([]);
+});
+
+test("one address that several commands of a call print is the opened one's", () => {
+  expect(opened("gh pr create --fill || gh pr edit 12 -t x", `${pull}\n${pull}\n`)).toEqual([["gh-pr-create", pull]]);
+  expect(opened("bash <<'END'\ngh pr create --fill\nEND", pull)).toEqual([["gh-pr-create", pull]]);
+  expect(opened(`git commit -F - <<END\ngh pr view\nEND\ngh pr create`, pull)).toEqual([["gh-pr-create", pull]]);
+});
+
+test("a commit has no branch where Git says that it has none, in any of its languages", () => {
+  const read = (line: string) => proofIn(["git-commit"], `${line}\n 1 file changed`).commits;
+  for (const words of [
+    "detached HEAD",
+    "HEAD détachée",
+    "losgelöster HEAD",
+    "несвързан връх „HEAD“",
+    "HEAD 분리됨",
+    "分離 HEAD",
+  ])
+    expect(read(`[${words} abc1234] x`)).toEqual([{ hash: "abc1234", subject: "x" }]);
+  expect(read("[分离头指针 abc1234] x")).toEqual([{ hash: "abc1234", subject: "x" }]);
+  expect(read("[main（根提交） abc1234] x")).toEqual([{ hash: "abc1234", branch: "main", subject: "x" }]);
+  expect(read("[main (最上位コミット) abc1234] x")).toEqual([{ hash: "abc1234", branch: "main", subject: "x" }]);
+});
+
 test("what GitLab answers a push proves the merge request that is open", () => {
   const answer = `remote: \nremote: View merge request for x:\nremote:   ${merge}\nremote: \nTo gitlab.com:team/sub/api.git`;
   expect(opened("git push", answer)).toEqual([["git-push", merge]]);
@@ -46,6 +92,7 @@ test("of a tool's answer the pull request itself counts, and not those that its 
   expect(byTool(JSON.stringify(answer))).toEqual([pull]);
   expect(byTool(`Opened ${pull}, after https://github.com/ada/api/pull/3`)).toEqual([pull]);
   expect(byTool("Error: a pull request exists")).toEqual([]);
+  expect(proofIn(["pull-request-tool"], `One exists already: ${pull}`, true).pullRequests).toEqual([]);
 });
 
 test("an address is read without credentials, and with a number that can be stored", () => {
@@ -57,9 +104,8 @@ test("an address is read without credentials, and with a number that can be stor
   for (const number of ["0", "2147483648", "99999999999999999999"])
     expect(pullRequestAt(`https://github.com/ada/api/pull/${number}`)).toBeUndefined();
   expect(pullRequestAt(`https://github.com/ada/${"a".repeat(300)}/pull/1`)).toBeUndefined();
-  expect(["javascript:alert(1)//a/b/pull/1", "https://github.com/pull/1", 7].map(pullRequestAt)).toEqual(
-    Array(3).fill(undefined),
-  );
+  const none = ["javascript:alert(1)//a/b/pull/1", "https://github.com/pull/1", "https://github.com/a/b/c/pull/1", 7];
+  expect(none.map(pullRequestAt)).toEqual(none.map(() => undefined));
 });
 
 test("a commit has a page where its remote is on a well-known host", () => {

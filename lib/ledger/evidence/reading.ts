@@ -6,7 +6,7 @@ import { publicRemote, pullRequestAt } from "#lib/evidence/remotes";
 import { type Fields, isFields, plainText } from "#lib/evidence/text";
 import type { TraceBranch, TraceCommit, TracePullRequest } from "#lib/generated/prisma/client";
 import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
-import type { Call, Piece } from "#lib/reader/call";
+import type { Call, Piece, Result } from "#lib/reader/call";
 import { piecesOf } from "#lib/reader/kind";
 import { readTranscript } from "#lib/reader/transcript";
 
@@ -124,14 +124,14 @@ export class EvidenceReading {
   #seePiece(piece: Piece, position: number): void {
     switch (piece.type) {
       case "call":
-        this.#seeCall(piece.call, piece.result?.output, position);
+        this.#seeCall(piece.call, piece.result, position);
         break;
       case "result": {
-        const { callId, output } = piece.result;
+        const { callId } = piece.result;
         const call = callId === undefined ? this.#adjacent : this.#open.get(callId);
         if (callId === undefined) this.#adjacent = undefined;
         else this.#open.delete(callId);
-        if (call) this.#read(call, output, position);
+        if (call) this.#read(call, piece.result, position);
         break;
       }
       case "transcript":
@@ -144,13 +144,13 @@ export class EvidenceReading {
     }
   }
 
-  #seeCall({ name, input, callId }: Call, output: string | undefined, position: number): void {
+  #seeCall({ name, input, callId }: Call, result: Result | undefined, position: number): void {
     this.#adjacent = undefined;
     const script = name === "exec" && typeof input.input === "string" ? commandsOfScript(input.input) : undefined;
     const acts = script === undefined ? actsOf(name, input) : actsOfCommand(script);
     if (acts.length === 0) return;
     const call = { position, acts, isScript: script !== undefined };
-    if (output !== undefined) this.#read(call, output, position);
+    if (result) this.#read(call, result, position);
     else if (callId === undefined) this.#adjacent = call;
     else {
       this.#open.set(callId, call);
@@ -158,9 +158,9 @@ export class EvidenceReading {
     }
   }
 
-  #read({ acts, isScript }: OpenCall, output: string, position: number): void {
+  #read({ acts, isScript }: OpenCall, { output, failed }: Result, position: number): void {
     for (const text of isScript ? outputsOfScript(output) : [output]) {
-      const proof = proofIn(acts, text);
+      const proof = proofIn(acts, text, failed);
       for (const commit of proof.commits) this.findings.addCommit(commit, position, "git-commit");
       for (const { url, act } of proof.pullRequests) this.findings.addPullRequest(url, position, act);
       if (this.findings.pushes.length < maxRows) this.findings.pushes.push(...proof.pushes);
