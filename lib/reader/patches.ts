@@ -18,7 +18,8 @@ export function* patchLines(patch: string): Generator<PatchLine> {
     const line = lines[at] as string;
     if (line.startsWith("@@")) {
       const [, old, before, now, after] = hunkHeader.exec(line) ?? [];
-      left = Number(before ?? 0) + Number(after ?? 0);
+      // Codex' headings tell no lengths, and name no files.
+      left = old === undefined ? Number.POSITIVE_INFINITY : Number(before ?? 0) + Number(after ?? 0);
       const text = line.replace(/^@@.*?@@ ?|^@@ ?/, "");
       yield { type: "hunk", text, ...(old && now && { at: [Number(old), Number(now)] }) };
       continue;

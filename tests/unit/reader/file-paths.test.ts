@@ -91,6 +91,8 @@ describe("counting lines", () => {
       2,
       2,
     ],
+    ["removed and added dashes and pluses below a heading of Codex", "@@ class X\n--- old\n+++ new\n a", 1, 1],
+    ["files below headings without lengths", "--- a/x\n+++ b/x\n@@\n-a\n+b\n--- a/y\n+++ b/y\n@@\n-c", 1, 2],
     ["a wrong length", "@@ -1,9 +1,9 @@\n a\n-b\n+c\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n+d", 2, 1],
   ])("%s", (_, patch, added, removed) => {
     expect(countPatch(patch)).toEqual({ added, removed });
