@@ -67,6 +67,18 @@ export function forecast(fullDays: number, before: number, spent: number, monthD
   return Math.round(before + Math.max(spent - before, perDay) + perDay * (monthDays - fullDays - 1));
 }
 
+/** How a budget stands: from 80 % on it is nearly used, at 100 % used up. */
+export type BudgetMark = "over" | "used up" | "nearly" | undefined;
+
+export function budgetMark(spentNano: number, amountNano: number): BudgetMark {
+  if (spentNano > amountNano) return "over";
+  if (spentNano === amountNano) return "used up";
+  return spentNano / amountNano >= budgetMarks[0] ? "nearly" : undefined;
+}
+
+/** The shares of a budget that have a mark. */
+export const budgetMarks = [0.8, 1] as const;
+
 function spentOn({ facet, value }: Budget, spending: Spending[]): number {
   const counts = (one: Spending) =>
     facet === "" || (facet === "model" ? one.model !== null && familyOf(one.model) === value : one[facet] === value);

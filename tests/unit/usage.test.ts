@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { noFigures } from "#lib/usage/figures";
-import { forecast } from "#lib/usage/month";
+import { budgetMark, forecast } from "#lib/usage/month";
 import { budgetForm } from "#lib/usage/schema";
 import { readUsageParams, tracesHref, usageHref } from "../../app/(app)/usage/range.ts";
 import { chartOf, roundTop, yardstickOf } from "../../app/(app)/usage/shape.ts";
@@ -145,6 +145,14 @@ describe("money", () => {
     expect(forecast(10, 100, 150, 30)).toBe(340);
     expect(forecast(30, 300, 305, 31)).toBe(310);
     expect(forecast(10, 0, 0, 30)).toBeUndefined();
+  });
+
+  test("spent has a mark from 80 percent of a budget on, at 100, and beyond", () => {
+    const amount = 123_456_785_000;
+    const marks = [0, amount * 0.8 - 1, amount * 0.8, amount - 1, amount, amount + 1].map((spent) =>
+      budgetMark(spent, amount),
+    );
+    expect(marks).toEqual([undefined, undefined, "nearly", "nearly", "used up", "over"]);
   });
 
   test("of a budget is an amount, for all or for one value", () => {

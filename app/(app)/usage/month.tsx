@@ -1,4 +1,4 @@
-import { type BudgetState, leastDays, type Month } from "#lib/usage/month";
+import { type BudgetMark, type BudgetState, budgetMark, budgetMarks, leastDays, type Month } from "#lib/usage/month";
 import type { UsageReport } from "#lib/usage/report";
 import { countOf } from "../../components/figures";
 import { Form } from "../../components/form";
@@ -59,6 +59,7 @@ const whole = 80;
 function BudgetRow({ budget }: { budget: BudgetState }) {
   const { facet, value, name, amountNano, spentNano } = budget;
   const share = spentNano / amountNano;
+  const mark = budgetMark(spentNano, amountNano);
   const title = facet === "" ? "Everything" : `${facetTexts[facet].title}: ${name}`;
   const id = `budget-${facet}-${value}`.replaceAll(/[^\w-]/g, "_");
   return (
@@ -69,44 +70,37 @@ function BudgetRow({ budget }: { budget: BudgetState }) {
           {formatMoney(spentNano)} of {formatMoney(amountNano)}
         </span>
       </p>
-      <Bar share={share} />
+      <Bar share={share} mark={mark} />
       <div className="flex flex-wrap items-center justify-between gap-x-4">
-        <State share={share} overNano={spentNano - amountNano} />
+        <State share={share} mark={mark} overNano={spentNano - amountNano} />
         <Form action={removeBudgetAction} hidden={{ facet, value }} submit="Remove" describedBy={id} />
       </div>
     </li>
   );
 }
 
-function State({ share, overNano }: { share: number; overNano: number }) {
+function State({ share, mark, overNano }: { share: number; mark: BudgetMark; overNano: number }) {
   const used = `${percent(share, 1)} used`;
-  if (share > 1)
+  if (mark === "over")
     return (
       <p className="text-bad text-code">
         ! Over by {formatMoney(overNano)}: {used}
       </p>
     );
-  if (share === 1) return <p className="text-bad text-code">! Used up</p>;
-  if (share >= 0.8) return <p className="text-warn text-code">! {used}</p>;
+  if (mark === "used up") return <p className="text-bad text-code">! Used up</p>;
+  if (mark === "nearly") return <p className="text-warn text-code">! {used}</p>;
   return <p className="text-code text-muted">{used}</p>;
 }
 
 /** How much of a budget is used, with marks at 80 and 100 percent. */
-function Bar({ share }: { share: number }) {
-  const ink = share >= 1 ? "fill-bad" : share >= 0.8 ? "fill-warn" : "fill-accent";
+function Bar({ share, mark }: { share: number; mark: BudgetMark }) {
+  const ink = mark === undefined ? "fill-accent" : mark === "nearly" ? "fill-warn" : "fill-bad";
   return (
     <svg aria-hidden="true" className="h-4 w-full">
       <rect y="3" width="100%" height="10" rx="2" className="fill-block" />
       <rect y="3" width={`${Math.min(100, share * whole)}%`} height="10" rx="2" className={ink} />
-      {[0.8, 1].map((mark) => (
-        <line
-          key={mark}
-          x1={`${mark * whole}%`}
-          x2={`${mark * whole}%`}
-          y1="0"
-          y2="16"
-          className="stroke-2 stroke-text"
-        />
+      {budgetMarks.map((at) => (
+        <line key={at} x1={`${at * whole}%`} x2={`${at * whole}%`} y1="0" y2="16" className="stroke-2 stroke-text" />
       ))}
     </svg>
   );
