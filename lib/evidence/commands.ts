@@ -1,8 +1,8 @@
 // Which commands and tools prove commits and pull requests by what they print.
 import { isFields } from "#lib/evidence/text";
 
-/** What a call does that its output can prove; `other` is what prints addresses of pull requests beside that, and proves none. */
-export type Act = "git-commit" | "git-push" | "gh-pr-create" | "glab-mr-create" | "pull-request-tool" | "other";
+/** What a call does that its output can prove; `several`: it may open more than one pull request, and prints no other's address. */
+export type Act = "git-commit" | "git-push" | "gh-pr-create" | "glab-mr-create" | "pull-request-tool" | "several";
 
 // No alternatives below match the same text: a command of any shape is matched in linear time.
 /** Settings before a command. */
@@ -26,15 +26,18 @@ const maxCommandChars = 64 * 1024;
 export function actsOfCommand(command: string): Act[] {
   if (!/\b(?:git|gh|glab)\b/.test(command)) return [];
   const acts = new Set<Act>();
+  let [opening, isOther] = [0, false];
   const searched = withoutDocuments(command.slice(0, maxCommandChars));
   for (const { 1: git, 2: gh, 3: glab, index, 0: all } of searched.matchAll(acting)) {
-    const [options = ""] =
-      /^[^\n;&|]*/.exec(searched.slice(index + all.length, index + all.length + maxOptionChars)) ?? [];
-    if (/\s--dry-run(?![\w-])/.test(options)) continue;
+    const behind = searched.slice(index + all.length, index + all.length + maxOptionChars);
+    if (/^[^\n;&|]*\s--dry-run(?![\w-])/.test(behind)) continue;
     if (git) acts.add(git === "push" ? "git-push" : "git-commit");
-    else acts.add(gh ? "gh-pr-create" : glab ? "glab-mr-create" : "other");
+    else if (gh || glab) acts.add(gh ? "gh-pr-create" : "glab-mr-create");
+    if (gh || glab) opening += 1;
+    else if (!git) isOther = true;
   }
-  return [...acts].some((act) => act !== "other") ? [...acts] : [];
+  if (opening > 0 && !isOther && (opening > 1 || /\b(?:for|while|until|xargs)\b/.test(searched))) acts.add("several");
+  return [...acts];
 }
 
 /** So much behind a command is searched for its options. */

@@ -89,8 +89,7 @@ function pushesIn(lines: string[]): Proof["pushes"] {
 
 /**
  * The addresses that stand alone on a line, and nothing behind their number, as that of a comment has: a command that opens a pull
- * request prints it so, and GitLab answers a push so. Where the call has other commands that print addresses, too, several tell
- * nothing.
+ * request prints it so, and GitLab answers a push so. Several tell nothing where one was to be opened: the call printed others, too.
  */
 function pullRequestsIn(acts: readonly Act[], lines: string[]): Proof["pullRequests"] {
   const found = new Map<string, Proof["pullRequests"][number]>();
@@ -106,7 +105,7 @@ function pullRequestsIn(acts: readonly Act[], lines: string[]): Proof["pullReque
   }
   const all = [...found.values()];
   const printed = all.filter(({ act }) => act !== "git-push");
-  return acts.includes("other") && printed.length > 1 ? all.filter(({ act }) => act === "git-push") : all;
+  return !acts.includes("several") && printed.length > 1 ? all.filter(({ act }) => act === "git-push") : all;
 }
 
 /** The pull request that a tool says it opened: under the keys of both hosts' APIs, else the first address. */

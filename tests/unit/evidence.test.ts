@@ -57,6 +57,16 @@ test.each([
   expect(opened(command, output)).toEqual([]);
 });
 
+test("a call that opens several proves all of them", () => {
+  const both = `${pull}\nhttps://github.com/ada/web/pull/3\n`;
+  for (const command of [
+    "gh pr create --fill && cd ../web && gh pr create --fill",
+    "for d in api web; do (cd $d && gh pr create --fill); done",
+  ])
+    expect(opened(command, both)).toHaveLength(2);
+  expect(opened("gh pr create --fill; cat notes.md", both)).toEqual([]);
+});
+
 test("one address that several commands of a call print is the opened one's", () => {
   expect(opened("gh pr create --fill || gh pr edit 12 -t x", `${pull}\n${pull}\n`)).toEqual([["gh-pr-create", pull]]);
   expect(opened("bash <<'END'\ngh pr create --fill\nEND", pull)).toEqual([["gh-pr-create", pull]]);
