@@ -7,7 +7,7 @@ import { readDigests } from "#lib/usage/digest";
 import { noFigures } from "#lib/usage/figures";
 import { type Figures, type Unit, usageQuery, usageResponse } from "#lib/usage/schema";
 import { spansOf, startsOf } from "#lib/usage/spans";
-import { type Column, columns } from "#lib/usage/sql/parts";
+import { columns } from "#lib/usage/sql/parts";
 import { type Filter, type ReportRow, readGone, readReport, rolledFacets } from "#lib/usage/sql/report";
 import { fillLedger } from "../support/ledger-rows.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -145,41 +145,6 @@ describe("the report of usage equals the sum of single messages", () => {
     expect(await compare(["1T23:45", "3T00:15"].map(at), "model")).toBeGreaterThan(5);
     expect(await compare(["1T09:00", "1T21:00"].map(at), undefined)).toBeGreaterThan(3);
   });
-
-  test.each(["UTC", "Pacific/Auckland", "America/Los_Angeles"])(
-    "also where few figures are wanted, in %s",
-    async (zone) => {
-      const starts = spans("2026-03-15", "2026-04-12", "week", zone);
-      const read = (wanted?: Column[]) =>
-        heavyRead(userId, async (tx) => {
-          const request = {
-            starts,
-            facets: rolledFacets,
-            filter: {},
-            maxValues: 1000,
-            gone: await readGone(tx, userId),
-          };
-          return readReport(tx, userId, { ...request, listed: wanted, spans: { by: "source", wanted } });
-        });
-      const whole = await read();
-      for (const wanted of [
-        ["cost_nano"],
-        ["sessions"],
-        ["messages", "cache_read_tokens", "unpriced_tokens"],
-      ] as Column[][]) {
-        const shortOf = (rows: ReportRow[]) =>
-          rows
-            .map((row) => JSON.stringify([row.span, row.facet, row.value, ...wanted.map((name) => row[name])]))
-            .filter((row) => !/(,0)+]$/.test(row))
-            .sort();
-        const few = await read(wanted);
-        expect(shortOf(few)).toEqual(shortOf(whole));
-        expect(few.find(({ span, facet }) => span === null && facet === null)).toEqual(
-          whole.find(({ span, facet }) => span === null && facet === null),
-        );
-      }
-    },
-  );
 
   test("with filters", async () => {
     const week = spans("2026-03-15", "2026-04-12", "week", "Europe/Berlin");
