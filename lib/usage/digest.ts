@@ -1,6 +1,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
+import { isSubAgentName } from "#lib/reader/project";
 import { addDays, dayAt } from "#lib/usage/days";
 import { readProjectNames } from "#lib/usage/project-names";
 import { quarterBefore, spansOf, startsOf } from "#lib/usage/spans";
@@ -88,7 +89,8 @@ async function readProjects(tx: PoolClient, userId: string, starts: Date[], gone
   const facets = ["project"] as const;
   const request = { starts, gone, facets: [...facets], maxValues: maxProjects + 1, filter: {}, spans: undefined };
   const rows = await readReport(tx, userId, request);
-  return rows.filter(({ facet, value }) => facet === "project" && value !== null).slice(0, maxProjects);
+  const isProject = ({ facet, value }: ReportRow) => facet === "project" && value !== null && !isSubAgentName(value);
+  return rows.filter(isProject).slice(0, maxProjects);
 }
 
 async function named(userId: string, rows: ReportRow[]): Promise<ProjectDigest[]> {

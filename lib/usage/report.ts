@@ -3,6 +3,7 @@ import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
 import { familyOf } from "#lib/prices/model";
+import { isSubAgentName } from "#lib/reader/project";
 import { readProjectNames } from "#lib/usage/project-names";
 import type { Figures, UsageFacet, UsageFilter, ValueFigures } from "#lib/usage/schema";
 import { type Span, startsOf } from "#lib/usage/spans";
@@ -138,6 +139,7 @@ async function named(userId: string, rows: ReportRow[]): Promise<(ReportRow & Pi
     if (row.value === null) return row;
     const project = row.facet === "project" ? names.get(row.value) : undefined;
     if (project !== undefined) return { ...row, id: row.value, value: project };
+    if (row.facet === "project" && isSubAgentName(row.value)) return { ...row, value: null };
     return row.facet === "model" ? { ...row, value: familyOf(row.value), names: [row.value] } : row;
   });
 }

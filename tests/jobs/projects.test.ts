@@ -6,6 +6,8 @@ import { placeTraces } from "#lib/ledger/projects";
 import { aliasKey, mergeProjects, renameProject, splitProject } from "#lib/projects/change";
 import { settleProjects } from "#lib/projects/settle";
 import { deleteTrace } from "#lib/traces/deletion";
+import { answerUsage } from "#lib/usage/answer";
+import { usageQuery } from "#lib/usage/schema";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 
@@ -107,6 +109,10 @@ describe("a session's project", () => {
     });
     expect(await placed()).toEqual([]);
     expect(await projectOf("b")).toBeNull();
+    const query = usageQuery.parse({ by: "project", unit: "total" });
+    const { values, spans } = await answerUsage(userId, query);
+    expect(values?.map(({ value, sessions }) => [value, sessions])).toEqual([[null, 3]]);
+    expect(spans[0]?.values).toHaveLength(1);
   });
 
   test("follows what a later upload tells, and the empty one goes", async () => {
