@@ -6,6 +6,7 @@ import { outcomeOf } from "#lib/reader/outcome";
 import { makePairing } from "#lib/reader/pairing";
 import { plainTitle } from "#lib/reader/plain";
 import { firstLine } from "#lib/reader/text";
+import { planTitle, tellingLine } from "#lib/reader/titles/lines";
 import { describeTool } from "#lib/reader/tools/tools";
 import { kindOfTool } from "#lib/reader/vocabulary";
 
@@ -104,8 +105,19 @@ export function makeOutliner(session: Session): Outliner {
 const isTurn = ({ kind, own }: Extract<Piece, { type: "text" }>) =>
   kind === "user" || (kind === "command" && own === true);
 
-/** In plain words; a text that begins with a rule or a fence is named by what comes after it. */
-const titleOfTurn = (text: string): string => plainTitle(nameOfTurn(text), maxTitle) || plainTitle(text, maxTitle);
+/** How much of a turn is looked at for its title. */
+const maxLooked = 16_384;
+
+/**
+ * In plain words: what the person wants, as in a session's title, where that stands behind output or quotations that they pasted;
+ * else the first line, and of a text that begins with a rule or a fence what comes after it.
+ */
+function titleOfTurn(text: string): string {
+  const looked = text.slice(0, maxLooked);
+  const told = planTitle(looked) === undefined ? tellingLine(looked) : undefined;
+  const own = told?.isTelling ? plainTitle(told.line, maxTitle) : "";
+  return own || plainTitle(nameOfTurn(text), maxTitle) || plainTitle(text, maxTitle);
+}
 
 function countErrors(turns: Turn[], errors: Place[]): void {
   let index = -1;

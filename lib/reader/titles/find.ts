@@ -1,6 +1,7 @@
 // The title of a session that has none of its own, from what a person wrote in it.
 import { continuedIntent, isOfProgram, readTyped } from "#lib/reader/titles/injected";
 import { planTitle, tellingLine } from "#lib/reader/titles/lines";
+import { cutTitle, worded } from "#lib/reader/titles/wording";
 
 /**
  * What a derived title was made of, the best first: what a person wants, or a plan's heading; what a command was called for; an
@@ -19,7 +20,7 @@ export const beginningCharacters = { user: 65_536, assistant: 2048 } as const;
 const maxCharacters = 512;
 const maxSubject = 120;
 
-const cut = (line: string, max = maxCharacters) => line.slice(0, max).toWellFormed().trim();
+const cut = (line: string, max = maxCharacters) => cutTitle(line, max);
 
 /** The kind that a message's metadata names (docs/trace-format.md). */
 export const kindIn = (metadata: Record<string, unknown> | null): string | undefined =>
@@ -54,12 +55,13 @@ export class TitleFinder {
   result(): DerivedTitle | undefined {
     const subject = this.#subject;
     if (this.#sentence) {
-      const title = subject ? `${cut(subject, maxSubject)}: ${this.#sentence}` : this.#sentence;
+      const said = worded(this.#sentence);
+      const title = subject ? `${cut(worded(subject), maxSubject)}: ${said}` : said;
       return { title: cut(title), rank: rankOf.sentence };
     }
-    if (subject) return { title: cut(subject), rank: rankOf.subject };
-    if (this.#weak) return { title: cut(this.#weak), rank: rankOf.weak };
-    if (this.#answer) return { title: cut(this.#answer), rank: rankOf.answer };
+    if (subject) return { title: cut(worded(subject)), rank: rankOf.subject };
+    if (this.#weak) return { title: cut(worded(this.#weak)), rank: rankOf.weak };
+    if (this.#answer) return { title: cut(worded(this.#answer)), rank: rankOf.answer };
     const echo = this.#echo ?? this.#noise;
     return echo ? { title: cut(echo), rank: rankOf.echo } : undefined;
   }

@@ -20,6 +20,7 @@ const typedIn = new Set([
   "user_request",
   "userrequest",
   "task",
+  "teammate-message",
   "feedback",
   "prompt",
   "answer",
@@ -34,8 +35,11 @@ const ofAgents = new Set([
   "attachment",
   "skill",
   "memory",
+  "timestamp",
 ]);
-const isOfAgent = (name: string) => /[_-]/.test(name) || ofAgents.has(name) || typedIn.has(name);
+/** Agents write names in camel case, which HTML has none of. */
+const isOfAgent = (name: string) =>
+  /[_-]/.test(name) || /^[a-z]+[A-Z]/.test(name) || ofAgents.has(name.toLowerCase()) || typedIn.has(name.toLowerCase());
 
 /** Blocks that begin messages of agents alone: what follows them is theirs, too. */
 const addedWhole = /^\s*<(?:task-notification|local-command-|bash-(?:stdout|stderr|input))/;
@@ -45,7 +49,10 @@ const added =
   /^(?:Caveat: The messages below were generated|\[Request interrupted by user|\[Request cancelled|\[?Image(?: #\d+)?: |\[Image #?\d*\]\s*$|# AGENTS\.md instructions for |Base directory for this skill: |This is the Gemini CLI\. We are setting up|System: \[|Warmup\s*$|No response requested\.|The user (?:just )?(?:ran|selected|opened|doesn't want to proceed)\b|Called the \w+ tool with|Result of calling the \w+ tool|Stop hook feedback:|\[SYSTEM\b|--- CONTEXT ENTRY BEGIN ---|Please continue the conversation from where we left|\{"type":"tool_result")/;
 
 const continued = /^This session is being continued from a previous conversation/;
-const intent = /Primary Request[^:\n]{0,40}:\**\s*([^\n]{3,400})/;
+const intent = /Primary Request[^:\n]{0,40}:\**\s*([^\n]{3,400}(?:\n[^\n]{0,400}){0,3})/;
+/** How agents begin such a sum. */
+const byUser =
+  /^the user(?:'s|s)? (?:(?:explicit(?:ly)?|initial(?:ly)?|primary|main|overall) )*(?:(?:requests?|goal|task|intent)(?: (?:was|were|is|are))?|asked(?: me)?|wants?|wanted|requested)(?: to| that)?\s*:?\s*/i;
 
 /** The request below an editor's context, in the form of Codex' extension. */
 const requestHeading = /^##? My request for [^\n:]{1,40}:[ \t]*\n/m;
@@ -72,7 +79,12 @@ export function readTyped(raw: string): Typed {
 /** What an earlier conversation was about, where an agent summed it up for itself. */
 export function continuedIntent(raw: string): string | undefined {
   const text = raw.trimStart();
-  return continued.test(text) ? intent.exec(text)?.[1] : undefined;
+  const about = continued.test(text) ? intent.exec(text)?.[1]?.trim() : undefined;
+  const rest = about?.replace(byUser, "").replace(/^\s*(?:[-*•]|\d+\.)\s+/, "");
+  if (!rest || rest === about) return about;
+  const [line = "", ...more] = rest.split("\n");
+  const said = /^"([^"]+)"\.?$/.exec(line.trim())?.[1] ?? line;
+  return [said.charAt(0).toUpperCase() + said.slice(1), ...more].join("\n");
 }
 
 const commandName = /<command-name>([^<\r\n]*)<\/command-name>/;
@@ -119,7 +131,7 @@ function withoutBlocks(raw: string, depth = 0): string {
     const start = found.index;
     const close = `</${name}>`;
     const end = raw.indexOf(close, start + tag.length);
-    if (!isOfAgent(name.toLowerCase()) || (end === -1 && !/^(?:system-reminder|environment_context)$/.test(name))) {
+    if (!isOfAgent(name) || (end === -1 && !/^(?:system-reminder|environment_context)$/.test(name))) {
       text += raw.slice(at, start + tag.length);
       at = start + tag.length;
       continue;

@@ -1,8 +1,24 @@
 // The line of a text that says what its writer wants: not what was pasted beside it, not a greeting.
+import { greeted, greetings } from "#lib/reader/titles/wording";
 
-/** Answers and greetings, which say nothing by themselves. */
-const weak =
-  /^(?:(?:hi|hello|hey|hallo|hola|moin|good (?:morning|afternoon|evening)|yo)(?:[ ,]+(?:there|claude|codex|gemini|copilot|cursor|agent|again|all|team))?|y|n|k|ye[ps]|yeah|yup|yes please|sure|ok(?:ay)?|fine|good|great|nice|perfect|cool|thanks?(?: you| a lot| so much)?|thx|ty|please|no|nope|nah|nm|never ?mind|stop|wait|done|go|go on|go ahead|go for it|do it|do that|do so|proceed|continue|resume|next|again|retry|try again|keep going|carry on|run it|ship it|lgtm|agreed?|approved?|right|correct|exactly|both|all|test|testing|ping|help|what\??|why\??|how\??|huh\??|hm+|(?:ok|yes|sure|great|good|yep|no)[, ]+(?:go ahead|continue|proceed|please|thanks?|do it|go on|thank you)|continue(?: please| from where you left off.*| with the (?:task|work|plan|next step).*)|please (?:continue|proceed|go on|go ahead)|option \w|\W*\d[\d\W]*|[\W_]*)[\s.!?…:)]*$/iu;
+/** Answers, which say nothing by themselves. */
+const answers = [
+  "y|n|k|ye[ps]|yeah|yup|yes please|sure|ok(?:ay)?|fine|good|great|nice|perfect|cool|thanks?(?: you| a lot| so much)?|thx|ty|please|no|nope|nah|nm|never ?mind",
+  "stop|wait|done|go|go on|go ahead|go for it|do it|do that|do so|proceed|continue|resume|next|again|retry|try again|keep going|carry on|run it|ship it|lgtm|agreed?|approved?|right|correct|exactly|both|all",
+  String.raw`test|tests|testing|ping|help|need help|what\??|why\??|how\??|huh\??|hm+|status|any (?:news|progress|updates?)|commit|push|commit (?:and|&) push|lint|build|undo|revert|refactor|clean ?up`,
+  "(?:ok|yes|sure|great|good|yep|no)[, ]+(?:go ahead|continue|proceed|please|thanks?|do it|go on|thank you)",
+  "continue(?: please| from where you left off.*| with the (?:task|work|plan|next step).*)|please (?:continue|proceed|go on|go ahead)",
+  String.raw`(?:please )?(?:fix|solve|explain|summari[sz]e|check|review|read|look at|look into|undo|revert|implement|run|do)(?: (?:this|that|it|these|those|them|all|both))?(?: (?:one|too|now|again|please))?`,
+  String.raw`option \w`,
+  "ja|nein|doch|genau|bitte|danke|weiter|mach weiter|oui|non|merci|vas-y|sí|si|vale|dale|gracias|sigue|да|нет|продолжай|дальше|спасибо",
+  "はい|いいえ|お願いします|続けて(?:ください)?|ありがとう|是|是的|好|好的|可以|继续|繼續|谢谢|네|예|아니요|계속(?:해줘|해주세요)?|고마워",
+].join("|");
+
+const weak = new RegExp(
+  // What has no letter is weak, too.
+  String.raw`^(?:(?:${greetings})(?:[ ,]+(?:${greeted}))?|${answers}|[^\p{L}]*)[\s,.!?…:)。！？、，]*$`,
+  "iu",
+);
 
 /** Whether a line could be anybody's at any time. */
 export const isWeak = (line: string): boolean => line.length <= 80 && weak.test(line);
@@ -14,7 +30,10 @@ const pasted = new RegExp(
     String.raw`^(?:[$%❯➜»]|PS [A-Z]:\\|[A-Z]:\\[^ ]*>|>>>|\(\w+\) [$%])\s*\S`,
     String.raw`^[\w.-]+@[\w.-]+[: ][^ ]*\s?[$#%] ?`,
     String.raw`^(?:Traceback \(most recent|goroutine \d|panic: |fatal: |thread '|Caused by:|npm (?:ERR!|error|warn)|make(?:\[\d+\])?: |(?:Uncaught )?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: |(?:error|warning)(?:\[\w+\]| TS\d+)?: )`,
-    String.raw`^(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL)\b`,
+    String.raw`^(?:ERRORS?|WARN(?:ING)?S?|INFO|DEBUG|TRACE|FATAL|FAILED|FAILURES?)\b`,
+    String.raw`^(?:[a-z][\w$]{0,60}\.){1,12}[A-Z]\w{0,80}(?:Error|Exception)\b`, // a class of Java's or Python's
+    String.raw`^Unhandled (?:Runtime |Promise )?(?:Error|Rejection|Exception)\b`,
+    String.raw`^#\d{1,3} (?:\[|\d+\.\d+ |ERROR|DONE|CACHED|sha256)`, // a step of a container's build
     String.raw`^(?:at .+[:(]\d|File "|\^+$|~+$|\.\.\. )`,
     String.raw`^[\w./@-]+\.\w{1,5}:\d+(?::\d+)?\b`, // a place in a file, as compilers print it
     String.raw`^(?:[✖✔✓✗×✘●○◐❌✅⏺⎿│┃├└┌╭╰─━═╔║╚|▸▶]|PASS\b|FAIL\b|ok \d|not ok|--- |\+\+\+ |={2,} |@@ |diff --git|index [0-9a-f]{7}|commit [0-9a-f]{7,}|On branch )`,
@@ -29,11 +48,17 @@ const pasted = new RegExp(
 /** Brackets begin output, code and markup, but for those that words follow. */
 const isBracketed = (line: string) => /^[{}[\]<>]/.test(line) && !/(?:\p{L}{2,} ){2}\p{L}/u.test(line);
 const isQuestion = (line: string) => /\?\W*$/.test(line) && prose.test(line);
+/** What could as well be said of anything: whom the agent shall be, and headings of prompts that are written as documents. */
+const isFrame = (line: string) =>
+  /^(?:you are (?:a|an|the|now)\b|act as\b|as an? (?:expert|senior)\b)/i.test(line) ||
+  emptyHeading.test(unmarked(line));
 
 const isPasted = (line: string) => isBracketed(line) || (pasted.test(line) && !isQuestion(line));
 /** A place that is given without a word about it. */
 const isPlaceAlone = (line: string) => /^(?:@?(?:[a-z]+:\/\/|~?\/|\.{1,2}\/|[A-Z]:\\)|@[\w.-]+[/.])\S+$/.test(line);
 const isRule = (line: string) => !/[\p{L}\p{N}]/u.test(line);
+const emptyHeading =
+  /^(?:(?:the |your |my )?(?:implementation )?(?:plan|context|overview|summary|goals?|background|problem|introduction|task|objective|role|instructions?|description|request|prompt|requirements?)s?):?$/i;
 const isQuoted = (line: string) => /^(?:>|[-*•] |\d+[.)] )/.test(line);
 
 const unmarked = (line: string) =>
@@ -47,28 +72,42 @@ const unmarked = (line: string) =>
 const maxLines = 400;
 const maxLineCharacters = 1000;
 
+const colours = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, "g");
+const isFault = (line: string) =>
+  /\b(?:error|exception|panic(?:ked)?|failed|fatal)\b/i.test(line) && /\s\S+\s/.test(line);
+/** Of output without a word about it, the line that tells most. */
+const faultIn = (lines: string[]) => lines.find((line) => isFault(line) && /:\s/.test(line)) ?? lines.find(isFault);
+
+/** The question alone, where it was written behind a line of output. */
+function asked(line: string): string {
+  if (!pasted.test(line)) return line;
+  const last = line.split(/(?<=[.!?)\]])\s+(?=\p{Lu})/u).at(-1) ?? line;
+  return isQuestion(last) && /(?:\S+\s+){2}\S/.test(last) ? last : line;
+}
+
 /** What a text's writer wants, as one line; and whether it says so, rather than being an answer, or pasted alone. */
 export function tellingLine(text: string): { line: string; isTelling: boolean } | undefined {
-  const lines = plainLines(text);
+  const lines = plainLines(text.replace(colours, ""));
   const said = lines.filter((line) => !isPasted(line) && !isRule(line));
   const telling = said.filter((line) => !isWeak(line) && !isPlaceAlone(line));
   const begins = lines.find((line) => !isRule(line));
   if (begins !== undefined && isPasted(begins))
-    return afterPasted(telling) ?? { line: unmarked(begins), isTelling: false };
-  const best = telling.find((line) => !isQuoted(line)) ?? telling[0];
-  if (best) return { line: unmarked(withNext(best, lines)), isTelling: true };
+    return afterPasted(telling) ?? { line: unmarked(faultIn(lines) ?? begins), isTelling: false };
+  const own = telling.filter((line) => !isFrame(line));
+  const best = own.find((line) => !isQuoted(line)) ?? own[0] ?? telling[0];
+  if (best) return { line: unmarked(withNext(asked(best), lines)), isTelling: true };
   const any = said.find(isPlaceAlone) ?? said[0] ?? lines.find((line) => !isRule(line)) ?? lines[0];
   return any === undefined ? undefined : { line: unmarked(any) || any, isTelling: false };
 }
 
 /** Words that hardly any output is without prose around them. */
 const prose =
-  /\b(?:i|i'm|i've|we|we're|you|your|my|our|me|it's|this is|that's|why|what|how|can|could|should|please|let's|don't|doesn't|didn't|isn't|want|need|still|seems|looks|fix|explain|ich|wir|bitte|warum|je|nous|pourquoi|yo|por qué|что|почему|なぜ|为什么)\b/iu;
+  /\b(?:i|i'm|i've|we|we're|you|your|my|our|me|it's|this is|that's|why|what|how|can|could|should|please|let's|don't|doesn't|didn't|isn't|want|need|still|seems|looks|fix|explain|happens|happened|yesterday|breaks|this (?:takes|fails|started|works|into|to|query|test|error)|(?:turn|convert|rewrite|change|make|translate|add|remove|move|put) (?:this|that|these|it|the)|ich|wir|bitte|warum|je|nous|pourquoi|yo|por qué|что|почему|なぜ|为什么)\b/iu;
 
 /** After output without any mark of its end: what sounds like a person, the last of it at the earliest. */
 function afterPasted(telling: string[]): { line: string; isTelling: boolean } | undefined {
   const line = telling.find((one) => /^[\p{L}"'`@(]/u.test(one) && prose.test(one) && /(?:\S+\s+){2}\S/.test(one));
-  return line === undefined ? undefined : { line: unmarked(line), isTelling: true };
+  return line === undefined ? undefined : { line: unmarked(asked(line)), isTelling: true };
 }
 
 /** The lines that are not blank, without fenced blocks of code, unless there is nothing else. */
@@ -94,9 +133,6 @@ function withNext(line: string, lines: string[]): string {
 const planStart =
   /^(?:please\s+)?(?:implement|execute|carry out|follow|here(?:'s| is))\s+(?:the\s+|this\s+|my\s+)?(?:following\s+)?(?:implementation\s+)?plan\b[^\n]{0,200}(?:\n|$)/i;
 const planHeading = /^#{1,3}\s+(.+?)\s*#*$/;
-const emptyHeading =
-  /^(?:the )?(?:implementation )?(?:plan|context|overview|summary|goals?|background|problem|introduction|task|objective)s?:?$/i;
-
 /** What a plan that an agent is given to carry out is called; undefined for any other text. */
 export function planTitle(text: string): string | undefined {
   const start = planStart.exec(text);

@@ -35,6 +35,19 @@ test("the outline has turns, files with their changes, and failures with the cal
   });
 });
 
+test("a turn is called by what the person wants, not by what was pasted before it", () => {
+  const turns = [
+    ["✖ pkg/a (13.2s)\n=== Skipped\n\nWhat's with the skipped tests?", "What's with the skipped tests?"],
+    ["- ⚠️ Minor: silent failure.\n\nWe should fall back here.", "We should fall back here."],
+    ["`go vet` and **all** tests, please", "go vet and all tests, please"],
+    ["$ npm test\n> vitest", "$ npm test"],
+    ["yes", "yes"],
+    ["[Image #2]", "[Image #2]"],
+  ];
+  const { turns: found } = outlineOf(turns.map(([content]) => message({ role: "user", content: content ?? "" })));
+  expect(found.map(({ title }) => title)).toEqual(turns.map(([, title]) => title));
+});
+
 test("a turn has its time, its tools and its failures; pauses and sub-agents have their places", () => {
   const when = (minute: number) => ({ createdAt: new Date(Date.UTC(2026, 2, 3, 14, minute)).toISOString() });
   const messages = [
