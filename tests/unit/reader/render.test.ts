@@ -55,3 +55,18 @@ test("an edit marks the words that changed, though neither text ends with a newl
   expect(html).toContain('<i class="k">const</i>'); // in the colours of its language
   expect(html.match(/<del>/g)).toHaveLength(1);
 });
+
+test("what a program printed has its colours and styles as classes, and its resets end them", async () => {
+  const output = [
+    "\u001b[4mline\u001b[24m \u001b[9mgone\u001b[29m \u001b[3mslanted\u001b[0m",
+    "\u001b[7m inverse \u001b[27m \u001b[2mdim\u001b[22m \u001b[1;4;31mall\u001b[m none",
+    "\u001b[31;7mred\u001b[0m",
+  ].join("\n");
+  const html = await render([message({ metadata: { tool: { name: "Bash", input: { command: "x" }, output } } })]);
+  expect(html).toContain('<i class="u">line</i> <i class="x">gone</i> <i class="e">slanted</i>\n');
+  expect(html).toMatch(
+    /<i class="[^"]*ansi-inverse"> inverse <\/i> <i class="ansi-0">dim <\/i><i class="ansi-1 b u">all<\/i> none\n/,
+  );
+  expect(html).toMatch(/<i class="[^"]*ansi-on-1">red<\/i>/);
+  expect(html.includes(" style=") || html.includes("\u001b")).toBe(false);
+});

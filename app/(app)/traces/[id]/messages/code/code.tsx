@@ -18,7 +18,7 @@ export function CodeBlock(props: { text: string; language: string; label?: strin
 
 /** What a program printed, in its ANSI colours. */
 export function Output({ text, effort }: { text: string; effort: Effort }) {
-  const plain = printable(text);
+  const plain = printable(text).replaceAll(`${controlStart}[m`, `${controlStart}[0m`);
   const lines = plain.includes(controlStart) ? highlight(plain, "ansi", effort) : undefined;
   return (
     <div className="code-block output" data-block="">

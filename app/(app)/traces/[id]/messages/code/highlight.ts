@@ -160,21 +160,43 @@ function tokenize(core: HighlighterCore, lines: string[], language: string, effo
   return coloured;
 }
 
-/** Tokens as spans; neighbours of one class are joined, and white space takes its neighbour's class. */
+/** Classes that white space shows, too. */
+const shownBlank = /ansi-(?:on|inverse)|\b[ux]\b/;
+
+/** Tokens as spans; neighbours of one class are joined, and white space takes its neighbour's class where it shows nothing of it. */
 function spansOf(tokens: ThemedToken[]): Span[] {
   const spans: Span[] = [];
   for (const token of tokens) {
     const last = spans.at(-1);
-    const className = token.content.trim() === "" && last && !token.bgColor ? last.className : classOf(token);
+    const own = classOf(token);
+    const isBlank = token.content.trim() === "" && last && !shownBlank.test(`${own} ${last.className}`);
+    const className = isBlank ? last.className : own;
     if (last && last.className === className) last.text += token.content;
     else spans.push({ text: token.content, className });
   }
   return spans;
 }
 
+/** The classes of shiki's font styles, which only programs' output has: the theme gives its scopes none. */
+const styles = [
+  [1, "e"],
+  [2, "b"],
+  [4, "u"],
+  [8, "x"],
+] as const;
+
 function classOf({ color = "", bgColor, fontStyle = 0 }: ThemedToken): string {
-  const background = bgColor && bgColor !== "#ffffff" ? ansiClass(bgColor).replace("ansi-", "ansi-on-") : "";
-  return [ansiClass(color), background, fontStyle > 0 && fontStyle & 2 ? "b" : ""].filter(Boolean).join(" ");
+  const styled = styles.flatMap(([bit, className]) => (fontStyle > 0 && fontStyle & bit ? className : []));
+  return [inkOf(color), backgroundOf(bgColor), ...styled].filter(Boolean).join(" ");
+}
+
+/** Plain text that a program dims comes with half the opacity: it is muted. */
+const inkOf = (color: string): string => ansiClass(color) || (color.length > 7 ? "ansi-0" : "");
+
+/** Text that is only inverted has the theme's own two colours, the other way round. */
+function backgroundOf(bgColor: string | undefined): string {
+  if (!bgColor || bgColor === "#ffffff") return "";
+  return bgColor.startsWith(colour(0)) ? "ansi-inverse" : ansiClass(bgColor).replace("ansi-", "ansi-on-");
 }
 
 /** The class of a colour; one that a program mixed itself takes that of the nearest of the eight ANSI colours. */
