@@ -134,11 +134,16 @@ test("the home page tells what is new since the visit before, once it was seen",
     {
       sourceId: "news",
       title: "What is new",
-      messages: [{ position: 0, role: "user", content: "now", createdAt: new Date().toISOString() }],
+      messages: [
+        { position: 0, role: "user", content: "Mend it", createdAt: minutesAgo(8) },
+        { position: 1, role: "assistant", content: "It is mended.", createdAt: minutesAgo(7), metadata: ended },
+      ],
     },
   ]);
   await open("/home");
-  await page.getByRole("list", { name: "Running now" }).getByRole("link", { name: "What is new" }).waitFor();
+  const running = page.getByRole("list", { name: "Running now" }).getByRole("listitem");
+  const said = running.filter({ has: page.getByRole("link", { name: "What is new" }) }).locator(".live-mark");
+  expect(await said.textContent()).toBe("Agent is waiting");
   const seenAt = () =>
     pool()
       .query('select seen_at from "user"')
@@ -146,6 +151,9 @@ test("the home page tells what is new since the visit before, once it was seen",
   const before = await seenAt();
   await expect.poll(async () => (await seenAt())?.getTime(), patience).toBeGreaterThan(before?.getTime() ?? 0);
 });
+
+const ended = { stopReason: "end_turn" };
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 
 /** As if the person had seen the home page so long ago. */
 const setClock = (ago: string) =>

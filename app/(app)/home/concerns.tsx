@@ -27,8 +27,9 @@ export function Concerns({ concerns }: { concerns: Found }) {
     )),
     ...budgets.slice(0, named).map(({ facet, value, name, spentNano, amountNano }) => (
       <Concern key={`budget ${facet} ${value}`} tone={spentNano >= amountNano ? "bad" : "warn"} href="/usage#month">
-        {facet === "" ? "All" : `${facetTexts[facet].title} ${name}`}: {formatMoney(spentNano)} of this month's{" "}
-        {formatMoney(amountNano)}, {percent(spentNano, amountNano)}.
+        {percent(spentNano, amountNano)} of this month's budget
+        {facet !== "" && ` for ${facetTexts[facet].title.toLowerCase()} ${name}`}: {formatMoney(spentNano)} of{" "}
+        {formatMoney(amountNano)}.
       </Concern>
     )),
     ...silent.slice(0, named).map(({ machine, heardAt }) => (

@@ -5,6 +5,7 @@ import { readVisit } from "#lib/auth/visits";
 import { countJobs } from "#lib/ingest/jobs";
 import { getStorage, hasQuota } from "#lib/ingest/quota/quota";
 import { readLabels } from "#lib/projects/queries";
+import { isLive } from "#lib/reader/live";
 import { listWorse } from "#lib/telemetry/diagnostics";
 import { withPullRequests } from "#lib/traces/evidence";
 import { countTraces } from "#lib/traces/facets";
@@ -12,13 +13,11 @@ import { listPage } from "#lib/traces/queries";
 import { listBudgets } from "#lib/usage/budgets";
 import { readDigests } from "#lib/usage/digest";
 import { readMonth } from "#lib/usage/month";
+import { readStandings } from "../traces/standings";
 
 /** How many sessions the page names, and up to how many it counts. */
 const shown = 12;
 export const maxCounted = 1000;
-
-/** A session whose last message is younger goes on: clients send within seconds, agents think for minutes. */
-const liveMs = 5 * 60_000;
 
 /** All that the page tells, by roll-ups and indexes: a bounded number of rows, however much is stored. */
 export async function readNews(user: SignedInUser, zone: string, now: Date) {
@@ -30,14 +29,15 @@ export async function readNews(user: SignedInUser, zone: string, now: Date) {
     since ? countTraces(user.id, { errors: true, archived: false, from: since.toISOString() }, maxCounted) : 0,
     readConcerns(user, zone, now),
   ]);
-  const isLive = ({ latestAt }: { latestAt: string }) => now.getTime() - Date.parse(latestAt) < liveMs;
+  const goesOn = ({ latestAt }: { latestAt: string }) => isLive(latestAt, now.getTime());
   const isNew = ({ latestAt }: { latestAt: string }) => since !== undefined && Date.parse(latestAt) >= since.getTime();
+  const live = sessions.traces.filter(goesOn);
   return {
-    ...{ since, digests, count, failing, concerns },
+    ...{ since, digests, count, failing, concerns, live },
     labels: sessions.labels,
-    live: sessions.traces.filter(isLive),
-    fresh: sessions.traces.filter((one) => !isLive(one) && isNew(one)),
-    earlier: sessions.traces.filter((one) => !isLive(one) && !isNew(one)),
+    standings: await readStandings(user.id, live),
+    fresh: sessions.traces.filter((one) => !goesOn(one) && isNew(one)),
+    earlier: sessions.traces.filter((one) => !goesOn(one) && !isNew(one)),
   };
 }
 

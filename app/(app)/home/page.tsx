@@ -62,13 +62,13 @@ export default async function Page() {
 }
 
 /** The sessions: what goes on, what is new, and what was before. */
-function Stories({ news: { since, count, labels, live, fresh, earlier } }: { news: News }) {
+function Stories({ news: { since, count, labels, live, standings, fresh, earlier } }: { news: News }) {
   const more = count - fresh.length - live.length;
   return (
     <>
       {live.length > 0 && (
         <Section id="live" title="Running now">
-          <Sessions label="Running now" sessions={live} labels={labels} live />
+          <Sessions label="Running now" sessions={live} labels={labels} standings={standings} />
           <Refresh everySeconds={15} />
         </Section>
       )}
@@ -105,7 +105,7 @@ function headline({ since, count, live }: News, now: Date, zone: string): string
   const text = sinceText(since, now, zone);
   if (count === 0) return `Nothing new since ${text}`;
   const sessions = count >= maxCounted ? `${formatCount(maxCounted)} sessions or more` : countOf(count, "session");
-  return `${sessions} since ${text}${running && `, ${running.replace(/ sessions?/, "")}`}`;
+  return `${sessions} since ${text}${running && ` · ${running.replace(/ sessions?/, "")}`}`;
 }
 
 /** What it came to, in a sentence. */

@@ -5,12 +5,14 @@ import { countOf, formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Time } from "../../components/time";
 import { pullHref } from "../traces/hrefs";
-import type { NewsSession } from "./news";
+import { standingText } from "../traces/standing-words";
+import type { News, NewsSession } from "./news";
 
-type Props = { label: string; sessions: NewsSession[]; labels: Map<string, ProjectLabel>; live?: boolean };
+type Standings = News["standings"];
+type Props = { label: string; sessions: NewsSession[]; labels: Map<string, ProjectLabel>; standings?: Standings };
 
-/** Sessions, each with its title and a line of what came of it. */
-export function Sessions({ label, sessions, labels, live = false }: Props) {
+/** Sessions, each with its title and a line of what came of it. @param props.standings where they go on */
+export function Sessions({ label, sessions, labels, standings }: Props) {
   return (
     <ul aria-label={label} className="news">
       {sessions.map((session) => (
@@ -20,7 +22,7 @@ export function Sessions({ label, sessions, labels, live = false }: Props) {
             {session.title || "Untitled session"}
           </a>
           <p>
-            {live && <span className="live">running</span>}
+            {standings && <span className="live-mark">{standingText(standings.get(session.id) ?? null)}</span>}
             <Project session={session} labels={labels} />
             <span>{countOf(session.messageCount, "message")}</span>
             {session.costNano > 0 && <span>{formatMoney(session.costNano)}</span>}
@@ -36,7 +38,7 @@ export function Sessions({ label, sessions, labels, live = false }: Props) {
                 {repository.split("/").at(-1)}#{number}
               </a>
             ))}
-            <Time at={session.latestAt} as={live ? "ago" : "moment"} />
+            <Time at={session.latestAt} as={standings ? "ago" : "moment"} />
           </p>
         </li>
       ))}

@@ -17,6 +17,7 @@ import type { Given } from "./hrefs";
 import { pack } from "./packed";
 import { type Group, type Row, Rows } from "./rows";
 import { costOf, describeCost, tokensOf } from "./spent";
+import { standingText } from "./standing-words";
 
 type Shown = WithPullRequests<ListedTrace>;
 type Labels = Map<string, ProjectLabel>;
@@ -49,14 +50,12 @@ export async function TraceList({ traces, given, sort, kin, excerpts, labels, br
       at: at.toISOString().replace(/\.\d+/, ""),
       when: isByDay ? formatDate(at, zone, { hour: "2-digit", minute: "2-digit" }) : shortTime(at, zone),
       ...(branch && { branch }),
-      ...(waiting !== undefined && { live: waiting ? standingWords[waiting] : "Live" }),
+      ...(waiting !== undefined && { live: standingText(waiting) }),
       ...aroundOf(trace, kin, zone),
     });
   }
   return <Rows packed={pack(groups)} given={given} zone={zone} />;
 }
-
-const standingWords = { waiting: "Agent is waiting", asking: "Agent asks" } as const;
 
 /** A day as a heading, in the reader's zone. */
 function dayOf(date: Date, zone: string): string {

@@ -1,13 +1,12 @@
 import type { Standing } from "#lib/traces/live";
-
-const words = { waiting: "Agent is waiting", asking: "Agent asks" } as const;
+import { standingText } from "../../standing-words";
 
 /** In the bar of a session that goes on. */
 export function StandingMark({ standing: { live, waiting } }: { standing: Standing }) {
   if (!live) return null;
   return (
     <span className="live-mark shrink-0 text-code" title="Something came in the last ten minutes">
-      <span className="max-sm:sr-only">{waiting ? words[waiting] : "Live"}</span>
+      <span className="max-sm:sr-only">{standingText(waiting)}</span>
     </span>
   );
 }
