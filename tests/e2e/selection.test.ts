@@ -24,6 +24,17 @@ describe("selected sessions", () => {
     await page.getByText("49 selected", { exact: true }).waitFor({ state: "hidden" });
   });
 
+  test("have all their actions in sight on a phone", async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await open("/traces?model=model-1");
+    await boxes().first().click();
+    for (const name of ["Star", "Tag", "Archive", "Export", "Export for others", "Delete"]) {
+      const { x, width, height } = (await button(name).boundingBox()) ?? { x: -1, width: 0, height: 0 };
+      expect([name, x >= 0, x + width <= 360, height <= 48]).toEqual([name, true, true, true]);
+    }
+    await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
   test("are exported, and so is a whole filter", async () => {
     await open("/traces?model=model-1");
     const lines = async (click: () => Promise<void>) => {

@@ -28,7 +28,7 @@ export async function FilterBar({ userId, filter, given, hasValues, children }: 
   const query = filterQuery(filter).toString();
   const set = entriesOf(given).length;
   return (
-    <div className="flex flex-wrap gap-2 max-sm:w-full">
+    <div className="flex flex-wrap gap-2 max-sm:contents">
       <FilterSwitch count={set} controls="filters" />
       <div
         id="filters"

@@ -131,6 +131,9 @@ function Session({ row, given, zone }: SessionProps) {
   );
 }
 
+/** A long text may be shortened where there is no room; a short one stays whole beside it. */
+const sizeOf = (text: string) => (text.length > 12 ? "long" : undefined);
+
 /** What a session is of: each narrows the list to sessions with the same. */
 function Facts({ row, given }: FactsProps) {
   const { source, icon, monogram, project, projectId, branch, model, exactModel, machine } = row;
@@ -146,17 +149,21 @@ function Facts({ row, given }: FactsProps) {
         </svg>
       )}
       {model && (
-        <a href={listHref({ ...given, model: exactModel ?? model })} title={exactModel}>
+        <a href={listHref({ ...given, model: exactModel ?? model })} title={exactModel} className={sizeOf(model)}>
           {model}
         </a>
       )}
-      {project && <a href={projectId ? `/projects/${projectId}` : listHref({ ...given, project })}>{project}</a>}
+      {project && (
+        <a href={projectId ? `/projects/${projectId}` : listHref({ ...given, project })} className={sizeOf(project)}>
+          {project}
+        </a>
+      )}
       {branch && (
-        <a href={listHref({ ...given, branch })} className="branch">
+        <a href={listHref({ ...given, branch })} className={`branch ${sizeOf(branch) ?? ""}`}>
           {branch}
         </a>
       )}
-      {machine && <span>{machine}</span>}
+      {machine && <span className={sizeOf(machine)}>{machine}</span>}
     </>
   );
 }

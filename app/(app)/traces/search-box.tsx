@@ -2,10 +2,10 @@ import { HiddenFilters } from "./filter-menu";
 import { type Given, without } from "./hrefs";
 import { SearchField } from "./search-field";
 
-/** The search over all sessions, within the filters that are set. */
+/** The search over all sessions, within the filters that are set. A phone's keyboard has the button. */
 export function SearchBox({ given, order }: { given: Given; order: "newest" | "best" }) {
   return (
-    <search className="grow">
+    <search className="min-w-0 grow max-sm:basis-0">
       <form method="get" action="/traces" className="flex gap-2">
         <label htmlFor="search" className="sr-only">
           Search
@@ -13,7 +13,7 @@ export function SearchBox({ given, order }: { given: Given; order: "newest" | "b
         <SearchField q={given.q ?? ""} />
         <HiddenFilters given={without(given, "q")} />
         {order === "newest" && given.q && <input type="hidden" name="order" value={order} />}
-        <button type="submit" className="button">
+        <button type="submit" className="button max-sm:hidden">
           Search
         </button>
       </form>

@@ -70,7 +70,7 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
           <button type="button" className="link" onClick={() => tickAll(false)}>
             Clear
           </button>
-          <span className="ml-auto flex gap-2 max-sm:*:px-2">
+          <span className="ml-auto flex flex-wrap justify-end gap-2 max-sm:*:grow">
             {isWhole ? (
               <>
                 <a href={exportHref} download className="button">
