@@ -167,12 +167,32 @@ function excerptOf({ message: { position, role, content }, speaker, found }: Jud
   const lead = plainText(`${whole.slice(from, start)}x`).slice(0, -1);
   const rest = plainText(whole.slice(start, to));
   const raw = rest === "" || findIn(rest, query).ranges.length === 0 ? oneLine(whole.slice(start, to)) : rest;
-  const led = lead.slice(Math.max(0, lead.length - before));
+  const led = lastWords(lead, before);
   const line = `${led}${raw}`;
-  const cut = line.slice(0, length).toWellFormed().replaceAll("\ufffd", "").trim();
+  const cut = firstWords(line, length).toWellFormed().replaceAll("\ufffd", "").trim();
   const hasBefore = from > 0 || led.length < lead.length;
   const text = `${hasBefore ? "…" : ""}${cut}${line.length > length || to < whole.length ? "…" : ""}`;
   return { position, role, speaker, text, ranges: findIn(text, query).ranges };
+}
+
+/** A word longer than that is cut in two: an address, or a language that puts no spaces. */
+const maxWord = 24;
+
+/** The end of a text, from the beginning of a word. */
+function lastWords(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const end = text.slice(text.length - max);
+  const isWithin = /\S/.test(text.charAt(text.length - max - 1)) && /^\S/.test(end);
+  const rest = isWithin ? /^\S+\s/.exec(end)?.[0].length : 0;
+  return rest && rest <= maxWord ? end.slice(rest) : end;
+}
+
+/** The beginning of a text, to the end of a word. */
+function firstWords(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const begin = text.slice(0, max);
+  const last = /\s\S+$/.exec(begin)?.[0].length ?? 0;
+  return /\S/.test(text.charAt(max)) && last > 0 && last <= maxWord ? begin.slice(0, -last) : begin;
 }
 
 const oneLine = (text: string) => text.toWellFormed().replaceAll("\ufffd", "").replace(/\s+/g, " ").trim();

@@ -45,6 +45,17 @@ describe("excerpts", () => {
     expect(second?.text.length).toBeLessThan(260);
   });
 
+  test("begin and end with whole words, where a language has any", async () => {
+    const words = "mountain ".repeat(60);
+    await send({ sourceId: "one", messages: messages(`${words}needle ${words}`, `${"山".repeat(200)}needle`) });
+    const id = await idOf("one");
+    const texts = (await readExcerpts(userId, [id], parseQuery("needle"))).get(id)?.excerpts.map(({ text }) => text);
+    expect(texts?.toSorted()).toEqual([
+      expect.stringMatching(/^…(?:mountain )+needle (?:mountain )+mountain…$/),
+      `…${"山".repeat(60)}needle`,
+    ]);
+  });
+
   test("are found deep in a very long message, and by letters of any script", async () => {
     const long = `${"filler word ".repeat(30_000)}needle${" filler".repeat(1000)}`;
     await send({ sourceId: "one", messages: messages(long, "DÉJÀ vu", "这个函数返回空值") });

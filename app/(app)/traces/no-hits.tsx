@@ -4,7 +4,7 @@ import { countTraces } from "#lib/traces/facets";
 import type { FilterName } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
 import { maxCounted, maxFound, sessionsOf } from "./count";
-import { type ListRequest, readListParams } from "./filters";
+import { type ListRequest, readListParams, shown } from "./filters";
 import { type Given, labelOf, listHref, type Names, shownValues, without } from "./hrefs";
 import { Meant } from "./partial";
 
@@ -52,7 +52,7 @@ export async function NoHits({ userId, request: { given }, names }: Props) {
 
 const maxOf = ({ q }: Given) => (q ? maxFound : maxCounted);
 const countOf = (userId: string, given: Given, zone: string) =>
-  countTraces(userId, readListParams(given, zone).filter, maxOf(given) + 1);
+  countTraces(userId, shown(readListParams(given, zone).filter), maxOf(given) + 1);
 
 /** Of so many terms it is told what they find. */
 const maxTerms = 8;
