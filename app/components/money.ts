@@ -26,11 +26,24 @@ export function formatMoney(nanoDollars: number): string {
   return format(options).format(amount);
 }
 
-/** Money for an axis or a narrow column: "$1.2K". */
+/** Money for a narrow column: "$1.2K". */
 export function formatMoneyShort(nanoDollars: number): string {
   const { amount, format } = shown(nanoDollars);
   if (Math.abs(amount) < 1000) return formatMoney(nanoDollars).replace(/\.00$/, "");
   return format({ notation: "compact", maximumFractionDigits: 1 }).format(amount);
+}
+
+/** The marks of an axis: "$0.005", "$0.010", "$0.015". All have as many digits. */
+export function formatMoneyAxis(nanoDollars: number[]): string[] {
+  const amounts = nanoDollars.map((one) => shown(one).amount);
+  if (amounts.some((amount) => Math.abs(amount) >= 1000)) return nanoDollars.map(formatMoneyShort);
+  const isTold = (digits: number) =>
+    amounts.every((amount) => Math.abs(Number(amount.toFixed(digits)) - amount) < 1e-9);
+  const least = Math.min(...amounts.filter((amount) => amount > 0));
+  const needed = [0, 1, 2, 3, 4, 5].find(isTold) ?? Math.max(2, 1 - Math.floor(Math.log10(least)));
+  const digits = needed === 1 ? 2 : needed;
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return nanoDollars.map((one) => (one === 0 ? formatMoney(0) : shown(one).format(options).format(shown(one).amount)));
 }
 
 function shown(nanoDollars: number) {

@@ -5,7 +5,7 @@ import { budgetForm } from "#lib/usage/schema";
 import { readUsageParams, tracesHref, usageHref } from "../../app/(app)/usage/range.ts";
 import { chartOf, roundTop, yardstickOf } from "../../app/(app)/usage/shape.ts";
 import { findingOf, spanText } from "../../app/(app)/usage/words.ts";
-import { formatMoney, formatMoneyShort } from "../../app/components/money.ts";
+import { formatMoney, formatMoneyAxis, formatMoneyShort } from "../../app/components/money.ts";
 
 const today = "2026-03-31";
 const read = (params: Record<string, string>, zone = "UTC") => readUsageParams(params, zone, today);
@@ -137,6 +137,15 @@ describe("money", () => {
       ...["$0", "<$0.0001", "$0.0042", "$0.01", "$0.01", "$1.23", "$1,000", "$12,346"],
     ]);
     expect([2, 0.5, 1234].map((amount) => formatMoneyShort(amount * 1e9))).toEqual(["$2", "$0.50", "$1.2K"]);
+  });
+
+  test("at an axis has as many digits at every mark", () => {
+    const marks = (top: number) => formatMoneyAxis([1, 0.75, 0.5, 0.25, 0].map((part) => part * top * 1e9));
+    expect(marks(0.02)).toEqual(["$0.020", "$0.015", "$0.010", "$0.005", "$0"]);
+    expect(marks(2)).toEqual(["$2.00", "$1.50", "$1.00", "$0.50", "$0"]);
+    expect(marks(8)).toEqual(["$8", "$6", "$4", "$2", "$0"]);
+    expect(marks(0.1234567)).toEqual(["$0.123", "$0.093", "$0.062", "$0.031", "$0"]);
+    expect(marks(4000)).toEqual(["$4K", "$3K", "$2K", "$1K", "$0"]);
   });
 
   test("of a month is foretold from its full days, and not before there are seven", () => {

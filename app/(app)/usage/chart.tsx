@@ -2,7 +2,7 @@ import { Bars, Hatch, Swatch } from "./bars";
 import { LiveBars } from "./live-bars";
 import { csvHref, type Measure, tracesHref, type UsageRequest } from "./range";
 import type { Bar, Chart } from "./shape";
-import { amountOf, dayText, exactAmount, findingOf, shortAmount, spanText } from "./words";
+import { amountOf, axisAmounts, dayText, exactAmount, findingOf, shortAmount, spanText } from "./words";
 
 type Props = { chart: Chart; request: UsageRequest; measure: Measure; zone: string };
 
@@ -11,6 +11,7 @@ export function UsageChart({ chart, request, measure, zone }: Props) {
   const { series, bars, top } = chart;
   const columns = bars.map((bar) => columnOf(bar, chart, request, measure));
   const steps = [4, 3, 2, 1, 0].map((step) => (top / 4) * step);
+  const marks = axisAmounts(steps, measure);
   const longer = request.from.slice(0, 4) !== request.to.slice(0, 4);
   const middle = bars[Math.floor(bars.length / 2)];
   return (
@@ -32,8 +33,8 @@ export function UsageChart({ chart, request, measure, zone }: Props) {
       </ul>
       <div className="grid grid-cols-[auto_1fr] gap-x-2 text-meta text-muted">
         <div aria-hidden="true" className="-my-2 flex h-64 flex-col justify-between text-right">
-          {steps.map((step) => (
-            <span key={step}>{shortAmount(step, measure)}</span>
+          {steps.map((step, place) => (
+            <span key={step}>{marks[place]}</span>
           ))}
         </div>
         <div className="relative h-60">

@@ -1,5 +1,5 @@
 import { countOf, formatCount } from "../../components/figures";
-import { formatMoney, formatMoneyShort } from "../../components/money";
+import { formatMoney, formatMoneyAxis, formatMoneyShort } from "../../components/money";
 import type { Measure, UsageRequest } from "./range";
 import { type Chart, facetTexts } from "./shape";
 
@@ -8,6 +8,10 @@ const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFracti
 /** "91M", "412", "$1.2K". */
 export const shortAmount = (amount: number, measure: Measure) =>
   measure === "cost" ? formatMoneyShort(amount) : compact.format(amount);
+
+/** The marks of an axis, all with as many digits as the one that needs most: "$0.015" above "$0.010". */
+export const axisAmounts = (amounts: number[], measure: Measure): string[] =>
+  measure === "cost" ? formatMoneyAxis(amounts) : amounts.map((amount) => compact.format(amount));
 
 /** "41M tokens", "1 session", "$1.23". */
 export const amountOf = (amount: number, measure: Measure) => {
