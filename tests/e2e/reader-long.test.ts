@@ -157,6 +157,13 @@ describe("a session of 50,000 messages", () => {
     await page.keyboard.press("Escape");
     await output.waitFor({ state: "detached" });
     expect(await page.evaluate("CSS.highlights.has('find')")).toBe(false);
+    await page.keyboard.press("n"); // once more what was looked for, without the field
+    await poll(() => output.textContent()).toBe("1 of 2 in 2 messages");
+    await page.keyboard.press("n");
+    await page.locator("#m31000").waitFor();
+    await poll(() => output.textContent()).toBe("2 of 2 in 2 messages");
+    await page.keyboard.press("f");
+    expect(await page.locator("#find").evaluate((field) => field === document.activeElement)).toBe(true);
     expect(faults).toEqual([]);
   });
 

@@ -6,12 +6,13 @@ import type { Find } from "./use-find";
 
 /** The field to find in the session, over the page so that no text moves. */
 export function FindBar({ find }: { find: Find }) {
-  const { field } = find;
+  const { field, isForTyping } = find;
   const close = () => find.setOpen(false);
   useEffect(() => {
+    if (!isForTyping) return;
     field.current?.focus();
     field.current?.select();
-  }, [field]);
+  }, [field, isForTyping]);
   return (
     <search
       aria-label="Find in this session"

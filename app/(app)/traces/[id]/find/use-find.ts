@@ -21,22 +21,26 @@ export type Find = ReturnType<typeof useFind>;
 /** Finds a text in the whole stored session: the server counts, and what is on the page is painted. */
 export function useFind({ traceId, list, jump, initial, ...search }: Props) {
   const field = useRef<HTMLInputElement>(null);
-  const [isAsked, setOpen] = useState(initial !== "");
-  const isOpen = isAsked && traceId !== undefined;
+  const [asked, ask] = useState<"to type" | "to step" | false>(initial !== "" && "to type");
+  const isOpen = asked !== false && traceId !== undefined;
   const { query, type, failed, found, goTo } = useSearch({ ...search, traceId: traceId ?? "", isOpen, initial });
   const ranges = usePainting(list, isOpen ? found : undefined, jump);
 
+  const setOpen = useCallback((open: boolean) => ask(open && "to type"), []);
   const step = useCallback(
     (by: 1 | -1) => {
-      if (found?.match) goTo(stepMatch(found.matches, found.match, by, ranges.current.length));
+      if (!isOpen && query.trim() !== "") ask("to step"); // what was looked for before, from here
+      else if (found?.match) goTo(stepMatch(found.matches, found.match, by, ranges.current.length));
     },
-    [found, goTo, ranges],
+    [found, goTo, ranges, isOpen, query],
   );
 
   return {
     field,
     isOpen,
     setOpen,
+    /** Whether the field takes the focus as it opens: who steps to the next match has the keys of the page. */
+    isForTyping: asked === "to type",
     query,
     type,
     step,
