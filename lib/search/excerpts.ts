@@ -92,9 +92,15 @@ const longestWord = ({ units }: Query) =>
     .toLowerCase();
 
 function summarize(messages: Text[], best: Judged[], query: Query): Excerpts {
+  const excerpts: Excerpt[] = [];
+  for (const judged of best) {
+    if (excerpts.length === maxExcerpts) break;
+    const excerpt = excerptOf(judged, query);
+    if (!excerpts.some(({ text }) => text === excerpt.text)) excerpts.push(excerpt); // agents keep some words twice
+  }
   return {
-    excerpts: best.slice(0, maxExcerpts).map((judged) => excerptOf(judged, query)),
-    more: Math.max(0, best.length - maxExcerpts),
+    excerpts,
+    more: best.length - excerpts.length,
     atLeast: messages.length === bounds.maxMessages,
     score: best[0]?.score ?? 0,
   };

@@ -56,6 +56,14 @@ describe("excerpts", () => {
     ]);
   });
 
+  test("show words once that a session has twice", async () => {
+    await send({ sourceId: "one", messages: messages("mend the needle", "mend the needle", "the needle is mended") });
+    const id = await idOf("one");
+    const found = (await readExcerpts(userId, [id], parseQuery("needle"))).get(id);
+    expect(found?.excerpts.map(({ text }) => text)).toEqual(["mend the needle", "the needle is mended"]);
+    expect(found?.more).toBe(1);
+  });
+
   test("are found deep in a very long message, and by letters of any script", async () => {
     const long = `${"filler word ".repeat(30_000)}needle${" filler".repeat(1000)}`;
     await send({ sourceId: "one", messages: messages(long, "DÉJÀ vu", "这个函数返回空值") });
@@ -68,7 +76,7 @@ describe("excerpts", () => {
 
   test("are found by any punctuation, any white space, and letters with combining accents", async () => {
     const signs = [..."!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'"];
-    const spaced = ["one\u00a0two", "one \n\t two", "de\u0301ja\u0300 vu", "don’t", "ТАЙМЕР"];
+    const spaced = ["one\u00a0two", "one \n\t two!", "de\u0301ja\u0300 vu", "don’t", "ТАЙМЕР"];
     await send({ sourceId: "one", messages: messages(...signs.map((sign) => `X${sign}y`), ...spaced) });
     const id = await idOf("one");
     const at = async (q: string) =>
