@@ -214,7 +214,7 @@ test("looks at hostile text in bounded time", () => {
     "/a".repeat(n / 2),
     "a. A".repeat(n / 4),
     "hi, ".repeat(n / 4),
-    "a.".repeat(n / 2) + "Error",
+    `${"a.".repeat(n / 2)}Error`,
     "https://a/b".repeat(n / 11),
     "<aB>".repeat(n / 4),
     " │".repeat(n / 2),

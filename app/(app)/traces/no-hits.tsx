@@ -23,7 +23,7 @@ export async function NoHits({ userId, request: { given }, names }: Props) {
   const helpful = tries.filter(({ count }) => count > 0).toSorted((a, b) => a.count - b.count);
   return (
     <div className="flex flex-col gap-3 py-8">
-      <p>No session matches {tries.length === 1 ? "this filter" : "all of these filters"}.</p>
+      <p>No session matches {tries.length > 1 ? "all of these filters" : given.q ? "this search" : "this filter"}.</p>
       <Meant userId={userId} given={given} />
       {terms.length > 1 && <Terms given={given} terms={terms} />}
       <ul className="flex flex-col gap-2">

@@ -14,7 +14,7 @@ const words = { waiting: "Waiting", failed: "Failed" } as const;
 /** Links to the list's filters, with how many uploads each has. */
 export function Filters({ current, counts }: { current: JobFilter | undefined; counts: Record<JobFilter, number> }) {
   return (
-    <nav aria-label="Show" className="flex flex-wrap gap-x-1">
+    <nav aria-label="Show" className="flex flex-wrap gap-x-1 max-sm:order-last max-sm:-ml-2 max-sm:w-full">
       <Tab href={uploadsHref(undefined)} isCurrent={current === undefined}>
         All
       </Tab>

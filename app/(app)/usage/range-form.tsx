@@ -7,7 +7,7 @@ import { dayText } from "./words";
 export function RangeForm({ request }: { request: UsageRequest }) {
   const { days, from, to, by, show, filter } = request;
   return (
-    <nav aria-label="Time" className="flex flex-wrap items-center gap-1">
+    <nav aria-label="Time" className="flex flex-wrap items-center gap-1 max-sm:-mx-2 max-sm:gap-0">
       {Object.entries(lengths).map(([length, text]) => (
         <a
           key={length}

@@ -8,7 +8,7 @@ const answers = [
   String.raw`test|tests|testing|ping|help|need help|what\??|why\??|how\??|huh\??|hm+|status|any (?:news|progress|updates?)|commit|push|commit (?:and|&) push|lint|build|undo|revert|refactor|clean ?up`,
   "(?:ok|yes|sure|great|good|yep|no)[, ]+(?:go ahead|continue|proceed|please|thanks?|do it|go on|thank you)",
   "continue(?: please| from where you left off.*| with the (?:task|work|plan|next step).*)|please (?:continue|proceed|go on|go ahead)",
-  String.raw`(?:please )?(?:fix|solve|explain|summari[sz]e|check|review|read|look at|look into|undo|revert|implement|run|do)(?: (?:this|that|it|these|those|them|all|both))?(?: (?:one|too|now|again|please))?`,
+  "(?:please )?(?:fix|solve|explain|summari[sz]e|check|review|read|look at|look into|undo|revert|implement|run|do)(?: (?:this|that|it|these|those|them|all|both))?(?: (?:one|too|now|again|please))?",
   String.raw`option \w`,
   "ja|nein|doch|genau|bitte|danke|weiter|mach weiter|oui|non|merci|vas-y|sí|si|vale|dale|gracias|sigue|да|нет|продолжай|дальше|спасибо",
   "はい|いいえ|お願いします|続けて(?:ください)?|ありがとう|是|是的|好|好的|可以|继续|繼續|谢谢|네|예|아니요|계속(?:해줘|해주세요)?|고마워",

@@ -29,7 +29,8 @@ export function useFind({ traceId, list, jump, initial, ...search }: Props) {
   const setOpen = useCallback((open: boolean) => ask(open && "to type"), []);
   const step = useCallback(
     (by: 1 | -1) => {
-      if (!isOpen && query.trim() !== "") ask("to step"); // what was looked for before, from here
+      if (!isOpen && query.trim() !== "")
+        ask("to step"); // what was looked for before, from here
       else if (found?.match) goTo(stepMatch(found.matches, found.match, by, ranges.current.length));
     },
     [found, goTo, ranges, isOpen, query],
