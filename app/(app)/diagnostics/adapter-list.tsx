@@ -31,7 +31,7 @@ export function AdapterList({ adapters, showUsers }: Props) {
       <div>
         <p
           aria-hidden="true"
-          className={`${columns} w-[calc(100%-1.5rem)] pb-1 pl-4 text-meta text-muted max-md:hidden`}
+          className={`${columns} ml-4 w-[calc(100%-1.5rem)] pb-1 text-meta text-muted max-md:hidden`}
         >
           <span>Adapter</span>
           <span title="What it could not read, in the client's newest version">Not read, newest</span>

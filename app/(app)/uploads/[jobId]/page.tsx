@@ -31,13 +31,19 @@ export default async function Page({ params }: PageProps<"/uploads/[jobId]">) {
     <div className="flex max-w-[60rem] flex-col gap-6">
       <header className="flex flex-col gap-3">
         <p>
-          <a href="/uploads" className="link text-code">
-            <Sign name="left" /> All uploads
+          <a href="/uploads" className="quiet-link target inline-flex items-center gap-1 text-code text-muted">
+            <Sign name="left" />
+            All uploads
           </a>
         </p>
         <h1 className="font-semibold text-title [overflow-wrap:anywhere]">Upload from {job.machine}</h1>
-        <p>
+        <p className="flex flex-wrap items-baseline gap-x-3">
           <StatusMark status={job.status} />
+          <span className="text-code text-muted">
+            <span title={countOf(job.bytes, "byte")}>{formatBytes(job.bytes)}</span>
+            {" · sent "}
+            <Time at={job.createdAt} as="moment" />
+          </span>
         </p>
         <Fault job={job} />
         <ReplayForm action={replayAction} />
@@ -88,7 +94,7 @@ async function WrittenSessions({ userId, jobId }: { userId: string; jobId: strin
       <ul aria-label="Created and updated sessions" className="flex flex-col gap-1 pt-1">
         {sessions.slice(0, maxSessions).map(({ id, title }) => (
           <li key={id} className="min-w-0 [overflow-wrap:anywhere]">
-            <a href={`/traces/${id}`} className="link">
+            <a href={`/traces/${id}`} className="quiet-link">
               {title}
             </a>
           </li>
@@ -101,18 +107,18 @@ async function WrittenSessions({ userId, jobId }: { userId: string; jobId: strin
   );
 }
 
-/** What was received, and once the job succeeded, its outcome. */
+/** What was received, and once the job succeeded, its outcome: what became of none is left out. */
 function countsOf({ status, traces, messages }: ListedJob): [name: string, value: string | null][] {
-  const outcome = (count: number) => (status === "succeeded" ? formatCount(count) : null);
+  const outcome = (count: number) => (status === "succeeded" && count > 0 ? formatCount(count) : null);
   return [
     ["Received", formatCount(traces.received)],
     ["Created", outcome(traces.created)],
     ["Updated", outcome(traces.updated)],
     ["Unchanged", outcome(traces.unchanged)],
     ["Kept", outcome(traces.kept)],
-    ["Incomplete", traces.incomplete > 0 ? outcome(traces.incomplete) : null],
+    ["Incomplete", outcome(traces.incomplete)],
     ["Messages received", formatCount(messages.received)],
-    ["Messages written", outcome(messages.written)],
+    ["Messages written", status === "succeeded" ? formatCount(messages.written) : null],
   ];
 }
 
