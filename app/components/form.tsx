@@ -31,6 +31,8 @@ type Props = {
   describedBy?: string;
   /** What to ask before acting: the first press only shows this. The action has to call `askFirst`. */
   question?: React.ReactNode;
+  /** The button stands beside the fields. */
+  inLine?: boolean;
   /** Shown above the fields, and below them. */
   children?: React.ReactNode;
   after?: React.ReactNode;
@@ -47,13 +49,14 @@ export function Form({
   tone,
   describedBy,
   question,
+  inLine = false,
   children,
   after,
 }: Props) {
   const [state, send, pending] = useActionState(action, {});
   const confirming = question !== undefined && state.confirming;
   return (
-    <form action={send} noValidate className="flex flex-col gap-4">
+    <form action={send} noValidate className={`flex gap-4 ${inLine ? "flex-wrap items-center" : "flex-col"}`}>
       <ErrorSummary state={state} />
       {Object.entries(hidden).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
@@ -75,7 +78,7 @@ export function Form({
           {submit}
         </button>
       )}
-      <div role="status" className="flex flex-col gap-4 empty:hidden">
+      <div role="status" className={`flex flex-col gap-4 empty:hidden ${inLine ? "basis-full" : ""}`}>
         {state.done && <p className="text-ok">{state.done}</p>}
         {state.once && <ShownOnce once={state.once} />}
       </div>

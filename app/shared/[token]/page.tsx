@@ -101,12 +101,16 @@ function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; op
   return (
     <div className="flex flex-col gap-1 py-3 text-code">
       <p className="flex flex-wrap items-center gap-x-2 text-muted">
-        <Mark /> A session that was shared with you
-        {expiresAt && (
-          <span>
-            · until <Time at={expiresAt.toISOString()} as="moment" />
-          </span>
-        )}
+        <Mark />
+        <span>
+          A session that was shared with you
+          {expiresAt && (
+            <>
+              {" "}
+              · until <Time at={expiresAt.toISOString()} as="moment" />
+            </>
+          )}
+        </span>
         <span className="contents pointer-coarse:hidden">
           · <KeysButton />
         </span>

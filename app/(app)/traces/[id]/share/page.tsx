@@ -69,6 +69,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
             plain: masked ? "" : "1",
           }}
           submit="Create link"
+          inLine
         >
           <div className="flex items-center gap-2">
             <label htmlFor="days" className="font-medium">
