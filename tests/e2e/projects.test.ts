@@ -184,7 +184,7 @@ describe("the pages", () => {
     await plain.getByText("on their way").waitFor();
     await takeIn();
     await plain.reload();
-    await plain.getByRole("link", { name: "All 1 session" }).waitFor();
+    await plain.getByRole("link", { name: "Show it in the list" }).waitFor();
     await context.close();
   });
 
@@ -198,7 +198,7 @@ describe("the pages", () => {
     await button("Split off").click();
     await page.getByRole("heading", { name: "Worktrees" }).waitFor();
     await takeIn();
-    await page.getByRole("link", { name: "All 1 session" }).waitFor();
+    await page.getByRole("link", { name: "Show it in the list" }).waitFor();
     expect(await idOf("a")).not.toBe(await idOf("b"));
   });
 

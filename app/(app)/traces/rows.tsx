@@ -132,7 +132,7 @@ function Session({ row, given, zone }: SessionProps) {
 }
 
 /** A long text may be shortened where there is no room; a short one stays whole beside it. */
-const sizeOf = (text: string) => (text.length > 12 ? "long" : undefined);
+const sizeOf = (text: string) => (text.length > 16 ? "long" : undefined);
 
 /** What a session is of: each narrows the list to sessions with the same. */
 function Facts({ row, given }: FactsProps) {

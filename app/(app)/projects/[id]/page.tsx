@@ -178,7 +178,7 @@ async function Sessions({ project: { id, sessions } }: { project: ProjectDetails
       </ul>
       <p>
         <a href={listHref({ projectId: id })} className="link target">
-          All {countOf(sessions, "session")}
+          {sessions === 1 ? "Show it in the list" : `All ${countOf(sessions, "session")}`}
         </a>
       </p>
     </Section>
