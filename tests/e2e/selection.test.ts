@@ -29,7 +29,7 @@ describe("selected sessions", () => {
     await open("/traces?model=model-1");
     await boxes().first().click();
     for (const name of ["Star", "Tag", "Archive", "Export", "Export for others", "Delete"]) {
-      const { x, width, height } = (await button(name).boundingBox()) ?? { x: -1, width: 0, height: 0 };
+      const { x, width, height } = (await button(name).first().boundingBox()) ?? { x: -1, width: 0, height: 0 };
       expect([name, x >= 0, x + width <= 360, height <= 48]).toEqual([name, true, true, true]);
     }
     await page.setViewportSize({ width: 1280, height: 720 });
