@@ -23,6 +23,9 @@ import { uploadsOf } from "./uploads.ts";
 
 const run = promisify(execFile);
 
+/** Each of these starts two servers and migrates twice, which takes a minute where others use the processors. */
+const timeout = 240_000;
+
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "spoor-move-"));
@@ -98,7 +101,7 @@ async function expectWhole(url: string, userId: string): Promise<void> {
   expect((await stored("waits"))?.contents).toEqual(["it is not processed yet"]);
 }
 
-describe("npm run move", () => {
+describe("npm run move", { timeout }, () => {
   test("copies an embedded database to an empty one, and refuses one in use, a second time, and a stranger's", async () => {
     const source = await makeSource();
     const target = await makeEmpty("moved_to");
@@ -138,6 +141,7 @@ describe("npm run move", () => {
 
 test.skipIf(!existsSync(`${otherBin}/pg_dump`))(
   "a dump under load, restored elsewhere, has every session acknowledged before it, and its queued uploads finish",
+  { timeout },
   async () => {
     const server = await startEmbedded(folder, otherBin);
     await migrate(server.url, () => installQueues(server.url));
