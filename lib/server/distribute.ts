@@ -1,6 +1,7 @@
 // `npm run distribute`: spreads the tables of a database over the nodes of a cluster (docs/growth.md).
 import "server-only";
 import { distribute, type Plan, planDistribution } from "#lib/db/sql/distribute";
+import { tenantTables } from "#lib/db/tenant-tables";
 import { requiredEnv } from "#lib/env";
 import { EnvError } from "#lib/errors";
 import { runCommand, say } from "#lib/server/command";
@@ -13,11 +14,11 @@ extension citus. Stop Spoor first: uploads wait while rows are moved.
   --check   tell what would be done or would fail, and change nothing`;
 
 const counted = (count: number, one: string) => `${count} ${count === 1 ? one : `${one}s`}`;
+const nodesOf = (nodes: number) => (nodes === 0 ? "No node but the coordinator" : counted(nodes, "node"));
 
 function describe({ nodes, distributed, waiting, remaining }: Plan): string {
-  const where = nodes === 0 ? "No node but the coordinator" : counted(nodes, "node");
   const rest = remaining.length > 0 ? ` Former rows on the coordinator, to be removed: ${remaining.join(", ")}.` : "";
-  return `${where}; ${counted(distributed.length, "table")} distributed already, ${waiting.length} to be.${rest}`;
+  return `${nodesOf(nodes)}; ${counted(distributed.length, "table")} distributed already, ${waiting.length} to be.${rest}`;
 }
 
 await runCommand(async () => {
@@ -25,7 +26,8 @@ await runCommand(async () => {
   if (words.some((word) => word !== "--check")) throw new EnvError(help);
   const url = requiredEnv("DATABASE_URL");
   if (!words.includes("--check")) {
-    say(describe(await distribute(url, say)));
+    const { nodes } = await distribute(url, say);
+    say(`${nodesOf(nodes)}; all ${tenantTables.length} tables are distributed.`);
     return;
   }
   const plan = await planDistribution(url);

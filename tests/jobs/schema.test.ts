@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { pool } from "#lib/db/client";
@@ -183,6 +185,18 @@ test("the tables can be distributed as they are; without the extension `npm run 
   await expect(distribute(database.url, () => {})).rejects.toThrow("Nothing was changed");
   const keys = await pool().query(`select 1 from pg_constraint where confrelid = 'public.user'::regclass`);
   expect(keys.rowCount).toBeGreaterThan(10);
+});
+
+test("npm run distribute -- --check tells it all, and ends with 1 where something would fail", async () => {
+  const words = ["--conditions=react-server", "lib/server/distribute.ts"];
+  const run = (...more: string[]) =>
+    promisify(execFile)(process.execPath, [...words, ...more]).catch(
+      (error: { code: number; stderr: string }) => error,
+    );
+  const found = await run("--check");
+  if (isDistributed) expect(found).toMatchObject({ stdout: expect.stringContaining("Nothing would fail.") });
+  else expect(found).toMatchObject({ code: 1, stderr: expect.stringContaining("`create extension citus`") });
+  expect(await run("--chek")).toMatchObject({ code: 1, stderr: expect.stringContaining("Usage: npm run distribute") });
 });
 
 const itsTables = needsOneServer("its tables can be given neither such keys nor such triggers any more");
