@@ -1,8 +1,10 @@
 // `server.js` of the standalone output, as a container or `next start` runs it: Next's own server, which we adopt.
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { sendHeartbeat } from "#lib/observability/heartbeat";
+import { webDigest } from "#lib/server/sources";
 import { asResponse, bearer, expectApiHeaders, expectProblem, openRequest, openSocket } from "../api/client.ts";
 import { until } from "../faults/wait.ts";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
@@ -49,6 +51,14 @@ async function exchange(bytes: string): Promise<string> {
   socket.write(bytes);
   return ended;
 }
+
+test("the build's id and the key of its forms' ids follow from the sources alone, so that hosts that build agree", async () => {
+  const digest = await webDigest();
+  const { version } = JSON.parse(await readFile("package.json", "utf8"));
+  expect(await readFile(".next/BUILD_ID", "utf8")).toBe(`${version}-${digest.slice(0, 16)}`);
+  const manifest = JSON.parse(await readFile(".next/server/server-reference-manifest.json", "utf8"));
+  expect(manifest.encryptionKey).toBe(Buffer.from(digest, "hex").toString("base64"));
+});
 
 describe("what Next itself would answer in a form of its own", () => {
   test.each(["/api//limits", "/api/%zz", "/api/limits//", "/api/%E0%A4%A", "/api/nothing"])(

@@ -1,0 +1,43 @@
+import pg from "pg";
+import { afterAll, expect, inject, onTestFinished, test } from "vitest";
+import { closeBeforeSuspension, idleMs } from "#lib/db/suspension";
+import { setEnv } from "#lib/env";
+
+const contextKey = Symbol.for("@vercel/request-context");
+const platform = globalThis as { [key: symbol]: unknown };
+const onVercel = { VERCEL: "1", DATABASE_URL: inject("postgresUrl"), SETUP_TOKEN: "a set-up token for tests" };
+const secret = "a secret for tests only, 32 characters";
+const before = Object.fromEntries([...Object.keys(onVercel), "AUTH_SECRET"].map((name) => [name, process.env[name]]));
+afterAll(() => {
+  setEnv(before);
+  delete platform[contextKey];
+});
+
+/** A pool as a process has it, and what its platform was asked to stay awake for. */
+function poolOf(variables: Record<string, string | undefined>) {
+  setEnv({ ...variables, AUTH_SECRET: secret });
+  const awake: Promise<unknown>[] = [];
+  platform[contextKey] = { get: () => ({ waitUntil: (work: Promise<unknown>) => awake.push(work) }) };
+  const pool = new pg.Pool({ connectionString: inject("postgresUrl"), idleTimeoutMillis: idleMs() });
+  closeBeforeSuspension(pool);
+  onTestFinished(() => pool.end());
+  return { pool, awake };
+}
+
+test("on Vercel a process stays awake until its idle connections are closed, and no longer", async () => {
+  const { pool, awake } = poolOf(onVercel);
+  await Promise.all([pool.query("select 1"), pool.query("select 1")]);
+  expect([awake.length, pool.totalCount]).toEqual([2, 2]);
+  const startedAt = performance.now();
+  await awake[0]; // the second takes over
+  expect(performance.now() - startedAt).toBeLessThan(1000);
+  await awake[1];
+  expect(performance.now() - startedAt).toBeGreaterThan(4500);
+  expect(pool.totalCount).toBe(0);
+});
+
+test("elsewhere nothing is asked of a platform", async () => {
+  const { pool, awake } = poolOf({ VERCEL: undefined });
+  await pool.query("select 1");
+  expect([awake.length, idleMs()]).toEqual([0, 30_000]);
+});
