@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,6 +58,21 @@ const postmaster = async () => Number((await readFile(join(folder, "postgres/pos
 const ready = () => until(40, async () => (await fetch(`http://localhost:${port}/api/ready`)).ok);
 const isStopped = async () => !(await readdir(join(folder, "postgres"))).includes("postmaster.pid");
 
+/** A process and all that it started. */
+async function familyOf(pid: number): Promise<number[]> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const lists = await Promise.all(threads.map((id) => readFile(`/proc/${pid}/task/${id}/children`, "utf8")));
+  const children = lists.flatMap((list) => list.split(" ").filter(Boolean).map(Number));
+  return [pid, ...(await Promise.all(children.map(familyOf))).flat()];
+}
+
+/** Resident memory in MiB, and the part that is left when each page counts once among all processes that have it. */
+async function memoryOf(pid: number): Promise<{ resident: number; share: number }> {
+  const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8");
+  const mebibytes = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, "m").exec(text)?.[1]) / 1024;
+  return { resident: mebibytes("Rss"), share: mebibytes("Pss") };
+}
+
 /** A request that needs the database. */
 const poll = () => fetch(`http://localhost:${port}/api/cli/device/poll?deviceCode=unknown`);
 
@@ -80,6 +96,26 @@ describe("npm start", () => {
     expect(await isStopped()).toBe(true);
     expect(await identityOf(before)).toBeUndefined();
   });
+
+  test.skipIf(!existsSync("/proc/self/smaps_rollup"))(
+    "takes at most 350 MiB while nothing happens, its launcher 60",
+    { timeout: 240_000 },
+    async () => {
+      const { child } = command("start");
+      await ready();
+      // Web and worker rest after half a minute; what watches each half second gets hot after one and a half.
+      await sleep(100_000);
+      const [launcher, all] = await until(60, async () => {
+        await sleep(1000);
+        const family = [...(await familyOf(child.pid ?? 0)), ...(await familyOf(await postmaster()))];
+        const memory = await Promise.all(family.map(memoryOf));
+        const sum = Math.round(memory.reduce((total, { share }) => total + share, 0));
+        return sum <= 350 && ([Math.round(memory[0]?.resident ?? 0), sum] as const);
+      });
+      process.stdout.write(`idle: the launcher ${launcher} MiB, all of it ${all} MiB\n`);
+      expect(launcher).toBeLessThanOrEqual(60);
+    },
+  );
 
   test("keeps the database of an admin command that started it and ends while this one starts", async () => {
     const admin = command("admin", "list");
