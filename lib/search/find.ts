@@ -42,10 +42,16 @@ export async function matchBlocks(tx: PoolClient, userId: string, query: Query):
   });
   if (units.length > 1 || query.groups.some(({ excluded }) => excluded))
     await joinParts(tx, userId, query.groups, blocks);
-  return { heads, units, blocks, expanded };
+  return { heads, groups: query.groups, units, blocks, expanded };
 }
 
-export type Matched = { heads: BlockHead[]; units: Unit[]; blocks: Match[]; expanded: Map<number, Expanded> };
+export type Matched = {
+  heads: BlockHead[];
+  groups: Group[];
+  units: Unit[];
+  blocks: Match[];
+  expanded: Map<number, Expanded>;
+};
 
 /** The slots of terms in one block. */
 export type Terms = Map<number, Uint16Array>;
@@ -118,9 +124,10 @@ function intersect(lists: Uint16Array[]): Buffer | undefined {
 function evaluate(groups: Group[], ofUnits: (Buffer | undefined)[]): Buffer {
   const left = Buffer.alloc(maxSlots, 0xff);
   let at = 0;
-  for (const { units, excluded } of groups) {
+  for (const { units, excluded, optional } of groups) {
     const own = ofUnits.slice(at, at + units.length).filter((slots) => slots !== undefined);
     at += units.length;
+    if (optional) continue;
     const any = own.reduce(orInto, Buffer.alloc(maxSlots));
     for (let byte = 0; byte < maxSlots; byte += 1)
       left[byte] = (left[byte] as number) & (excluded ? ~(any[byte] as number) : (any[byte] as number));
@@ -131,7 +138,7 @@ function evaluate(groups: Group[], ofUnits: (Buffer | undefined)[]): Buffer {
 /** A trace with several documents has what all of them have: which then are hits, where any of its words stands. */
 async function joinParts(tx: PoolClient, userId: string, groups: Group[], blocks: Match[]): Promise<void> {
   const byId = new Map(blocks.map((block) => [block.id, block]));
-  const isPositive = groups.flatMap(({ units, excluded }) => units.map(() => !excluded));
+  const isPositive = groups.flatMap(({ units, excluded, optional }) => units.map(() => !excluded && !optional));
   const isAnyEnough = !isPositive.includes(true);
   const rows = await readParts(tx, userId);
   for (const parts of Map.groupBy(rows, ({ traceId }) => traceId).values()) {
@@ -150,10 +157,10 @@ async function joinParts(tx: PoolClient, userId: string, groups: Group[], blocks
 
 function isLeft(groups: Group[], having: boolean[]): boolean {
   let at = 0;
-  return groups.every(({ units, excluded }) => {
+  return groups.every(({ units, excluded, optional }) => {
     const any = having.slice(at, at + units.length).includes(true);
     at += units.length;
-    return any !== excluded;
+    return optional || any !== excluded;
   });
 }
 

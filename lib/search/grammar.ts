@@ -34,8 +34,10 @@ export type Term = {
 };
 
 const quotes = `["“”]`;
+/** Not an exclusion before a single Latin letter: that is the flag of a command, as in `git rm -r`. */
+const minus = `-(?=[\\p{L}_"“”])(?!\\p{Script=Latin}(?:[\\s"“”]|$))`;
 const term = new RegExp(
-  `(-(?=[\\p{L}_"“”]))?((?:${filterWords.join("|")}):(?=[^\\s]))?(?:${quotes}([^"“”]*)${quotes}|([^\\s"“”]+))`,
+  `(${minus})?((?:${filterWords.join("|")}):(?=[^\\s]))?(?:${quotes}([^"“”]*)${quotes}|([^\\s"“”]+))`,
   "giu",
 );
 

@@ -6,8 +6,8 @@ import type { Speaker } from "#lib/search/speaker";
 import { inField, termOfFact } from "#lib/search/terms";
 import { type Unit, unitOf } from "#lib/search/unit";
 
-/** Units of which one at least must be found, or none where they are excluded. */
-export type Group = { units: Unit[]; excluded: boolean };
+/** Units of which one at least must be found, or none where they are excluded; what is `optional` only adds to the order. */
+export type Group = { units: Unit[]; excluded: boolean; optional?: boolean };
 
 /** A filter that the traces' rows answer. `value` is in lower case; of `before` and `after` it is an instant. */
 export type RowTerm = {
@@ -58,12 +58,39 @@ export function parseQuery(text: string): Parsed {
     addUnit(parsed, scoped, term);
   }
   if (scope) parsed.scope = scope;
+  forgiveFillers(parsed, terms);
   if (parsed.groups.length + parsed.files.length + parsed.rows.length === 0)
     throw refused("has no word or number to search for");
   if (parsed.files.length > maxFilters) throw refused(`must name at most ${maxFilters} files`);
   if (parsed.rows.length > maxFilters) throw refused(`must have at most ${maxFilters} filters`);
   return parsed;
 }
+
+/** Words of a question in plain English that say nothing of what is looked for. */
+const fillers = new Set(
+  `a an the this that these those and of to in on at for with from by as into about than then so if
+  is are was were be been am do does did has have had can could will would shall should may might must
+  i me my we us our you your he she they them their it its there
+  how what when where which who whom whose why while please`.split(/\s+/),
+);
+
+/** What stands outside quotes as one of these words need not be found, unless there is nothing else to find. */
+function forgiveFillers({ groups, units }: Parsed, terms: Term[]): void {
+  const plain = new Set(terms.flatMap(({ quoted, filter, text }) => (quoted || filter ? [] : text)));
+  const isFiller = ({ units: [unit, ...others], excluded }: Group) =>
+    !excluded && others.length === 0 && unit?.words === 1 && plain.has(unit.written) && isFillerWord(unit);
+  const isTelling = (group: Group) => !group.excluded && !group.units.some(isFact) && !isFiller(group);
+  if (!groups.some(isTelling)) return;
+  for (const group of groups.filter(isFiller)) {
+    const [unit] = group.units as [Unit];
+    units.splice(units.indexOf(unit), 1);
+    group.optional = true;
+    const { beginning: _, ...asWritten } = unit; // of `with` nobody means `without`
+    group.units = [{ ...asWritten, alternatives: unit.alternatives.slice(0, 1) }];
+  }
+}
+
+const isFillerWord = ({ longest }: Unit) => fillers.has(longest.toLowerCase());
 
 function addUnit({ groups, units }: Parsed, unit: Unit, term: Term): void {
   const last = groups.at(-1);
@@ -157,8 +184,11 @@ const isSpokenElsewhere = (scope: Scope | undefined) => scope !== undefined && s
 /** The groups of a query that the index does not prove, so that the text decides. */
 export const unprovenOf = ({ groups, scope }: Query): Group[] =>
   groups.filter(
-    ({ units, excluded }) =>
-      !excluded && !units.some(isFact) && (isSpokenElsewhere(scope) || units.some(({ needsText }) => needsText)),
+    ({ units, excluded, optional }) =>
+      !excluded &&
+      !optional &&
+      !units.some(isFact) &&
+      (isSpokenElsewhere(scope) || units.some(({ needsText }) => needsText)),
   );
 
 /** Whether a text is a query, as `parseQuery` takes it. */

@@ -13,17 +13,19 @@ import type { Unit } from "#lib/search/unit";
 export type Ranked = { blockId: string; slot: number; score: number };
 
 /** What a word is worth where it stands; `other` is another form of it. */
-const worth = { title: 2.2, person: 1.8, any: 1, other: 0.6, besidePerson: 1, beside: 0.6 };
+const worth = { title: 2.2, person: 1.8, any: 1, other: 0.6, besidePerson: 1, beside: 0.6, filler: 0.3 };
 /** Of the weight of a query's words a document must have so much where none has all of them. */
 const mostOf = 0.55;
 
 /** The weight of each unit by its rarity, in the order of the query's groups. */
-export function weightsOf({ blocks, heads, units }: Matched): number[] {
+export function weightsOf({ blocks, heads, units, groups }: Matched): number[] {
   const documents = heads.reduce((sum, head) => sum + head.documents, 0);
+  const optional = new Set(groups.flatMap((group) => (group.optional ? group.units : [])));
   return units.map((unit, at) => {
     if (isFact(unit)) return 0;
     const having = blocks.reduce((sum, { ofUnits }) => sum + countOf(ofUnits[at]), 0);
-    return Math.log(1 + (documents - having + 0.5) / (having + 0.5));
+    const rarity = Math.log(1 + (documents - having + 0.5) / (having + 0.5));
+    return optional.has(unit) ? rarity * worth.filler : rarity;
   });
 }
 
@@ -40,7 +42,7 @@ function countOf(bits: Buffer | undefined): number {
  */
 export function relax(query: Query, { blocks }: Matched, weights: number[]): boolean {
   const excluded = query.groups.flatMap(({ units, excluded }) => units.map(() => excluded));
-  const wanted = query.groups.filter((group) => !group.excluded);
+  const wanted = query.groups.filter((group) => !group.excluded && !group.optional);
   if (wanted.length < 2 || wanted.some(({ units }) => units.some(isFact))) return false;
   const known = weights.filter((_, at) => !excluded[at] && blocks.some(({ ofUnits }) => ofUnits[at]));
   // What no document has is as rare as can be; it must not outweigh all the rest.

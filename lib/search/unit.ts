@@ -1,4 +1,5 @@
 // A word, identifier, path or phrase of a query: by which terms the index finds it, and how a text shows it.
+import { formsOfWord } from "#lib/search/forms";
 import {
   combining,
   endOfWord,
@@ -48,10 +49,7 @@ export function unitOf(written: string, isExact: boolean): Unit | undefined {
     written,
     alternatives: texts.map(termsOf),
     ...(beginning && { beginning }),
-    pattern: new RegExp(
-      texts.map((form) => form.map((piece) => exactPattern(piece, isExact)).join("")).join("|"),
-      "giu",
-    ),
+    pattern: patternOfForms(texts, isExact),
     coarse: texts.map((form) => coarsePattern(form.join(""))).join("|"),
     longest: words.reduce((a, b) => (b.length > a.length ? b : a)),
     isOpen: beginning !== undefined,
@@ -68,26 +66,21 @@ function beginningOf(word: string): string | undefined {
   return isWhole ? undefined : fold(word);
 }
 
-/** The other forms of an identifier, with `_` or as one word, or of a word: in the singular and the plural. */
+/** The other forms of an identifier, with `_` or as one word, or of a word (lib/search/forms.ts). */
 function formsOf(pieces: string[]): string[][] {
   if (pieces.some((gap, place) => place % 2 === 1 && gap !== "_")) return [];
   const parts = pieces.filter((_, place) => place % 2 === 0).flatMap(partsOf);
-  if (parts.length === 1) return numbersOf(parts[0] as string).map((word) => [word]);
+  if (parts.length === 1) return formsOfWord(parts[0] as string).map((word) => [word]);
   const joined = [parts.flatMap((part, place) => (place === 0 ? [part] : ["_", part])), [parts.join("")]];
   const own = fold(pieces.join(""));
   return joined.filter((form) => fold(form.join("")) !== own);
 }
 
-/** The singular of an English plural, and the plurals of a singular. */
-function numbersOf(word: string): string[] {
-  if (!/^[a-z]{3,}$/i.test(word)) return [];
-  const lower = word.toLowerCase();
-  if (/(?:ss|us|is)$/.test(lower)) return [`${lower}es`];
-  if (/[^aeiou]ies$/.test(lower)) return [`${lower.slice(0, -3)}y`];
-  if (/(?:s|x|z|ch|sh)es$/.test(lower)) return [lower.slice(0, -2), lower.slice(0, -1)];
-  if (lower.endsWith("s")) return lower.length > 3 ? [lower.slice(0, -1)] : [];
-  if (/[^aeiou]y$/.test(lower)) return [`${lower.slice(0, -1)}ies`];
-  return [/(?:x|z|ch|sh)$/.test(lower) ? `${lower}es` : `${lower}s`];
+/** The form as written first, in a group: it alone may end within a word. Of the others the longest is tried first. */
+function patternOfForms([written = [], ...others]: string[][], isExact: boolean): RegExp {
+  const sourceOf = (form: string[]) => form.map((piece) => exactPattern(piece, isExact)).join("");
+  const longestFirst = others.map(sourceOf).toSorted((a, b) => b.length - a.length);
+  return new RegExp([`(${sourceOf(written)})`, ...longestFirst].join("|"), "giu");
 }
 
 /** The term of a single word; of several words their pairs, which no document has without the words. */
@@ -158,8 +151,9 @@ function rangesOf(text: string, { pattern, isOpen }: Unit): Ranges {
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match !== null && ranges.length < maxRanges; match = pattern.exec(text)) {
     const end = match.index + match[0].length;
-    if (isBoundary(text, match.index) && (isOpen || isBoundary(text, end)))
-      ranges.push([match.index, isOpen && !isBoundary(text, end) ? endOfWord(text, end) : end]);
+    const isWhole = isBoundary(text, end);
+    if (isBoundary(text, match.index) && (isWhole || (isOpen && match[1] !== undefined)))
+      ranges.push([match.index, isWhole ? end : endOfWord(text, end)]);
     else if (++within >= maxWithin) return ranges.length > 0 ? ranges : [[match.index, end]];
     else pattern.lastIndex = match.index + 1;
   }
