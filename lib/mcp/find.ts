@@ -11,7 +11,8 @@ export type Found = { trace: Trace; positions: number[] };
 type Page = { cursor?: string | undefined; limit: number };
 
 /**
- * A page of the sessions that a query finds, the best match first. `isPartial` where none has all of it and these have most.
+ * A page of the sessions that a query finds, the best match first. `isPartial` where none has all of it and these have most; `corrected` is what was
+ * searched for instead of a word that is in none.
  *
  * @throws SpoorError `invalid_request` for a query that is none, `overloaded` as `heavyRead`
  */
@@ -19,15 +20,15 @@ export async function findSessions(
   userId: string,
   filter: TraceFilter & { q: string },
   page: Page,
-): Promise<{ found: Found[]; nextCursor: string | null; isPartial: boolean }> {
-  const { traces, nextCursor, partial } = await listTraces(userId, filter, { ...page, order: "best" });
+): Promise<{ found: Found[]; nextCursor: string | null; isPartial: boolean; corrected?: string }> {
+  const { traces, nextCursor, partial, corrected } = await listTraces(userId, filter, { ...page, order: "best" });
   const unread = traces.filter(({ matches }) => matches === undefined).map(({ id }) => id);
   const excerpts = unread.length > 0 ? await readExcerpts(userId, unread, parseQuery(filter.q)) : undefined;
   const found = traces.map(({ matches, ...trace }) => ({
     trace,
     positions: (matches ?? excerpts?.get(trace.id)?.excerpts ?? []).map(({ position }) => position),
   }));
-  return { found, nextCursor, isPartial: partial === true };
+  return { found, nextCursor, isPartial: partial === true, ...(corrected !== undefined && { corrected }) };
 }
 
 /** The words of a query by which the place in a text is found again. */

@@ -3,7 +3,8 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { isOverload } from "#lib/errors";
-import { findDocuments } from "#lib/search/find";
+import { type Matched, matchBlocks } from "#lib/search/find";
+import { bestParts } from "#lib/search/parts";
 import { makePause } from "#lib/search/pause";
 import { isSaidBy } from "#lib/search/phrases";
 import { plainText } from "#lib/search/plain";
@@ -11,12 +12,12 @@ import type { Query } from "#lib/search/query";
 import { describe, type Speaker } from "#lib/search/speaker";
 import { haveParts, readTexts, type Text } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
-import { findIn, patternOf, type Ranges } from "#lib/search/unit";
-import { bestWindow, type Found, rarityOf, weigh } from "#lib/search/weigh";
+import { findIn, patternOf, type Ranges, type Unit } from "#lib/search/unit";
+import { bestWindow, type Found, rarityOf, shareOf, weigh } from "#lib/search/weigh";
 
-/** What is read of one trace: of a long message the surroundings of the query's longest word, of a very long trace one document. */
+/** What is read of one trace: of a long message the surroundings of the query's longest word, of a very long trace two documents. */
 const bounds = { maxMessages: 200, wholeCharacters: 100_000, nearCharacters: 10_000 };
-const maxDocuments = 1;
+const maxDocuments = 2;
 
 /** A message in which a query was found. */
 export type Excerpt = { position: number; role: string | null; speaker: Speaker; text: string; ranges: Ranges };
@@ -33,12 +34,14 @@ const maxExcerpts = 3;
 const maxFindingMs = 500;
 
 /**
- * Excerpts of a user's traces around what a query finds. Those messages match that have as many of the query's words and
- * phrases as any message of their trace: all of them, where there is such a message. After two seconds there are none.
+ * Excerpts of a user's traces around what a query finds. Those messages match that have most of what any message of their trace
+ * has of the query. After two seconds there are none.
  */
 export async function readExcerpts(userId: string, traceIds: string[], query: Query): Promise<Map<string, Excerpts>> {
   if (query.units.length === 0 || query.scope === "title") return new Map();
-  const read = heavyRead(userId, (tx) => readMatches(tx, userId, traceIds, query), { seconds: 2 });
+  const find = async (tx: PoolClient) =>
+    readMatches(tx, userId, traceIds, { query, matched: await matchBlocks(tx, userId, query) });
+  const read = heavyRead(userId, find, { seconds: 2 });
   const texts = await read.catch((error) => {
     if (!isOverload(error)) throw error;
     return []; // the list is worth more than its excerpts
@@ -46,16 +49,19 @@ export async function readExcerpts(userId: string, traceIds: string[], query: Qu
   return excerptsOf(texts, query);
 }
 
-/** As `readExcerpts`, in a search's own snapshot, with scores by the `weights` of the query's words. */
+/** What a search found by the index; `weights` of its words among all traces. */
+type Searched = { query: Query; matched: Matched; weights?: number[] };
+
+/** As `readExcerpts`, in a search's own snapshot, with scores by the weights of the query's words. */
 export async function readBest(
   tx: PoolClient,
   userId: string,
   traceIds: string[],
-  query: Query,
-  weights: number[],
+  search: Required<Searched>,
 ): Promise<Map<string, Excerpts>> {
+  const { query, weights } = search;
   if (query.units.length === 0 || query.scope === "title" || traceIds.length === 0) return new Map();
-  return excerptsOf(await readMatches(tx, userId, traceIds, query), query, weightsOfUnits(query, weights));
+  return excerptsOf(await readMatches(tx, userId, traceIds, search), query, weightsOfUnits(query, weights));
 }
 
 /** The weights of the units that texts show: those of all groups, without facts and what is excluded. */
@@ -77,15 +83,38 @@ async function excerptsOf(texts: Text[], query: Query, weights?: number[]): Prom
   return excerpts;
 }
 
-async function readMatches(tx: PoolClient, userId: string, traceIds: string[], query: Query): Promise<Text[]> {
+async function readMatches(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+  { query, matched, weights }: Searched,
+): Promise<Text[]> {
   const within = (await haveParts(tx, userId, traceIds))
-    ? { hits: await findDocuments(tx, userId, query), maxDocuments }
+    ? { hits: await bestParts(tx, userId, matched, maxDocuments), maxDocuments }
     : undefined;
-  const pattern = patternOf(query.units);
-  return readTexts(tx, userId, traceIds, pattern, { ...bounds, word: longestWord(query) }, within);
+  const telling = tellingUnits(query.units, weights && weightsOfUnits(query, weights));
+  const word = longestWord(telling);
+  return readTexts(tx, userId, traceIds, patternOf(telling), { ...bounds, word }, within);
 }
 
-const longestWord = ({ units }: Query) =>
+/** How much of the weight of a query's words its rarest ones have by which messages are read: the others are nearly everywhere. */
+const tellingShare = 0.7;
+
+function tellingUnits(units: Unit[], weights: number[] | undefined): Unit[] {
+  if (!weights) return units;
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const byWeight = units
+    .map((unit, at) => ({ unit, weight: weights[at] as number }))
+    .sort((a, b) => b.weight - a.weight);
+  let sum = 0;
+  const enough = byWeight.findIndex(({ weight }) => {
+    sum += weight;
+    return sum >= tellingShare * total;
+  });
+  return byWeight.slice(0, Math.max(2, enough + 1)).map(({ unit }) => unit);
+}
+
+const longestWord = (units: Unit[]) =>
   units
     .map(({ longest }) => longest)
     .reduce((a, b) => (b.length > a.length ? b : a))
@@ -93,22 +122,38 @@ const longestWord = ({ units }: Query) =>
 
 function summarize(messages: Text[], best: Judged[], query: Query): Excerpts {
   const excerpts: Excerpt[] = [];
+  const shown = new Set<Judged>();
   for (const judged of best) {
     if (excerpts.length === maxExcerpts) break;
     const excerpt = excerptOf(judged, query);
-    if (!excerpts.some(({ text }) => text === excerpt.text)) excerpts.push(excerpt); // agents keep some words twice
+    if (excerpts.some(({ text }) => text === excerpt.text)) continue; // agents keep some words twice
+    excerpts.push(excerpt);
+    shown.add(judged);
   }
   return {
     excerpts,
-    more: best.length - excerpts.length,
+    more: best.filter((judged) => judged.isFull && !shown.has(judged)).length,
     atLeast: messages.length === bounds.maxMessages,
-    score: best[0]?.score ?? 0,
+    score: scoreOf(best),
   };
 }
 
-type Judged = { message: Text; speaker: Speaker; found: Found; score: number };
+/** A message: `score` among those of its trace, `worth` among those of all; `isFull` if none of its trace has more of the query. */
+type Judged = { message: Text; speaker: Speaker; found: Found; score: number; worth: number; isFull: boolean };
 
-/** The messages that have the most units of a query, the best first; undefined where that is not known at the deadline. */
+/** What the best message is worth, and a little for others that are about the same. */
+const scoreOf = (best: Judged[]) => {
+  const [first = 0, second = 0, third = 0] = best.map(({ worth }) => worth).toSorted((a, b) => b - a);
+  return first + 0.2 * second + 0.1 * third;
+};
+
+/** What a message's words are worth beside what the index knows of its trace. */
+const amongAll = 0.7;
+
+/** How much of what the best message has of a query another one must have. */
+const mostOf = 0.6;
+
+/** The messages that have most of a query, the best first; undefined where that is not known at the deadline. */
 async function bestOf(
   messages: Text[],
   query: Query,
@@ -116,27 +161,31 @@ async function bestOf(
 ): Promise<Judged[] | undefined> {
   const pause = makePause();
   const facts = factsOf(query);
-  const judged: { message: Text; found: Found; has: number }[] = [];
+  const judged: { message: Text; found: Found; facts: number }[] = [];
   for (const message of messages) {
     if (query.scope !== undefined && !isSaidBy(message, query.scope)) continue;
     const found = findIn(composed(message.content), query);
-    judged.push({ message, found, has: found.found + (facts.length > 0 ? countFacts(message, facts) : 0) });
+    judged.push({ message, found, facts: facts.length > 0 ? countFacts(message, facts) : 0 });
     await pause();
     if (performance.now() > deadline) return undefined;
   }
-  const max = Math.max(1, ...judged.map(({ has }) => has));
   const rarity = rarityOf(
     judged.map(({ found }) => found),
     weights,
   );
+  const has = judged.map(({ found, facts }) => shareOf(found, weights) + facts);
+  const max = Math.max(0, ...has);
+  const mostFacts = Math.max(0, ...judged.map(({ facts }) => facts));
   const failure = isFailureAsked(query) ? worthOfFailure : 1;
   return judged
-    .filter(({ has }) => has === max)
-    .map(({ message, found, has }) => {
+    .map((one, at) => ({ ...one, has: has[at] as number }))
+    .filter(({ has, facts }) => has > 0 && (has === max || (facts === mostFacts && has >= mostOf * max)))
+    .map(({ message, found, facts, has }) => {
       const { speaker, facts: own } = describe(message);
-      const said = weigh({ speaker, found, length: message.content.length }, rarity);
-      const score = said * (own.includes("has:error") ? failure : 1) + has - found.found;
-      return { message, found, speaker, score };
+      const said = { speaker, found, length: message.content.length };
+      const worthBy = (rarity: number[]) => weigh(said, rarity) * (own.includes("has:error") ? failure : 1) + facts;
+      const worth = weights ? worthBy(weights.map((weight) => weight * amongAll)) : 0;
+      return { message, found, speaker, score: worthBy(rarity), worth, isFull: has === max };
     })
     .toSorted((a, b) => b.score - a.score || a.message.position - b.message.position);
 }

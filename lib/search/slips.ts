@@ -2,36 +2,41 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
-import { matchBlocks } from "#lib/search/find";
+import { type Matched, matchBlocks } from "#lib/search/find";
 import { termsOf } from "#lib/search/grammar";
 import { parseQuery } from "#lib/search/query";
 import { type BlockHead, readBucketRanges } from "#lib/search/sql/read";
-import { fold } from "#lib/search/terms";
+import { composed, fold } from "#lib/search/terms";
 import { bucketsOfLetter, decodeWords } from "#lib/search/vocabulary";
 
 /** In so many of the largest blocks words are looked for, for so many words of a query. */
 const max = { blocks: 8, words: 3 };
 
+/** As `correctIn`, in a search of its own. */
+export const correct = (userId: string, text: string): Promise<string | undefined> =>
+  heavyRead(userId, async (tx) => correctIn(tx, userId, text, await matchBlocks(tx, userId, parseQuery(text))));
+
 /**
- * A query with those words corrected that no session has: to a word of the same first or second letter that differs in one letter,
+ * A query with those words corrected that no session has, by the index of a search in progress: to a word of the same first or second letter that differs in one letter,
  * in two of a long word. Undefined where there is none.
  */
-export async function correct(userId: string, text: string): Promise<string | undefined> {
-  const query = parseQuery(text);
-  return heavyRead(userId, async (tx) => {
-    const { heads, units, blocks } = await matchBlocks(tx, userId, query);
-    const missing = units.filter(
-      ({ words, beginning }, at) => words === 1 && beginning && blocks.every(({ ofUnits }) => !ofUnits[at]),
-    );
-    let corrected = text;
-    for (const { written, beginning = "" } of missing.slice(0, max.words)) {
-      const word = await nearest(tx, userId, largest(heads), beginning);
-      const term = termsOf(corrected).find((one) => one.text === written && !one.filter && !one.excluded);
-      if (word && term)
-        corrected = `${corrected.slice(0, term.at)}${word}${corrected.slice(term.at + term.written.length)}`;
-    }
-    return corrected === text ? undefined : corrected;
-  });
+export async function correctIn(
+  tx: PoolClient,
+  userId: string,
+  text: string,
+  { heads, units, blocks }: Matched,
+): Promise<string | undefined> {
+  const missing = units.filter(
+    ({ words, beginning }, at) => words === 1 && beginning && blocks.every(({ ofUnits }) => !ofUnits[at]),
+  );
+  let corrected = composed(text);
+  for (const { written, beginning = "" } of missing.slice(0, max.words)) {
+    const word = await nearest(tx, userId, largest(heads), beginning);
+    const term = termsOf(corrected).find((one) => one.text === written && !one.filter && !one.excluded);
+    if (word && term)
+      corrected = `${corrected.slice(0, term.at)}${word}${corrected.slice(term.at + term.written.length)}`;
+  }
+  return corrected === composed(text) ? undefined : corrected;
 }
 
 const largest = (heads: BlockHead[]) => heads.toSorted((a, b) => b.documents - a.documents).slice(0, max.blocks);

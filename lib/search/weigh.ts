@@ -20,6 +20,13 @@ export function rarityOf(messages: Found[], weights?: number[]): number[] {
   });
 }
 
+/** How much of a query a message has, by the weight of its units: 1 for all of it. */
+export function shareOf({ each }: Found, weights?: number[]): number {
+  const weightOf = (unit: number) => weights?.[unit] ?? 1;
+  const total = sum(each.map((_, unit) => weightOf(unit)));
+  return total === 0 ? 0 : sum(each.map((ranges, unit) => (ranges.length > 0 ? weightOf(unit) : 0))) / total;
+}
+
 /** The score of a message. */
 export function weigh(
   { speaker, found, length }: { speaker: Speaker; found: Found; length: number },

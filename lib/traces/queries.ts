@@ -178,12 +178,18 @@ export async function listTraces(
   userId: string,
   selection: Selection,
   page: PageRequest,
-): Promise<{ traces: (Trace & { matches?: Match[] })[]; nextCursor: string | null; partial?: true }> {
+): Promise<{
+  traces: (Trace & { matches?: Match[] })[];
+  nextCursor: string | null;
+  partial?: true;
+  corrected?: string;
+}> {
   const { traces, nextCursor, ranking } = await listPage(userId, selection, page);
   return {
     traces: traces.map(({ latestAt: _, spark: __, ...trace }) => ({ ...trace, ...matchesOf(trace, ranking) })),
     nextCursor,
     ...(ranking?.isPartial && { partial: true as const }),
+    ...(ranking?.corrected !== undefined && { corrected: ranking.corrected }),
   };
 }
 

@@ -3,10 +3,11 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { type Excerpts, readBest } from "#lib/search/excerpts";
-import { hitsIn, matchBlocks } from "#lib/search/find";
+import { hitsIn, type Matched, matchBlocks } from "#lib/search/find";
 import { keepMatching } from "#lib/search/phrases";
 import { parseQuery, type Query, unprovenOf } from "#lib/search/query";
 import { type Ranked, rank, relax, weightsOf } from "#lib/search/rank";
+import { correctIn } from "#lib/search/slips";
 import { listHits } from "#lib/traces/search";
 import type { PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { readRankedTraces } from "#lib/traces/sql/ranking";
@@ -23,10 +24,16 @@ const maxRead = 20;
 type RankedTrace = { id: string; score: number };
 
 /**
- * `isPartial`: no trace has all that the query asks for; these have most of it. `count` is how many traces were found, up to
- * `countUpTo`, or listed where they are partial.
+ * `corrected`: words of the query are in no trace; this was searched for instead. `isPartial`: no trace has all that was searched
+ * for; these have most of it. `count` is how many traces were found, up to `countUpTo`, or listed where they are partial.
  */
-export type Ranking = { traces: RankedTrace[]; found: Map<string, Excerpts>; isPartial: boolean; count: number };
+export type Ranking = {
+  traces: RankedTrace[];
+  found: Map<string, Excerpts>;
+  isPartial: boolean;
+  count: number;
+  corrected?: string;
+};
 
 /**
  * The traces of a selection that its search finds, the best match first: at most 500.
@@ -38,16 +45,26 @@ export async function rankTraces(
   { q = "", ...given }: Selection,
   { countUpTo = 0 } = {},
 ): Promise<Ranking> {
+  return heavyRead(userId, async (tx) => {
+    const search = searchFor(userId, q, given);
+    const matched = await matchBlocks(tx, userId, search.query);
+    if (hitsIn(matched).count > 0) return rankIn(tx, search, matched, countUpTo);
+    const corrected = await correctIn(tx, userId, q, matched);
+    if (corrected === undefined) return rankIn(tx, search, matched, countUpTo);
+    const meant = searchFor(userId, corrected, given);
+    return { ...(await rankIn(tx, meant, await matchBlocks(tx, userId, meant.query), countUpTo)), corrected };
+  });
+}
+
+function searchFor(userId: string, q: string, given: Omit<Selection, "q">): Search {
   const { files, rows, ...query } = parseQuery(q);
-  const search = { userId, selection: { ...given, files, rows }, query };
-  return heavyRead(userId, (tx) => rankIn(tx, search, countUpTo));
+  return { userId, selection: { ...given, files, rows }, query };
 }
 
 type Search = { userId: string; selection: PlainSelection; query: Query };
 
-async function rankIn(tx: PoolClient, search: Search, countUpTo: number): Promise<Ranking> {
+async function rankIn(tx: PoolClient, search: Search, matched: Matched, countUpTo: number): Promise<Ranking> {
   const { userId, selection, query } = search;
-  const matched = await matchBlocks(tx, userId, query);
   const weights = weightsOf(matched);
   let hits = hitsIn(matched);
   const isPartial = hits.count === 0 && relax(query, matched, weights);
@@ -68,8 +85,7 @@ async function rankIn(tx: PoolClient, search: Search, countUpTo: number): Promis
     tx,
     userId,
     traces.slice(0, maxRead).map(({ id }) => id),
-    query,
-    weights,
+    { query, matched, weights },
   );
   const all = isPartial || countUpTo === 0 ? [] : await listHits(tx, { ...search, hits }, { limit: countUpTo });
   const count = all.filter((id) => !disproved.has(id)).length;

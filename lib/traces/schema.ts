@@ -213,6 +213,8 @@ export const listResponse = z.object({
   nextCursor: z.string().nullable(),
   /** No trace has all that a search asks for; these have most of it. */
   partial: z.literal(true).optional(),
+  /** Words of a search are in no trace; this was searched for instead. */
+  corrected: z.string().optional(),
 });
 
 export const suggestionsQuery = z.object({ q: exactText(1, page.query) });

@@ -213,6 +213,31 @@ describe("the best match", () => {
     expect(await best("quokka -rare missing")).toMatchObject({ ids: [] });
   });
 
+  test("is for the word that was meant, where a word is in no session, and it says so", async () => {
+    await store(trace("meant", said("user", "the debounce is 50ms")), trace("other", said("user", "50ms of text")));
+    const page = await listTraces(userId, { q: "debonce 50ms" }, { limit: 5, order: "best" });
+    expect(page).toMatchObject({ corrected: "debounce 50ms", traces: [{ sourceId: "meant" }] });
+    expect((await listTraces(userId, { q: "debounce 50ms" }, { limit: 5, order: "best" })).corrected).toBeUndefined();
+    expect((await listTraces(userId, { q: '"debonce" 50ms' }, { limit: 5, order: "best" })).corrected).toBeUndefined();
+  });
+
+  test("of a question in plain English need not have its small words", async () => {
+    await store(trace("one", said("user", "we resume it in the other agent")), trace("two", said("user", "how is what")));
+    expect((await best("how is resuming done by an agent")).ids).toEqual(["one"]);
+    expect((await best("how is what")).ids).toEqual(["two"]);
+    expect((await best('resume "how"')).ids).toEqual([]);
+  });
+
+  test("has its message by the rare words, not by how many", async () => {
+    const about = trace(
+      "one",
+      said("user", "let's go with sessions.db as the name"),
+      said("assistant", "who can use what we decided, in place of it"),
+    );
+    await store(about, ...Array.from({ length: 5 }, (_, n) => trace(`s${n}`, said("user", "who decided to use it"))));
+    expect((await best("who decided to use sessions.db")).matches?.[0]).toMatchObject({ position: 0 });
+  });
+
   test("has every session once over its pages", async () => {
     await store(...Array.from({ length: 7 }, (_, n) => trace(`s${n}`, said("user", `quokka ${n}`))));
     const ids: string[] = [];

@@ -28,7 +28,7 @@ import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
 import { NoHits } from "./no-hits";
 import { OrderSwitch } from "./order-switch";
-import { Partial } from "./partial";
+import { Instead } from "./partial";
 import { SearchBox } from "./search-box";
 import { Selection } from "./selection";
 import { SortMenu, ViewMenu } from "./sort-menu";
@@ -48,7 +48,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const reading = Promise.all([
     readPage(user.id, request, max + 1).then(async (page) => {
       const around = [
-        excerptsOf(user.id, page, given),
+        excerptsOf(user.id, page, searchedFor(given, page.ranking)),
         readKin(user.id, page.traces, folded),
         branchesOf(user.id, page.traces),
         readStandings(user.id, page.traces),
@@ -113,11 +113,11 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
             )}
           </ul>
         </Selection>
-        {ranking?.isPartial && <Partial userId={user.id} given={given} />}
+        {traces.length > 0 && <Instead given={given} {...ranking} />}
         {traces.length > 0 && (
           <TraceList
             traces={traces}
-            given={given}
+            given={searchedFor(given, ranking)}
             sort={order === "best" ? undefined : sort}
             kin={kin}
             excerpts={excerpts}
@@ -256,6 +256,10 @@ async function readPage(
     return { ...(await withPullRequests(userId, page)), ignored: [...ignored, "cursor"] };
   }
 }
+
+/** The filters with the search that was made: what is found leads to the places of its words. */
+const searchedFor = (given: ListRequest["given"], ranking?: { corrected?: string }): ListRequest["given"] =>
+  ranking?.corrected ? { ...given, q: ranking.corrected } : given;
 
 type Found = { traces: ListedTrace[]; ranking?: { found: Map<string, Excerpts> } };
 

@@ -1,17 +1,28 @@
 import { correct } from "#lib/search/slips";
 import { type Given, listHref } from "./hrefs";
 
-/** What a list shows instead of nothing: sessions with most of the words, and what was probably meant. */
-export async function Partial({ userId, given }: { userId: string; given: Given }) {
+type Props = { given: Given; corrected?: string; isPartial?: boolean };
+
+/** Why a list shows other sessions than those that were asked for: words that are in none were corrected, or left out. */
+export function Instead({ given, corrected, isPartial }: Props) {
+  if (!corrected && !isPartial) return null;
   return (
     <div className="flex flex-col gap-1 py-3">
-      <p className="text-muted">No session has all of these words. These have most of them.</p>
-      <Meant userId={userId} given={given} />
+      {corrected && (
+        <p className="text-muted">
+          No session has all of what you typed. Searched for{" "}
+          <a href={listHref({ ...given, q: corrected })} className="link">
+            {corrected}
+          </a>{" "}
+          instead.
+        </p>
+      )}
+      {isPartial && <p className="text-muted">No session has all of these words. These have most of them.</p>}
     </div>
   );
 }
 
-/** A search with its slips corrected, where words are in no session. */
+/** A search with its slips corrected, where nothing is listed and words are in no session. */
 export async function Meant({ userId, given }: { userId: string; given: Given }) {
   const corrected = given.q && (await correct(userId, given.q));
   if (!corrected) return null;

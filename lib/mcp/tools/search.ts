@@ -5,7 +5,7 @@ import { exactText } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { Answer, citation, linkTo } from "#lib/mcp/answer";
 import { type Found, findSessions, wordsOf } from "#lib/mcp/find";
-import { quotation } from "#lib/mcp/quote";
+import { named, quotation } from "#lib/mcp/quote";
 import { excerptOf } from "#lib/mcp/talk";
 import { filterOf, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
@@ -31,16 +31,19 @@ export const searchSessions: Tool<typeof input> = {
   input,
   async run({ query, limit, cursor, ...given }, reader) {
     const { userId } = reader;
-    const { found, nextCursor, isPartial } = await findSessions(
+    const { found, nextCursor, isPartial, corrected } = await findSessions(
       userId,
       { q: query, ...filterOf(given), ...within(reader) },
       { cursor, limit },
     );
     if (found.length === 0) return "No session has all of this. Try fewer or other words, or without the filters.";
-    const answer = new Answer(
-      `${isPartial ? "No session has all of this; those that have most of it" : "Sessions that match, the best first"}, ${found.length} on this page.`,
-    );
-    const blocks = await heavyTurn(userId, () => blocksOf(userId, found, wordsOf(query)));
+    const instead =
+      corrected === undefined ? "" : `No session has these words; searched for ${named(corrected, 300)}. `;
+    const what = isPartial
+      ? "No session has all of this; those that have most of it"
+      : "Sessions that match, the best first";
+    const answer = new Answer(`${instead}${what}, ${found.length} on this page.`);
+    const blocks = await heavyTurn(userId, () => blocksOf(userId, found, wordsOf(corrected ?? query)));
     for (const block of blocks) answer.add(block);
     return answer.end(nextCursor);
   },
