@@ -2,8 +2,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "#lib/limits";
 import { changedLines } from "#lib/mcp/answer";
+import { attemptsFor } from "#lib/mcp/error-line";
 import { answerCall } from "#lib/mcp/handler";
-import { attemptsFor } from "#lib/mcp/tools/fix";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";
 import { uploadsOf } from "./uploads.ts";
@@ -213,18 +213,29 @@ test("lines are told where some are known to have changed", () => {
   expect([changedLines(3, 1), changedLines(0, 2), changedLines(0, 0)]).toEqual([" +3 −1", " +0 −2", ""]);
 });
 
-test("an error is looked for as it is, then by its most telling words", () => {
-  expect(attemptsFor('at x\n  TypeError: "a" b.unref is not a function')).toEqual([
-    ["TypeError: a b.unref is not a function"],
+test("an error is looked for as it is, then by what is the same each time, then by its most telling words", () => {
+  const partsFor = (error: string) => attemptsFor(error).map(({ parts }) => parts);
+  expect(partsFor('at x\nTypeError: "a" b.unref is not a function')).toEqual([
+    ["TypeError", "a", "b.unref is not a function"],
+    ["b.unref is not a function"],
     ["TypeError", "b.unref"],
   ]);
-  expect(attemptsFor("ENOENT: no such file /a/b.json, openFile of readConfig in main_loop")[1]).toEqual([
-    "readConfig",
-    "main_loop",
-    "openFile",
-    "b.json",
+  expect(partsFor("./pkg/root.go:10:3: undefined: foo, line 12 of it")[1]).toEqual(["undefined: foo, line", "of it"]);
+  expect(partsFor("Traceback (most recent call last):\n  File x\nSyntaxError: invalid syntax")[0]).toEqual([
+    "SyntaxError: invalid syntax",
   ]);
-  expect(attemptsFor("1 2 3")).toEqual([]);
+  expect(partsFor("ENOENT: no such file /a/b.json, openFile of readConfig in main_loop")).toEqual([
+    ["ENOENT: no such file /a/b.json, openFile of readConfig in main_loop"],
+    ["ENOENT: no such file", "openFile of readConfig in main_loop"],
+    ["readConfig", "main_loop", "openFile", "b.json"],
+    ["readConfig", "main_loop"],
+  ]);
+  expect(partsFor("1 2 3")).toEqual([]);
+});
+
+test("an error is found whose place and numbers differ", async () => {
+  const { text } = await ask("find_past_fix", { error: "src/other.ts:99:1: timer.unref is not a function" });
+  expect(text).toContain("> Solved: the fake timer has no unref");
 });
 
 test("a page of another site can't call, and no client can call without end", async () => {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { heavyTurn } from "#lib/db/heavy";
 import { exactText } from "#lib/fields";
 import { Answer, citation, linkTo } from "#lib/mcp/answer";
+import { attemptsFor, tellingWords } from "#lib/mcp/error-line";
 import { type Found, findSessions } from "#lib/mcp/find";
 import { named, quotation } from "#lib/mcp/quote";
 import { excerptOf, saidIn } from "#lib/mcp/talk";
@@ -68,7 +69,7 @@ export async function pastPlaces(
 /** Sessions with an error, and the words by which its place is found; `isExact` where they have its line as it is. */
 type FoundError = { found: Found[]; words: string[]; isExact: boolean };
 
-/** Looks for an error's first line as it is, else for its words, else for those that say most. */
+/** Looks for an error's line as it is, else for less and less of it (lib/mcp/error-line.ts). */
 async function findError(
   userId: string,
   error: string,
@@ -76,44 +77,12 @@ async function findError(
   limit: number,
 ): Promise<FoundError> {
   const words = tellingWords(error);
-  for (const [place, attempt] of attemptsFor(error).entries()) {
-    const q = attempt.map((word) => `"${word}"`).join(" ");
+  for (const { parts, isExact } of attemptsFor(error)) {
+    const q = parts.map((part) => `"${part}"`).join(" ");
     const { found, isPartial } = await findSessions(userId, { q, ...filterOf(filter) }, { limit });
-    if (found.length > 0 && !isPartial) return { found, words: [...attempt, ...words], isExact: place === 0 };
+    if (found.length > 0 && !isPartial) return { found, words: [...parts, ...words], isExact };
   }
   return { found: [], words, isExact: false };
-}
-
-/** Words that nearly every error has. */
-const common = new Set(
-  "error errors failed failure cannot could can't not the and for with from find found module file line unexpected undefined null exception invalid type".split(
-    " ",
-  ),
-);
-
-const lineOf = (error: string) => error.split("\n").find((one) => /\p{L}{3}/u.test(one)) ?? "";
-
-/** The words of an error that say most: names with signs, digits or capitals within first, then long ones. */
-function tellingWords(error: string): string[] {
-  const words = [...lineOf(error).matchAll(/[\p{L}_$][\p{L}\p{N}_$.-]*[\p{L}\p{N}_$]/gu)].map(([word]) => word);
-  const weight = (word: string) => word.length + (/[._$\d]|\p{Ll}\p{Lu}/u.test(word) ? 100 : 0);
-  return [...new Set(words)]
-    .filter((word) => word.length >= 3 && word.length <= 100 && !common.has(word.toLowerCase()))
-    .toSorted((a, b) => weight(b) - weight(a));
-}
-
-/** What is looked for, one after the other. Each is in quotes, so that no sign of an error has a meaning in the search. */
-export function attemptsFor(error: string): string[][] {
-  const phrase = lineOf(error)
-    .replace(/["“”\s]+/g, " ")
-    .trim()
-    .split(" ")
-    .slice(0, 12)
-    .join(" ")
-    .slice(0, 200);
-  const words = tellingWords(error);
-  const attempts = [[phrase], words.slice(0, 4), words.slice(0, 2)];
-  return attempts.filter((attempt, place) => (place === 0 ? phrase !== "" : attempt.length === (place === 1 ? 4 : 2)));
 }
 
 /** How far after an error its end is looked for. */
@@ -150,7 +119,7 @@ function resolution(messages: Message[]): { steps: string[]; answer: Message | u
   for (const message of messages) {
     const pieces = piecesOf(message);
     if (answer && pieces.some((piece) => piece.type === "text" && piece.kind === "user")) break;
-    if (pieces.some((piece) => piece.type === "text" && piece.kind === "assistant" && piece.text.trim() !== ""))
+    if (pieces.some((piece) => piece.type === "text" && piece.kind === "assistant" && /\p{L}/u.test(piece.text)))
       answer = message;
     for (const piece of pieces)
       if (piece.type === "call" && steps.length < maxSteps) steps.push(...stepOf(piece, message.position));
