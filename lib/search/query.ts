@@ -112,6 +112,8 @@ function readTerm(term: Term, { files, rows }: Parsed): Unit | undefined {
   switch (filter) {
     case "file":
     case "changed": {
+      if (text.includes("*") && !term.quoted)
+        throw refused(`\`${filter}:\` takes the end of a path, without \`*\``, term);
       const file = fileNamed(text, { changed: filter === "changed", excluded, written });
       if (file) files.push(file);
       return file || text === "" ? undefined : unitOf(`${filter}:${text}`, false);

@@ -222,7 +222,10 @@ describe("the best match", () => {
   });
 
   test("of a question in plain English need not have its small words", async () => {
-    await store(trace("one", said("user", "we resume it in the other agent")), trace("two", said("user", "how is what")));
+    await store(
+      trace("one", said("user", "we resume it in the other agent")),
+      trace("two", said("user", "how is what")),
+    );
     expect((await best("how is resuming done by an agent")).ids).toEqual(["one"]);
     expect((await best("how is what")).ids).toEqual(["two"]);
     expect((await best('resume "how"')).ids).toEqual([]);

@@ -127,4 +127,6 @@ test.each<[string, string[], number]>([
 
 test("a query names at most 8 files", () => {
   expect(() => parseQuery("file:a ".repeat(9))).toThrow(SpoorError);
+  expect(() => parseQuery("x file:*.go")).toThrow(SpoorError);
+  expect(parseQuery('file:"a*b.go"').files).toHaveLength(1);
 });

@@ -38,7 +38,9 @@ export const searchSessions: Tool<typeof input> = {
     );
     if (found.length === 0) return "No session has all of this. Try fewer or other words, or without the filters.";
     const instead =
-      corrected === undefined ? "" : `No session has these words; searched for ${named(corrected, 300)}. `;
+      corrected === undefined
+        ? ""
+        : `No session has all of these words; searched for ${named(corrected, 300)} instead. `;
     const what = isPartial
       ? "No session has all of this; those that have most of it"
       : "Sessions that match, the best first";
