@@ -126,7 +126,8 @@ function summarize(messages: Text[], best: Judged[], query: Query): Excerpts {
   for (const judged of best) {
     if (excerpts.length === maxExcerpts) break;
     const excerpt = excerptOf(judged, query);
-    if (excerpts.some(({ text }) => text === excerpt.text)) continue; // agents keep some words twice
+    // Agents keep some words twice.
+    if (excerpts.some(({ text, speaker }) => text === excerpt.text && speaker === excerpt.speaker)) continue;
     excerpts.push(excerpt);
     shown.add(judged);
   }
