@@ -11,8 +11,8 @@ export type Found = { trace: Trace; positions: number[] };
 type Page = { cursor?: string | undefined; limit: number };
 
 /**
- * A page of the sessions that a query finds, the best match first. `isPartial` where none has all of it and these have most; `corrected` is what was
- * searched for instead of a word that is in none.
+ * A page of the sessions that a query finds, the best match first. `isPartial` where none has all of it and these have most;
+ * `corrected` is what was searched for instead of a word that is in none.
  *
  * @throws SpoorError `invalid_request` for a query that is none, `overloaded` as `heavyRead`
  */

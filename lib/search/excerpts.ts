@@ -90,7 +90,7 @@ async function readMatches(
   { query, matched, weights }: Searched,
 ): Promise<Text[]> {
   const within = (await haveParts(tx, userId, traceIds))
-    ? { hits: await bestParts(tx, userId, matched, maxDocuments), maxDocuments }
+    ? { hits: await bestParts(tx, userId, matched, maxDocuments, weights), maxDocuments }
     : undefined;
   const telling = tellingUnits(query.units, weights && weightsOfUnits(query, weights));
   const word = longestWord(telling);

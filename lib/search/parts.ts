@@ -6,9 +6,14 @@ import { type Hits, hitsIn, type Matched } from "#lib/search/find";
 import { weightsOf } from "#lib/search/rank";
 import { readParts } from "#lib/search/sql/read";
 
-/** The hits, of each trace only so many of its documents: those with the most of the query by the weight of its words. */
-export async function bestParts(tx: PoolClient, userId: string, matched: Matched, max: number): Promise<Hits> {
-  const weights = weightsOf(matched);
+/** The hits, of each trace only so many of its documents: those with the most of the query by the `weights` of its words. */
+export async function bestParts(
+  tx: PoolClient,
+  userId: string,
+  matched: Matched,
+  max: number,
+  weights = weightsOf(matched),
+): Promise<Hits> {
   const blocks = matched.blocks.map((block) => ({ ...block, slots: Buffer.from(block.slots) }));
   const byId = new Map(blocks.map((block) => [block.id, block]));
   const parts = (await readParts(tx, userId)).flatMap(({ traceId, blockId, slot }) => {

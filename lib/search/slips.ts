@@ -17,8 +17,8 @@ export const correct = (userId: string, text: string): Promise<string | undefine
   heavyRead(userId, async (tx) => correctIn(tx, userId, text, await matchBlocks(tx, userId, parseQuery(text))));
 
 /**
- * A query with those words corrected that no session has, by the index of a search in progress: to a word of the same first or second letter that differs in one letter,
- * in two of a long word. Undefined where there is none.
+ * A query with those words corrected that no session has, by the index of a search in progress: to a word of the same first or
+ * second letter that differs in one letter, in two of a long word. Undefined where there is none.
  */
 export async function correctIn(
   tx: PoolClient,

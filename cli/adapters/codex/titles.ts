@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { isMissingOrForbidden, listFolder, statInput } from "../../files/discovery.ts";
-import { isFields, parseJson } from "../../files/json.ts";
-import { readLines } from "../../files/line-reader.ts";
+import { listFolder } from "../../files/discovery.ts";
+import { readLineIndex } from "../../files/line-index.ts";
 import type { Input } from "../adapter.ts";
 import { hasColumn, hasSqlite, openDatabase, statDatabase } from "../sqlite.ts";
 import { asString } from "../values.ts";
@@ -10,7 +9,7 @@ import { asString } from "../values.ts";
 type Titles = ReadonlyMap<string, string>;
 type Known = { stamp: string; titles: Titles };
 
-/** What was read of each index and database: one that nobody has written to since is not read again. */
+/** What was read of each database: one that nobody has written to since is not read again. */
 const known = new Map<string, Known>();
 
 /**
@@ -31,24 +30,8 @@ export async function readTitles(home: string): Promise<Titles> {
   return titles;
 }
 
-async function readIndex(path: string): Promise<Titles> {
-  const file = await statInput(path);
-  const before = known.get(path);
-  if (!file || before?.stamp === file.stamp) return (file && before?.titles) ?? new Map();
-  const titles = new Map<string, string>();
-  const take = (line: string) => {
-    const entry = parseJson(line);
-    const [id, name] = isFields(entry) ? [asString(entry.id), asString(entry.thread_name)] : [];
-    if (id && name) titles.set(id, name);
-  };
-  try {
-    await readLines(path, take, { tooLong() {}, pause: async () => {} });
-  } catch (error) {
-    if (!isMissingOrForbidden(error)) throw error;
-  }
-  known.set(path, { stamp: file.stamp, titles });
-  return titles;
-}
+const readIndex = (path: string): Promise<Titles> =>
+  readLineIndex(path, ({ id, thread_name: name }) => [asString(id), asString(name)]);
 
 /** A folder's database of threads, `state_VERSION.sqlite`. */
 async function latestDatabase(folder: string): Promise<Input | undefined> {

@@ -1,0 +1,35 @@
+import { isMissingOrForbidden, statInput } from "./discovery.ts";
+import { type Fields, isFields, parseJson } from "./json.ts";
+import { readLines } from "./line-reader.ts";
+
+type Index = ReadonlyMap<string, string>;
+
+/** What was read of each file: one that nobody has written to since is not read again. */
+const known = new Map<string, { stamp: string; index: Index }>();
+
+/**
+ * A file of JSON lines by which an agent looks something up: the last value of each key. Empty where the file can't be read.
+ *
+ * @param read the key and the value that a line has.
+ */
+export async function readLineIndex(
+  path: string,
+  read: (line: Fields) => [key: string | undefined, value: string | undefined],
+): Promise<Index> {
+  const file = await statInput(path);
+  const before = known.get(path);
+  if (!file || before?.stamp === file.stamp) return (file && before?.index) ?? new Map();
+  const index = new Map<string, string>();
+  const take = (line: string) => {
+    const entry = parseJson(line);
+    const [key, value] = isFields(entry) ? read(entry) : [];
+    if (key && value) index.set(key, value);
+  };
+  try {
+    await readLines(path, take, { tooLong() {}, pause: async () => {} });
+  } catch (error) {
+    if (!isMissingOrForbidden(error)) throw error;
+  }
+  known.set(path, { stamp: file.stamp, index });
+  return index;
+}
