@@ -81,13 +81,18 @@ export class UsageCounter {
   }
 }
 
+/** The most tokens that a message of the server's can have; a larger number is no count, and is kept in the usage only. */
+const maxTokenCount = 2_147_483_647;
+
 /** Adds to a message its usage, and as `tokenCount` the tokens that it produced. A message that has some has the sum then. */
 export function withUsage(message: Message, usage: Usage | undefined): Message {
   if (!usage) return message;
   const before = message.metadata?.usage as Usage | undefined;
   const total = before ? sumOf(before, usage) : usage;
   const metadata = { ...message.metadata, usage: total };
-  return { ...message, ...(total.outputTokens && { tokenCount: total.outputTokens }), metadata };
+  const { outputTokens = 0 } = total;
+  const isCount = outputTokens > 0 && outputTokens <= maxTokenCount;
+  return { ...message, ...(isCount && { tokenCount: outputTokens }), metadata };
 }
 
 /** Two reports' sum. */

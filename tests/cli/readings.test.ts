@@ -1,49 +1,19 @@
 import { expect, test } from "vitest";
+import type { Adapter } from "../../cli/adapters/adapter.ts";
 import { adapters } from "../../cli/adapters/registry.ts";
 import { makeHome, type Parsed, parseAll } from "./home.ts";
-import { amp } from "./samples/amp.ts";
-import { cline, kiloCode, rooCode } from "./samples/cline.ts";
-import { codex, trae } from "./samples/codex.ts";
-import { continueDev } from "./samples/continue.ts";
-import { copilot } from "./samples/copilot.ts";
-import { droid } from "./samples/droid.ts";
-import { gemini } from "./samples/gemini.ts";
-import { grok } from "./samples/grok.ts";
-import { kimi } from "./samples/kimi.ts";
-import { kimiCli } from "./samples/kimi-cli.ts";
-import { ohMyPi, openclaw, pi } from "./samples/pi.ts";
-import { qwen } from "./samples/qwen.ts";
+import { homes, samples } from "./samples/all.ts";
+import { writeHome } from "./samples/home.ts";
 import type { Counts, Sample } from "./samples/sample.ts";
-import { vibe } from "./samples/vibe.ts";
-import { vscodeCopilot } from "./samples/vscode.ts";
 
-const agents: [name: string, sample: Sample][] = [
-  ["codex-cli", codex],
-  ["gemini-cli", gemini],
-  ["copilot-cli", copilot],
-  ["grok-build", grok],
-  ["qwen-code", qwen],
-  ["droid", droid],
-  ["kimi-code", kimi],
-  ["kimi-cli", kimiCli],
-  ["pi", pi],
-  ["oh-my-pi", ohMyPi],
-  ["openclaw", openclaw],
-  ["trae", trae],
-  ["mistral-vibe", vibe],
-  ["amp", amp],
-  ["continue", continueDev],
-  ["cline", cline],
-  ["roo-code", rooCode],
-  ["kilo-code", kiloCode],
-  ["vscode-copilot", vscodeCopilot],
-];
-
-async function read(name: string, { path, others = {} }: Sample, lines: string): Promise<Parsed> {
+function adapterOf(name: string): Adapter {
   const adapter = adapters.find((one) => one.name === name);
   if (!adapter) throw new Error(`${name} is not read`);
-  return parseAll(adapter, await makeHome({ ...others, [path]: lines }));
+  return adapter;
 }
+
+const read = async (name: string, { path, others = {} }: Sample, lines: string): Promise<Parsed> =>
+  parseAll(adapterOf(name), await makeHome({ ...others, [path]: lines }));
 
 /** The sample's file, with more lines or elements at its end. */
 function textOf({ lines, document }: Sample, more: string[] = []): string {
@@ -56,25 +26,43 @@ function countsOf({ sessions }: Parsed): Counts {
   const number = (is: (role: string | undefined, metadata: Record<string, unknown>) => boolean) =>
     messages.filter(({ role, metadata = {} }) => is(role, metadata)).length;
   const plain = (metadata: Record<string, unknown>) => !metadata.kind && !metadata.tool && !metadata.result;
-  const [session] = sessions;
-  const usage = (session?.ending.metadata?.usage ?? {}) as Record<string, number>;
+  const usages = sessions.map(({ ending }) => (ending.metadata?.usage ?? {}) as Record<string, number>);
+  const tokens = (name: string) => usages.reduce((sum, usage) => sum + (usage[name] ?? 0), 0);
   return {
     questions: number((role, metadata) => role === "user" && plain(metadata)),
     answers: number((role, metadata) => role === "assistant" && plain(metadata)),
     thoughts: number((_, { kind }) => kind === "thinking"),
     calls: number((_, { tool }) => tool !== undefined),
     results: number((_, { result }) => result !== undefined),
-    input: usage.inputTokens ?? 0,
-    output: usage.outputTokens ?? 0,
-    cacheRead: usage.cacheReadTokens ?? 0,
+    input: tokens("inputTokens"),
+    output: tokens("outputTokens"),
+    cacheRead: tokens("cacheReadTokens"),
   };
 }
 
-test.each(agents)("%s: a small reading of the same file counts the same", async (name, sample) => {
+test("every agent has a home with a small reading of its own", () => {
+  const read = new Set(homes.map(([name]) => name));
+  expect([...read].sort()).toEqual(adapters.map(({ name }) => name).sort());
+});
+
+test.each(homes)("%s, %s: a small reading of the same home counts the same", async (name, _, home) => {
+  const parsed = await parseAll(adapterOf(name), await writeHome(home));
+  const counts = countsOf(parsed);
+  expect(counts).toEqual(home.count());
+  expect([parsed.unhandled, parsed.invalid, parsed.rejected, parsed.lost]).toEqual([[], [], [], []]);
+  // Every result answers a call of its session.
+  for (const { messages } of parsed.sessions) {
+    const ids = (key: string) =>
+      messages.flatMap(({ metadata }) => (metadata?.[key] as { callId?: string } | undefined)?.callId ?? []);
+    expect(ids("tool")).toEqual(expect.arrayContaining(ids("result")));
+    expect(new Set(ids("result")).size).toBe(ids("result").length);
+  }
+});
+
+test.each(samples)("%s: entries, times and tokens add up", async (name, sample) => {
   const parsed = await read(name, sample, textOf(sample));
-  expect(countsOf(parsed)).toEqual(sample.count(sample.lines));
   const entries = sample.lines.length + (sample.otherEntries ?? 0);
-  expect([parsed.unhandled, parsed.counts.invalid, parsed.counts.entries]).toEqual([[], 0, entries]);
+  expect(parsed.counts.entries).toBe(entries);
   const messages = parsed.sessions[0]?.messages ?? [];
   const times = messages.flatMap(({ createdAt }) => createdAt ?? []);
   expect(times).toEqual([...times].sort());
@@ -105,7 +93,7 @@ function* drifted(value: unknown): Generator<unknown> {
   }
 }
 
-test.each(agents)("%s: lines of any other shape end nothing, and each is counted", async (name, sample) => {
+test.each(samples)("%s: lines of any other shape end nothing, and each is counted", async (name, sample) => {
   const strange = [...new Set(sample.lines.flatMap((line) => [...drifted(line)].map((one) => JSON.stringify(one))))];
   const lines = [{ type: "dream" }, [], "text", 7, null].map((one) => JSON.stringify(one)).concat(strange);
   const { document, otherEntries = 0 } = sample;

@@ -1,8 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import { asString } from "../values.ts";
 
-const messageTypes = new Set(["user", "gemini", "info", "warning", "error"]);
-
 /** Records wait for an earlier one whose last version comes later; beyond this number they are sent without it. */
 const maxHeld = 20;
 
@@ -21,6 +19,7 @@ export type Rewind = { type: "rewind"; turns: number };
 export class ReplayPlan {
   /** The session's own fields. */
   meta: Fields = {};
+  /** Whether there are any, also of unknown types only. */
   hasMessages = false;
   readonly #positions = new Map<string, Position>();
   readonly #rewinds = new Map<string, Rewind>();
@@ -56,7 +55,7 @@ export class ReplayPlan {
 
   #addMessage({ id, type }: Fields, position: Position): void {
     if (typeof id !== "string") return;
-    this.hasMessages ||= messageTypes.has(String(type));
+    this.hasMessages = true;
     this.#live.set(id, type === "user");
     const before = this.#positions.get(id);
     if (!before || before.isReplaced || !position.isReplaced) this.#positions.set(id, position);

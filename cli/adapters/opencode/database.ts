@@ -7,7 +7,8 @@ import type { Store } from "./store.ts";
 
 /**
  * A session's messages are rows of `message` with parts, or, in newer versions, rows of `session_message` that have all of a
- * message. While both are written, the one with the later message has the whole session.
+ * message. While both are written, the one with the later message has the whole session. A session that has rows of the newer
+ * kind only is read from them, also where all of their types are unknown.
  */
 const newer = {
   table: "session_message",
@@ -84,7 +85,8 @@ function readsNewer(database: DatabaseSync, id: string): boolean {
     database
       .prepare(`SELECT coalesce(max(time_created), -1) AS at FROM ${table} WHERE session_id = ? AND ${where}`)
       .get(id);
-  return Number(latest(newer.table, newer.isContent)?.at) > Number(latest("message", "true")?.at);
+  const older = Number(latest("message", "true")?.at);
+  return Number(latest(newer.table, older === -1 ? "true" : newer.isContent)?.at) > older;
 }
 
 const jsonOf = (value: unknown): unknown => (typeof value === "string" ? parseJson(value) : undefined);
