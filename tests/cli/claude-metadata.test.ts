@@ -238,6 +238,21 @@ test("a line that was written twice counts once, and so does what each line of a
   expect(counts).toEqual({ entries: 10, skipped: 1, invalid: 0 });
 });
 
+test("a call whose input comes in a later line of its answer has all of it, and the same call under another answer's id counts once", async () => {
+  const make = new Lines();
+  const use = (input: object) => ({ type: "tool_use", id: "t1", name: "Bash", input });
+  const { sessions } = await parse(
+    make.said("Look"),
+    make.answered([...text("I lo"), use({})]),
+    make.answered([...text("I lo"), use({ command: "ls" })]),
+    make.answered([use({ command: "ls" })], { id: "msg_2" }),
+    make.result("t1", "a.ts"),
+    make.answered(text("One."), { id: "msg_2" }),
+  );
+  expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Look", "I lo", "Bash\nls", "a.ts", "One."]);
+  expect(sessions[0]?.messages[2]?.metadata?.tool).toMatchObject({ callId: "t1", input: { command: "ls" } });
+});
+
 test("a copied history proves no commit of the copy's, and costs nothing", async () => {
   const make = new Lines({ sessionId: otherId });
   const { sessions } = await parse(

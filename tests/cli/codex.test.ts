@@ -1,3 +1,4 @@
+import { basename, join } from "node:path";
 import zlib from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { codex } from "../../cli/adapters/codex/adapter.ts";
@@ -154,6 +155,22 @@ test("a file in the old format without envelopes is read", async () => {
   expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "Hello"]);
   expect(sessions[0]).toMatchObject({ sourceId: id, ending: { createdAt: at(0), metadata: { branch: "trunk" } } });
   expect(counts).toEqual({ entries: 4, skipped: 2, invalid: 0 });
+});
+
+test("where no line names the folder, it is the one of the environment that the model was told of", async () => {
+  const told = (words: string) => said("user", `<environment_context>\n${words}\n</environment_context>`);
+  for (const words of ["Current working directory: /code/api\nApproval policy: never", "  <cwd>/code/api</cwd>"]) {
+    const { sessions } = await parse({ id, timestamp: at(0) }, told(words).payload, said("user", "Hi").payload);
+    expect(sessions[0]?.ending).toMatchObject({ project: "api", metadata: { cwd: "/code/api" } });
+  }
+  const { sessions } = await parse(meta(), told("<cwd>/code/api</cwd>"), said("user", "<cwd>/code/x</cwd>"));
+  expect(sessions[0]?.ending.project).toBe("web");
+});
+
+test("a rollout that is in both folders while it is archived is read once", async () => {
+  const lines = linesOf(...codexLines(id, 1));
+  const host = await makeHome({ [path]: lines, [`.codex/archived_sessions/${basename(path)}`]: lines });
+  expect((await discoverAll(codex, host)).map((input) => input.path)).toEqual([join(host.home, path)]);
 });
 
 test("unknown types are counted, and the session continues", async () => {

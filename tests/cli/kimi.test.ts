@@ -74,7 +74,7 @@ test("a session has its turns, thoughts, calls with results, each step's tokens,
 test("a sub-agent's log is a session that names its parent; what started it is its question", async () => {
   const home = await makeHome({
     [`${folder}/agents/agent-0/wire.jsonl`]: linesOf(
-      appended("Look", { kind: "system_trigger", name: "subagent" }),
+      appended("<git-context>\nBranch: main\n</git-context>\n\nLook", { kind: "system_trigger", name: "subagent" }),
       part({ type: "text", text: "Looked." }),
     ),
   });
@@ -83,6 +83,7 @@ test("a sub-agent's log is a session that names its parent; what started it is i
     {
       sourceId: "session_1/agent-0",
       messages: [
+        { role: "user", content: "<git-context>\nBranch: main\n</git-context>", metadata: { kind: "notice" } },
         { role: "user", content: "Look" },
         { role: "assistant", content: "Looked." },
       ],

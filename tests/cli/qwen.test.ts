@@ -120,6 +120,22 @@ test("the user's words are one message, without the files that they name and wha
   expect(unhandled).toEqual([]);
 });
 
+test("a rewind removes nothing: a notice marks it", async () => {
+  const { sessions, unhandled } = await parse(
+    record("user", [{ text: "Try this." }]),
+    record("assistant", [{ text: "Tried." }]),
+    record("system", [], { subtype: "rewind", systemPayload: { targetUuid: "u" } }),
+    record("user", [{ text: "Or this." }]),
+  );
+  expect(told(sessions[0]?.messages)).toEqual([
+    ["user", "Try this.", undefined],
+    ["assistant", "Tried.", undefined],
+    ["system", "The conversation went back to an earlier point.", "notice"],
+    ["user", "Or this.", undefined],
+  ]);
+  expect(unhandled).toEqual([]);
+});
+
 test("only the folder of chats and its archive are read, without ledgers beside a session", async () => {
   const lines = linesOf(record("user", [{ text: "Hi" }]));
   const chats = ".qwen/projects/x/chats";

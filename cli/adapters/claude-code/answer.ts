@@ -19,6 +19,8 @@ export class Answer {
   /** Calls since the user's last line: relatives of Claude Code repeat them under another answer's id. */
   #calls: Set<string>;
   #last: Message | undefined;
+  /** The answer's last message, where it is a call: its input may follow in the next line. */
+  #lastCall: Message | undefined;
   #index: unknown;
   #told: Record<string, unknown>;
 
@@ -39,6 +41,7 @@ export class Answer {
   /** A line of the user's ends what is repeated; an answer with several calls may go on after it. */
   pause(): void {
     this.#last = undefined;
+    this.#lastCall = undefined;
     // What `clear` empties refers to what comes next, and so keeps it all until V8 collects its old space.
     if (this.#texts.size > 0) this.#texts = new Set();
     if (this.#calls.size > 0) this.#calls = new Set();
@@ -55,6 +58,7 @@ export class Answer {
     if (!isSame || (typeof index === "number" && index !== this.#index)) {
       if (this.#texts.size > 0) this.#texts = new Set();
       this.#last = undefined;
+      this.#lastCall = undefined;
     }
     this.#id = id;
     this.#index = index;
@@ -77,29 +81,54 @@ export class Answer {
   /**
    * Compares a message with those of the answer before it.
    *
-   * @returns `known` where it has come before, and `longer` where the last one is its beginning
+   * @returns `known` where it has come before, and `longer` where the last one is its beginning, or the same call with less input
    */
   compare(message: Message): "new" | "known" | "longer" {
     const tool = message.metadata?.tool;
-    const callId = typeof tool === "object" && tool !== null ? (tool as { callId?: unknown }).callId : undefined;
+    const { callId } = toolOf(message);
     if (typeof callId === "string") {
-      if (this.#calls.has(callId)) return "known";
+      if (this.#calls.has(callId)) return this.#growsTo(message, callId) ? "longer" : "known";
       this.#calls.add(callId);
       this.#last = undefined;
+      this.#lastCall = message;
       return "new";
     }
     if (tool !== undefined || message.metadata?.result !== undefined || this.#id === undefined) return "new";
     const key = keyOf(message);
     if (this.#texts.has(key)) return "known";
     this.#texts.add(key);
+    this.#lastCall = undefined;
     const before = this.#last;
     this.#last = message;
     const isLonger =
       before?.metadata?.kind === message.metadata?.kind && message.content.startsWith(before?.content ?? "");
     return before && isLonger ? "longer" : "new";
   }
+
+  /** Whether the last message is the same call with less input. */
+  #growsTo(message: Message, callId: string): boolean {
+    const before = toolOf(this.#lastCall);
+    if (before.callId !== callId || lengthOf(before.input) >= lengthOf(toolOf(message).input)) return false;
+    this.#lastCall = message;
+    return true;
+  }
 }
+
+type Tool = { callId?: unknown; input?: unknown };
+
+const toolOf = (message: Message | undefined): Tool => {
+  const tool = message?.metadata?.tool;
+  return typeof tool === "object" && tool !== null ? tool : {};
+};
+
+const lengthOf = (input: unknown): number => JSON.stringify(input)?.length ?? 0;
 
 /** Tells texts of one answer apart, in a few characters. */
 const keyOf = ({ content, metadata }: Message): string =>
   `${metadata?.kind ?? ""}:${content.length}:${content.slice(0, 64)}:${content.slice(-64)}`;
+
+/** A message that a later line has again, with more: what is known of the first stays. */
+export function grown(before: Message | undefined, { content, metadata }: Message): Message {
+  const tool = metadata?.tool;
+  return { ...before, content, ...(tool !== undefined && { metadata: { ...before?.metadata, tool } }) };
+}

@@ -4,7 +4,7 @@ import { GitEvidence, type SavedEvidence } from "../git-evidence.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { sumOf, UsageCounter, withUsage } from "../usage.ts";
 import { asString, asTimestamp } from "../values.ts";
-import { Answer, type SavedAnswer } from "./answer.ts";
+import { Answer, grown, type SavedAnswer } from "./answer.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
 import { type Cost, costOf } from "./costs.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
@@ -187,7 +187,7 @@ export class ClaudeSession {
       const place = isAnswer ? this.#answer.compare(message) : "new";
       if (place === "known") continue;
       const isLonger = place === "longer" && this.#held !== undefined;
-      const whole = isLonger ? { ...this.#held, content: message.content } : message;
+      const whole = isLonger ? grown(this.#held, message) : message;
       const complete = this.#complete(whole, cost, isLonger ? undefined : createdAt, copiedFrom !== undefined);
       cost = {};
       if (isLonger) this.#held = complete;

@@ -24,11 +24,18 @@ import { readTitles } from "./titles.ts";
 export const codex: Adapter = {
   name: source,
   title: "Codex CLI",
-  version: 3,
+  version: 4,
   searchRoots,
   async *discover(host) {
     const titles = await readTitles(homeOf(host));
-    for (const { path } of searchRoots(host)) yield* rolloutsBelow(path, titles);
+    const found = new Set<string>();
+    for (const { path } of searchRoots(host)) {
+      for await (const input of rolloutsBelow(path, titles)) {
+        // While it is being archived, a rollout may be in both folders.
+        if (!found.has(nameOf(input.path))) yield input;
+        found.add(nameOf(input.path));
+      }
+    }
   },
   async parse(input, sink) {
     if (isCompressed(input.path) && !supportsZstd()) {

@@ -9,7 +9,7 @@ import { ForkGate, lineFacts } from "./fork-gate.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { agentMessages, itemMessages } from "./items.ts";
 import { TokenLedger } from "./token-ledger.ts";
-import { isAbortNote } from "./user-text.ts";
+import { environmentFolder, isAbortNote } from "./user-text.ts";
 
 export const source = "codex-cli";
 
@@ -189,7 +189,10 @@ export class Rollout {
   #addItem(item: Fields, line: Line): boolean {
     const messages = itemMessages(item, this.#unhandled, this.#facts.agentPath);
     for (const message of this.#echoes.seeItem(item, messages)) this.#held.add(message, this.#facts.model);
-    if (messages.some(({ content }) => isAbortNote(content))) this.#hasAbortNote = true;
+    for (const { content, metadata } of messages) {
+      if (isAbortNote(content)) this.#hasAbortNote = true;
+      if (metadata?.kind === "notice" && !line.isReplayed) this.#session.noteFolder(environmentFolder(content));
+    }
     return this.#holdAll(messages, line);
   }
 

@@ -52,3 +52,10 @@ export function userTexts(text: string): Message[] {
   if (rest.trim() === "") return notices;
   return [...notices, injectedText.test(rest) ? notice(rest, "user") : { role: "user", content: rest }];
 }
+
+/** The folder in what Codex tells the model of its environment. Until September 2025 nothing else named it. */
+export function environmentFolder(text: string): string | undefined {
+  if (!/^\s*<environment_context>/.test(text)) return undefined;
+  const [, tagged, listed] = /<cwd>([^<\n]+)<\/cwd>|^Current working directory: (.+)$/m.exec(text) ?? [];
+  return (tagged ?? listed)?.trim();
+}

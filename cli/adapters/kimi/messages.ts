@@ -71,11 +71,17 @@ function noticeOf(content: unknown, role: string, unhandled: Unhandled): Message
   return text.trim() === "" ? [] : [notice(text, role)];
 }
 
+/** What the program puts before the task of a sub-agent. */
+const gitContext = /^\s*<git-context>[\s\S]*?<\/git-context>\s*/;
+
 function written(content: unknown, unhandled: Unhandled): Message[] {
   return blocksOf(content).flatMap((block) => {
     const file = fileIn(block);
     if (file) return [withMetadata({ role: "user", content: file.text }, { attachments: [file.attachment] })];
-    return userMessages(textOf([block], unhandled));
+    const text = textOf([block], unhandled);
+    const [context = ""] = gitContext.exec(text) ?? [];
+    const own = userMessages(text.slice(context.length));
+    return context ? [notice(context.trim(), "user"), ...own] : own;
   });
 }
 

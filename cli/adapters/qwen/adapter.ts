@@ -23,7 +23,7 @@ const maxAgents = 1000;
 export const qwen: Adapter = {
   name: source,
   title: "Qwen Code",
-  version: 3,
+  version: 4,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

@@ -11,7 +11,7 @@ export const source = "qwen-code";
 
 /** System records that belong to no message. */
 const skippedSystem = new Set(
-  `ui_telemetry at_command rewind session_artifact_event session_artifact_snapshot session_sources_snapshot file_history_snapshot
+  `ui_telemetry at_command session_artifact_event session_artifact_snapshot session_sources_snapshot file_history_snapshot
   attribution_snapshot custom_title parent_session session_source session_execution_engine session_model session_approval_mode
   session_notes agent_bootstrap agent_retry agent_session_ready user_text_elements branch_checkpoint goal_state goal_turn_end turn_result
   background_task_completed omni_recall managed_session_header_v1 managed_session_event_v1 managed_session_commit_v1`.split(
@@ -138,6 +138,7 @@ export class QwenSession {
     if (skippedSystem.has(name)) return [];
     const payload = isFields(systemPayload) ? systemPayload : {};
     if (name === "slash_command") return commandMessages(payload);
+    if (name === "rewind") return [notice("The conversation went back to an earlier point.")];
     const texts = [
       ...parts.map((part) => asString(part.text)),
       asString(payload.summary),
