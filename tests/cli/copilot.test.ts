@@ -89,6 +89,16 @@ test("a command that no answer requested is shown with its call, and a failed on
   ]);
 });
 
+test("a command of the user's is shown with its call, also where no line says when it began", async () => {
+  const { sessions, unhandled } = await parse(
+    start(),
+    event("tool.user_requested", { toolCallId: "c1", toolName: "bash", arguments: { command: "ls" } }),
+    done("c1", { result: { content: "a.ts" } }),
+  );
+  expect(sessions[0]?.messages).toMatchObject([{ content: "bash\nls" }, { role: "tool", content: "a.ts" }]);
+  expect(unhandled).toEqual([]);
+});
+
 test("a sub-agent's events are a session of their own, which names its parent and is named by the call's result", async () => {
   const inside = { parentToolCallId: "c1" };
   const { sessions } = await parse(

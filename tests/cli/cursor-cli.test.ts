@@ -1,9 +1,10 @@
+import { basename, join } from "node:path";
 import { expect, test, vi } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { cursor } from "../../cli/adapters/cursor/adapter.ts";
 import { asked, at, converse, editor, put, said, start, store, talk } from "./cursor.ts";
 import { tally } from "./databases.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
 
 const query = { role: "user", content: [{ type: "text", text: "<user_query>\nList.\n</user_query>" }] };
 const call = { type: "tool-call", toolCallId: "t1", toolName: "Shell", args: { command: "ls" } };
@@ -84,6 +85,20 @@ test("transcripts are read where no database has the session; a sub-agent's name
   ]);
   expect(sessions[2]?.ending).toMatchObject({ project: "api", metadata: { parent: "s-2", cwd: "/code/api" } });
   expect(counts.invalid).toBe(0);
+});
+
+test("transcripts without a noted folder belong to the only one that theirs is named after", async () => {
+  const place = (host: Host, path: string) => `${host.home}/${path}`.replace(/[^A-Za-z0-9]+/g, "-").slice(1);
+  const host = await makeHome({ "code/my.app/x": "", "code/web/x": "", "code/a_b/x": "", "code/a/b/x": "" });
+  for (const path of ["code/my.app", "code/a/b", "code/gone"])
+    await writeBelow(
+      host.home,
+      `.cursor/projects/${place(host, path)}/agent-transcripts/${basename(path)}.jsonl`,
+      transcript,
+    );
+  const { sessions } = await parseAll(cursor, host);
+  const found = Object.fromEntries(sessions.map(({ sourceId, ending }) => [sourceId, ending.metadata?.cwd]));
+  expect(found).toEqual({ "my.app": join(host.home, "code/my.app"), b: undefined, gone: undefined });
 });
 
 test("a small reading of the CLI's messages, in a database and in a transcript, counts the same", async () => {

@@ -1,3 +1,4 @@
+import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openclaw } from "../../cli/adapters/openclaw/adapter.ts";
@@ -126,4 +127,15 @@ test("OpenClaw's sessions bear their agent's name, also those that were put asid
     "openclaw main/s1",
     "openclaw work/s1",
   ]);
+});
+
+test("OpenClaw's folder under an older name is searched, and a link to the one of today is not", async () => {
+  const lines = linesOf({ ...header, id: "s1" }, message({ role: "user", content: "Hi" }));
+  const home = await makeHome({
+    ".openclaw/agents/main/sessions/s1.jsonl": lines,
+    ".moltbot/agents/old/sessions/s1.jsonl": lines,
+  });
+  await symlink(join(home.home, ".openclaw"), join(home.home, ".clawdbot"));
+  const { sessions } = await parseAll(openclaw, home);
+  expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["old/s1", "main/s1"]);
 });

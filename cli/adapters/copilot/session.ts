@@ -19,7 +19,7 @@ const skippedEvents = new Set(
   session.session_limits_changed session.snapshot_rewind session.task_complete session.truncation
   session.usage_checkpoint session.usage_info session.workspace_file_changed skill.invoked subagent.completed
   subagent.deselected subagent.failed subagent.selected subagent.started tool.execution_partial_result
-  tool.execution_progress tool.user_requested tool_search.activated`.split(/\s+/),
+  tool.execution_progress tool_search.activated`.split(/\s+/),
 );
 
 /** How user messages begin that the program injected. */
@@ -105,6 +105,7 @@ export class CopilotSession {
         this.#addAnswer(record, data);
         return;
       case "tool.execution_start":
+      case "tool.user_requested":
         this.#noteCall(data);
         break;
       default: {

@@ -8,6 +8,7 @@ import type { Host, SearchRoot } from "../adapter.ts";
 import { hasColumn, openDatabase, textOfColumn } from "../sqlite.ts";
 import { uriPath } from "../uri.ts";
 import { asString } from "../values.ts";
+import { folderNamed } from "./named-folder.ts";
 
 /** The folder of the editor's settings and storage. */
 function editorFolder({ home, env, platform }: Host): string {
@@ -160,12 +161,13 @@ export async function readStoreAbout(store: string): Promise<Fields> {
   return isFields(about) ? about : {};
 }
 
-/** The folder of a project whose transcripts are in `projects/NAME`; its name alone can't tell. */
+/** The folder of a project whose transcripts are in `projects/NAME`: the one noted there, else the only one that has the name. */
 export async function folderOfProject(transcript: string): Promise<string | undefined> {
   for (let folder = dirname(transcript); dirname(folder) !== folder; folder = dirname(folder)) {
     if (basename(folder) !== "agent-transcripts") continue;
     const trusted = await readJsonFile(join(dirname(folder), ".workspace-trusted"));
-    return isFields(trusted) ? asString(trusted.workspacePath) : undefined;
+    const noted = isFields(trusted) ? asString(trusted.workspacePath) : undefined;
+    return noted ?? (await folderNamed(basename(dirname(folder))));
   }
   return undefined;
 }

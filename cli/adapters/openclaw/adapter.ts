@@ -1,3 +1,4 @@
+import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
@@ -8,6 +9,9 @@ const source = "openclaw";
 
 /** A session's file, also one that was put aside: `.jsonl.reset.TIME`, `.jsonl.deleted.TIME`. */
 const sessionFile = /^(.+)\.jsonl(?:\.(?:reset|deleted)\.[^/\\]+)?$/;
+
+/** Its folder, and those under the names that it had before. */
+const folders = [".openclaw", ".moltbot", ".clawdbot"];
 
 /**
  * OpenClaw: a file of JSON lines for each session, as Pi writes them, in `agents/AGENT/sessions`.
@@ -21,7 +25,12 @@ export const openclaw: Adapter = {
   version: 2,
   searchRoots,
   async *discover(host) {
+    const searched = new Set<string>();
     for (const { path } of searchRoots(host)) {
+      // A folder under an older name may be a link to the one of today.
+      const real = await realpath(path).catch(() => path);
+      if (searched.has(real)) continue;
+      searched.add(real);
       for await (const input of findFiles(path, (name) => sessionFile.test(name))) {
         if (basename(dirname(input.path)) === "sessions" || input.stamp === "forbidden") yield input;
       }
@@ -38,5 +47,5 @@ export const openclaw: Adapter = {
 function searchRoots({ home, env }: Host): SearchRoot[] {
   const named = env.OPENCLAW_STATE_DIR;
   if (named) return [{ path: join(named, "agents"), variable: "OPENCLAW_STATE_DIR" }];
-  return [{ path: join(home, ".openclaw", "agents") }];
+  return folders.map((name) => ({ path: join(home, name, "agents") }));
 }
