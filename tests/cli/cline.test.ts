@@ -148,7 +148,7 @@ test("calls by tags, their results, and answers to questions are told apart", as
       role: "assistant",
       content: [
         text(
-          "Writing.\n\n<write_to_file>\n<path>a.html</path>\n<content>\n<b></content></b>\n</content>\n</write_to_file>",
+          "<thinking>\nHm.\n</thinking>\n\nWriting.\n\n<write_to_file>\n<path>a.html</path>\n<content>\n<b></content></b>\n</content>\n</write_to_file>",
         ),
       ],
     },
@@ -186,6 +186,7 @@ test("calls by tags, their results, and answers to questions are told apart", as
     ]),
   ).toEqual([
     ["user", "Go"],
+    ["assistant", "thinking"],
     ["assistant", "Writing."],
     [
       "assistant",
@@ -202,7 +203,7 @@ test("calls by tags, their results, and answers to questions are told apart", as
     ["assistant", "Nothing"],
     ["user", "notice"],
   ]);
-  expect(sessions[0]?.messages[5]?.content).toBe("Both");
+  expect(sessions[0]?.messages[6]?.content).toBe("Both");
   expect(sessions[0]?.ending).toMatchObject({ project: "api", createdAt: at(0) });
 });
 

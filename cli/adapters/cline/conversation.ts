@@ -187,7 +187,17 @@ export class Conversation {
 const hasTags = (text: string): boolean =>
   /<(?:task|user_message|feedback|answer)>/.test(text) || /^\[(?:ERROR|TASK)/.test(text);
 
-const textMessage = (text: string): Message[] => (text.trim() === "" ? [] : [{ role: "assistant", content: text }]);
+/** A thought of a model that older versions asked to think in its text. */
+const taggedThought = /^\s*<thinking>([\s\S]*?)<\/thinking>\s*/;
+
+function textMessage(text: string): Message[] {
+  const [block = "", thought = ""] = taggedThought.exec(text) ?? [];
+  const said = text.slice(block.length);
+  return [
+    ...(thought.trim() ? [thinking(thought.trim())] : []),
+    ...(said.trim() ? [{ role: "assistant", content: said }] : []),
+  ];
+}
 
 /** A thought's text, or the summaries of it. */
 function thoughtsIn({ thinking: own, text, summary }: Fields): Message[] {
