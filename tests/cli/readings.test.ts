@@ -5,6 +5,7 @@ import { makeHome, type Parsed, parseAll } from "./home.ts";
 import { homes, samples } from "./samples/all.ts";
 import { writeHome } from "./samples/home.ts";
 import type { Counts, Sample } from "./samples/sample.ts";
+import { expectSendable } from "./sendable.ts";
 
 function adapterOf(name: string): Adapter {
   const adapter = adapters.find((one) => one.name === name);
@@ -101,6 +102,7 @@ test.each(samples)("%s: lines of any other shape end nothing, and each is counte
   expect(parsed.counts.entries).toBe(sample.lines.length + otherEntries + lines.length + (document ? 0 : 1));
   expect(parsed.counts.invalid).toBeGreaterThanOrEqual(document ? 4 : 5);
   expect(parsed.sessions.length).toBeGreaterThan(0);
+  expectSendable(parsed);
   for (const { messages } of parsed.sessions) {
     for (const { content, createdAt, tokenCount } of messages) {
       expect(typeof content).toBe("string");

@@ -45,7 +45,8 @@ export const samples: [name: string, sample: Sample][] = [
   ["vscode-copilot", vscodeCopilot],
 ];
 
-const wholes: [name: string, form: string, home: Home][] = [
+/** Agents that keep more, each in all of its forms. */
+export const wholes: [name: string, form: string, home: Home][] = [
   ["claude-code", "lines", claude.claudeCode],
   ["cowork", "lines", claude.cowork],
   ["openclaude", "lines", claude.openclaude],
