@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { expect, test, vi } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
@@ -85,6 +86,16 @@ test("transcripts are read where no database has the session; a sub-agent's name
   ]);
   expect(sessions[2]?.ending).toMatchObject({ project: "api", metadata: { parent: "s-2", cwd: "/code/api" } });
   expect(counts.invalid).toBe(0);
+});
+
+test("a session whose database has none of its messages is read from its transcript, until the database has them", async () => {
+  const host = await makeHome({ ".cursor/projects/p/agent-transcripts/s-1/s-1.jsonl": transcript });
+  store(host, "s-1", [], { latestRootBlobId: "ff".repeat(32) });
+  const read = async () => (await parseAll(cursor, host)).sessions.map(({ messages }) => messages.length);
+  expect(await read()).toEqual([3]);
+  await rm(join(host.home, ".cursor/chats"), { recursive: true });
+  store(host, "s-1", cliTalk);
+  expect(await read()).toEqual([7]);
 });
 
 test("transcripts without a noted folder belong to the only one that theirs is named after", async () => {

@@ -1,12 +1,12 @@
 import { basename } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { findFiles, statInput } from "../../files/discovery.ts";
-import type { Adapter } from "../adapter.ts";
+import type { Adapter, Input } from "../adapter.ts";
 import { findSessions, hasSqlite, inputParts, inputPath, readDatabase } from "../sqlite.ts";
 import { listConversations, readConversation } from "./composer.ts";
 import { dataFolders, editorDatabase, searchRoots } from "./places.ts";
 import { source } from "./source.ts";
-import { findStore, readStore, storeSessionId } from "./store.ts";
+import { findStore, hasMessages, readStore, storeSessionId } from "./store.ts";
 import { isInJson, isPlain, isTranscript, readTranscript, transcriptSessionId } from "./transcript.ts";
 
 const storeName = "store.db";
@@ -33,6 +33,7 @@ export const cursor: Adapter = {
       yield input;
     }
     const { stores, projects } = dataFolders(host);
+    const databases = new Map<string, Input>();
     let hasTold = known.size === 0 && (await statInput(database)) !== undefined;
     for (const folder of stores) {
       for await (const { path, ...file } of findFiles(folder, (name) => name === storeName)) {
@@ -41,6 +42,7 @@ export const cursor: Adapter = {
         const session = { ...input, path: inputPath(path, storeSessionId(path)) };
         if (hasSqlite()) {
           known.add(storeSessionId(path));
+          databases.set(storeSessionId(path), input);
           yield session;
         } else if (!hasTold) {
           // One of the databases tells why none is read; transcripts take their place.
@@ -50,9 +52,11 @@ export const cursor: Adapter = {
       }
     }
     for await (const input of findFiles(projects, (name) => /\.(?:jsonl|txt)$/.test(name))) {
-      const isSession = isTranscript(input.path) && !known.has(transcriptSessionId(input.path));
-      if (isSession && isPlain(input.path) && (await isInJson(input.path))) continue;
-      if (isSession || input.stamp === "forbidden") yield input;
+      if (input.stamp === "forbidden") yield input;
+      if (input.stamp === "forbidden" || !isTranscript(input.path)) continue;
+      const store = databases.get(transcriptSessionId(input.path));
+      if (store ? await hasMessages(store) : known.has(transcriptSessionId(input.path))) continue;
+      if (!isPlain(input.path) || !(await isInJson(input.path))) yield input;
     }
   },
   async parse({ path }, sink) {

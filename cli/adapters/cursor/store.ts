@@ -6,7 +6,8 @@ import type { Input, Message, Sink } from "../adapter.ts";
 import { blocksOf, textOf } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { statDatabase, textOfColumn } from "../sqlite.ts";
+import { openDatabase, statDatabase, textOfColumn } from "../sqlite.ts";
+import { withoutCounts } from "../uncounted-sink.ts";
 import { asCount, asString } from "../values.ts";
 import { messagesIn } from "./blobs.ts";
 import { readStoreAbout } from "./places.ts";
@@ -18,6 +19,30 @@ export async function findStore(path: string): Promise<Input | undefined> {
   const store = await statDatabase(path);
   const about = await statInput(join(dirname(path), "meta.json"));
   return store && { ...store, stamp: `${store.stamp} ${about?.stamp ?? ""}` };
+}
+
+/** Whether a database had messages when it was last looked into, by its stamp. */
+const looked = new Map<string, { stamp: string; hasMessages: boolean }>();
+
+/** Whether a session's messages can be read from its database; else its transcript has what there is of them. */
+export async function hasMessages({ path, stamp }: Input): Promise<boolean> {
+  const known = looked.get(path);
+  if (known?.stamp === stamp) return known.hasMessages;
+  const found = { stamp, hasMessages: await lookInto(path).catch(() => false) };
+  looked.set(path, found);
+  return found.hasMessages;
+}
+
+async function lookInto(path: string): Promise<boolean> {
+  const database = await openDatabase(path);
+  try {
+    // What is looked at here is counted where it is read; no session begins.
+    const ignored = withoutCounts({} as Sink);
+    const root = asString(readMeta(database, ignored).latestRootBlobId);
+    return root !== undefined && !messagesIn(database, root, ignored).next().done;
+  } finally {
+    database.close();
+  }
 }
 
 export const storeSessionId = (path: string): string => basename(dirname(path));
