@@ -108,8 +108,7 @@ test("an Amp thread has its turns, results by what became of the call, and token
       branch: "main",
       repository: "https://example.org/a/api.git",
       agentVersion: "0.0.1",
-      // Nothing is paid for writing the cache of OpenAI's models: what Amp calls so is new input.
-      usage: { inputTokens: 30, outputTokens: 8, cacheReadTokens: 101, cacheWriteTokens: 7 },
+      usage: { inputTokens: 10, outputTokens: 8, cacheReadTokens: 101, cacheWriteTokens: 27 },
     },
   });
   expect([unhandled, counts]).toEqual([["role.ghost"], { entries: 6, skipped: 0, invalid: 1 }]);

@@ -16,14 +16,13 @@ const source = "amp";
  * Amp: a JSON file for each thread that is kept on this machine, rewritten whole. Threads that are only on Amp's servers are not
  * here.
  *
- * - Answers have the tokens of their request. Of OpenAI's models, whose cache costs nothing to write, all new input is counted as
- *   written to the cache.
+ * - Answers have the tokens of their request.
  * - Results name how the call ended; one that is still running has none.
  */
 export const amp: Adapter = {
   name: source,
   title: "Amp",
-  version: 2,
+  version: 1,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => /^T-.*\.json$/.test(name));
@@ -113,12 +112,11 @@ function readUsage(used: Fields): Usage | undefined {
     used.cacheReadInputTokens,
   ].map(asCount);
   if (input === undefined && outputTokens === undefined) return undefined;
-  const hasNoWrites = asString(used.model)?.startsWith("gpt-") === true;
   return {
-    inputTokens: (input ?? 0) + (hasNoWrites ? (written ?? 0) : 0),
+    inputTokens: input ?? 0,
     outputTokens: outputTokens ?? 0,
     cacheReadTokens: cacheReadTokens ?? 0,
-    cacheWriteTokens: hasNoWrites ? 0 : (written ?? 0),
+    cacheWriteTokens: written ?? 0,
   };
 }
 

@@ -48,8 +48,6 @@ export const amp: Sample = {
         if (type === "text" && role === "assistant") counts.answers++;
       }
       counts.input += used?.inputTokens ?? 0;
-      // OpenAI's models have no writes of the cache that are paid for: it is new input.
-      if (used?.model.startsWith("gpt")) counts.input += used.cacheCreationInputTokens;
       counts.output += used?.outputTokens ?? 0;
       counts.cacheRead += used?.cacheReadInputTokens ?? 0;
     }
