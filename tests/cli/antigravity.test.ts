@@ -84,6 +84,20 @@ test("a transcript has its turns in the order of their steps, calls with results
   expect([counts, unhandled]).toEqual([{ entries: 6, skipped: 1, invalid: 0 }, []]);
 });
 
+test("a conversation that the history does not name has the folder whose latest one it is", async () => {
+  const host = await makeHome({
+    [logs("c-1")]: linesOf(...steps),
+    [logs("c-2")]: linesOf(...steps),
+    [`${root}/history.jsonl`]: linesOf({ display: "List.", workspace: "/code/web" }),
+    [`${root}/cache/last_conversations.json`]: JSON.stringify({ "/code/web": "c-9", "/code/api": "c-1" }),
+  });
+  const { sessions } = await parseAll(antigravity, host);
+  expect(sessions.map(({ sourceId, ending }) => [sourceId, ending.project])).toEqual([
+    ["c-1", "api"],
+    ["c-2", undefined],
+  ]);
+});
+
 test("counts by kind are those of the lines, and a transcript's stamp changes with its commands' output", async () => {
   const many = Array.from({ length: 50 }, (_, turn) =>
     steps.map((one) => ({ ...one, step_index: turn * 6 + one.step_index })),

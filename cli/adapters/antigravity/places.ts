@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { statInput } from "../../files/discovery.ts";
 import { isFields, parseJson } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
+import { readJsonFile } from "../../files/state-files.ts";
 import type { Host } from "../adapter.ts";
 import { hasSqlite, openDatabase } from "../sqlite.ts";
 import { asString } from "../values.ts";
@@ -12,8 +13,18 @@ export const roots = ({ home }: Host): string[] =>
 
 const histories = new Map<string, { stamp: string; folders: Map<string, string> }>();
 
-/** The folder in which a conversation of the CLI was begun, from the history of what was typed. */
-export async function folderOf(root: string, id: string): Promise<string | undefined> {
+/** The folder in which a conversation of the CLI was begun: of older versions' only the latest of each folder is known. */
+export const folderOf = async (root: string, id: string): Promise<string | undefined> =>
+  (await folderInHistory(root, id)) ?? (await folderByLatest(root, id));
+
+/** From the list of each folder's latest conversation. */
+async function folderByLatest(root: string, id: string): Promise<string | undefined> {
+  const latest = await readJsonFile(join(root, "cache", "last_conversations.json"));
+  return Object.entries(isFields(latest) ? latest : {}).find(([, conversation]) => conversation === id)?.[0];
+}
+
+/** From the history of what was typed. */
+async function folderInHistory(root: string, id: string): Promise<string | undefined> {
   const path = join(root, "history.jsonl");
   const file = await statInput(path);
   if (!file) return undefined;
