@@ -26,6 +26,21 @@ test("a message's headings begin at the third level and skip none, whatever was 
   ]);
 });
 
+test("a colour goes on until it is reset: past many lines, in the end of what failed, and in what is loaded", async () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, line) => `ok ${line}`).join("\n");
+  const run = (output: string) =>
+    message({ metadata: { tool: { name: "Bash", input: { command: "x" }, output, exitCode: 1 } } });
+  const green = `\u001b[31;1m\u001b[0;4m\u001b[38;5;2m${lines(60)}`;
+  const coloured = (html: string) => html.match(/<i class="ansi-2 u">ok \d+<\/i>/g);
+  expect(coloured(await render([run(green)]))).toHaveLength(60 + 20);
+  const ended = await render([run(`${green}\u001b[39;24m\n${lines(30)}`)]);
+  expect(ended.match(/<i class="[^"]*(?:ansi|u)/g)).toHaveLength(60);
+  const long = run(`${green}\n${lines(300)}`);
+  expect(coloured(await render([long]))).toHaveLength(360 + 20); // beyond 200 in a fold of its own
+  const from = `${green}\n${lines(140)}\n`.length;
+  expect(coloured(await renderBody([long], `0.1+${from}`))).toHaveLength(160);
+});
+
 test("a long body is not on the page but can be loaded, slice by slice, until nothing is left", async () => {
   const text = Array.from({ length: 5000 }, (_, line) => `line ${line}`).join("\n");
   const long = message({ metadata: { tool: { name: "Bash", input: { command: "seq 5000" } } }, content: text });

@@ -104,7 +104,7 @@ function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string;
       ) : block.type === "code" ? (
         <CodeBlock text={text.replace(/\n$/, "")} language={block.language} label={block.label} effort={effort} />
       ) : (
-        <Output text={text.replace(/\n$/, "")} effort={effort} />
+        <Output text={text.replace(/\n$/, "")} before={block.text.slice(0, from)} effort={effort} />
       )}
       {rest > 0 && (
         <Rest size={rest} lines={countLines(block.text.slice(end))} at={`${at}+${end}`} scene={scene}>

@@ -75,9 +75,10 @@ function Fold({ part, index, scene, max }: FoldProps) {
 function Tail({ part, scene }: { part: Part; scene: Scene }) {
   const output = part.blocks.findLast((block) => block.type === "output");
   if (output?.type !== "output") return null;
+  const tail = tailOf(output.text, tailLines);
   return (
     <div className="tail">
-      <Output text={tailOf(output.text, tailLines)} effort={scene.open} />
+      <Output text={tail} before={output.text.trimEnd().slice(0, -tail.length)} effort={scene.open} />
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import type { Effort } from "../effort";
+import { colours, coloursAfter, controlStart } from "./ansi";
 import { highlight, type Span } from "./highlight";
 
 /** A block of code in its language's colours; plain where the language is not known or the text is long. */
@@ -16,9 +17,9 @@ export function CodeBlock(props: { text: string; language: string; label?: strin
   );
 }
 
-/** What a program printed, in its ANSI colours. */
-export function Output({ text, effort }: { text: string; effort: Effort }) {
-  const plain = printable(text).replaceAll(`${controlStart}[m`, `${controlStart}[0m`);
+/** What a program printed, in its ANSI colours. @param before what it had printed before, whose colours may go on */
+export function Output({ text, before = "", effort }: { text: string; before?: string; effort: Effort }) {
+  const plain = coloursAfter(before) + printable(text).replaceAll(`${controlStart}[m`, `${controlStart}[0m`);
   const lines = plain.includes(controlStart) ? highlight(plain, "ansi", effort) : undefined;
   return (
     <div className="code-block output" data-block="">
@@ -66,8 +67,6 @@ export function LineOf({ spans, end }: { spans: Span[]; end: string }) {
   );
 }
 
-const controlStart = "\u001b";
-const colours = new RegExp(`${controlStart}\\[[0-9;:]*m`, "g");
 /** Sequences that move the cursor, erase, or set titles, which mean nothing in stored text. */
 const movements = new RegExp(
   `${controlStart}(?:\\[[0-9;?<=>]*[@-ln-~]|\\][^\\u0007${controlStart}\\n]{0,2000}(?:\\u0007|${controlStart}\\\\)|[()][0-9A-B]|[=>78])`,

@@ -3,6 +3,7 @@ import type { HighlighterCore, LanguageInput, ThemedToken, ThemeRegistration } f
 import { createHighlighterCore } from "shiki/core";
 import { createOnigurumaEngine } from "shiki/engine/oniguruma";
 import type { Effort } from "../effort";
+import { coloursAfter } from "./ansi";
 
 /**
  * Grammars, by the names of lib/reader/vocabulary.ts; each is loaded when a text first needs it.
@@ -146,15 +147,18 @@ export function highlight(text: string, language: string, effort: Effort): Span[
 function tokenize(core: HighlighterCore, lines: string[], language: string, effort: Effort): Span[][] | undefined {
   const coloured: Span[][] = [];
   let grammarState: ReturnType<HighlighterCore["getLastGrammarState"]> | undefined;
+  let colours = "";
   for (let from = 0; from < lines.length; from += stepLines) {
     if (effort.isSpent()) return undefined;
-    const tokens = core.codeToTokensBase(lines.slice(from, from + stepLines).join("\n"), {
+    const step = colours + lines.slice(from, from + stepLines).join("\n");
+    const tokens = core.codeToTokensBase(step, {
       lang: language,
       theme: "classes",
       tokenizeMaxLineLength: max.lineLength,
       ...(grammarState && { grammarState }),
     });
-    if (language !== "ansi") grammarState = core.getLastGrammarState(tokens);
+    if (language === "ansi") colours = coloursAfter(step);
+    else grammarState = core.getLastGrammarState(tokens);
     coloured.push(...tokens.map(spansOf));
   }
   return coloured;
