@@ -108,12 +108,40 @@ describe("Talk", () => {
   test("leaves tools out, and keeps the place when the view changes", async () => {
     await openReady(`/traces/${middle}?at=102`); // a command
     await poll(() => focused(page)).toBe(102);
+    const tools = () => page.locator("article[data-kind=shell]:not([data-failed])").count();
+    await page.evaluate("window.isSamePage = true");
     await page.keyboard.press("v");
     await page.waitForURL(/view=talk/);
-    await ready(page);
-    await page.locator("#m100").waitFor();
-    expect(await page.locator("article[data-kind=shell]:not([data-failed])").count()).toBe(0);
+    await poll(tools).toBe(0);
+    await poll(() => focused(page)).toBe(100);
     expect(await page.locator("article[data-kind=user]").count()).toBeGreaterThan(2);
+    expect(await page.getByRole("link", { name: "Talk", exact: true }).getAttribute("aria-current")).toBe("true");
+    await page.goBack();
+    await poll(tools).toBeGreaterThan(0);
+    await poll(() => belowBars(page, 102)).toBeCloseTo(8, -0.6);
+    await page.goForward();
+    await poll(tools).toBe(0);
+    await page.getByRole("link", { name: "All", exact: true }).click();
+    await poll(tools).toBeGreaterThan(0);
+    expect(new URL(page.url()).searchParams.get("view")).toBe(null);
+    expect(await page.evaluate("window.isSamePage")).toBe(true);
+    await page.reload();
+    await ready(page);
+    expect(await tools()).toBeGreaterThan(0);
+    expect(faults).toEqual([]);
+  });
+
+  test("that can't be loaded leaves the page as it is, and is tried again", async () => {
+    await openReady(`/traces/${middle}?at=102`);
+    await page.route(`**/traces/${middle}*`, (route) =>
+      route.request().method() === "POST" ? route.abort() : route.fallback(),
+    );
+    await page.keyboard.press("v");
+    await page.getByText("These messages could not be loaded").waitFor();
+    await page.unrouteAll({ behavior: "wait" });
+    await page.getByRole("button", { name: "Try again" }).click();
+    await poll(() => page.locator("article[data-kind=shell]:not([data-failed])").count()).toBe(0);
+    await poll(() => focused(page)).toBe(100);
   });
 
   test("a link to a message that it leaves out shows all messages, and says so", async () => {

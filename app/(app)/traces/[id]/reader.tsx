@@ -53,14 +53,16 @@ export type ReaderProps = {
 };
 
 /** The frame of the page: the one client shell around messages that the server renders. */
-export function Reader(props: ReaderProps) {
-  const { supply, traceId, talk, at, links, filter } = props;
+export function Reader({ talk: firstView, ...given }: ReaderProps) {
+  const [talk, setTalk] = useState(firstView);
+  const props = { ...given, talk };
+  const { supply, traceId, at, links, filter } = props;
   const list = useRef<HTMLDivElement>(null);
   const [panel, setPanel] = useState({ menu: false, rail: true });
   const { status, say, copy } = useClipboard();
   const messages = useMessages(props, list);
   const { segments, jump, remeasure } = messages;
-  const { go, toEdge, save } = useAddress({ list, jump, at });
+  const { go, toEdge, toView: toViewAt, save } = useAddress({ list, jump, at, talk, setTalk });
   const look = useCallback((position: number) => jump({ position, quiet: true, near: true }), [jump]);
   const ways = useMemo(() => ({ jump: go, look, toEdge }), [go, look, toEdge]);
   const frame = useNewFrame(props, ways);
@@ -80,9 +82,9 @@ export function Reader(props: ReaderProps) {
   useBars();
 
   const toView = (view: View) => {
-    const position = view === "talk" ? nearestTalk(list.current, frame.top.get()) : frame.top.get();
-    const place = { ...filter, ...(position !== undefined && { at: String(position) }) };
-    window.location.assign(placeHref(supply.page, view === "talk" ? { ...place, view } : place));
+    const top = frame.top.get();
+    const at = String(view === "talk" ? (nearestTalk(list.current, top) ?? top) : top);
+    toViewAt(view, placeHref(supply.page, { ...filter, at, ...(view === "talk" && { view }) }));
   };
   const toggleRail = () => setPanel((now) => ({ ...now, rail: !now.rail }));
   const setMenu = (menu: boolean) => setPanel((now) => ({ ...now, menu }));

@@ -1,7 +1,8 @@
 "use client";
-import { useCallback, useEffect, useRef } from "react";
+import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
 import type { Target } from "../segments/target";
 import { type Edge, positionOf, topArticle } from "./geometry";
+import type { View } from "./links";
 
 type Saved = { position: number; offset: number };
 type Props = {
@@ -9,22 +10,39 @@ type Props = {
   jump: (target: Target) => void;
   /** The position in the address that the page was rendered for. */
   at: number | undefined;
+  talk: boolean;
+  setTalk: (talk: boolean) => void;
 };
 
-/** Keeps the address and the place on the page in step: a jump is a history entry, and going back or reloading restores the place. */
-export function useAddress({ list, jump, at }: Props) {
+/**
+ * Keeps the address and the place on the page in step: a jump and a change of the view are history entries, and going back or
+ * reloading restores both.
+ */
+export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   const start = useRef(at);
   const first = useRef(true);
+  const shown = useRef(talk);
+
+  // With the jump of this view, and before the page asks for more of the other one.
+  useLayoutEffect(() => {
+    if (shown.current === talk) return;
+    shown.current = talk;
+    const place = placeOfEntry();
+    jump(place ? { ...place, near: true } : { edge: "start" });
+  }, [talk, jump]);
 
   useEffect(() => {
     history.scrollRestoration = "manual";
-    const come = () => {
-      const saved = savedPlace();
-      const asked = askedPosition();
-      if (saved) jump({ ...saved, quiet: true });
-      else if (asked !== undefined) jump({ position: asked });
+    const arrive = () => {
+      const place = placeOfEntry();
+      if (place) jump(place);
     };
-    if (first.current && (savedPlace() || start.current !== undefined || /^#m\d+$/.test(location.hash))) come();
+    const come = () => {
+      const view = isTalkEntry();
+      if (view === talk) arrive();
+      else setTalk(view);
+    };
+    if (first.current && (savedPlace() || start.current !== undefined || /^#m\d+$/.test(location.hash))) arrive();
     first.current = false;
     window.addEventListener("popstate", come);
     window.addEventListener("hashchange", come);
@@ -33,15 +51,15 @@ export function useAddress({ list, jump, at }: Props) {
       window.removeEventListener("popstate", come);
       window.removeEventListener("hashchange", come);
     };
-  }, [jump]);
+  }, [jump, talk, setTalk]);
 
-  /** Saves the scroll position in the history entry. */
+  /** Saves the scroll position and the view in the history entry. */
   const save = useCallback(() => {
     const row = list.current && topArticle(list.current);
     if (!row) return;
     const spoor: Saved = { position: positionOf(row), offset: row.getBoundingClientRect().top };
-    history.replaceState({ ...history.state, spoor }, "");
-  }, [list]);
+    history.replaceState({ ...history.state, spoor, spoorTalk: talk }, "");
+  }, [list, talk]);
 
   // A scroll is saved when it has come to rest, or when the page is left before that.
   useEffect(() => {
@@ -69,7 +87,19 @@ export function useAddress({ list, jump, at }: Props) {
     [jump, save],
   );
 
-  return { go, toEdge, save };
+  /** Shows the other view, with a new history entry. @param href the address that has it and the place in it */
+  const toView = useCallback(
+    (view: View, href: string) => {
+      const wanted = view === "talk";
+      if (wanted === talk) return;
+      save();
+      history.pushState({ spoorFolds: history.state?.spoorFolds, spoorTalk: wanted }, "", href);
+      setTalk(wanted);
+    },
+    [talk, setTalk, save],
+  );
+
+  return { go, toEdge, toView, save };
 }
 
 /** No position is higher. */
@@ -81,7 +111,22 @@ function enter(name: "at" | "before", position: number | undefined): void {
   for (const other of ["at", "before", "after"]) address.searchParams.delete(other);
   if (position !== undefined) address.searchParams.set(name, String(position));
   address.hash = "";
-  history.pushState({ spoorFolds: history.state?.spoorFolds }, "", address);
+  const { spoorFolds, spoorTalk } = history.state ?? {};
+  history.pushState({ spoorFolds, spoorTalk }, "", address);
+}
+
+/** Whether the history's entry shows the talk: as it was left, which a link to a hidden message changes, else by its address. */
+function isTalkEntry(): boolean {
+  const { spoorTalk } = history.state ?? {};
+  return typeof spoorTalk === "boolean" ? spoorTalk : new URL(location.href).searchParams.get("view") === "talk";
+}
+
+/** Where the history's entry was left, else the message that its address names. */
+function placeOfEntry(): Extract<Target, { position: number }> | undefined {
+  const saved = savedPlace();
+  if (saved) return { ...saved, quiet: true };
+  const position = askedPosition();
+  return position === undefined ? undefined : { position };
 }
 
 function savedPlace(): Saved | undefined {

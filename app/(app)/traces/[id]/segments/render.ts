@@ -20,6 +20,8 @@ export type Segment = Omit<DrawnSegment, "html"> & {
   before: number;
   /** By what its HTML is found where the page is written, if it is only there. */
   handedOver?: string | undefined;
+  /** The view that it was loaded for, where the page knows. */
+  talk?: boolean;
 };
 
 /** Whose messages are drawn, for whom, which of them, and whether secrets in them are masked. */

@@ -91,7 +91,8 @@ const SegmentView = memo(function SegmentView({ segment, register, onMount, onLo
   const written = handed === undefined ? undefined : handedOver(handed);
   return (
     <section
-      key={`messages ${segment.count}`} // one that has grown is another element, so that its folds are restored
+      // One that has grown, and the same messages in another view, are other elements, so that their folds are restored.
+      key={`messages ${segment.count} ${segment.talk}`}
       ref={ref}
       data-first={first}
       // Contained from the start, as content-visibility does later: a change of it counts as a layout shift in Chromium.

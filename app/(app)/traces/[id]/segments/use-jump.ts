@@ -1,20 +1,23 @@
 "use client";
 import { type RefObject, useCallback, useRef } from "react";
-import type { PlacedSegment } from "./list";
+import { isOfOtherView, type PlacedSegment } from "./list";
 import { type Load, loadInto } from "./next-step";
 import type { Pending } from "./pending";
 import { arriveAt, coveringOf, requestFor, type Target } from "./target";
 
 type Props = {
   current: RefObject<PlacedSegment[]>;
+  talk: boolean;
   pending: Pending;
   /** @returns whether it failed */
   load: (load: Load) => Promise<boolean>;
   advance: () => void;
+  /** Called where the chosen view has nothing to show. */
+  onHidden: () => void;
 };
 
 /** Jumps: at once to what is on the page, otherwise with a load, in place of one that is in flight. */
-export function useJump({ current, pending, load, advance }: Props) {
+export function useJump({ current, talk, pending, load, advance, onHidden }: Props) {
   /** Where the reader is taken when it is on the page. */
   const target = useRef<Target>(undefined);
   /** Where a jump failed to lead. */
@@ -22,8 +25,9 @@ export function useJump({ current, pending, load, advance }: Props) {
 
   const jump = useCallback(
     async (wanted: Target) => {
+      const isOther = isOfOtherView(current.current, talk);
       // Segments that are about to be replaced can't be arrived at.
-      const covering = pending.isPlaced() ? coveringOf(current.current, wanted) : undefined;
+      const covering = pending.isPlaced() && !isOther ? coveringOf(current.current, wanted) : undefined;
       if (covering?.markup && arriveAt(wanted, true)) {
         if (!target.current || !pending.isLoading()) return;
         target.current = undefined;
@@ -31,21 +35,26 @@ export function useJump({ current, pending, load, advance }: Props) {
         return advance();
       }
       target.current = wanted;
-      const hasFailed = await load(covering?.markup === null ? loadInto(covering, "jump") : jumpTo(wanted));
+      const place = jumpTo(wanted, isOther ? onHidden : undefined);
+      const hasFailed = await load(covering?.markup === null ? loadInto(covering, "jump") : place);
       if (!hasFailed) return;
       missed.current = wanted;
       target.current = undefined;
     },
-    [current, pending, load, advance],
+    [current, talk, pending, load, advance, onHidden],
   );
 
   return { jump, target, missed };
 }
 
-/** Loads the segment that has what is wanted, in place of all that are on the page. */
-const jumpTo = (wanted: Target): Load => ({
+/** Loads the segment that has what is wanted, in place of all that are on the page. @param onNone called if there is none */
+const jumpTo = (wanted: Target, onNone?: () => void): Load => ({
   place: "jump",
   request: requestFor(wanted),
   isNear: "edge" in wanted || wanted.near,
-  toChange: (segment) => (segment ? { type: "reset", segment } : { type: "later", segment }),
+  toChange: (segment) => {
+    if (segment) return { type: "reset", segment };
+    onNone?.();
+    return { type: "later", segment };
+  },
 });

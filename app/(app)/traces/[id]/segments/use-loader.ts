@@ -30,8 +30,9 @@ export function useLoader({ supply, talk, pending, change, onHidden }: Props) {
     async ({ place, request, isNear, toChange }: Load) => {
       const end = pending.begin();
       try {
-        const segment = await supply.segment(request, talk);
+        const loaded = await supply.segment(request, talk);
         if (!end()) return false;
+        const segment = loaded && { ...loaded, talk };
         fail(undefined);
         if (segment?.hidden && !isNear) onHidden();
         else change(toChange(segment));

@@ -1,5 +1,6 @@
 "use client";
 import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
+import { isOfOtherView } from "./list";
 import { loadAgain, nextStep } from "./next-step";
 import type { Segment } from "./render";
 import type { Supply } from "./supply";
@@ -15,33 +16,33 @@ type Props = { supply: Supply; talk: boolean; initial: Segment; onHidden: () => 
  * where there are many, and jumps.
  */
 export function useSegments({ supply, talk, initial, onHidden }: Props) {
-  const { segments, placed, pending, lastChange, change } = useShown(initial);
+  const { segments, placed, pending, lastChange, change } = useShown(initial, talk);
   const current = useRef(segments);
   const { elements, register } = useElements();
   const { failedPlace, failed, fail, load } = useLoader({ supply, talk, pending, change, onHidden });
 
   const advance = useCallback(() => {
-    if (!pending.isIdle()) return;
+    if (!pending.isIdle() || isOfOtherView(current.current, talk)) return;
     const step = nextStep(current.current, elements.current, failedPlace.current);
     if (!step) return;
     if ("place" in step) load(step);
     else change(step);
-  }, [pending, failedPlace, elements, load, change]);
+  }, [pending, failedPlace, elements, talk, load, change]);
 
-  const { jump, target, missed } = useJump({ current, pending, load, advance });
+  const { jump, target, missed } = useJump({ current, talk, pending, load, advance, onHidden });
 
   /** Loads the last segment again, which has grown, and stays at the end of the session unless the reader left it meanwhile. */
   const follow = useCallback(
     async (isStill: () => boolean) => {
       const last = current.current.at(-1);
-      if (!last?.markup || last.later || !pending.isIdle()) return;
+      if (!last?.markup || last.later || last.talk !== talk || !pending.isIdle()) return;
       await load(
         loadAgain(last, () => {
           if (isStill()) target.current = { edge: "end" };
         }),
       );
     },
-    [load, pending, target],
+    [load, pending, target, talk],
   );
 
   useLayoutEffect(() => {

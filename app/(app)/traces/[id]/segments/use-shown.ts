@@ -15,8 +15,8 @@ const changeShown = ({ segments }: Shown, next: SegmentChange & { number: number
 });
 
 /** The segments on the page, what changes them, and what is on its way to them. */
-export function useShown(initial: Segment) {
-  const [{ segments, placed }, dispatch] = useReducer(changeShown, initial, firstShown);
+export function useShown(initial: Segment, talk: boolean) {
+  const [{ segments, placed }, dispatch] = useReducer(changeShown, { ...initial, talk }, firstShown);
   const [pending] = useState(makePending);
   const lastChange = useRef<SegmentChange["type"]>(undefined);
   const change = useCallback(
