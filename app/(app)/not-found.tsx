@@ -6,7 +6,7 @@ export const metadata: Metadata = { title: "Not found" };
 /** Within the bar of a signed-in person. */
 export default function NotFound() {
   return (
-    <div className="column">
+    <div className="column px-0">
       <h1 className="font-semibold text-title">There is nothing here</h1>
       <Missing />
     </div>

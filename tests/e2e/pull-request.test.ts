@@ -8,6 +8,7 @@ const { page, open, link, reset } = await provideList();
 test("a pull request is in its session's row, leads to its page, and from there to the message that proves it", async () => {
   await reset();
   const { rows: made } = await pool().query("select user_id, id from trace where source_id = '119'");
+  await pool().query("update trace set model = 'claude-opus-4-5-20251101' where source_id = '119'");
   const key = { userId: made[0].user_id, traceId: made[0].id, position: 0, evidence: "gh-pr-create" };
   const opened = [12, 13].map((number) => ({ number, url: `https://github.com/ada/api/pull/${number}` }));
   await prisma().tracePullRequest.createMany({
@@ -26,6 +27,9 @@ test("a pull request is in its session's row, leads to its page, and from there 
   }
   await link("#12 +1").click();
   await page.getByRole("heading", { name: "ada/api #12" }).waitFor();
+  expect(await page.getByText("claude-opus-4-5", { exact: true }).getAttribute("title")).toBe(
+    "claude-opus-4-5-20251101",
+  );
   await page.getByText("1 session is linked to several pull requests and counts whole at each.").waitFor();
   expect(await link("On github.com").getAttribute("href")).toBe(opened[0]?.url);
   for (const width of [360, 1280]) {

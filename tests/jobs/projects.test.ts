@@ -4,6 +4,7 @@ import { pool, transaction } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { placeTraces } from "#lib/ledger/projects";
 import { aliasKey, mergeProjects, renameProject, splitProject } from "#lib/projects/change";
+import { labelText, readLabels } from "#lib/projects/queries";
 import { settleProjects } from "#lib/projects/settle";
 import { deleteTrace } from "#lib/traces/deletion";
 import { answerUsage } from "#lib/usage/answer";
@@ -261,6 +262,26 @@ describe("at once", () => {
     const split = await pool().query("select count(*)::int from trace group by project_id order by 1");
     expect(split.rows).toEqual([{ count: 1 }, { count: 5001 }]);
   });
+});
+
+test("projects of one name are told apart by what is known of them, and say where that is the name alone", async () => {
+  await tell({
+    a: { cwd: "/home/ada/api", repository: "git@github.com:ada/api.git" },
+    b: { cwd: "/srv/api", machine: "tower" },
+    c: { project: "api" },
+    d: { project: "web" },
+  });
+  const { rows } = await pool().query<{ id: string }>("select id from project");
+  const labels = await readLabels(
+    userId,
+    rows.map(({ id }) => id),
+  );
+  expect([...labels.values()].map(labelText).sort()).toEqual([
+    "api · /srv/api on tower",
+    "api · folder unknown",
+    "api · github.com/ada/api",
+    "web",
+  ]);
 });
 
 test("of deleted sessions neither projects nor folders are left", async () => {

@@ -31,13 +31,13 @@ export async function readNews(user: SignedInUser, zone: string, now: Date) {
   ]);
   const goesOn = ({ latestAt }: { latestAt: string }) => isLive(latestAt, now.getTime());
   const isNew = ({ latestAt }: { latestAt: string }) => since !== undefined && Date.parse(latestAt) >= since.getTime();
-  const live = sessions.traces.filter(goesOn);
+  const live = sessions.filter(goesOn);
+  const named = [...sessions.map(({ projectId }) => projectId), ...digests.projects.map(({ id = null }) => id)];
+  const [labels, standings] = await Promise.all([readLabels(user.id, named), readStandings(user.id, live)]);
   return {
-    ...{ since, digests, count, failing, concerns, live },
-    labels: sessions.labels,
-    standings: await readStandings(user.id, live),
-    fresh: sessions.traces.filter((one) => !goesOn(one) && isNew(one)),
-    earlier: sessions.traces.filter((one) => !goesOn(one) && !isNew(one)),
+    ...{ since, digests, count, failing, concerns, live, labels, standings },
+    fresh: sessions.filter((one) => !goesOn(one) && isNew(one)),
+    earlier: sessions.filter((one) => !goesOn(one) && !isNew(one)),
   };
 }
 
@@ -47,9 +47,7 @@ export type NewsSession = News["live"][number];
 /** The latest sessions that no other one started, by the latest activity of each with all below it. */
 async function readSessions(userId: string) {
   const page = await listPage(userId, { families: true }, { limit: shown });
-  const projects = page.traces.map(({ projectId }) => projectId);
-  const [{ traces }, labels] = await Promise.all([withPullRequests(userId, page), readLabels(userId, projects)]);
-  return { traces, labels };
+  return (await withPullRequests(userId, page)).traces;
 }
 
 /** Shares from which a budget, and the storage, need a look. */

@@ -51,7 +51,7 @@ export default async function Page() {
           </Section>
           {digests.projects.length > 0 && (
             <Section id="projects" title="By project this week">
-              <Projects projects={digests.projects} />
+              <Projects projects={digests.projects} labels={news.labels} />
             </Section>
           )}
         </div>

@@ -1,20 +1,24 @@
+import { labelText } from "#lib/projects/queries";
 import type { ProjectDigest } from "#lib/usage/digest";
 import { countOf } from "../../components/figures";
 import { formatMoney } from "../../components/money";
+import type { News } from "./news";
 
 /** This week's projects, with what each cost; where nothing did, by their messages. */
-export function Projects({ projects }: { projects: ProjectDigest[] }) {
+export function Projects({ projects, labels }: { projects: ProjectDigest[] } & Pick<News, "labels">) {
   const hasCost = projects.some(({ costNano }) => costNano > 0);
   const amountOf = ({ costNano, messages }: ProjectDigest) => (hasCost ? costNano : messages);
   const top = Math.max(1, ...projects.map(amountOf));
   return (
     <ul aria-label="Projects" className="flex flex-col gap-2">
       {projects.map((project) => {
-        const { id, name, sessions, costNano } = project;
+        const { id, sessions, costNano } = project;
+        const label = labels.get(id ?? "");
+        const name = label ? labelText(label) : project.name;
         return (
           <li key={id ?? name} className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-3">
             {id ? (
-              <a href={`/projects/${id}`} className="quiet-link target truncate font-medium">
+              <a href={`/projects/${id}`} className="quiet-link target truncate font-medium" title={name}>
                 <bdi>{name}</bdi>
               </a>
             ) : (

@@ -1,6 +1,7 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { Suspense } from "react";
+import { familyOf } from "#lib/prices/model";
 import { textForOthers } from "#lib/traces/for-others";
 import { getTrace, type Trace } from "#lib/traces/queries";
 import type { OpenedShare } from "#lib/traces/shares";
@@ -119,7 +120,7 @@ function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; op
         <span className="flex items-center gap-2">
           <AgentIcon source={source} /> {source}
         </span>
-        {model && <span className="break-all">{model}</span>}
+        {model && <span className="break-all">{familyOf(model)}</span>}
         <span>{isWhole ? countOf(messageCount, "message") : "a part of a session"}</span>
         {shown.masked && <span className="text-muted">secrets hidden</span>}
         <span className="text-muted">

@@ -2,6 +2,7 @@ import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache } from "react";
 import { requireUser } from "#lib/auth/guards";
+import { familyOf } from "#lib/prices/model";
 import { pullRequestQuery } from "#lib/traces/pull-request-schema";
 import { type PullRequestReport, readPullRequest } from "#lib/traces/pull-requests";
 import { Monogram } from "../../../components/agent-icon";
@@ -134,7 +135,7 @@ function Sums({ report }: { report: PullRequestReport }) {
             {" · "}
           </>
         )}
-        {[...report.sources, ...report.models].join(", ")}
+        {[...report.sources, ...new Set(report.models.map(familyOf))].join(", ")}
       </p>
       <p className="max-w-[72ch] text-code text-muted">
         {formatCount(usage.inputTokens)} input, {formatCount(usage.cacheReadTokens)} read from and{" "}
@@ -161,7 +162,11 @@ async function Session({ session }: { session: PullRequestReport["sessions"][num
           {title ?? <span className="text-muted">Untitled session</span>}
         </a>
         <p className="flex flex-wrap gap-x-3 text-code text-muted">
-          {model && <span className="break-all">{model}</span>}
+          {model && (
+            <span title={model} className="break-all">
+              {familyOf(model)}
+            </span>
+          )}
           <span>{countOf(messageCount, "message")}</span>
           {subagents > 0 && <span>with {countOf(subagents, "sub-agent")}</span>}
           <Time at={updatedAt} as="moment" />

@@ -61,7 +61,7 @@ function Sum({ files, untold, cut }: { files: DrawnFile[]; untold: number; cut: 
         <>
           {countOf(files.length, "file")} <span className="text-ok">+{formatCount(total("added"))}</span>{" "}
           <span className="text-bad">−{formatCount(total("removed"))}</span>.
-          <span className="needs-script"> j and k step through them.</span>
+          <span className="needs-script pointer-coarse:hidden"> j and k step through them.</span>
         </>
       )}
       {untold > 0 && ` Of ${countOf(untold, "more file")} the session tells only that it changed, not how.`}

@@ -1,4 +1,5 @@
 import { requireUser } from "#lib/auth/guards";
+import { familyOf } from "#lib/prices/model";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Trace } from "#lib/traces/queries";
@@ -34,9 +35,14 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
         <a href={listHref({ source })} className="quiet-link target flex items-center gap-2">
           <AgentIcon source={source} /> {source}
         </a>
-        {modelsOf(model, circumstances).map((one) => (
-          <a key={one} href={listHref({ model: one })} className="quiet-link target break-all">
-            {one}
+        {[...modelsOf(model, circumstances)].slice(0, maxModels).map(([family, names]) => (
+          <a
+            key={family}
+            href={listHref({ model: names })}
+            title={names.join(", ")}
+            className="quiet-link target break-all"
+          >
+            {family}
           </a>
         ))}
         <ProjectLink trace={trace} />
@@ -82,10 +88,10 @@ async function ProjectLink({ trace: { id, project, projectId } }: { trace: Trace
   );
 }
 
-/** The model that the trace names, and others that answered in it. */
-function modelsOf(model: string | null, { models }: Circumstances): string[] {
-  const others = models.flatMap((use) => (use.model ? [use.model] : []));
-  return [...new Set([...(model ? [model] : []), ...others])].slice(0, maxModels);
+/** The model that the trace names, and others that answered in it, each with the names that its dated twins had there. */
+function modelsOf(model: string | null, { models }: Circumstances): Map<string, string[]> {
+  const names = new Set([model, ...models.map((use) => use.model)].filter((name) => name !== null));
+  return Map.groupBy(names, familyOf);
 }
 
 /** More of them are in the details. */

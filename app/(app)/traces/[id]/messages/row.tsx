@@ -1,3 +1,4 @@
+import { familyOf } from "#lib/prices/model";
 import type { ReaderRow } from "#lib/reader/message";
 import { longTime } from "../../../../components/date-format";
 import { clockOf, dateOf, spanOf } from "./clock";
@@ -92,7 +93,13 @@ function Speaker({ row: { kind, role, model, turnStart }, scene: { person } }: R
   if (kind !== "assistant") return null;
   if (role !== "assistant" && role !== "model")
     return <h2 className="speaker">{role?.slice(0, 32) ?? "unknown role"}</h2>;
-  return model ? <p className="speaker">{model}</p> : null;
+  if (!model) return null;
+  const family = familyOf(model);
+  return (
+    <p className="speaker" title={family === model ? undefined : model}>
+      {family}
+    </p>
+  );
 }
 
 /** The facts at a row's edge, which show where one looks: a button to copy it, its tokens, its time. */
