@@ -30,7 +30,7 @@ const describeShell: Describe = (input, outcome) => {
   const command = commandOf(input).trim();
   const note = firstLine(field(input, "description", "justification", "explanation", "summary"));
   return {
-    title: firstLine(command) || note || "unknown command",
+    title: firstLine(withoutFolder(command)) || note || "unknown command",
     ...(note && command !== "" && { note }),
     ...(outcome.output.trim() !== "" && { amount: countOf(countLines(outcome.output), "line") }),
     blocks: [
@@ -39,6 +39,10 @@ const describeShell: Describe = (input, outcome) => {
     ],
   };
 };
+
+/** A command without the change of folder before it, which the opened row shows. */
+const withoutFolder = (command: string) =>
+  command.replace(/^cd (?:"[^"\n]+"|'[^'\n]+'|[^\s;&|"'$`]+)[ \t]*(?:&&|;|\n)\s*(?=\S)/, "");
 
 /** Codex runs lists such as `["bash","-lc","…"]`: the last entry is the command. */
 function commandOf(input: Fields): string {

@@ -122,6 +122,17 @@ test("a shell row tells what it is for and the command, and opens to the whole c
   expect(body).toContain("cd /Users/ada/x &amp;&amp; go test ./... -run &quot;A|B&quot; 2&gt;&amp;1 | tail -5");
 });
 
+test("a closed shell row has the command and not the change of folder before it, however that is written", async () => {
+  const shown = async (command: string) => {
+    const html = await render([message({ metadata: { tool: { name: "Bash", input: { command } } } })]);
+    return /<span class="title mono">([^<]*)/.exec(html)?.[1];
+  };
+  for (const before of ["cd /srv/x && ", "cd /srv/x\n", 'cd "/srv/x y";  ', "cd '/srv/x'\n\n"])
+    expect(await shown(`${before}go vet ./...\nls`), before).toBe("go vet ./...");
+  for (const command of ["cd /srv/x", "cd $(mktemp -d)", "cd /srv/x || exit 1"])
+    expect(await shown(command)).toBe(command);
+});
+
 test("paths are the project's, with the whole path on the mark, and a person's home is ~", async () => {
   const read = (file_path: string) =>
     message({ metadata: { tool: { name: "Read", input: { file_path }, output: "a" } } });

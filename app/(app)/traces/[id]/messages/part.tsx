@@ -123,12 +123,8 @@ function Head({ part, scene }: { part: Part; scene: Scene }) {
 function Title({ kind, title, scene }: { kind: Kind; title: string; scene: Scene }) {
   if (kind === "edit" || kind === "write" || kind === "read") return <Path path={title} place={scene.place} />;
   const isCode = kind === "shell" || kind === "search" || kind === "web" || kind === "command";
-  const text = kind === "shell" ? withoutFolder(title) : isCode ? title : withoutMarks(title);
-  return <span className={isCode ? "title mono" : "title"}>{text}</span>;
+  return <span className={isCode ? "title mono" : "title"}>{isCode ? title : withoutMarks(title)}</span>;
 }
-
-/** A command without the change of folder before it, which the opened row shows. */
-const withoutFolder = (command: string) => command.replace(/^cd (?:"[^"\n]+"|[^\s;&|"'$`]+) && (?=\S)/, "");
 
 /** A line without the marks of Markdown. */
 const withoutMarks = (line: string) =>
