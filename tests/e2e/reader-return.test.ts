@@ -99,6 +99,8 @@ test("on a phone a link lands below the bars, which do not grow when the outline
   await phone.getByRole("button", { name: /^Outline: turn/ }).waitFor();
   const heights = await phone.evaluate(() => [...(window as unknown as { heights: Set<number> }).heights]);
   expect(heights).toHaveLength(1);
+  const tabs = await phone.locator("header.bar").evaluate((bar) => bar.getBoundingClientRect().height);
+  expect((heights[0] ?? 0) + tabs).toBeLessThanOrEqual(96);
   await poll(() => focused(phone)).toBe(2501);
   await poll(() => belowBars(phone, 2501)).toBeCloseTo(8, -0.6);
   await context.close();

@@ -25,13 +25,15 @@ export function Connect() {
         <span className="text-accent">
           <Sign name="dot" />
         </span>{" "}
-        Waiting for the first upload…{" "}
+        Waiting for the first upload… See what{" "}
         <a href="/uploads" className="link">
-          Uploads
-        </a>{" "}
-        <a href="/upload" className="link">
-          Upload a file
+          came in
         </a>
+        , or{" "}
+        <a href="/upload" className="link">
+          send a file by hand
+        </a>
+        .
       </p>
       <Refresh everySeconds={3} />
     </section>

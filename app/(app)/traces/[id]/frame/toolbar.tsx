@@ -30,7 +30,7 @@ type Props = {
 export function Toolbar({ title, links, talk, first, total, standing, resume, find, ...on }: Props) {
   return (
     <div data-toolbar className="sticky top-(--bar) z-[5] -mx-4 border-hairline border-b bg-page px-4">
-      <div className="relative flex h-11 items-center gap-1 sm:gap-2 pointer-coarse:h-12">
+      <div className="relative flex h-11 items-center gap-1 sm:gap-2 pointer-coarse:h-[calc(3rem-1px)]">
         {links.list && (
           <a href={links.list} aria-label="Back to the list" title="Back to the list (u)" className={iconLook}>
             <ChevronLeft aria-hidden="true" className="size-4" />
