@@ -172,6 +172,7 @@ function ViewLink({ href, isCurrent, onClick, children }: ViewProps) {
       aria-current={isCurrent ? "true" : undefined}
       onClick={(event) => {
         event.preventDefault();
+        event.currentTarget.closest("details")?.removeAttribute("open");
         onClick();
       }}
       className="flex h-7 items-center rounded-control px-2 aria-[current]:bg-tint aria-[current]:font-medium pointer-coarse:h-11"
