@@ -41,7 +41,7 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
   return (
     <div
       ref={bar}
-      className="top-(--bar) z-[5] flex min-h-12 items-center gap-x-3 gap-y-1 bg-page py-2 noscript:flex-wrap sm:sticky"
+      className="relative top-(--bar) z-[5] flex min-h-12 items-center gap-x-3 gap-y-1 bg-page py-2 noscript:flex-wrap sm:sticky"
     >
       {shown > 0 && <AllBox ticked={ticked} shown={shown} onChange={tickAll} />}
       <div className="min-w-0 flex-1">{children}</div>
