@@ -1,13 +1,8 @@
 // Runs in the decoding thread: secrets are masked in a batch before anything of it is stored, so that what is stored, hashed and
 // compared is the masked batch alone: docs/decisions/0056.
-import {
-  type Manifest,
-  type ReviseTrace,
-  readBatch,
-  readBatchInTurns,
-  readCarefully,
-} from "#lib/ingest/decode/manifest";
-import type { MessageRows } from "#lib/ingest/decode/message-rows";
+import type { Assistant } from "#lib/ingest/decode/assistant";
+import { type Manifest, readCarefully } from "#lib/ingest/decode/manifest";
+import { type Reviser, readBatch, readBatchInTurns } from "#lib/ingest/decode/quick-reading";
 import type { Place } from "#lib/ingest/decode/scanner";
 import type { SentTrace } from "#lib/ingest/schema";
 import { parseJson } from "#lib/json";
@@ -30,24 +25,31 @@ export type Edit = Place & { bytes: Uint8Array };
 export function readMasked(bytes: Uint8Array, policy: Policy | undefined): Reading {
   if (!policy || !masksAny(policy)) return unmasked(readBatch(bytes));
   const editor = new Editor(bytes, policy);
-  return settle(bytes, policy, editor, readBatch(bytes, editor.revise));
+  return settle(bytes, policy, editor, readBatch(bytes, editor));
 }
+
+/** How a batch is masked in turns; see `readMaskedInTurns`. */
+export type MaskingTurns = {
+  turn?: (at: number, edits: readonly Edit[]) => void;
+  assistant?: Assistant | undefined;
+};
 
 /**
  * As `readMasked`, but yields to the event loop regularly.
  *
- * @param turn is called before that, with the offset up to which the body is masked, and the edits so far. They count for
+ * @param turns.turn is called before that, with the offset up to which the body is masked, and the edits so far. They count for
  *   nothing where the batch turns out not to be plain.
+ * @param turns.assistant surveys the rows, where there is one.
  */
 export async function readMaskedInTurns(
   bytes: Uint8Array,
   policy: Policy | undefined,
-  turn?: (at: number, edits: readonly Edit[]) => void,
+  { turn, assistant }: MaskingTurns = {},
 ): Promise<Reading> {
-  if (!policy || !masksAny(policy)) return unmasked(await readBatchInTurns(bytes, undefined, (at) => turn?.(at, [])));
-  const editor = new Editor(bytes, policy);
-  const manifest = await readBatchInTurns(bytes, editor.revise, (at) => turn?.(at, editor.edits));
-  return settle(bytes, policy, editor, manifest);
+  const editor = policy && masksAny(policy) ? new Editor(bytes, policy) : undefined;
+  const turns = { turn: (at: number) => turn?.(at, editor?.edits ?? []), assistant };
+  const manifest = await readBatchInTurns(bytes, editor, turns);
+  return editor ? settle(bytes, editor.policy, editor, manifest) : unmasked(manifest);
 }
 
 /** The masked body in one piece. */
@@ -75,38 +77,27 @@ export function* partsOf(bytes: Uint8Array, edits: Iterable<Edit>, { from, to }:
 }
 
 /** Masks the traces of a body that have something to mask. */
-class Editor {
+class Editor implements Reviser {
   readonly #bytes: Uint8Array;
-  readonly #policy: Policy;
+  readonly policy: Policy;
   readonly edits: Edit[] = [];
 
   constructor(bytes: Uint8Array, policy: Policy) {
     this.#bytes = bytes;
-    this.#policy = policy;
+    this.policy = policy;
   }
 
-  readonly revise: ReviseTrace = (sent, rows, place) => {
-    const masker = new Masker(this.#policy, sent);
-    if (!hasToMask(masker, sent) && !isMaskedInRows(masker, rows)) return undefined;
+  revise(sent: SentTrace, hasSecret: boolean, place: Place): Uint8Array | undefined {
+    if (!hasSecret && !hasToMask(sent, this.policy)) return undefined;
     const trace = parseJson(this.#bytes.subarray(place.from, place.to)) as Record<string, unknown>;
-    const bytes = Buffer.from(JSON.stringify(maskTrace(trace, this.#policy)));
+    const bytes = Buffer.from(JSON.stringify(maskTrace(trace, this.policy)));
     this.edits.push({ ...place, bytes });
     return bytes;
-  };
-}
-
-function hasToMask(masker: Masker, { messages: _messages, ...fields }: SentTrace): boolean {
-  return masker.wouldMask(Buffer.from(JSON.stringify(fields)));
-}
-
-function isMaskedInRows(masker: Masker, rows: MessageRows): boolean {
-  for (let at = 0; at < rows.end; at = rows.next(at)) {
-    if (masker.wouldMask(rows.read(at).content)) return true;
-    const { metadata } = rows.parts(at);
-    if (metadata && masker.wouldMask(metadata)) return true;
   }
-  return false;
 }
+
+const hasToMask = ({ messages: _messages, ...fields }: SentTrace, policy: Policy): boolean =>
+  new Masker(policy, fields).wouldMask(Buffer.from(JSON.stringify(fields)));
 
 const isPlain = (manifest: Manifest) => manifest.traces > 0 && manifest.headers.every(({ at }) => at !== null);
 
