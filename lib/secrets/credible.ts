@@ -79,8 +79,10 @@ export const isPath = (value: string): boolean => /^(?:~|\.{1,2}|[A-Za-z]:)?[/\\
 
 /** What is longer is no password; it is a key where it is as varied as one. */
 const maxChars = 256;
+/** So many characters of it are weighed. */
+const keyChars = 200;
 const isLongKey = (value: string): boolean =>
-  /^[\w+/=.~%-]+$/.test(value) && isDense(value.slice(0, 400)) && isRandom(value.slice(0, 400));
+  /^[\w+/=.~%-]+$/.test(value) && isDense(value.slice(0, keyChars)) && isRandom(value.slice(0, keyChars));
 
 /**
  * Whether a value that something called a password or key was given may be one. Code, words, paths, numbers and what examples
