@@ -1,3 +1,4 @@
+import { type BaseRow, baseRows, findByBase, type Stretch } from "#lib/secrets/base";
 import { isRandom } from "#lib/secrets/credible";
 import { Keywords } from "#lib/secrets/keywords";
 import { kinds } from "#lib/secrets/kinds";
@@ -9,20 +10,49 @@ import { endOfForm, isAlnum, isOf, parseTemplate, Runs, type Template } from "#l
 /** A secret in a text: its kind's id, and where it stands. */
 export type Secret = Place & { certain: boolean };
 
-const forms = kinds.flatMap(({ id, forms: templates }) =>
-  templates.map((form) => ({ kind: id, ...parseTemplate(form) })),
-);
-const sought = [
-  ...[...new Set(forms.map(({ head }) => head))].map((word) => ({
-    word,
-    length: word.length,
-    forms: forms.filter(({ head }) => head === word),
-    shape: undefined,
-  })),
-  ...shapes.flatMap((shape) => shape.words.map((word) => ({ word, length: word.length, forms: [], shape }))),
-];
-/** Made where it is needed first: it takes 25 ms, and most commands of the client look for none. */
+/** A word that is looked for: the forms that it begins, or the shape that has it, and the rows of the base. */
+type Sought = {
+  word: string;
+  length: number;
+  forms: (Template & { kind: string })[];
+  shape: Shape | undefined;
+  rows: readonly BaseRow[];
+};
+let sought: Sought[] = [];
 let keywords: Keywords | undefined;
+
+/** Made where they are needed first: it takes 25 ms, and most commands of the client look for none. */
+function makeKeywords(): Keywords {
+  const forms = grouped(
+    kinds.flatMap(({ id, forms: own }) => own.map((form) => ({ kind: id, ...parseTemplate(form) }))),
+    ({ head }) => [head],
+  );
+  const rows = grouped(baseRows, ({ words }) => words);
+  const asSought = (word: string, shape?: Shape): Sought => {
+    const one = {
+      word,
+      length: word.length,
+      forms: shape ? [] : (forms.get(word) ?? []),
+      shape,
+      rows: rows.get(word) ?? [],
+    };
+    // Of several that have the same word the first has the rows.
+    rows.delete(word);
+    return one;
+  };
+  const ofShapes = shapes.flatMap((shape) => shape.words.map((word) => [word, shape] as const));
+  sought = [...forms.keys()].map((word) => asSought(word));
+  sought.push(...ofShapes.map(([word, shape]) => asSought(word, shape)));
+  sought.push(...[...rows.keys()].map((word) => asSought(word)));
+  return new Keywords(sought.map(({ word }) => word));
+}
+
+function grouped<T>(all: readonly T[], wordsOf: (one: T) => readonly string[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) for (const word of wordsOf(one)) groups.set(word, [...(groups.get(word) ?? []), one]);
+  return groups;
+}
+
 const rank = new Map(kinds.map(({ id }, index) => [id, index]));
 const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id));
 
@@ -32,9 +62,16 @@ const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id)
  * closely. Only text that is made to take long has more.
  */
 const weighings = { atOnce: 50_000, charsEach: 2 };
-const tries = { atOnce: 20_000, charsEach: 16 };
+const tries = { atOnce: 20_000, charsEach: 32 };
 const glances = { atOnce: 10_000, charsEach: 10 };
 const looks = { atOnce: 2000, charsEach: 1000 };
+/**
+ * How many characters of stretches are kept for the base, and how many of those are shown to its rules; keeping one, and calling a
+ * rule, takes as long as so many characters more.
+ */
+const kept = { atOnce: 50_000, charsEach: 25 };
+const shown = { atOnce: 12_000, charsEach: 100 };
+const [keepingChars, callingChars] = [30, 100];
 
 /** So many characters are weighed at most, and so many more would take as long as it takes to begin. */
 const [weighedChars, weighingChars] = [200, 60];
@@ -59,6 +96,10 @@ const reading = {
   places: [] as Place[],
   /** Where the last place of each shape ends: what it covers is not read again. */
   foundTo: new Map<Shape, number>(),
+  /** Stretches for rules of the base, and where the last one of each row ends: words in it are looked at with it. */
+  kept: 0,
+  stretches: [] as Stretch[],
+  shownTo: new Map<BaseRow, number>(),
 };
 
 /**
@@ -76,15 +117,50 @@ export function findSecrets(text: string): Secret[] {
   reading.runs = undefined;
   if (reading.places.length > 0) reading.places = [];
   if (reading.foundTo.size > 0) reading.foundTo.clear();
-  keywords ??= new Keywords(sought.map(({ word }) => word));
+  reading.kept = 0;
+  if (reading.stretches.length > 0) reading.stretches = [];
+  if (reading.shownTo.size > 0) reading.shownTo.clear();
+  keywords ??= makeKeywords();
   keywords.find(text, look);
   reading.text = "";
-  return reading.places.length === 0 ? none : withoutOverlaps(reading.places);
+  const secrets = reading.places.length === 0 ? none : withoutOverlaps(reading.places);
+  return reading.stretches.length === 0 ? secrets : withBase(text, secrets, reading.stretches);
+}
+
+/** Secrets, and what the base finds where there is none of a certain kind among them. */
+function withBase(text: string, secrets: Secret[], stretches: Stretch[]): Secret[] {
+  const known = secrets.filter((secret) => secret.certain);
+  let [at, done] = [0, 0];
+  const open = stretches
+    .sort((a, b) => a.from - b.from)
+    .filter(({ from, to }) => {
+      while (at < known.length && (known[at] as Secret).end <= from) at += 1;
+      if (at < known.length && (known[at] as Secret).start < to) return false;
+      if (!isWithin(done, shown, from)) return false;
+      done += to - from + callingChars;
+      return true;
+    });
+  if (open.length === 0) return secrets;
+  const more = findByBase(text, open).filter((place) => !isMarked(text, place));
+  return more.length === 0 ? secrets : withoutOverlaps([...secrets, ...more]);
+}
+
+/** Keeps the stretches that rows of the base are shown of a place where their word stands. */
+function keepStretches(rows: readonly BaseRow[], start: number, end: number): void {
+  for (const row of rows) {
+    if (!isWithin(reading.kept, kept, end) || start < (reading.shownTo.get(row) ?? 0)) continue;
+    reading.kept += keepingChars;
+    const stretch = row.stretch(reading.text, start, end);
+    if (!stretch) continue;
+    reading.kept += stretch[1] - stretch[0];
+    reading.stretches.push({ row, from: stretch[0], to: stretch[1] });
+    reading.shownTo.set(row, stretch[1]);
+  }
 }
 
 /** Looks closely at a place where a word ends. */
 function look(index: number, end: number): void {
-  const { word, length, forms: same, shape } = sought[index] as (typeof sought)[number];
+  const { word, length, forms: same, shape, rows } = sought[index] as Sought;
   const { text } = reading;
   const start = end - length;
   if (shape) {
@@ -93,6 +169,7 @@ function look(index: number, end: number): void {
     reading.glanced += 1;
     if (shape.mayBe?.(text, end, start) === false) return;
     reading.looked += 1;
+    if (rows.length > 0) keepStretches(rows, start, end);
     const found = shape.find(text, start, end);
     if (!found) return;
     for (const place of Array.isArray(found) ? found : [found]) {
@@ -104,6 +181,7 @@ function look(index: number, end: number): void {
   }
   if (!isWithin(reading.tried, tries, end) || isInWord(text, start) || !text.startsWith(word, start)) return;
   reading.tried += 1;
+  if (rows.length > 0) keepStretches(rows, start, end);
   if (!mayFollow(same, text, end)) return;
   reading.runs ??= new Runs(text);
   if (isInBase64(text, start, reading.runs)) return;

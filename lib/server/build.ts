@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { bundleClient } from "#lib/server/client-bundle";
+import { lazyPreset } from "#lib/server/lazy-preset";
 import { clientFile, serverFolder } from "#lib/server/outputs";
 import { digestOf, webDigest } from "#lib/server/sources";
 
@@ -68,7 +69,7 @@ async function buildServerIfNeeded(): Promise<void> {
       resolve: { conditionNames: ["react-server", "node", "import"] },
       tsconfig: false,
       transform: { target: "node24" },
-      plugins: [builtThread],
+      plugins: [builtThread, lazyPreset],
     });
     const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
     const { output } = await bundle.generate({ format: "esm", comments: { legal: false }, ...names });

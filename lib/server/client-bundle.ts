@@ -1,5 +1,6 @@
 import "server-only";
 import { readFile } from "node:fs/promises";
+import { lazyPreset, licenseOfPreset } from "#lib/server/lazy-preset";
 
 /**
  * Makes the client: one file for Node 20 and later, without dependencies. It is not minified, so that people can read what
@@ -17,9 +18,12 @@ export async function bundleClient(version?: string): Promise<string> {
     platform: "node",
     tsconfig: false,
     transform: { target: "node20", define: { SPOOR_VERSION: JSON.stringify(named) } },
+    plugins: [lazyPreset],
   });
   const banner = `#!/usr/bin/env node\n// spoor ${named}: sends coding-agent sessions to a Spoor server.`;
-  const { output } = await bundle.generate({ format: "esm", codeSplitting: false, comments: { legal: false }, banner });
+  const footer = await licenseOfPreset();
+  const shape = { format: "esm", codeSplitting: false, comments: { legal: false } } as const;
+  const { output } = await bundle.generate({ ...shape, banner, footer });
   await bundle.close();
   return output[0].code;
 }

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -7,6 +7,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { packClient } from "#lib/server/pack-client";
 import { version } from "../../package.json" with { type: "json" };
 import { ended } from "../support/client.ts";
+import { onlyOfBase } from "../unit/secrets/of-preset.ts";
+import { writeBelow } from "./home.ts";
 import { makeMachine } from "./machine.ts";
 
 test("the npm package is installed from its file alone, and runs as `spoor`", async () => {
@@ -26,6 +28,12 @@ test("the npm package is installed from its file alone, and runs as `spoor`", as
   expect((await run("--help")).output).toContain("\n  spoor push ");
   expect((await run("push")).errors).toContain("No server is set");
   expect(await run("update")).toMatchObject({ code: 2, errors: expect.stringContaining("npm install -g") });
+  // Secretlint's rules are in the file, with their license: nothing else knows this form.
+  const [{ secret } = { secret: "" }] = onlyOfBase;
+  const notes = await writeBelow(home, "notes.txt", `as ${secret}\n`);
+  expect((await run("redact", "--check", notes)).output).toContain("notes.txt:1:4  Vercel token\n");
+  await rm(notes);
+  expect(await readFile(join(files, "spoor.mjs"), "utf8")).toMatch(/secretlint-rule-preset-recommend:\n\nCopyright/);
   // npm's own file is what the service runs; nothing is copied.
   const dry = await run("install", "--dry-run", "--server", "http://127.0.0.1:9", "--no-hooks");
   expect([dry.code, dry.output.includes("client.mjs")]).toEqual([0, false]);

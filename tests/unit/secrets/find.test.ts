@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findingsQuery } from "#lib/findings/schema";
+import { baseRows } from "#lib/secrets/base";
 import { findSecrets } from "#lib/secrets/find";
 import { kinds } from "#lib/secrets/kinds";
 import { marks } from "#lib/secrets/mark";
@@ -78,8 +79,10 @@ test("in a run of Base64, as of an image, no letters are a secret", () => {
 
 describe("the time is linear:", () => {
   const heads = kinds.flatMap(({ forms }) => forms.map((form) => form.split("{")[0] ?? ""));
+  /** Words of the base alone, and behind each what may follow it. */
+  const ofBase = baseRows.flatMap(({ words }) => words).flatMap((word) => [word, `${word}a-`, `${word}aB3dE5fG.`]);
   const worst = [
-    ...new Set(heads),
+    ...new Set([...heads, ...ofBase]),
     ...'-----BEGIN |-----BEGIN PRIVATE KEY-----A|-----BEGIN PRIVATE KEY-----\nMIIE|http://|http://a:|http://a:b|eyJaaaaaaaaaaaa.|password=|password=a1B2c3D4e5|password = "|login x password |bearer |basic YWJj|authorization: token |--token |:AA|1234567890:AA|abc1Q~|-us|.G|M.G|private-lines: 9 |secret|"d":|{"kty":"d":"a|login(\'|client(|?code=|?key=|$2b$|:5432:|:5432:a:b:c|akia|AKIAIOSFODNN7EXAMPLE,|session_token=a|sudo -s|echo a|sudo -s|A|NRAL|msh|JQQJ99|:APA91b|<password>|ENV API_TOKEN |https://aaaaaaaaaaaaaaaaaaaa@b'.split(
       "|",
     ),
@@ -101,6 +104,21 @@ describe("the time is linear:", () => {
     "| key |\n|---|\n| a |\n",
     `{"kty":"EC","k":"${"aB3dE5fG".repeat(3)}","`,
     `"p":"${"aB3dE5fG".repeat(20)}",`,
+    "-----BEGIN PRIVATE KEY-----",
+    `-----BEGIN PRIVATE KEY-----${"A".repeat(10_000)}`,
+    "http://a:b@c.d/",
+    `http://${"a".repeat(200)}:b1C2d3E4@${"c".repeat(200)} `,
+    `postgres://${"a".repeat(90)}:`,
+    "AccountId=",
+    "AWS_SECRET_ACCESS_KEY = ",
+    "http://a.b/:x-oauth-basic@github.com/",
+    '{"private_key_id":"a","private_key":"-----BEGIN PRIVATE KEY',
+    "ghs_1_a.b.",
+    "SG.a.SG.aghs_1_a.b.ghs_1_a.b.aaaaahvs.hvs.hvs.",
+    `xoxb-1-${"xoxb-1-".repeat(9)}figd_vcp_`,
+    `sk-proj-${"a1".repeat(40)}T3BlbkFJ`,
+    "vca_aB3dE5fG7hI9jK1lM3nO5_",
+    `aws_secret_access_key = "${"aB3dE5fG7h".repeat(30)}`,
   ];
 
   test("1 MB of what is worst for each of them takes at most 20 times as long as 1 MB of prose", {
