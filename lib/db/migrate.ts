@@ -78,7 +78,8 @@ async function applyMigration(client: pg.Client, folder: string, name: string, d
   const record = [randomUUID(), createHash("sha256").update(script).digest("hex"), name];
   for (;;) {
     try {
-      await client.query(`begin; set local lock_timeout = '${lockTimeout}'`);
+      // What is lost with the machine is not recorded either; what commits later, and waits for the disk, takes it there first.
+      await client.query(`begin; set local lock_timeout = '${lockTimeout}'; set local synchronous_commit = off`);
       // One by one: Citus sends its nodes the whole text that a statement came in, and they take one at a time.
       for (const statement of statementsOf(script)) await client.query(statement);
       await client.query(
