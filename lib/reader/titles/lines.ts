@@ -85,18 +85,23 @@ function asked(line: string): string {
   return isQuestion(last) && /(?:\S+\s+){2}\S/.test(last) ? last : line;
 }
 
+const isSaid = (line: string) => !isRule(line) && !isPasted(line);
+const isTold = (line: string) => isSaid(line) && !isWeak(line) && !isPlaceAlone(line);
+
 /** What a text's writer wants, as one line; and whether it says so, rather than being an answer, or pasted alone. */
 export function tellingLine(text: string): { line: string; isTelling: boolean } | undefined {
   const lines = plainLines(text.replace(colours, ""));
-  const said = lines.filter((line) => !isPasted(line) && !isRule(line));
-  const telling = said.filter((line) => !isWeak(line) && !isPlaceAlone(line));
   const begins = lines.find((line) => !isRule(line));
   if (begins !== undefined && isPasted(begins))
-    return afterPasted(telling) ?? { line: unmarked(faultIn(lines) ?? begins), isTelling: false };
-  const own = telling.filter((line) => !isFrame(line));
-  const best = own.find((line) => !isQuoted(line)) ?? own[0] ?? telling[0];
-  if (best) return { line: unmarked(withNext(asked(best), lines)), isTelling: true };
-  const any = said.find(isPlaceAlone) ?? said[0] ?? lines.find((line) => !isRule(line)) ?? lines[0];
+    return afterPasted(lines.filter(isTold)) ?? { line: unmarked(faultIn(lines) ?? begins), isTelling: false };
+  // Most texts tell in their first line: of hundreds of others nothing is asked then.
+  const best =
+    lines.find((line) => !isQuoted(line) && isTold(line) && !isFrame(line)) ??
+    lines.find((line) => isTold(line) && !isFrame(line)) ??
+    lines.find(isTold);
+  if (best !== undefined) return { line: unmarked(withNext(asked(best), lines)), isTelling: true };
+  const said = lines.filter(isSaid);
+  const any = said.find(isPlaceAlone) ?? said[0] ?? begins ?? lines[0];
   return any === undefined ? undefined : { line: unmarked(any) || any, isTelling: false };
 }
 
