@@ -41,7 +41,7 @@ function valueAt(text: string, from: number, quote: string, isLine: boolean): st
 /** `PASSWORD=…`, `"apiKey": "…"`, `--token …`, `password …` of .netrc: a name that says so, and a value that may be one. */
 const assignment: Shape = {
   words: [...names, "identified by"],
-  mayBe: (text, end) => mayAssign(text, end) && !isCounted(text, end),
+  mayBe: (text, end) => mayAssign(text, end) && !isPlural(text, end),
   find(text, start, end) {
     const rest = text.slice(end, end + fewChars);
     const ahead = before(text, start, 60);
@@ -55,7 +55,7 @@ const assignment: Shape = {
     // The beginning of one, as an example has it.
     if (value === "" || /\.{3}$|…$/.test(value)) return undefined;
     const secret = isDjangoKey(value) ? value : trimmed(value, quote !== "");
-    if (isPlural(rest) || isNoSecret(name, ahead) || !maySet(name, secret, quote !== "" || isLine)) return undefined;
+    if (isNoSecret(name, ahead) || !maySet(name, secret, quote !== "" || isLine)) return undefined;
     // The tag of an image, such as `ghcr.io/a/token-service:3f2a…`.
     if (assigned.endsWith(":") && /\w\/[\w.-]{0,60}$/.test(ahead) && /^[\da-f]{7,64}$/.test(secret)) return undefined;
     const isWeak = weakNames.includes(text.slice(start, end).toLowerCase());
@@ -111,7 +111,7 @@ const isNoSecret = (name: string, ahead: string): boolean =>
 const weakAssignment: Shape = {
   ...assignment,
   words: weakNames,
-  mayBe: (text, end) => !/[a-z-]/i.test(text.charAt(end)) && mayAssign(text, end),
+  mayBe: (text, end) => !/[a-z-]/i.test(text.charAt(end)) && mayAssign(text, end) && !isPlural(text, end),
 };
 
 /** Words between a name and its value; anything else that has only letters begins or goes on with a sentence. */
@@ -138,17 +138,6 @@ function mayAssign(text: string, end: number): boolean {
 const isSmallLetter = (code: number): boolean => code >= 0x61 && code <= 0x7a;
 const nameCharacters = Uint8Array.from({ length: 128 }, (_, code) => Number(/[\w-]/.test(String.fromCharCode(code))));
 
-/** `"input_tokens":1200` and the like, of which logs are full: a name's plural, and a number. */
-function isCounted(text: string, end: number): boolean {
-  if (text.charCodeAt(end) !== 0x73) return false;
-  let at = end + 1;
-  while (at < end + 12 && " \"'\\:=".includes(text.charAt(at))) at += 1;
-  const isDigit = (one: number) => one >= 0x30 && one <= 0x39;
-  if (at === end + 1 || !isDigit(text.charCodeAt(at))) return false;
-  while (at < end + 32 && isDigit(text.charCodeAt(at))) at += 1;
-  return ",}]\n ;)".includes(text.charAt(at));
-}
-
 /** Four groups of four letters, as Google shows passwords of apps; one of them is no word. */
 const ofApp = /^(?=(?:[a-z]{4} ){0,3}[^aeiou ]{4}(?: |$))[a-z]{4}(?: [a-z]{4}){3}$/;
 
@@ -159,8 +148,13 @@ const isUuid = (secret: string): boolean => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(s
 /** The tokens of kubeadm, and Django's keys of punctuation. */
 const isOther = (secret: string): boolean => /^(?=\D*\d)[a-z\d]{6}\.[a-z\d]{16}$/.test(secret) || isDjangoKey(secret);
 
-/** `tokens: 1,200`, `passwords.txt:12:` and the like: something about secrets, and none. */
-const isPlural = (rest: string): boolean => /^(?:s|s?manager|_?count|_?usage|_?limit|izer?)(?![a-z])/i.test(rest);
+const plural = /(?:s|s?manager|_?count|_?usage|_?limit|izer?)(?![a-z])/iy;
+
+/** `tokens: 1,200`, `passwords.txt:12:` and the like, of which logs are full: something about secrets, and none. */
+function isPlural(text: string, end: number): boolean {
+  plural.lastIndex = end;
+  return plural.test(text);
+}
 
 function kindOf(name: string, value: string, quote: string, before: string, isOption: boolean): string {
   if (

@@ -199,12 +199,17 @@ function look(index: number, end: number): void {
   }
 }
 
-/** Whether the shortest run of a form may stand there, judged by its first and last character: most beginnings are just words. */
+/**
+ * Whether the shortest run of a form may stand there, judged by its first and last character, and by the text behind a run that
+ * has one length: most beginnings are just words.
+ */
 function mayFollow(same: readonly Template[], text: string, at: number): boolean {
   for (const { parts } of same) {
-    const run = parts[0];
+    const [run, next] = parts;
     if (typeof run !== "object") return true;
-    if (isOf(run.bit, text.charCodeAt(at)) && isOf(run.bit, text.charCodeAt(at + run.min - 1))) return true;
+    const end = at + run.min;
+    if (!isOf(run.bit, text.charCodeAt(at)) || !isOf(run.bit, text.charCodeAt(end - 1))) continue;
+    if (run.min < run.max || typeof next !== "string" || text.startsWith(next, end)) return true;
   }
   return false;
 }

@@ -155,6 +155,9 @@ export const shapes: readonly Shape[] = [
   around("rapidapi", "msh", /(?<!\w)[0-9a-f]{10}$/, /msh[0-9a-f]{15}p1[0-9a-f]{5}jsn[0-9a-f]{12}(?!\w)/y),
   around("terraform", ".atlasv1.", /(?<!\w)[A-Za-z\d]{14}$/, /\.atlasv1\.[\w-]{60,70}(?![\w-])/y),
   around("maxmind", "_mmk", /(?<!\w)[A-Za-z\d]{6}_[A-Za-z\d]{29}$/, /_mmk(?!\w)/y),
-  around("mailchimp", "-us", /(?<!\w)[0-9a-f]{32}$/, /-us\d{1,2}(?!\w)/y),
+  // A word for each digit: "-us" alone stands in each "-use".
+  ...Array.from({ length: 10 }, (_, digit) =>
+    around("mailchimp", `-us${digit}`, /(?<!\w)[0-9a-f]{32}$/, /-us\d{1,2}(?!\w)/y),
+  ),
   around("discord", ".G", /(?<![\w.-])[MNO][A-Za-z\d_-]{23,27}$/, /\.G[\w-]{5}\.[\w-]{27,38}(?![\w-]|\.\w)/y),
 ];
