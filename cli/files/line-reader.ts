@@ -31,6 +31,7 @@ export type LinePlace = { offset: number; line: number };
 
 /** Chunk buffers that no reader uses at the moment. */
 const idleChunks: Buffer[] = [];
+const takeChunk = (): Buffer => idleChunks.pop() ?? Buffer.allocUnsafeSlow(chunkBytes);
 
 /**
  * Reads a file line by line, decompressing `.zst`. A byte order mark is removed.
@@ -46,15 +47,21 @@ export async function readLines(
   from: LinePlace = { offset: 0, line: 0 },
 ): Promise<LinePlace & { isOpen: boolean }> {
   const file = await openByteReader(path, from.offset);
-  const chunk = idleChunks.pop() ?? Buffer.allocUnsafeSlow(chunkBytes);
+  let chunk = takeChunk();
+  let ahead: Buffer | undefined;
+  let reading = file.fill(chunk);
   try {
     const held = new PartialLine();
     let number = from.line;
     let isFirst = from.offset === 0;
     let [base, offset] = [from.offset, from.offset];
-    // A chunk that isn't filled is the last one.
-    for (let bytesRead = chunkBytes; bytesRead === chunkBytes; ) {
-      bytesRead = await file.fill(chunk);
+    for (let bytesRead = await reading, isLast = false; !isLast; ) {
+      // A chunk that isn't filled is the last one; else the next is read while this one is parsed.
+      isLast = bytesRead < chunkBytes;
+      if (!isLast) {
+        ahead ??= takeChunk();
+        reading = file.fill(ahead);
+      }
       let at = isFirst && chunk.subarray(0, 3).equals(byteOrderMark) ? 3 : 0;
       isFirst = false;
       for (let end = chunk.indexOf(newline, at); end !== -1 && end < bytesRead; end = chunk.indexOf(newline, at)) {
@@ -66,13 +73,15 @@ export async function readLines(
       }
       if (at < bytesRead) held.add(chunk.subarray(at, bytesRead));
       base += bytesRead;
-      await events.pause();
+      [bytesRead] = await Promise.all([reading, events.pause()]);
+      if (ahead) [chunk, ahead] = [ahead, chunk];
     }
     const end = { offset, line: number, isOpen: held.bytes > 0 };
     if (held.bytes > 0) held.finish(Buffer.alloc(0), { number: number + 1, isOpen: true }, handle, events);
     return end;
   } finally {
-    idleChunks.push(chunk);
+    await Promise.allSettled([reading]);
+    idleChunks.push(chunk, ...(ahead ? [ahead] : []));
     await file.close();
   }
 }
